@@ -1,0 +1,1 @@
+//! indim-graph
