@@ -1,1 +1,15 @@
-//! indim-graph
+//! Graphs of element-wise operations: their types, meaning, checks, passes and loops.
+//!
+//! Read in this order: `op.rs` (the table of operations), `lane.rs` and `meaning/` (what they
+//! compute), `graph.rs` (values and nodes), `builder.rs` (how graphs are made).
+#![forbid(unsafe_code)]
+
+mod dtype;
+mod element;
+pub mod lane;
+pub mod meaning;
+mod op;
+
+pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
+pub use element::{Array, ArrayData, Element, WrongElementCount};
+pub use op::{Arity, Binary, Law, Op, OpVisitor, Ternary, Unary, UnknownOp, operations};

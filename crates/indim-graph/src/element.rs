@@ -1,0 +1,220 @@
+//! Elements in Rust: which scalar carries which `DType`, and arrays of them.
+//!
+//! `for_each_element!` is the list of types that can be evaluated. The reference evaluator, the
+//! constants of a graph and the kernel tables are made from it.
+
+use std::sync::Arc;
+
+use indim_shape::{Shape, ShapeError};
+
+use crate::dtype::{ArrayType, DType};
+use crate::lane::{FloatLane, Lane};
+
+/// Hands the table of evaluated types (`Variant rust_type class`) to another macro.
+#[macro_export]
+macro_rules! for_each_element {
+    ($callback:ident) => {
+        $callback! {
+            Bool bool boolean;
+            I8 i8 signed;
+            I16 i16 signed;
+            I32 i32 signed;
+            I64 i64 signed;
+            U8 u8 unsigned;
+            U16 u16 unsigned;
+            U32 u32 unsigned;
+            U64 u64 unsigned;
+            F32 f32 float;
+            F64 f64 float;
+        }
+    };
+}
+
+/// A Rust scalar that carries one element type.
+pub trait Element:
+    Lane<Bool = bool> + Default + PartialEq + core::fmt::Debug + Send + Sync + 'static
+{
+    /// The element type.
+    const DTYPE: DType;
+
+    /// The value with any NaN replaced by the canonical quiet NaN of the type.
+    fn canonical(self) -> Self;
+    /// Wraps dense elements as the data of an array.
+    fn into_data(elements: Vec<Self>) -> ArrayData;
+    /// The elements, if the data is of this type.
+    fn elements(data: &ArrayData) -> Option<&[Self]>;
+    /// Appends the little-endian bytes of the element.
+    fn write_bytes(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! define_elements {
+    ($($variant:ident $type:ident $class:ident;)*) => {
+        /// The elements of an array, dense, in row-major order.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum ArrayData {
+            $(
+                #[doc = concat!("Elements of type `", stringify!($type), "`.")]
+                $variant(Vec<$type>),
+            )*
+        }
+
+        impl ArrayData {
+            /// The type of the elements.
+            pub fn dtype(&self) -> DType {
+                match self { $(ArrayData::$variant(_) => DType::$variant,)* }
+            }
+
+            /// The number of elements.
+            pub fn len(&self) -> usize {
+                match self { $(ArrayData::$variant(elements) => elements.len(),)* }
+            }
+
+            /// Whether there are no elements.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// The elements' bytes, little-endian.
+            pub fn to_le_bytes(&self) -> Vec<u8> {
+                let mut bytes = Vec::with_capacity(self.len() * self.dtype().size());
+                match self {
+                    $(ArrayData::$variant(elements) => {
+                        elements.iter().for_each(|element| element.write_bytes(&mut bytes));
+                    })*
+                }
+                bytes
+            }
+        }
+
+        $(define_elements!(@element $variant $type $class);)*
+    };
+    (@element $variant:ident $type:ident $class:ident) => {
+        impl Element for $type {
+            const DTYPE: DType = DType::$variant;
+            #[inline(always)]
+            fn canonical(self) -> Self { define_elements!(@canonical $class self $type) }
+            fn into_data(elements: Vec<Self>) -> ArrayData { ArrayData::$variant(elements) }
+            fn elements(data: &ArrayData) -> Option<&[Self]> {
+                match data { ArrayData::$variant(elements) => Some(elements), _ => None }
+            }
+            fn write_bytes(self, bytes: &mut Vec<u8>) { define_elements!(@bytes $class self bytes) }
+        }
+    };
+    (@canonical float $self:ident $type:ident) => { canonical_nan($self) };
+    (@canonical $class:ident $self:ident $type:ident) => { $self };
+    (@bytes boolean $self:ident $bytes:ident) => { $bytes.push(u8::from($self)) };
+    (@bytes $class:ident $self:ident $bytes:ident) => { $bytes.extend_from_slice(&$self.to_le_bytes()) };
+}
+
+for_each_element!(define_elements);
+
+#[inline(always)]
+fn canonical_nan<F: FloatLane>(value: F) -> F {
+    // The positive quiet NaN; x86 makes negative ones and propagates payloads, others do not.
+    F::select(value.equal(value), value, F::constant(f64::NAN))
+}
+
+/// A dense, row-major array in memory: a constant of a graph, or a result of the reference evaluator.
+///
+/// ```
+/// use indim_graph::Array;
+/// let array = Array::new([2, 2], vec![1.0f32, 2.0, 3.0, 4.0]).unwrap();
+/// assert_eq!(array.array_type().to_string(), "f32[2, 2]");
+/// assert_eq!(array.elements::<f32>().unwrap()[3], 4.0);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array {
+    shape: Shape,
+    data: Arc<ArrayData>,
+}
+
+/// The number of elements does not fit the shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongElementCount {
+    /// The shape asked for.
+    pub shape: Shape,
+    /// The number of elements given.
+    pub elements: usize,
+}
+
+impl core::fmt::Display for WrongElementCount {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(formatter, "{} elements do not fill an array of shape {}", self.elements, self.shape)
+    }
+}
+
+impl core::error::Error for WrongElementCount {}
+
+impl Array {
+    /// An array of `shape` over `elements` in row-major order.
+    ///
+    /// # Errors
+    /// When the number of elements is not that of the shape.
+    pub fn new<T: Element>(
+        shape: impl Into<Shape>,
+        elements: Vec<T>,
+    ) -> Result<Self, WrongElementCount> {
+        Self::from_data(shape, T::into_data(elements))
+    }
+
+    /// An array of `shape` over `data` in row-major order.
+    ///
+    /// # Errors
+    /// When the number of elements is not that of the shape.
+    pub fn from_data(shape: impl Into<Shape>, data: ArrayData) -> Result<Self, WrongElementCount> {
+        let shape = shape.into();
+        match shape.element_count() {
+            Ok(count) if count == data.len() => Ok(Array { shape, data: Arc::new(data) }),
+            _ => Err(WrongElementCount { shape, elements: data.len() }),
+        }
+    }
+
+    /// An array of rank 0.
+    pub fn scalar<T: Element>(value: T) -> Self {
+        Array { shape: Shape::scalar(), data: Arc::new(T::into_data(vec![value])) }
+    }
+
+    /// The same elements in the same order under another shape.
+    ///
+    /// # Errors
+    /// When the number of elements is not that of the shape.
+    pub fn reshaped(&self, shape: Shape) -> Result<Self, WrongElementCount> {
+        match shape.element_count() {
+            Ok(count) if count == self.data.len() => Ok(Array { shape, data: self.data.clone() }),
+            _ => Err(WrongElementCount { shape, elements: self.data.len() }),
+        }
+    }
+
+    /// The size of each axis.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The type of each element.
+    pub fn dtype(&self) -> DType {
+        self.data.dtype()
+    }
+
+    /// Element type and shape.
+    pub fn array_type(&self) -> ArrayType {
+        ArrayType { dtype: self.dtype(), shape: self.shape.clone() }
+    }
+
+    /// The elements, whatever their type.
+    pub fn data(&self) -> &ArrayData {
+        &self.data
+    }
+
+    /// The elements in row-major order, if they are of type `T`.
+    pub fn elements<T: Element>(&self) -> Option<&[T]> {
+        T::elements(&self.data)
+    }
+
+    /// The size of the elements in bytes.
+    ///
+    /// # Errors
+    /// E5 cannot happen for an array that exists; the type is that of [`Shape::byte_count`].
+    pub fn byte_count(&self) -> Result<usize, ShapeError> {
+        self.shape.byte_count(self.dtype().size())
+    }
+}

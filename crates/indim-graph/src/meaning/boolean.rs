@@ -1,0 +1,93 @@
+//! The operations on truth values; `false < true`.
+
+use crate::lane::{BoolLane, Lane};
+
+/// Logical or.
+#[inline(always)]
+pub fn add<B: BoolLane>(x: B, y: B) -> B {
+    x.or(y)
+}
+
+/// Logical and.
+#[inline(always)]
+pub fn mul<B: BoolLane>(x: B, y: B) -> B {
+    x.and(y)
+}
+
+/// Logical or.
+#[inline(always)]
+pub fn max<B: BoolLane>(x: B, y: B) -> B {
+    x.or(y)
+}
+
+/// Logical and.
+#[inline(always)]
+pub fn min<B: BoolLane>(x: B, y: B) -> B {
+    x.and(y)
+}
+
+/// Logical not.
+#[inline(always)]
+pub fn not<B: BoolLane>(x: B) -> B {
+    x.not()
+}
+
+/// Logical and.
+#[inline(always)]
+pub fn and<B: BoolLane>(x: B, y: B) -> B {
+    x.and(y)
+}
+
+/// Logical or.
+#[inline(always)]
+pub fn or<B: BoolLane>(x: B, y: B) -> B {
+    x.or(y)
+}
+
+/// Exclusive or.
+#[inline(always)]
+pub fn xor<B: BoolLane>(x: B, y: B) -> B {
+    x.xor(y)
+}
+
+/// Equality.
+#[inline(always)]
+pub fn eq<B: BoolLane>(x: B, y: B) -> B {
+    x.xor(y).not()
+}
+
+/// Inequality.
+#[inline(always)]
+pub fn ne<B: BoolLane>(x: B, y: B) -> B {
+    x.xor(y)
+}
+
+/// Only the second.
+#[inline(always)]
+pub fn lt<B: BoolLane>(x: B, y: B) -> B {
+    x.not().and(y)
+}
+
+/// Not only the first.
+#[inline(always)]
+pub fn le<B: BoolLane>(x: B, y: B) -> B {
+    x.not().or(y)
+}
+
+/// Only the first.
+#[inline(always)]
+pub fn gt<B: BoolLane>(x: B, y: B) -> B {
+    lt(y, x)
+}
+
+/// Not only the second.
+#[inline(always)]
+pub fn ge<B: BoolLane>(x: B, y: B) -> B {
+    le(y, x)
+}
+
+/// The second operand where the first holds, else the third.
+#[inline(always)]
+pub fn select<B: BoolLane>(condition: B, on_true: B, on_false: B) -> B {
+    <B as Lane>::select(condition, on_true, on_false)
+}

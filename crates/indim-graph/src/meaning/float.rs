@@ -1,0 +1,257 @@
+//! The operations on floats that arithmetic and comparison give: IEEE 754, nothing contracted.
+//!
+//! Elementary functions (`exp`, `sin`, ...) are in `elementary/` and named here too. NaN payloads
+//! need no care: whoever applies an operation makes every NaN canonical.
+
+use crate::lane::{BoolLane, FloatLane, IntLane};
+
+#[inline(always)]
+fn zero<F: FloatLane>() -> F {
+    F::constant(0.0)
+}
+
+#[inline(always)]
+fn one<F: FloatLane>() -> F {
+    F::constant(1.0)
+}
+
+/// The magnitude of `x` with the sign of `sign`.
+#[inline(always)]
+pub(crate) fn copysign<F: FloatLane>(x: F, sign: F) -> F {
+    let sign_bit = F::Bits::minimum();
+    F::from_bits(x.abs().to_bits().or(sign.to_bits().and(sign_bit)))
+}
+
+/// The sign flipped.
+#[inline(always)]
+pub fn neg<F: FloatLane>(x: F) -> F {
+    x.neg()
+}
+
+/// The sign cleared.
+#[inline(always)]
+pub fn abs<F: FloatLane>(x: F) -> F {
+    x.abs()
+}
+
+/// -1, ±0 or 1; a NaN stays.
+#[inline(always)]
+pub fn sign<F: FloatLane>(x: F) -> F {
+    let is_nonzero = x.less(zero()).or(zero::<F>().less(x));
+    F::select(is_nonzero, copysign(one(), x), x)
+}
+
+/// Largest integer not above.
+#[inline(always)]
+pub fn floor<F: FloatLane>(x: F) -> F {
+    x.floor()
+}
+
+/// Smallest integer not below.
+#[inline(always)]
+pub fn ceil<F: FloatLane>(x: F) -> F {
+    x.ceil()
+}
+
+/// Integer part.
+#[inline(always)]
+pub fn trunc<F: FloatLane>(x: F) -> F {
+    x.trunc()
+}
+
+/// Nearest integer, ties to even.
+#[inline(always)]
+pub fn round_even<F: FloatLane>(x: F) -> F {
+    x.round_even()
+}
+
+/// Nearest integer, ties away from zero. The fraction is exact, so no sum can round across a tie.
+#[inline(always)]
+pub fn round_away<F: FloatLane>(x: F) -> F {
+    let whole = x.trunc();
+    let is_below_half = x.sub(whole).abs().less(F::constant(0.5));
+    let away = whole.add(copysign(one(), x));
+    // An infinity has no fraction (inf - inf is a NaN) and must stay.
+    let rounded = F::select(is_below_half.or(is_inf(x)), whole, away);
+    copysign(rounded, x)
+}
+
+/// Whether `x - x` is a number.
+#[inline(always)]
+pub fn is_finite<F: FloatLane>(x: F) -> F::Bool {
+    x.abs().less(F::constant(f64::INFINITY))
+}
+
+/// Whether `x` differs from itself.
+#[inline(always)]
+pub fn is_nan<F: FloatLane>(x: F) -> F::Bool {
+    x.equal(x).not()
+}
+
+/// Whether `x` is infinite.
+#[inline(always)]
+pub fn is_inf<F: FloatLane>(x: F) -> F::Bool {
+    x.abs().equal(F::constant(f64::INFINITY))
+}
+
+/// `x * x`.
+#[inline(always)]
+pub fn square<F: FloatLane>(x: F) -> F {
+    x.mul(x)
+}
+
+/// `1 / x`.
+#[inline(always)]
+pub fn reciprocal<F: FloatLane>(x: F) -> F {
+    one::<F>().div(x)
+}
+
+/// Square root.
+#[inline(always)]
+pub fn sqrt<F: FloatLane>(x: F) -> F {
+    x.sqrt()
+}
+
+/// Sum.
+#[inline(always)]
+pub fn add<F: FloatLane>(x: F, y: F) -> F {
+    x.add(y)
+}
+
+/// Difference.
+#[inline(always)]
+pub fn sub<F: FloatLane>(x: F, y: F) -> F {
+    x.sub(y)
+}
+
+/// Product.
+#[inline(always)]
+pub fn mul<F: FloatLane>(x: F, y: F) -> F {
+    x.mul(y)
+}
+
+/// Quotient.
+#[inline(always)]
+pub fn div<F: FloatLane>(x: F, y: F) -> F {
+    x.div(y)
+}
+
+/// Exact remainder with the dividend's sign.
+#[inline(always)]
+pub fn rem<F: FloatLane>(x: F, y: F) -> F {
+    x.rem(y)
+}
+
+/// Remainder with the divisor's sign; a zero takes the divisor's sign. As NumPy's `remainder`
+/// (`npy_divmod` in NumPy's npymath), so `5 mod inf = 5` and `-5 mod inf = inf`.
+#[inline(always)]
+pub fn py_mod<F: FloatLane>(x: F, y: F) -> F {
+    let remainder = x.rem(y);
+    let moved = F::select(signs_differ(remainder, y), remainder.add(y), remainder);
+    // By zero the remainder is a NaN and stays.
+    F::select(remainder.equal(zero()), copysign(zero(), y), moved)
+}
+
+/// Quotient rounded down, from the exact remainder, as NumPy's `floor_divide`.
+#[inline(always)]
+pub fn floor_div<F: FloatLane>(x: F, y: F) -> F {
+    let remainder = x.rem(y);
+    let exact = x.sub(remainder).div(y);
+    let quotient = F::select(signs_differ(remainder, y), exact.sub(one()), exact);
+    let floor = quotient.floor();
+    // The division may have rounded down across an integer.
+    let is_short = F::constant(0.5).less(quotient.sub(floor));
+    let nearest = F::select(is_short, floor.add(one()), floor);
+    let signed_zero = copysign(zero(), x.div(y));
+    let result = F::select(quotient.equal(zero()), signed_zero, nearest);
+    F::select(y.equal(zero()), x.div(y), result)
+}
+
+/// Whether a nonzero remainder lies on the other side of zero than the divisor.
+#[inline(always)]
+fn signs_differ<F: FloatLane>(remainder: F, divisor: F) -> F::Bool {
+    let is_nonzero = remainder.equal(zero()).not();
+    is_nonzero.and(remainder.less(zero()).xor(divisor.less(zero())))
+}
+
+/// The larger; a NaN wins; `+0` above `-0`.
+#[inline(always)]
+pub fn max<F: FloatLane>(x: F, y: F) -> F {
+    // Equal operands differ at most in the sign of zero: "and" keeps + unless both are -.
+    let same = F::from_bits(x.to_bits().and(y.to_bits()));
+    let larger = F::select(x.less(y), y, x);
+    nan_wins(x, y, F::select(x.equal(y), same, larger))
+}
+
+/// The smaller; a NaN wins; `-0` below `+0`.
+#[inline(always)]
+pub fn min<F: FloatLane>(x: F, y: F) -> F {
+    let same = F::from_bits(x.to_bits().or(y.to_bits()));
+    let smaller = F::select(x.less(y), x, y);
+    nan_wins(x, y, F::select(x.equal(y), same, smaller))
+}
+
+#[inline(always)]
+fn nan_wins<F: FloatLane>(x: F, y: F, otherwise: F) -> F {
+    F::select(is_nan(x).or(is_nan(y)), F::constant(f64::NAN), otherwise)
+}
+
+/// `(x - y)²`.
+#[inline(always)]
+pub fn squared_difference<F: FloatLane>(x: F, y: F) -> F {
+    square(x.sub(y))
+}
+
+/// Equality; false with a NaN.
+#[inline(always)]
+pub fn eq<F: FloatLane>(x: F, y: F) -> F::Bool {
+    x.equal(y)
+}
+
+/// Inequality; true with a NaN.
+#[inline(always)]
+pub fn ne<F: FloatLane>(x: F, y: F) -> F::Bool {
+    x.equal(y).not()
+}
+
+/// Less than; false with a NaN.
+#[inline(always)]
+pub fn lt<F: FloatLane>(x: F, y: F) -> F::Bool {
+    x.less(y)
+}
+
+/// Less than or equal; false with a NaN.
+#[inline(always)]
+pub fn le<F: FloatLane>(x: F, y: F) -> F::Bool {
+    x.less(y).or(x.equal(y))
+}
+
+/// Greater than; false with a NaN.
+#[inline(always)]
+pub fn gt<F: FloatLane>(x: F, y: F) -> F::Bool {
+    y.less(x)
+}
+
+/// Greater than or equal; false with a NaN.
+#[inline(always)]
+pub fn ge<F: FloatLane>(x: F, y: F) -> F::Bool {
+    le(y, x)
+}
+
+/// The second operand where the first holds, else the third.
+#[inline(always)]
+pub fn select<F: FloatLane>(condition: F::Bool, on_true: F, on_false: F) -> F {
+    F::select(condition, on_true, on_false)
+}
+
+/// `min(max(x, low), high)`.
+#[inline(always)]
+pub fn clamp<F: FloatLane>(low: F, x: F, high: F) -> F {
+    min(max(x, low), high)
+}
+
+/// `x * y + z` with one rounding.
+#[inline(always)]
+pub fn fma<F: FloatLane>(x: F, y: F, z: F) -> F {
+    x.mul_add(y, z)
+}

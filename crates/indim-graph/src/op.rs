@@ -1,0 +1,466 @@
+//! THE table of element-wise operations, and what is derived from it.
+//!
+//! A row gives the name, the classes of element types it takes, the result type, its laws, the names
+//! other systems use, and the sentence of the documentation with the edge cases. The definition has
+//! the same name in `meaning/` (one per class module). To add an operation: write its row here and
+//! its definition there; the compiler names what is missing.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::dtype::{DType, DTypeClass};
+use crate::element::Element;
+use crate::meaning;
+
+/// Hands the table of operations to another macro.
+#[macro_export]
+macro_rules! for_each_op {
+    ($callback:ident) => {
+        $callback! {
+            unary {
+                /// `-x`. Integers wrap; the sign of a zero flips.
+                neg = Neg [signed unsigned float complex] -> same, [], ["negate", "negative"];
+                /// The magnitude. `abs(MIN) = MIN`; the modulus of a complex number.
+                abs = Abs [signed float complex] -> component, [], ["absolute", "fabs"];
+                /// -1, 0 or 1. A NaN stays a NaN, a zero keeps its sign.
+                sign = Sign [signed unsigned float complex] -> same, [], [];
+                /// Logical on `bool`, bitwise on integers.
+                not = Not [boolean signed unsigned] -> same, [], ["logical_not", "bitwise_not", "invert"];
+                /// The number of one bits.
+                popcnt = Popcnt [signed unsigned] -> same, [], ["population_count"];
+                /// The number of leading zero bits; the width for 0.
+                clz = Clz [signed unsigned] -> same, [], ["count_leading_zeros"];
+                /// The largest integer not above `x`; -0 is kept.
+                floor = Floor [float] -> same, [], [];
+                /// The smallest integer not below `x`; `ceil(-0.5) = -0`.
+                ceil = Ceil [float] -> same, [], ["ceiling"];
+                /// The integer part, towards zero; the sign of a zero result is kept.
+                trunc = Trunc [float] -> same, [], [];
+                /// The nearest integer, ties to even; the sign of a zero result is kept.
+                round_even = RoundEven [float] -> same, [], ["round_nearest_even", "round", "rint"];
+                /// The nearest integer, ties away from zero; the sign of a zero result is kept.
+                round_away = RoundAway [float] -> same, [], ["round_nearest_afz"];
+                /// Whether `x` is neither infinite nor a NaN.
+                is_finite = IsFinite [float complex] -> boolean, [], [];
+                /// Whether `x` is a NaN.
+                is_nan = IsNan [float complex] -> boolean, [], [];
+                /// Whether `x` is infinite.
+                is_inf = IsInf [float complex] -> boolean, [], [];
+                /// `x * x`. Integers are not taken: multiply instead.
+                square = Square [float complex] -> same, [], [];
+                /// `1 / x`.
+                reciprocal = Reciprocal [float complex] -> same, [], [];
+                /// The square root, correctly rounded; `sqrt(-0) = -0`, below zero a NaN.
+                sqrt = Sqrt [float complex] -> same, [], [];
+            }
+            binary {
+                /// `x + y`. Integers wrap; `bool` is logical or.
+                add = Add [boolean signed unsigned float complex] -> same, [commutative], [];
+                /// `x - y`. Integers wrap.
+                sub = Sub [signed unsigned float complex] -> same, [], ["subtract"];
+                /// `x * y`. Integers wrap; `bool` is logical and.
+                mul = Mul [boolean signed unsigned float complex] -> same, [commutative], ["multiply"];
+                /// `x / y`. Integers truncate; `x / 0` is all ones (-1, or the unsigned maximum), `MIN / -1 = MIN`.
+                div = Div [signed unsigned float complex] -> same, [], ["divide"];
+                /// The quotient rounded down, as Python's `//`. An integer divided by 0 gives 0.
+                floor_div = FloorDiv [signed unsigned float] -> same, [], ["floor_divide"];
+                /// The remainder with the divisor's sign, as Python's `%`. An integer by 0 gives 0.
+                py_mod = PyMod [signed unsigned float] -> same, [], ["floor_mod"];
+                /// The remainder with the dividend's sign, as C's `fmod`. An integer `x rem 0 = x`.
+                rem = Rem [signed unsigned float] -> same, [], ["fmod"];
+                /// The larger; a NaN from either side wins, `max(-0, +0) = +0`. `bool` is or.
+                max = Max [boolean signed unsigned float] -> same, [commutative], ["maximum"];
+                /// The smaller; a NaN from either side wins, `min(+0, -0) = -0`. `bool` is and.
+                min = Min [boolean signed unsigned float] -> same, [commutative], ["minimum"];
+                /// `(x - y)²`. Integers wrap.
+                squared_difference = SquaredDifference [signed unsigned float complex] -> same, [commutative], [];
+                /// Bitwise and; logical on `bool`.
+                and = And [boolean signed unsigned] -> same, [commutative], ["logical_and", "bitwise_and"];
+                /// Bitwise or; logical on `bool`.
+                or = Or [boolean signed unsigned] -> same, [commutative], ["logical_or", "bitwise_or"];
+                /// Bitwise exclusive or; logical on `bool`.
+                xor = Xor [boolean signed unsigned] -> same, [commutative], ["logical_xor", "bitwise_xor"];
+                /// Left shift. An amount that is negative or not below the width gives 0.
+                shl = Shl [signed unsigned] -> same, [], ["shift_left", "left_shift", "bitwise_left_shift"];
+                /// Right shift with copies of the top bit, also on unsigned types; an amount that is negative or not below the width gives the sign fill.
+                shr_arithmetic = ShrArithmetic [signed unsigned] -> same, [], ["shift_right_arithmetic"];
+                /// Right shift with zeros. An amount that is negative or not below the width gives 0.
+                shr_logical = ShrLogical [signed unsigned] -> same, [], ["shift_right_logical"];
+                /// `x = y`; false with a NaN.
+                eq = Eq [boolean signed unsigned float complex] -> boolean, [commutative], ["equal"];
+                /// `x ≠ y`; true with a NaN.
+                ne = Ne [boolean signed unsigned float complex] -> boolean, [commutative], ["not_equal"];
+                /// `x < y`; false with a NaN, and false < true.
+                lt = Lt [boolean signed unsigned float] -> boolean, [], ["less"];
+                /// `x ≤ y`; false with a NaN.
+                le = Le [boolean signed unsigned float] -> boolean, [], ["less_equal"];
+                /// `x > y`; false with a NaN.
+                gt = Gt [boolean signed unsigned float] -> boolean, [], ["greater"];
+                /// `x ≥ y`; false with a NaN.
+                ge = Ge [boolean signed unsigned float] -> boolean, [], ["greater_equal"];
+            }
+            ternary {
+                /// `on_true` where the first operand, a `bool`, holds, else `on_false`; the unselected value never matters.
+                select = Select (boolean, same, same) [boolean signed unsigned float complex] -> same, [], ["where"];
+                /// `min(max(x, low), high)` for the operands low, x, high. A NaN in any gives a NaN; low > high gives high.
+                clamp = Clamp (same, same, same) [signed unsigned float] -> same, [], [];
+                /// `x * y + z` with one rounding.
+                fma = Fma (same, same, same) [float] -> same, [], [];
+            }
+        }
+    };
+}
+
+/// The number of operands of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arity {
+    /// One operand.
+    Unary,
+    /// Two operands of the same element type.
+    Binary,
+    /// Three operands.
+    Ternary,
+}
+
+impl Arity {
+    /// The number of operands.
+    pub const fn count(self) -> usize {
+        match self {
+            Arity::Unary => 1,
+            Arity::Binary => 2,
+            Arity::Ternary => 3,
+        }
+    }
+}
+
+/// How the element type of a result follows from that of the operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum ResultType {
+    Same,
+    Boolean,
+    Component,
+}
+
+impl ResultType {
+    const fn of(self, operand: DType) -> DType {
+        match (self, operand) {
+            (ResultType::Boolean, _) => DType::Bool,
+            (ResultType::Component, DType::C64) => DType::F32,
+            (ResultType::Component, DType::C128) => DType::F64,
+            _ => operand,
+        }
+    }
+}
+
+/// A law of an operation, proved by a test for every element type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Law {
+    /// Exchanging the operands gives the same bits.
+    Commutative,
+}
+
+/// An operation of one operand on elements of type `T`.
+pub trait Unary<T: Element> {
+    /// The element type of the result.
+    type Result: Element;
+    /// The result for one element; NaNs are canonical.
+    fn apply(x: T) -> Self::Result;
+}
+
+/// An operation of two operands on elements of type `T`.
+pub trait Binary<T: Element> {
+    /// The element type of the result.
+    type Result: Element;
+    /// The result for one element; NaNs are canonical.
+    fn apply(x: T, y: T) -> Self::Result;
+}
+
+/// An operation of three operands, the last two of type `T`.
+pub trait Ternary<T: Element> {
+    /// The element type of the first operand.
+    type First: Element;
+    /// The element type of the result.
+    type Result: Element;
+    /// The result for one element; NaNs are canonical.
+    fn apply(first: Self::First, x: T, y: T) -> Self::Result;
+}
+
+/// What is to be made of an operation at one element type; see [`Op::visit`].
+pub trait OpVisitor {
+    /// What each method makes.
+    type Output;
+    /// Called for an operation of one operand.
+    fn unary<O: Unary<T> + 'static, T: Element>(self) -> Self::Output;
+    /// Called for an operation of two operands.
+    fn binary<O: Binary<T> + 'static, T: Element>(self) -> Self::Output;
+    /// Called for an operation of three operands.
+    fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> Self::Output;
+}
+
+macro_rules! class {
+    (boolean) => {
+        DTypeClass::Bool
+    };
+    (signed) => {
+        DTypeClass::Signed
+    };
+    (unsigned) => {
+        DTypeClass::Unsigned
+    };
+    (float) => {
+        DTypeClass::Float
+    };
+    (complex) => {
+        DTypeClass::Complex
+    };
+}
+
+macro_rules! result_type {
+    (same) => {
+        ResultType::Same
+    };
+    (boolean) => {
+        ResultType::Boolean
+    };
+    (component) => {
+        ResultType::Component
+    };
+}
+
+macro_rules! result_element {
+    (boolean, $type:ty) => {
+        bool
+    };
+    ($result:ident, $type:ty) => {
+        $type
+    };
+}
+
+macro_rules! law {
+    (commutative) => {
+        Law::Commutative
+    };
+}
+
+/// Expands `$with!(args, Variant type)` for each evaluated type of a class.
+macro_rules! for_class {
+    (boolean, $with:ident, $args:tt) => { $with!($args, Bool bool boolean); };
+    (signed, $with:ident, $args:tt) => {
+        $with!($args, I8 i8 integer); $with!($args, I16 i16 integer);
+        $with!($args, I32 i32 integer); $with!($args, I64 i64 integer);
+    };
+    (unsigned, $with:ident, $args:tt) => {
+        $with!($args, U8 u8 integer); $with!($args, U16 u16 integer);
+        $with!($args, U32 u32 integer); $with!($args, U64 u64 integer);
+    };
+    (float, $with:ident, $args:tt) => {
+        $with!($args, F32 f32 float); $with!($args, F64 f64 float);
+    };
+    (complex, $with:ident, $args:tt) => {};
+}
+
+macro_rules! implement {
+    ((unary $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
+        impl Unary<$type> for $op {
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(x: $type) -> Self::Result {
+                Element::canonical(meaning::$module::$name(x))
+            }
+        }
+    };
+    ((binary $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
+        impl Binary<$type> for $op {
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(x: $type, y: $type) -> Self::Result {
+                Element::canonical(meaning::$module::$name(x, y))
+            }
+        }
+    };
+    ((ternary $first:ident $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
+        impl Ternary<$type> for $op {
+            type First = result_element!($first, $type);
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(first: Self::First, x: $type, y: $type) -> Self::Result {
+                Element::canonical(meaning::$module::$name(first, x, y))
+            }
+        }
+    };
+}
+
+macro_rules! visit {
+    (($arity:ident $op:ident $dtype:ident $visitor:ident), $variant:ident $type:ident $module:ident) => {
+        if $dtype == DType::$variant {
+            return Some($visitor.$arity::<operations::$op, $type>());
+        }
+    };
+}
+
+macro_rules! define_ops {
+    (
+        unary { $(#[doc = $udoc:literal] $uname:ident = $uop:ident [$($uclass:ident)*] -> $uresult:ident, [$($ulaw:ident)*], [$($ualias:literal),*];)* }
+        binary { $(#[doc = $bdoc:literal] $bname:ident = $bop:ident [$($bclass:ident)*] -> $bresult:ident, [$($blaw:ident)*], [$($balias:literal),*];)* }
+        ternary { $(#[doc = $tdoc:literal] $tname:ident = $top:ident ($tfirst:ident, same, same) [$($tclass:ident)*] -> $tresult:ident, [$($tlaw:ident)*], [$($talias:literal),*];)* }
+    ) => {
+        /// An element-wise operation.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Op {
+            $(#[doc = $udoc] $uop,)*
+            $(#[doc = $bdoc] $bop,)*
+            $(#[doc = $tdoc] $top,)*
+        }
+
+        /// The operations as types, for code that is generic over them.
+        pub mod operations {
+            use super::{Binary, Element, Ternary, Unary, meaning};
+            $(#[doc = $udoc] #[derive(Debug, Clone, Copy)] pub struct $uop;)*
+            $(#[doc = $bdoc] #[derive(Debug, Clone, Copy)] pub struct $bop;)*
+            $(#[doc = $tdoc] #[derive(Debug, Clone, Copy)] pub struct $top;)*
+            $($(for_class!($uclass, implement, (unary $uname $uop $uresult));)*)*
+            $($(for_class!($bclass, implement, (binary $bname $bop $bresult));)*)*
+            $($(for_class!($tclass, implement, (ternary $tfirst $tname $top $tresult));)*)*
+        }
+
+        impl Op {
+            /// Every operation, in the order of the table.
+            pub const ALL: &[Op] = &[$(Op::$uop,)* $(Op::$bop,)* $(Op::$top,)*];
+
+            /// The row of the operation.
+            const fn row(self) -> &'static Row {
+                match self {
+                    $(Op::$uop => const { &Row {
+                        name: stringify!($uname), doc: $udoc, arity: Arity::Unary, first_is_bool: false,
+                        classes: &[$(class!($uclass)),*], result: result_type!($uresult),
+                        laws: &[$(law!($ulaw)),*], aliases: &[$($ualias),*],
+                    } },)*
+                    $(Op::$bop => const { &Row {
+                        name: stringify!($bname), doc: $bdoc, arity: Arity::Binary, first_is_bool: false,
+                        classes: &[$(class!($bclass)),*], result: result_type!($bresult),
+                        laws: &[$(law!($blaw)),*], aliases: &[$($balias),*],
+                    } },)*
+                    $(Op::$top => const { &Row {
+                        name: stringify!($tname), doc: $tdoc, arity: Arity::Ternary,
+                        first_is_bool: matches!(result_type!($tfirst), ResultType::Boolean),
+                        classes: &[$(class!($tclass)),*], result: result_type!($tresult),
+                        laws: &[$(law!($tlaw)),*], aliases: &[$($talias),*],
+                    } },)*
+                }
+            }
+
+            /// Calls `visitor` with the definition of this operation for elements of type `dtype`
+            /// (of the last operand); `None` where the operation does not take the type.
+            pub fn visit<V: OpVisitor>(self, dtype: DType, visitor: V) -> Option<V::Output> {
+                match self {
+                    $(Op::$uop => { $(for_class!($uclass, visit, (unary $uop dtype visitor));)* })*
+                    $(Op::$bop => { $(for_class!($bclass, visit, (binary $bop dtype visitor));)* })*
+                    $(Op::$top => { $(for_class!($tclass, visit, (ternary $top dtype visitor));)* })*
+                }
+                None
+            }
+        }
+    };
+}
+
+/// One row of the table as data.
+struct Row {
+    name: &'static str,
+    doc: &'static str,
+    arity: Arity,
+    first_is_bool: bool,
+    classes: &'static [DTypeClass],
+    result: ResultType,
+    laws: &'static [Law],
+    aliases: &'static [&'static str],
+}
+
+for_each_op!(define_ops);
+
+impl Op {
+    /// The name in indim's text.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What the operation means, with its edge cases.
+    pub fn doc(self) -> &'static str {
+        self.row().doc.trim()
+    }
+
+    /// The number of operands.
+    pub const fn arity(self) -> Arity {
+        self.row().arity
+    }
+
+    /// The names that other systems use.
+    pub const fn aliases(self) -> &'static [&'static str] {
+        self.row().aliases
+    }
+
+    /// Whether `law` holds, bit for bit, on every element type.
+    pub fn has_law(self, law: Law) -> bool {
+        self.row().laws.contains(&law)
+    }
+
+    /// Whether the operation takes elements of type `dtype`.
+    pub fn takes(self, dtype: DType) -> bool {
+        self.row().classes.contains(&dtype.class())
+    }
+
+    /// Whether the first operand is a `bool` whatever the others are.
+    pub const fn first_is_bool(self) -> bool {
+        self.row().first_is_bool
+    }
+
+    /// The element type that operand `index` must have when the last operand has type `dtype`.
+    pub const fn operand_dtype(self, index: usize, dtype: DType) -> DType {
+        if index == 0 && self.first_is_bool() { DType::Bool } else { dtype }
+    }
+
+    /// The element type of the result when the last operand has type `dtype`.
+    pub const fn result_dtype(self, dtype: DType) -> DType {
+        self.row().result.of(dtype)
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// A text that names no operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownOp;
+
+impl fmt::Display for UnknownOp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("unknown operation")
+    }
+}
+
+impl core::error::Error for UnknownOp {}
+
+impl FromStr for Op {
+    type Err = UnknownOp;
+
+    /// Reads indim's name or one that XLA, OpenVINO or NumPy use, in any of their spellings
+    /// (`less_equal`, `less-equal`, `LessEqual`).
+    fn from_str(text: &str) -> Result<Self, UnknownOp> {
+        Op::ALL
+            .iter()
+            .copied()
+            .find(|op| {
+                same_name(op.name(), text) || op.aliases().iter().any(|a| same_name(a, text))
+            })
+            .ok_or(UnknownOp)
+    }
+}
+
+fn same_name(name: &str, text: &str) -> bool {
+    let letters = |text: &str| -> Vec<u8> {
+        text.bytes().filter(|b| !matches!(b, b'_' | b'-')).map(|b| b.to_ascii_lowercase()).collect()
+    };
+    letters(name) == letters(text)
+}
