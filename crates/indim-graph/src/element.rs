@@ -3,6 +3,7 @@
 //! `for_each_element!` is the list of types that can be evaluated. The reference evaluator, the
 //! constants of a graph and the kernel tables are made from it.
 
+use core::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use indim_shape::{Shape, ShapeError};
@@ -122,10 +123,33 @@ fn canonical_nan<F: FloatLane>(value: F) -> F {
 /// assert_eq!(array.array_type().to_string(), "f32[2, 2]");
 /// assert_eq!(array.elements::<f32>().unwrap()[3], 4.0);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Two arrays are equal when their types and the bits of their elements are.
+#[derive(Debug, Clone)]
 pub struct Array {
     shape: Shape,
     data: Arc<ArrayData>,
+}
+
+impl PartialEq for Array {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same_type = self.dtype() == other.dtype() && self.shape == other.shape;
+        is_same_type
+            && (Arc::ptr_eq(&self.data, &other.data)
+                || self.data.to_le_bytes() == other.data.to_le_bytes())
+    }
+}
+
+impl Eq for Array {}
+
+impl Hash for Array {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Equal arrays have equal types; the bits of large ones are left to the comparison.
+        self.array_type().hash(state);
+        if self.data.len() <= 16 {
+            self.data.to_le_bytes().hash(state);
+        }
+    }
 }
 
 /// The number of elements does not fit the shape.

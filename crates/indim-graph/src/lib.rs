@@ -4,12 +4,18 @@
 //! compute), `graph.rs` (values and nodes), `builder.rs` (how graphs are made).
 #![forbid(unsafe_code)]
 
+mod builder;
 mod dtype;
 mod element;
+mod error;
+mod graph;
 pub mod lane;
 pub mod meaning;
 mod op;
 
+pub use builder::{GraphBuilder, Under, Value};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
 pub use element::{Array, ArrayData, Element, WrongElementCount};
+pub use error::{GraphError, GraphErrorKind};
+pub use graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 pub use op::{Arity, Binary, Law, Op, OpVisitor, Ternary, Unary, UnknownOp, operations};

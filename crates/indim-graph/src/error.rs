@@ -1,0 +1,198 @@
+//! What can be wrong with a graph: typed data, one code each, drawn for people on request.
+
+use core::fmt;
+
+use indim_shape::{OperandLabel, Shape, ShapeError, draw_error};
+
+use crate::dtype::{ArrayType, DType};
+
+/// A mistake found while a graph was built or bound.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphError {
+    /// What is wrong.
+    pub kind: GraphErrorKind,
+    /// The operation that was asked for.
+    pub operation: &'static str,
+    /// Its operands, by name and type, in order.
+    pub operands: Vec<(String, ArrayType)>,
+}
+
+/// The kinds of mistakes, without the place where they happened.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum GraphErrorKind {
+    /// The shapes do not broadcast.
+    Shape(Box<ShapeError>),
+    /// TY1: the operation does not take elements of this type.
+    ElementTypeNotAllowed {
+        /// The operand's position.
+        operand: usize,
+        /// Its element type.
+        dtype: DType,
+    },
+    /// TY2, and X1 under xla: the operands' element types differ.
+    ElementTypeMismatch {
+        /// The position of the operand that differs.
+        operand: usize,
+        /// Its element type.
+        dtype: DType,
+        /// The element type that the other operands have.
+        expected: DType,
+    },
+    /// The operation takes another number of operands.
+    WrongOperandCount {
+        /// How many it takes.
+        expected: usize,
+        /// How many were given.
+        given: usize,
+    },
+    /// A reshape would change the number of elements.
+    ReshapeElementCount {
+        /// The shape asked for.
+        shape: Shape,
+    },
+    /// The list of a transposition does not name every axis once.
+    NotAPermutation {
+        /// The list as given.
+        permutation: Vec<i64>,
+    },
+    /// The axis of an iota does not exist.
+    AxisOutOfRange {
+        /// The axis as given.
+        axis: i64,
+        /// The number of axes.
+        rank: usize,
+    },
+    /// Two parameters have the same name.
+    DuplicateParameter {
+        /// The name.
+        name: String,
+    },
+    /// A value belongs to another builder.
+    ForeignValue,
+    /// Arrays of this type take part in shapes and signatures but cannot be evaluated.
+    ElementTypeNotEvaluated {
+        /// The element type.
+        dtype: DType,
+    },
+}
+
+impl GraphError {
+    /// The stable code: `size-mismatch`, `element-type-mismatch`, ...
+    pub fn code(&self) -> &'static str {
+        match &self.kind {
+            GraphErrorKind::Shape(error) => error.code(),
+            GraphErrorKind::ElementTypeNotAllowed { .. } => "element-type-not-allowed",
+            GraphErrorKind::ElementTypeMismatch { .. } => "element-type-mismatch",
+            GraphErrorKind::WrongOperandCount { .. } => "wrong-operand-count",
+            GraphErrorKind::ReshapeElementCount { .. } => "reshape-element-count",
+            GraphErrorKind::NotAPermutation { .. } => "not-a-permutation",
+            GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
+            GraphErrorKind::DuplicateParameter { .. } => "duplicate-parameter",
+            GraphErrorKind::ForeignValue => "foreign-value",
+            GraphErrorKind::ElementTypeNotEvaluated { .. } => "element-type-not-evaluated",
+        }
+    }
+
+    /// The label of the rule that was broken, where it has one.
+    pub fn label(&self) -> Option<&'static str> {
+        match &self.kind {
+            GraphErrorKind::Shape(error) => Some(error.label()),
+            GraphErrorKind::ElementTypeNotAllowed { .. } => Some("TY1"),
+            GraphErrorKind::ElementTypeMismatch { .. } => Some("TY2"),
+            _ => None,
+        }
+    }
+
+    /// The position of the guilty operand.
+    pub fn operand(&self) -> Option<usize> {
+        match &self.kind {
+            GraphErrorKind::Shape(error) => error.operand(),
+            GraphErrorKind::ElementTypeNotAllowed { operand, .. }
+            | GraphErrorKind::ElementTypeMismatch { operand, .. } => Some(*operand),
+            _ => None,
+        }
+    }
+
+    /// The whole report for people: headline, the shapes with the guilty axis marked, the rule, and
+    /// what would work.
+    pub fn draw(&self) -> String {
+        if let GraphErrorKind::Shape(error) = &self.kind {
+            let types: Vec<&str> = self.operands.iter().map(|(_, t)| t.dtype.name()).collect();
+            let labels: Vec<OperandLabel<'_>> = self
+                .operands
+                .iter()
+                .zip(types)
+                .map(|((name, _), element_type)| OperandLabel { name, element_type })
+                .collect();
+            return draw_error(error, self.operation, &labels);
+        }
+        let mut text = format!("error[{}]: {self}\n", self.code());
+        let width = self.operands.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, array_type) in &self.operands {
+            text.push_str(&format!("   {name:width$} : {array_type}\n"));
+        }
+        if let Some(help) = self.help() {
+            text.push_str(&format!("   = help: {help}\n"));
+        }
+        text
+    }
+
+    fn help(&self) -> Option<String> {
+        match &self.kind {
+            GraphErrorKind::ElementTypeMismatch { operand, expected, .. } => {
+                let name = self.operands.get(*operand).map_or("the operand", |(name, _)| name);
+                Some(format!("convert it: {expected}({name})"))
+            }
+            _ => None,
+        }
+    }
+
+    fn operand_name(&self, operand: usize) -> &str {
+        self.operands.get(operand).map_or("?", |(name, _)| name)
+    }
+}
+
+impl fmt::Display for GraphError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operation = self.operation;
+        match &self.kind {
+            GraphErrorKind::Shape(error) => write!(formatter, "`{operation}`: {error}"),
+            GraphErrorKind::ElementTypeNotAllowed { operand, dtype } => {
+                let name = self.operand_name(*operand);
+                write!(formatter, "`{operation}` does not take {dtype}, the element type of `{name}`")
+            }
+            GraphErrorKind::ElementTypeMismatch { operand, dtype, expected } => write!(
+                formatter,
+                "`{operation}` needs equal element types, but `{}` is {dtype}, not {expected}",
+                self.operand_name(*operand)
+            ),
+            GraphErrorKind::WrongOperandCount { expected, given } => {
+                write!(formatter, "`{operation}` takes {expected} operands, not {given}")
+            }
+            GraphErrorKind::ReshapeElementCount { shape } => write!(
+                formatter,
+                "a reshape keeps the number of elements, but {} and {shape} differ in it",
+                self.operands.first().map_or_else(String::new, |(_, t)| t.shape.to_string())
+            ),
+            GraphErrorKind::NotAPermutation { permutation } => {
+                write!(formatter, "{permutation:?} does not name every axis of the operand once")
+            }
+            GraphErrorKind::AxisOutOfRange { axis, rank } => {
+                write!(formatter, "axis {axis} does not exist in a shape of rank {rank}")
+            }
+            GraphErrorKind::DuplicateParameter { name } => {
+                write!(formatter, "there is already a parameter `{name}`")
+            }
+            GraphErrorKind::ForeignValue => {
+                write!(formatter, "`{operation}` was given a value of another builder")
+            }
+            GraphErrorKind::ElementTypeNotEvaluated { dtype } => write!(
+                formatter,
+                "arrays of {dtype} cannot be evaluated yet; convert the file to f32 or f64"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for GraphError {}

@@ -1,0 +1,239 @@
+//! Graphs: values, the nodes that define them, and hash-consing.
+//!
+//! Invariants, checked by `verify.rs`:
+//! - a node refers only to earlier nodes, so index order is execution order;
+//! - the operands of an element-wise node have exactly the result's shape: every expansion is a
+//!   `BroadcastInDim` node of its own, which costs nothing at run time;
+//! - the element types are those of the operation's signature: every conversion is a `Convert` node.
+//!
+//! Code matches on the node kind, never on the operation.
+
+use core::fmt;
+use core::ops::{Deref, Index};
+use std::collections::HashMap;
+
+use indim_shape::AxisMap;
+
+use crate::dtype::ArrayType;
+use crate::element::Array;
+use crate::op::{Law, Op};
+
+/// The name of a node's result within one graph; prints as `%3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(u32);
+
+impl ValueId {
+    /// The value of the node at `index`.
+    ///
+    /// # Panics
+    /// When `index` does not fit 32 bits.
+    pub fn from_index(index: usize) -> Self {
+        ValueId(u32::try_from(index).expect("a graph has fewer than 2^32 nodes"))
+    }
+
+    /// The position of the node in the graph.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for ValueId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "%{}", self.0)
+    }
+}
+
+/// Up to three operands, stored in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Operands {
+    values: [ValueId; 3],
+    count: u8,
+}
+
+impl Operands {
+    /// The operands of a node.
+    ///
+    /// # Panics
+    /// When there are more than three.
+    pub fn new(values: &[ValueId]) -> Self {
+        let mut stored = [ValueId(0); 3];
+        stored[..values.len()].copy_from_slice(values);
+        Operands { values: stored, count: values.len() as u8 }
+    }
+
+    /// The same operands in ascending order.
+    fn sorted(mut self) -> Self {
+        self.values[..usize::from(self.count)].sort_unstable();
+        self
+    }
+
+    /// Each operand replaced by what `rename` gives for it.
+    pub fn map(&self, rename: impl FnMut(ValueId) -> ValueId) -> Self {
+        let renamed: Vec<ValueId> = self.iter().copied().map(rename).collect();
+        Operands::new(&renamed)
+    }
+}
+
+impl Deref for Operands {
+    type Target = [ValueId];
+    fn deref(&self) -> &[ValueId] {
+        &self.values[..usize::from(self.count)]
+    }
+}
+
+/// What a node does.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// An input of the graph.
+    Parameter {
+        /// The position among the parameters.
+        index: usize,
+        /// The name by which the user knows it.
+        name: String,
+    },
+    /// An array known when the graph is built.
+    Constant(Array),
+    /// Each element is its own index along an axis, converted to the element type.
+    Iota {
+        /// The axis counted along.
+        axis: usize,
+    },
+    /// An operation of the table, element by element.
+    Elementwise(Op),
+    /// Conversion to the node's element type.
+    Convert,
+    /// The explicit form of a broadcast: where each operand axis lands. It may permute, so a
+    /// transposition is a `BroadcastInDim` that expands nothing.
+    BroadcastInDim(AxisMap),
+    /// The same elements in row-major order under another shape.
+    Reshape,
+}
+
+/// A node: what is done, to which values, and the type of the result.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// What the node does.
+    pub kind: NodeKind,
+    /// The values it is done to, all of them earlier.
+    pub operands: Operands,
+    /// Element type and shape of the result.
+    pub array_type: ArrayType,
+}
+
+/// A graph: nodes in execution order, and which values are its outputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    parameters: Vec<ValueId>,
+    outputs: Vec<ValueId>,
+}
+
+impl Graph {
+    /// Every value with its node, in execution order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (ValueId, &Node)> + ExactSizeIterator {
+        self.nodes.iter().enumerate().map(|(index, node)| (ValueId::from_index(index), node))
+    }
+
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether the graph has no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The inputs, in the order in which arrays are bound to them.
+    pub fn parameters(&self) -> &[ValueId] {
+        &self.parameters
+    }
+
+    /// The results, in the order in which they are returned; a value may be returned twice.
+    pub fn outputs(&self) -> &[ValueId] {
+        &self.outputs
+    }
+
+    /// The name of parameter `index`.
+    ///
+    /// # Panics
+    /// When there is no such parameter.
+    pub fn parameter_name(&self, index: usize) -> &str {
+        match &self[self.parameters[index]].kind {
+            NodeKind::Parameter { name, .. } => name,
+            _ => unreachable!("invariant: `parameters` lists parameter nodes"),
+        }
+    }
+
+    /// How a value is called in messages: the parameter's name, or `%3`.
+    pub fn value_name(&self, value: ValueId) -> String {
+        match &self[value].kind {
+            NodeKind::Parameter { name, .. } => name.clone(),
+            _ => value.to_string(),
+        }
+    }
+}
+
+impl Index<ValueId> for Graph {
+    type Output = Node;
+    fn index(&self, value: ValueId) -> &Node {
+        &self.nodes[value.index()]
+    }
+}
+
+/// A graph in the making: adds nodes, and finds equal ones instead of adding them twice.
+///
+/// The builder and every pass make their graphs through this; it checks nothing.
+#[derive(Debug, Default)]
+pub struct GraphArena {
+    nodes: Vec<Node>,
+    parameters: Vec<ValueId>,
+    known: HashMap<Node, ValueId>,
+}
+
+impl GraphArena {
+    /// An arena without nodes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The value of `node`: an earlier one if an equal node is known, else a new one.
+    pub fn add(&mut self, node: Node) -> ValueId {
+        let key = Self::key(&node);
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let value = ValueId::from_index(self.nodes.len());
+        if matches!(node.kind, NodeKind::Parameter { .. }) {
+            self.parameters.push(value);
+        }
+        self.nodes.push(node);
+        self.known.insert(key, value);
+        value
+    }
+
+    /// The node under which equal computations are found: operands of a commutative operation in order.
+    fn key(node: &Node) -> Node {
+        let commutes =
+            matches!(node.kind, NodeKind::Elementwise(op) if op.has_law(Law::Commutative));
+        let operands = if commutes { node.operands.sorted() } else { node.operands };
+        Node { operands, ..node.clone() }
+    }
+
+    /// The parameters so far.
+    pub fn parameters(&self) -> &[ValueId] {
+        &self.parameters
+    }
+
+    /// The graph of these nodes that returns `outputs`.
+    pub fn finish(self, outputs: Vec<ValueId>) -> Graph {
+        Graph { nodes: self.nodes, parameters: self.parameters, outputs }
+    }
+}
+
+impl Index<ValueId> for GraphArena {
+    type Output = Node;
+    fn index(&self, value: ValueId) -> &Node {
+        &self.nodes[value.index()]
+    }
+}
