@@ -136,7 +136,8 @@ impl GraphBuilder {
     ) -> BuildResult<'b> {
         let ids = self.ids(op.name(), operands)?;
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
-        let dtype = check_signature(op, &types).map_err(|kind| self.error(op.name(), &ids, kind))?;
+        let dtype =
+            check_signature(op, &types).map_err(|kind| self.error(op.name(), &ids, kind))?;
         let shapes: Vec<Shape> = types.into_iter().map(|t| t.shape).collect();
         let broadcast =
             rule.elaborate(&shapes).map_err(|error| self.shape_error(op.name(), &ids, error))?;
@@ -238,7 +239,11 @@ impl GraphBuilder {
         let id = self.id("reshape", operand)?;
         let from = self.type_of(id);
         if shape.element_count().ok() != from.shape.element_count().ok() {
-            return Err(self.error("reshape", &[id], GraphErrorKind::ReshapeElementCount { shape }));
+            return Err(self.error(
+                "reshape",
+                &[id],
+                GraphErrorKind::ReshapeElementCount { shape },
+            ));
         }
         if shape == from.shape {
             return Ok(operand);
@@ -255,7 +260,11 @@ impl GraphBuilder {
         let from = self.type_of(id).shape;
         let Some(map) = inverse_permutation(permutation, from.rank()) else {
             let permutation = permutation.to_vec();
-            return Err(self.error("transpose", &[id], GraphErrorKind::NotAPermutation { permutation }));
+            return Err(self.error(
+                "transpose",
+                &[id],
+                GraphErrorKind::NotAPermutation { permutation },
+            ));
         };
         let mut sizes = vec![0; from.rank()];
         map.iter().zip(from.iter()).for_each(|(&axis, &size)| sizes[axis] = size);
@@ -319,7 +328,11 @@ impl GraphBuilder {
         value.id.ok_or_else(|| self.kept_error())
     }
 
-    fn ids(&self, operation: &'static str, values: &[Value<'_>]) -> Result<Vec<ValueId>, GraphError> {
+    fn ids(
+        &self,
+        operation: &'static str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<ValueId>, GraphError> {
         values.iter().map(|&value| self.id(operation, value)).collect()
     }
 

@@ -160,7 +160,10 @@ impl fmt::Display for GraphError {
             GraphErrorKind::Shape(error) => write!(formatter, "`{operation}`: {error}"),
             GraphErrorKind::ElementTypeNotAllowed { operand, dtype } => {
                 let name = self.operand_name(*operand);
-                write!(formatter, "`{operation}` does not take {dtype}, the element type of `{name}`")
+                write!(
+                    formatter,
+                    "`{operation}` does not take {dtype}, the element type of `{name}`"
+                )
             }
             GraphErrorKind::ElementTypeMismatch { operand, dtype, expected } => write!(
                 formatter,

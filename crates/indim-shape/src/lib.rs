@@ -1,12 +1,39 @@
-//! temporary
-/// temporary
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Shape(Vec<usize>);
-impl<const N: usize> From<[usize; N]> for Shape { fn from(s: [usize; N]) -> Self { Shape(s.to_vec()) } }
-impl core::fmt::Display for Shape { fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result { write!(f, "{:?}", self.0) } }
-/// temporary
-#[derive(Debug)] pub struct ShapeError;
-#[allow(missing_docs)]
-impl Shape { pub fn scalar() -> Self { Shape(vec![]) } 
- pub fn element_count(&self) -> Result<usize, ShapeError> { Ok(self.0.iter().product()) }
- pub fn byte_count(&self, s: usize) -> Result<usize, ShapeError> { Ok(self.0.iter().product::<usize>() * s) } }
+//! The broadcasting rules of XLA, StableHLO, NumPy, OpenVINO, Paddle and ONNX, each elaborated into
+//! one explicit form: a result shape, and for each operand the result axis on which each of its
+//! axes lands.
+//!
+//! ```
+//! use indim_shape::{RuleSet, Shape};
+//!
+//! let operands = [Shape::from([2, 3]), Shape::from([3])];
+//! let broadcast = RuleSet::Xla { dims: vec![1] }.elaborate(&operands)?;
+//! assert_eq!(broadcast.result().sizes(), [2, 3]);
+//! assert_eq!(broadcast.maps()[1].to_string(), "[1]");
+//!
+//! let error = RuleSet::Xla { dims: vec![] }.elaborate(&operands).unwrap_err();
+//! assert_eq!((error.code(), error.label()), ("rank-mismatch-without-dims", "X4"));
+//! # Ok::<(), indim_shape::ShapeError>(())
+//! ```
+//!
+//! `explicit.rs` is the only place that decides whether a broadcast is legal; `rule_set.rs` and
+//! `target_rule.rs` translate into it.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod axis_map;
+mod error;
+mod explicit;
+mod picture;
+mod rule_set;
+mod shape;
+mod target_rule;
+
+pub use axis_map::AxisMap;
+pub use error::{AnyRule, ShapeError, Violation};
+pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
+pub use picture::{OperandLabel, draw_error};
+pub use rule_set::RuleSet;
+pub use shape::Shape;
+pub use target_rule::TargetRule;

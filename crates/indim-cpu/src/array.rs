@@ -1,0 +1,415 @@
+//! Arrays in memory: views of the caller's, and buffers of our own. [unsafe]
+//!
+//! A view is an element type, a shape, a stride in bytes for each axis, and a pointer to the first
+//! element. Safe constructors check that every element lies inside the memory they are given.
+//! Elements need no alignment.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use std::alloc::Layout;
+
+use indim_graph::{Array, ArrayType, DType, Element, for_each_element};
+use indim_shape::{Shape, ShapeError};
+
+/// The alignment of buffers: a cache line, and the widest vector register.
+pub const ALIGNMENT: usize = 64;
+
+/// Why memory cannot be viewed or allocated as an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArrayError {
+    /// E5: the array's size does not fit the address space.
+    TooLarge(ShapeError),
+    /// The memory is refused by the system.
+    OutOfMemory {
+        /// The bytes asked for.
+        bytes: usize,
+    },
+    /// There is not one stride per axis.
+    StrideCount {
+        /// The number of axes.
+        rank: usize,
+        /// The number of strides.
+        strides: usize,
+    },
+    /// Some element would lie outside the memory.
+    OutOfBounds {
+        /// The shape asked for.
+        shape: Shape,
+        /// The bytes there are.
+        bytes: usize,
+    },
+    /// Two elements of a writable view would share memory.
+    SharedElements {
+        /// The shape asked for.
+        shape: Shape,
+    },
+}
+
+impl fmt::Display for ArrayError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArrayError::TooLarge(error) => write!(formatter, "{error}"),
+            ArrayError::OutOfMemory { bytes } => {
+                write!(formatter, "{bytes} bytes of memory cannot be had")
+            }
+            ArrayError::StrideCount { rank, strides } => {
+                write!(formatter, "{strides} strides were given for {rank} axes")
+            }
+            ArrayError::OutOfBounds { shape, bytes } => write!(
+                formatter,
+                "an array of shape {shape} with these strides leaves its memory of {bytes} bytes"
+            ),
+            ArrayError::SharedElements { shape } => write!(
+                formatter,
+                "elements of the writable array of shape {shape} share memory under these strides"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ArrayError {}
+
+/// The distance in bytes from the first element to the lowest and past the highest byte of an array.
+///
+/// `None` when there are no elements or the distances do not fit `isize`.
+fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
+    let (mut low, mut high) = (0isize, isize::try_from(array_type.dtype.size()).ok()?);
+    for (&size, &stride) in array_type.shape.iter().zip(strides) {
+        let last = isize::try_from(size.checked_sub(1)?).ok()?;
+        let reach = last.checked_mul(stride)?;
+        low = low.checked_add(reach.min(0))?;
+        high = high.checked_add(reach.max(0))?;
+    }
+    Some((low, high))
+}
+
+/// The strides in bytes of a dense row-major array.
+pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
+    let size = array_type.dtype.size() as isize;
+    array_type.shape.row_major_strides().into_iter().map(|stride| stride * size).collect()
+}
+
+fn check_within(
+    array_type: &ArrayType,
+    strides: &[isize],
+    bytes: usize,
+    offset: usize,
+) -> Result<(), ArrayError> {
+    let rank = array_type.shape.rank();
+    if strides.len() != rank {
+        return Err(ArrayError::StrideCount { rank, strides: strides.len() });
+    }
+    array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
+    if array_type.shape.contains(&0) {
+        return Ok(());
+    }
+    let fits = extent(array_type, strides).is_some_and(|(low, high)| {
+        let start = isize::try_from(offset).ok();
+        start.and_then(|start| start.checked_add(low)).is_some_and(|lowest| lowest >= 0)
+            && start.and_then(|start| start.checked_add(high)).is_some_and(|end| end as usize <= bytes)
+    });
+    match fits {
+        true => Ok(()),
+        false => Err(ArrayError::OutOfBounds { shape: array_type.shape.clone(), bytes }),
+    }
+}
+
+/// Whether no two elements share a byte: sorted by stride, each axis steps over all smaller ones.
+///
+/// Sufficient, not necessary: interleaved layouts that happen to be free of sharing are refused.
+fn has_separate_elements(array_type: &ArrayType, strides: &[isize]) -> bool {
+    let mut axes: Vec<(usize, usize)> = array_type
+        .shape
+        .iter()
+        .zip(strides)
+        .filter(|&(&size, _)| size > 1)
+        .map(|(&size, stride)| (stride.unsigned_abs(), size))
+        .collect();
+    axes.sort_unstable();
+    let mut reach = array_type.dtype.size();
+    for (stride, size) in axes {
+        if stride < reach {
+            return false;
+        }
+        reach = reach.saturating_add(stride.saturating_mul(size - 1));
+    }
+    true
+}
+
+macro_rules! define_view {
+    ($(#[$doc:meta])* $name:ident, $slice:ty, $element_slice:ty, $($mutability:tt)?) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<'a> {
+            array_type: ArrayType,
+            strides: Vec<isize>,
+            first: NonNull<u8>,
+            memory: PhantomData<$slice>,
+        }
+
+        // SAFETY: a view is a slice with strides; its elements are plain numbers.
+        unsafe impl Send for $name<'_> {}
+        // SAFETY: as above; shared views are only read.
+        unsafe impl Sync for $name<'_> {}
+
+        impl<'a> $name<'a> {
+            /// A view of memory that the caller vouches for.
+            ///
+            /// # Safety
+            /// - every element that shape and strides reach from `first` is valid for the lifetime
+            ///   `'a`, for reads, and for writes through a mutable view;
+            /// - the memory of a mutable view is not used otherwise while the view lives, but for
+            ///   inputs of the same call, whose overlap `run_into` handles;
+            /// - `strides` has one entry per axis, and the array's bytes fit `isize`.
+            pub unsafe fn from_raw(array_type: ArrayType, strides: Vec<isize>, first: NonNull<u8>) -> Self {
+                $name { array_type, strides, first, memory: PhantomData }
+            }
+
+            /// Element type and shape.
+            pub fn array_type(&self) -> &ArrayType {
+                &self.array_type
+            }
+
+            /// The stride along each axis in bytes.
+            pub fn strides(&self) -> &[isize] {
+                &self.strides
+            }
+
+            /// The address of the first element.
+            pub(crate) fn first(&self) -> *mut u8 {
+                self.first.as_ptr()
+            }
+
+            /// The addresses from the lowest byte to past the highest; empty without elements.
+            pub(crate) fn address_range(&self) -> core::ops::Range<usize> {
+                let first = self.first.as_ptr() as usize;
+                match extent(&self.array_type, &self.strides) {
+                    Some((low, high)) => {
+                        first.wrapping_add_signed(low)..first.wrapping_add_signed(high)
+                    }
+                    None => first..first,
+                }
+            }
+        }
+    };
+}
+
+define_view! {
+    /// An array to read.
+    ArrayView, &'a [u8], &'a [T],
+}
+
+define_view! {
+    /// An array to write.
+    ArrayViewMut, &'a mut [u8], &'a mut [T], mut
+}
+
+impl<'a> ArrayView<'a> {
+    /// A dense row-major view of `elements`.
+    ///
+    /// # Errors
+    /// When there are fewer elements than the shape has, or the shape is too large.
+    pub fn from_slice<T: Element>(
+        shape: impl Into<Shape>,
+        elements: &'a [T],
+    ) -> Result<Self, ArrayError> {
+        let array_type = ArrayType::new(T::DTYPE, shape);
+        let strides = row_major_strides(&array_type);
+        Self::from_bytes(array_type, strides, bytes_of(elements), 0)
+    }
+
+    /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
+    ///
+    /// # Errors
+    /// When an element lies outside, the strides do not fit the rank, or the shape is too large.
+    pub fn from_bytes(
+        array_type: ArrayType,
+        strides: Vec<isize>,
+        bytes: &'a [u8],
+        offset: usize,
+    ) -> Result<Self, ArrayError> {
+        check_within(&array_type, &strides, bytes.len(), offset)?;
+        let first = NonNull::from(bytes).cast::<u8>();
+        // SAFETY: every element lies inside `bytes`, which lives for 'a. Without elements the
+        // address is not used; `wrapping_add` keeps it defined.
+        Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
+    }
+
+    /// A view of an array of the graph crate.
+    pub fn from_array(array: &'a Array) -> Self {
+        macro_rules! view {
+            ($($variant:ident $type:ident $class:ident;)*) => {
+                match array.dtype() {
+                    $(DType::$variant => array.elements::<$type>().map(bytes_of),)*
+                    _ => None,
+                }
+            };
+        }
+        let bytes = for_each_element!(view).expect("invariant: an array's data is of its type");
+        let array_type = array.array_type();
+        let strides = row_major_strides(&array_type);
+        Self::from_bytes(array_type, strides, bytes, 0)
+            .expect("invariant: an array has as many elements as its shape")
+    }
+}
+
+impl<'a> ArrayViewMut<'a> {
+    /// A dense row-major view of `elements`.
+    ///
+    /// # Errors
+    /// When there are fewer elements than the shape has, or the shape is too large.
+    pub fn from_slice<T: Element>(
+        shape: impl Into<Shape>,
+        elements: &'a mut [T],
+    ) -> Result<Self, ArrayError> {
+        let array_type = ArrayType::new(T::DTYPE, shape);
+        let strides = row_major_strides(&array_type);
+        let bytes = core::mem::size_of_val(elements);
+        check_within(&array_type, &strides, bytes, 0)?;
+        let first = NonNull::from(elements).cast::<u8>();
+        // SAFETY: the elements are T's own, of the view's type, and borrowed mutably for 'a.
+        Ok(unsafe { Self::from_raw(array_type, strides, first) })
+    }
+
+    /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
+    ///
+    /// # Errors
+    /// As [`ArrayView::from_bytes`], and when two elements share memory.
+    pub fn from_bytes(
+        array_type: ArrayType,
+        strides: Vec<isize>,
+        bytes: &'a mut [u8],
+        offset: usize,
+    ) -> Result<Self, ArrayError> {
+        check_within(&array_type, &strides, bytes.len(), offset)?;
+        if !has_separate_elements(&array_type, &strides) {
+            return Err(ArrayError::SharedElements { shape: array_type.shape });
+        }
+        let first = NonNull::from(bytes).cast::<u8>();
+        // SAFETY: every element lies inside `bytes`, borrowed mutably for 'a, and is met once.
+        Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
+    }
+
+    /// Whether no two elements share memory, as far as can be told cheaply.
+    pub(crate) fn has_separate_elements(&self) -> bool {
+        has_separate_elements(&self.array_type, &self.strides)
+    }
+}
+
+fn add_offset(first: NonNull<u8>, offset: usize) -> NonNull<u8> {
+    NonNull::new(first.as_ptr().wrapping_add(offset)).unwrap_or(first)
+}
+
+fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
+    let bytes = core::mem::size_of_val(elements);
+    // SAFETY: elements are initialised numbers without padding (`Element` is sealed).
+    unsafe { core::slice::from_raw_parts(elements.as_ptr().cast(), bytes) }
+}
+
+/// An array of our own: dense, row-major, aligned to [`ALIGNMENT`].
+pub struct Buffer {
+    array_type: ArrayType,
+    first: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: a buffer owns its memory, which holds plain numbers.
+unsafe impl Send for Buffer {}
+// SAFETY: as above; shared buffers are only read.
+unsafe impl Sync for Buffer {}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Buffer({})", self.array_type)
+    }
+}
+
+impl Buffer {
+    /// Memory for an array. Nothing is allocated unless its size fits the address space.
+    ///
+    /// # Errors
+    /// E5 `too-large`; [`ArrayError::OutOfMemory`].
+    ///
+    /// # Safety
+    /// The elements are not initialised: whoever asks must write each of them before the buffer is
+    /// read or handed out.
+    pub(crate) unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
+        let bytes =
+            array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
+        let out_of_memory = ArrayError::OutOfMemory { bytes };
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory.clone())?;
+        if bytes == 0 {
+            let first = NonNull::<Line>::dangling().cast();
+            return Ok(Buffer { array_type, first, layout });
+        }
+        // SAFETY: the layout is not of size zero.
+        let first = NonNull::new(unsafe { std::alloc::alloc(layout) }).ok_or(out_of_memory)?;
+        Ok(Buffer { array_type, first, layout })
+    }
+
+    /// Element type and shape.
+    pub fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    /// The elements' bytes in row-major order, in the machine's byte order.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the memory is owned, of this size, and initialised before the buffer was handed out.
+        unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.layout.size()) }
+    }
+
+    /// The elements in row-major order, if they are of type `T`.
+    pub fn elements<T: Element>(&self) -> Option<&[T]> {
+        let count = self.layout.size() / core::mem::size_of::<T>();
+        // SAFETY: T is the buffer's element type, the memory is aligned for it and initialised; a
+        // kernel writes only 0 and 1 as bool.
+        (T::DTYPE == self.array_type.dtype)
+            .then(|| unsafe { core::slice::from_raw_parts(self.first.as_ptr().cast(), count) })
+    }
+
+    /// A copy as an array of the graph crate.
+    pub fn to_array(&self) -> Array {
+        macro_rules! copy {
+            ($($variant:ident $type:ident $class:ident;)*) => {
+                match self.array_type.dtype {
+                    $(DType::$variant => self
+                        .elements::<$type>()
+                        .map(|elements| Array::new(self.array_type.shape.clone(), elements.to_vec())),)*
+                    _ => None,
+                }
+            };
+        }
+        for_each_element!(copy)
+            .expect("invariant: buffers are of evaluated types")
+            .expect("invariant: a buffer has as many elements as its shape")
+    }
+
+    /// A view for reading.
+    pub fn view(&self) -> ArrayView<'_> {
+        let strides = row_major_strides(&self.array_type);
+        // SAFETY: the buffer owns the memory and lends it.
+        unsafe { ArrayView::from_raw(self.array_type.clone(), strides, self.first) }
+    }
+
+    /// A view for writing.
+    pub fn view_mut(&mut self) -> ArrayViewMut<'_> {
+        let strides = row_major_strides(&self.array_type);
+        // SAFETY: the buffer owns the memory and lends it exclusively.
+        unsafe { ArrayViewMut::from_raw(self.array_type.clone(), strides, self.first) }
+    }
+}
+
+/// What a buffer's alignment is made of.
+#[repr(align(64))]
+struct Line;
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.layout.size() != 0 {
+            // SAFETY: the memory was allocated with this layout and is freed once.
+            unsafe { std::alloc::dealloc(self.first.as_ptr(), self.layout) }
+        }
+    }
+}

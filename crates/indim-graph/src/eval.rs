@@ -1,0 +1,224 @@
+//! The reference evaluator: one node after another, one element after another.
+//!
+//! Obviously right and slow. It is the oracle of the executors' bits, and it folds constants.
+
+use core::fmt;
+
+use indim_shape::{AxisMap, Shape};
+
+use crate::dtype::{ArrayType, DType};
+use crate::element::{Array, ArrayData, Element};
+use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
+use crate::op::{Binary, OpVisitor, Ternary, Unary};
+
+/// Why a graph cannot be evaluated on some arguments.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum EvalError {
+    /// The number of arguments is not that of the parameters.
+    ArgumentCount {
+        /// How many parameters there are.
+        expected: usize,
+        /// How many arguments were given.
+        given: usize,
+    },
+    /// An argument is not of its parameter's type.
+    ArgumentType {
+        /// The parameter's name.
+        name: String,
+        /// The parameter's type.
+        expected: ArrayType,
+        /// The argument's type.
+        given: ArrayType,
+    },
+    /// Arrays of this type cannot be evaluated.
+    NotEvaluated {
+        /// The element type.
+        dtype: DType,
+    },
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EvalError::ArgumentCount { expected, given } => {
+                write!(formatter, "{given} arguments were given for {expected} parameters")
+            }
+            EvalError::ArgumentType { name, expected, given } => {
+                write!(formatter, "parameter `{name}` is {expected}, the argument is {given}")
+            }
+            EvalError::NotEvaluated { dtype } => {
+                write!(formatter, "arrays of {dtype} cannot be evaluated")
+            }
+        }
+    }
+}
+
+impl core::error::Error for EvalError {}
+
+/// The outputs of `graph` for these arguments.
+///
+/// ```
+/// use indim_graph::{Array, DType, GraphBuilder, evaluate};
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::I32, [2, 2])?;
+/// let v = b.parameter("v", DType::I32, [2])?;
+/// let graph = b.finish(&[b.mul(x, v, &[0])?])?;
+/// let x = Array::new([2, 2], vec![1, 2, 3, 4])?;
+/// let v = Array::new([2], vec![10, 100])?;
+/// assert_eq!(evaluate(&graph, &[x, v])?[0].elements::<i32>().unwrap(), [10, 20, 300, 400]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When the arguments do not fit the parameters, or a type is not evaluated.
+pub fn evaluate(graph: &Graph, arguments: &[Array]) -> Result<Vec<Array>, EvalError> {
+    let expected = graph.parameters().len();
+    if arguments.len() != expected {
+        return Err(EvalError::ArgumentCount { expected, given: arguments.len() });
+    }
+    let mut values: Vec<Array> = Vec::with_capacity(graph.len());
+    for (_, node) in graph.iter() {
+        let value = match &node.kind {
+            NodeKind::Parameter { index, name } => {
+                check_argument(name, &node.array_type, &arguments[*index])?
+            }
+            _ => {
+                let operand = |&operand: &ValueId| &values[operand.index()];
+                evaluate_node(node, &node.operands.iter().map(operand).collect::<Vec<_>>())?
+            }
+        };
+        values.push(value);
+    }
+    Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
+}
+
+fn check_argument(name: &str, expected: &ArrayType, given: &Array) -> Result<Array, EvalError> {
+    if given.array_type() == *expected {
+        return Ok(given.clone());
+    }
+    Err(EvalError::ArgumentType {
+        name: name.to_owned(),
+        expected: expected.clone(),
+        given: given.array_type(),
+    })
+}
+
+/// The result of one node, which is not a parameter, for the values of its operands.
+pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, EvalError> {
+    let ArrayType { dtype, shape } = &node.array_type;
+    let not_evaluated = || EvalError::NotEvaluated { dtype: *dtype };
+    let data = match &node.kind {
+        NodeKind::Parameter { .. } => unreachable!("invariant: parameters are bound, not computed"),
+        NodeKind::Constant(array) => return Ok(array.clone()),
+        NodeKind::Elementwise(op) => {
+            let last = operands.last().expect("invariant: operations have operands");
+            op.visit(last.dtype(), Elementwise { operands })
+        }
+        NodeKind::Convert => {
+            visit_convert(operands[0].dtype(), *dtype, Converted { operand: operands[0] })
+        }
+        NodeKind::Iota { axis } => iota(*dtype, shape, *axis),
+        NodeKind::BroadcastInDim(map) => {
+            Some(rearranged(operands[0], &broadcast_sources(operands[0], map, shape)))
+        }
+        NodeKind::Reshape => {
+            return Ok(operands[0]
+                .reshaped(shape.clone())
+                .expect("invariant: a reshape keeps the count"));
+        }
+    };
+    let data = data.ok_or_else(not_evaluated)?;
+    Ok(Array::from_data(shape.clone(), data).expect("invariant: a node fills its shape"))
+}
+
+struct Elementwise<'a> {
+    operands: &'a [&'a Array],
+}
+
+impl Elementwise<'_> {
+    fn elements<T: Element>(&self, operand: usize) -> &[T] {
+        self.operands[operand].elements().expect("invariant: operands have the signature's types")
+    }
+}
+
+impl OpVisitor for Elementwise<'_> {
+    type Output = ArrayData;
+
+    fn unary<O: Unary<T>, T: Element>(self) -> ArrayData {
+        let results = self.elements(0).iter().map(|&x| O::apply(x)).collect();
+        Element::into_data(results)
+    }
+
+    fn binary<O: Binary<T>, T: Element>(self) -> ArrayData {
+        let pairs = self.elements(0).iter().zip(self.elements(1));
+        Element::into_data(pairs.map(|(&x, &y)| O::apply(x, y)).collect())
+    }
+
+    fn ternary<O: Ternary<T>, T: Element>(self) -> ArrayData {
+        let triples = self.elements(0).iter().zip(self.elements(1)).zip(self.elements(2));
+        Element::into_data(triples.map(|((&first, &x), &y)| O::apply(first, x, y)).collect())
+    }
+}
+
+struct Converted<'a> {
+    operand: &'a Array,
+}
+
+impl ConvertVisitor for Converted<'_> {
+    type Output = ArrayData;
+
+    fn convert<A: ConvertTo<B>, B: Element>(self) -> ArrayData {
+        let elements: &[A] = self.operand.elements().expect("invariant: visited with its own type");
+        B::into_data(elements.iter().map(|&x| x.convert()).collect())
+    }
+}
+
+/// For each element of the result in row-major order, the operand's element it repeats.
+fn broadcast_sources(operand: &Array, map: &AxisMap, result: &Shape) -> Vec<usize> {
+    let strides = operand.shape().row_major_strides();
+    let count = result.element_count().expect("invariant: the builder checked the size");
+    (0..count)
+        .map(|position| {
+            let index = unravel(position, result);
+            let along = |(axis, &to): (usize, &usize)| match operand.shape()[axis] {
+                1 => 0,
+                _ => index[to] * strides[axis] as usize,
+            };
+            map.iter().enumerate().map(along).sum()
+        })
+        .collect()
+}
+
+/// The index along each axis of the element at `position` in row-major order.
+fn unravel(mut position: usize, shape: &Shape) -> Vec<usize> {
+    let mut index = vec![0; shape.rank()];
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        index[axis] = position % size;
+        position /= size;
+    }
+    index
+}
+
+/// The elements at `sources`, in that order.
+fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
+    macro_rules! pick {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match array.data() {
+                $(ArrayData::$variant(elements) => {
+                    ArrayData::$variant(sources.iter().map(|&source| elements[source]).collect())
+                })*
+            }
+        };
+    }
+    crate::for_each_element!(pick)
+}
+
+fn iota(dtype: DType, shape: &Shape, axis: usize) -> Option<ArrayData> {
+    let count = shape.element_count().expect("invariant: the builder checked the size");
+    let indices: Vec<u64> =
+        (0..count).map(|position| unravel(position, shape)[axis] as u64).collect();
+    let indices = Array::new(shape.clone(), indices).expect("invariant: one index per element");
+    visit_convert(DType::U64, dtype, Converted { operand: &indices })
+}

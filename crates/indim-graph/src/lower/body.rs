@@ -1,0 +1,123 @@
+//! The body of one nest: accesses, instructions, stores.
+
+use std::collections::HashMap;
+
+use super::keep::{Kept, Source, computed_values};
+use super::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
+use super::{Buffers, View};
+use crate::dtype::ArrayType;
+use crate::graph::{Graph, NodeKind, ValueId};
+
+/// The nest that computes the kept values of `group`, which have one shape.
+pub(super) fn nest(
+    graph: &Graph,
+    group: &[ValueId],
+    kept: &Kept,
+    buffers: &mut Buffers,
+) -> LoopNest {
+    let shape = graph[group[0]].array_type.shape.clone();
+    let computed =
+        computed_values(graph, group, |value, view| kept.source(graph, group, value, view));
+    let mut body = Body {
+        graph,
+        group,
+        kept,
+        buffers,
+        accesses: Vec::new(),
+        instructions: Vec::new(),
+        locals: HashMap::new(),
+    };
+    for (&value, views) in &computed {
+        views.iter().for_each(|view| body.compute(value, view));
+    }
+    let stores = group.iter().flat_map(|&value| body.stores(value)).collect();
+    LoopNest { shape, accesses: body.accesses, instructions: body.instructions, stores }
+}
+
+struct Body<'a> {
+    graph: &'a Graph,
+    group: &'a [ValueId],
+    kept: &'a Kept,
+    buffers: &'a mut Buffers,
+    accesses: Vec<Access>,
+    instructions: Vec<Instruction>,
+    locals: HashMap<(ValueId, View), Local>,
+}
+
+impl Body<'_> {
+    fn compute(&mut self, value: ValueId, view: &View) {
+        let node = &self.graph[value];
+        let operands =
+            node.operands.iter().map(|&operand| self.local(operand, view.clone())).collect();
+        let compute = match node.kind {
+            NodeKind::Elementwise(op) => Compute::Elementwise(op),
+            NodeKind::Convert => Compute::Convert,
+            _ => unreachable!("invariant: other kinds are views or leaves"),
+        };
+        let last = *node.operands.last().expect("invariant: computed nodes have operands");
+        self.instructions.push(Instruction {
+            compute,
+            operands,
+            operand_dtype: self.graph[last].array_type.dtype,
+            dtype: node.array_type.dtype,
+        });
+        let local = Local::Instruction(self.instructions.len() - 1);
+        self.locals.insert((value, view.clone()), local);
+    }
+
+    /// The local that holds `value` as seen through `view`.
+    fn local(&mut self, value: ValueId, view: View) -> Local {
+        match self.kept.source(self.graph, self.group, value, view) {
+            Source::Computed(value, view) => self.locals[&(value, view)],
+            Source::Kept(value, view, shape) => {
+                let buffer = self.buffers.read_from(value);
+                let dtype = self.graph[value].array_type.dtype;
+                self.access(Access { buffer, array_type: ArrayType { dtype, shape }, axes: view.0 })
+            }
+            Source::Leaf(value, view) => {
+                let access = self.leaf(value, view);
+                self.access(access)
+            }
+        }
+    }
+
+    fn leaf(&mut self, value: ValueId, View(axes): View) -> Access {
+        let node = &self.graph[value];
+        let array_type = node.array_type.clone();
+        match &node.kind {
+            NodeKind::Parameter { index, .. } => {
+                Access { buffer: super::BufferId::Parameter(*index), array_type, axes }
+            }
+            NodeKind::Constant(array) => {
+                Access { buffer: self.buffers.constant(array), array_type, axes }
+            }
+            NodeKind::Iota { axis } => {
+                let length = array_type.shape[*axis];
+                let buffer = self.buffers.counter(array_type.dtype, length);
+                let along = |walked: Option<usize>| walked.filter(|other| other == axis).map(|_| 0);
+                let array_type = ArrayType::new(array_type.dtype, [length]);
+                Access { buffer, array_type, axes: axes.into_iter().map(along).collect() }
+            }
+            _ => unreachable!("invariant: only leaves are read as leaves"),
+        }
+    }
+
+    fn access(&mut self, access: Access) -> Local {
+        let known = self.accesses.iter().position(|other| *other == access);
+        Local::Access(known.unwrap_or_else(|| {
+            self.accesses.push(access);
+            self.accesses.len() - 1
+        }))
+    }
+
+    fn stores(&mut self, value: ValueId) -> Vec<Store> {
+        let array_type = self.graph[value].array_type.clone();
+        let view = View::identity(&array_type.shape);
+        let source = self.local(value, view.clone());
+        let store = |buffer| Store {
+            source,
+            target: Access { buffer, array_type: array_type.clone(), axes: view.0.clone() },
+        };
+        self.buffers.written_to(value).into_iter().map(store).collect()
+    }
+}

@@ -1,0 +1,174 @@
+//! Joint ordering and merging of axes over all operands of a nest.
+//!
+//! Pure arithmetic on sizes and strides, so that it can be tested by itself. The order of the axes
+//! follows the first operand, which is the first store of a nest: its memory is walked forwards and
+//! as densely as it can be. Two axes merge only when they do for every operand; looking at pairs of
+//! operands is how others get three-operand broadcasts wrong. The rank has no limit.
+
+/// The axes of a nest after coalescing, outermost first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoalescedAxes {
+    /// The size of each axis; none is 1. Empty for a single point.
+    pub sizes: Vec<usize>,
+    /// For each operand, the stride along each axis.
+    pub strides: Vec<Vec<isize>>,
+    /// For each operand, how far its first point lies from where it used to be.
+    pub offsets: Vec<isize>,
+}
+
+struct Axis {
+    size: usize,
+    strides: Vec<isize>,
+}
+
+/// Coalesces the axes of `sizes`, walked by operands with `strides[operand][axis]`.
+///
+/// Returns `None` when there is nothing to iterate over, that is when a size is 0.
+/// Strides are in any unit; every offset a nest can reach must fit `isize`, as it does for arrays in memory.
+pub fn coalesce(sizes: &[usize], strides: &[Vec<isize>]) -> Option<CoalescedAxes> {
+    if sizes.contains(&0) {
+        return None;
+    }
+    let mut offsets = vec![0; strides.len()];
+    let mut axes: Vec<Axis> = sizes
+        .iter()
+        .enumerate()
+        .filter(|&(_, &size)| size != 1)
+        .map(|(axis, &size)| Axis { size, strides: strides.iter().map(|s| s[axis]).collect() })
+        .collect();
+    axes.iter_mut().for_each(|axis| walk_forwards(axis, &mut offsets));
+    axes.sort_by_key(|axis| core::cmp::Reverse(axis.strides.first().copied().unwrap_or(0)));
+    let axes = merge(axes);
+    Some(CoalescedAxes {
+        sizes: axes.iter().map(|axis| axis.size).collect(),
+        strides: (0..strides.len())
+            .map(|operand| axes.iter().map(|axis| axis.strides[operand]).collect())
+            .collect(),
+        offsets,
+    })
+}
+
+/// Turns an axis round when the first operand walks it backwards; the order of points is free.
+fn walk_forwards(axis: &mut Axis, offsets: &mut [isize]) {
+    if axis.strides.first().is_none_or(|&stride| stride >= 0) {
+        return;
+    }
+    for (stride, offset) in axis.strides.iter_mut().zip(offsets) {
+        *offset += *stride * (axis.size as isize - 1);
+        *stride = -*stride;
+    }
+}
+
+/// Merges neighbours `outer`, `inner` where every operand steps from the end of `inner` on to `outer`.
+fn merge(axes: Vec<Axis>) -> Vec<Axis> {
+    let mut merged: Vec<Axis> = Vec::with_capacity(axes.len());
+    for inner in axes {
+        let continues = |outer: &Axis| {
+            outer.strides.iter().zip(&inner.strides).all(|(&outer_stride, &inner_stride)| {
+                inner_stride.checked_mul(inner.size as isize) == Some(outer_stride)
+            })
+        };
+        match merged.last_mut() {
+            Some(outer) if continues(outer) => {
+                outer.size *= inner.size;
+                outer.strides = inner.strides;
+            }
+            _ => merged.push(inner),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_dense_operands_become_one_axis() {
+        let dense = vec![12, 4, 1];
+        let axes = coalesce(&[2, 3, 4], &[dense.clone(), dense]).unwrap();
+        assert_eq!(axes.sizes, [24]);
+        assert_eq!(axes.strides, [[1], [1]]);
+    }
+
+    #[test]
+    fn a_row_operand_keeps_two_axes() {
+        let axes = coalesce(&[2, 3, 4], &[vec![12, 4, 1], vec![0, 0, 1]]).unwrap();
+        assert_eq!(axes.sizes, [6, 4]);
+        assert_eq!(axes.strides, [[4, 1], [0, 1]]);
+    }
+
+    #[test]
+    fn three_operands_merge_only_where_all_do() {
+        // [2,5,2] with [2,1,1] and [2,5,2]: a pairwise merge of the outer two would be wrong.
+        let full = vec![10, 2, 1];
+        let axes = coalesce(&[2, 5, 2], &[full.clone(), vec![1, 0, 0], full]).unwrap();
+        assert_eq!(axes.sizes, [2, 10]);
+        assert_eq!(axes.strides, [[10, 1], [1, 0], [10, 1]]);
+    }
+
+    #[test]
+    fn the_order_follows_the_first_operand() {
+        let axes = coalesce(&[3, 4], &[vec![1, 3], vec![4, 1]]).unwrap();
+        assert_eq!(axes.sizes, [4, 3]);
+        assert_eq!(axes.strides, [[3, 1], [1, 4]]);
+    }
+
+    #[test]
+    fn backward_axes_of_the_first_operand_turn_round() {
+        let axes = coalesce(&[3, 4], &[vec![-4, 1], vec![4, 1]]).unwrap();
+        assert_eq!(axes.sizes, [3, 4]);
+        assert_eq!(axes.strides, [[4, 1], [-4, 1]]);
+        assert_eq!(axes.offsets, [-8, 8]);
+    }
+
+    #[test]
+    fn unit_axes_vanish_and_empty_ones_end_it() {
+        assert_eq!(coalesce(&[1, 1], &[vec![7, 9]]).unwrap().sizes, Vec::<usize>::new());
+        assert_eq!(coalesce(&[3, 0], &[vec![1, 1]]), None);
+    }
+
+    #[test]
+    fn every_point_is_visited_once_at_the_right_places() {
+        // All operands of three axes of size 1 to 3 with strides out of a small set.
+        for sizes in [[2, 3, 2], [3, 1, 2], [2, 2, 2], [1, 3, 3]] {
+            let [_, b, c] = sizes.map(|s| s as isize);
+            let choices =
+                [vec![b * c, c, 1], vec![0, c, 1], vec![0, 0, 1], vec![1, 0, 0], vec![1, -3, 7]];
+            for x in &choices {
+                for y in &choices {
+                    let strides = [choices[0].clone(), x.clone(), y.clone()];
+                    assert_eq!(
+                        points(&sizes, &strides, &[0; 3]),
+                        coalesced_points(&sizes, &strides)
+                    );
+                }
+            }
+        }
+    }
+
+    fn coalesced_points(sizes: &[usize], strides: &[Vec<isize>]) -> Vec<Vec<isize>> {
+        let axes = coalesce(sizes, strides).unwrap();
+        points(&axes.sizes, &axes.strides, &axes.offsets)
+    }
+
+    /// The offsets of all operands at every point, sorted.
+    fn points(sizes: &[usize], strides: &[Vec<isize>], offsets: &[isize]) -> Vec<Vec<isize>> {
+        let mut points = vec![offsets.to_vec()];
+        for (axis, &size) in sizes.iter().enumerate() {
+            points = points
+                .iter()
+                .flat_map(|point| {
+                    (0..size as isize).map(move |index| {
+                        let moved = |(operand, offset): (usize, &isize)| {
+                            offset + index * strides[operand][axis]
+                        };
+                        point.iter().enumerate().map(moved).collect()
+                    })
+                })
+                .collect();
+        }
+        points.sort();
+        points
+    }
+}

@@ -1,0 +1,169 @@
+//! Graph → loop nests: what is computed together, what is kept between nests.
+//!
+//! A value is *kept* (an output, or a temporary read by another nest) when computing it again at
+//! every point of its consumer would repeat work, that is when it is read through a broadcast that
+//! expands it, or through a view by several consumers, or as the operand of a reshape that is not a
+//! view. Everything else is computed in the nest that needs it. Kept values of one iteration shape
+//! are computed together in one nest.
+
+pub mod coalesce;
+pub mod loop_nest;
+
+mod body;
+mod keep;
+
+use indim_shape::Shape;
+
+use crate::dtype::DType;
+use crate::element::Array;
+use crate::error::{GraphError, GraphErrorKind};
+use crate::graph::{Graph, NodeKind, ValueId};
+use loop_nest::{BufferId, LoopProgram};
+
+/// Lowers a graph to loop nests.
+///
+/// # Errors
+/// `element-type-not-evaluated` when a value has a type that cannot be evaluated.
+pub fn lower(graph: &Graph) -> Result<LoopProgram, GraphError> {
+    check_evaluated(graph)?;
+    let kept = keep::kept_values(graph);
+    let mut buffers = Buffers::new(graph, &kept);
+    let nests =
+        kept.groups().iter().map(|group| body::nest(graph, group, &kept, &mut buffers)).collect();
+    let type_of = |&value: &ValueId| graph[value].array_type.clone();
+    Ok(LoopProgram {
+        parameters: graph.parameters().iter().map(type_of).collect(),
+        outputs: graph.outputs().iter().map(type_of).collect(),
+        constants: buffers.constants,
+        counters: buffers.counters,
+        temporaries: buffers.temporaries.iter().map(type_of).collect(),
+        nests,
+    })
+}
+
+fn check_evaluated(graph: &Graph) -> Result<(), GraphError> {
+    for (value, node) in graph.iter() {
+        let dtype = node.array_type.dtype;
+        if !dtype.is_evaluated() {
+            return Err(GraphError {
+                kind: GraphErrorKind::ElementTypeNotEvaluated { dtype },
+                operation: "evaluate",
+                operands: vec![(graph.value_name(value), node.array_type.clone())],
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Which array holds which value.
+struct Buffers {
+    constants: Vec<Array>,
+    counters: Vec<(DType, usize)>,
+    temporaries: Vec<ValueId>,
+    /// The outputs, and whether a kept value is read from its output (else from a temporary).
+    outputs: Vec<ValueId>,
+}
+
+impl Buffers {
+    fn new(graph: &Graph, kept: &keep::Kept) -> Self {
+        let is_temporary =
+            |value: &ValueId| kept.needs_dense(*value) || !graph.outputs().contains(value);
+        let temporaries = kept.read_values().filter(is_temporary).collect();
+        Buffers {
+            constants: Vec::new(),
+            counters: Vec::new(),
+            temporaries,
+            outputs: graph.outputs().to_vec(),
+        }
+    }
+
+    /// Where a kept value is read.
+    fn read_from(&self, value: ValueId) -> BufferId {
+        let position = |values: &[ValueId]| values.iter().position(|&other| other == value);
+        position(&self.temporaries)
+            .map(BufferId::Temporary)
+            .or_else(|| position(&self.outputs).map(BufferId::Output))
+            .expect("invariant: a kept value is a temporary or an output")
+    }
+
+    /// Every place to which a kept value is written.
+    fn written_to(&self, value: ValueId) -> Vec<BufferId> {
+        let outputs = self.outputs.iter().enumerate().filter(|&(_, &other)| other == value);
+        let temporary = self.temporaries.iter().position(|&other| other == value);
+        outputs
+            .map(|(index, _)| BufferId::Output(index))
+            .chain(temporary.map(BufferId::Temporary))
+            .collect()
+    }
+
+    fn constant(&mut self, array: &Array) -> BufferId {
+        let known = self.constants.iter().position(|other| other == array);
+        let index = known.unwrap_or_else(|| {
+            self.constants.push(array.clone());
+            self.constants.len() - 1
+        });
+        BufferId::Constant(index)
+    }
+
+    fn counter(&mut self, dtype: DType, length: usize) -> BufferId {
+        let known = self.counters.iter().position(|&other| other == (dtype, length));
+        let index = known.unwrap_or_else(|| {
+            self.counters.push((dtype, length));
+            self.counters.len() - 1
+        });
+        BufferId::Counter(index)
+    }
+}
+
+/// How the axes of a nest walk a value: for each axis of the nest the value's axis, if any.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct View(Vec<Option<usize>>);
+
+impl View {
+    /// Every axis of the nest walks the same axis of the value.
+    fn identity(shape: &Shape) -> Self {
+        View(shape.iter().enumerate().map(|(axis, &size)| (size != 1).then_some(axis)).collect())
+    }
+
+    /// The view of the operand of a `BroadcastInDim` whose result is seen through this view.
+    fn through_broadcast(&self, map: &[usize], operand: &Shape) -> View {
+        View(
+            self.0
+                .iter()
+                .map(|axis| {
+                    let result_axis = (*axis)?;
+                    let operand_axis = map.iter().position(|&target| target == result_axis)?;
+                    (operand[operand_axis] != 1).then_some(operand_axis)
+                })
+                .collect(),
+        )
+    }
+
+    /// The view of the operand of a reshape that only adds or drops axes of size 1.
+    fn through_unit_reshape(&self, result: &Shape, operand: &Shape) -> View {
+        let not_unit = |shape: &Shape| -> Vec<usize> {
+            (0..shape.rank()).filter(|&axis| shape[axis] != 1).collect()
+        };
+        let (from, to) = (not_unit(result), not_unit(operand));
+        View(
+            self.0
+                .iter()
+                .map(|axis| {
+                    let position = from.iter().position(|&other| Some(other) == *axis)?;
+                    Some(to[position])
+                })
+                .collect(),
+        )
+    }
+}
+
+/// Whether a reshape only adds or drops axes of size 1, so that it is a view of any strides.
+fn is_unit_reshape(result: &Shape, operand: &Shape) -> bool {
+    let not_unit = |&&size: &&usize| size != 1;
+    result.iter().filter(not_unit).eq(operand.iter().filter(not_unit))
+}
+
+/// Whether a node is read from memory rather than computed.
+fn is_leaf(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. })
+}

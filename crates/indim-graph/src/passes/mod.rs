@@ -1,0 +1,57 @@
+//! Passes: graph → graph with the same results, bit for bit.
+//!
+//! Every pass rebuilds the graph through the arena, which shares equal nodes, and leaves out what
+//! no output needs. Parameters always stay.
+
+mod fold;
+mod sink;
+
+use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
+
+/// Runs all passes.
+pub fn optimize(graph: &Graph) -> Graph {
+    let graph = rewrite(graph, sink::sink_broadcasts);
+    rewrite(&graph, fold::fold_constants)
+}
+
+/// Rebuilds `graph`: `rule` adds each live node, whose operands are already those of the new graph.
+fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Graph {
+    let is_live = live_values(graph);
+    let mut arena = GraphArena::new();
+    let mut renamed = vec![ValueId::from_index(0); graph.len()];
+    for (value, node) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
+        let operands = node.operands.map(|operand| renamed[operand.index()]);
+        renamed[value.index()] = rule(&mut arena, Node { operands, ..node.clone() });
+    }
+    let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
+    sweep(arena.finish(outputs))
+}
+
+/// Drops what a rule added and then did not use.
+fn sweep(graph: Graph) -> Graph {
+    let is_live = live_values(&graph);
+    if is_live.iter().all(|&live| live) {
+        return graph;
+    }
+    let mut arena = GraphArena::new();
+    let mut renamed = vec![ValueId::from_index(0); graph.len()];
+    for (value, node) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
+        let operands = node.operands.map(|operand| renamed[operand.index()]);
+        renamed[value.index()] = arena.add(Node { operands, ..node.clone() });
+    }
+    let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
+    arena.finish(outputs)
+}
+
+/// For each value, whether an output needs it or it is a parameter.
+fn live_values(graph: &Graph) -> Vec<bool> {
+    let mut is_live = vec![false; graph.len()];
+    graph.outputs().iter().for_each(|output| is_live[output.index()] = true);
+    for (value, node) in graph.iter().rev() {
+        is_live[value.index()] |= matches!(node.kind, NodeKind::Parameter { .. });
+        if is_live[value.index()] {
+            node.operands.iter().for_each(|operand| is_live[operand.index()] = true);
+        }
+    }
+    is_live
+}

@@ -1,0 +1,85 @@
+//! Sinking broadcasts: what all operands repeat is computed once, before it is repeated.
+//!
+//! `op(broadcast(a), broadcast(b))` becomes `broadcast(op(a', b'))` on the axes along which some
+//! operand varies; the others shrink to size 1. So `exp(u)[:, None] * tanh(v)[None, :]` evaluates
+//! n + m transcendental functions however the expression was written.
+
+use indim_shape::{AxisMap, Shape};
+
+use crate::dtype::ArrayType;
+use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
+
+/// The rule of the pass for one node.
+pub(super) fn sink_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
+    match &node.kind {
+        NodeKind::Elementwise(_) | NodeKind::Convert => sink_computation(arena, node),
+        NodeKind::BroadcastInDim(_) => compose_broadcasts(arena, node),
+        _ => arena.add(node),
+    }
+}
+
+fn sink_computation(arena: &mut GraphArena, node: Node) -> ValueId {
+    let result = node.array_type.shape.clone();
+    let small = varying_shape(arena, &node);
+    if small == result {
+        return arena.add(node);
+    }
+    let shrink = |&operand: &ValueId| shrink_operand(arena, operand, &small);
+    let operands: Vec<ValueId> = node.operands.iter().map(shrink).collect();
+    let array_type = ArrayType { dtype: node.array_type.dtype, shape: small };
+    let computed =
+        arena.add(Node { kind: node.kind, operands: Operands::new(&operands), array_type });
+    let map = AxisMap::identity(result.rank());
+    let array_type = ArrayType { dtype: node.array_type.dtype, shape: result };
+    arena.add(Node {
+        kind: NodeKind::BroadcastInDim(map),
+        operands: Operands::new(&[computed]),
+        array_type,
+    })
+}
+
+/// The result's shape with 1 for every axis along which no operand varies.
+fn varying_shape(arena: &GraphArena, node: &Node) -> Shape {
+    let result = &node.array_type.shape;
+    let mut is_varying = vec![false; result.rank()];
+    for &operand in node.operands.iter() {
+        match &arena[operand].kind {
+            NodeKind::BroadcastInDim(map) => {
+                let source = &arena[arena[operand].operands[0]].array_type.shape;
+                let kept = map.iter().zip(source.iter()).filter(|&(_, &size)| size != 1);
+                kept.for_each(|(&axis, _)| is_varying[axis] = true);
+            }
+            NodeKind::Constant(array) if array.shape().is_scalar() => {}
+            _ => is_varying.fill(true),
+        }
+    }
+    let size = |(&size, &varies): (&usize, &bool)| if varies { size } else { 1 };
+    result.iter().zip(&is_varying).map(size).collect()
+}
+
+/// The broadcast `operand` expanded only as far as `small`.
+fn shrink_operand(arena: &mut GraphArena, operand: ValueId, small: &Shape) -> ValueId {
+    let node = arena[operand].clone();
+    let NodeKind::BroadcastInDim(map) = &node.kind else {
+        return operand;
+    };
+    let source = node.operands[0];
+    if arena[source].array_type.shape == *small && map.is_identity_onto(small.rank()) {
+        return source;
+    }
+    let array_type = ArrayType { dtype: node.array_type.dtype, shape: small.clone() };
+    arena.add(Node { array_type, ..node })
+}
+
+/// `broadcast(broadcast(x))` is one broadcast.
+fn compose_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
+    let NodeKind::BroadcastInDim(outer) = &node.kind else {
+        return arena.add(node);
+    };
+    let inner_node = arena[node.operands[0]].clone();
+    let NodeKind::BroadcastInDim(inner) = &inner_node.kind else {
+        return arena.add(node);
+    };
+    let kind = NodeKind::BroadcastInDim(inner.compose(outer));
+    arena.add(Node { kind, operands: inner_node.operands, array_type: node.array_type })
+}

@@ -1,0 +1,58 @@
+//! Where the axes of an operand land.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Deref;
+
+/// For each axis of an operand, the axis of the result on which it lands. It may permute.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AxisMap(Vec<usize>);
+
+impl AxisMap {
+    /// Axis `i` lands on axis `i`.
+    pub fn identity(rank: usize) -> Self {
+        AxisMap((0..rank).collect())
+    }
+
+    /// The axes land on the last ones of a result of rank `result_rank`, in order.
+    pub(crate) fn trailing(rank: usize, result_rank: usize) -> Self {
+        AxisMap((result_rank - rank..result_rank).collect())
+    }
+
+    /// Whether axis `i` lands on axis `i` of a result of the same rank.
+    pub fn is_identity_onto(&self, result_rank: usize) -> bool {
+        self.0.len() == result_rank && self.0.iter().enumerate().all(|(axis, &to)| axis == to)
+    }
+
+    /// Whether the axes keep their order.
+    pub fn is_increasing(&self) -> bool {
+        self.0.windows(2).all(|pair| pair[0] < pair[1])
+    }
+
+    /// This map followed by `then`.
+    ///
+    /// # Panics
+    /// When an axis lands where `then` has none.
+    pub fn compose(&self, then: &AxisMap) -> AxisMap {
+        AxisMap(self.0.iter().map(|&axis| then.0[axis]).collect())
+    }
+}
+
+impl Deref for AxisMap {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl From<Vec<usize>> for AxisMap {
+    fn from(axes: Vec<usize>) -> Self {
+        AxisMap(axes)
+    }
+}
+
+impl fmt::Display for AxisMap {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", self.0)
+    }
+}

@@ -1,0 +1,117 @@
+//! Shapes: the size of each axis.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Deref;
+
+use crate::error::{ShapeError, Violation};
+
+/// The size of each axis of an array; no axes for a scalar.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct Shape(Vec<usize>);
+
+impl Shape {
+    /// The shape of a scalar, `[]`.
+    pub const fn scalar() -> Self {
+        Shape(Vec::new())
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The size of each axis.
+    pub fn sizes(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// Whether there are no axes. `[1]` is not a scalar.
+    pub fn is_scalar(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number of elements.
+    ///
+    /// # Errors
+    /// E5 `too-large` when it does not fit `isize`.
+    pub fn element_count(&self) -> Result<usize, ShapeError> {
+        self.byte_count(1)
+    }
+
+    /// The number of bytes of elements of `element_size` bytes. An axis of size 0 makes it 0.
+    ///
+    /// # Errors
+    /// E5 `too-large` when it does not fit `isize`.
+    pub fn byte_count(&self, element_size: usize) -> Result<usize, ShapeError> {
+        if self.0.contains(&0) {
+            return Ok(0);
+        }
+        self.0
+            .iter()
+            .try_fold(element_size, |product, &size| product.checked_mul(size))
+            .filter(|&bytes| isize::try_from(bytes).is_ok())
+            .ok_or_else(|| {
+                ShapeError::new(Violation::TooLarge { element_size }, vec![self.clone()])
+            })
+    }
+
+    /// The strides of a dense row-major array, in elements; zeros when there are no elements.
+    pub fn row_major_strides(&self) -> Vec<isize> {
+        let mut strides = vec![0; self.rank()];
+        if self.0.contains(&0) {
+            return strides;
+        }
+        let mut stride: isize = 1;
+        for (slot, &size) in strides.iter_mut().zip(&self.0).rev() {
+            *slot = stride;
+            // Only a shape that no array in memory can have saturates.
+            stride = stride.saturating_mul(isize::try_from(size).unwrap_or(isize::MAX));
+        }
+        strides
+    }
+}
+
+impl Deref for Shape {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl From<Vec<usize>> for Shape {
+    fn from(sizes: Vec<usize>) -> Self {
+        Shape(sizes)
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Shape {
+    fn from(sizes: [usize; N]) -> Self {
+        Shape(sizes.to_vec())
+    }
+}
+
+impl From<&[usize]> for Shape {
+    fn from(sizes: &[usize]) -> Self {
+        Shape(sizes.to_vec())
+    }
+}
+
+impl From<&Shape> for Shape {
+    fn from(shape: &Shape) -> Self {
+        shape.clone()
+    }
+}
+
+impl FromIterator<usize> for Shape {
+    fn from_iter<I: IntoIterator<Item = usize>>(sizes: I) -> Self {
+        Shape(sizes.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", self.0)
+    }
+}

@@ -1,0 +1,209 @@
+//! The rules of broadcasting one operand to a target shape, each translated into the explicit form.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::axis_map::AxisMap;
+use crate::error::{AnyRule, ShapeError, Violation};
+use crate::explicit::Broadcast;
+use crate::rule_set::{pdpd_map, right_aligned};
+use crate::shape::Shape;
+
+/// A rule by which data is broadcast to a target shape, with its attributes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum TargetRule {
+    /// T1: right-aligned, only the data expands. `broadcast_to`, OpenVINO's `numpy` mode of Broadcast.
+    Unidirectional,
+    /// T2: as NumPy between data and target; the result may differ from the target. ONNX Expand.
+    Bidirectional,
+    /// T3: OpenVINO's `explicit` mode.
+    Explicit {
+        /// `axes_mapping`: for each axis of the data the target's, strictly increasing.
+        axes: Vec<i64>,
+    },
+    /// T4: as the PDPD rule with the target as the first operand.
+    Pdpd {
+        /// The first axis the data lands on; absent and -1 mean that it ends where the target ends.
+        axis: Option<i64>,
+    },
+    /// XLA's `Broadcast`: the target's sizes are put in front of the data's.
+    XlaBroadcast,
+    /// XLA's `BroadcastInDim`: E1, E2, E4, and strictly increasing.
+    XlaBroadcastInDim {
+        /// For each axis of the data the result's.
+        dims: Vec<i64>,
+    },
+    /// StableHLO's `broadcast_in_dim`: E1 to E4; it may permute.
+    StableHloBroadcastInDim {
+        /// For each axis of the data the result's.
+        dims: Vec<i64>,
+    },
+    /// `broadcast` in HLO text: E1 to E3 and equal sizes; it may permute.
+    HloBroadcast {
+        /// For each axis of the data the result's.
+        dims: Vec<i64>,
+    },
+}
+
+impl TargetRule {
+    /// The explicit form of broadcasting `data` to `target`.
+    ///
+    /// # Errors
+    /// The labels of the rule; E5 when the result is too large.
+    pub fn elaborate(&self, data: &Shape, target: &Shape) -> Result<Broadcast, ShapeError> {
+        let located = |error: ShapeError| {
+            error.with_rule(AnyRule::Target(self.clone())).with_target(target.clone())
+        };
+        let refuse = |violation| located(ShapeError::new(violation, vec![data.clone()]));
+        let (dims, result) = match self {
+            TargetRule::Unidirectional => (suffix(data, target).map_err(refuse)?, target.clone()),
+            TargetRule::Bidirectional => bidirectional(data, target).map_err(refuse)?,
+            TargetRule::Pdpd { axis } => {
+                let map = pdpd_map(target, data, axis.unwrap_or(-1), (1, 0)).map_err(refuse)?;
+                (as_dims(&map), target.clone())
+            }
+            TargetRule::XlaBroadcast => {
+                let result: Shape = target.iter().chain(data.iter()).copied().collect();
+                (as_dims(&AxisMap::trailing(data.rank(), result.rank())), result)
+            }
+            TargetRule::Explicit { axes: dims }
+            | TargetRule::XlaBroadcastInDim { dims }
+            | TargetRule::StableHloBroadcastInDim { dims }
+            | TargetRule::HloBroadcast { dims } => (dims.clone(), target.clone()),
+        };
+        self.check_order(data, target, &dims).map_err(refuse)?;
+        let broadcast = Broadcast::explicit(core::slice::from_ref(data), &[dims], result);
+        let broadcast = broadcast.map_err(located)?;
+        self.check_more(&broadcast).map_err(refuse)?;
+        Ok(broadcast)
+    }
+
+    /// T3's demand for increasing axes, which comes before the sizes and covers uniqueness.
+    fn check_order(&self, data: &Shape, target: &Shape, dims: &[i64]) -> Result<(), Violation> {
+        let in_range = dims.iter().all(|&dim| (0..target.rank() as i64).contains(&dim));
+        match self {
+            TargetRule::Explicit { .. } if in_range && dims.len() == data.rank() => {
+                check_increasing(dims)
+            }
+            // A repeated entry is an order error to XLA, which has no other word for it.
+            TargetRule::XlaBroadcastInDim { .. } if in_range && dims.len() == data.rank() => {
+                check_sizes(data, target, dims)?;
+                check_increasing(dims)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What HLO's `broadcast` demands beyond the explicit form: nothing expands.
+    fn check_more(&self, broadcast: &Broadcast) -> Result<(), Violation> {
+        if !matches!(self, TargetRule::HloBroadcast { .. }) {
+            return Ok(());
+        }
+        let (shape, map) = (&broadcast.operands()[0], &broadcast.maps()[0]);
+        for (axis, (&size, &result_axis)) in shape.iter().zip(map.iter()).enumerate() {
+            let result_size = broadcast.result()[result_axis];
+            if size != result_size {
+                return Err(Violation::ExplicitSize {
+                    operand: 0,
+                    axis,
+                    size,
+                    result_axis,
+                    result_size,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of the rule, without attributes.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            TargetRule::Unidirectional => "unidirectional",
+            TargetRule::Bidirectional => "bidirectional",
+            TargetRule::Explicit { .. } => "explicit",
+            TargetRule::Pdpd { .. } => "pdpd",
+            TargetRule::XlaBroadcast => "xla broadcast",
+            TargetRule::XlaBroadcastInDim { .. } => "xla broadcast_in_dim",
+            TargetRule::StableHloBroadcastInDim { .. } => "stablehlo broadcast_in_dim",
+            TargetRule::HloBroadcast { .. } => "hlo broadcast",
+        }
+    }
+}
+
+impl fmt::Display for TargetRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())?;
+        match self {
+            TargetRule::Explicit { axes } => write!(formatter, " axes_mapping={axes:?}"),
+            TargetRule::Pdpd { axis: Some(axis) } => write!(formatter, " axis={axis}"),
+            TargetRule::XlaBroadcastInDim { dims }
+            | TargetRule::StableHloBroadcastInDim { dims }
+            | TargetRule::HloBroadcast { dims } => write!(formatter, " dims={dims:?}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn as_dims(map: &AxisMap) -> Vec<i64> {
+    map.iter().map(|&axis| axis as i64).collect()
+}
+
+/// T1: the data's axes on the target's last ones.
+fn suffix(data: &Shape, target: &Shape) -> Result<Vec<i64>, Violation> {
+    let (rank, onto) = (data.rank(), target.rank());
+    if rank > onto {
+        return Err(Violation::RankTooLarge { operand: 0, rank, onto });
+    }
+    Ok(as_dims(&AxisMap::trailing(rank, onto)))
+}
+
+/// T2: `data * ones(target)`.
+fn bidirectional(data: &Shape, target: &Shape) -> Result<(Vec<i64>, Shape), Violation> {
+    // The target goes first so that a clash names the data as the guilty operand.
+    let clash = |violation| match violation {
+        Violation::SizeMismatch { axis, size, other_axis, other_size, .. } => {
+            Violation::SizeMismatch {
+                operand: 0,
+                axis,
+                size,
+                other_operand: 1,
+                other_axis,
+                other_size,
+            }
+        }
+        other => other,
+    };
+    let (maps, result) = right_aligned(&[target.clone(), data.clone()]).map_err(clash)?;
+    Ok((as_dims(&maps[1]), result))
+}
+
+fn check_increasing(dims: &[i64]) -> Result<(), Violation> {
+    match (1..dims.len()).find(|&axis| dims[axis] <= dims[axis - 1]) {
+        Some(axis) => Err(Violation::DimsNotStrictlyIncreasing {
+            operand: 0,
+            axis,
+            dim: dims[axis],
+            previous: dims[axis - 1],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// E4 before the order of the entries is looked at; they are known to be in range.
+fn check_sizes(data: &Shape, target: &Shape, dims: &[i64]) -> Result<(), Violation> {
+    for (axis, (&size, &dim)) in data.iter().zip(dims).enumerate() {
+        let result_axis = dim as usize;
+        let result_size = target[result_axis];
+        if size != 1 && size != result_size {
+            return Err(Violation::ExplicitSize {
+                operand: 0,
+                axis,
+                size,
+                result_axis,
+                result_size,
+            });
+        }
+    }
+    Ok(())
+}
