@@ -108,7 +108,9 @@ fn check_within(
     let fits = extent(array_type, strides).is_some_and(|(low, high)| {
         let start = isize::try_from(offset).ok();
         start.and_then(|start| start.checked_add(low)).is_some_and(|lowest| lowest >= 0)
-            && start.and_then(|start| start.checked_add(high)).is_some_and(|end| end as usize <= bytes)
+            && start
+                .and_then(|start| start.checked_add(high))
+                .is_some_and(|end| end as usize <= bytes)
     });
     match fits {
         true => Ok(()),
@@ -120,6 +122,9 @@ fn check_within(
 ///
 /// Sufficient, not necessary: interleaved layouts that happen to be free of sharing are refused.
 fn has_separate_elements(array_type: &ArrayType, strides: &[isize]) -> bool {
+    if array_type.shape.contains(&0) {
+        return true;
+    }
     let mut axes: Vec<(usize, usize)> = array_type
         .shape
         .iter()
@@ -339,7 +344,8 @@ impl Buffer {
         let bytes =
             array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let out_of_memory = ArrayError::OutOfMemory { bytes };
-        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory.clone())?;
+        let layout =
+            Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory.clone())?;
         if bytes == 0 {
             let first = NonNull::<Line>::dangling().cast();
             return Ok(Buffer { array_type, first, layout });

@@ -1,1 +1,23 @@
-//! indim-cpu
+//! The block executor: loop nests compiled for this processor and run over arrays in memory.
+//!
+//! Read in this order: `program.rs` (what a nest becomes), `plan.rs` (how memory is walked),
+//! `execute.rs` (the loop over tiles), `kernel/` (one operation over one block), `executable.rs`
+//! (what users call).
+//!
+//! Unsafe code stands only in `array.rs`, `execute.rs`, `executable.rs`, `parallel.rs` and
+//! `kernel/`.
+
+mod array;
+mod executable;
+mod execute;
+mod kernel;
+mod level;
+mod parallel;
+mod plan;
+mod program;
+
+pub use array::{ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, row_major_strides};
+pub use executable::{CompileOptions, Executable, Forecast, RunError, compile};
+pub use kernel::{KernelFn, convert_kernel, elementwise_kernel, memory};
+pub use level::{Level, UnknownLevel};
+pub use program::Program;

@@ -31,12 +31,26 @@ macro_rules! for_each_element {
     };
 }
 
+mod sealed {
+    /// Only the types of `for_each_element!` carry elements.
+    pub trait Sealed {}
+}
+
 /// A Rust scalar that carries one element type.
+///
+/// The trait is sealed: memory is read and written as these types.
 pub trait Element:
-    Lane<Bool = bool> + Default + PartialEq + core::fmt::Debug + Send + Sync + 'static
+    sealed::Sealed + Lane<Bool = bool> + Default + PartialEq + core::fmt::Debug + Send + Sync + 'static
 {
     /// The element type.
     const DTYPE: DType;
+    /// What lies in memory: any bits are a value of it.
+    type Stored: Copy + Default + Send + Sync + 'static;
+
+    /// The element that is stored so; of a bool, whether any bit is set.
+    fn from_stored(stored: Self::Stored) -> Self;
+    /// How the element is stored.
+    fn to_stored(self) -> Self::Stored;
 
     /// The value with any NaN replaced by the canonical quiet NaN of the type.
     fn canonical(self) -> Self;
@@ -90,8 +104,15 @@ macro_rules! define_elements {
         $(define_elements!(@element $variant $type $class);)*
     };
     (@element $variant:ident $type:ident $class:ident) => {
+        impl sealed::Sealed for $type {}
+
         impl Element for $type {
             const DTYPE: DType = DType::$variant;
+            type Stored = define_elements!(@stored $class $type);
+            #[inline(always)]
+            fn from_stored(stored: Self::Stored) -> Self { define_elements!(@from_stored $class stored) }
+            #[inline(always)]
+            fn to_stored(self) -> Self::Stored { define_elements!(@to_stored $class self) }
             #[inline(always)]
             fn canonical(self) -> Self { define_elements!(@canonical $class self $type) }
             fn into_data(elements: Vec<Self>) -> ArrayData { ArrayData::$variant(elements) }
@@ -101,6 +122,12 @@ macro_rules! define_elements {
             fn write_bytes(self, bytes: &mut Vec<u8>) { define_elements!(@bytes $class self bytes) }
         }
     };
+    (@stored boolean $type:ident) => { u8 };
+    (@stored $class:ident $type:ident) => { $type };
+    (@from_stored boolean $stored:ident) => { $stored != 0 };
+    (@from_stored $class:ident $stored:ident) => { $stored };
+    (@to_stored boolean $self:ident) => { u8::from($self) };
+    (@to_stored $class:ident $self:ident) => { $self };
     (@canonical float $self:ident $type:ident) => { canonical_nan($self) };
     (@canonical $class:ident $self:ident $type:ident) => { $self };
     (@bytes boolean $self:ident $bytes:ident) => { $bytes.push(u8::from($self)) };

@@ -1,0 +1,320 @@
+//! The block executor: runs a program over tiles. [unsafe]
+//!
+//! For each tile the slots get their addresses: dense memory is used where it is, other operands are
+//! gathered into a register, and results go straight to dense outputs. Then every step runs over the
+//! tile. An operand whose tile has not moved since the last one stays in its register.
+
+use core::cell::RefCell;
+use core::ops::Range;
+
+use indim_graph::lower::loop_nest::Local;
+
+use crate::kernel::memory::{Run, gather, scatter};
+use crate::plan::{OperandPlan, Plan, TileLayout};
+use crate::program::{Program, REGISTER_BYTES};
+
+/// One cache line; what the workspace is made of.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line(#[allow(dead_code)] [u8; 64]);
+
+thread_local! {
+    /// Registers, kept by each thread between runs.
+    static WORKSPACE: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The addresses of the first elements: the stores first, then the accesses.
+pub(crate) struct Bases<'a>(pub(crate) &'a [*mut u8]);
+
+// SAFETY: the addresses are of arrays that the caller of `run_tiles` lends for the run; threads
+// write disjoint tiles.
+unsafe impl Sync for Bases<'_> {}
+
+/// Runs `program` over some of the tiles of `plan`.
+///
+/// # Safety
+/// - `bases` are the first elements of the program's stores and accesses, in this order, and `plan`
+///   was made from their shapes and strides: every element it reaches is valid for reads, and for
+///   writes of the stores;
+/// - no store overlaps another operand, and nobody else uses the stores' elements in `tiles`;
+/// - the processor has the level for which the program was compiled.
+pub(crate) unsafe fn run_tiles(
+    program: &Program,
+    plan: &Plan,
+    bases: &Bases<'_>,
+    tiles: Range<usize>,
+) {
+    WORKSPACE.with_borrow_mut(|workspace| {
+        let mut executor = Executor::new(program, plan, bases, workspace);
+        let mut walk = Walk::new(plan, tiles.start);
+        for _ in tiles {
+            // SAFETY: the caller's promise, for one of the tiles.
+            unsafe { executor.run_tile(&walk) }
+            walk.advance(plan);
+        }
+    });
+}
+
+/// A position among the tiles.
+struct Walk {
+    /// The index along each outer axis.
+    outer: Vec<usize>,
+    /// For each operand, the offset in bytes that the outer indices make.
+    offsets: Vec<isize>,
+    /// The tile along the tile axis.
+    tile: usize,
+    /// Steps before this tile.
+    first_step: usize,
+    /// Steps in this tile.
+    steps: usize,
+}
+
+impl Walk {
+    fn new(plan: &Plan, tile: usize) -> Self {
+        let along_axis = plan.tiles_along_axis();
+        let mut outer = vec![0; plan.outer_sizes.len()];
+        let mut row = tile / along_axis;
+        for (index, &size) in outer.iter_mut().zip(&plan.outer_sizes).rev() {
+            *index = row % size;
+            row /= size;
+        }
+        let offset = |operand: &OperandPlan| {
+            let along = outer.iter().zip(&operand.outer_strides);
+            operand.offset + along.map(|(&index, &stride)| index as isize * stride).sum::<isize>()
+        };
+        let offsets = plan.operands.iter().map(offset).collect();
+        let mut walk = Walk { outer, offsets, tile: tile % along_axis, first_step: 0, steps: 0 };
+        walk.set_steps(plan);
+        walk
+    }
+
+    fn set_steps(&mut self, plan: &Plan) {
+        self.first_step = self.tile * plan.tile_steps;
+        self.steps = plan.tile_steps.min(plan.tile_axis - self.first_step);
+    }
+
+    fn advance(&mut self, plan: &Plan) {
+        self.tile += 1;
+        if self.tile == plan.tiles_along_axis() {
+            self.tile = 0;
+            self.advance_outer(plan);
+        }
+        if self.first_step + self.steps < plan.tile_axis || self.tile == 0 {
+            self.set_steps(plan);
+        }
+    }
+
+    fn advance_outer(&mut self, plan: &Plan) {
+        for axis in (0..self.outer.len()).rev() {
+            self.outer[axis] += 1;
+            let has_wrapped = self.outer[axis] == plan.outer_sizes[axis];
+            let distance = if has_wrapped { 1 - plan.outer_sizes[axis] as isize } else { 1 };
+            for (offset, operand) in self.offsets.iter_mut().zip(&plan.operands) {
+                *offset += distance * operand.outer_strides[axis];
+            }
+            if !has_wrapped {
+                return;
+            }
+            self.outer[axis] = 0;
+        }
+    }
+}
+
+/// What a register of an access holds.
+#[derive(Clone, Copy)]
+struct Gathered {
+    source: *const u8,
+    count: usize,
+}
+
+struct Executor<'a> {
+    program: &'a Program,
+    plan: &'a Plan,
+    bases: &'a [*mut u8],
+    /// The address of each slot's block.
+    slots: Vec<*mut u8>,
+    /// For each access, what its register holds.
+    gathered: Vec<Gathered>,
+    /// For each store, whether its instruction writes straight into the array.
+    is_direct: Vec<bool>,
+}
+
+impl<'a> Executor<'a> {
+    fn new(
+        program: &'a Program,
+        plan: &'a Plan,
+        bases: &'a Bases<'a>,
+        workspace: &mut Vec<Line>,
+    ) -> Self {
+        let stores = program.stores().len();
+        let accesses = &plan.operands[stores..];
+        let is_strided = |operand: &&OperandPlan| operand.layout != TileLayout::Dense;
+        let access_registers = accesses.iter().filter(is_strided).count();
+        let lines =
+            (program.register_count + access_registers) * (REGISTER_BYTES / size_of::<Line>());
+        if workspace.len() < lines {
+            workspace.resize(lines, Line([0; 64]));
+        }
+        let first = workspace.as_mut_ptr().cast::<u8>();
+        let register = |index: usize| first.wrapping_add(index * REGISTER_BYTES);
+        let mut next = program.register_count;
+        let access_slots = accesses.iter().map(|operand| match operand.layout {
+            TileLayout::Dense => core::ptr::null_mut(),
+            TileLayout::Strided(_) => {
+                next += 1;
+                register(next - 1)
+            }
+        });
+        let mut slots: Vec<*mut u8> = access_slots.collect();
+        slots.extend(program.registers.iter().map(|&index| register(index)));
+        Executor {
+            program,
+            plan,
+            bases: bases.0,
+            slots,
+            gathered: vec![Gathered { source: core::ptr::null(), count: 0 }; accesses.len()],
+            is_direct: direct_stores(program, plan),
+        }
+    }
+
+    /// # Safety
+    /// As [`run_tiles`], for the tile at `walk`.
+    unsafe fn run_tile(&mut self, walk: &Walk) {
+        let count = walk.steps * self.plan.step_elements;
+        // SAFETY: the caller's promise; slots hold `count` elements, a block at most.
+        unsafe {
+            self.bind_stores(walk);
+            self.bind_accesses(walk, count);
+            for step in &self.program.steps {
+                let sources = step.sources.map(|slot| self.slots[slot].cast_const());
+                (step.kernel)(self.slots[step.destination], sources, count);
+            }
+            self.write_stores(walk);
+        }
+    }
+
+    /// The address of the first element of operand `operand` in the tile.
+    fn tile_address(&self, operand: usize, walk: &Walk) -> *mut u8 {
+        let step = walk.first_step as isize * self.plan.operands[operand].step_stride;
+        self.bases[operand].wrapping_offset(walk.offsets[operand] + step)
+    }
+
+    fn bind_stores(&mut self, walk: &Walk) {
+        for (store, target) in self.program.stores().iter().enumerate() {
+            if self.is_direct[store] {
+                self.slots[self.program.slot(target.source)] = self.tile_address(store, walk);
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`run_tiles`].
+    unsafe fn bind_accesses(&mut self, walk: &Walk, count: usize) {
+        let stores = self.is_direct.len();
+        for access in 0..self.gathered.len() {
+            let source = self.tile_address(stores + access, walk);
+            let TileLayout::Strided(runs) = &self.plan.operands[stores + access].layout else {
+                self.slots[access] = source;
+                continue;
+            };
+            let held = self.gathered[access];
+            if held.source == source.cast_const() && held.count >= count {
+                continue;
+            }
+            let size = self.program.accesses()[access].array_type.dtype.size();
+            let step_stride = self.plan.operands[stores + access].step_stride;
+            let steps = Run { count: walk.steps, stride: step_stride };
+            // SAFETY: the runs of this tile lie in the access's array, the register holds a block.
+            unsafe {
+                for_each_run(runs, steps, size, |block_offset, offset, steps, run| {
+                    let to = self.slots[access].wrapping_add(block_offset);
+                    gather(to, source.wrapping_offset(offset), steps, run, size);
+                });
+            }
+            self.gathered[access] = Gathered { source, count };
+        }
+    }
+
+    /// # Safety
+    /// As [`run_tiles`].
+    unsafe fn write_stores(&mut self, walk: &Walk) {
+        for (store, target) in self.program.stores().iter().enumerate() {
+            if self.is_direct[store] {
+                continue;
+            }
+            let operand = &self.plan.operands[store];
+            let size = target.target.array_type.dtype.size();
+            let to = self.tile_address(store, walk);
+            let from = self.slots[self.program.slot(target.source)].cast_const();
+            let steps = Run { count: walk.steps, stride: operand.step_stride };
+            let whole = [Run { count: self.plan.step_elements, stride: size as isize }];
+            let runs = match &operand.layout {
+                TileLayout::Dense => &whole[..],
+                TileLayout::Strided(runs) => runs,
+            };
+            // SAFETY: the runs of this tile lie in the store's array, the slot holds a block.
+            unsafe {
+                for_each_run(runs, steps, size, |block_offset, offset, steps, run| {
+                    let from = from.wrapping_add(block_offset);
+                    scatter(to.wrapping_offset(offset), from, steps, run, size);
+                });
+            }
+        }
+    }
+}
+
+/// Which stores are written by their instruction itself: dense ones, the first of each value.
+fn direct_stores(program: &Program, plan: &Plan) -> Vec<bool> {
+    let stores = program.stores();
+    let is_first = |store: usize| !stores[..store].iter().any(|s| s.source == stores[store].source);
+    (0..stores.len())
+        .map(|store| {
+            plan.operands[store].layout == TileLayout::Dense
+                && matches!(stores[store].source, Local::Instruction(_))
+                && is_first(store)
+        })
+        .collect()
+}
+
+/// Calls `each` with the two innermost levels of a tile's runs at every position of the outer ones:
+/// the offset in the block, the offset in memory, and the two levels.
+unsafe fn for_each_run(
+    runs: &[Run],
+    steps: Run,
+    element_size: usize,
+    mut each: impl FnMut(usize, isize, Run, Run),
+) {
+    let once = Run { count: 1, stride: 0 };
+    // One run a step: the steps continue it (`merge_runs`), or it is a single element.
+    let [first, rest @ ..] = runs else { return };
+    let mut levels: Vec<Run> = Vec::with_capacity(runs.len() + 1);
+    match rest {
+        [] => levels.push(Run { count: first.count * steps.count, ..*first }),
+        _ if first.count == 1 => levels.push(steps),
+        _ => levels.push(Run { count: first.count * steps.count, ..*first }),
+    }
+    levels.extend_from_slice(rest);
+    let run = levels.pop().unwrap_or(once);
+    let inner_steps = levels.pop().unwrap_or(once);
+    let block_bytes = run.count * inner_steps.count * element_size;
+    let mut index = vec![0; levels.len()];
+    let (mut block_offset, mut offset) = (0, 0isize);
+    loop {
+        each(block_offset, offset, inner_steps, run);
+        block_offset += block_bytes;
+        let mut level = levels.len();
+        loop {
+            if level == 0 {
+                return;
+            }
+            level -= 1;
+            index[level] += 1;
+            offset += levels[level].stride;
+            if index[level] < levels[level].count {
+                break;
+            }
+            offset -= levels[level].stride * levels[level].count as isize;
+            index[level] = 0;
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Kernels: one operation over one dense block, compiled for every level.
+//!
+//! What a kernel computes is the definition in `indim-graph`'s `meaning/`; nothing here adds to it.
+//! Four rules make the compiler vectorise them:
+//! - `#[target_feature]` stands only on the outermost shells, in `table.rs`;
+//! - everything below is `#[inline(always)]`;
+//! - no operation in a block loop can panic;
+//! - a chunk goes through local arrays (read all, compute, write all), so that a destination may be
+//!   one of the sources and no check for overlap is needed.
+
+mod block;
+pub mod memory;
+mod table;
+
+pub use table::{convert_kernel, elementwise_kernel};
+
+/// A kernel for blocks of any length.
+///
+/// # Safety
+/// - `destination` is valid for writes of `count` elements of the result type;
+/// - `sources[i]` is valid for reads of `count` elements of operand `i`'s type, for each operand;
+///   the other pointers are not used;
+/// - no pointer needs to be aligned;
+/// - each source is disjoint from the destination, or starts at the same address and has elements
+///   of the same size;
+/// - the processor has the level for which the kernel was looked up.
+pub type KernelFn = unsafe fn(destination: *mut u8, sources: [*const u8; 3], count: usize);

@@ -1,0 +1,88 @@
+//! Kernels by operation, element type and level. [unsafe]
+//!
+//! The shells are the only functions with `#[target_feature]`; each is a body of `block.rs`
+//! compiled for one level.
+
+use indim_graph::{
+    Binary, ConvertTo, ConvertVisitor, DType, Element, Op, OpVisitor, Ternary, Unary, visit_convert,
+};
+
+use super::KernelFn;
+use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody, run};
+use crate::level::{Kind, Level};
+
+/// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
+/// does not take the type.
+pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn> {
+    op.visit(dtype, Lookup { level })
+}
+
+/// The kernel that converts elements; `None` where a type is not evaluated.
+pub fn convert_kernel(from: DType, to: DType, level: Level) -> Option<KernelFn> {
+    visit_convert(from, to, Lookup { level })
+}
+
+struct Lookup {
+    level: Level,
+}
+
+impl Lookup {
+    fn shell<B: Body>(self) -> KernelFn {
+        match self.level.kind() {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => avx512::<B>,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => avx2::<B>,
+            _ => baseline::<B>,
+        }
+    }
+}
+
+impl OpVisitor for Lookup {
+    type Output = KernelFn;
+
+    fn unary<O: Unary<T> + 'static, T: Element>(self) -> KernelFn {
+        self.shell::<UnaryBody<O, T>>()
+    }
+
+    fn binary<O: Binary<T> + 'static, T: Element>(self) -> KernelFn {
+        self.shell::<BinaryBody<O, T>>()
+    }
+
+    fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> KernelFn {
+        self.shell::<TernaryBody<O, T>>()
+    }
+}
+
+impl ConvertVisitor for Lookup {
+    type Output = KernelFn;
+
+    fn convert<A: ConvertTo<B>, B: Element>(self) -> KernelFn {
+        self.shell::<ConvertBody<A, B>>()
+    }
+}
+
+/// # Safety
+/// As [`KernelFn`].
+unsafe fn baseline<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { run::<B>(destination, sources, count) }
+}
+
+/// # Safety
+/// As [`KernelFn`]; the processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn avx2<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { run::<B>(destination, sources, count) }
+}
+
+/// # Safety
+/// As [`KernelFn`]; the processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn avx512<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { run::<B>(destination, sources, count) }
+}

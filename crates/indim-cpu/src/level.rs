@@ -1,0 +1,121 @@
+//! Instruction-set levels: which of them the processor has, and which one is used.
+
+use core::fmt;
+use core::str::FromStr;
+use std::sync::OnceLock;
+
+/// A set of instructions for which every kernel is compiled.
+///
+/// A level other than [`Level::BASELINE`] can only be had on a processor that has it, so that
+/// kernels looked up for it may be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Level(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// What every processor of the target has: SSE2 on x86-64, NEON on aarch64.
+    Baseline,
+    /// AVX2 with fused multiply-add.
+    Avx2,
+    /// AVX-512 F, BW, DQ and VL.
+    Avx512,
+}
+
+impl Level {
+    /// What every processor of the target has.
+    pub const BASELINE: Level = Level(Kind::Baseline);
+
+    /// The highest level of this processor.
+    pub fn detect() -> Level {
+        *Level::available().last().unwrap_or(&Level::BASELINE)
+    }
+
+    /// The levels of this processor, lowest first.
+    pub fn available() -> &'static [Level] {
+        static LEVELS: OnceLock<Vec<Level>> = OnceLock::new();
+        LEVELS.get_or_init(|| {
+            let kinds = [Kind::Baseline, Kind::Avx2, Kind::Avx512];
+            kinds.into_iter().filter(|&kind| is_available(kind)).map(Level).collect()
+        })
+    }
+
+    /// The level that the environment variable `INDIM_LEVEL` asks for, or the highest one.
+    ///
+    /// # Errors
+    /// When the variable names no level of this processor.
+    pub fn from_environment() -> Result<Level, UnknownLevel> {
+        match std::env::var("INDIM_LEVEL") {
+            Ok(name) => name.parse(),
+            Err(_) => Ok(Level::detect()),
+        }
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        self.0
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn is_available(kind: Kind) -> bool {
+    let has_avx2 = || {
+        std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("fma")
+            && std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("bmi2")
+            && std::arch::is_x86_feature_detected!("lzcnt")
+            && std::arch::is_x86_feature_detected!("popcnt")
+    };
+    match kind {
+        Kind::Baseline => true,
+        Kind::Avx2 => has_avx2(),
+        Kind::Avx512 => {
+            has_avx2()
+                && std::arch::is_x86_feature_detected!("avx512f")
+                && std::arch::is_x86_feature_detected!("avx512bw")
+                && std::arch::is_x86_feature_detected!("avx512dq")
+                && std::arch::is_x86_feature_detected!("avx512vl")
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn is_available(kind: Kind) -> bool {
+    kind == Kind::Baseline
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self.0 {
+            Kind::Baseline => "baseline",
+            Kind::Avx2 => "avx2",
+            Kind::Avx512 => "avx512",
+        })
+    }
+}
+
+/// A text that names no level of this processor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownLevel {
+    name: String,
+}
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}` is not a level of this processor; it has ", self.name)?;
+        for (index, level) in Level::available().iter().enumerate() {
+            write!(formatter, "{}{level}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownLevel {}
+
+impl FromStr for Level {
+    type Err = UnknownLevel;
+
+    fn from_str(name: &str) -> Result<Self, UnknownLevel> {
+        let named = Level::available().iter().find(|level| level.to_string() == name);
+        named.copied().ok_or_else(|| UnknownLevel { name: name.to_owned() })
+    }
+}
