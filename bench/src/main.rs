@@ -1,3 +1,3 @@
-//! placeholder
+//! Benchmarks: jobs against hand-written fused loops.
 
 fn main() {}

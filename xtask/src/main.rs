@@ -1,3 +1,69 @@
-//! placeholder
+//! Developer commands. `cargo xtask` lists them.
 
-fn main() {}
+use std::process::{Command, ExitCode};
+
+const HELP: &str = "\
+cargo xtask COMMAND
+  test     everything that must pass: format, clippy, documentation, all tests
+  bench    the benchmarks, with the ratio to hand-written loops
+  asan     the tests of the crates with unsafe code under AddressSanitizer";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let rest: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
+    let succeeded = match arguments.first().map(String::as_str) {
+        Some("test") => test(),
+        Some("bench") => {
+            let bench = ["run", "--quiet", "--release", "--package", "indim-bench", "--"];
+            cargo(&[&bench[..], &rest].concat(), &[])
+        }
+        Some("asan") => asan(),
+        _ => {
+            eprintln!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn test() -> bool {
+    cargo(&["fmt", "--all", "--check"], &[])
+        && cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])
+        && cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
+        && cargo(&["test", "--workspace"], &[])
+}
+
+/// The sanitizer is an unstable flag, which the stable compiler accepts when told to.
+fn asan() -> bool {
+    let variables = [
+        ("RUSTC_BOOTSTRAP", "1"),
+        ("RUSTFLAGS", "-Zsanitizer=address"),
+        ("RUSTDOCFLAGS", "-Zsanitizer=address"),
+        ("CARGO_TARGET_DIR", "target/asan"),
+    ];
+    let target = if cfg!(target_arch = "aarch64") {
+        "aarch64-unknown-linux-gnu"
+    } else {
+        "x86_64-unknown-linux-gnu"
+    };
+    cargo(&["test", "--package", "indim-cpu", "--tests", "--target", target], &variables)
+}
+
+/// Runs cargo in the workspace; says what it runs.
+fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
+    eprintln!("+ cargo {}", arguments.join(" "));
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let status = Command::new(cargo)
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .current_dir(root)
+        .status();
+    match status {
+        Ok(status) => status.success(),
+        Err(error) => {
+            eprintln!("cargo cannot be run: {error}");
+            false
+        }
+    }
+}

@@ -1,3 +1,39 @@
-//! placeholder
+//! The command `indim`. One file per subcommand; what they do is in the library.
+//!
+//! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own).
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod oracle;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Element-wise computation on n-dimensional arrays in which every broadcast is explicit, checked
+/// and free.
+#[derive(Debug, Parser)]
+#[command(name = "indim", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Answer cases, one JSON object a line on standard input, with verdicts on standard output.
+    Oracle,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Oracle => oracle::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprint!("{}", message.trim_end());
+            eprintln!();
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -136,8 +136,7 @@ impl GraphBuilder {
     ) -> BuildResult<'b> {
         let ids = self.ids(op.name(), operands)?;
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
-        let dtype =
-            check_signature(op, &types).map_err(|kind| self.error(op.name(), &ids, kind))?;
+        let dtype = op.check_signature(&types).map_err(|kind| self.error(op.name(), &ids, kind))?;
         let shapes: Vec<Shape> = types.into_iter().map(|t| t.shape).collect();
         let broadcast =
             rule.elaborate(&shapes).map_err(|error| self.shape_error(op.name(), &ids, error))?;
@@ -387,32 +386,6 @@ impl GraphBuilder {
             Value { builder: self, id: None }
         })
     }
-}
-
-/// The element type of the last operand, if the operands' types fit the signature of `op`.
-pub(crate) fn check_signature(op: Op, operands: &[ArrayType]) -> Result<DType, GraphErrorKind> {
-    let expected = op.arity().count();
-    let Some(last) = operands.last().filter(|_| operands.len() == expected) else {
-        return Err(GraphErrorKind::WrongOperandCount { expected, given: operands.len() });
-    };
-    for (operand, ArrayType { dtype, .. }) in operands.iter().enumerate() {
-        let is_allowed = match op.first_is_bool() && operand == 0 {
-            true => *dtype == DType::Bool,
-            false => op.takes(*dtype),
-        };
-        if !is_allowed {
-            return Err(GraphErrorKind::ElementTypeNotAllowed { operand, dtype: *dtype });
-        }
-    }
-    // The first of the equal operands says what the others should have been.
-    let equal_from = usize::from(op.first_is_bool());
-    let expected = operands[equal_from].dtype;
-    for (operand, ArrayType { dtype, .. }) in operands.iter().enumerate().skip(equal_from) {
-        if *dtype != expected {
-            return Err(GraphErrorKind::ElementTypeMismatch { operand, dtype: *dtype, expected });
-        }
-    }
-    Ok(last.dtype)
 }
 
 /// Where each operand axis goes when result axis `i` is operand axis `permutation[i]`.

@@ -15,6 +15,7 @@ pub mod lower;
 pub mod meaning;
 mod op;
 mod passes;
+mod signature;
 
 pub use builder::{GraphBuilder, Under, Value};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};

@@ -1,0 +1,40 @@
+//! Whether operands fit the signature of an operation.
+
+use crate::dtype::{ArrayType, DType};
+use crate::error::GraphErrorKind;
+use crate::op::Op;
+
+impl Op {
+    /// The element type of the last operand, if the operands' types fit the signature.
+    ///
+    /// # Errors
+    /// `wrong-operand-count`; TY1 `element-type-not-allowed`, before TY2 `element-type-mismatch`.
+    pub fn check_signature(self, operands: &[ArrayType]) -> Result<DType, GraphErrorKind> {
+        let expected = self.arity().count();
+        let Some(last) = operands.last().filter(|_| operands.len() == expected) else {
+            return Err(GraphErrorKind::WrongOperandCount { expected, given: operands.len() });
+        };
+        for (operand, ArrayType { dtype, .. }) in operands.iter().enumerate() {
+            let is_allowed = match self.first_is_bool() && operand == 0 {
+                true => *dtype == DType::Bool,
+                false => self.takes(*dtype),
+            };
+            if !is_allowed {
+                return Err(GraphErrorKind::ElementTypeNotAllowed { operand, dtype: *dtype });
+            }
+        }
+        // The first of the equal operands says what the others should have been.
+        let equal_from = usize::from(self.first_is_bool());
+        let expected = operands[equal_from].dtype;
+        for (operand, ArrayType { dtype, .. }) in operands.iter().enumerate().skip(equal_from) {
+            if *dtype != expected {
+                return Err(GraphErrorKind::ElementTypeMismatch {
+                    operand,
+                    dtype: *dtype,
+                    expected,
+                });
+            }
+        }
+        Ok(last.dtype)
+    }
+}
