@@ -1,4 +1,4 @@
-//! Arrays in memory: views of the caller's, and buffers of our own. [unsafe]
+//! Arrays in memory: views of the caller's, and buffers of our own. Holds unsafe code.
 //!
 //! A view is an element type, a shape, a stride in bytes for each axis, and a pointer to the first
 //! element. Safe constructors check that every element lies inside the memory they are given.

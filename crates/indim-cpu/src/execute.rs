@@ -1,4 +1,4 @@
-//! The block executor: runs a program over tiles. [unsafe]
+//! The block executor: runs a program over tiles. Holds unsafe code.
 //!
 //! For each tile the slots get their addresses: dense memory is used where it is, other operands are
 //! gathered into a register, and results go straight to dense outputs. Then every step runs over the

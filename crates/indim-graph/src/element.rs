@@ -6,7 +6,7 @@
 use core::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use indim_shape::{Shape, ShapeError};
+use indim_shape::Shape;
 
 use crate::dtype::{ArrayType, DType};
 use crate::lane::{FloatLane, Lane};
@@ -259,13 +259,5 @@ impl Array {
     /// The elements in row-major order, if they are of type `T`.
     pub fn elements<T: Element>(&self) -> Option<&[T]> {
         T::elements(&self.data)
-    }
-
-    /// The size of the elements in bytes.
-    ///
-    /// # Errors
-    /// E5 cannot happen for an array that exists; the type is that of [`Shape::byte_count`].
-    pub fn byte_count(&self) -> Result<usize, ShapeError> {
-        self.shape.byte_count(self.dtype().size())
     }
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with shapes: typed data with a stable code and the label of the rule.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -34,6 +35,7 @@ impl fmt::Display for AnyRule {
 /// speaks of the smaller operand, that is the operand named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by the words above")]
 pub enum Violation {
     /// E1: there is not one map per operand.
     MapCount { maps: usize },
@@ -102,7 +104,11 @@ pub enum Violation {
 
 /// Shapes that a rule refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShapeError {
+pub struct ShapeError(Box<Report>);
+
+/// The data of an error, boxed because results that carry it are returned everywhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Report {
     violation: Violation,
     rule: AnyRule,
     shapes: Vec<Shape>,
@@ -112,45 +118,55 @@ pub struct ShapeError {
 impl ShapeError {
     /// A mistake against the explicit form.
     pub(crate) fn new(violation: Violation, shapes: Vec<Shape>) -> Self {
-        ShapeError { violation, rule: AnyRule::ExplicitForm, shapes, target: None }
+        ShapeError(Box::new(Report {
+            violation,
+            rule: AnyRule::ExplicitForm,
+            shapes,
+            target: None,
+        }))
     }
 
-    pub(crate) fn with_rule(self, rule: AnyRule) -> Self {
-        ShapeError { rule, ..self }
+    pub(crate) fn with_rule(mut self, rule: AnyRule) -> Self {
+        self.0.rule = rule;
+        self
     }
 
-    pub(crate) fn with_target(self, target: Shape) -> Self {
-        ShapeError { target: Some(target), ..self }
+    pub(crate) fn with_target(mut self, target: Shape) -> Self {
+        self.0.target = Some(target);
+        self
     }
 
-    pub(crate) fn with_operands(self, shapes: &[Shape]) -> Self {
-        let result = self.shapes.first().cloned();
-        ShapeError { shapes: shapes.to_vec(), target: self.target.or(result), ..self }
+    /// The error of a result's size, as one of the operands' broadcast.
+    pub(crate) fn with_operands(mut self, shapes: &[Shape]) -> Self {
+        let result = self.0.shapes.first().cloned();
+        self.0.target = self.0.target.or(result);
+        self.0.shapes = shapes.to_vec();
+        self
     }
 
     /// Which rule was broken, with the sizes.
     pub fn violation(&self) -> &Violation {
-        &self.violation
+        &self.0.violation
     }
 
     /// The rule set with its attributes as given.
     pub fn rule(&self) -> &AnyRule {
-        &self.rule
+        &self.0.rule
     }
 
     /// The operands' shapes as given.
     pub fn shapes(&self) -> &[Shape] {
-        &self.shapes
+        &self.0.shapes
     }
 
     /// The target or result shape as given, where there was one.
     pub fn target(&self) -> Option<&Shape> {
-        self.target.as_ref()
+        self.0.target.as_ref()
     }
 
     /// The stable code.
     pub fn code(&self) -> &'static str {
-        match self.violation {
+        match self.0.violation {
             Violation::MapCount { .. } | Violation::DimsLength { .. } => "dims-length-mismatch",
             Violation::DimOutOfRange { .. } => "dim-out-of-range",
             Violation::DimsNotUnique { .. } => "dims-not-unique",
@@ -176,7 +192,7 @@ impl ShapeError {
     /// The label of the rule that was broken, as the documents name it.
     pub fn label(&self) -> &'static str {
         use Violation as V;
-        match (&self.violation, &self.rule) {
+        match (&self.0.violation, &self.0.rule) {
             (V::TooLarge { .. }, _) => "E5",
             (V::ShapesDiffer { .. }, _) => "O1",
             (V::SameRankDimsNotIdentity { .. }, _) => "X2",
@@ -195,7 +211,7 @@ impl ShapeError {
     /// The position of the guilty operand.
     pub fn operand(&self) -> Option<usize> {
         use Violation as V;
-        match self.violation {
+        match self.0.violation {
             V::DimsLength { operand, .. }
             | V::DimOutOfRange { operand, .. }
             | V::DimsNotUnique { operand, .. }
@@ -221,7 +237,7 @@ impl ShapeError {
     /// The guilty axis of the guilty operand.
     pub fn axis(&self) -> Option<usize> {
         use Violation as V;
-        match self.violation {
+        match self.0.violation {
             V::DimOutOfRange { axis, .. }
             | V::DimsNotUnique { axis, .. }
             | V::ExplicitSize { axis, .. }
@@ -289,9 +305,9 @@ fn target_label(violation: &Violation, rule: &TargetRule) -> &'static str {
 impl fmt::Display for ShapeError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Violation as V;
-        match &self.violation {
+        match &self.0.violation {
             V::MapCount { maps } => {
-                write!(formatter, "{maps} maps were given for {} operands", self.shapes.len())
+                write!(formatter, "{maps} maps were given for {} operands", self.0.shapes.len())
             }
             V::DimsLength { operand, rank, length } => write!(
                 formatter,
@@ -312,12 +328,12 @@ impl fmt::Display for ShapeError {
             V::TooLarge { element_size } => write!(
                 formatter,
                 "an array of shape {} with elements of {element_size} bytes does not fit the address space",
-                self.target.as_ref().or(self.shapes.first()).unwrap_or(&Shape::scalar())
+                self.0.target.as_ref().or(self.0.shapes.first()).unwrap_or(&Shape::scalar())
             ),
             V::ShapesDiffer { operand, .. } => write!(
                 formatter,
                 "operand {operand} has shape {}, operand 0 has {}, and they must be equal",
-                self.shapes[*operand], self.shapes[0]
+                self.0.shapes[*operand], self.0.shapes[0]
             ),
             V::SizeMismatch { operand, axis, size, other_operand, other_axis, other_size } => {
                 let other = OtherOperand { index: *other_operand, error: self };
@@ -378,7 +394,7 @@ struct OtherOperand<'a> {
 
 impl fmt::Display for OtherOperand<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.index < self.error.shapes.len() {
+        match self.index < self.error.0.shapes.len() {
             true => write!(formatter, "operand {}", self.index),
             false => formatter.write_str("the target"),
         }

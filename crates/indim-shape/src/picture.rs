@@ -1,7 +1,7 @@
 //! Pictures of broadcasts and of mistakes, as text.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use crate::error::ShapeError;
 
@@ -16,5 +16,5 @@ pub struct OperandLabel<'a> {
 
 /// The report of a mistake.
 pub fn draw_error(error: &ShapeError, operation: &str, _operands: &[OperandLabel<'_>]) -> String {
-    format!("error[{}]: `{operation}`: {}\n", error.code(), error.to_string())
+    format!("error[{}]: `{operation}`: {error}\n", error.code())
 }

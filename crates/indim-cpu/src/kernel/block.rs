@@ -1,4 +1,4 @@
-//! The loops of kernels: chunks of a block through local arrays. [unsafe]
+//! The loops of kernels: chunks of a block through local arrays. Holds unsafe code.
 
 use core::mem::size_of;
 

@@ -1,4 +1,4 @@
-//! Moving elements between strided memory and dense blocks. [unsafe]
+//! Moving elements between strided memory and dense blocks. Holds unsafe code.
 //!
 //! Movers know sizes of elements, not their types. An inner run is dense, one element repeated, or
 //! strided; outer loops step over runs.

@@ -1,4 +1,4 @@
-//! Kernels by operation, element type and level. [unsafe]
+//! Kernels by operation, element type and level. Holds unsafe code.
 //!
 //! The shells are the only functions with `#[target_feature]`; each is a body of `block.rs`
 //! compiled for one level.

@@ -21,7 +21,6 @@ pub(super) enum Source {
 /// The kept values, grouped into nests.
 pub(super) struct Kept {
     groups: Vec<Vec<ValueId>>,
-    group_of: HashMap<ValueId, usize>,
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
     use_counts: Vec<usize>,
@@ -168,12 +167,7 @@ pub(super) fn kept_values(graph: &Graph) -> Kept {
         dependencies.insert(root, depends_on);
     }
     let groups = group(graph, &dependencies, &read);
-    let group_of = groups
-        .iter()
-        .enumerate()
-        .flat_map(|(index, values)| values.iter().map(move |&value| (value, index)))
-        .collect();
-    Kept { groups, group_of, read, dense, use_counts }
+    Kept { groups, read, dense, use_counts }
 }
 
 fn use_counts(graph: &Graph) -> Vec<usize> {
