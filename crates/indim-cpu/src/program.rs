@@ -121,33 +121,24 @@ fn step(nest: &LoopNest, index: usize, instruction: &Instruction, level: Level) 
 }
 
 /// Registers for the instructions' results by one scan: a register is free again after the last
-/// instruction that reads it. A result may take the register of an operand that ends there if the
-/// elements have one size, which kernels allow.
+/// instruction that reads it. A result never takes the register of its own operands, which kernels
+/// forbid.
 fn allocate_registers(nest: &LoopNest) -> (Vec<usize>, usize) {
     let last_uses = last_uses(nest);
-    let mut registers = Vec::with_capacity(nest.instructions.len());
+    let mut registers: Vec<usize> = Vec::with_capacity(nest.instructions.len());
     let mut free: Vec<usize> = Vec::new();
     let mut count = 0;
     for (index, instruction) in nest.instructions.iter().enumerate() {
-        let (mut reusable, mut later) = (Vec::new(), Vec::new());
-        for &operand in &instruction.operands {
-            let Local::Instruction(operand) = operand else { continue };
-            if last_uses[operand] == index
-                && !reusable.contains(&operand)
-                && !later.contains(&operand)
-            {
-                let size = nest.instructions[operand].dtype.size();
-                let group =
-                    if size == instruction.dtype.size() { &mut reusable } else { &mut later };
-                group.push(operand);
-            }
-        }
-        free.extend(reusable.iter().map(|&operand| registers[operand]));
         registers.push(free.pop().unwrap_or_else(|| {
             count += 1;
             count - 1
         }));
-        free.extend(later.iter().map(|&operand| registers[operand]));
+        for &operand in &instruction.operands {
+            let Local::Instruction(operand) = operand else { continue };
+            if last_uses[operand] == index && !free.contains(&registers[operand]) {
+                free.push(registers[operand]);
+            }
+        }
     }
     (registers, count)
 }

@@ -5,8 +5,7 @@
 //! - `#[target_feature]` stands only on the outermost shells, in `table.rs`;
 //! - everything below is `#[inline(always)]`;
 //! - no operation in a block loop can panic;
-//! - a chunk goes through local arrays (read all, compute, write all), so that a destination may be
-//!   one of the sources and no check for overlap is needed.
+//! - a destination never is one of the sources, and slices tell the compiler so.
 
 mod block;
 pub mod memory;
@@ -21,7 +20,6 @@ pub use table::{convert_kernel, elementwise_kernel};
 /// - `sources[i]` is valid for reads of `count` elements of operand `i`'s type, for each operand;
 ///   the other pointers are not used;
 /// - no pointer needs to be aligned;
-/// - each source is disjoint from the destination, or starts at the same address and has elements
-///   of the same size;
+/// - the destination overlaps none of the sources;
 /// - the processor has the level for which the kernel was looked up.
 pub type KernelFn = unsafe fn(destination: *mut u8, sources: [*const u8; 3], count: usize);

@@ -8,7 +8,7 @@ use indim_graph::{
 };
 
 use super::KernelFn;
-use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody, run};
+use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
 use crate::level::{Kind, Level};
 
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
@@ -66,7 +66,7 @@ impl ConvertVisitor for Lookup {
 /// As [`KernelFn`].
 unsafe fn baseline<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise.
-    unsafe { run::<B>(destination, sources, count) }
+    unsafe { B::run(destination, sources, count) }
 }
 
 /// # Safety
@@ -75,7 +75,7 @@ unsafe fn baseline<B: Body>(destination: *mut u8, sources: [*const u8; 3], count
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn avx2<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise.
-    unsafe { run::<B>(destination, sources, count) }
+    unsafe { B::run(destination, sources, count) }
 }
 
 /// # Safety
@@ -84,5 +84,5 @@ unsafe fn avx2<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: us
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn avx512<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise.
-    unsafe { run::<B>(destination, sources, count) }
+    unsafe { B::run(destination, sources, count) }
 }
