@@ -4,7 +4,7 @@ Each polynomial interpolates its function at the Chebyshev nodes of the interval
 is within a small factor of the minimax polynomial. Run: python3 coefficients.py (needs mpmath).
 """
 
-from mpmath import atanh, cos, exp, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt, taylor
+from mpmath import asin, atan, atanh, cos, exp, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt
 
 mp.dps = 60
 
@@ -54,6 +54,18 @@ def log_third(z):
     return (log_tail(z) - mpf(2) / 3) / z if z > 1e-8 else mpf(2) / 5 + z * 2 / 7 + z * z * 2 / 9
 
 
+def atan_tail(z):
+    """(atan(t) - t) / t^3 with z = t^2."""
+    t = sqrt(z)
+    return (atan(t) - t) / t**3 if z > 1e-12 else mpf(-1) / 3 + z / 5
+
+
+def asin_tail(z):
+    """(asin(t) - t) / t^3 with z = t^2."""
+    t = sqrt(z)
+    return (asin(t) - t) / t**3 if z > 1e-12 else mpf(1) / 6 + 3 * z / 40
+
+
 HALF_LN2 = log(2) / 2 + mpf("0.0001")
 LOG_RANGE = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 + mpf("0.0001")
 QUARTER_PI = (pi / 4) ** 2 + mpf("0.0001")
@@ -67,6 +79,10 @@ fit("LOG_THIRD double", log_third, 0, LOG_RANGE, 7)
 fit("SINC single", sinc, 0, (pi / 2) ** 2 + mpf("0.0001"), 5)
 fit("SIN_TAIL double", sin_tail, 0, QUARTER_PI, 5)
 fit("COS_TAIL double", cos_tail, 0, QUARTER_PI, 5)
+
+fit("ATAN_TAIL", atan_tail, 0, (sqrt(2) - 1) ** 2 + mpf("0.0001"), 11)
+fit("ASIN_TAIL", asin_tail, 0, mpf("0.2501"), 12)
+fit("INVERSE_CUBE_ROOT", lambda r: r ** (mpf(-1) / 3), mpf("0.895"), mpf("1.105"), 4)
 
 
 def words(name, value, offset, count):
