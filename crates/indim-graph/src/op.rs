@@ -94,6 +94,8 @@ macro_rules! for_each_op {
                 acosh = Acosh [float complex] -> same, [], ["arccosh"];
                 /// The inverse hyperbolic tangent; `atanh(-0) = -0`, `atanh(±1) = ±inf`, beyond a NaN.
                 atanh = Atanh [float complex] -> same, [], ["arctanh"];
+                /// The error function; `erf(-0) = -0`, `erf(±inf) = ±1`.
+                erf = Erf [float] -> same, [], [];
                 /// `1 / (1 + e^-x)`; `logistic(-inf) = 0`, `logistic(inf) = 1`.
                 logistic = Logistic [float complex] -> same, [], ["sigmoid", "expit"];
             }

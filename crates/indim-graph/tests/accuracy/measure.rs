@@ -57,6 +57,7 @@ unary_cases! {
     "asinh" Asinh core_math::asinhf, core_math::asinh;
     "acosh" Acosh core_math::acoshf, core_math::acosh;
     "atanh" Atanh core_math::atanhf, core_math::atanh;
+    "erf" Erf core_math::erff, core_math::erf;
     "logistic" Logistic logistic_single, logistic_double;
 }
 

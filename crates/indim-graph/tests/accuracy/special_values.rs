@@ -44,6 +44,7 @@ fn unary_special_values() {
         Asinh: 0.0 => 0.0, -0.0 => -0.0, INF => INF, -INF => -INF, NAN => NAN;
         Acosh: 1.0 => 0.0, INF => INF, 0.5 => NAN, 0.0 => NAN, -INF => NAN, NAN => NAN;
         Atanh: 0.0 => 0.0, -0.0 => -0.0, 1.0 => INF, -1.0 => -INF, 1.5 => NAN, INF => NAN, NAN => NAN;
+        Erf: 0.0 => 0.0, -0.0 => -0.0, INF => 1.0, -INF => -1.0, NAN => NAN;
         Logistic: 0.0 => 0.5, -0.0 => 0.5, INF => 1.0, -INF => 0.0, NAN => NAN;
     }
 }

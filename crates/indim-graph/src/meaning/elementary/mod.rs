@@ -8,6 +8,7 @@
 //! The polynomials are our own fits, made by `coefficients.py`, which stands beside this file.
 //! Callers name these functions through `meaning::float`.
 
+mod error_function;
 mod exp;
 mod hyperbolic;
 mod inverse_trigonometric;
@@ -16,6 +17,7 @@ mod pair;
 mod power;
 mod trigonometric;
 
+pub use error_function::erf;
 pub use exp::{exp, exp2, expm1, logistic};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_trigonometric::{acos, asin, atan, atan2};
