@@ -220,8 +220,10 @@ impl Case {
     /// Fails with the first element that differs and its operands.
     fn report(&self, start: usize, results: &[u8], expected: &[u8]) {
         let blocks = results.chunks(self.result_size).zip(expected.chunks(self.result_size));
-        let (index, (result, expected)) =
-            blocks.enumerate().find(|(_, (result, expected))| result != expected).unwrap();
+        let (index, (result, expected)) = blocks
+            .enumerate()
+            .find(|(_, (result, expected))| result != expected)
+            .expect("they differ");
         let operands: Vec<&[u8]> = self
             .operands
             .iter()
@@ -245,7 +247,7 @@ fn operation_cases(op: Op, dtype: DType, level: Level, random: &mut Random) -> O
         })
         .collect();
     let pools: Vec<Vec<u8>> = operands.iter().map(|(_, pool)| pool.clone()).collect();
-    let expected = op.visit(dtype, Definition { operands: &pools }).unwrap();
+    let expected = op.visit(dtype, Definition { operands: &pools })?;
     let name = format!("{op} {dtype} at {level}");
     Some(Case { name, kernel, operands, result_size: op.result_dtype(dtype).size(), expected })
 }
