@@ -4,7 +4,7 @@
 //! `execute.rs` (the loop over tiles), `kernel/` (one operation over one block), `executable.rs`
 //! (what users call).
 //!
-//! Unsafe code stands only in `array.rs`, `execute.rs`, `executable.rs`, `parallel.rs` and
+//! Unsafe code stands only in `array.rs`, `execute.rs`, `executable.rs`, `mapped_file.rs`, `parallel.rs` and
 //! `kernel/`.
 
 mod array;
@@ -12,6 +12,7 @@ mod executable;
 mod execute;
 mod kernel;
 mod level;
+mod mapped_file;
 mod parallel;
 mod plan;
 mod program;
@@ -20,4 +21,5 @@ pub use array::{ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, row_majo
 pub use executable::{CompileOptions, Executable, Forecast, RunError, compile};
 pub use kernel::{KernelFn, convert_kernel, elementwise_kernel, memory};
 pub use level::{Level, UnknownLevel};
+pub use mapped_file::MappedFile;
 pub use program::Program;

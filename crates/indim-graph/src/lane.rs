@@ -76,14 +76,24 @@ pub trait IntLane: Lane {
     fn leading_zeros(self) -> Self;
     /// The number of one bits.
     fn count_ones(self) -> Self;
+    /// The low bits of the entry of `table` at the value modulo `N`, a power of two: a gather that
+    /// cannot miss.
+    fn lookup<const N: usize>(self, table: &[u64; N]) -> Self;
 }
 
 /// An IEEE 754 binary float; every primitive rounds to nearest even, subnormals are kept.
 pub trait FloatLane: Lane {
     /// The signed integer of the same width.
     type Bits: IntLane<Bool = Self::Bool>;
+    /// The float of 64 bits, in which a definition may compute when 32 bits do not suffice.
+    type Wide: FloatLane;
     /// Bits of the significand without the hidden one: 23 or 52.
     const MANTISSA_BITS: u32;
+
+    /// The same value in 64 bits.
+    fn widen(self) -> Self::Wide;
+    /// `value` rounded to the type, half to even; overflow gives an infinity.
+    fn narrow(value: Self::Wide) -> Self;
 
     /// `value` rounded to the type, in every lane.
     fn constant(value: f64) -> Self;
@@ -229,6 +239,11 @@ macro_rules! int_lane {
             fn leading_zeros(self) -> Self { <$type>::leading_zeros(self) as $type }
             #[inline(always)]
             fn count_ones(self) -> Self { <$type>::count_ones(self) as $type }
+            #[inline(always)]
+            fn lookup<const N: usize>(self, table: &[u64; N]) -> Self {
+                const { assert!(N.is_power_of_two(), "the index is taken modulo the length by a mask") };
+                table[self as usize & (N - 1)] as $type
+            }
         }
     )*};
 }
@@ -242,7 +257,12 @@ macro_rules! float_lane {
     ($($type:ty, $bits:ty, $unsigned:ty, $mantissa:literal;)*) => {$(
         impl FloatLane for $type {
             type Bits = $bits;
+            type Wide = f64;
             const MANTISSA_BITS: u32 = $mantissa;
+            #[inline(always)]
+            fn widen(self) -> f64 { self as f64 }
+            #[inline(always)]
+            fn narrow(value: f64) -> Self { value as $type }
             #[inline(always)]
             fn constant(value: f64) -> Self { value as $type }
             #[inline(always)]

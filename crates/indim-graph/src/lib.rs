@@ -16,6 +16,7 @@ pub mod meaning;
 mod op;
 mod passes;
 mod signature;
+mod text;
 
 pub use builder::{GraphBuilder, Under, Value};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
@@ -26,3 +27,4 @@ pub use graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use op::{Arity, Binary, Law, Op, OpVisitor, Ternary, Unary, UnknownOp, operations};
 pub use passes::optimize;
+pub use text::{ExprError, ExprErrorKind, Expression, Limits, Literal, promote};

@@ -52,6 +52,32 @@ macro_rules! for_each_op {
                 reciprocal = Reciprocal [float complex] -> same, [], [];
                 /// The square root, correctly rounded; `sqrt(-0) = -0`, below zero a NaN.
                 sqrt = Sqrt [float complex] -> same, [], [];
+                /// `1 / sqrt(x)`; `rsqrt(±0) = ±inf`, `rsqrt(inf) = 0`, below zero a NaN.
+                rsqrt = Rsqrt [float complex] -> same, [], ["reciprocal_sqrt"];
+                /// `e^x`; `exp(-inf) = 0`.
+                exp = Exp [float complex] -> same, [], ["exponential"];
+                /// `2^x`, exact for an integer `x`.
+                exp2 = Exp2 [float] -> same, [], [];
+                /// `e^x - 1` without cancellation; `expm1(-0) = -0`, `expm1(-inf) = -1`.
+                expm1 = Expm1 [float complex] -> same, [], ["exponential_minus_one"];
+                /// The natural logarithm; `log(±0) = -inf`, below zero a NaN.
+                log = Log [float complex] -> same, [], ["ln"];
+                /// The logarithm to base 2, exact for a power of two; `log2(±0) = -inf`, below zero a NaN.
+                log2 = Log2 [float] -> same, [], [];
+                /// The logarithm to base 10; `log10(±0) = -inf`, below zero a NaN.
+                log10 = Log10 [float] -> same, [], [];
+                /// `log(1 + x)` without cancellation; `log1p(-0) = -0`, `log1p(-1) = -inf`, below -1 a NaN.
+                log1p = Log1p [float complex] -> same, [], ["log_plus_one"];
+                /// The sine of `x` radians, reduced exactly over the full range; `sin(-0) = -0`, of an infinity a NaN.
+                sin = Sin [float complex] -> same, [], ["sine"];
+                /// The cosine of `x` radians, reduced exactly over the full range; of an infinity a NaN.
+                cos = Cos [float complex] -> same, [], ["cosine"];
+                /// The tangent of `x` radians, reduced exactly over the full range; `tan(-0) = -0`, of an infinity a NaN.
+                tan = Tan [float complex] -> same, [], [];
+                /// The hyperbolic tangent; `tanh(-0) = -0`, `tanh(±inf) = ±1`.
+                tanh = Tanh [float complex] -> same, [], [];
+                /// `1 / (1 + e^-x)`; `logistic(-inf) = 0`, `logistic(inf) = 1`.
+                logistic = Logistic [float complex] -> same, [], ["sigmoid", "expit"];
             }
             binary {
                 /// `x + y`. Integers wrap; `bool` is logical or.
@@ -72,6 +98,8 @@ macro_rules! for_each_op {
                 max = Max [boolean signed unsigned float] -> same, [commutative], ["maximum"];
                 /// The smaller; a NaN from either side wins, `min(+0, -0) = -0`. `bool` is and.
                 min = Min [boolean signed unsigned float] -> same, [commutative], ["minimum"];
+                /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative `x` to a fraction is a NaN. Integers wrap; `x^0 = 1`; to a negative exponent 1 and -1 stay units, all else gives 0.
+                pow = Pow [signed unsigned float complex] -> same, [], ["power"];
                 /// `(x - y)²`. Integers wrap.
                 squared_difference = SquaredDifference [signed unsigned float complex] -> same, [commutative], [];
                 /// Bitwise and; logical on `bool`.

@@ -1,4 +1,4 @@
-//! Where the axes of an operand land.
+//! Where the axes of an operand land. Whether they may is decided in `explicit.rs`.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -24,7 +24,7 @@ impl AxisMap {
         self.0.len() == result_rank && self.0.iter().enumerate().all(|(axis, &to)| axis == to)
     }
 
-    /// Whether the axes keep their order.
+    /// Whether the axes keep their order. A map that does not is a transposition too.
     pub fn is_increasing(&self) -> bool {
         self.0.windows(2).all(|pair| pair[0] < pair[1])
     }

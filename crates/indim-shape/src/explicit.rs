@@ -1,10 +1,14 @@
-//! The explicit form, and the only code that decides whether a broadcast is legal.
+//! The explicit form, and the only code that decides whether a broadcast is legal: E1 to E5.
+//!
+//! Every rule set of `rule_set.rs` and `target_rule.rs` ends in [`Broadcast::explicit`].
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::axis_map::AxisMap;
-use crate::error::{ShapeError, Violation};
+use crate::error::ShapeError;
 use crate::shape::Shape;
+use crate::violation::{AxisOf, Violation};
 
 /// The size of an axis on which sizes `a` and `b` meet: the one that is not 1, if they differ.
 ///
@@ -47,15 +51,15 @@ impl Broadcast {
             let violation = Violation::MapCount { maps: dims.len() };
             return Err(ShapeError::new(violation, operands.to_vec()).with_target(result));
         }
-        let check = |(operand, (shape, dims)): (usize, (&Shape, &Vec<i64>))| {
-            check_map(operand, shape, dims, &result)
-        };
-        let maps: Result<Vec<AxisMap>, Violation> =
-            operands.iter().zip(dims).enumerate().map(check).collect();
-        let maps = maps.map_err(|violation| {
-            ShapeError::new(violation, operands.to_vec()).with_target(result.clone())
-        })?;
-        result.element_count().map_err(|error| error.with_operands(operands))?;
+        let mut maps = Vec::with_capacity(operands.len());
+        for (operand, (shape, dims)) in operands.iter().zip(dims).enumerate() {
+            maps.push(check_map(operand, shape, dims, &result).map_err(|violation| {
+                ShapeError::new(violation, operands.to_vec()).with_target(result.clone())
+            })?);
+        }
+        result
+            .element_count()
+            .map_err(|error| error.with_shapes(operands).with_target(result.clone()))?;
         Ok(Broadcast { result, operands: operands.to_vec(), maps })
     }
 
@@ -107,32 +111,49 @@ pub fn check_broadcast_in_dim(
     Ok(broadcast.maps[0].clone())
 }
 
-/// E1 to E4 for operand number `operand`.
+/// E1 to E4 for operand number `operand`, one rule after the other.
 fn check_map(
     operand: usize,
     shape: &Shape,
     dims: &[i64],
     result: &Shape,
 ) -> Result<AxisMap, Violation> {
+    let rank = result.rank();
     if dims.len() != shape.rank() {
         return Err(Violation::DimsLength { operand, rank: shape.rank(), length: dims.len() });
     }
     let mut map = Vec::with_capacity(dims.len());
     for (axis, &dim) in dims.iter().enumerate() {
-        let rank = result.rank();
-        let Some(result_axis) = usize::try_from(dim).ok().filter(|&dim| dim < rank) else {
-            return Err(Violation::DimOutOfRange { operand, axis, dim, rank });
-        };
-        if map.contains(&result_axis) {
-            return Err(Violation::DimsNotUnique { operand, axis, dim: result_axis });
+        match usize::try_from(dim) {
+            Ok(result_axis) if result_axis < rank => map.push(result_axis),
+            _ => return Err(Violation::DimOutOfRange { operand, axis, dim, rank }),
         }
-        map.push(result_axis);
     }
-    for (axis, (&size, &result_axis)) in shape.iter().zip(&map).enumerate() {
+    let mut is_named = vec![false; rank];
+    for (axis, &dim) in map.iter().enumerate() {
+        if core::mem::replace(&mut is_named[dim], true) {
+            return Err(Violation::DimsNotUnique { operand, axis, dim });
+        }
+    }
+    check_sizes(operand, shape, &map, result)?;
+    Ok(AxisMap::from(map))
+}
+
+/// E4 for operand number `operand`, whose `map` names axes that exist.
+pub(crate) fn check_sizes(
+    operand: usize,
+    shape: &Shape,
+    map: &[usize],
+    result: &Shape,
+) -> Result<(), Violation> {
+    for (axis, (&size, &result_axis)) in shape.iter().zip(map).enumerate() {
         let result_size = result[result_axis];
         if size != 1 && size != result_size {
-            return Err(Violation::ExplicitSize { operand, axis, size, result_axis, result_size });
+            return Err(Violation::SizeMismatch {
+                this: AxisOf::operand(operand, axis, size),
+                other: AxisOf::result(result_axis, result_size),
+            });
         }
     }
-    Ok(AxisMap::from(map))
+    Ok(())
 }

@@ -23,17 +23,29 @@
 extern crate alloc;
 
 mod axis_map;
+mod broadcast_picture;
+mod convert;
 mod error;
 mod explicit;
+mod lint;
+mod message;
 mod picture;
+mod placement;
+mod repair;
 mod rule_set;
 mod shape;
 mod target_rule;
+mod violation;
 
 pub use axis_map::AxisMap;
-pub use error::{AnyRule, ShapeError, Violation};
+pub use broadcast_picture::draw_broadcast;
+pub use convert::{Expressed, Inexpressible, RuleSetName, UnknownRuleSet, express};
+pub use error::{AnyRule, ShapeError};
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
+pub use lint::{OuterProduct, surprising_outer_product};
 pub use picture::{OperandLabel, draw_error};
+pub use repair::{Repair, RepairReason};
 pub use rule_set::RuleSet;
 pub use shape::Shape;
 pub use target_rule::TargetRule;
+pub use violation::{AxisOf, Party, Violation};

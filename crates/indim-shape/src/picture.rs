@@ -1,9 +1,23 @@
-//! Pictures of broadcasts and of mistakes, as text.
+//! The drawing of a mistake as text: headline, the shapes aligned, the guilty axis, the rule, and what
+//! would work.
+//!
+//! The words come from `message.rs` and `repair.rs`; legal broadcasts are drawn in
+//! `broadcast_picture.rs`.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
 
-use crate::error::ShapeError;
+use crate::error::{AnyRule, ShapeError};
+use crate::message::{Names, sentence, write_message};
+use crate::rule_set::RuleSet;
+use crate::shape::Shape;
+use crate::target_rule::TargetRule;
+use crate::violation::{Party, Violation};
+
+/// How many different meanings the help lines offer.
+const MAX_HELP: usize = 3;
 
 /// How an operand is called in a picture.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +28,238 @@ pub struct OperandLabel<'a> {
     pub element_type: &'a str,
 }
 
-/// The report of a mistake.
-pub fn draw_error(error: &ShapeError, operation: &str, _operands: &[OperandLabel<'_>]) -> String {
-    format!("error[{}]: `{operation}`: {error}\n", error.code())
+/// The report of a mistake for people, of several lines. Operands without a label go by position.
+///
+/// ```
+/// use indim_shape::{OperandLabel, RuleSet, Shape, draw_error};
+///
+/// let shapes = [Shape::from([2, 3]), Shape::from([2])];
+/// let error = RuleSet::Numpy.elaborate(&shapes).unwrap_err();
+/// let labels = ["x", "v"].map(|name| OperandLabel { name, element_type: "f32" });
+/// assert_eq!(
+///     draw_error(&error, "add", &labels),
+///     "\
+/// error[size-mismatch]: `add` cannot broadcast `v` onto `x` under rule numpy
+///    x : f32[2, 3]
+///    v : f32[   2]
+///               ^ axis 0 of `v` is 2, axis 1 of `x` is 3
+///    = rule N2: right-aligned axes must be equal, or one of them 1
+///    = help: broadcast_dimensions=[0] gives f32[2, 3] (the only axis of `x` of size 2)
+///    = help: pdpd axis=0 gives the same; so does v reshaped to [2, 1] under numpy
+/// "
+/// );
+/// ```
+pub fn draw_error(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_>]) -> String {
+    let names = Names::of_labels(operands, error.rule());
+    let headline = headline(error, &names);
+    let mut text = format!("error[{}]: `{operation}` {headline}\n", error.code());
+    let mut message = String::new();
+    write_message(&mut message, error, &names).expect("invariant: writing to a string succeeds");
+    let marked = draw_shapes(&mut text, error, &names, &message);
+    if !marked {
+        text += &format!("   = note: {message}\n");
+    }
+    text += &format!("   = rule {}: {}\n", error.label(), sentence(error));
+    draw_help(&mut text, error, &names);
+    text
+}
+
+fn headline(error: &ShapeError, names: &Names<'_>) -> String {
+    let rule = error.rule();
+    match (error.violation(), error.shapes(), error.target()) {
+        (Violation::TooLarge { .. }, ..) => {
+            format!("makes an array that is too large under {rule}")
+        }
+        (Violation::OperandCount { .. }, ..) => format!("cannot be said under {rule}"),
+        (_, [_], Some(target)) => {
+            format!("cannot broadcast {} to {target} under {rule}", names.operand(0))
+        }
+        (violation, shapes, _) => {
+            let operand = violation.operand().unwrap_or(shapes.len().saturating_sub(1));
+            let onto = match (violation.clash(), shapes) {
+                (Some((_, other)), _) => match other.party {
+                    Party::Operand(other) => names.operand(other),
+                    Party::Result => "the result".to_string(),
+                },
+                (None, [_, _]) => names.operand(1 - operand),
+                (None, _) => "the others".to_string(),
+            };
+            format!("cannot broadcast {} onto {onto} under {rule}", names.operand(operand))
+        }
+    }
+}
+
+/// One line of the drawing.
+struct Row<'a> {
+    name: String,
+    element_type: &'a str,
+    shape: &'a Shape,
+    /// For each axis the column under which it stands; `None` where the rule does not say.
+    columns: Option<Vec<usize>>,
+}
+
+/// The shapes, with a marker line after the guilty one. Returns whether there was an axis to mark.
+fn draw_shapes(text: &mut String, error: &ShapeError, names: &Names<'_>, message: &str) -> bool {
+    let rows = rows(error, names);
+    let widths = column_widths(&rows);
+    let name_width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let type_width = rows.iter().map(|row| row.element_type.chars().count()).max().unwrap_or(0);
+    let mut is_marked = false;
+    for (position, row) in rows.iter().enumerate() {
+        let prefix = format!("   {:name_width$} : {:>type_width$}", row.name, row.element_type);
+        let (shape, spans) = shape_text(row, &widths);
+        *text += &format!("{prefix}{shape}\n");
+        let guilty = error.operand().filter(|&operand| operand == position).and(error.axis());
+        if let Some(&(offset, length)) = guilty.and_then(|axis| spans.get(axis)) {
+            let blank = " ".repeat(prefix.chars().count() + offset);
+            *text += &format!("{blank}{} {message}\n", "^".repeat(length));
+            is_marked = true;
+        }
+    }
+    is_marked
+}
+
+/// The operands in order, then the target or the result of the explicit form.
+fn rows<'a>(error: &'a ShapeError, names: &Names<'a>) -> Vec<Row<'a>> {
+    let mut columns = columns(error);
+    let target_columns = columns.as_mut().and_then(|columns| columns.pop());
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    for (operand, shape) in error.shapes().iter().enumerate() {
+        let columns = columns.as_ref().map(|columns| columns[operand].clone());
+        let (name, element_type) = (names.plain(operand), names.element_type(operand));
+        rows.push(Row { name, element_type, shape, columns });
+    }
+    if let Some(shape) = error.target() {
+        let is_target = matches!(error.rule(), AnyRule::Target(_));
+        let name = if is_target { "target" } else { "result" }.to_string();
+        rows.push(Row { name, element_type: "", shape, columns: target_columns });
+    }
+    rows
+}
+
+/// For each operand, and last for the target, the column of each axis: as the rule aligns them.
+/// `None` where the attributes are too wrong for that.
+fn columns(error: &ShapeError) -> Option<Vec<Vec<usize>>> {
+    let shapes = error.shapes();
+    let target_rank = error.target().map_or(0, |target| target.rank());
+    let rank = shapes.iter().map(|shape| shape.rank()).max()?.max(target_rank);
+    let from = |start: usize, shape: &Shape| (start..start + shape.rank()).collect::<Vec<_>>();
+    let trailing = || -> Vec<Vec<usize>> {
+        shapes.iter().map(|shape| from(rank - shape.rank(), shape)).collect()
+    };
+    let target: Vec<usize> = (rank - target_rank..rank).collect();
+    let mut columns = match error.rule() {
+        AnyRule::Elementwise(RuleSet::Numpy) => trailing(),
+        AnyRule::Elementwise(RuleSet::Xla { dims }) if !dims.is_empty() => {
+            let is_small = |shape: &Shape| shape.rank() < rank;
+            let place = |shape| {
+                if is_small(shape) { listed(dims, shape, rank) } else { Some(from(0, shape)) }
+            };
+            shapes.iter().map(place).collect::<Option<_>>()?
+        }
+        AnyRule::Elementwise(RuleSet::Pdpd { axis } | RuleSet::OnnxLegacy { axis, .. }) => {
+            let anchor = &shapes[usize::from(shapes.len() == 3)];
+            let place = |shape: &Shape| {
+                let start = match axis.unwrap_or(-1) {
+                    -1 => anchor.rank().checked_sub(shape.rank())?,
+                    axis => usize::try_from(axis).ok()?,
+                };
+                (start <= rank - shape.rank()).then(|| from(start, shape))
+            };
+            let place = |shape| if shape == anchor { Some(from(0, shape)) } else { place(shape) };
+            shapes.iter().map(place).collect::<Option<_>>()?
+        }
+        AnyRule::Elementwise(_) if shapes.iter().all(|s| s.is_scalar() || s.rank() == rank) => {
+            trailing()
+        }
+        AnyRule::Target(TargetRule::Unidirectional | TargetRule::Bidirectional) => trailing(),
+        AnyRule::Target(TargetRule::Pdpd { axis }) => {
+            let start = match axis.unwrap_or(-1) {
+                -1 => target_rank.checked_sub(shapes[0].rank())?,
+                axis => usize::try_from(axis).ok().filter(|&k| k <= rank - shapes[0].rank())?,
+            };
+            vec![from(start, &shapes[0])]
+        }
+        AnyRule::Target(
+            TargetRule::Explicit { axes: dims }
+            | TargetRule::XlaBroadcastInDim { dims }
+            | TargetRule::StableHloBroadcastInDim { dims }
+            | TargetRule::HloBroadcast { dims },
+        ) => vec![listed(dims, &shapes[0], target_rank)?],
+        _ => return None,
+    };
+    columns.push(target);
+    Some(columns)
+}
+
+/// The columns that a list names, if it names one per axis, in order.
+fn listed(dims: &[i64], shape: &Shape, rank: usize) -> Option<Vec<usize>> {
+    let column = |&dim: &i64| usize::try_from(dim).ok().filter(|&dim| dim < rank);
+    let columns: Vec<usize> = dims.iter().map(column).collect::<Option<_>>()?;
+    let is_drawable =
+        columns.len() == shape.rank() && columns.windows(2).all(|pair| pair[0] < pair[1]);
+    is_drawable.then_some(columns)
+}
+
+fn column_widths(rows: &[Row<'_>]) -> Vec<usize> {
+    let mut widths = Vec::new();
+    for row in rows {
+        let columns = row.columns.iter().flatten();
+        for (&column, size) in columns.zip(row.shape.iter()) {
+            if widths.len() <= column {
+                widths.resize(column + 1, 0);
+            }
+            widths[column] = widths[column].max(size.to_string().len());
+        }
+    }
+    widths
+}
+
+/// The shape in brackets, each size in its column, and for each axis its offset and length.
+fn shape_text(row: &Row<'_>, widths: &[usize]) -> (String, Vec<(usize, usize)>) {
+    let mut text = String::from("[");
+    let mut spans = Vec::with_capacity(row.shape.rank());
+    let mut column = 0;
+    for (axis, size) in row.shape.iter().enumerate() {
+        if axis > 0 {
+            text += ", ";
+        }
+        let size = size.to_string();
+        if let Some(columns) = &row.columns {
+            for skipped in &widths[column..columns[axis]] {
+                text += &" ".repeat(skipped + 2);
+            }
+            text += &" ".repeat(widths[columns[axis]] - size.len());
+            column = columns[axis] + 1;
+        }
+        spans.push((text.len(), size.len()));
+        text += &size;
+    }
+    text.push(']');
+    (text, spans)
+}
+
+/// One line for each meaning and its reason, one for the other ways to say it.
+fn draw_help(text: &mut String, error: &ShapeError, names: &Names<'_>) {
+    let repairs = error.repairs();
+    let element_type = common_element_type(error, names);
+    for meaning in repairs.chunk_by(|a, b| a.meaning == b.meaning).take(MAX_HELP) {
+        let (first, others) = meaning.split_first().expect("invariant: a chunk is not empty");
+        let (action, reason) = (first.action(names), first.reason_text(names));
+        *text += &format!("   = help: {action} gives {element_type}{}{reason}\n", first.result);
+        if let Some((second, more)) = others.split_first() {
+            *text += &format!("   = help: {} gives the same", second.action(names));
+            for other in more {
+                *text += &format!("; so does {}", other.action(names));
+            }
+            text.push('\n');
+        }
+    }
+}
+
+/// The element type if all operands have the same, else nothing.
+fn common_element_type<'a>(error: &ShapeError, names: &Names<'a>) -> &'a str {
+    let first = names.element_type(0);
+    let is_common = (0..error.shapes().len()).all(|k| names.element_type(k) == first);
+    if is_common { first } else { "" }
 }

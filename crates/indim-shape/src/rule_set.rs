@@ -8,9 +8,10 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::axis_map::AxisMap;
-use crate::error::{AnyRule, ShapeError, Violation};
+use crate::error::{AnyRule, ShapeError};
 use crate::explicit::{Broadcast, unify};
 use crate::shape::Shape;
+use crate::violation::{AxisOf, Party, Violation};
 
 /// A rule by which the operands of an element-wise operation are broadcast, with its attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -61,12 +62,16 @@ impl RuleSet {
             (RuleSet::None, _) => equal_shapes(operands),
             (RuleSet::Numpy, _) => right_aligned(operands),
             (RuleSet::Xla { dims }, [x, y]) => xla_binary(x, y, dims),
-            (RuleSet::Xla { dims }, _) => scalars_and_equal_shapes(operands, dims),
+            (RuleSet::Xla { dims }, [_] | [_, _, _]) => scalars_and_equal_shapes(operands, dims),
             (RuleSet::StableHlo, [_, anchor, _]) => scalars_beside(operands, anchor),
             (RuleSet::StableHlo, _) => equal_shapes(operands),
-            (RuleSet::Pdpd { axis }, _) => pdpd(operands, axis.unwrap_or(-1)),
+            (RuleSet::Pdpd { axis }, [_] | [_, _] | [_, _, _]) => {
+                pdpd(operands, axis.unwrap_or(-1))
+            }
             (RuleSet::OnnxLegacy { broadcast: true, axis }, [x, y]) => onnx_legacy(x, y, *axis),
-            (RuleSet::OnnxLegacy { .. }, _) => equal_shapes(operands),
+            (RuleSet::OnnxLegacy { broadcast: false, .. }, _)
+            | (RuleSet::OnnxLegacy { .. }, [_]) => equal_shapes(operands),
+            _ => Err(Violation::OperandCount { given: operands.len() }),
         }
     }
 
@@ -139,12 +144,8 @@ pub(crate) fn right_aligned(operands: &[Shape]) -> Elaborated {
             let Some(unified) = unify(other_size, size) else {
                 let (other_operand, other_axis) = given_by[result_axis];
                 return Err(Violation::SizeMismatch {
-                    operand,
-                    axis,
-                    size,
-                    other_operand,
-                    other_axis,
-                    other_size,
+                    this: AxisOf::operand(operand, axis, size),
+                    other: AxisOf::operand(other_operand, other_axis, other_size),
                 });
             };
             if unified != other_size {
@@ -174,20 +175,10 @@ fn xla_binary(x: &Shape, y: &Shape, dims: &[i64]) -> Elaborated {
     let smaller_is_second = y.rank() < x.rank();
     let (small, large) = if smaller_is_second { (y, x) } else { (x, y) };
     let smaller = usize::from(smaller_is_second);
-    let map = xla_in_dim(small, large, dims, smaller)?;
-    let mut result = large.to_vec();
-    for (axis, (&to, &size)) in map.iter().zip(small.iter()).enumerate() {
-        result[to] = unify(size, large[to]).ok_or(Violation::DegenerateIncompatible {
-            operand: smaller,
-            axis,
-            size,
-            other_axis: to,
-            other_size: large[to],
-        })?;
-    }
+    let (map, result) = xla_in_dim(small, large, dims, smaller)?;
     let mut maps = vec![AxisMap::identity(large.rank()); 2];
     maps[smaller] = map;
-    Ok((maps, Shape::from(result)))
+    Ok((maps, result))
 }
 
 /// X2 and X9: equal ranks, where sizes of 1 expand.
@@ -199,24 +190,23 @@ fn xla_equal_ranks(x: &Shape, y: &Shape, dims: &[i64]) -> Elaborated {
     let mut result = Vec::with_capacity(rank);
     for (axis, (&other_size, &size)) in x.iter().zip(y.iter()).enumerate() {
         result.push(unify(other_size, size).ok_or(Violation::DegenerateIncompatible {
-            operand: 1,
-            axis,
-            size,
-            other_axis: axis,
-            other_size,
+            this: AxisOf::operand(1, axis, size),
+            other: AxisOf::operand(0, axis, other_size),
         })?);
     }
     Ok((vec![AxisMap::identity(rank); 2], Shape::from(result)))
 }
 
-/// X3 to X8: where the axes of the smaller operand land. The whole list is checked first, then each
-/// entry in order, a size before an order error.
+/// X3 to X8: where the axes of operand `operand`, the smaller one, land, and the result's shape. The
+/// length of the list is checked first, then each entry in order, a size before an order error.
+///
+/// X9 holds after that: X7 unified the mapped axes, and the others have the larger operand's sizes.
 fn xla_in_dim(
     small: &Shape,
     large: &Shape,
     dims: &[i64],
     operand: usize,
-) -> Result<AxisMap, Violation> {
+) -> Result<(AxisMap, Shape), Violation> {
     if dims.is_empty() && !small.is_scalar() {
         return Err(Violation::RankMismatchWithoutDims { smaller: operand });
     }
@@ -224,22 +214,24 @@ fn xla_in_dim(
         return Err(Violation::DimsLength { operand, rank: small.rank(), length: dims.len() });
     }
     let mut map = Vec::with_capacity(dims.len());
+    let mut result = large.to_vec();
     for (axis, (&dim, &size)) in dims.iter().zip(small.iter()).enumerate() {
         let other_axis =
             usize::try_from(dim).map_err(|_| Violation::DimNegative { operand, axis, dim })?;
         let Some(&other_size) = large.get(other_axis) else {
             return Err(Violation::DimTooLarge { operand, axis, dim, rank: large.rank() });
         };
-        if unify(size, other_size).is_none() {
-            return Err(Violation::DimSizeMismatch { operand, axis, size, other_axis, other_size });
-        }
+        result[other_axis] = unify(size, other_size).ok_or(Violation::DimSizeMismatch {
+            this: AxisOf::operand(operand, axis, size),
+            other: AxisOf::operand(1 - operand, other_axis, other_size),
+        })?;
         if axis > 0 && dim <= dims[axis - 1] {
             let previous = dims[axis - 1];
             return Err(Violation::DimsNotStrictlyIncreasing { operand, axis, dim, previous });
         }
         map.push(other_axis);
     }
-    Ok(AxisMap::from(map))
+    Ok((AxisMap::from(map), Shape::from(result)))
 }
 
 /// XLA's ternary operations: any operand may be a scalar, the others have equal shapes.
@@ -248,7 +240,7 @@ fn scalars_and_equal_shapes(operands: &[Shape], dims: &[i64]) -> Elaborated {
     let differs = |shape: &Shape| !shape.is_scalar() && *shape != result;
     match operands.iter().position(differs) {
         Some(operand) => Err(Violation::ImplicitBroadcastUnsupported { operand }),
-        None if !dims.is_empty() => Err(Violation::ImplicitBroadcastUnsupported { operand: 0 }),
+        None if !dims.is_empty() => Err(Violation::DimsNotTaken { length: dims.len() }),
         None => Ok((identities(operands), result)),
     }
 }
@@ -267,12 +259,13 @@ fn pdpd(operands: &[Shape], axis: i64) -> Elaborated {
     let anchor = usize::from(operands.len() == 3);
     let mut maps = identities(operands);
     for operand in (0..operands.len()).rev().filter(|&operand| operand != anchor) {
-        maps[operand] = pdpd_map(&operands[anchor], &operands[operand], axis, (anchor, operand))?;
+        maps[operand] =
+            pdpd_map(&operands[anchor], Party::Operand(anchor), &operands[operand], operand, axis)?;
     }
     Ok((maps, operands[anchor].clone()))
 }
 
-/// P1 to P5 for one operand `b` onto `a`; `places` are the positions of a and b.
+/// P1 to P5 for `b`, operand number `operand`, onto `a`.
 ///
 /// | a | b | axis | map |
 /// |---|---|---|---|
@@ -284,11 +277,11 @@ fn pdpd(operands: &[Shape], axis: i64) -> Elaborated {
 /// | `[2, 3]` | `[3]` | 2 | P4 |
 pub(crate) fn pdpd_map(
     a: &Shape,
+    party: Party,
     b: &Shape,
+    operand: usize,
     axis: i64,
-    places: (usize, usize),
 ) -> Result<AxisMap, Violation> {
-    let (anchor, operand) = places;
     let (rank, onto) = (b.rank(), a.rank());
     if rank > onto {
         return Err(Violation::RankTooLarge { operand, rank, onto });
@@ -299,34 +292,29 @@ pub(crate) fn pdpd_map(
     };
     let start = start.ok_or(Violation::AxisOutOfRange { operand, axis, rank, onto })?;
     for (axis, &size) in b.iter().enumerate() {
-        let other_axis = start + axis;
-        let other_size = a[other_axis];
-        if size != 1 && size != other_size {
-            return Err(Violation::SizeMismatch {
-                operand,
-                axis,
-                size,
-                other_operand: anchor,
-                other_axis,
-                other_size,
-            });
+        let other = AxisOf { party, axis: start + axis, size: a[start + axis] };
+        if size != 1 && size != other.size {
+            let this = AxisOf::operand(operand, axis, size);
+            return Err(Violation::SizeMismatch { this, other });
         }
     }
-    Ok(AxisMap::from((start..start + rank).collect::<Vec<_>>()))
+    Ok((start..start + rank).collect::<Vec<usize>>().into())
 }
 
-/// L: a single element goes anywhere; else `b` is a run of `a`'s axes from `axis` on, or its suffix.
+/// L: `b` is a run of `a`'s axes from `axis` on, a suffix without it, or one element, which goes
+/// anywhere and lands at the end where `axis` has no place for it.
 fn onnx_legacy(a: &Shape, b: &Shape, axis: Option<i64>) -> Elaborated {
+    let (rank, onto) = (b.rank(), a.rank());
     let is_single = b.iter().all(|&size| size == 1);
-    let axis = match axis {
-        // Where a single element lands does not matter; behind the last axis there is no place.
-        Some(_) if is_single => -1,
-        Some(axis) if axis < 0 => {
-            let (rank, onto) = (b.rank(), a.rank());
+    let fits =
+        |axis: i64| usize::try_from(axis).is_ok_and(|axis| axis <= onto.saturating_sub(rank));
+    let start = match axis {
+        Some(axis) if rank > onto || fits(axis) => axis,
+        Some(axis) if !is_single => {
             return Err(Violation::AxisOutOfRange { operand: 1, axis, rank, onto });
         }
-        axis => axis.unwrap_or(-1),
+        _ => -1,
     };
-    let map = pdpd_map(a, b, axis, (0, 1))?;
-    Ok((vec![AxisMap::identity(a.rank()), map], a.clone()))
+    let map = pdpd_map(a, Party::Operand(0), b, 1, start)?;
+    Ok((vec![AxisMap::identity(onto), map], a.clone()))
 }

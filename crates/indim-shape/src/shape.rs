@@ -1,11 +1,14 @@
-//! Shapes: the size of each axis.
+//! Shapes: the size of each axis, how many elements and bytes that is, and dense strides.
+//!
+//! Here is E5, the only rule about one shape alone. Used by everything else.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
-use crate::error::{ShapeError, Violation};
+use crate::error::ShapeError;
+use crate::violation::Violation;
 
 /// The size of each axis of an array; no axes for a scalar.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
@@ -53,7 +56,8 @@ impl Shape {
             .try_fold(element_size, |product, &size| product.checked_mul(size))
             .filter(|&bytes| isize::try_from(bytes).is_ok())
             .ok_or_else(|| {
-                ShapeError::new(Violation::TooLarge { element_size }, vec![self.clone()])
+                let violation = Violation::TooLarge { shape: self.clone(), element_size };
+                ShapeError::new(violation, vec![self.clone()])
             })
     }
 

@@ -1,14 +1,17 @@
 //! The rules of broadcasting one operand to a target shape, each translated into the explicit form.
+//!
+//! The rules of element-wise operations are in `rule_set.rs`; legality in `explicit.rs`.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::axis_map::AxisMap;
-use crate::error::{AnyRule, ShapeError, Violation};
-use crate::explicit::Broadcast;
+use crate::error::{AnyRule, ShapeError};
+use crate::explicit::{Broadcast, check_sizes};
 use crate::rule_set::{pdpd_map, right_aligned};
 use crate::shape::Shape;
+use crate::violation::{AxisOf, Party, Violation};
 
 /// A rule by which data is broadcast to a target shape, with its attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -56,47 +59,55 @@ impl TargetRule {
             error.with_rule(AnyRule::Target(self.clone())).with_target(target.clone())
         };
         let refuse = |violation| located(ShapeError::new(violation, vec![data.clone()]));
-        let (dims, result) = match self {
-            TargetRule::Unidirectional => (suffix(data, target).map_err(refuse)?, target.clone()),
-            TargetRule::Bidirectional => bidirectional(data, target).map_err(refuse)?,
+        let (dims, result) = self.placement(data, target).map_err(refuse)?;
+        self.check_order(data, target, &dims).map_err(refuse)?;
+        let broadcast = Broadcast::explicit(core::slice::from_ref(data), &[dims], result);
+        let broadcast = broadcast.map_err(located)?;
+        self.check_nothing_expands(&broadcast).map_err(refuse)?;
+        Ok(broadcast)
+    }
+
+    /// Where the axes of the data land, and the result's shape, before anything general is checked.
+    fn placement(&self, data: &Shape, target: &Shape) -> Result<(Vec<i64>, Shape), Violation> {
+        match self {
+            TargetRule::Unidirectional => Ok((suffix(data, target)?, target.clone())),
+            TargetRule::Bidirectional => bidirectional(data, target),
             TargetRule::Pdpd { axis } => {
-                let map = pdpd_map(target, data, axis.unwrap_or(-1), (1, 0)).map_err(refuse)?;
-                (as_dims(&map), target.clone())
+                let map = pdpd_map(target, Party::Result, data, 0, axis.unwrap_or(-1))?;
+                Ok((as_dims(&map), target.clone()))
             }
             TargetRule::XlaBroadcast => {
                 let result: Shape = target.iter().chain(data.iter()).copied().collect();
-                (as_dims(&AxisMap::trailing(data.rank(), result.rank())), result)
+                Ok((as_dims(&AxisMap::trailing(data.rank(), result.rank())), result))
             }
             TargetRule::Explicit { axes: dims }
             | TargetRule::XlaBroadcastInDim { dims }
             | TargetRule::StableHloBroadcastInDim { dims }
-            | TargetRule::HloBroadcast { dims } => (dims.clone(), target.clone()),
-        };
-        self.check_order(data, target, &dims).map_err(refuse)?;
-        let broadcast = Broadcast::explicit(core::slice::from_ref(data), &[dims], result);
-        let broadcast = broadcast.map_err(located)?;
-        self.check_more(&broadcast).map_err(refuse)?;
-        Ok(broadcast)
+            | TargetRule::HloBroadcast { dims } => Ok((dims.clone(), target.clone())),
+        }
     }
 
-    /// T3's demand for increasing axes, which comes before the sizes and covers uniqueness.
+    /// Strictly increasing entries, where the rule asks for them: for T3 before the sizes, for XLA's
+    /// `BroadcastInDim` after them. It stands in for E3, so it comes before the explicit form's
+    /// checks; what E1 and E2 refuse is left to them.
     fn check_order(&self, data: &Shape, target: &Shape, dims: &[i64]) -> Result<(), Violation> {
-        let in_range = dims.iter().all(|&dim| (0..target.rank() as i64).contains(&dim));
+        let entry = |&dim: &i64| usize::try_from(dim).ok().filter(|&dim| dim < target.rank());
+        let map: Option<Vec<usize>> = dims.iter().map(entry).collect();
+        let Some(map) = map.filter(|map| map.len() == data.rank()) else {
+            return Ok(());
+        };
         match self {
-            TargetRule::Explicit { .. } if in_range && dims.len() == data.rank() => {
-                check_increasing(dims)
-            }
-            // A repeated entry is an order error to XLA, which has no other word for it.
-            TargetRule::XlaBroadcastInDim { .. } if in_range && dims.len() == data.rank() => {
-                check_sizes(data, target, dims)?;
+            TargetRule::Explicit { .. } => check_increasing(dims),
+            TargetRule::XlaBroadcastInDim { .. } => {
+                check_sizes(0, data, &map, target)?;
                 check_increasing(dims)
             }
             _ => Ok(()),
         }
     }
 
-    /// What HLO's `broadcast` demands beyond the explicit form: nothing expands.
-    fn check_more(&self, broadcast: &Broadcast) -> Result<(), Violation> {
+    /// What HLO's `broadcast` demands beyond the explicit form.
+    fn check_nothing_expands(&self, broadcast: &Broadcast) -> Result<(), Violation> {
         if !matches!(self, TargetRule::HloBroadcast { .. }) {
             return Ok(());
         }
@@ -104,12 +115,9 @@ impl TargetRule {
         for (axis, (&size, &result_axis)) in shape.iter().zip(map.iter()).enumerate() {
             let result_size = broadcast.result()[result_axis];
             if size != result_size {
-                return Err(Violation::ExplicitSize {
-                    operand: 0,
-                    axis,
-                    size,
-                    result_axis,
-                    result_size,
+                return Err(Violation::SizeMismatch {
+                    this: AxisOf::operand(0, axis, size),
+                    other: AxisOf::result(result_axis, result_size),
                 });
             }
         }
@@ -161,20 +169,14 @@ fn suffix(data: &Shape, target: &Shape) -> Result<Vec<i64>, Violation> {
 /// T2: `data * ones(target)`.
 fn bidirectional(data: &Shape, target: &Shape) -> Result<(Vec<i64>, Shape), Violation> {
     // The target goes first so that a clash names the data as the guilty operand.
-    let clash = |violation| match violation {
-        Violation::SizeMismatch { axis, size, other_axis, other_size, .. } => {
-            Violation::SizeMismatch {
-                operand: 0,
-                axis,
-                size,
-                other_operand: 1,
-                other_axis,
-                other_size,
-            }
-        }
-        other => other,
-    };
-    let (maps, result) = right_aligned(&[target.clone(), data.clone()]).map_err(clash)?;
+    let joined = right_aligned(&[target.clone(), data.clone()]);
+    let (maps, result) = joined.map_err(|violation| match violation {
+        Violation::SizeMismatch { this, other } => Violation::SizeMismatch {
+            this: AxisOf { party: Party::Operand(0), ..this },
+            other: AxisOf { party: Party::Result, ..other },
+        },
+        violation => violation,
+    })?;
     Ok((as_dims(&maps[1]), result))
 }
 
@@ -188,22 +190,4 @@ fn check_increasing(dims: &[i64]) -> Result<(), Violation> {
         }),
         None => Ok(()),
     }
-}
-
-/// E4 before the order of the entries is looked at; they are known to be in range.
-fn check_sizes(data: &Shape, target: &Shape, dims: &[i64]) -> Result<(), Violation> {
-    for (axis, (&size, &dim)) in data.iter().zip(dims).enumerate() {
-        let result_axis = dim as usize;
-        let result_size = target[result_axis];
-        if size != 1 && size != result_size {
-            return Err(Violation::ExplicitSize {
-                operand: 0,
-                axis,
-                size,
-                result_axis,
-                result_size,
-            });
-        }
-    }
-    Ok(())
 }

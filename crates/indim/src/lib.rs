@@ -2,6 +2,8 @@
 //! and free.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "files")]
+pub mod files;
 #[cfg(feature = "oracle")]
 pub mod oracle;
 

@@ -3,6 +3,9 @@
 //! Elementary functions (`exp`, `sin`, ...) are in `elementary/` and named here too. NaN payloads
 //! need no care: whoever applies an operation makes every NaN canonical.
 
+pub use super::elementary::{
+    cos, exp, exp2, expm1, log, log1p, log2, log10, logistic, pow, rsqrt, sin, tan, tanh,
+};
 use crate::lane::{BoolLane, FloatLane, IntLane};
 
 #[inline(always)]

@@ -7,5 +7,6 @@
 
 pub mod boolean;
 pub mod convert;
+mod elementary;
 pub mod float;
 pub mod integer;

@@ -1,0 +1,83 @@
+"""Prints the polynomial coefficients of the elementary functions.
+
+Each polynomial interpolates its function at the Chebyshev nodes of the interval, in 60 digits: that
+is within a small factor of the minimax polynomial. Run: python3 coefficients.py (needs mpmath).
+"""
+
+from mpmath import atanh, cos, exp, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt, taylor
+
+mp.dps = 60
+
+
+def fit(name, function, low, high, degree):
+    """Prints the coefficients, constant first, and the largest error on the interval."""
+    middle, half = (mpf(low) + high) / 2, (mpf(high) - low) / 2
+    nodes = [middle + half * cos(pi * (2 * i + 1) / (2 * degree + 2)) for i in range(degree + 1)]
+    system = matrix([[node**power for power in range(degree + 1)] for node in nodes])
+    solution = [float(c) for c in lu_solve(system, matrix([function(node) for node in nodes]))]
+    points = [middle + half * (mpf(i) / 500 - 1) for i in range(1001)]
+    error = max(abs(sum(mpf(c) * p**i for i, c in enumerate(solution)) - function(p)) for p in points)
+    print(f"{name}: error 2^{float(log(error, 2)):.1f}")
+    for coefficient in solution:
+        print(f"    {coefficient!r},")
+
+
+def exp_tail(r):
+    """(exp(r) - 1 - r) / r^2."""
+    return (exp(r) - 1 - r) / r**2 if abs(r) > 1e-9 else mpf(1) / 2 + r / 6 + r * r / 24
+
+
+def log_tail(z):
+    """(atanh(s) / s - 1) * 2 / z with z = s^2, so that log(m) = 2s + s * z * log_tail(z)."""
+    s = sqrt(z)
+    return (atanh(s) / s - 1) * 2 / z if z > 1e-12 else mpf(2) / 3 + 2 * z / 5
+
+
+def sin_tail(z):
+    """(sin(r) - r) / r^3 with z = r^2."""
+    r = sqrt(z)
+    return (sin(r) - r) / r**3 if z > 1e-12 else mpf(-1) / 6 + z / 120
+
+
+def cos_tail(z):
+    """(cos(r) - 1 + r^2 / 2) / r^4 with z = r^2."""
+    return (cos(sqrt(z)) - 1 + z / 2) / z**2 if z > 1e-12 else mpf(1) / 24 - z / 720
+
+
+def sinc(z):
+    """sin(r) / r with z = r^2."""
+    return sin(sqrt(z)) / sqrt(z) if z > 1e-30 else mpf(1) - z / 6
+
+
+def log_third(z):
+    """What follows 2/3 in log_tail: (log_tail(z) - 2/3) / z."""
+    return (log_tail(z) - mpf(2) / 3) / z if z > 1e-8 else mpf(2) / 5 + z * 2 / 7 + z * z * 2 / 9
+
+
+HALF_LN2 = log(2) / 2 + mpf("0.0001")
+LOG_RANGE = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 + mpf("0.0001")
+QUARTER_PI = (pi / 4) ** 2 + mpf("0.0001")
+
+fit("EXP_TAIL single", exp_tail, -HALF_LN2, HALF_LN2, 5)
+fit("EXP_TAIL double", exp_tail, -HALF_LN2, HALF_LN2, 10)
+fit("LOG_TAIL single", log_tail, 0, LOG_RANGE, 2)
+fit("LOG_TAIL double", log_tail, 0, LOG_RANGE, 6)
+fit("LOG_THIRD single", log_third, 0, LOG_RANGE, 2)
+fit("LOG_THIRD double", log_third, 0, LOG_RANGE, 7)
+fit("SINC single", sinc, 0, (pi / 2) ** 2 + mpf("0.0001"), 5)
+fit("SIN_TAIL double", sin_tail, 0, QUARTER_PI, 5)
+fit("COS_TAIL double", cos_tail, 0, QUARTER_PI, 5)
+
+
+def words(name, value, offset, count):
+    """The bits of value * 2^offset as 64-bit words, the integer part first."""
+    scaled = int(mp.floor(value * mpf(2) ** (offset + 64 * (count - 1))))
+    print(name)
+    for i in range(count - 1, -1, -1):
+        word = (scaled >> (64 * i)) & (2**64 - 1)
+        print(f"    0x{word:016x},")
+
+
+mp.dps = 800
+words("ONE_OVER_PI", 1 / pi, 40, 4)
+words("TWO_OVER_PI", 2 / pi, 0, 32)

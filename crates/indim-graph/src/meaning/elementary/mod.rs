@@ -1,0 +1,108 @@
+//! The elementary functions over the `Lane` algebra: one file per family.
+//!
+//! Every function is a straight line of the primitives of `lane.rs`, so its bits are the same
+//! wherever it runs, and the compiler vectorises it. Every result is within 1 ULP of the exact
+//! value (`tests/accuracy.rs`, `examples/accuracy.rs`); the usual means is to carry the last steps
+//! as an unevaluated sum of two floats (`pair.rs`) and to round once.
+//!
+//! The polynomials are our own fits, made by `coefficients.py`, which stands beside this file.
+//! Callers name these functions through `meaning::float`.
+
+mod exp;
+mod hyperbolic;
+mod log;
+mod pair;
+mod power;
+mod trigonometric;
+
+pub use exp::{exp, exp2, expm1, logistic};
+pub use hyperbolic::tanh;
+pub use log::{log, log1p, log2, log10};
+pub use power::{pow, rsqrt};
+pub use trigonometric::{cos, sin, tan};
+
+use crate::lane::{FloatLane, IntLane};
+use pair::Pair;
+
+/// `c[0] + c[1] x + ...`, by Horner's rule, with the coefficients of the lane's width.
+#[inline(always)]
+fn polynomial<F: FloatLane, const S: usize, const D: usize>(
+    x: F,
+    single: &[f64; S],
+    double: &[f64; D],
+) -> F {
+    if is_single::<F>() { horner(x, single) } else { horner(x, double) }
+}
+
+#[inline(always)]
+fn horner<F: FloatLane, const N: usize>(x: F, coefficients: &[f64; N]) -> F {
+    let mut sum = F::constant(0.0);
+    for (index, &coefficient) in coefficients.iter().rev().enumerate() {
+        let coefficient = F::constant(coefficient);
+        sum = if index == 0 { coefficient } else { sum.mul_add(x, coefficient) };
+    }
+    sum
+}
+
+/// Whether the lane has 32 bits; known when a definition is compiled.
+#[inline(always)]
+fn is_single<F: FloatLane>() -> bool {
+    F::MANTISSA_BITS == 23
+}
+
+/// The constant of the lane's width.
+#[inline(always)]
+fn by_width<F: FloatLane>(single: f64, double: f64) -> F {
+    F::constant(if is_single::<F>() { single } else { double })
+}
+
+/// The constant `high + low`, given to twice 53 bits, as a pair of the lane's width.
+#[inline(always)]
+fn pair_constant<F: FloatLane>(high: f64, low: f64) -> Pair<F> {
+    let rest = if is_single::<F>() { high - f64::from(high as f32) } else { low };
+    Pair { high: F::constant(high), low: F::constant(rest) }
+}
+
+/// `1.5 * 2^MANTISSA_BITS`: a float of this size has a last bit of 1, so adding it rounds to an
+/// integer, which then stands in the low bits of the pattern.
+#[inline(always)]
+fn rounder<F: FloatLane>() -> F {
+    by_width(12_582_912.0, 6_755_399_441_055_744.0)
+}
+
+/// The float of an integer below `2^(MANTISSA_BITS - 1)` in magnitude, without a conversion.
+#[inline(always)]
+fn float_of_small<F: FloatLane>(value: F::Bits) -> F {
+    F::from_bits(value.add(rounder::<F>().to_bits())).sub(rounder())
+}
+
+/// `2^exponent` for the exponent of a normal float.
+#[inline(always)]
+fn power_of_two<F: FloatLane>(exponent: F::Bits) -> F {
+    F::from_bits(exponent.add(exponent_bias::<F>()).shl(mantissa_bits::<F>()))
+}
+
+/// `x * 2^exponent` for exponents between minus and plus twice the range of normal floats. In two
+/// steps: the first is exact if `x` is about 1, so a subnormal result is rounded once here.
+#[inline(always)]
+fn scale<F: FloatLane>(x: F, exponent: F::Bits) -> F {
+    let half = exponent.shr_arithmetic(F::Bits::constant(1));
+    x.mul(power_of_two(half)).mul(power_of_two(exponent.sub(half)))
+}
+
+#[inline(always)]
+fn exponent_bias<F: FloatLane>() -> F::Bits {
+    F::Bits::constant(if is_single::<F>() { 127 } else { 1023 })
+}
+
+#[inline(always)]
+fn mantissa_bits<F: FloatLane>() -> F::Bits {
+    F::Bits::constant(i64::from(F::MANTISSA_BITS))
+}
+
+/// `x` between the bounds; a NaN stays.
+#[inline(always)]
+fn clamp_keeping_nan<F: FloatLane>(low: F, x: F, high: F) -> F {
+    let raised = F::select(x.less(low), low, x);
+    F::select(high.less(raised), high, raised)
+}

@@ -1,0 +1,83 @@
+//! Unevaluated sums of two floats: twice the precision where a last rounding must not hurt.
+//!
+//! Sources: the error-free sums are Knuth's and Dekker's, the error-free product is the one that
+//! a fused multiply-add gives (Muller et al., Handbook of Floating-Point Arithmetic, chapter 4).
+
+use crate::lane::FloatLane;
+
+/// The value `high + low`, where `low` is small against `high`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair<F> {
+    pub(super) high: F,
+    pub(super) low: F,
+}
+
+/// `x + y` exactly.
+#[inline(always)]
+pub(super) fn two_sum<F: FloatLane>(x: F, y: F) -> Pair<F> {
+    let high = x.add(y);
+    let y_part = high.sub(x);
+    let x_part = high.sub(y_part);
+    Pair { high, low: x.sub(x_part).add(y.sub(y_part)) }
+}
+
+/// `x + y` exactly, for `x = 0` or `|x| >= |y|`.
+#[inline(always)]
+pub(super) fn two_sum_ordered<F: FloatLane>(x: F, y: F) -> Pair<F> {
+    let high = x.add(y);
+    Pair { high, low: y.sub(high.sub(x)) }
+}
+
+/// `x * y` exactly, if the low part does not underflow.
+#[inline(always)]
+pub(super) fn two_product<F: FloatLane>(x: F, y: F) -> Pair<F> {
+    let high = x.mul(y);
+    Pair { high, low: x.mul_add(y, high.neg()) }
+}
+
+impl<F: FloatLane> Pair<F> {
+    /// The sum, rounded once.
+    #[inline(always)]
+    pub(super) fn value(self) -> F {
+        self.high.add(self.low)
+    }
+
+    /// The same value with the low part below the last bit of the high part, if it was smaller.
+    #[inline(always)]
+    pub(super) fn normalized(self) -> Self {
+        two_sum_ordered(self.high, self.low)
+    }
+
+    /// `self + addend`, the addend being small against `high`.
+    #[inline(always)]
+    pub(super) fn add_low(self, addend: F) -> Self {
+        Pair { high: self.high, low: self.low.add(addend) }
+    }
+
+    /// The product, but for the term `low * low`.
+    #[inline(always)]
+    pub(super) fn mul(self, other: Self) -> Self {
+        let product = two_product(self.high, other.high);
+        let cross = self.high.mul_add(other.low, self.low.mul(other.high));
+        product.add_low(cross)
+    }
+
+    /// The quotient: a first guess by the reciprocal, corrected by its remainder.
+    #[inline(always)]
+    pub(super) fn div(self, divisor: Self) -> Self {
+        let reciprocal = F::constant(1.0).div(divisor.high);
+        let high = self.high.mul(reciprocal);
+        let remainder = high.neg().mul_add(divisor.high, self.high);
+        let rest = high.neg().mul_add(divisor.low, self.low);
+        Pair { high, low: remainder.add(rest).mul(reciprocal) }
+    }
+
+    /// `on_true` where `condition` holds, else `on_false`.
+    #[inline(always)]
+    pub(super) fn select(condition: F::Bool, on_true: Self, on_false: Self) -> Self {
+        Pair {
+            high: F::select(condition, on_true.high, on_false.high),
+            low: F::select(condition, on_true.low, on_false.low),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Text: the expression language.
+//!
+//! An expression is read in three steps: `lexer.rs` and `parser.rs` make a syntax tree
+//! (`syntax.rs`), with the functions of `function.rs`; `elaborate.rs` turns it into nodes of a graph
+//! through the builder, in the element types that `typing.rs`, `literal.rs` and `promote.rs` decide.
+//! The language is described for users in `docs/expressions.md`.
+
+mod draw;
+mod elaborate;
+mod error;
+mod function;
+mod lexer;
+mod literal;
+mod parser;
+mod promote;
+mod suggest;
+mod syntax;
+mod typing;
+
+use indim_shape::RuleSet;
+
+pub use error::{ExprError, ExprErrorKind};
+pub use literal::Literal;
+pub use promote::promote;
+
+use crate::builder::{GraphBuilder, Value};
+
+/// What a text may ask for before it is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The length of the text in bytes.
+    pub text_bytes: usize,
+    /// How deep parentheses, calls and waiting operators may be nested.
+    pub depth: usize,
+    /// The number of operands and operations.
+    pub nodes: usize,
+}
+
+impl Default for Limits {
+    /// Generous for what people and generators of expressions write, small for a server.
+    fn default() -> Self {
+        Limits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000 }
+    }
+}
+
+/// A parsed expression, which can be built into any graph.
+///
+/// ```
+/// use indim_graph::{Array, DType, Expression, GraphBuilder, Limits, evaluate};
+///
+/// let expression = Expression::parse("add(x, v, dims=[1]) * 2", &Limits::default())?;
+/// assert_eq!(expression.names(), ["x", "v"]);
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let v = b.parameter("v", DType::F32, [3])?;
+/// let result = expression.build(&b, &[("x", x), ("v", v)], None)?;
+/// assert_eq!(result.array_type()?.to_string(), "f32[2, 3]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    text: String,
+    nodes: Vec<syntax::Node>,
+    names: Vec<String>,
+}
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// The limits, each with its own code; whatever the grammar does not know; calls of unknown
+    /// functions or with wrong arguments. Never a panic, and never recursion.
+    pub fn parse(text: &str, limits: &Limits) -> Result<Self, ExprError> {
+        let parser::Parsed { nodes, names } = parser::parse(text, limits)?;
+        Ok(Expression { text: text.to_owned(), nodes, names })
+    }
+
+    /// The text that was parsed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The names that need a binding, in the order of their first use.
+    ///
+    /// `pi`, `inf`, `nan`, `True` and `False` are not among them; see [`mentions`](Self::mentions).
+    pub fn names(&self) -> Vec<&str> {
+        let names = self.names.iter().map(String::as_str);
+        names.filter(|name| Literal::constant(name).is_none()).collect()
+    }
+
+    /// Whether the text uses `name` as a value: also a constant, which a binding replaces.
+    pub fn mentions(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// Adds the expression to a graph.
+    ///
+    /// Without a `rule`, an operation with `dims=` follows xla, one with `axis=` pdpd, and every
+    /// other one numpy. Under numpy, operands of different element types are converted as NumPy 2
+    /// promotes them; under every other rule that is an error.
+    ///
+    /// # Errors
+    /// Unbound names; attributes that the rule does not have; literals that do not fit; whatever
+    /// the builder refuses.
+    pub fn build<'b>(
+        &self,
+        builder: &'b GraphBuilder,
+        bindings: &[(&str, Value<'b>)],
+        rule: Option<&RuleSet>,
+    ) -> Result<Value<'b>, ExprError> {
+        elaborate::elaborate(self, builder, bindings, rule)
+    }
+}

@@ -1,0 +1,214 @@
+//! In which element type an operation computes: literals adapt, and NumPy's rule converts.
+//!
+//! Decides only; the nodes are made by `elaborate.rs`. NumPy's table of pairs is in `promote.rs`.
+
+use super::error::ExprErrorKind;
+use super::function::Manner;
+use super::literal::{Literal, integer_range};
+use super::promote::{float_for, promote};
+use crate::dtype::{DType, DTypeClass};
+use crate::op::{Arity, Op};
+
+/// What typing knows of an operand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum OperandType {
+    Literal(Literal),
+    Array(DType),
+}
+
+/// How an operation is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// `op` on operands of `dtype`, but for the first of `select`.
+    Compute { op: Op, dtype: DType },
+    /// The operand itself.
+    Identity,
+    /// `x * x`, where the table has no square of `dtype`.
+    Multiplied { dtype: DType },
+    /// `1 / x` in integers.
+    IntegerReciprocal { dtype: DType },
+    /// A comparison of signed integers with u64, exact although no type holds both.
+    ExactComparison { op: Op },
+    /// A comparison with a number that no element can equal: the same everywhere.
+    ConstantComparison { is_true: bool },
+}
+
+type TypingResult<T> = Result<T, ExprErrorKind>;
+
+/// The plan under a rule without promotion: the first array says the type, literals take it, and
+/// the builder refuses arrays of other types.
+pub(super) fn strict(op: Op, manner: Manner, operands: &[OperandType]) -> TypingResult<Plan> {
+    let equal = &operands[usize::from(op.first_is_bool())..];
+    let dtype = arrays(equal).next().unwrap_or_else(|| literal_dtype(op, equal));
+    for literal in literals(equal) {
+        let is_fitting = match literal {
+            Literal::Bool(_) => dtype == DType::Bool,
+            Literal::Int(_) => dtype != DType::Bool,
+            Literal::Float(_) => matches!(dtype.class(), DTypeClass::Float | DTypeClass::Complex),
+        };
+        if !is_fitting {
+            return Err(ExprErrorKind::LiteralKind { literal, dtype });
+        }
+    }
+    if let (true, OperandType::Literal(literal @ (Literal::Int(_) | Literal::Float(_)))) =
+        (op.first_is_bool(), operands[0])
+    {
+        return Err(ExprErrorKind::LiteralKind { literal, dtype: DType::Bool });
+    }
+    let op = if manner == Manner::ShiftBySign { shift_right(dtype) } else { op };
+    Ok(Plan::Compute { op, dtype })
+}
+
+/// The plan under the numpy rule.
+pub(super) fn numpy(op: Op, manner: Manner, operands: &[OperandType]) -> TypingResult<Plan> {
+    let equal = &operands[usize::from(op.first_is_bool())..];
+    if is_comparison(op)
+        && let Some(plan) = integer_comparison(op, equal)
+    {
+        return Ok(plan);
+    }
+    if manner == Manner::Logical {
+        return Ok(Plan::Compute { op, dtype: DType::Bool });
+    }
+    let common = common_dtype(op, equal)?;
+    let is_whole = common == DType::Bool || common.is_integer();
+    match manner {
+        Manner::TrueDivide if is_whole => Ok(Plan::Compute { op, dtype: DType::F64 }),
+        Manner::FloatOnly if is_whole => Ok(Plan::Compute { op, dtype: evaluated_float(common) }),
+        Manner::ShiftBySign => {
+            let dtype = if common == DType::Bool { DType::I8 } else { common };
+            Ok(Plan::Compute { op: shift_right(dtype), dtype })
+        }
+        _ => numpy_by_table(op, common),
+    }
+}
+
+/// What NumPy does with an operation on `dtype`: as the table where that takes it, else one of
+/// NumPy's ways out.
+fn numpy_by_table(op: Op, dtype: DType) -> TypingResult<Plan> {
+    let is_bool = dtype == DType::Bool;
+    let refuse =
+        |instead| Err(ExprErrorKind::NotDefinedInNumpy { operation: op.name(), dtype, instead });
+    if op.takes(dtype) {
+        return Ok(Plan::Compute { op, dtype });
+    }
+    let is_whole = is_bool || dtype.is_integer();
+    match op {
+        Op::Sub if is_bool => refuse(Some("a ^ b")),
+        Op::Neg if is_bool => refuse(Some("~x")),
+        Op::Sign if is_bool => refuse(None),
+        Op::Floor | Op::Ceil | Op::Trunc | Op::Abs if is_whole => Ok(Plan::Identity),
+        Op::RoundEven if dtype.is_integer() => Ok(Plan::Identity),
+        Op::Square if is_whole => Ok(Plan::Multiplied { dtype: without_bool(dtype) }),
+        Op::Reciprocal if is_whole => Ok(Plan::IntegerReciprocal { dtype: without_bool(dtype) }),
+        _ if is_bool && op.takes(DType::I8) => Ok(Plan::Compute { op, dtype: DType::I8 }),
+        _ if is_whole && op.takes(DType::F64) => {
+            Ok(Plan::Compute { op, dtype: evaluated_float(dtype) })
+        }
+        // Of one operand the builder can name the type itself.
+        _ if op.arity() == Arity::Unary => Ok(Plan::Compute { op, dtype }),
+        _ => refuse(None),
+    }
+}
+
+/// NumPy has no arithmetic loops for bool and uses those of i8.
+fn without_bool(dtype: DType) -> DType {
+    if dtype == DType::Bool { DType::I8 } else { dtype }
+}
+
+/// NumPy's float type for integers, but f32 in place of f16, which is not evaluated.
+fn evaluated_float(dtype: DType) -> DType {
+    let float = float_for(dtype);
+    if float == DType::F16 && dtype != DType::F16 { DType::F32 } else { float }
+}
+
+fn shift_right(dtype: DType) -> Op {
+    match dtype.class() {
+        DTypeClass::Unsigned => Op::ShrLogical,
+        _ => Op::ShrArithmetic,
+    }
+}
+
+fn is_comparison(op: Op) -> bool {
+    matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
+}
+
+/// The comparisons of integers that no common type could do.
+fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<Plan> {
+    use OperandType::{Array, Literal as Written};
+    match *operands {
+        [Array(x), Array(y)] => {
+            let is_signed = |dtype: DType| dtype.class() == DTypeClass::Signed;
+            let is_mixed = (is_signed(x) && y == DType::U64) || (x == DType::U64 && is_signed(y));
+            is_mixed.then_some(Plan::ExactComparison { op })
+        }
+        [Array(dtype), Written(literal)] => out_of_range(op, dtype, literal),
+        [Written(literal), Array(dtype)] => out_of_range(mirrored(op), dtype, literal),
+        _ => None,
+    }
+}
+
+fn out_of_range(op: Op, dtype: DType, literal: Literal) -> Option<Plan> {
+    let (Literal::Int(value), Some((low, _))) = (literal, integer_range(dtype)) else {
+        return None;
+    };
+    if literal.fits(dtype) {
+        return None;
+    }
+    // Every element is above a number that lies below the range, and below one that lies above it.
+    let is_true = match op {
+        Op::Ne => true,
+        Op::Lt | Op::Le => value >= low,
+        Op::Gt | Op::Ge => value < low,
+        _ => false,
+    };
+    Some(Plan::ConstantComparison { is_true })
+}
+
+/// The comparison that holds with the operands exchanged.
+pub(super) fn mirrored(op: Op) -> Op {
+    match op {
+        Op::Lt => Op::Gt,
+        Op::Le => Op::Ge,
+        Op::Gt => Op::Lt,
+        Op::Ge => Op::Le,
+        _ => op,
+    }
+}
+
+fn arrays(operands: &[OperandType]) -> impl Iterator<Item = DType> {
+    operands.iter().filter_map(|operand| match operand {
+        OperandType::Array(dtype) => Some(*dtype),
+        OperandType::Literal(_) => None,
+    })
+}
+
+fn literals(operands: &[OperandType]) -> impl Iterator<Item = Literal> {
+    operands.iter().filter_map(|operand| match operand {
+        OperandType::Literal(literal) => Some(*literal),
+        OperandType::Array(_) => None,
+    })
+}
+
+/// The type of literals that meet no array: i64, unless a float or the operation asks for f64.
+fn literal_dtype(op: Op, operands: &[OperandType]) -> DType {
+    let dtype = literals(operands).map(Literal::default_dtype).max().unwrap_or(DType::Bool);
+    if dtype == DType::I64 && !op.takes(DType::I64) { DType::F64 } else { dtype }
+}
+
+fn common_dtype(op: Op, operands: &[OperandType]) -> TypingResult<DType> {
+    let mut dtypes: Vec<DType> = arrays(operands).collect();
+    // Floats first, as NumPy does: i16, u16 and f32 make f32, although i16 and u16 make i32.
+    dtypes.sort_unstable_by(|x, y| y.cmp(x));
+    let Some((&first, others)) = dtypes.split_first() else {
+        return Ok(literal_dtype(op, operands));
+    };
+    let common = others.iter().try_fold(first, |left, &right| {
+        promote(left, right).ok_or(ExprErrorKind::NoPromotion { left, right })
+    })?;
+    Ok(literals(operands).fold(common, |common, literal| match literal {
+        Literal::Float(_) if common == DType::Bool || common.is_integer() => DType::F64,
+        Literal::Int(_) if common == DType::Bool => DType::I64,
+        _ => common,
+    }))
+}

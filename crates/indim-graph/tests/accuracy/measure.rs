@@ -1,0 +1,227 @@
+//! The elementary functions beside a correctly rounded reference, and the distance in ULP.
+//!
+//! Used by the quick test `main.rs` here and by the long run `examples/accuracy.rs`.
+
+use indim_graph::{Binary, Unary, operations};
+
+/// A function of one operand: ours at both widths, and the correctly rounded ones of `core-math`.
+pub(crate) struct UnaryCase {
+    pub(crate) name: &'static str,
+    pub(crate) single: fn(f32) -> f32,
+    pub(crate) double: fn(f64) -> f64,
+    pub(crate) single_reference: fn(f32) -> f32,
+    pub(crate) double_reference: fn(f64) -> f64,
+}
+
+/// A function of two operands.
+pub(crate) struct BinaryCase {
+    pub(crate) name: &'static str,
+    pub(crate) single: fn(f32, f32) -> f32,
+    pub(crate) double: fn(f64, f64) -> f64,
+    pub(crate) single_reference: fn(f32, f32) -> f32,
+    pub(crate) double_reference: fn(f64, f64) -> f64,
+}
+
+macro_rules! unary_cases {
+    ($($name:literal $op:ident $single:path, $double:path;)*) => {
+        /// Every elementary function of one operand.
+        pub(crate) const UNARY: &[UnaryCase] = &[$(UnaryCase {
+            name: $name,
+            single: <operations::$op as Unary<f32>>::apply,
+            double: <operations::$op as Unary<f64>>::apply,
+            single_reference: $single,
+            double_reference: $double,
+        }),*];
+    };
+}
+
+unary_cases! {
+    "exp" Exp core_math::expf, core_math::exp;
+    "exp2" Exp2 core_math::exp2f, core_math::exp2;
+    "expm1" Expm1 core_math::expm1f, core_math::expm1;
+    "log" Log core_math::logf, core_math::log;
+    "log2" Log2 core_math::log2f, core_math::log2;
+    "log10" Log10 core_math::log10f, core_math::log10;
+    "log1p" Log1p core_math::log1pf, core_math::log1p;
+    "sin" Sin core_math::sinf, core_math::sin;
+    "cos" Cos core_math::cosf, core_math::cos;
+    "tan" Tan core_math::tanf, core_math::tan;
+    "tanh" Tanh core_math::tanhf, core_math::tanh;
+    "rsqrt" Rsqrt core_math::rsqrtf, core_math::rsqrt;
+    "logistic" Logistic logistic_single, logistic_double;
+}
+
+macro_rules! binary_cases {
+    ($($name:literal $op:ident $single:path, $double:path;)*) => {
+        /// Every elementary function of two operands.
+        pub(crate) const BINARY: &[BinaryCase] = &[$(BinaryCase {
+            name: $name,
+            single: <operations::$op as Binary<f32>>::apply,
+            double: <operations::$op as Binary<f64>>::apply,
+            single_reference: $single,
+            double_reference: $double,
+        }),*];
+    };
+}
+
+binary_cases! {
+    "pow" Pow core_math::powf, core_math::pow;
+}
+
+fn logistic_single(x: f32) -> f32 {
+    logistic_double(f64::from(x)) as f32
+}
+
+/// `core-math` has no logistic function: from its exponential and the error of the sum, to about
+/// 0.6 ULP. For a 32-bit result that is exact enough; for a 64-bit one it may be 1 ULP off.
+fn logistic_double(x: f64) -> f64 {
+    let power = core_math::exp(-x.abs());
+    let sum = 1.0 + power;
+    let numerator = if x < 0.0 { power } else { 1.0 };
+    let quotient = numerator / sum;
+    let remainder = quotient.mul_add(-sum, numerator) - quotient * (power - (sum - 1.0));
+    if power < f64::MIN_POSITIVE { numerator } else { quotient + remainder }
+}
+
+/// The error of a 32-bit result in ULP of the exact value, which is given in 64 bits. Infinite where
+/// one is a NaN and the other is not, or where the sign of a zero is wrong.
+pub(crate) fn ulp_error_single(result: f32, exact: f64) -> f64 {
+    let rounded = exact as f32;
+    if result.to_bits() == rounded.to_bits() {
+        return 0.5;
+    }
+    if result.is_nan() || rounded.is_nan() {
+        return if result.is_nan() && rounded.is_nan() { 0.5 } else { f64::INFINITY };
+    }
+    if result == 0.0 && rounded == 0.0 {
+        return f64::INFINITY;
+    }
+    // An overflow counts as if the exponent went on.
+    let reached = if result.is_infinite() {
+        2f64.powi(128).copysign(f64::from(result))
+    } else {
+        f64::from(result)
+    };
+    let exponent = ((exact.abs().to_bits() >> 52) as i32 - 1023).clamp(-126, 127);
+    (reached - exact).abs() / 2f64.powi(exponent - 23)
+}
+
+/// How many floats a 64-bit result lies from the correctly rounded one.
+pub(crate) fn distance_double(result: f64, rounded: f64) -> u64 {
+    let ordered = |x: f64| {
+        let bits = x.to_bits() as i64;
+        if bits < 0 { i64::MIN.wrapping_sub(bits).wrapping_sub(1) } else { bits }
+    };
+    match (result.is_nan(), rounded.is_nan()) {
+        (true, true) => 0,
+        (false, false) => ordered(result).abs_diff(ordered(rounded)),
+        _ => u64::MAX,
+    }
+}
+
+/// The largest error so far, and where it was.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Worst {
+    pub(crate) error: f64,
+    pub(crate) at: (f64, f64),
+    pub(crate) tried: u64,
+    pub(crate) not_nearest: u64,
+}
+
+impl Worst {
+    pub(crate) fn record(&mut self, error: f64, at: (f64, f64)) {
+        self.tried += 1;
+        self.not_nearest += u64::from(error > 0.5);
+        if error > self.error {
+            (self.error, self.at) = (error, at);
+        }
+    }
+
+    pub(crate) fn merge(self, other: Self) -> Self {
+        let worse = if self.error >= other.error { self } else { other };
+        let tried = self.tried + other.tried;
+        Worst { tried, not_nearest: self.not_nearest + other.not_nearest, ..worse }
+    }
+}
+
+impl UnaryCase {
+    /// Measures one 32-bit argument.
+    pub(crate) fn measure_single(&self, x: f32, worst: &mut Worst) {
+        let result = (self.single)(x);
+        if result.to_bits() == (self.single_reference)(x).to_bits() {
+            worst.record(0.5, (f64::from(x), 0.0));
+        } else {
+            let exact = (self.double_reference)(f64::from(x));
+            worst.record(ulp_error_single(result, exact), (f64::from(x), 0.0));
+        }
+    }
+
+    /// Measures one 64-bit argument, in floats from the nearest one.
+    pub(crate) fn measure_double(&self, x: f64, worst: &mut Worst) {
+        let distance = distance_double((self.double)(x), (self.double_reference)(x));
+        worst.record(distance as f64, (x, 0.0));
+    }
+}
+
+impl BinaryCase {
+    /// Measures one pair of 32-bit arguments.
+    pub(crate) fn measure_single(&self, x: f32, y: f32, worst: &mut Worst) {
+        let at = (f64::from(x), f64::from(y));
+        let result = (self.single)(x, y);
+        if result.to_bits() == (self.single_reference)(x, y).to_bits() {
+            worst.record(0.5, at);
+        } else {
+            worst.record(ulp_error_single(result, (self.double_reference)(at.0, at.1)), at);
+        }
+    }
+
+    /// Measures one pair of 64-bit arguments, in floats from the nearest one.
+    pub(crate) fn measure_double(&self, x: f64, y: f64, worst: &mut Worst) {
+        let distance = distance_double((self.double)(x, y), (self.double_reference)(x, y));
+        worst.record(distance as f64, (x, y));
+    }
+}
+
+/// A small generator of bits with a fixed start (Steele, Lea and Flood's SplitMix64).
+pub(crate) struct Random(pub u64);
+
+impl Random {
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Between 0 and 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / 2f64.powi(53)
+    }
+
+    /// An argument for a function of one operand: any float, or one of ordinary size.
+    pub(crate) fn argument(&mut self) -> f64 {
+        match self.bits() % 4 {
+            0 => f64::from_bits(self.bits()),
+            1 => (self.unit() - 0.5) * 1500.0,
+            2 => (self.unit() - 0.5) * 2f64.powi((self.bits() % 80) as i32 - 40),
+            _ => 1.0 + (self.unit() - 0.5) * 2f64.powi(-((self.bits() % 50) as i32)),
+        }
+    }
+
+    /// Arguments for a function of two operands: any, or a base and an exponent whose power is
+    /// within `range` in its binary logarithm.
+    pub(crate) fn arguments(&mut self, range: f64) -> (f64, f64) {
+        match self.bits() % 4 {
+            0 => (f64::from_bits(self.bits()), f64::from_bits(self.bits())),
+            1 => ((self.unit() - 0.5) * 20.0, ((self.unit() - 0.5) * 60.0).round()),
+            2 => (
+                1.0 + (self.unit() - 0.5) * 2f64.powi(-((self.bits() % 30) as i32)),
+                (self.unit() - 0.5) * 2.0 * range,
+            ),
+            _ => {
+                let base = 2f64.powf((self.unit() - 0.5) * 2.0 * range);
+                (base, (self.unit() - 0.5) * 2.0 * range / base.log2())
+            }
+        }
+    }
+}

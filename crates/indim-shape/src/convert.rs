@@ -1,0 +1,492 @@
+//! From the explicit form back to a rule set: its attributes, or the reason why it cannot say it.
+//!
+//! The other direction is `RuleSet::elaborate` and `TargetRule::elaborate`. Elaborating the answer
+//! again gives the same explicit form; where an operand is reshaped, its inserted axes aside.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::error::{AnyRule, ShapeError};
+use crate::explicit::Broadcast;
+use crate::repair::{elaborate_reshaped, reshape_onto};
+use crate::rule_set::RuleSet;
+use crate::shape::Shape;
+use crate::target_rule::TargetRule;
+
+/// The rule sets without their attributes: first those of element-wise operations, then those that
+/// broadcast one operand to a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RuleSetName {
+    /// [`RuleSet::None`].
+    None,
+    /// [`RuleSet::Numpy`].
+    Numpy,
+    /// [`RuleSet::Xla`].
+    Xla,
+    /// [`RuleSet::StableHlo`].
+    StableHlo,
+    /// [`RuleSet::Pdpd`].
+    Pdpd,
+    /// [`RuleSet::OnnxLegacy`].
+    OnnxLegacy,
+    /// [`TargetRule::Unidirectional`].
+    Unidirectional,
+    /// [`TargetRule::Bidirectional`].
+    Bidirectional,
+    /// [`TargetRule::Explicit`].
+    Explicit,
+    /// [`TargetRule::Pdpd`].
+    PdpdBroadcast,
+    /// [`TargetRule::XlaBroadcast`].
+    XlaBroadcast,
+    /// [`TargetRule::XlaBroadcastInDim`].
+    XlaBroadcastInDim,
+    /// [`TargetRule::StableHloBroadcastInDim`].
+    StableHloBroadcastInDim,
+    /// [`TargetRule::HloBroadcast`].
+    HloBroadcast,
+}
+
+impl RuleSetName {
+    /// Every rule set.
+    pub const ALL: [RuleSetName; 14] = [
+        RuleSetName::None,
+        RuleSetName::Numpy,
+        RuleSetName::Xla,
+        RuleSetName::StableHlo,
+        RuleSetName::Pdpd,
+        RuleSetName::OnnxLegacy,
+        RuleSetName::Unidirectional,
+        RuleSetName::Bidirectional,
+        RuleSetName::Explicit,
+        RuleSetName::PdpdBroadcast,
+        RuleSetName::XlaBroadcast,
+        RuleSetName::XlaBroadcastInDim,
+        RuleSetName::StableHloBroadcastInDim,
+        RuleSetName::HloBroadcast,
+    ];
+
+    /// The name as it is read and printed.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RuleSetName::None => "none",
+            RuleSetName::Numpy => "numpy",
+            RuleSetName::Xla => "xla",
+            RuleSetName::StableHlo => "stablehlo",
+            RuleSetName::Pdpd => "pdpd",
+            RuleSetName::OnnxLegacy => "onnx-legacy",
+            RuleSetName::Unidirectional => "unidirectional",
+            RuleSetName::Bidirectional => "bidirectional",
+            RuleSetName::Explicit => "explicit",
+            RuleSetName::PdpdBroadcast => "pdpd-broadcast",
+            RuleSetName::XlaBroadcast => "xla-broadcast",
+            RuleSetName::XlaBroadcastInDim => "xla-broadcast-in-dim",
+            RuleSetName::StableHloBroadcastInDim => "stablehlo-broadcast-in-dim",
+            RuleSetName::HloBroadcast => "hlo-broadcast",
+        }
+    }
+
+    /// Whether it broadcasts one operand to a target shape.
+    pub const fn is_target_rule(self) -> bool {
+        !matches!(
+            self,
+            RuleSetName::None
+                | RuleSetName::Numpy
+                | RuleSetName::Xla
+                | RuleSetName::StableHlo
+                | RuleSetName::Pdpd
+                | RuleSetName::OnnxLegacy
+        )
+    }
+}
+
+impl fmt::Display for RuleSetName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// A text that names no rule set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownRuleSet;
+
+impl fmt::Display for UnknownRuleSet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("no such rule set; there are")?;
+        for (position, name) in RuleSetName::ALL.iter().enumerate() {
+            write!(formatter, "{} {name}", if position == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownRuleSet {}
+
+impl FromStr for RuleSetName {
+    type Err = UnknownRuleSet;
+    fn from_str(text: &str) -> Result<Self, UnknownRuleSet> {
+        RuleSetName::ALL.into_iter().find(|name| name.as_str() == text).ok_or(UnknownRuleSet)
+    }
+}
+
+/// An explicit form said under a rule set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expressed {
+    /// The rule set with its attributes.
+    pub rule: AnyRule,
+    /// For each operand the shape to give it first, by axes of size 1; `None` leaves it as it is.
+    pub reshapes: Vec<Option<Shape>>,
+    /// The target of a target rule.
+    pub target: Option<Shape>,
+}
+
+impl Expressed {
+    /// Elaborates the answer for the operands that it was made for.
+    ///
+    /// # Errors
+    /// None for those operands; the labels of the rule for others.
+    pub fn elaborate(&self, operands: &[Shape]) -> Result<Broadcast, ShapeError> {
+        elaborate_reshaped(&self.rule, &self.reshapes, self.target.as_ref(), operands)
+    }
+}
+
+impl fmt::Display for Expressed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rule {
+            AnyRule::Elementwise(rule) => write!(formatter, "{rule}")?,
+            AnyRule::Target(rule) => write!(formatter, "{rule}")?,
+            AnyRule::ExplicitForm => write!(formatter, "{}", self.rule)?,
+        }
+        if let Some(target) = &self.target {
+            write!(formatter, " target={target}")?;
+        }
+        for (operand, shape) in self.reshapes.iter().enumerate() {
+            if let Some(shape) = shape {
+                write!(formatter, ", operand {operand} reshaped to {shape}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a rule set cannot say an explicit form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Inexpressible {
+    /// The rule set does not speak of this number of operands.
+    OperandCount {
+        /// The rule set.
+        rule: RuleSetName,
+        /// How many operands the form has.
+        given: usize,
+    },
+    /// No operand has the result's size on an axis, and an element-wise rule has no target to give it.
+    Uncovered {
+        /// The axis of the result.
+        axis: usize,
+        /// Its size.
+        size: usize,
+    },
+    /// An operand's axes change their order, which the rule set has no attribute for.
+    Permutes {
+        /// The rule set.
+        rule: RuleSetName,
+        /// The operand.
+        operand: usize,
+    },
+    /// An operand would have to expand where the rule set demands the result's size.
+    Expands {
+        /// The rule set.
+        rule: RuleSetName,
+        /// The operand.
+        operand: usize,
+        /// The axis of the result.
+        axis: usize,
+        /// Its size.
+        size: usize,
+    },
+}
+
+impl fmt::Display for Inexpressible {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Inexpressible::OperandCount { rule, given } => {
+                write!(formatter, "{rule} does not take {given} operands")
+            }
+            Inexpressible::Uncovered { axis, size } => write!(
+                formatter,
+                "no operand gives axis {axis} of the result its size {size}; use a target rule"
+            ),
+            Inexpressible::Permutes { rule, operand } => {
+                write!(
+                    formatter,
+                    "{rule} keeps the order of axes; transpose operand {operand} first"
+                )
+            }
+            Inexpressible::Expands { rule, operand, axis, size } => write!(
+                formatter,
+                "{rule} does not expand operand {operand} to size {size} on axis {axis} of the result"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Inexpressible {}
+
+/// Says an explicit form under the rule set `as_rule`.
+///
+/// ```
+/// use indim_shape::{RuleSet, RuleSetName, Shape, express};
+///
+/// let operands = [Shape::from([1, 3, 224, 224]), Shape::from([3])];
+/// let broadcast = RuleSet::Pdpd { axis: Some(1) }.elaborate(&operands)?;
+/// let say = |name| express(&broadcast, name).unwrap().to_string();
+/// assert_eq!(say(RuleSetName::Xla), "xla broadcast_dimensions=[1]");
+/// assert_eq!(say(RuleSetName::Numpy), "numpy, operand 1 reshaped to [3, 1, 1]");
+/// assert_eq!(
+///     express(&broadcast, RuleSetName::None).unwrap_err().to_string(),
+///     "none does not expand operand 1 to size 224 on axis 2 of the result",
+/// );
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
+///
+/// # Errors
+/// The reason why the rule set has no attributes that mean the same.
+pub fn express(broadcast: &Broadcast, as_rule: RuleSetName) -> Result<Expressed, Inexpressible> {
+    let form = Form { broadcast, rule: as_rule };
+    match as_rule.is_target_rule() {
+        true => form.as_target_rule(),
+        false => form.as_elementwise_rule(),
+    }
+}
+
+/// What stands to be said, and under which rule set.
+struct Form<'a> {
+    broadcast: &'a Broadcast,
+    rule: RuleSetName,
+}
+
+/// The attributes of a rule set, and the operands' new shapes.
+type Said = Result<(RuleSet, Vec<Option<Shape>>), Inexpressible>;
+
+impl Form<'_> {
+    fn result(&self) -> &Shape {
+        self.broadcast.result()
+    }
+
+    fn rank(&self) -> usize {
+        self.result().rank()
+    }
+
+    fn operand(&self, operand: usize) -> (&Shape, &[usize]) {
+        (&self.broadcast.operands()[operand], &self.broadcast.maps()[operand])
+    }
+
+    /// The operand's axes at the places `start..end` of the result where they land, ones between.
+    fn reshape(&self, operand: usize, start: usize, end: usize) -> Option<Shape> {
+        let (shape, map) = self.operand(operand);
+        reshape_onto(shape, map, start, end)
+    }
+
+    /// The first result axis on which the operand lands, and one past the last; empty at `default`
+    /// for a scalar.
+    fn span(&self, operand: usize, default: usize) -> (usize, usize) {
+        let (_, map) = self.operand(operand);
+        match (map.first(), map.last()) {
+            (Some(&first), Some(&last)) => (first, last + 1),
+            _ => (default, default),
+        }
+    }
+
+    fn check_increasing(&self) -> Result<(), Inexpressible> {
+        let permuting = self.broadcast.maps().iter().position(|map| !map.is_increasing());
+        permuting
+            .map_or(Ok(()), |operand| Err(Inexpressible::Permutes { rule: self.rule, operand }))
+    }
+
+    /// Every result axis has its size from an operand that lands there.
+    fn check_covered(&self) -> Result<(), Inexpressible> {
+        let mut covered = vec![false; self.rank()];
+        for operand in 0..self.broadcast.operands().len() {
+            let (shape, map) = self.operand(operand);
+            for (&size, &axis) in shape.iter().zip(map) {
+                covered[axis] |= size == self.result()[axis];
+            }
+        }
+        let uncovered = covered.iter().position(|&covered| !covered);
+        uncovered.map_or(Ok(()), |axis| {
+            Err(Inexpressible::Uncovered { axis, size: self.result()[axis] })
+        })
+    }
+
+    /// With ones inserted, the operand has the result's sizes from axis `start` on. Gives its new
+    /// shape if it needs one.
+    fn unexpanded(&self, operand: usize, start: usize) -> Result<Option<Shape>, Inexpressible> {
+        let (shape, map) = self.operand(operand);
+        let mut sizes = vec![1; self.rank()];
+        for (&size, &axis) in shape.iter().zip(map) {
+            sizes[axis] = size;
+        }
+        let differs = |&axis: &usize| sizes[axis] != self.result()[axis];
+        match (start..self.rank()).find(differs) {
+            Some(axis) => {
+                let size = self.result()[axis];
+                Err(Inexpressible::Expands { rule: self.rule, operand, axis, size })
+            }
+            None => Ok(self.reshape(operand, start, self.rank())),
+        }
+    }
+
+    fn as_elementwise_rule(&self) -> Result<Expressed, Inexpressible> {
+        let given = self.broadcast.operands().len();
+        let is_limited = matches!(self.rule, RuleSetName::Xla | RuleSetName::Pdpd);
+        if given == 0 || (is_limited && given > 3) {
+            return Err(Inexpressible::OperandCount { rule: self.rule, given });
+        }
+        self.check_increasing()?;
+        self.check_covered()?;
+        let (rule, reshapes) = match (self.rule, given) {
+            (RuleSetName::Numpy, _) => self.as_numpy(),
+            (RuleSetName::Xla, 2) => self.as_xla_binary(),
+            (RuleSetName::Xla, _) => self.scalars_or_full(RuleSet::Xla { dims: Vec::new() }, None),
+            (RuleSetName::StableHlo, 3) => self.scalars_or_full(RuleSet::StableHlo, Some(1)),
+            (RuleSetName::StableHlo, _) => self.all_full(RuleSet::StableHlo),
+            (RuleSetName::Pdpd, _) => self.as_pdpd(usize::from(given == 3)),
+            (RuleSetName::OnnxLegacy, _) => self.as_onnx_legacy(),
+            _ => self.all_full(RuleSet::None),
+        }?;
+        Ok(Expressed { rule: AnyRule::Elementwise(rule), reshapes, target: None })
+    }
+
+    /// All operands have the result's shape.
+    fn all_full(&self, rule: RuleSet) -> Said {
+        let operands = 0..self.broadcast.operands().len();
+        let reshapes: Result<Vec<_>, _> = operands.map(|k| self.unexpanded(k, 0)).collect();
+        Ok((rule, reshapes?))
+    }
+
+    /// Scalars stay; the others, and the anchor in any case, have the result's shape.
+    fn scalars_or_full(&self, rule: RuleSet, anchor: Option<usize>) -> Said {
+        let mut reshapes = Vec::new();
+        for (operand, shape) in self.broadcast.operands().iter().enumerate() {
+            let stays = shape.is_scalar() && anchor != Some(operand);
+            reshapes.push(if stays { None } else { self.unexpanded(operand, 0)? });
+        }
+        Ok((rule, reshapes))
+    }
+
+    /// Right-aligned, from the first axis on which the operand lands.
+    fn as_numpy(&self) -> Said {
+        let rank = self.rank();
+        let operands = 0..self.broadcast.operands().len();
+        let reshapes = operands.map(|k| self.reshape(k, self.span(k, rank).0, rank)).collect();
+        Ok((RuleSet::Numpy, reshapes))
+    }
+
+    /// One operand gets the result's rank, by a reshape if neither has it; the list says where the
+    /// axes of the other one land.
+    fn as_xla_binary(&self) -> Said {
+        let ranks = [self.operand(0).0.rank(), self.operand(1).0.rank()];
+        let larger = usize::from(ranks[1] > ranks[0]);
+        let smaller = 1 - larger;
+        let (_, map) = self.operand(smaller);
+        let has_list = ranks[smaller] < self.rank();
+        let dims = if has_list { as_dims(map) } else { Vec::new() };
+        let mut reshapes = vec![None; 2];
+        reshapes[larger] = self.reshape(larger, 0, self.rank());
+        Ok((RuleSet::Xla { dims }, reshapes))
+    }
+
+    /// The anchor has the result's shape; the others are runs that start at one axis, or all end
+    /// where the result ends.
+    fn as_pdpd(&self, anchor: usize) -> Said {
+        let rank = self.rank();
+        let mut reshapes = vec![None; self.broadcast.operands().len()];
+        reshapes[anchor] = self.unexpanded(anchor, 0)?;
+        let others: Vec<usize> = (0..reshapes.len()).filter(|&k| k != anchor).collect();
+        let placed: Vec<usize> =
+            others.iter().copied().filter(|&k| !self.operand(k).0.is_scalar()).collect();
+        let Some(start) = placed.iter().map(|&k| self.span(k, rank).0).min() else {
+            return Ok((RuleSet::Pdpd { axis: None }, reshapes));
+        };
+        let is_suffix = |&k: &usize| {
+            let (_, map) = self.operand(k);
+            map.iter().copied().eq(rank - map.len()..rank)
+        };
+        let starts_differ = placed.iter().any(|&k| self.span(k, rank).0 != start);
+        if starts_differ && placed.iter().all(is_suffix) {
+            return Ok((RuleSet::Pdpd { axis: Some(-1) }, reshapes));
+        }
+        for operand in placed {
+            reshapes[operand] = self.reshape(operand, start, self.span(operand, rank).1);
+        }
+        Ok((RuleSet::Pdpd { axis: Some(start as i64) }, reshapes))
+    }
+
+    fn as_onnx_legacy(&self) -> Said {
+        let equal = self.all_full(RuleSet::OnnxLegacy { broadcast: false, axis: None });
+        let is_as_it_stands =
+            |(_, reshapes): &(_, Vec<Option<Shape>>)| reshapes.iter().all(Option::is_none);
+        if equal.as_ref().is_ok_and(is_as_it_stands) || self.broadcast.operands().len() != 2 {
+            return equal;
+        }
+        let (rule, reshapes) = self.as_pdpd(0)?;
+        let axis = match rule {
+            RuleSet::Pdpd { axis } => axis,
+            _ => None,
+        };
+        Ok((RuleSet::OnnxLegacy { broadcast: true, axis }, reshapes))
+    }
+
+    fn as_target_rule(&self) -> Result<Expressed, Inexpressible> {
+        let given = self.broadcast.operands().len();
+        if given != 1 {
+            return Err(Inexpressible::OperandCount { rule: self.rule, given });
+        }
+        let may_permute =
+            matches!(self.rule, RuleSetName::StableHloBroadcastInDim | RuleSetName::HloBroadcast);
+        if !may_permute {
+            self.check_increasing()?;
+        }
+        let rank = self.rank();
+        let (start, end) = self.span(0, rank);
+        let dims = as_dims(self.operand(0).1);
+        let mut target = self.result().clone();
+        let (rule, reshape) = match self.rule {
+            RuleSetName::Bidirectional => (TargetRule::Bidirectional, self.reshape(0, start, rank)),
+            RuleSetName::Explicit => (TargetRule::Explicit { axes: dims }, None),
+            RuleSetName::PdpdBroadcast => {
+                let axis = (!dims.is_empty()).then_some(start as i64);
+                (TargetRule::Pdpd { axis }, self.reshape(0, start, end))
+            }
+            RuleSetName::XlaBroadcast => {
+                let reshape = self.unexpanded(0, start)?;
+                target = Shape::from(&self.result()[..start]);
+                (TargetRule::XlaBroadcast, reshape)
+            }
+            RuleSetName::XlaBroadcastInDim => (TargetRule::XlaBroadcastInDim { dims }, None),
+            RuleSetName::StableHloBroadcastInDim => {
+                (TargetRule::StableHloBroadcastInDim { dims }, None)
+            }
+            RuleSetName::HloBroadcast => self.as_hlo_broadcast(),
+            _ => (TargetRule::Unidirectional, self.reshape(0, start, rank)),
+        };
+        Ok(Expressed { rule: AnyRule::Target(rule), reshapes: vec![reshape], target: Some(target) })
+    }
+
+    /// Axes of size 1 that expand are dropped, as XlaBuilder does; the others keep their places.
+    fn as_hlo_broadcast(&self) -> (TargetRule, Option<Shape>) {
+        let (shape, map) = self.operand(0);
+        let kept = |&(&size, &axis): &(&usize, &usize)| size == self.result()[axis];
+        let dims = shape.iter().zip(map).filter(kept).map(|(_, &axis)| axis as i64).collect();
+        let sizes: Shape = shape.iter().zip(map).filter(kept).map(|(&size, _)| size).collect();
+        let reshape = Some(sizes).filter(|sizes| sizes != shape);
+        (TargetRule::HloBroadcast { dims }, reshape)
+    }
+}
+
+fn as_dims(map: &[usize]) -> Vec<i64> {
+    map.iter().map(|&axis| axis as i64).collect()
+}

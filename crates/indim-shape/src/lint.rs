@@ -1,0 +1,65 @@
+//! A lint: legal broadcasts that are seldom meant. Off unless a caller asks.
+
+use core::fmt;
+
+use crate::explicit::Broadcast;
+
+/// A broadcast in which every operand expands and the result is far larger than any of them, as when
+/// `[n, 1]` meets `[n]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OuterProduct {
+    /// The operand with the most elements.
+    pub largest_operand: usize,
+    /// How many elements it has.
+    pub largest_count: usize,
+    /// How many elements the result has.
+    pub result_count: usize,
+}
+
+impl fmt::Display for OuterProduct {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OuterProduct { largest_operand, largest_count, result_count } = self;
+        write!(
+            formatter,
+            "every operand expands: the result has {result_count} elements, operand \
+             {largest_operand}, the largest, only {largest_count}"
+        )
+    }
+}
+
+/// Whether every operand, of two or more, expands and the result has more than `factor` times the
+/// elements of the largest one.
+///
+/// ```
+/// use indim_shape::{RuleSet, Shape, surprising_outer_product};
+///
+/// let outer = RuleSet::Numpy.elaborate(&[Shape::from([1000, 1]), Shape::from([1000])])?;
+/// let found = surprising_outer_product(&outer, 100).unwrap();
+/// assert_eq!(found.result_count, 1_000_000);
+///
+/// let row = RuleSet::Numpy.elaborate(&[Shape::from([1000, 1000]), Shape::from([1000])])?;
+/// assert_eq!(surprising_outer_product(&row, 100), None);
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
+pub fn surprising_outer_product(broadcast: &Broadcast, factor: usize) -> Option<OuterProduct> {
+    let result_count = broadcast.result().element_count().ok()?;
+    if broadcast.operands().len() < 2 || result_count == 0 {
+        return None;
+    }
+    let mut largest = (0, 0);
+    for (operand, shape) in broadcast.operands().iter().enumerate() {
+        let count = shape.element_count().ok()?;
+        if count > largest.1 {
+            largest = (operand, count);
+        }
+    }
+    let (largest_operand, largest_count) = largest;
+    // No operand has the result's elements, so each repeats some of its own.
+    let all_expand = largest_count < result_count;
+    let is_far_larger = result_count > largest_count.saturating_mul(factor);
+    (all_expand && is_far_larger).then_some(OuterProduct {
+        largest_operand,
+        largest_count,
+        result_count,
+    })
+}

@@ -1,0 +1,230 @@
+//! The words of a mistake: what is wrong, in one clause, and what the broken rule asks for.
+//!
+//! Called by `error.rs`, where operands go by position, and by `picture.rs`, where they have names.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use crate::error::{AnyRule, ShapeError};
+use crate::picture::OperandLabel;
+use crate::violation::{Party, Violation};
+
+/// How a message calls the operands and the result.
+pub(crate) struct Names<'a> {
+    labels: &'a [OperandLabel<'a>],
+    result: &'static str,
+}
+
+impl<'a> Names<'a> {
+    /// `operand 0`, `operand 1`, ...
+    pub(crate) fn by_position(rule: &AnyRule) -> Self {
+        Names::of_labels(&[], rule)
+    }
+
+    /// The user's names, in back quotes.
+    pub(crate) fn of_labels(labels: &'a [OperandLabel<'a>], rule: &AnyRule) -> Self {
+        let result = match rule {
+            AnyRule::Target(_) => "the target",
+            _ => "the result",
+        };
+        Names { labels, result }
+    }
+
+    pub(crate) fn operand(&self, operand: usize) -> String {
+        match self.labels.get(operand) {
+            Some(label) => format!("`{}`", label.name),
+            None => format!("operand {operand}"),
+        }
+    }
+
+    /// The name as it stands in a list of shapes or in running words: without back quotes.
+    pub(crate) fn plain(&self, operand: usize) -> String {
+        match self.labels.get(operand) {
+            Some(label) => label.name.to_string(),
+            None => format!("operand {operand}"),
+        }
+    }
+
+    pub(crate) fn element_type(&self, operand: usize) -> &'a str {
+        self.labels.get(operand).map_or("", |label| label.element_type)
+    }
+
+    fn party(&self, party: Party) -> String {
+        match party {
+            Party::Operand(operand) => self.operand(operand),
+            Party::Result => self.result.to_string(),
+        }
+    }
+}
+
+/// What is wrong, in one clause.
+pub(crate) fn write_message(
+    out: &mut dyn fmt::Write,
+    error: &ShapeError,
+    names: &Names<'_>,
+) -> fmt::Result {
+    use Violation as V;
+    let name = |operand: usize| names.operand(operand);
+    if let Some((this, other)) = error.violation().clash() {
+        let (whose, others) = (names.party(this.party), names.party(other.party));
+        let (axis, size, other_axis, other_size) = (this.axis, this.size, other.axis, other.size);
+        return write!(
+            out,
+            "axis {axis} of {whose} is {size}, axis {other_axis} of {others} is {other_size}"
+        );
+    }
+    match *error.violation() {
+        V::MapCount { maps } => {
+            write!(out, "{maps} maps were given for {} operands", error.shapes().len())
+        }
+        V::DimsLength { operand, rank, length } => write!(
+            out,
+            "{} has rank {rank}, but the list of dimensions has length {length}",
+            name(operand)
+        ),
+        V::DimOutOfRange { operand, axis, dim, rank }
+        | V::DimTooLarge { operand, axis, dim, rank } => write!(
+            out,
+            "axis {axis} of {} is mapped to axis {dim}, which a shape of rank {rank} does not have",
+            name(operand)
+        ),
+        V::DimsNotUnique { operand, axis, dim } => write!(
+            out,
+            "axis {axis} of {} is mapped to axis {dim}, where another of its axes lands already",
+            name(operand)
+        ),
+        V::DimNegative { operand, axis, dim } => {
+            write!(out, "axis {axis} of {} is mapped to axis {dim}", name(operand))
+        }
+        V::DimsNotStrictlyIncreasing { operand, axis, dim, previous } => write!(
+            out,
+            "axis {axis} of {} is mapped to axis {dim}, the axis before it to axis {previous}",
+            name(operand)
+        ),
+        V::SameRankDimsNotIdentity { rank } => {
+            write!(out, "both operands have rank {rank}, but broadcast_dimensions is given")
+        }
+        V::RankMismatchWithoutDims { smaller } => write!(
+            out,
+            "{} has fewer axes than {}, and nothing says where they land",
+            name(smaller),
+            name(1 - smaller)
+        ),
+        V::DimsNotTaken { length } => {
+            write!(out, "broadcast_dimensions of length {length} is given")
+        }
+        ref other => write_shape_message(out, other, error, names),
+    }
+}
+
+/// The clauses that speak of whole shapes.
+fn write_shape_message(
+    out: &mut dyn fmt::Write,
+    violation: &Violation,
+    error: &ShapeError,
+    names: &Names<'_>,
+) -> fmt::Result {
+    use Violation as V;
+    let name = |operand: usize| names.operand(operand);
+    let shapes = error.shapes();
+    match *violation {
+        V::TooLarge { ref shape, element_size: 1 } => {
+            write!(out, "the number of elements of {shape} does not fit the address space")
+        }
+        V::TooLarge { ref shape, element_size } => write!(
+            out,
+            "an array of shape {shape} with elements of {element_size} bytes does not fit the address space"
+        ),
+        V::ShapesDiffer { operand, axis: Some(axis) } => write!(
+            out,
+            "axis {axis} of {} is {}, axis {axis} of {} is {}",
+            name(operand),
+            shapes[operand][axis],
+            name(0),
+            shapes[0][axis]
+        ),
+        V::ShapesDiffer { operand, axis: None } => write!(
+            out,
+            "{} has rank {}, {} has rank {}",
+            name(operand),
+            shapes[operand].rank(),
+            name(0),
+            shapes[0].rank()
+        ),
+        V::ImplicitBroadcastUnsupported { operand } => write!(
+            out,
+            "{} of shape {} is neither a scalar nor of the others' shape",
+            name(operand),
+            shapes[operand]
+        ),
+        V::RankTooLarge { operand, rank, onto } => write!(
+            out,
+            "{} has rank {rank}, more than the {onto} axes it is broadcast onto",
+            name(operand)
+        ),
+        V::AxisOutOfRange { operand, axis, rank, onto } => write!(
+            out,
+            "axis={axis} leaves no room for {} of rank {rank} in a shape of rank {onto}",
+            name(operand)
+        ),
+        V::OperandCount { given } => write!(out, "{} does not take {given} operands", error.rule()),
+        _ => Ok(()),
+    }
+}
+
+/// What the broken rule asks for.
+pub(crate) fn sentence(error: &ShapeError) -> &'static str {
+    use Violation as V;
+    match (error.violation(), error.label()) {
+        (V::MapCount { .. }, _) => "give one map per operand",
+        (V::RankTooLarge { .. }, _) => "the rank is at most that of what is broadcast onto",
+        (V::DimOutOfRange { .. }, _) => "every named axis exists, counting from 0",
+        (V::DimsNotUnique { .. }, _) => "no axis of the result is named twice by one operand",
+        (V::DimsNotStrictlyIncreasing { .. }, _) => {
+            "the list of dimensions is strictly increasing; transpose the operand instead"
+        }
+        (V::DimsNotTaken { .. }, _) => "only operations on two operands take broadcast_dimensions",
+        (V::OperandCount { .. }, _) => "use another rule set, or fewer operations at once",
+        (V::DimsLength { .. }, label) if label != "X3" => {
+            "give one entry per axis of the operand that is broadcast"
+        }
+        (V::AxisOutOfRange { .. }, "L") => "axis counts from 0, and the operand fits behind it",
+        (_, label) => sentence_of_label(label, error.rule()),
+    }
+}
+
+fn sentence_of_label(label: &str, rule: &AnyRule) -> &'static str {
+    use crate::target_rule::TargetRule;
+    match (label, rule) {
+        ("E4", AnyRule::Target(TargetRule::HloBroadcast { .. })) => {
+            "an operand's size is the size of the result axis it lands on; nothing expands"
+        }
+        ("E4", _) => "an operand's size is 1 or the size of the result axis it lands on",
+        ("E5", _) => "the number of elements, and of bytes, fits in isize",
+        ("O1", _) => "all operands have the same shape; nothing is broadcast",
+        ("N2", _) => "right-aligned axes must be equal, or one of them 1",
+        ("X2", _) => {
+            "for equal ranks, leave broadcast_dimensions empty or name every axis in order"
+        }
+        ("X3", _) => "a scalar goes with anything, and takes no broadcast_dimensions",
+        ("X4", _) => {
+            "for different ranks, broadcast_dimensions says where the smaller one's axes land"
+        }
+        ("X6", _) => "every entry names an axis of the larger operand, counting from 0",
+        ("X7", _) => "an axis and the axis it is mapped to must be equal, or one of them 1",
+        ("X9", _) => "axes of equal ranks must be equal, or one of them 1",
+        ("XT", _) => "each operand is a scalar or has the shape that the others have",
+        ("P2", _) => "axis is -1, or 0 up to the rank of what is broadcast onto",
+        ("P4", _) => {
+            "axis plus the operand's rank, ones included, is at most the rank of what it is broadcast onto"
+        }
+        ("P5", _) => {
+            "only the operand that is broadcast expands: its size is 1 or that of the axis it lands on"
+        }
+        ("T1", _) => "right-aligned, a size of the data is 1 or that of the target",
+        ("T2", _) => "right-aligned axes of data and target must be equal, or one of them 1",
+        ("T3", _) => "a size of the data is 1 or that of the target axis it lands on",
+        _ => "the second operand is one element or a run of the first one's axes",
+    }
+}

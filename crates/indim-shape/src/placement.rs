@@ -1,0 +1,114 @@
+//! The search for places where the axes of one shape could land on those of another.
+//!
+//! It proposes; whether a rule set takes a proposal is found by elaborating it in `repair.rs`.
+
+use alloc::vec::Vec;
+
+use crate::shape::Shape;
+
+/// How many positions the search looks at. Shapes of few axes need a handful; the bound is for
+/// hostile ranks.
+const MAX_STEPS: usize = 1 << 14;
+
+/// How many placements are kept.
+const MAX_PLACEMENTS: usize = 64;
+
+/// One way of placing a smaller shape's axes, in order, on axes of a larger one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Placement {
+    /// For each axis of the smaller shape the larger one's.
+    pub(crate) axes: Vec<usize>,
+    /// How many axes of the larger shape would have to expand, which is seldom meant.
+    larger_expands: usize,
+    /// How many axes of the smaller shape expand from 1 to another size.
+    smaller_expands: usize,
+    /// How many axes of the larger shape lie unnamed between named ones.
+    gaps: usize,
+}
+
+impl Placement {
+    fn new(small: &Shape, large: &Shape, axes: Vec<usize>) -> Self {
+        let pairs = || small.iter().zip(axes.iter().map(|&axis| large[axis]));
+        let larger_expands = pairs().filter(|&(&size, other)| other == 1 && size != 1).count();
+        let smaller_expands = pairs().filter(|&(&size, other)| size == 1 && other != 1).count();
+        let span = axes.last().map_or(0, |last| last + 1 - axes[0]);
+        let gaps = span - axes.len();
+        Placement { axes, larger_expands, smaller_expands, gaps }
+    }
+}
+
+/// The places where `small` fits on `large`, the likeliest first: sizes that are equal before sizes
+/// that expand, neighbouring axes before spread ones, the last axes before the first.
+///
+/// Those that expand the larger shape are left out when there are others.
+pub(crate) fn placements(small: &Shape, large: &Shape) -> Vec<Placement> {
+    let mut found = search(small, large);
+    found.sort_by_key(|place| (place.larger_expands, place.smaller_expands, place.gaps));
+    let fewest = found.first().map_or(0, |place| place.larger_expands.min(1));
+    found.retain(|place| place.larger_expands.min(1) == fewest);
+    found
+}
+
+/// Every increasing placement in which each pair of sizes is equal or has a 1, up to the bounds.
+/// Backtracking from the last axis on, so that right-aligned placements come first.
+fn search(small: &Shape, large: &Shape) -> Vec<Placement> {
+    let (rank, onto) = (small.rank(), large.rank());
+    let mut found = Vec::new();
+    if rank > onto {
+        return found;
+    }
+    // `chosen[k]` is where axis `rank - 1 - k` lands; `next` is one past where the next one is tried.
+    let mut chosen: Vec<usize> = Vec::with_capacity(rank);
+    let mut next = onto;
+    for _ in 0..MAX_STEPS {
+        let left = rank - chosen.len();
+        if left == 0 {
+            found.push(Placement::new(small, large, chosen.iter().rev().copied().collect()));
+        }
+        if left > 0 && next >= left {
+            next -= 1;
+            let (size, other) = (small[left - 1], large[next]);
+            if size == other || size == 1 || other == 1 {
+                chosen.push(next);
+            }
+            continue;
+        }
+        match chosen.pop() {
+            Some(last) if found.len() < MAX_PLACEMENTS => next = last,
+            _ => break,
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn axes(small: &[usize], large: &[usize]) -> Vec<Vec<usize>> {
+        let found = placements(&Shape::from(small), &Shape::from(large));
+        found.into_iter().map(|place| place.axes).collect()
+    }
+
+    #[test]
+    fn likeliest_first() {
+        assert_eq!(axes(&[3], &[1, 3, 224, 224]), [[1]]);
+        assert_eq!(axes(&[3], &[3, 3]), [[1], [0]]);
+        assert_eq!(axes(&[3, 4], &[2, 3, 4, 5]), [[1, 2]]);
+        assert_eq!(axes(&[2, 2], &[2, 2, 2]), [[1, 2], [0, 1], [0, 2]]);
+        assert_eq!(axes(&[1, 2], &[4, 3, 1]), [[1, 2], [0, 2]]);
+        assert_eq!(axes(&[], &[2, 3]), [vec![]; 1]);
+        assert!(axes(&[3], &[2, 4]).is_empty());
+        assert!(axes(&[2, 3], &[3]).is_empty());
+    }
+
+    #[test]
+    fn hostile_ranks_are_bounded() {
+        let (small, large) = ([2; 32], [2; 64]);
+        assert_eq!(axes(&small, &large).len(), MAX_PLACEMENTS);
+        let mut nowhere = vec![2; 32];
+        nowhere[0] = 7;
+        assert!(axes(&nowhere, &large).is_empty());
+    }
+}

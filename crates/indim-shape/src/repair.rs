@@ -1,0 +1,326 @@
+//! What would work instead of a refused broadcast: found by trying, so every repair is legal.
+//!
+//! Called through [`ShapeError::repairs`]. Where axes could land is proposed by `placement.rs`; the
+//! words are here, with names from `message.rs`.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::error::{AnyRule, ShapeError};
+use crate::explicit::Broadcast;
+use crate::message::Names;
+use crate::placement::{Placement, placements};
+use crate::rule_set::{RuleSet, right_aligned};
+use crate::shape::Shape;
+use crate::target_rule::TargetRule;
+use crate::violation::Violation;
+
+/// How many placements are offered; each may be said under several rule sets.
+const MAX_OFFERED: usize = 16;
+
+/// A way to make a refused broadcast legal.
+///
+/// Displays as one clause: `pdpd axis=1 gives [1, 3, 224, 224]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    /// The rule set to use, with its attributes.
+    pub rule: AnyRule,
+    /// For each operand the shape to give it first, by inserting axes of size 1; `None` leaves it.
+    pub reshapes: Vec<Option<Shape>>,
+    /// The target of a target rule.
+    pub target: Option<Shape>,
+    /// The shape of the result.
+    pub result: Shape,
+    /// Why this is what the user may have meant.
+    pub reason: Option<RepairReason>,
+    /// Repairs of the same number mean the same thing, said under different rule sets.
+    pub meaning: usize,
+}
+
+/// Why a repair is likely to be what was meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RepairReason {
+    /// The axis lands on the only axis of that size.
+    OnlyAxisOfSize {
+        /// The operand with that axis; `None` for the target.
+        operand: Option<usize>,
+        /// The size.
+        size: usize,
+    },
+    /// There is no other place for the operand's axes.
+    OnlyPlace {
+        /// The operand whose axes are placed.
+        operand: usize,
+    },
+}
+
+impl Repair {
+    /// Elaborates the repair for the operands of the mistake.
+    ///
+    /// # Errors
+    /// None for the operands of the mistake, in their order; the labels of the rule for others.
+    pub fn elaborate(&self, operands: &[Shape]) -> Result<Broadcast, ShapeError> {
+        elaborate_reshaped(&self.rule, &self.reshapes, self.target.as_ref(), operands)
+    }
+
+    /// What to do, without what it gives.
+    pub(crate) fn action(&self, names: &Names<'_>) -> String {
+        let rule = match &self.rule {
+            AnyRule::Elementwise(RuleSet::Xla { dims }) if dims.is_empty() => {
+                String::from("xla without broadcast_dimensions")
+            }
+            AnyRule::Elementwise(RuleSet::Xla { dims }) => format!("broadcast_dimensions={dims:?}"),
+            AnyRule::Elementwise(rule) => format!("{rule}"),
+            AnyRule::Target(rule) => format!("{rule}"),
+            AnyRule::ExplicitForm => format!("{}", self.rule),
+        };
+        let mut reshapes = String::new();
+        for (operand, shape) in self.reshapes.iter().enumerate() {
+            if let Some(shape) = shape {
+                let and = if reshapes.is_empty() { "" } else { " and " };
+                reshapes += &format!("{and}{} reshaped to {shape}", names.plain(operand));
+            }
+        }
+        match reshapes.is_empty() {
+            true => rule,
+            false => format!("{reshapes} under {rule}"),
+        }
+    }
+
+    /// The reason in brackets, after a blank, or nothing.
+    pub(crate) fn reason_text(&self, names: &Names<'_>) -> String {
+        match self.reason {
+            Some(RepairReason::OnlyAxisOfSize { operand, size }) => {
+                let whose = operand.map_or(String::from("the target"), |k| names.operand(k));
+                format!(" (the only axis of {whose} of size {size})")
+            }
+            Some(RepairReason::OnlyPlace { operand }) => {
+                format!(" (the only place for {})", names.operand(operand))
+            }
+            None => String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Names::by_position(&self.rule);
+        let (action, reason) = (self.action(&names), self.reason_text(&names));
+        write!(formatter, "{action} gives {}{reason}", self.result)
+    }
+}
+
+/// Elaborates after giving operands other shapes. Shared with `convert.rs`.
+pub(crate) fn elaborate_reshaped(
+    rule: &AnyRule,
+    reshapes: &[Option<Shape>],
+    target: Option<&Shape>,
+    operands: &[Shape],
+) -> Result<Broadcast, ShapeError> {
+    let reshaped: Vec<Shape> = operands
+        .iter()
+        .enumerate()
+        .map(|(k, shape)| reshapes.get(k).cloned().flatten().unwrap_or_else(|| shape.clone()))
+        .collect();
+    match (rule, target, reshaped.as_slice()) {
+        (AnyRule::Elementwise(rule), _, operands) => rule.elaborate(operands),
+        (AnyRule::Target(rule), Some(target), [data]) => rule.elaborate(data, target),
+        _ => {
+            let violation = Violation::OperandCount { given: operands.len() };
+            Err(ShapeError::new(violation, operands.to_vec()).with_rule(rule.clone()))
+        }
+    }
+}
+
+/// `shape` with axis `i` at position `map[i] - start` of `end - start` axes, and ones between. `None`
+/// when that is the shape itself. The map is increasing and lies in the range.
+pub(crate) fn reshape_onto(
+    shape: &Shape,
+    map: &[usize],
+    start: usize,
+    end: usize,
+) -> Option<Shape> {
+    let mut sizes = vec![1; end - start];
+    for (&size, &axis) in shape.iter().zip(map) {
+        sizes[axis - start] = size;
+    }
+    Some(Shape::from(sizes)).filter(|reshaped| reshaped != shape)
+}
+
+/// The search: for each place where the guilty operand's axes could land, the rule sets that say so.
+pub(crate) fn find_repairs(error: &ShapeError) -> Vec<Repair> {
+    let mut found = Found { error, repairs: Vec::new(), meaning: 0 };
+    match (error.violation(), error.rule(), error.shapes(), error.target()) {
+        (Violation::TooLarge { .. } | Violation::MapCount { .. }, ..) => {}
+        (_, AnyRule::Elementwise(_), shapes, _) => found.try_elementwise(shapes),
+        (_, _, [data], Some(target)) => found.try_target(data, target),
+        _ => {}
+    }
+    found.repairs
+}
+
+struct Found<'a> {
+    error: &'a ShapeError,
+    repairs: Vec<Repair>,
+    meaning: usize,
+}
+
+impl Found<'_> {
+    /// Keeps the repair if its rule takes the operands.
+    fn offer(
+        &mut self,
+        rule: AnyRule,
+        reshape: Option<(usize, Shape)>,
+        reason: Option<RepairReason>,
+    ) {
+        let shapes = self.error.shapes();
+        let mut reshapes = vec![None; shapes.len()];
+        if let Some((operand, shape)) = reshape {
+            reshapes[operand] = Some(shape);
+        }
+        let target = self.error.target().filter(|_| matches!(rule, AnyRule::Target(_)));
+        if let Ok(broadcast) = elaborate_reshaped(&rule, &reshapes, target, shapes) {
+            let (result, target) = (broadcast.result().clone(), target.cloned());
+            let meaning = self.meaning;
+            self.repairs.push(Repair { rule, reshapes, target, result, reason, meaning });
+        }
+    }
+
+    fn try_elementwise(&mut self, shapes: &[Shape]) {
+        let Some((operand, base)) = guilty_and_base(self.error, shapes) else {
+            return;
+        };
+        let places = placements(&shapes[operand], &base);
+        for place in places.iter().take(MAX_OFFERED) {
+            let reason = match shapes {
+                [_, _] => reason(&places, &shapes[operand], &base, operand, Some(1 - operand)),
+                _ => only_place(&places, operand),
+            };
+            self.try_placement(operand, &base, place, reason);
+            self.meaning += 1;
+        }
+    }
+
+    /// One place for an operand's axes: under xla and pdpd as it is, under numpy after a reshape. The
+    /// rule that was asked for goes first.
+    fn try_placement(
+        &mut self,
+        operand: usize,
+        base: &Shape,
+        place: &Placement,
+        reason: Option<RepairReason>,
+    ) {
+        let shape = &self.error.shapes()[operand];
+        let (axes, onto) = (&place.axes, base.rank());
+        let start = axes.first().copied().unwrap_or(onto);
+        let is_run = axes.iter().copied().eq(start..start + axes.len());
+        // Without a list, xla has one more reading: equal ranks, or a scalar.
+        let dims = if shape.rank() == onto { Vec::new() } else { as_dims(axes) };
+        let xla = AnyRule::Elementwise(RuleSet::Xla { dims });
+        let pdpd = AnyRule::Elementwise(RuleSet::Pdpd { axis: Some(start as i64) });
+        let numpy = AnyRule::Elementwise(RuleSet::Numpy);
+        let reshape = reshape_onto(shape, axes, start, onto).map(|shape| (operand, shape));
+        let is_pdpd = matches!(self.error.rule(), AnyRule::Elementwise(RuleSet::Pdpd { .. }));
+        if is_pdpd && is_run {
+            self.offer(pdpd.clone(), None, reason);
+        }
+        if self.error.shapes().len() == 2 {
+            self.offer(xla, None, reason);
+        }
+        if !is_pdpd && is_run {
+            self.offer(pdpd, None, reason);
+        }
+        self.offer(numpy, reshape, reason);
+    }
+
+    fn try_target(&mut self, data: &Shape, target: &Shape) {
+        let places = placements(data, target);
+        let reason = reason(&places, data, target, 0, None);
+        for place in places.iter().take(MAX_OFFERED) {
+            for rule in self.target_rules(place) {
+                self.offer(AnyRule::Target(rule), None, reason);
+            }
+            let (start, end) = (place.axes.first().copied(), target.rank());
+            let start = start.unwrap_or(end);
+            let reshape = reshape_onto(data, &place.axes, start, end);
+            let unidirectional = AnyRule::Target(TargetRule::Unidirectional);
+            self.offer(unidirectional, reshape.map(|shape| (0, shape)), reason);
+            self.meaning += 1;
+        }
+        self.offer(AnyRule::Target(TargetRule::Bidirectional), None, None);
+    }
+
+    /// The rule that was asked for with other attributes, or else the explicit ones.
+    fn target_rules(&self, place: &Placement) -> Vec<TargetRule> {
+        let dims = as_dims(&place.axes);
+        match self.error.rule() {
+            AnyRule::Target(TargetRule::XlaBroadcastInDim { .. }) => {
+                vec![TargetRule::XlaBroadcastInDim { dims }]
+            }
+            AnyRule::Target(TargetRule::HloBroadcast { .. }) => {
+                vec![
+                    TargetRule::HloBroadcast { dims: dims.clone() },
+                    TargetRule::StableHloBroadcastInDim { dims },
+                ]
+            }
+            AnyRule::Target(TargetRule::StableHloBroadcastInDim { .. }) | AnyRule::ExplicitForm => {
+                vec![TargetRule::StableHloBroadcastInDim { dims }]
+            }
+            AnyRule::Target(TargetRule::Pdpd { .. }) => {
+                let axis = place.axes.first().map_or(-1, |&axis| axis as i64);
+                let pdpd = TargetRule::Pdpd { axis: Some(axis) };
+                let is_run = place.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+                let explicit = TargetRule::Explicit { axes: dims };
+                if is_run { vec![pdpd, explicit] } else { vec![explicit] }
+            }
+            _ => vec![TargetRule::Explicit { axes: dims }],
+        }
+    }
+}
+
+fn as_dims(axes: &[usize]) -> Vec<i64> {
+    axes.iter().map(|&axis| axis as i64).collect()
+}
+
+/// The operand to place, and the shape to place it on: of two operands the one of smaller rank on
+/// the other, of more the guilty one on what the others make together.
+fn guilty_and_base(error: &ShapeError, shapes: &[Shape]) -> Option<(usize, Shape)> {
+    if let [first, second] = shapes {
+        return match first.rank() < second.rank() {
+            true => Some((0, second.clone())),
+            false => Some((1, first.clone())),
+        };
+    }
+    let operand = error.operand().unwrap_or(0);
+    let others = shapes.iter().enumerate().filter(|&(k, _)| k != operand);
+    let others: Vec<Shape> = others.map(|(_, shape)| shape.clone()).collect();
+    let (_, base) = right_aligned(&others).ok()?;
+    shapes.get(operand).map(|_| (operand, base))
+}
+
+fn only_place(places: &[Placement], operand: usize) -> Option<RepairReason> {
+    (places.len() == 1).then_some(RepairReason::OnlyPlace { operand })
+}
+
+/// Of a single place: which axis it is if that says more.
+fn reason(
+    places: &[Placement],
+    small: &Shape,
+    large: &Shape,
+    operand: usize,
+    other: Option<usize>,
+) -> Option<RepairReason> {
+    match (places, small.sizes()) {
+        ([place], &[size]) if large[place.axes[0]] == size => {
+            let is_only = large.iter().filter(|&&other| other == size).count() == 1;
+            is_only.then_some(RepairReason::OnlyAxisOfSize { operand: other, size })
+        }
+        (_, []) => None,
+        _ if small.rank() == large.rank() => None,
+        _ => only_place(places, operand),
+    }
+}

@@ -1,0 +1,264 @@
+//! What can be wrong with shapes, as data: one variant per kind of mistake, with operands, axes and sizes.
+//!
+//! The rule that was broken and the shapes as given are added in `error.rs`; the words are in
+//! `message.rs`. Made by `explicit.rs`, `rule_set.rs` and `target_rule.rs` only.
+
+use crate::shape::Shape;
+
+/// Whose axis is spoken of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Party {
+    /// The operand at this position, from 0.
+    Operand(usize),
+    /// The result of the explicit form, or the target of a target rule.
+    Result,
+}
+
+/// One axis and its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AxisOf {
+    /// Whose axis it is.
+    pub party: Party,
+    /// Which of its axes, from 0.
+    pub axis: usize,
+    /// The size of that axis.
+    pub size: usize,
+}
+
+impl AxisOf {
+    pub(crate) fn operand(operand: usize, axis: usize, size: usize) -> Self {
+        AxisOf { party: Party::Operand(operand), axis, size }
+    }
+
+    pub(crate) fn result(axis: usize, size: usize) -> Self {
+        AxisOf { party: Party::Result, axis, size }
+    }
+}
+
+/// Which rule was broken, by which operand and axis, with the sizes.
+///
+/// `operand` counts the operands from 0, `axis` the axes of that operand. Where a rule of XLA
+/// speaks of the smaller operand, that is the operand named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Violation {
+    /// E1: there is not one map per operand.
+    MapCount {
+        /// How many maps were given.
+        maps: usize,
+    },
+    /// E1, X3, X5, T3: not one entry per axis of the operand.
+    DimsLength {
+        /// The operand whose axes are mapped.
+        operand: usize,
+        /// Its number of axes.
+        rank: usize,
+        /// The number of entries.
+        length: usize,
+    },
+    /// E2, T3: an entry names no axis of the result.
+    DimOutOfRange {
+        /// The operand whose axis is mapped.
+        operand: usize,
+        /// The axis that is mapped.
+        axis: usize,
+        /// The entry as given.
+        dim: i64,
+        /// The number of axes of the result.
+        rank: usize,
+    },
+    /// E3: two axes of one operand land on the same axis of the result.
+    DimsNotUnique {
+        /// The operand whose axis is mapped.
+        operand: usize,
+        /// The second axis that lands there.
+        axis: usize,
+        /// The axis of the result that is named twice.
+        dim: usize,
+    },
+    /// E4, N2, P5, T1, T2, T3, L: two sizes on one axis do not go together.
+    SizeMismatch {
+        /// The guilty axis.
+        this: AxisOf,
+        /// What it meets: the axis that set the size.
+        other: AxisOf,
+    },
+    /// E5: the number of elements, or of bytes, does not fit `isize`.
+    TooLarge {
+        /// The shape that is too large.
+        shape: Shape,
+        /// The bytes of one element; 1 where elements are counted.
+        element_size: usize,
+    },
+    /// O1: the shape is not that of the first operand.
+    ShapesDiffer {
+        /// The first operand that differs.
+        operand: usize,
+        /// Its first axis that differs; `None` when the ranks differ.
+        axis: Option<usize>,
+    },
+    /// X2: equal ranks, but the list is neither empty nor 0, 1, ..., rank - 1.
+    SameRankDimsNotIdentity {
+        /// The rank of both operands.
+        rank: usize,
+    },
+    /// X4: ranks differ and there is no list.
+    RankMismatchWithoutDims {
+        /// The operand of smaller rank.
+        smaller: usize,
+    },
+    /// X6: an entry is negative.
+    DimNegative {
+        /// The operand of smaller rank.
+        operand: usize,
+        /// The axis that is mapped.
+        axis: usize,
+        /// The entry as given.
+        dim: i64,
+    },
+    /// X6: an entry is not below the larger rank.
+    DimTooLarge {
+        /// The operand of smaller rank.
+        operand: usize,
+        /// The axis that is mapped.
+        axis: usize,
+        /// The entry as given.
+        dim: i64,
+        /// The larger rank.
+        rank: usize,
+    },
+    /// X7: an axis of the smaller operand does not fit the axis it is mapped to.
+    DimSizeMismatch {
+        /// The axis of the smaller operand.
+        this: AxisOf,
+        /// The axis of the larger operand it is mapped to.
+        other: AxisOf,
+    },
+    /// X8, T3: an entry is not above the one before.
+    DimsNotStrictlyIncreasing {
+        /// The operand whose axes are mapped.
+        operand: usize,
+        /// The axis that is mapped.
+        axis: usize,
+        /// The entry as given.
+        dim: i64,
+        /// The entry before.
+        previous: i64,
+    },
+    /// X9: on one axis of equal ranks the sizes differ and neither is 1.
+    DegenerateIncompatible {
+        /// The axis of the second operand.
+        this: AxisOf,
+        /// The axis of the first.
+        other: AxisOf,
+    },
+    /// XT, of XLA's and StableHLO's ternary operations: neither a scalar nor of the others' shape.
+    ImplicitBroadcastUnsupported {
+        /// The operand that differs.
+        operand: usize,
+    },
+    /// XT: `broadcast_dimensions` was given to an operation that takes none.
+    DimsNotTaken {
+        /// The number of entries.
+        length: usize,
+    },
+    /// P1, T1, L: the operand has more axes than what it is broadcast onto.
+    RankTooLarge {
+        /// The operand.
+        operand: usize,
+        /// Its number of axes.
+        rank: usize,
+        /// The number of axes it is broadcast onto.
+        onto: usize,
+    },
+    /// P2, P4, L: the axis does not exist, or the operand does not fit behind it.
+    AxisOutOfRange {
+        /// The operand that is broadcast.
+        operand: usize,
+        /// The attribute as given.
+        axis: i64,
+        /// The operand's number of axes.
+        rank: usize,
+        /// The number of axes it is broadcast onto.
+        onto: usize,
+    },
+    /// The rule says nothing about this number of operands.
+    OperandCount {
+        /// How many were given.
+        given: usize,
+    },
+}
+
+impl Violation {
+    /// The stable code, as in the rules.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Violation::MapCount { .. } | Violation::DimsLength { .. } => "dims-length-mismatch",
+            Violation::DimOutOfRange { .. } => "dim-out-of-range",
+            Violation::DimsNotUnique { .. } => "dims-not-unique",
+            Violation::SizeMismatch { .. } => "size-mismatch",
+            Violation::TooLarge { .. } => "too-large",
+            Violation::ShapesDiffer { .. } => "shapes-differ",
+            Violation::SameRankDimsNotIdentity { .. } => "same-rank-dims-not-identity",
+            Violation::RankMismatchWithoutDims { .. } => "rank-mismatch-without-dims",
+            Violation::DimNegative { .. } => "dim-negative",
+            Violation::DimTooLarge { .. } => "dim-too-large",
+            Violation::DimSizeMismatch { .. } => "dim-size-mismatch",
+            Violation::DimsNotStrictlyIncreasing { .. } => "dims-not-strictly-increasing",
+            Violation::DegenerateIncompatible { .. } => "degenerate-incompatible",
+            Violation::ImplicitBroadcastUnsupported { .. } | Violation::DimsNotTaken { .. } => {
+                "implicit-broadcast-unsupported"
+            }
+            Violation::RankTooLarge { .. } => "rank-too-large",
+            Violation::AxisOutOfRange { .. } => "axis-out-of-range",
+            Violation::OperandCount { .. } => "wrong-operand-count",
+        }
+    }
+
+    /// The two axes whose sizes clash, the guilty one first.
+    pub const fn clash(&self) -> Option<(AxisOf, AxisOf)> {
+        match *self {
+            Violation::SizeMismatch { this, other }
+            | Violation::DimSizeMismatch { this, other }
+            | Violation::DegenerateIncompatible { this, other } => Some((this, other)),
+            _ => None,
+        }
+    }
+
+    /// The position of the guilty operand.
+    pub const fn operand(&self) -> Option<usize> {
+        match *self {
+            Violation::DimsLength { operand, .. }
+            | Violation::DimOutOfRange { operand, .. }
+            | Violation::DimsNotUnique { operand, .. }
+            | Violation::ShapesDiffer { operand, .. }
+            | Violation::RankMismatchWithoutDims { smaller: operand }
+            | Violation::DimNegative { operand, .. }
+            | Violation::DimTooLarge { operand, .. }
+            | Violation::DimsNotStrictlyIncreasing { operand, .. }
+            | Violation::ImplicitBroadcastUnsupported { operand }
+            | Violation::RankTooLarge { operand, .. }
+            | Violation::AxisOutOfRange { operand, .. } => Some(operand),
+            _ => match self.clash() {
+                Some((AxisOf { party: Party::Operand(operand), .. }, _)) => Some(operand),
+                _ => None,
+            },
+        }
+    }
+
+    /// The guilty axis of the guilty operand.
+    pub const fn axis(&self) -> Option<usize> {
+        match *self {
+            Violation::DimOutOfRange { axis, .. }
+            | Violation::DimsNotUnique { axis, .. }
+            | Violation::DimNegative { axis, .. }
+            | Violation::DimTooLarge { axis, .. }
+            | Violation::DimsNotStrictlyIncreasing { axis, .. } => Some(axis),
+            Violation::ShapesDiffer { axis, .. } => axis,
+            _ => match self.clash() {
+                Some((this, _)) => Some(this.axis),
+                None => None,
+            },
+        }
+    }
+}

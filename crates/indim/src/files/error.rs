@@ -1,0 +1,156 @@
+//! What can be wrong with a file.
+
+use core::fmt;
+use std::path::{Path, PathBuf};
+
+use indim_graph::DType;
+use indim_shape::{Shape, ShapeError};
+
+/// A file that cannot be read or written as an array.
+#[derive(Debug)]
+pub struct FileError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub kind: FileErrorKind,
+}
+
+/// The kinds of mistakes in files.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileErrorKind {
+    /// The system refuses.
+    Io(std::io::Error),
+    /// The file does not begin like a `.npy` file.
+    NotNpy,
+    /// The version of the format is unknown.
+    UnknownVersion {
+        /// The version's two numbers.
+        version: (u8, u8),
+    },
+    /// The header is longer than the file, or than any header is.
+    HeaderTooLong {
+        /// The length that the file claims.
+        claimed: usize,
+        /// The bytes there are.
+        available: usize,
+    },
+    /// The header cannot be read.
+    BadHeader {
+        /// The position in the file.
+        position: usize,
+        /// What is wanted there.
+        expected: &'static str,
+    },
+    /// The elements are of a type that indim does not have.
+    UnknownElementType {
+        /// The type as the header gives it.
+        descr: String,
+    },
+    /// The elements are of a type that indim has but does not evaluate.
+    NotEvaluated {
+        /// The element type.
+        dtype: DType,
+    },
+    /// E5: the array is too large.
+    TooLarge(ShapeError),
+    /// There are fewer or more bytes than the shape asks for.
+    WrongLength {
+        /// The shape.
+        shape: Shape,
+        /// The bytes it asks for.
+        expected: usize,
+        /// The bytes there are.
+        available: usize,
+    },
+    /// The archive cannot be read.
+    BadArchive(String),
+    /// The archive has no such member.
+    NoMember {
+        /// The member asked for.
+        member: String,
+        /// The members there are.
+        members: Vec<String>,
+    },
+}
+
+impl FileError {
+    pub(super) fn new(path: &Path, kind: FileErrorKind) -> Self {
+        FileError { path: path.to_owned(), kind }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self.kind {
+            FileErrorKind::Io(_) => "io",
+            FileErrorKind::NotNpy => "not-npy",
+            FileErrorKind::UnknownVersion { .. } => "unknown-version",
+            FileErrorKind::HeaderTooLong { .. } | FileErrorKind::BadHeader { .. } => "bad-header",
+            FileErrorKind::UnknownElementType { .. } => "unknown-element-type",
+            FileErrorKind::NotEvaluated { .. } => "element-type-not-evaluated",
+            FileErrorKind::TooLarge(_) => "too-large",
+            FileErrorKind::WrongLength { .. } => "wrong-length",
+            FileErrorKind::BadArchive(_) => "bad-archive",
+            FileErrorKind::NoMember { .. } => "no-member",
+        }
+    }
+}
+
+impl From<std::io::Error> for FileErrorKind {
+    fn from(error: std::io::Error) -> Self {
+        FileErrorKind::Io(error)
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.path.display(), self.kind)
+    }
+}
+
+impl fmt::Display for FileErrorKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileErrorKind::Io(error) => write!(formatter, "{error}"),
+            FileErrorKind::NotNpy => {
+                formatter.write_str("not a .npy file (it does not begin with \\x93NUMPY)")
+            }
+            FileErrorKind::UnknownVersion { version: (major, minor) } => {
+                write!(
+                    formatter,
+                    "version {major}.{minor} of the .npy format is not known; 1.0 to 3.0 are"
+                )
+            }
+            FileErrorKind::HeaderTooLong { claimed, available } => write!(
+                formatter,
+                "the header claims {claimed} bytes; {available} follow, and a header has at most {}",
+                super::header::MAXIMUM_HEADER
+            ),
+            FileErrorKind::BadHeader { position, expected } => {
+                write!(formatter, "damaged header: expected {expected} at byte {position}")
+            }
+            FileErrorKind::UnknownElementType { descr } => {
+                write!(formatter, "elements of type {descr} are not numbers that indim knows")
+            }
+            FileErrorKind::NotEvaluated { dtype } => write!(
+                formatter,
+                "elements of type {dtype} cannot be evaluated yet; save the array as float32 or float64"
+            ),
+            FileErrorKind::TooLarge(error) => write!(formatter, "{error}"),
+            FileErrorKind::WrongLength { shape, expected, available } => write!(
+                formatter,
+                "shape {shape} asks for {expected} bytes of elements, the file has {available}"
+            ),
+            FileErrorKind::BadArchive(message) => write!(formatter, "damaged archive: {message}"),
+            FileErrorKind::NoMember { member, members } => {
+                write!(
+                    formatter,
+                    "there is no member `{member}`; there are: {}",
+                    members.join(", ")
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for FileError {}

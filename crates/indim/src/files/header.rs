@@ -1,0 +1,218 @@
+//! The header of a `.npy` file.
+//!
+//! The header is one line of Python, a dict with the three keys `descr`, `fortran_order` and `shape`.
+//! Libraries that read it allow any Python literal, recursively, and allocate what the file claims;
+//! this reader knows the one form, takes no memory, and says where it fails.
+//! The format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
+
+use indim_cpu::row_major_strides;
+use indim_graph::{ArrayType, DType};
+use indim_shape::Shape;
+
+use super::error::FileErrorKind;
+
+/// Longer headers are refused; NumPy's own limit for trusted files is 10,000.
+pub(super) const MAXIMUM_HEADER: usize = 64 * 1024;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// What a header says.
+#[derive(Debug, PartialEq)]
+pub(super) struct Header {
+    pub(super) array_type: ArrayType,
+    /// Whether the first axis is the dense one.
+    pub(super) is_fortran: bool,
+    /// Whether the elements are in the other byte order.
+    pub(super) is_swapped: bool,
+    /// Where the elements begin.
+    pub(super) data_offset: usize,
+}
+
+impl Header {
+    /// The stride along each axis in bytes.
+    pub(super) fn strides(&self) -> Vec<isize> {
+        if !self.is_fortran {
+            return row_major_strides(&self.array_type);
+        }
+        let ArrayType { dtype, shape } = &self.array_type;
+        let reversed: Shape = shape.iter().rev().copied().collect();
+        let mut strides = row_major_strides(&ArrayType::new(*dtype, reversed));
+        strides.reverse();
+        strides
+    }
+
+    /// The elements in the machine's byte order.
+    pub(super) fn swapped(&self, elements: &[u8]) -> Vec<u8> {
+        let mut bytes = elements.to_vec();
+        bytes.chunks_exact_mut(self.array_type.dtype.size()).for_each(<[u8]>::reverse);
+        bytes
+    }
+}
+
+/// Reads the header of a whole file, and checks it against the file's length.
+pub(super) fn parse(file: &[u8]) -> Result<Header, FileErrorKind> {
+    let rest = file.strip_prefix(MAGIC).ok_or(FileErrorKind::NotNpy)?;
+    let (length, text_offset) = match *rest {
+        [1, 0, a, b, ..] => (usize::from(u16::from_le_bytes([a, b])), MAGIC.len() + 4),
+        [2 | 3, 0, a, b, c, d, ..] => (u32::from_le_bytes([a, b, c, d]) as usize, MAGIC.len() + 6),
+        [1..=3, 0, ..] | [] | [_] => {
+            return Err(FileErrorKind::BadHeader {
+                position: MAGIC.len(),
+                expected: "a version and a length",
+            });
+        }
+        [major, minor, ..] => {
+            return Err(FileErrorKind::UnknownVersion { version: (major, minor) });
+        }
+    };
+    let available = file.len() - text_offset;
+    if length > available.min(MAXIMUM_HEADER) {
+        return Err(FileErrorKind::HeaderTooLong { claimed: length, available });
+    }
+    let data_offset = text_offset + length;
+    let mut parser = Parser { file: &file[..data_offset], position: text_offset };
+    let header = parser.dict(data_offset)?;
+    let ArrayType { dtype, shape } = &header.array_type;
+    let expected = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
+    let available = file.len() - data_offset;
+    if expected != available {
+        return Err(FileErrorKind::WrongLength { shape: shape.clone(), expected, available });
+    }
+    Ok(header)
+}
+
+struct Parser<'a> {
+    file: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn dict(&mut self, data_offset: usize) -> Result<Header, FileErrorKind> {
+        let (mut descr, mut is_fortran, mut shape) = (None, None, None);
+        self.expect(b'{', "`{`")?;
+        while !self.accept(b'}') {
+            let key = self.string()?;
+            self.expect(b':', "`:`")?;
+            match key {
+                b"descr" if descr.is_none() => descr = Some(self.descr()?),
+                b"fortran_order" if is_fortran.is_none() => is_fortran = Some(self.truth()?),
+                b"shape" if shape.is_none() => shape = Some(self.shape()?),
+                _ => return Err(self.wrong("one of the keys descr, fortran_order and shape, once")),
+            }
+            if !self.accept(b',') {
+                self.expect(b'}', "`,` or `}`")?;
+                break;
+            }
+        }
+        let (Some((dtype, is_swapped)), Some(is_fortran), Some(shape)) = (descr, is_fortran, shape)
+        else {
+            return Err(self.wrong("the keys descr, fortran_order and shape"));
+        };
+        self.skip_spaces();
+        if self.position != self.file.len() {
+            return Err(self.wrong("the end of the header"));
+        }
+        Ok(Header { array_type: ArrayType { dtype, shape }, is_fortran, is_swapped, data_offset })
+    }
+
+    fn wrong(&self, expected: &'static str) -> FileErrorKind {
+        FileErrorKind::BadHeader { position: self.position, expected }
+    }
+
+    fn skip_spaces(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.file.get(self.position) {
+            self.position += 1;
+        }
+    }
+
+    fn accept(&mut self, byte: u8) -> bool {
+        self.skip_spaces();
+        let is_next = self.file.get(self.position) == Some(&byte);
+        self.position += usize::from(is_next);
+        is_next
+    }
+
+    fn expect(&mut self, byte: u8, name: &'static str) -> Result<(), FileErrorKind> {
+        if self.accept(byte) { Ok(()) } else { Err(self.wrong(name)) }
+    }
+
+    /// A text in single or double quotes, without escapes.
+    fn string(&mut self) -> Result<&'a [u8], FileErrorKind> {
+        self.skip_spaces();
+        let Some(&quote @ (b'\'' | b'"')) = self.file.get(self.position) else {
+            return Err(self.wrong("a text in quotes"));
+        };
+        let start = self.position + 1;
+        let length = self.file[start..].iter().position(|&byte| byte == quote);
+        let length = length.ok_or_else(|| self.wrong("a closing quote"))?;
+        self.position = start + length + 1;
+        Ok(&self.file[start..start + length])
+    }
+
+    fn word(&mut self) -> &'a [u8] {
+        self.skip_spaces();
+        let start = self.position;
+        while self.file.get(self.position).is_some_and(u8::is_ascii_alphanumeric) {
+            self.position += 1;
+        }
+        &self.file[start..self.position]
+    }
+
+    fn truth(&mut self) -> Result<bool, FileErrorKind> {
+        match self.word() {
+            b"True" => Ok(true),
+            b"False" => Ok(false),
+            _ => Err(self.wrong("True or False")),
+        }
+    }
+
+    /// The element type, and whether its bytes are in the other order.
+    fn descr(&mut self) -> Result<(DType, bool), FileErrorKind> {
+        self.skip_spaces();
+        if self.file.get(self.position) == Some(&b'[') {
+            return Err(FileErrorKind::UnknownElementType { descr: "a structure".to_owned() });
+        }
+        let text = String::from_utf8_lossy(self.string()?).into_owned();
+        let unknown = || FileErrorKind::UnknownElementType { descr: format!("`{text}`") };
+        let order =
+            text.chars().next().filter(|order| "<>|=".contains(*order)).ok_or_else(unknown)?;
+        let dtype = match &text[1..] {
+            "b1" => DType::Bool,
+            "i1" => DType::I8,
+            "i2" => DType::I16,
+            "i4" => DType::I32,
+            "i8" => DType::I64,
+            "u1" => DType::U8,
+            "u2" => DType::U16,
+            "u4" => DType::U32,
+            "u8" => DType::U64,
+            "f2" => DType::F16,
+            "f4" => DType::F32,
+            "f8" => DType::F64,
+            "c8" => DType::C64,
+            "c16" => DType::C128,
+            _ => return Err(unknown()),
+        };
+        if !dtype.is_evaluated() {
+            return Err(FileErrorKind::NotEvaluated { dtype });
+        }
+        let foreign = if cfg!(target_endian = "little") { '>' } else { '<' };
+        Ok((dtype, order == foreign && dtype.size() > 1))
+    }
+
+    fn shape(&mut self) -> Result<Shape, FileErrorKind> {
+        self.expect(b'(', "`(`")?;
+        let mut sizes = Vec::new();
+        while !self.accept(b')') {
+            let digits = core::str::from_utf8(self.word()).unwrap_or_default();
+            // Python 2 wrote large sizes with an L.
+            let size = digits.strip_suffix('L').unwrap_or(digits).parse::<usize>();
+            sizes.push(size.map_err(|_| self.wrong("a size that is a non-negative integer"))?);
+            if !self.accept(b',') {
+                self.expect(b')', "`,` or `)`")?;
+                break;
+            }
+        }
+        Ok(Shape::from(sizes))
+    }
+}

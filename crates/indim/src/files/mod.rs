@@ -1,0 +1,89 @@
+//! Files of arrays: `.npy`, and members of `.npz`.
+
+mod error;
+mod header;
+mod npz;
+mod write;
+
+use std::path::Path;
+
+use indim_cpu::{ArrayView, MappedFile};
+use indim_graph::ArrayType;
+
+pub use error::{FileError, FileErrorKind};
+pub use npz::read_npz_member;
+pub use write::{write_npy, write_npy_to};
+
+/// An array in a file, or read from one.
+///
+/// The elements of a `.npy` file in the machine's byte order are read where they are, by the system,
+/// when they are touched; those in the other byte order are copied.
+#[derive(Debug)]
+pub struct ArrayFile {
+    array_type: ArrayType,
+    strides: Vec<isize>,
+    bytes: Bytes,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Mapped { file: MappedFile, offset: usize },
+    Owned(Vec<u8>),
+}
+
+impl ArrayFile {
+    /// Opens a `.npy` file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or has elements of a type that indim does not
+    /// evaluate. Nothing is allocated before the header has been checked.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        let located = |kind| FileError::new(path, kind);
+        let file = MappedFile::open(path).map_err(|error| located(error.into()))?;
+        let header = header::parse(&file).map_err(located)?;
+        let strides = header.strides();
+        let bytes = match header.is_swapped {
+            false => Bytes::Mapped { offset: header.data_offset, file },
+            true => Bytes::Owned(header.swapped(&file[header.data_offset..])),
+        };
+        Ok(ArrayFile { array_type: header.array_type, strides, bytes })
+    }
+
+    /// An array from the bytes of a whole `.npy` file.
+    fn from_bytes(mut file: Vec<u8>) -> Result<Self, FileErrorKind> {
+        let header = header::parse(&file)?;
+        let strides = header.strides();
+        let bytes = match header.is_swapped {
+            true => header.swapped(&file[header.data_offset..]),
+            false => {
+                file.drain(..header.data_offset);
+                file
+            }
+        };
+        Ok(ArrayFile { array_type: header.array_type, strides, bytes: Bytes::Owned(bytes) })
+    }
+
+    /// Element type and shape.
+    pub fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    /// The stride along each axis in bytes.
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// The elements' bytes, in the machine's byte order.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped { file, offset } => &file[*offset..],
+            Bytes::Owned(bytes) => bytes,
+        }
+    }
+
+    /// A view of the elements.
+    pub fn view(&self) -> ArrayView<'_> {
+        ArrayView::from_bytes(self.array_type.clone(), self.strides.clone(), self.bytes(), 0)
+            .expect("invariant: the header was checked against the length")
+    }
+}
