@@ -3,7 +3,10 @@
 //! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own).
 #![forbid(unsafe_code)]
 
+mod eval;
 mod oracle;
+mod rule;
+mod source;
 
 use std::process::ExitCode;
 
@@ -20,12 +23,14 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Eval(eval::Eval),
     /// Answer cases, one JSON object a line on standard input, with verdicts on standard output.
     Oracle,
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Eval(eval) => eval.run(),
         Command::Oracle => oracle::run(),
     };
     match result {

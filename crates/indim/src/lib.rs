@@ -4,8 +4,10 @@
 
 #[cfg(feature = "files")]
 pub mod files;
+pub mod literal;
 #[cfg(feature = "oracle")]
 pub mod oracle;
+pub mod print;
 
 pub use indim_cpu::*;
 pub use indim_graph::*;
