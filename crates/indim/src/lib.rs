@@ -2,10 +2,11 @@
 //! and free.
 #![forbid(unsafe_code)]
 
+pub mod explain;
 #[cfg(feature = "files")]
 pub mod files;
 pub mod literal;
-#[cfg(feature = "oracle")]
+#[cfg(feature = "json")]
 pub mod oracle;
 pub mod print;
 
