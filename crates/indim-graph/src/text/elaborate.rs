@@ -3,10 +3,9 @@
 //! One loop over the nodes, operands before operations. The element types are decided in
 //! `typing.rs`, the shapes by the builder.
 
-use core::str::FromStr;
 use std::collections::HashMap;
 
-use indim_shape::{RuleSet, Shape, TargetRule};
+use indim_shape::{RuleSet, Shape};
 
 use super::Expression;
 use super::error::{ExprError, ExprErrorKind, Span};
@@ -23,7 +22,7 @@ use crate::error::{GraphError, GraphErrorKind};
 use crate::eval::evaluate;
 use crate::op::Op;
 
-type Elaborated<T> = Result<T, ExprError>;
+pub(super) type Elaborated<T> = Result<T, ExprError>;
 
 /// What a node has become.
 #[derive(Debug, Clone, Copy)]
@@ -32,10 +31,10 @@ enum Operand<'b> {
     Array(Value<'b>),
 }
 
-struct Elaborator<'e, 'b> {
+pub(super) struct Elaborator<'e, 'b> {
     expression: &'e Expression,
-    builder: &'b GraphBuilder,
-    rule: Option<&'e RuleSet>,
+    pub(super) builder: &'b GraphBuilder,
+    pub(super) rule: Option<&'e RuleSet>,
     bindings: HashMap<&'e str, Value<'b>>,
     /// What the nodes before the present one have become.
     operands: Vec<Operand<'b>>,
@@ -140,7 +139,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         {
             return Ok(Operand::Array(square));
         }
-        let (op, manner) = operation_of(operator, mark)?;
+        let (op, manner) = operation_of(operator);
         let rule = self.rule_of(&[])?;
         let operation = Operation { op, manner, nodes, rule, mark };
         self.elementwise(&operation).map(Operand::Array)
@@ -153,7 +152,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         nodes: &[NodeIndex; 2],
         mark: Span,
     ) -> Elaborated<Literal> {
-        let (op, _) = operation_of(operator, mark)?;
+        let (op, _) = operation_of(operator);
         let b = GraphBuilder::new();
         let fold = || {
             let scalars = nodes.map(|node| match self.operands[node] {
@@ -178,8 +177,11 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         attributes: &[GivenAttribute],
         mark: Span,
     ) -> Elaborated<Value<'b>> {
-        let Function::Elementwise { op, manner } = function else {
-            return self.structural(function, nodes, attributes, mark);
+        let (op, manner) = match function {
+            Function::Elementwise { op, manner } => (op, manner),
+            Function::Structural(structural) => {
+                return self.structural(structural, nodes, attributes, mark);
+            }
         };
         let rule = self.rule_of(attributes)?;
         if manner == Manner::NumpyOnly && rule != RuleSet::Numpy {
@@ -369,105 +371,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
     }
 
-    fn structural(
-        &self,
-        function: Function,
-        nodes: &[NodeIndex],
-        attributes: &[GivenAttribute],
-        mark: Span,
-    ) -> Elaborated<Value<'b>> {
-        let b = self.builder;
-        if let Function::Cast(dtype) = function {
-            return self.cast(nodes[0], dtype);
-        }
-        if let Function::Convert = function {
-            return self.cast(nodes[0], element_type(attributes));
-        }
-        if let Function::Reshape = function {
-            return self.reshape(nodes, attributes, mark);
-        }
-        let shape = sizes(attributes)?;
-        let dims =
-            integers(attributes, &[Attribute::Dims, Attribute::Permutation, Attribute::Axis]);
-        if let Function::Iota = function {
-            let axis = self.iota_axis(dims, &shape, mark)?;
-            return b
-                .iota(element_type(attributes), shape, axis)
-                .map_err(|error| self.graph_error(error, nodes, mark));
-        }
-        let x = self.value(nodes[0])?;
-        let result = match function {
-            Function::BroadcastInDim => {
-                let dims = dims.unwrap_or_default().to_vec();
-                match self.rule {
-                    Some(RuleSet::Xla { .. }) => {
-                        b.broadcast_to_target(x, &TargetRule::XlaBroadcastInDim { dims }, shape)
-                    }
-                    _ => b.broadcast_in_dim(x, &dims, shape),
-                }
-            }
-            Function::Broadcast => b.broadcast(x, &shape),
-            Function::BroadcastTo => b.broadcast_to_target(x, &TargetRule::Unidirectional, shape),
-            // The functions above have returned: this is a transposition.
-            _ => {
-                let rank = self.array_shape(x, mark)?.rank() as i64;
-                let reversed: Vec<i64> = (0..rank).rev().collect();
-                b.transpose(x, dims.unwrap_or(&reversed))
-            }
-        };
-        result.map_err(|error| self.graph_error(error, nodes, mark))
-    }
-
-    fn reshape(
-        &self,
-        nodes: &[NodeIndex],
-        attributes: &[GivenAttribute],
-        mark: Span,
-    ) -> Elaborated<Value<'b>> {
-        let x = self.value(nodes[0])?;
-        let shape = self.reshape_target(x, attributes, mark)?;
-        self.builder.reshape(x, shape).map_err(|error| self.graph_error(error, nodes, mark))
-    }
-
-    fn iota_axis(&self, axis: Option<&[i64]>, shape: &Shape, mark: Span) -> Elaborated<i64> {
-        match axis.and_then(<[i64]>::first) {
-            Some(axis) => Ok(*axis),
-            None if shape.rank() == 1 => Ok(0),
-            None => {
-                let function = self.text(mark).to_owned();
-                let kind = ExprErrorKind::MissingArgument { function, argument: "axis" };
-                Err(ExprError::new(kind, mark))
-            }
-        }
-    }
-
-    /// The shape of a reshape, in which one size may be -1: what keeps the number of elements.
-    fn reshape_target(
-        &self,
-        x: Value<'b>,
-        attributes: &[GivenAttribute],
-        mark: Span,
-    ) -> Elaborated<Shape> {
-        let given = integers(attributes, &[Attribute::Shape]).unwrap_or_default();
-        let Some(inferred) = given.iter().position(|size| *size == -1) else {
-            return sizes(attributes);
-        };
-        let not_inferable = || ExprError::new(ExprErrorKind::SizeNotInferable, mark);
-        let others: Option<usize> = given
-            .iter()
-            .enumerate()
-            .filter(|(axis, _)| *axis != inferred)
-            .try_fold(1usize, |product, (_, size)| {
-                product.checked_mul(usize::try_from(*size).ok()?)
-            });
-        let count = self.array_shape(x, mark)?.element_count().map_err(|_| not_inferable())?;
-        let others = others.filter(|others| *others != 0 && count % others == 0);
-        let size = count / others.ok_or_else(not_inferable)?;
-        let sizes = given.iter().map(|given| usize::try_from(*given).unwrap_or(size));
-        Ok(sizes.collect())
-    }
-
-    fn cast(&self, node: NodeIndex, dtype: DType) -> Elaborated<Value<'b>> {
+    pub(super) fn cast(&self, node: NodeIndex, dtype: DType) -> Elaborated<Value<'b>> {
         let extent = self.expression.nodes[node].extent;
         match self.operands[node] {
             Operand::Literal(literal) => self.scalar(literal, dtype, extent),
@@ -490,7 +394,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// The operand as an array; literals that no array gave a type take their own.
-    fn value(&self, node: NodeIndex) -> Elaborated<Value<'b>> {
+    pub(super) fn value(&self, node: NodeIndex) -> Elaborated<Value<'b>> {
         match self.operands[node] {
             Operand::Array(value) => Ok(value),
             Operand::Literal(literal) => {
@@ -534,12 +438,12 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         Ok(array_type.dtype)
     }
 
-    fn array_shape(&self, value: Value<'b>, span: Span) -> Elaborated<Shape> {
+    pub(super) fn array_shape(&self, value: Value<'b>, span: Span) -> Elaborated<Shape> {
         let array_type = value.array_type().map_err(|error| self.graph_error(error, &[], span))?;
         Ok(array_type.shape)
     }
 
-    fn text(&self, span: Span) -> &'e str {
+    pub(super) fn text(&self, span: Span) -> &'e str {
         &self.expression.text[span.start..span.end]
     }
 
@@ -555,7 +459,12 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// The builder's error at its place, with the operands called as they are written.
-    fn graph_error(&self, mut error: GraphError, nodes: &[NodeIndex], mark: Span) -> ExprError {
+    pub(super) fn graph_error(
+        &self,
+        mut error: GraphError,
+        nodes: &[NodeIndex],
+        mark: Span,
+    ) -> ExprError {
         if error.operands.len() == nodes.len() {
             for ((name, _), node) in error.operands.iter_mut().zip(nodes) {
                 let extent = self.expression.nodes[*node].extent;
@@ -567,7 +476,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
 }
 
 /// The operation that an operator stands for.
-fn operation_of(operator: BinaryOperator, mark: Span) -> Elaborated<(Op, Manner)> {
+fn operation_of(operator: BinaryOperator) -> (Op, Manner) {
     let op = match operator {
         BinaryOperator::Less => Op::Lt,
         BinaryOperator::LessEqual => Op::Le,
@@ -579,46 +488,14 @@ fn operation_of(operator: BinaryOperator, mark: Span) -> Elaborated<(Op, Manner)
         BinaryOperator::Xor => Op::Xor,
         BinaryOperator::And => Op::And,
         BinaryOperator::ShiftLeft => Op::Shl,
-        BinaryOperator::ShiftRight => return Ok((Op::ShrArithmetic, Manner::ShiftBySign)),
+        BinaryOperator::ShiftRight => return (Op::ShrArithmetic, Manner::ShiftBySign),
         BinaryOperator::Add => Op::Add,
         BinaryOperator::Subtract => Op::Sub,
         BinaryOperator::Multiply => Op::Mul,
-        BinaryOperator::Divide => return Ok((Op::Div, Manner::TrueDivide)),
+        BinaryOperator::Divide => return (Op::Div, Manner::TrueDivide),
         BinaryOperator::FloorDivide => Op::FloorDiv,
         BinaryOperator::Modulo => Op::PyMod,
-        BinaryOperator::Power => Op::from_str("pow").map_err(|_| {
-            let kind = ExprErrorKind::UnknownFunction { name: "pow".to_owned(), suggestion: None };
-            ExprError::new(kind, mark)
-        })?,
+        BinaryOperator::Power => Op::Pow,
     };
-    Ok((op, Manner::Table))
-}
-
-fn integers<'a>(attributes: &'a [GivenAttribute], wanted: &[Attribute]) -> Option<&'a [i64]> {
-    attributes.iter().find_map(|given| match &given.value {
-        AttributeValue::Integers(values) if wanted.contains(&given.attribute) => Some(&values[..]),
-        _ => None,
-    })
-}
-
-fn element_type(attributes: &[GivenAttribute]) -> DType {
-    let given = attributes.iter().find_map(|given| match given.value {
-        AttributeValue::ElementType(dtype) => Some(dtype),
-        AttributeValue::Integers(_) => None,
-    });
-    given.expect("invariant: the parser asks for the attributes without which a call is incomplete")
-}
-
-/// The sizes that `shape=` or `sizes=` gives; none for a call without them.
-fn sizes(attributes: &[GivenAttribute]) -> Elaborated<Shape> {
-    let wanted = [Attribute::Shape, Attribute::Sizes];
-    let Some(given) = attributes.iter().find(|given| wanted.contains(&given.attribute)) else {
-        return Ok(Shape::scalar());
-    };
-    let values = integers(attributes, &wanted).unwrap_or_default();
-    let size = |size: &i64| {
-        usize::try_from(*size)
-            .map_err(|_| ExprError::new(ExprErrorKind::NegativeSize { size: *size }, given.span))
-    };
-    values.iter().map(size).collect()
+    (op, Manner::Table)
 }

@@ -10,10 +10,13 @@ use crate::op::{Arity, Op};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
-    Elementwise {
-        op: Op,
-        manner: Manner,
-    },
+    Elementwise { op: Op, manner: Manner },
+    Structural(Structural),
+}
+
+/// The functions that are no operations of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Structural {
     /// An element type as a function.
     Cast(DType),
     Convert,
@@ -95,14 +98,14 @@ pub(super) enum Parameter {
 
 const OPERANDS: [Parameter; 3] = [Parameter::Operand; 3];
 
-const STRUCTURAL: &[(&str, Function)] = &[
-    ("convert", Function::Convert),
-    ("broadcast_in_dim", Function::BroadcastInDim),
-    ("broadcast", Function::Broadcast),
-    ("broadcast_to", Function::BroadcastTo),
-    ("reshape", Function::Reshape),
-    ("transpose", Function::Transpose),
-    ("iota", Function::Iota),
+const STRUCTURAL: &[(&str, Structural)] = &[
+    ("convert", Structural::Convert),
+    ("broadcast_in_dim", Structural::BroadcastInDim),
+    ("broadcast", Structural::Broadcast),
+    ("broadcast_to", Structural::BroadcastTo),
+    ("reshape", Structural::Reshape),
+    ("transpose", Structural::Transpose),
+    ("iota", Structural::Iota),
 ];
 
 /// Names that mean more than the operation they are spelled like.
@@ -140,13 +143,13 @@ const NUMPY_SPELLINGS: &[(&str, &str)] = &[
 impl Function {
     pub(super) fn from_name(name: &str) -> Option<Function> {
         if let Some((_, function)) = STRUCTURAL.iter().find(|(known, _)| *known == name) {
-            return Some(*function);
+            return Some(Function::Structural(*function));
         }
         if let Some((_, op, manner)) = MANNERS.iter().find(|(known, ..)| *known == name) {
             return Some(Function::Elementwise { op: *op, manner: *manner });
         }
         if let Ok(dtype) = DType::from_str(name) {
-            return Some(Function::Cast(dtype));
+            return Some(Function::Structural(Structural::Cast(dtype)));
         }
         let spelling = NUMPY_SPELLINGS.iter().find(|(known, _)| *known == name);
         let op = Op::from_str(name).ok().or_else(|| Op::from_str(spelling?.1).ok())?;
@@ -167,15 +170,20 @@ impl Function {
     /// What stands at the positions of a call, in order.
     pub(super) fn parameters(self) -> &'static [Parameter] {
         use Parameter::{Attribute as A, Operand};
-        match self {
-            Function::Elementwise { op, .. } => &OPERANDS[..op.arity().count()],
-            Function::Cast(_) => &[Operand],
-            Function::Convert => &[Operand, A(Attribute::ElementType)],
-            Function::BroadcastInDim => &[Operand, A(Attribute::Shape), A(Attribute::Dims)],
-            Function::Broadcast => &[Operand, A(Attribute::Sizes)],
-            Function::BroadcastTo | Function::Reshape => &[Operand, A(Attribute::Shape)],
-            Function::Transpose => &[Operand, A(Attribute::Permutation)],
-            Function::Iota => &[A(Attribute::ElementType), A(Attribute::Shape), A(Attribute::Axis)],
+        let structural = match self {
+            Function::Elementwise { op, .. } => return &OPERANDS[..op.arity().count()],
+            Function::Structural(structural) => structural,
+        };
+        match structural {
+            Structural::Cast(_) => &[Operand],
+            Structural::Convert => &[Operand, A(Attribute::ElementType)],
+            Structural::BroadcastInDim => &[Operand, A(Attribute::Shape), A(Attribute::Dims)],
+            Structural::Broadcast => &[Operand, A(Attribute::Sizes)],
+            Structural::BroadcastTo | Structural::Reshape => &[Operand, A(Attribute::Shape)],
+            Structural::Transpose => &[Operand, A(Attribute::Permutation)],
+            Structural::Iota => {
+                &[A(Attribute::ElementType), A(Attribute::Shape), A(Attribute::Axis)]
+            }
         }
     }
 

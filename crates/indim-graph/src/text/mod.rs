@@ -2,7 +2,7 @@
 //!
 //! An expression is read in three steps: `lexer.rs` and `parser.rs` make a syntax tree
 //! (`syntax.rs`), with the functions of `function.rs`; `elaborate.rs` turns it into nodes of a graph
-//! through the builder, in the element types that `typing.rs`, `literal.rs` and `promote.rs` decide.
+//! through the builder (`structure.rs` for reshapes and the like), in the element types that `typing.rs`, `literal.rs` and `promote.rs` decide.
 //! The language is described for users in `docs/expressions.md`.
 
 mod draw;
@@ -13,6 +13,7 @@ mod lexer;
 mod literal;
 mod parser;
 mod promote;
+mod structure;
 mod suggest;
 mod syntax;
 mod typing;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::Limits;
 use super::error::{ExprError, ExprErrorKind, Span};
-use super::function::{Attribute, Function, Parameter};
+use super::function::{Attribute, Function, Parameter, Structural};
 use super::lexer::{Lexer, Symbol, Token};
 use super::suggest::closest;
 use super::syntax::{
@@ -443,7 +443,7 @@ impl<'t> Parser<'t> {
         if token != Token::Symbol(Symbol::CloseParenthesis) {
             return Err(self.unexpected(close, "`)`"));
         }
-        let function = Function::Cast(dtype);
+        let function = Function::Structural(Structural::Cast(dtype));
         let kind = NodeKind::Call { function, operands: vec![operand], attributes: Vec::new() };
         let extent = Span::new(self.nodes[operand].extent.start, close.end);
         self.add(kind, extent, name)

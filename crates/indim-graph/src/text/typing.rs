@@ -79,18 +79,20 @@ pub(super) fn numpy(op: Op, manner: Manner, operands: &[OperandType]) -> TypingR
             let instead = Some("abs(x)");
             Err(ExprErrorKind::NotDefinedInNumpy { operation: "fabs", dtype: common, instead })
         }
-        Manner::FloatOnly if is_whole => Ok(Plan::Compute { op, dtype: evaluated_float(common) }),
+        Manner::FloatOnly if is_whole => {
+            Ok(Plan::Compute { op, dtype: float_dtype(common, equal) })
+        }
         Manner::ShiftBySign => {
             let dtype = if common == DType::Bool { DType::I8 } else { common };
             Ok(Plan::Compute { op: shift_right(dtype), dtype })
         }
-        _ => numpy_by_table(op, common),
+        _ => numpy_by_table(op, common, equal),
     }
 }
 
 /// What NumPy does with an operation on `dtype`: as the table where that takes it, else one of
 /// NumPy's ways out.
-fn numpy_by_table(op: Op, dtype: DType) -> TypingResult<Plan> {
+fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResult<Plan> {
     let is_bool = dtype == DType::Bool;
     let refuse =
         |instead| Err(ExprErrorKind::NotDefinedInNumpy { operation: op.name(), dtype, instead });
@@ -108,7 +110,7 @@ fn numpy_by_table(op: Op, dtype: DType) -> TypingResult<Plan> {
         Op::Reciprocal if is_whole => Ok(Plan::IntegerReciprocal { dtype: without_bool(dtype) }),
         _ if is_bool && op.takes(DType::I8) => Ok(Plan::Compute { op, dtype: DType::I8 }),
         _ if is_whole && op.takes(DType::F64) => {
-            Ok(Plan::Compute { op, dtype: evaluated_float(dtype) })
+            Ok(Plan::Compute { op, dtype: float_dtype(dtype, operands) })
         }
         // Of one operand the builder can name the type itself.
         _ if op.arity() == Arity::Unary => Ok(Plan::Compute { op, dtype }),
@@ -121,10 +123,19 @@ fn without_bool(dtype: DType) -> DType {
     if dtype == DType::Bool { DType::I8 } else { dtype }
 }
 
-/// NumPy's float type for integers, but f32 in place of f16, which is not evaluated.
-fn evaluated_float(dtype: DType) -> DType {
-    let float = float_for(dtype);
-    if float == DType::F16 && dtype != DType::F16 { DType::F32 } else { float }
+/// The float type in which NumPy computes `sqrt` and the like of integers: the first that holds
+/// every operand, which for i8 with u16 is f32, although their common type is i32. Where NumPy takes
+/// f16 this is f32: f16 is not evaluated.
+fn float_dtype(common: DType, operands: &[OperandType]) -> DType {
+    let has_integer = arrays(operands).any(DType::is_integer);
+    let is_small = |dtype| float_for(dtype).size() <= DType::F32.size();
+    if has_integer && arrays(operands).all(is_small) {
+        return DType::F32;
+    }
+    match float_for(common) {
+        DType::F16 => DType::F32,
+        float => float,
+    }
 }
 
 fn shift_right(dtype: DType) -> Op {

@@ -21,16 +21,19 @@ UNARY = ["-a", "+a", "~a"] + [
     f"{name}(a)"
     for name in (
         "abs absolute negative sign floor ceil trunc round rint fabs sqrt square reciprocal isnan isinf isfinite "
-        "logical_not invert"
+        "logical_not invert exp exp2 expm1 log log2 log10 log1p sin cos tan tanh cbrt arcsin arccos arctan sinh cosh "
+        "arcsinh arccosh arctanh"
     ).split()
 ]
 BINARY = [f"a {operator} b" for operator in "+ - * / // % & | ^ << >> < <= > >= == !=".split()] + [
     f"{name}(a, b)"
     for name in (
         "add subtract multiply divide true_divide floor_divide mod remainder fmod maximum minimum logical_and "
-        "logical_or logical_xor bitwise_and left_shift right_shift less equal"
+        "logical_or logical_xor bitwise_and left_shift right_shift less equal arctan2 hypot copysign"
     ).split()
 ]
+# With a literal NumPy's ** takes short cuts with types of their own (bool ** 2 is i8).
+ARRAYS_ONLY = ["a ** b", "power(a, b)"]
 LITERALS = ["True", "1", "1.5"]
 
 
@@ -57,6 +60,9 @@ def write_types(file):
     for text in UNARY:
         for type in TYPES:
             print(text, type, result_type(text, [type]), sep=" ; ", file=file)
+    for text in ARRAYS_ONLY:
+        for types in itertools.product(TYPES, TYPES):
+            print(text, " ".join(types), result_type(text, types), sep=" ; ", file=file)
     for text in BINARY:
         for types in itertools.product(TYPES, TYPES):
             print(text, " ".join(types), result_type(text, types), sep=" ; ", file=file)
@@ -137,6 +143,13 @@ f == 1.5
 True + u
 s * -1
 0x10 + u
+u ** 2
+i ** u
+s ** 3
+2 ** u
+b ** b
+f ** 2.0
+u ** 2.0
 1e-3 * f
 """.strip().splitlines()
 
