@@ -4,7 +4,10 @@ use indim_shape::{OuterProduct, RuleSet, Shape, TargetRule, surprising_outer_pro
 
 fn found(shapes: &[&[usize]], factor: usize) -> Option<OuterProduct> {
     let shapes: Vec<Shape> = shapes.iter().map(|&sizes| Shape::from(sizes)).collect();
-    surprising_outer_product(&RuleSet::Numpy.elaborate(&shapes).unwrap(), factor)
+    surprising_outer_product(
+        &RuleSet::Numpy.elaborate(&shapes).expect("the lint is about legal uses"),
+        factor,
+    )
 }
 
 #[test]
