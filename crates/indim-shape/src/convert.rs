@@ -6,130 +6,14 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
-use core::str::FromStr;
 
 use crate::error::{AnyRule, ShapeError};
 use crate::explicit::Broadcast;
 use crate::repair::{elaborate_reshaped, reshape_onto};
 use crate::rule_set::RuleSet;
+use crate::rule_set_name::RuleSetName;
 use crate::shape::Shape;
 use crate::target_rule::TargetRule;
-
-/// The rule sets without their attributes: first those of element-wise operations, then those that
-/// broadcast one operand to a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RuleSetName {
-    /// [`RuleSet::None`].
-    None,
-    /// [`RuleSet::Numpy`].
-    Numpy,
-    /// [`RuleSet::Xla`].
-    Xla,
-    /// [`RuleSet::StableHlo`].
-    StableHlo,
-    /// [`RuleSet::Pdpd`].
-    Pdpd,
-    /// [`RuleSet::OnnxLegacy`].
-    OnnxLegacy,
-    /// [`TargetRule::Unidirectional`].
-    Unidirectional,
-    /// [`TargetRule::Bidirectional`].
-    Bidirectional,
-    /// [`TargetRule::Explicit`].
-    Explicit,
-    /// [`TargetRule::Pdpd`].
-    PdpdBroadcast,
-    /// [`TargetRule::XlaBroadcast`].
-    XlaBroadcast,
-    /// [`TargetRule::XlaBroadcastInDim`].
-    XlaBroadcastInDim,
-    /// [`TargetRule::StableHloBroadcastInDim`].
-    StableHloBroadcastInDim,
-    /// [`TargetRule::HloBroadcast`].
-    HloBroadcast,
-}
-
-impl RuleSetName {
-    /// Every rule set.
-    pub const ALL: [RuleSetName; 14] = [
-        RuleSetName::None,
-        RuleSetName::Numpy,
-        RuleSetName::Xla,
-        RuleSetName::StableHlo,
-        RuleSetName::Pdpd,
-        RuleSetName::OnnxLegacy,
-        RuleSetName::Unidirectional,
-        RuleSetName::Bidirectional,
-        RuleSetName::Explicit,
-        RuleSetName::PdpdBroadcast,
-        RuleSetName::XlaBroadcast,
-        RuleSetName::XlaBroadcastInDim,
-        RuleSetName::StableHloBroadcastInDim,
-        RuleSetName::HloBroadcast,
-    ];
-
-    /// The name as it is read and printed.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            RuleSetName::None => "none",
-            RuleSetName::Numpy => "numpy",
-            RuleSetName::Xla => "xla",
-            RuleSetName::StableHlo => "stablehlo",
-            RuleSetName::Pdpd => "pdpd",
-            RuleSetName::OnnxLegacy => "onnx-legacy",
-            RuleSetName::Unidirectional => "unidirectional",
-            RuleSetName::Bidirectional => "bidirectional",
-            RuleSetName::Explicit => "explicit",
-            RuleSetName::PdpdBroadcast => "pdpd-broadcast",
-            RuleSetName::XlaBroadcast => "xla-broadcast",
-            RuleSetName::XlaBroadcastInDim => "xla-broadcast-in-dim",
-            RuleSetName::StableHloBroadcastInDim => "stablehlo-broadcast-in-dim",
-            RuleSetName::HloBroadcast => "hlo-broadcast",
-        }
-    }
-
-    /// Whether it broadcasts one operand to a target shape.
-    pub const fn is_target_rule(self) -> bool {
-        !matches!(
-            self,
-            RuleSetName::None
-                | RuleSetName::Numpy
-                | RuleSetName::Xla
-                | RuleSetName::StableHlo
-                | RuleSetName::Pdpd
-                | RuleSetName::OnnxLegacy
-        )
-    }
-}
-
-impl fmt::Display for RuleSetName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
-}
-
-/// A text that names no rule set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownRuleSet;
-
-impl fmt::Display for UnknownRuleSet {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("no such rule set; there are")?;
-        for (position, name) in RuleSetName::ALL.iter().enumerate() {
-            write!(formatter, "{} {name}", if position == 0 { "" } else { "," })?;
-        }
-        Ok(())
-    }
-}
-
-impl core::error::Error for UnknownRuleSet {}
-
-impl FromStr for RuleSetName {
-    type Err = UnknownRuleSet;
-    fn from_str(text: &str) -> Result<Self, UnknownRuleSet> {
-        RuleSetName::ALL.into_iter().find(|name| name.as_str() == text).ok_or(UnknownRuleSet)
-    }
-}
 
 /// An explicit form said under a rule set.
 #[derive(Debug, Clone, PartialEq, Eq)]

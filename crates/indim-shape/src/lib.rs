@@ -16,7 +16,9 @@
 //! ```
 //!
 //! `explicit.rs` is the only place that decides whether a broadcast is legal; `rule_set.rs` and
-//! `target_rule.rs` translate into it.
+//! `target_rule.rs` translate into it, `convert.rs` out of it. A refusal is a [`ShapeError`]: data with
+//! a stable code and the label of the rule (`violation.rs`, `error.rs`), words (`message.rs`), a drawing
+//! (`picture.rs`) and what would work instead (`repair.rs`).
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
 #![forbid(unsafe_code)]
@@ -34,19 +36,21 @@ mod picture;
 mod placement;
 mod repair;
 mod rule_set;
+mod rule_set_name;
 mod shape;
 mod target_rule;
 mod violation;
 
 pub use axis_map::AxisMap;
 pub use broadcast_picture::draw_broadcast;
-pub use convert::{Expressed, Inexpressible, RuleSetName, UnknownRuleSet, express};
+pub use convert::{Expressed, Inexpressible, express};
 pub use error::{AnyRule, ShapeError};
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
 pub use lint::{OuterProduct, surprising_outer_product};
 pub use picture::{OperandLabel, draw_error};
 pub use repair::{Repair, RepairReason};
 pub use rule_set::RuleSet;
+pub use rule_set_name::{RuleSetName, UnknownRuleSet};
 pub use shape::Shape;
 pub use target_rule::TargetRule;
 pub use violation::{AxisOf, Party, Violation};

@@ -143,53 +143,62 @@ fn columns(error: &ShapeError) -> Option<Vec<Vec<usize>>> {
     let shapes = error.shapes();
     let target_rank = error.target().map_or(0, |target| target.rank());
     let rank = shapes.iter().map(|shape| shape.rank()).max()?.max(target_rank);
-    let from = |start: usize, shape: &Shape| (start..start + shape.rank()).collect::<Vec<_>>();
-    let trailing = || -> Vec<Vec<usize>> {
-        shapes.iter().map(|shape| from(rank - shape.rank(), shape)).collect()
-    };
-    let target: Vec<usize> = (rank - target_rank..rank).collect();
     let mut columns = match error.rule() {
-        AnyRule::Elementwise(RuleSet::Numpy) => trailing(),
-        AnyRule::Elementwise(RuleSet::Xla { dims }) if !dims.is_empty() => {
-            let is_small = |shape: &Shape| shape.rank() < rank;
-            let place = |shape| {
-                if is_small(shape) { listed(dims, shape, rank) } else { Some(from(0, shape)) }
-            };
-            shapes.iter().map(place).collect::<Option<_>>()?
-        }
-        AnyRule::Elementwise(RuleSet::Pdpd { axis } | RuleSet::OnnxLegacy { axis, .. }) => {
-            let anchor = &shapes[usize::from(shapes.len() == 3)];
-            let place = |shape: &Shape| {
-                let start = match axis.unwrap_or(-1) {
-                    -1 => anchor.rank().checked_sub(shape.rank())?,
-                    axis => usize::try_from(axis).ok()?,
-                };
-                (start <= rank - shape.rank()).then(|| from(start, shape))
-            };
-            let place = |shape| if shape == anchor { Some(from(0, shape)) } else { place(shape) };
-            shapes.iter().map(place).collect::<Option<_>>()?
-        }
-        AnyRule::Elementwise(_) if shapes.iter().all(|s| s.is_scalar() || s.rank() == rank) => {
-            trailing()
-        }
-        AnyRule::Target(TargetRule::Unidirectional | TargetRule::Bidirectional) => trailing(),
-        AnyRule::Target(TargetRule::Pdpd { axis }) => {
-            let start = match axis.unwrap_or(-1) {
-                -1 => target_rank.checked_sub(shapes[0].rank())?,
-                axis => usize::try_from(axis).ok().filter(|&k| k <= rank - shapes[0].rank())?,
-            };
-            vec![from(start, &shapes[0])]
-        }
-        AnyRule::Target(
-            TargetRule::Explicit { axes: dims }
-            | TargetRule::XlaBroadcastInDim { dims }
-            | TargetRule::StableHloBroadcastInDim { dims }
-            | TargetRule::HloBroadcast { dims },
-        ) => vec![listed(dims, &shapes[0], target_rank)?],
-        _ => return None,
+        AnyRule::Elementwise(rule) => elementwise_columns(rule, shapes, rank)?,
+        AnyRule::Target(rule) => vec![target_columns(rule, &shapes[0], target_rank, rank)?],
+        AnyRule::ExplicitForm => return None,
     };
-    columns.push(target);
+    columns.push((rank - target_rank..rank).collect());
     Some(columns)
+}
+
+fn elementwise_columns(rule: &RuleSet, shapes: &[Shape], rank: usize) -> Option<Vec<Vec<usize>>> {
+    let full = |shape: &Shape| shape.rank() == rank;
+    let place = |shape: &Shape| match rule {
+        RuleSet::Numpy => Some(trailing(shape, rank)),
+        RuleSet::Xla { dims } if !dims.is_empty() && !full(shape) => listed(dims, shape, rank),
+        RuleSet::Pdpd { axis } | RuleSet::OnnxLegacy { axis, .. } => {
+            let anchor = &shapes[usize::from(shapes.len() == 3)];
+            match shape == anchor {
+                true => Some((0..shape.rank()).collect()),
+                false => run(*axis, shape, anchor.rank()),
+            }
+        }
+        _ => (full(shape) || shape.is_scalar()).then(|| trailing(shape, rank)),
+    };
+    shapes.iter().map(place).collect()
+}
+
+fn target_columns(
+    rule: &TargetRule,
+    data: &Shape,
+    target_rank: usize,
+    rank: usize,
+) -> Option<Vec<usize>> {
+    match rule {
+        TargetRule::Unidirectional | TargetRule::Bidirectional => Some(trailing(data, rank)),
+        TargetRule::Pdpd { axis } => run(*axis, data, target_rank),
+        TargetRule::Explicit { axes: dims }
+        | TargetRule::XlaBroadcastInDim { dims }
+        | TargetRule::StableHloBroadcastInDim { dims }
+        | TargetRule::HloBroadcast { dims } => listed(dims, data, target_rank),
+        TargetRule::XlaBroadcast => None,
+    }
+}
+
+/// The last columns.
+fn trailing(shape: &Shape, rank: usize) -> Vec<usize> {
+    (rank - shape.rank()..rank).collect()
+}
+
+/// The columns from `axis` on, or the last ones, if there is room.
+fn run(axis: Option<i64>, shape: &Shape, onto: usize) -> Option<Vec<usize>> {
+    let room = onto.checked_sub(shape.rank())?;
+    let start = match axis.unwrap_or(-1) {
+        -1 => room,
+        axis => usize::try_from(axis).ok().filter(|&start| start <= room)?,
+    };
+    Some((start..start + shape.rank()).collect())
 }
 
 /// The columns that a list names, if it names one per axis, in order.

@@ -10,7 +10,7 @@ fn labels<'a>(names: &[&'a str]) -> Vec<OperandLabel<'a>> {
 
 fn refused(rule: RuleSet, shapes: &[&[usize]], operation: &str, names: &[&str]) -> String {
     let shapes: Vec<Shape> = shapes.iter().map(|&sizes| Shape::from(sizes)).collect();
-    draw_error(&rule.elaborate(&shapes).unwrap_err(), operation, &labels(names))
+    draw_error(&rule.elaborate(&shapes).expect_err("a refusal is drawn"), operation, &labels(names))
 }
 
 #[test]
