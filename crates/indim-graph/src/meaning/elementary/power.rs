@@ -122,13 +122,14 @@ pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
 #[inline(always)]
 fn length<F: FloatLane>(x: F, y: F) -> F {
     let (larger, smaller) = (max(x, y), min(x, y));
-    // A power of two that keeps both squares and their errors in the range.
+    // 2^-600 or 2^600 keeps both squares and their errors in the range.
     let down = F::select(
         F::constant(1.0e150).less(larger),
-        F::constant(2f64.powi(-600)),
+        F::constant(2.409919865102884e-181),
         F::constant(1.0),
     );
-    let factor = F::select(larger.less(F::constant(1.0e-130)), F::constant(2f64.powi(600)), down);
+    let factor =
+        F::select(larger.less(F::constant(1.0e-130)), F::constant(4.149515568880993e180), down);
     let (a, b) = (larger.mul(factor), smaller.mul(factor));
     let (a_square, b_square) = (two_product(a, a), two_product(b, b));
     let sum = two_sum_ordered(a_square.high, b_square.high).add_low(a_square.low.add(b_square.low));
