@@ -195,3 +195,37 @@ fn a_literal_takes_the_value_that_numpy_gives_it() {
     assert_eq!(literal("u8(inf)"), "U8([255])");
     assert_eq!(literal("f32(16777217)"), "F32([16777216.0])");
 }
+
+/// The lines `expression -> result` of the fenced examples.
+fn examples(page: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let blocks = page.split("```").skip(1).step_by(2);
+    blocks
+        .filter_map(|block| block.strip_prefix("expressions\n"))
+        .flat_map(str::lines)
+        .map(|line| line.split_once(" -> ").expect(line))
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_true() {
+    let mut count = 0;
+    for (text, expected) in examples(include_str!("../../../docs/expressions.md")) {
+        let b = GraphBuilder::new();
+        let bindings = [
+            ("x", b.parameter("x", DType::F32, [2, 3]).unwrap()),
+            ("v", b.parameter("v", DType::F32, [3]).unwrap()),
+            ("w", b.parameter("w", DType::F32, [2]).unwrap()),
+            ("i", b.parameter("i", DType::I32, [2, 3]).unwrap()),
+            ("u", b.parameter("u", DType::U8, [3]).unwrap()),
+            ("c", b.parameter("c", DType::Bool, [3]).unwrap()),
+        ];
+        let result = Expression::parse(text, &Limits::default())
+            .and_then(|expression| expression.build(&b, &bindings, None));
+        let outcome = match result {
+            Ok(value) => value.array_type().unwrap().to_string(),
+            Err(error) => format!("error[{}]", error.code()),
+        };
+        assert_eq!(outcome, expected, "{text}");
+        count += 1;
+    }
+    assert!(count > 40, "{count} examples");
+}
