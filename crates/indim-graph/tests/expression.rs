@@ -121,6 +121,38 @@ fn a_rule_asked_for_holds_everywhere() {
 }
 
 #[test]
+fn attributes_asked_for_the_whole_expression_do_not_reach_numbers() {
+    let rules = [
+        RuleSet::Pdpd { axis: Some(0) },
+        RuleSet::OnnxLegacy { broadcast: true, axis: Some(0) },
+        RuleSet::Xla { dims: vec![0] },
+    ];
+    for rule in &rules {
+        for text in ["x + w", "x * 2", "2 - x", "x ** 2", "2 ** x", "-x", "(x + w) * 2 - 1"] {
+            assert_eq!(array_type(text, Some(rule)), Ok("f32[2, 3]".into()), "{text} under {rule}");
+        }
+    }
+    assert_eq!(array_type("sqrt(2) * sqrt(3)", Some(&rules[0])), Ok("f64[]".into()));
+    let pdpd = |axis| array_type("where(x > 0, x, 0)", Some(&RuleSet::Pdpd { axis }));
+    assert_eq!(pdpd(Some(0)), Ok("f32[2, 3]".into()));
+    let xla = RuleSet::Xla { dims: Vec::new() };
+    assert_eq!(array_type("add(x, 2, dims=[0])", Some(&xla)), Err("dims-length-mismatch"));
+    assert_eq!(array_type("add(x, 2, axis=1)", None), Ok("f32[2, 3]".into()));
+    assert_eq!(
+        array_type("x * 2 - 1", Some(&RuleSet::Pdpd { axis: Some(1) })),
+        Ok("f32[2, 3]".into())
+    );
+    assert_eq!(
+        array_type("x ** 2", Some(&RuleSet::Pdpd { axis: Some(1) })),
+        Ok("f32[2, 3]".into())
+    );
+    assert_eq!(
+        array_type("clamp(0, x, 1)", Some(&RuleSet::Pdpd { axis: Some(1) })),
+        Ok("f32[2, 3]".into())
+    );
+}
+
+#[test]
 fn structural_functions_take_positions_and_keywords() {
     for (text, expected) in [
         ("f64(x)", "f64[2, 3]"),
