@@ -1,6 +1,7 @@
 //! The command `indim`. One file per subcommand; what they do is in the library.
 //!
 //! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own).
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod bare;

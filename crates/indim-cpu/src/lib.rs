@@ -6,6 +6,7 @@
 //!
 //! Unsafe code stands only in `array.rs`, `execute.rs`, `executable.rs`, `mapped_file.rs`, `parallel.rs` and
 //! `kernel/`.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod array;
 mod executable;

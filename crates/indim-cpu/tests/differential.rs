@@ -1,8 +1,6 @@
 //! The block executor against the reference evaluator, bit for bit, on random graphs: every level,
 //! several thread counts, and inputs and outputs of any strides.
 
-#![allow(clippy::unwrap_used)]
-
 use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
 use indim_graph::{Array, ArrayData, ArrayType, DType, Graph, GraphBuilder, Op, Value, evaluate};
 use indim_shape::{RuleSet, Shape};

@@ -2,6 +2,7 @@
 //!
 //! Read in this order: `op.rs` (the table of operations), `lane.rs` and `meaning/` (what they
 //! compute), `graph.rs` (values and nodes), `builder.rs` (how graphs are made).
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod builder;

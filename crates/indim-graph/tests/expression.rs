@@ -1,7 +1,5 @@
 //! What expressions mean: how they group, what literals become, which rule an operation follows.
 
-#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-
 use indim_graph::{Array, DType, Expression, GraphBuilder, Limits, NodeKind, Value, evaluate};
 use indim_shape::RuleSet;
 

@@ -1,7 +1,5 @@
 //! Every mistake in an expression has a code and points at its place in the text.
 
-#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-
 use std::collections::BTreeSet;
 
 use indim_graph::{DType, ExprError, Expression, GraphBuilder, Limits, Op, Value};

@@ -2,8 +2,6 @@
 //!
 //! The expectations were written by `data/numpy_expressions.py`.
 
-#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
-
 use indim_graph::{
     Array, DType, Element, ExprError, Expression, GraphBuilder, Limits, Value, evaluate, promote,
 };

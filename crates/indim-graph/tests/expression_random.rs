@@ -1,6 +1,4 @@
 //! Random texts: whatever comes in, an answer or an error comes out.
-#![allow(clippy::unwrap_used)]
-
 use indim_graph::{DType, ExprError, Expression, GraphBuilder, Limits};
 use indim_shape::RuleSet;
 use proptest::prelude::*;

@@ -32,6 +32,9 @@ use crate::picture::OperandLabel;
 /// ```
 pub fn draw_broadcast(broadcast: &Broadcast, operands: &[OperandLabel<'_>]) -> String {
     let result = broadcast.result();
+    if result.is_scalar() {
+        return "every operand and the result are scalars\n".to_string();
+    }
     let axes = (0..result.rank()).map(|axis| axis.to_string()).collect();
     let mut lines = vec![("result axis".to_string(), axes)];
     for operand in 0..broadcast.operands().len() {

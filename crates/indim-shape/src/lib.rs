@@ -17,6 +17,7 @@
 //!
 //! `explicit.rs` is the only place that decides whether a broadcast is legal; `rule_set.rs` and
 //! `target_rule.rs` translate into it.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
 #![forbid(unsafe_code)]
 

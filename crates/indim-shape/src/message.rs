@@ -50,7 +50,7 @@ impl<'a> Names<'a> {
         self.labels.get(operand).map_or("", |label| label.element_type)
     }
 
-    fn party(&self, party: Party) -> String {
+    pub(crate) fn party(&self, party: Party) -> String {
         match party {
             Party::Operand(operand) => self.operand(operand),
             Party::Result => self.result.to_string(),

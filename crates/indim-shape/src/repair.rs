@@ -16,7 +16,7 @@ use crate::placement::{Placement, placements};
 use crate::rule_set::{RuleSet, right_aligned};
 use crate::shape::Shape;
 use crate::target_rule::TargetRule;
-use crate::violation::Violation;
+use crate::violation::{Party, Violation};
 
 /// How many placements are offered; each may be said under several rule sets.
 const MAX_OFFERED: usize = 16;
@@ -95,7 +95,7 @@ impl Repair {
     pub(crate) fn reason_text(&self, names: &Names<'_>) -> String {
         match self.reason {
             Some(RepairReason::OnlyAxisOfSize { operand, size }) => {
-                let whose = operand.map_or(String::from("the target"), |k| names.operand(k));
+                let whose = names.party(operand.map_or(Party::Result, Party::Operand));
                 format!(" (the only axis of {whose} of size {size})")
             }
             Some(RepairReason::OnlyPlace { operand }) => {
@@ -191,6 +191,10 @@ impl Found<'_> {
     }
 
     fn try_elementwise(&mut self, shapes: &[Shape]) {
+        if matches!(self.error.violation(), Violation::DimsNotTaken { .. }) {
+            self.offer(AnyRule::Elementwise(RuleSet::Xla { dims: Vec::new() }), None, None);
+            self.meaning += 1;
+        }
         let Some((operand, base)) = guilty_and_base(self.error, shapes) else {
             return;
         };
@@ -200,41 +204,41 @@ impl Found<'_> {
                 [_, _] => reason(&places, &shapes[operand], &base, operand, Some(1 - operand)),
                 _ => only_place(&places, operand),
             };
-            self.try_placement(operand, &base, place, reason);
+            for rule in self.elementwise_rules(&shapes[operand], &base, place) {
+                self.offer(AnyRule::Elementwise(rule), None, reason);
+            }
+            let start = place.axes.first().copied().unwrap_or(base.rank());
+            let reshape = reshape_onto(&shapes[operand], &place.axes, start, base.rank());
+            let numpy = AnyRule::Elementwise(RuleSet::Numpy);
+            self.offer(numpy, reshape.map(|shape| (operand, shape)), reason);
             self.meaning += 1;
         }
     }
 
-    /// One place for an operand's axes: under xla and pdpd as it is, under numpy after a reshape. The
-    /// rule that was asked for goes first.
-    fn try_placement(
-        &mut self,
-        operand: usize,
-        base: &Shape,
-        place: &Placement,
-        reason: Option<RepairReason>,
-    ) {
-        let shape = &self.error.shapes()[operand];
-        let (axes, onto) = (&place.axes, base.rank());
-        let start = axes.first().copied().unwrap_or(onto);
-        let is_run = axes.iter().copied().eq(start..start + axes.len());
-        // Without a list, xla has one more reading: equal ranks, or a scalar.
-        let dims = if shape.rank() == onto { Vec::new() } else { as_dims(axes) };
-        let xla = AnyRule::Elementwise(RuleSet::Xla { dims });
-        let pdpd = AnyRule::Elementwise(RuleSet::Pdpd { axis: Some(start as i64) });
-        let numpy = AnyRule::Elementwise(RuleSet::Numpy);
-        let reshape = reshape_onto(shape, axes, start, onto).map(|shape| (operand, shape));
-        let is_pdpd = matches!(self.error.rule(), AnyRule::Elementwise(RuleSet::Pdpd { .. }));
-        if is_pdpd && is_run {
-            self.offer(pdpd.clone(), None, reason);
-        }
+    /// The rules whose attributes say one place for an operand's axes. The rule that was asked for
+    /// goes first; numpy, which has no attributes, is tried with a reshape.
+    fn elementwise_rules(&self, shape: &Shape, base: &Shape, place: &Placement) -> Vec<RuleSet> {
+        let mut rules = Vec::new();
+        let start = place.axes.first().copied();
+        let axis = start.map(|start| start as i64);
+        let is_run = place.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         if self.error.shapes().len() == 2 {
-            self.offer(xla, None, reason);
+            // Without a list, xla still takes equal ranks, and a scalar.
+            let has_list = shape.rank() < base.rank();
+            let dims = if has_list { as_dims(&place.axes) } else { Vec::new() };
+            rules.push(RuleSet::Xla { dims });
         }
-        if !is_pdpd && is_run {
-            self.offer(pdpd, None, reason);
+        if is_run {
+            rules.push(RuleSet::Pdpd { axis });
         }
-        self.offer(numpy, reshape, reason);
+        match self.error.rule() {
+            AnyRule::Elementwise(RuleSet::Pdpd { .. }) => rules.reverse(),
+            AnyRule::Elementwise(RuleSet::OnnxLegacy { .. }) if is_run => {
+                rules.insert(0, RuleSet::OnnxLegacy { broadcast: true, axis });
+            }
+            _ => {}
+        }
+        rules
     }
 
     fn try_target(&mut self, data: &Shape, target: &Shape) {
@@ -251,7 +255,10 @@ impl Found<'_> {
             self.offer(unidirectional, reshape.map(|shape| (0, shape)), reason);
             self.meaning += 1;
         }
-        self.offer(AnyRule::Target(TargetRule::Bidirectional), None, None);
+        // Of use where the target has to grow; else it says what the others say.
+        if self.repairs.is_empty() {
+            self.offer(AnyRule::Target(TargetRule::Bidirectional), None, None);
+        }
     }
 
     /// The rule that was asked for with other attributes, or else the explicit ones.

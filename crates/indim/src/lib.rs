@@ -1,5 +1,6 @@
 //! Element-wise computation on n-dimensional arrays in which every broadcast is explicit, checked
 //! and free.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 pub mod explain;

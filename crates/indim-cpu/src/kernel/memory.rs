@@ -1,7 +1,8 @@
 //! Moving elements between strided memory and dense blocks. Holds unsafe code.
 //!
 //! Movers know sizes of elements, not their types. An inner run is dense, one element repeated, or
-//! strided; outer loops step over runs.
+//! strided; outer loops step over runs. Both movers are one copy between two strided sides, which
+//! walks memory along its shorter stride and never pays a loop for a run of two to four elements.
 
 /// How a run of elements lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,14 +26,18 @@ pub unsafe fn gather(
     run: Run,
     element_size: usize,
 ) {
-    // SAFETY: the caller's promise; each size moves elements of that many bytes.
+    let run_bytes = run.count * element_size;
+    let to = Side { address: destination, steps: run_bytes as isize, run: element_size as isize };
+    let from = Side { address: source, steps: steps.stride, run: run.stride };
+    // SAFETY: the caller's promise; the block has room for each step in its order.
     unsafe {
-        match element_size {
-            1 => gather_sized::<u8>(destination, source, steps, run),
-            2 => gather_sized::<u16>(destination, source, steps, run),
-            4 => gather_sized::<u32>(destination, source, steps, run),
-            8 => gather_sized::<u64>(destination, source, steps, run),
-            _ => gather_sized::<u128>(destination, source, steps, run),
+        if steps.stride == 0 && steps.count > 1 {
+            copy(to, from, 1, run.count, element_size);
+            repeat(destination, run_bytes, run_bytes * steps.count);
+        } else if is_crosswise(steps, run) {
+            copy(to.crosswise(), from.crosswise(), run.count, steps.count, element_size);
+        } else {
+            copy(to, from, steps.count, run.count, element_size);
         }
     }
 }
@@ -40,7 +45,7 @@ pub unsafe fn gather(
 /// Copies one dense block to `steps.count` runs, `steps.stride` bytes apart in memory.
 ///
 /// # Safety
-/// As [`gather`], with reads and writes exchanged.
+/// As [`gather`], with reads and writes exchanged; no two elements share a place in memory.
 pub unsafe fn scatter(
     destination: *mut u8,
     source: *const u8,
@@ -48,59 +53,179 @@ pub unsafe fn scatter(
     run: Run,
     element_size: usize,
 ) {
+    let run_bytes = run.count * element_size;
+    let to = Side { address: destination, steps: steps.stride, run: run.stride };
+    let from = Side { address: source, steps: run_bytes as isize, run: element_size as isize };
+    // SAFETY: the caller's promise; the block has each step in its order.
+    unsafe {
+        if is_crosswise(steps, run) {
+            copy(to.crosswise(), from.crosswise(), run.count, steps.count, element_size);
+        } else {
+            copy(to, from, steps.count, run.count, element_size);
+        }
+    }
+}
+
+/// Whether memory is better walked step by step within each element of the run: its neighbours
+/// (and its cache lines) lie that way, or a run is a single element.
+fn is_crosswise(steps: Run, run: Run) -> bool {
+    let is_nearer = steps.stride.unsigned_abs() < run.stride.unsigned_abs();
+    steps.count > 1 && (is_nearer || run.count == 1)
+}
+
+/// Fills `total` bytes with copies of the first `period` ones, twice as many each time.
+///
+/// # Safety
+/// `destination` is valid for reads of `period` bytes and writes of `total` ones.
+unsafe fn repeat(destination: *mut u8, period: usize, total: usize) {
+    let mut filled = period;
+    while filled < total {
+        let bytes = filled.min(total - filled);
+        // SAFETY: the bytes before `filled` are written, those after it are the caller's.
+        unsafe { core::ptr::copy_nonoverlapping(destination, destination.add(filled), bytes) }
+        filled += bytes;
+    }
+}
+
+/// One side of a copy: its first element, and the strides in bytes of steps and within a run.
+#[derive(Clone, Copy)]
+struct Side<P> {
+    address: P,
+    steps: isize,
+    run: isize,
+}
+
+impl<P> Side<P> {
+    /// The same elements, with steps and runs exchanged.
+    fn crosswise(self) -> Self {
+        Side { address: self.address, steps: self.run, run: self.steps }
+    }
+}
+
+/// Copies `steps` runs of `count` elements.
+///
+/// # Safety
+/// - every element of `from` is valid for reads, every one of `to` for writes;
+/// - the sides do not overlap; `element_size` is 1, 2, 4, 8 or 16.
+unsafe fn copy(
+    to: Side<*mut u8>,
+    from: Side<*const u8>,
+    steps: usize,
+    count: usize,
+    element_size: usize,
+) {
     // SAFETY: the caller's promise; each size moves elements of that many bytes.
     unsafe {
         match element_size {
-            1 => scatter_sized::<u8>(destination, source, steps, run),
-            2 => scatter_sized::<u16>(destination, source, steps, run),
-            4 => scatter_sized::<u32>(destination, source, steps, run),
-            8 => scatter_sized::<u64>(destination, source, steps, run),
-            _ => scatter_sized::<u128>(destination, source, steps, run),
+            1 => copy_sized::<u8>(to, from, steps, count),
+            2 => copy_sized::<u16>(to, from, steps, count),
+            4 => copy_sized::<u32>(to, from, steps, count),
+            8 => copy_sized::<u64>(to, from, steps, count),
+            _ => copy_sized::<u128>(to, from, steps, count),
         }
     }
 }
 
 /// # Safety
-/// As [`gather`], for elements of type `T`.
-unsafe fn gather_sized<T: Copy>(destination: *mut u8, source: *const u8, steps: Run, run: Run) {
-    let size = size_of::<T>();
-    let mut to = destination;
-    for step in 0..steps.count {
-        let from = source.wrapping_offset(steps.stride * step as isize);
-        // SAFETY: a run of the caller's source, and the next places of the destination.
+/// As [`copy`], for elements of type `T`.
+unsafe fn copy_sized<T: Copy>(
+    to: Side<*mut u8>,
+    from: Side<*const u8>,
+    steps: usize,
+    count: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match count {
+            2 => copy_short_runs::<T, 2>(to, from, steps),
+            3 => copy_short_runs::<T, 3>(to, from, steps),
+            4 => copy_short_runs::<T, 4>(to, from, steps),
+            _ => copy_long_runs::<T>(to, from, steps, count),
+        }
+    }
+}
+
+/// # Safety
+/// As [`copy`], for runs of `COUNT` elements of type `T`.
+unsafe fn copy_short_runs<T: Copy, const COUNT: usize>(
+    to: Side<*mut u8>,
+    from: Side<*const u8>,
+    steps: usize,
+) {
+    for step in 0..steps as isize {
+        let source = from.address.wrapping_offset(from.steps * step);
+        let destination = to.address.wrapping_offset(to.steps * step);
+        let elements: [T; COUNT] = core::array::from_fn(|index| {
+            let place = source.wrapping_offset(from.run * index as isize);
+            // SAFETY: an element of the caller's source.
+            unsafe { place.cast::<T>().read_unaligned() }
+        });
+        for (index, element) in elements.into_iter().enumerate() {
+            let place = destination.wrapping_offset(to.run * index as isize);
+            // SAFETY: a place of the caller's destination.
+            unsafe { place.cast::<T>().write_unaligned(element) }
+        }
+    }
+}
+
+/// # Safety
+/// As [`copy`], for elements of type `T`.
+unsafe fn copy_long_runs<T: Copy>(
+    to: Side<*mut u8>,
+    from: Side<*const u8>,
+    steps: usize,
+    count: usize,
+) {
+    let size = size_of::<T>() as isize;
+    for step in 0..steps as isize {
+        let source = from.address.wrapping_offset(from.steps * step);
+        let destination = to.address.wrapping_offset(to.steps * step);
+        // SAFETY: a run of the caller's. Constant strides let the compiler see dense sides.
         unsafe {
-            if run.stride == size as isize {
-                core::ptr::copy_nonoverlapping(from, to, run.count * size);
-            } else if run.stride == 0 {
-                let element = from.cast::<T>().read_unaligned();
-                for index in 0..run.count {
-                    to.cast::<T>().wrapping_add(index).write_unaligned(element);
+            match (to.run == size, from.run) {
+                (true, stride) if stride == size => {
+                    core::ptr::copy_nonoverlapping(source, destination, count * size_of::<T>());
                 }
-            } else {
-                for index in 0..run.count {
-                    let place = from.wrapping_offset(run.stride * index as isize);
-                    let element = place.cast::<T>().read_unaligned();
-                    to.cast::<T>().wrapping_add(index).write_unaligned(element);
+                (true, 0) if count > 0 => fill::<T>(destination, source, count),
+                (true, stride) => copy_run::<T>(destination, size, source, stride, count),
+                (false, stride) if stride == size => {
+                    copy_run::<T>(destination, to.run, source, size, count);
                 }
+                (false, stride) => copy_run::<T>(destination, to.run, source, stride, count),
             }
         }
-        to = to.wrapping_add(run.count * size);
+    }
+}
+
+/// Writes the element at `source` to `count` dense places.
+///
+/// # Safety
+/// `source` is valid for reads of a `T`, `destination` for writes of `count`.
+#[inline(always)]
+unsafe fn fill<T: Copy>(destination: *mut u8, source: *const u8, count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let element = source.cast::<T>().read_unaligned();
+        for index in 0..count {
+            destination.cast::<T>().wrapping_add(index).write_unaligned(element);
+        }
     }
 }
 
 /// # Safety
-/// As [`scatter`], for elements of type `T`.
-unsafe fn scatter_sized<T: Copy>(destination: *mut u8, source: *const u8, steps: Run, run: Run) {
-    let mut from = source.cast::<T>();
-    for step in 0..steps.count {
-        let to = destination.wrapping_offset(steps.stride * step as isize);
-        for index in 0..run.count {
-            // SAFETY: an element of the caller's source, and its place in the destination.
-            unsafe {
-                let place = to.wrapping_offset(run.stride * index as isize);
-                place.cast::<T>().write_unaligned(from.read_unaligned());
-            }
-            from = from.wrapping_add(1);
-        }
+/// As [`copy`], for one run of elements of type `T`.
+#[inline(always)]
+unsafe fn copy_run<T: Copy>(
+    destination: *mut u8,
+    to_stride: isize,
+    source: *const u8,
+    from_stride: isize,
+    count: usize,
+) {
+    for index in 0..count as isize {
+        let from = source.wrapping_offset(from_stride * index).cast::<T>();
+        let to = destination.wrapping_offset(to_stride * index).cast::<T>();
+        // SAFETY: an element of the caller's source, and its place in the destination.
+        unsafe { to.write_unaligned(from.read_unaligned()) }
     }
 }

@@ -110,7 +110,7 @@ fn broadcast_of(graph: &Graph, value: ValueId) -> Option<ExplainedBroadcast> {
     };
     let is_broadcast =
         |&operand: &ValueId| matches!(graph[operand].kind, NodeKind::BroadcastInDim(_));
-    if !node.operands.iter().any(|operand| is_broadcast(operand)) {
+    if !node.operands.iter().any(is_broadcast) {
         return None;
     }
     let mut labels = Vec::new();

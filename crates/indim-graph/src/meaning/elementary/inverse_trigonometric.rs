@@ -177,5 +177,9 @@ fn atan2_wide<F: FloatLane>(y: F, x: F) -> F {
     let x_magnitude = F::select(largest.equal(zero), one, x_scaled);
     let is_left = x.to_bits().less(F::Bits::constant(0));
     let angle = copysign(angle_of_direction(y_magnitude, x_magnitude, is_left), y);
+    // The remainder of a subnormal quotient would be rounded; there the angle is the quotient.
+    let quotient = y.div(x);
+    let is_quotient = quotient.abs().less(F::constant(1.0e-200)).and(is_left.not());
+    let angle = F::select(is_quotient, quotient, angle);
     F::select(is_nan(x).or(is_nan(y)), F::constant(f64::NAN), angle)
 }

@@ -9,7 +9,6 @@ use core::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use crate::lane::{FloatLane, IntLane, Lane};
 use crate::meaning::elementary::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use crate::meaning::elementary::{float_of_small, horner, mantissa_bits};
-use crate::meaning::float::is_finite;
 
 /// `(sin(r) - r) / r³` in `r²`.
 const SIN_TAIL: [f64; 6] = [
@@ -193,18 +192,13 @@ fn flip_sign<F: FloatLane>(x: F, sign: F::Bits) -> F {
     F::from_bits(x.to_bits().xor(sign))
 }
 
-/// `result` with the sign of the odd function at `x`, which itself where it is so small that the
-/// cube does not count; a NaN where `x` is not finite.
+/// `result` with the sign of the odd function at `x`; `x` itself where it is so small that the cube
+/// does not count.
 #[inline(always)]
 fn odd<F: FloatLane>(x: F, result: F) -> F {
     let signed = flip_sign(result, x.to_bits().and(F::Bits::minimum()));
     let is_tiny = x.abs().less(F::constant(7.450580596923828e-9));
-    nan_unless_finite(x, F::select(is_tiny, x, signed))
-}
-
-#[inline(always)]
-fn nan_unless_finite<F: FloatLane>(x: F, result: F) -> F {
-    F::select(is_finite(x), result, F::constant(f64::NAN))
+    F::select(is_tiny, x, signed)
 }
 
 #[inline(always)]
@@ -219,7 +213,7 @@ pub(super) fn cos<F: FloatLane>(x: F) -> F {
     let Reduced { quadrant, remainder } = reduce(x);
     let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
     let next = quadrant.add(F::Bits::constant(1));
-    nan_unless_finite(x, sin_in_quadrant(next, sin, cos).value())
+    sin_in_quadrant(next, sin, cos).value()
 }
 
 #[inline(always)]

@@ -11,24 +11,33 @@ mod single;
 
 use super::is_single;
 use crate::lane::FloatLane;
+use crate::meaning::float::is_finite;
 
 /// The sine; of an infinity a NaN.
 #[inline(always)]
 pub fn sin<F: FloatLane>(x: F) -> F {
-    let x = x.widen();
-    F::narrow(if is_single::<F>() { single::sin(x) } else { double::sin(x) })
+    let wide = x.widen();
+    let result = if is_single::<F>() { single::sin(wide) } else { double::sin(wide) };
+    nan_unless_finite(x, F::narrow(result))
 }
 
 /// The cosine; of an infinity a NaN.
 #[inline(always)]
 pub fn cos<F: FloatLane>(x: F) -> F {
-    let x = x.widen();
-    F::narrow(if is_single::<F>() { single::cos(x) } else { double::cos(x) })
+    let wide = x.widen();
+    let result = if is_single::<F>() { single::cos(wide) } else { double::cos(wide) };
+    nan_unless_finite(x, F::narrow(result))
 }
 
 /// The tangent; of an infinity a NaN.
 #[inline(always)]
 pub fn tan<F: FloatLane>(x: F) -> F {
-    let x = x.widen();
-    F::narrow(if is_single::<F>() { single::tan(x) } else { double::tan(x) })
+    let wide = x.widen();
+    let result = if is_single::<F>() { single::tan(wide) } else { double::tan(wide) };
+    nan_unless_finite(x, F::narrow(result))
+}
+
+#[inline(always)]
+fn nan_unless_finite<F: FloatLane>(x: F, result: F) -> F {
+    F::select(is_finite(x), result, F::constant(f64::NAN))
 }

@@ -9,7 +9,6 @@ use core::f64::consts::{FRAC_PI_2, PI};
 
 use crate::lane::{FloatLane, IntLane, Lane};
 use crate::meaning::elementary::{exponent_bias, horner, mantissa_bits};
-use crate::meaning::float::is_finite;
 
 /// `sin(r) / r` in `r²`, to `2^-35`.
 const SINC: [f64; 6] = [
@@ -60,19 +59,8 @@ fn window<F: FloatLane>(first: F::Bits, second: F::Bits, shift: F::Bits) -> F::B
 fn remainder<F: FloatLane>(half_turns: F::Bits) -> (F, F::Bits) {
     let fraction = half_turns.shl(F::Bits::constant(1));
     let parity = half_turns.add(F::Bits::constant(1 << 62)).and(F::Bits::minimum());
-    let turns: F = float_of_int64(fraction);
+    let turns = F::from_int(fraction);
     (turns.mul(F::constant(PI / 18_446_744_073_709_551_616.0)), parity)
-}
-
-/// A signed integer of 64 bits, rounded once. The halves become exact floats as the low bits of
-/// patterns whose last bit counts `2^32` and 1; AVX2 has no conversion.
-#[inline(always)]
-fn float_of_int64<F: FloatLane>(value: F::Bits) -> F {
-    const UPPER: f64 = 1.5 * 19_342_813_113_834_066_795_298_816.0; // 1.5 * 2^84
-    const LOWER: f64 = 4_503_599_627_370_496.0; // 2^52
-    let upper = value.shr_arithmetic(F::Bits::constant(32)).add(F::constant(UPPER).to_bits());
-    let lower = value.and(F::Bits::constant(0xffff_ffff)).or(F::constant(LOWER).to_bits());
-    F::from_bits(upper).sub(F::constant(UPPER + LOWER)).add(F::from_bits(lower))
 }
 
 /// `sin r` for `|r| <= π / 2`.
@@ -84,11 +72,6 @@ fn sin_of_remainder<F: FloatLane>(r: F) -> F {
 #[inline(always)]
 fn flip_sign<F: FloatLane>(x: F, sign: F::Bits) -> F {
     F::from_bits(x.to_bits().xor(sign))
-}
-
-#[inline(always)]
-fn nan_unless_finite<F: FloatLane>(x: F, result: F) -> F {
-    F::select(is_finite(x), result, F::constant(f64::NAN))
 }
 
 /// The sine from the half turns; below 1 from `x` itself.
@@ -111,16 +94,16 @@ fn cos_with<F: FloatLane>(x: F, half_turns: F::Bits) -> F {
 
 #[inline(always)]
 pub(super) fn sin<F: FloatLane>(x: F) -> F {
-    nan_unless_finite(x, sin_with(x, half_turns(x)))
+    sin_with(x, half_turns(x))
 }
 
 #[inline(always)]
 pub(super) fn cos<F: FloatLane>(x: F) -> F {
-    nan_unless_finite(x, cos_with(x, half_turns(x)))
+    cos_with(x, half_turns(x))
 }
 
 #[inline(always)]
 pub(super) fn tan<F: FloatLane>(x: F) -> F {
     let half_turns = half_turns(x);
-    nan_unless_finite(x, sin_with(x, half_turns).div(cos_with(x, half_turns)))
+    sin_with(x, half_turns).div(cos_with(x, half_turns))
 }
