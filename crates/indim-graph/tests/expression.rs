@@ -119,6 +119,38 @@ fn a_rule_asked_for_holds_everywhere() {
 }
 
 #[test]
+fn attributes_asked_for_the_whole_expression_do_not_reach_numbers() {
+    let rules = [
+        RuleSet::Pdpd { axis: Some(0) },
+        RuleSet::OnnxLegacy { broadcast: true, axis: Some(0) },
+        RuleSet::Xla { dims: vec![0] },
+    ];
+    for rule in &rules {
+        for text in ["x + w", "x * 2", "2 - x", "x ** 2", "2 ** x", "-x", "(x + w) * 2 - 1"] {
+            assert_eq!(array_type(text, Some(rule)), Ok("f32[2, 3]".into()), "{text} under {rule}");
+        }
+    }
+    assert_eq!(array_type("sqrt(2) * sqrt(3)", Some(&rules[0])), Ok("f64[]".into()));
+    let pdpd = |axis| array_type("where(x > 0, x, 0)", Some(&RuleSet::Pdpd { axis }));
+    assert_eq!(pdpd(Some(0)), Ok("f32[2, 3]".into()));
+    let xla = RuleSet::Xla { dims: Vec::new() };
+    assert_eq!(array_type("add(x, 2, dims=[0])", Some(&xla)), Err("dims-length-mismatch"));
+    assert_eq!(array_type("add(x, 2, axis=1)", None), Ok("f32[2, 3]".into()));
+    assert_eq!(
+        array_type("x * 2 - 1", Some(&RuleSet::Pdpd { axis: Some(1) })),
+        Ok("f32[2, 3]".into())
+    );
+    assert_eq!(
+        array_type("x ** 2", Some(&RuleSet::Pdpd { axis: Some(1) })),
+        Ok("f32[2, 3]".into())
+    );
+    assert_eq!(
+        array_type("clamp(0, x, 1)", Some(&RuleSet::Pdpd { axis: Some(1) })),
+        Ok("f32[2, 3]".into())
+    );
+}
+
+#[test]
 fn structural_functions_take_positions_and_keywords() {
     for (text, expected) in [
         ("f64(x)", "f64[2, 3]"),
@@ -192,4 +224,38 @@ fn a_literal_takes_the_value_that_numpy_gives_it() {
     assert_eq!(literal("i32(2.9) + i32(-2.9)"), "I32([0])");
     assert_eq!(literal("u8(inf)"), "U8([255])");
     assert_eq!(literal("f32(16777217)"), "F32([16777216.0])");
+}
+
+/// The lines `expression -> result` of the fenced examples.
+fn examples(page: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let blocks = page.split("```").skip(1).step_by(2);
+    blocks
+        .filter_map(|block| block.strip_prefix("expressions\n"))
+        .flat_map(str::lines)
+        .map(|line| line.split_once(" -> ").expect(line))
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_true() {
+    let mut count = 0;
+    for (text, expected) in examples(include_str!("../../../docs/expressions.md")) {
+        let b = GraphBuilder::new();
+        let bindings = [
+            ("x", b.parameter("x", DType::F32, [2, 3]).unwrap()),
+            ("v", b.parameter("v", DType::F32, [3]).unwrap()),
+            ("w", b.parameter("w", DType::F32, [2]).unwrap()),
+            ("i", b.parameter("i", DType::I32, [2, 3]).unwrap()),
+            ("u", b.parameter("u", DType::U8, [3]).unwrap()),
+            ("c", b.parameter("c", DType::Bool, [3]).unwrap()),
+        ];
+        let result = Expression::parse(text, &Limits::default())
+            .and_then(|expression| expression.build(&b, &bindings, None));
+        let outcome = match result {
+            Ok(value) => value.array_type().unwrap().to_string(),
+            Err(error) => format!("error[{}]", error.code()),
+        };
+        assert_eq!(outcome, expected, "{text}");
+        count += 1;
+    }
+    assert!(count > 40, "{count} examples");
 }

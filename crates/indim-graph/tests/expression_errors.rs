@@ -240,6 +240,27 @@ fn shape_errors_are_followed_by_the_picture_of_the_shapes() {
 }
 
 #[test]
+fn a_bias_on_the_wrong_axis_is_drawn_with_what_would_work() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [1, 3, 224, 224]).unwrap();
+    let bias = b.parameter("bias", DType::F32, [3]).unwrap();
+    let expression = Expression::parse("x + bias", &Limits::default()).unwrap();
+    let error = expression.build(&b, &[("x", x), ("bias", bias)], None).unwrap_err();
+    let expected = "\
+error[size-mismatch]: `add` cannot broadcast `bias` onto `x` under rule numpy
+   | x + bias
+   |   ^
+   x    : f32[1, 3, 224, 224]
+   bias : f32[             3]
+                           ^ axis 0 of `bias` is 3, axis 3 of `x` is 224
+   = rule N2: right-aligned axes must be equal, or one of them 1
+   = help: broadcast_dimensions=[1] gives f32[1, 3, 224, 224] (the only axis of `x` of size 3)
+   = help: pdpd axis=1 gives the same; so does bias reshaped to [3, 1, 1] under numpy
+";
+    assert_eq!(error.draw("x + bias"), expected);
+}
+
+#[test]
 fn every_operation_is_a_function_by_its_name_and_aliases() {
     for op in Op::ALL {
         let names = core::iter::once(op.name()).chain(op.aliases().iter().copied());

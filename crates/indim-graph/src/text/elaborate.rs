@@ -3,13 +3,14 @@
 //! One loop over the nodes, operands before operations. The element types are decided in
 //! `typing.rs`, the shapes by the builder.
 
+use core::ops::Range;
 use std::collections::HashMap;
 
 use indim_shape::{RuleSet, Shape};
 
 use super::Expression;
 use super::error::{ExprError, ExprErrorKind, Span};
-use super::function::{Attribute, Function, Manner};
+use super::function::{Attribute, Function, Manner, operation_of};
 use super::literal::{Literal, fold_binary, fold_unary};
 use super::suggest::closest;
 use super::syntax::{
@@ -46,6 +47,8 @@ struct Operation<'o> {
     manner: Manner,
     nodes: &'o [NodeIndex],
     rule: RuleSet,
+    /// Whether the operation says its rule itself, by an attribute.
+    states_rule: bool,
     mark: Span,
 }
 
@@ -104,8 +107,15 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             UnaryOperator::Not => Op::Not,
         };
         let rule = self.rule_of(&[])?;
-        self.elementwise(&Operation { op, manner: Manner::Table, nodes: &[operand], rule, mark })
-            .map(Operand::Array)
+        self.elementwise(&Operation {
+            op,
+            manner: Manner::Table,
+            nodes: &[operand],
+            rule,
+            states_rule: false,
+            mark,
+        })
+        .map(Operand::Array)
     }
 
     /// `+x` is `x`, but for truth values under the numpy rule.
@@ -141,7 +151,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
         let (op, manner) = operation_of(operator);
         let rule = self.rule_of(&[])?;
-        let operation = Operation { op, manner, nodes, rule, mark };
+        let operation = Operation { op, manner, nodes, rule, states_rule: false, mark };
         self.elementwise(&operation).map(Operand::Array)
     }
 
@@ -196,7 +206,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             }
             _ => nodes,
         };
-        self.elementwise(&Operation { op, manner, nodes, rule, mark })
+        let states_rule = !attributes.is_empty();
+        self.elementwise(&Operation { op, manner, nodes, rule, states_rule, mark })
     }
 
     /// The rule of one operation: its own attributes, within the rule asked for.
@@ -246,7 +257,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Plan::Identity => self.value(nodes[0]),
             Plan::Multiplied { dtype } => {
                 let x = self.operand_as(nodes[0], dtype, is_numpy)?;
-                self.apply(Op::Mul, &[x, x], operation)
+                self.apply_to_equal_shapes(Op::Mul, &[x, x], operation)
             }
             Plan::IntegerReciprocal { dtype } => {
                 let one = self.scalar(Literal::Int(1), dtype, mark)?;
@@ -260,7 +271,11 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 let array = nodes.iter().find(is_array).copied().unwrap_or(nodes[0]);
                 let x = self.value(array)?;
                 // An integer equals itself: a constant with the shape of the array.
-                self.apply(if is_true { Op::Eq } else { Op::Ne }, &[x, x], operation)
+                self.apply_to_equal_shapes(
+                    if is_true { Op::Eq } else { Op::Ne },
+                    &[x, x],
+                    operation,
+                )
             }
         }
     }
@@ -286,8 +301,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             return Ok(None);
         }
         let x = self.value(base)?;
-        let operation = Operation { op: Op::Mul, manner: Manner::Table, nodes, rule, mark };
-        self.apply(Op::Mul, &[x, x], &operation).map(Some)
+        let operation =
+            Operation { op: Op::Mul, manner: Manner::Table, nodes, rule, states_rule: false, mark };
+        self.apply_to_equal_shapes(Op::Mul, &[x, x], &operation).map(Some)
     }
 
     fn compute(&self, operation: &Operation<'_>, op: Op, dtype: DType) -> Elaborated<Value<'b>> {
@@ -299,21 +315,37 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         for (index, &node) in operation.nodes.iter().enumerate() {
             values.push(self.operand_as(node, op.operand_dtype(index, dtype), is_numpy)?);
         }
-        if !matches!(operation.rule, RuleSet::Numpy | RuleSet::Xla { .. }) {
-            self.expand_literals(operation, &mut values)?;
+        let arrays = operation.nodes.iter().filter(|node| self.is_array(**node)).count();
+        if arrays <= 1 && !is_numpy && !operation.states_rule {
+            // Attributes asked for the whole expression are not meant for numbers.
+            self.expand_literals(operation, 0..values.len(), &mut values)?;
+            return self.apply_to_equal_shapes(op, &values, operation);
         }
+        // The rules that take no scalars; pdpd takes them but for the operand that stands firm.
+        let expanded = match operation.rule {
+            RuleSet::Numpy | RuleSet::Xla { .. } => 0..0,
+            RuleSet::Pdpd { .. } if values.len() == 3 => 1..2,
+            RuleSet::Pdpd { .. } => 0..1,
+            _ => 0..values.len(),
+        };
+        self.expand_literals(operation, expanded, &mut values)?;
         self.apply(op, &values, operation)
     }
 
-    /// Under rules that take no scalars, literals take the shape of the array of highest rank.
+    fn is_array(&self, node: NodeIndex) -> bool {
+        matches!(self.operands[node], Operand::Array(_))
+    }
+
+    /// The literals at `positions` take the shape of the array of highest rank.
     fn expand_literals(
         &self,
         operation: &Operation<'_>,
+        positions: Range<usize>,
         values: &mut [Value<'b>],
     ) -> Elaborated<()> {
         let mut target: Option<Shape> = None;
         for (value, &node) in values.iter().zip(operation.nodes) {
-            if let Operand::Array(_) = self.operands[node] {
+            if self.is_array(node) {
                 let shape = self.array_shape(*value, operation.mark)?;
                 if target.as_ref().is_none_or(|target| shape.rank() > target.rank()) {
                     target = Some(shape);
@@ -321,11 +353,12 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             }
         }
         let Some(target) = target else { return Ok(()) };
-        for (value, &node) in values.iter_mut().zip(operation.nodes) {
-            if let Operand::Literal(_) = self.operands[node] {
-                *value = self
+        for position in positions {
+            let node = operation.nodes[position];
+            if !self.is_array(node) {
+                values[position] = self
                     .builder
-                    .broadcast_in_dim(*value, &[], &target)
+                    .broadcast_in_dim(values[position], &[], &target)
                     .map_err(|error| self.graph_error(error, &[node], operation.mark))?;
             }
         }
@@ -346,7 +379,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         match seen_from_signed {
             Op::Lt | Op::Le | Op::Ne => self.apply(Op::Or, &[as_unsigned, is_negative], operation),
             _ => {
-                let is_not_negative = self.apply(Op::Not, &[is_negative], operation)?;
+                let is_not_negative =
+                    self.apply_to_equal_shapes(Op::Not, &[is_negative], operation)?;
                 self.apply(Op::And, &[as_unsigned, is_not_negative], operation)
             }
         }
@@ -364,10 +398,20 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         values: &[Value<'b>],
         operation: &Operation<'_>,
     ) -> Elaborated<Value<'b>> {
-        let equal = RuleSet::None;
-        let rule = if values.len() == 1 { &equal } else { &operation.rule };
         self.builder
-            .elementwise(op, values, rule)
+            .elementwise(op, values, &operation.rule)
+            .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
+    }
+
+    /// For one operand, or operands made from one: they need no rule.
+    fn apply_to_equal_shapes(
+        &self,
+        op: Op,
+        values: &[Value<'b>],
+        operation: &Operation<'_>,
+    ) -> Elaborated<Value<'b>> {
+        self.builder
+            .elementwise(op, values, &RuleSet::None)
             .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
     }
 
@@ -473,29 +517,4 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
         ExprError::new(ExprErrorKind::Graph(Box::new(error)), mark)
     }
-}
-
-/// The operation that an operator stands for.
-fn operation_of(operator: BinaryOperator) -> (Op, Manner) {
-    let op = match operator {
-        BinaryOperator::Less => Op::Lt,
-        BinaryOperator::LessEqual => Op::Le,
-        BinaryOperator::Greater => Op::Gt,
-        BinaryOperator::GreaterEqual => Op::Ge,
-        BinaryOperator::Equal => Op::Eq,
-        BinaryOperator::NotEqual => Op::Ne,
-        BinaryOperator::Or => Op::Or,
-        BinaryOperator::Xor => Op::Xor,
-        BinaryOperator::And => Op::And,
-        BinaryOperator::ShiftLeft => Op::Shl,
-        BinaryOperator::ShiftRight => return (Op::ShrArithmetic, Manner::ShiftBySign),
-        BinaryOperator::Add => Op::Add,
-        BinaryOperator::Subtract => Op::Sub,
-        BinaryOperator::Multiply => Op::Mul,
-        BinaryOperator::Divide => return (Op::Div, Manner::TrueDivide),
-        BinaryOperator::FloorDivide => Op::FloorDiv,
-        BinaryOperator::Modulo => Op::PyMod,
-        BinaryOperator::Power => Op::Pow,
-    };
-    (op, Manner::Table)
 }

@@ -273,7 +273,7 @@ impl ExprError {
                 "write py_mod (sign of the divisor) or rem (sign of the dividend)".to_owned()
             }
             K::LiteralOutOfRange { literal: Literal::Int(_), .. } => {
-                "convert the array to a wider type first, as in i64(x)".to_owned()
+                "use a wider type, as in i64(x)".to_owned()
             }
             K::LiteralKind { literal, .. } => {
                 format!("convert the array, as in {}(x)", literal.default_dtype())

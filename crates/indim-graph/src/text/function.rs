@@ -1,10 +1,12 @@
-//! Which function a name calls, and what it takes.
+//! Which function a name calls, and what it takes; which operation an operator stands for.
 //!
 //! Every operation of the table is a function under its name and its aliases. Some names mean
-//! slightly more than the operation: that is their [`Manner`]. Called by the parser.
+//! slightly more than the operation: that is their [`Manner`]. Called by the parser and by
+//! elaboration.
 
 use core::str::FromStr;
 
+use super::syntax::BinaryOperator;
 use crate::dtype::DType;
 use crate::op::{Arity, Op};
 
@@ -214,4 +216,29 @@ impl Function {
     pub(super) fn operand_count(self) -> usize {
         self.parameters().iter().filter(|parameter| **parameter == Parameter::Operand).count()
     }
+}
+
+/// The operation that an operator stands for.
+pub(super) fn operation_of(operator: BinaryOperator) -> (Op, Manner) {
+    let op = match operator {
+        BinaryOperator::Less => Op::Lt,
+        BinaryOperator::LessEqual => Op::Le,
+        BinaryOperator::Greater => Op::Gt,
+        BinaryOperator::GreaterEqual => Op::Ge,
+        BinaryOperator::Equal => Op::Eq,
+        BinaryOperator::NotEqual => Op::Ne,
+        BinaryOperator::Or => Op::Or,
+        BinaryOperator::Xor => Op::Xor,
+        BinaryOperator::And => Op::And,
+        BinaryOperator::ShiftLeft => Op::Shl,
+        BinaryOperator::ShiftRight => return (Op::ShrArithmetic, Manner::ShiftBySign),
+        BinaryOperator::Add => Op::Add,
+        BinaryOperator::Subtract => Op::Sub,
+        BinaryOperator::Multiply => Op::Mul,
+        BinaryOperator::Divide => return (Op::Div, Manner::TrueDivide),
+        BinaryOperator::FloorDivide => Op::FloorDiv,
+        BinaryOperator::Modulo => Op::PyMod,
+        BinaryOperator::Power => Op::Pow,
+    };
+    (op, Manner::Table)
 }
