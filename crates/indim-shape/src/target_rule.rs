@@ -60,11 +60,8 @@ impl TargetRule {
         };
         let refuse = |violation| located(ShapeError::new(violation, vec![data.clone()]));
         let (dims, result) = self.placement(data, target).map_err(refuse)?;
-        self.check_order(data, target, &dims).map_err(refuse)?;
-        let broadcast = Broadcast::explicit(core::slice::from_ref(data), &[dims], result);
-        let broadcast = broadcast.map_err(located)?;
-        self.check_nothing_expands(&broadcast).map_err(refuse)?;
-        Ok(broadcast)
+        self.check_list(data, target, &dims).map_err(refuse)?;
+        Broadcast::explicit(core::slice::from_ref(data), &[dims], result).map_err(located)
     }
 
     /// Where the axes of the data land, and the result's shape, before anything general is checked.
@@ -87,10 +84,13 @@ impl TargetRule {
         }
     }
 
-    /// Strictly increasing entries, where the rule asks for them: for T3 before the sizes, for XLA's
-    /// `BroadcastInDim` after them. It stands in for E3, so it comes before the explicit form's
-    /// checks; what E1 and E2 refuse is left to them.
-    fn check_order(&self, data: &Shape, target: &Shape, dims: &[i64]) -> Result<(), Violation> {
+    /// What the rules that take a list demand beyond the explicit form. What E1 and E2 refuse is left
+    /// to it.
+    ///
+    /// - T3: strictly increasing entries, looked at before the sizes;
+    /// - XLA's `BroadcastInDim`: the same, after the sizes;
+    /// - HLO's `broadcast`: equal sizes, so nothing expands; looked at after E3.
+    fn check_list(&self, data: &Shape, target: &Shape, dims: &[i64]) -> Result<(), Violation> {
         let entry = |&dim: &i64| usize::try_from(dim).ok().filter(|&dim| dim < target.rank());
         let map: Option<Vec<usize>> = dims.iter().map(entry).collect();
         let Some(map) = map.filter(|map| map.len() == data.rank()) else {
@@ -102,26 +102,11 @@ impl TargetRule {
                 check_sizes(0, data, &map, target)?;
                 check_increasing(dims)
             }
+            TargetRule::HloBroadcast { .. } if is_unique(&map) => {
+                check_equal_sizes(data, &map, target)
+            }
             _ => Ok(()),
         }
-    }
-
-    /// What HLO's `broadcast` demands beyond the explicit form.
-    fn check_nothing_expands(&self, broadcast: &Broadcast) -> Result<(), Violation> {
-        if !matches!(self, TargetRule::HloBroadcast { .. }) {
-            return Ok(());
-        }
-        let (shape, map) = (&broadcast.operands()[0], &broadcast.maps()[0]);
-        for (axis, (&size, &result_axis)) in shape.iter().zip(map.iter()).enumerate() {
-            let result_size = broadcast.result()[result_axis];
-            if size != result_size {
-                return Err(Violation::SizeMismatch {
-                    this: AxisOf::operand(0, axis, size),
-                    other: AxisOf::result(result_axis, result_size),
-                });
-            }
-        }
-        Ok(())
     }
 
     /// The name of the rule, without attributes.
@@ -190,4 +175,22 @@ fn check_increasing(dims: &[i64]) -> Result<(), Violation> {
         }),
         None => Ok(()),
     }
+}
+
+fn is_unique(map: &[usize]) -> bool {
+    let mut sorted = map.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+fn check_equal_sizes(data: &Shape, map: &[usize], target: &Shape) -> Result<(), Violation> {
+    for (axis, (&size, &result_axis)) in data.iter().zip(map).enumerate() {
+        if size != target[result_axis] {
+            return Err(Violation::SizeMismatch {
+                this: AxisOf::operand(0, axis, size),
+                other: AxisOf::result(result_axis, target[result_axis]),
+            });
+        }
+    }
+    Ok(())
 }
