@@ -4,6 +4,7 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask COMMAND
+  demo     real data: iris measurements standardised, a picture normalised
   test     everything that must pass: format, clippy, documentation, all tests
   bench    the benchmarks, with the ratio to hand-written loops
   asan     the tests of the crates with unsafe code under AddressSanitizer";
@@ -12,6 +13,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let rest: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
     let succeeded = match arguments.first().map(String::as_str) {
+        Some("demo") => demo(),
         Some("test") => test(),
         Some("bench") => {
             let bench = ["run", "--quiet", "--release", "--package", "indim-bench", "--"];
@@ -31,6 +33,27 @@ fn test() -> bool {
         && cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])
         && cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
         && cargo(&["test", "--workspace"], &[])
+}
+
+/// The main job on the data that the repository ships.
+fn demo() -> bool {
+    let jobs = [
+        [
+            "div(sub(x, mean, dims=[1]), std, dims=[1])",
+            "x=data/iris.npy",
+            "mean=data/iris_mean.npy",
+            "std=data/iris_std.npy",
+        ],
+        [
+            "div(sub(f32(x) / f32(255), mean, dims=[2]), std, dims=[2])",
+            "x=data/picture.npy",
+            "mean=data/picture_mean.npy",
+            "std=data/picture_std.npy",
+        ],
+    ];
+    let indim =
+        ["run", "--quiet", "--release", "--package", "indim-cli", "--", "eval", "--rule", "xla"];
+    jobs.iter().all(|job| cargo(&[&indim[..], job].concat(), &[]))
 }
 
 /// The sanitizer is an unstable flag, which the stable compiler accepts when told to.

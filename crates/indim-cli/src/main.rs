@@ -3,7 +3,14 @@
 //! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own).
 #![forbid(unsafe_code)]
 
+mod bare;
+mod convert;
+mod eval;
+mod explain;
 mod oracle;
+mod rule;
+mod shapes;
+mod source;
 
 use std::process::ExitCode;
 
@@ -20,12 +27,18 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Eval(eval::Eval),
+    Explain(explain::Explain),
+    Convert(convert::Convert),
     /// Answer cases, one JSON object a line on standard input, with verdicts on standard output.
     Oracle,
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Eval(eval) => eval.run(),
+        Command::Explain(explain) => explain.run(),
+        Command::Convert(convert) => convert.run(),
         Command::Oracle => oracle::run(),
     };
     match result {

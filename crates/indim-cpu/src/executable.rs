@@ -39,6 +39,15 @@ pub struct Forecast {
     pub bytes_written: usize,
     /// The bytes held between nests.
     pub temporary_bytes: usize,
+    /// The bytes of the registers that each thread holds while it computes.
+    pub register_bytes: usize,
+}
+
+impl Forecast {
+    /// The most memory that a run into new memory holds beside the inputs, with one thread.
+    pub fn peak_bytes(&self) -> usize {
+        self.bytes_written.saturating_add(self.temporary_bytes).saturating_add(self.register_bytes)
+    }
 }
 
 /// Why a run did not start.
@@ -218,6 +227,7 @@ impl Executable {
             bytes_read: bytes(&self.loops.parameters),
             bytes_written: bytes(&self.loops.outputs),
             temporary_bytes: bytes(&self.loops.temporaries).saturating_add(bytes(&counters)),
+            register_bytes: self.programs.iter().map(Program::register_bytes).max().unwrap_or(0),
         }
     }
 

@@ -71,6 +71,11 @@ impl Program {
         self.nest.instructions.len()
     }
 
+    /// The most bytes of registers that one thread needs: every access may have to be gathered.
+    pub(crate) fn register_bytes(&self) -> usize {
+        (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES
+    }
+
     /// The slot of a value.
     pub(crate) fn slot(&self, local: Local) -> usize {
         slot(&self.nest, local)

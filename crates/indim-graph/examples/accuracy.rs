@@ -21,8 +21,14 @@ fn in_parallel(work: impl Fn(u64, u64) -> Worst + Sync) -> Worst {
         threads
             .into_iter()
             .map(|thread| thread.join().expect("invariant: a measurement does not panic"))
-            .fold(Worst::default(), Worst::merge)
+            .fold(Worst::default(), merge)
     })
+}
+
+fn merge(one: Worst, other: Worst) -> Worst {
+    let worse = if one.error >= other.error { one } else { other };
+    let tried = one.tried + other.tried;
+    Worst { tried, not_nearest: one.not_nearest + other.not_nearest, ..worse }
 }
 
 fn unary_single(case: &UnaryCase) -> Worst {

@@ -76,6 +76,26 @@ macro_rules! for_each_op {
                 tan = Tan [float complex] -> same, [], [];
                 /// The hyperbolic tangent; `tanh(-0) = -0`, `tanh(±inf) = ±1`.
                 tanh = Tanh [float complex] -> same, [], [];
+                /// The cube root, with the sign of `x`; `cbrt(-0) = -0`.
+                cbrt = Cbrt [float] -> same, [], [];
+                /// The arc sine; `asin(-0) = -0`, outside -1 ... 1 a NaN.
+                asin = Asin [float complex] -> same, [], ["arcsin"];
+                /// The arc cosine; outside -1 ... 1 a NaN.
+                acos = Acos [float complex] -> same, [], ["arccos"];
+                /// The arc tangent; `atan(-0) = -0`, `atan(±inf) = ±π/2`.
+                atan = Atan [float complex] -> same, [], ["arctan"];
+                /// The hyperbolic sine; `sinh(-0) = -0`.
+                sinh = Sinh [float complex] -> same, [], [];
+                /// The hyperbolic cosine.
+                cosh = Cosh [float complex] -> same, [], [];
+                /// The inverse hyperbolic sine; `asinh(-0) = -0`.
+                asinh = Asinh [float complex] -> same, [], ["arcsinh"];
+                /// The inverse hyperbolic cosine; below 1 a NaN.
+                acosh = Acosh [float complex] -> same, [], ["arccosh"];
+                /// The inverse hyperbolic tangent; `atanh(-0) = -0`, `atanh(±1) = ±inf`, beyond a NaN.
+                atanh = Atanh [float complex] -> same, [], ["arctanh"];
+                /// The error function; `erf(-0) = -0`, `erf(±inf) = ±1`.
+                erf = Erf [float] -> same, [], [];
                 /// `1 / (1 + e^-x)`; `logistic(-inf) = 0`, `logistic(inf) = 1`.
                 logistic = Logistic [float complex] -> same, [], ["sigmoid", "expit"];
             }
@@ -100,6 +120,12 @@ macro_rules! for_each_op {
                 min = Min [boolean signed unsigned float] -> same, [commutative], ["minimum"];
                 /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative `x` to a fraction is a NaN. Integers wrap; `x^0 = 1`; to a negative exponent 1 and -1 stay units, all else gives 0.
                 pow = Pow [signed unsigned float complex] -> same, [], ["power"];
+                /// The angle of the point with ordinate `x` (the first operand) and abscissa `y`, from -π to π; the special cases of C's `atan2`.
+                atan2 = Atan2 [float] -> same, [], ["arctan2"];
+                /// `sqrt(x² + y²)` without overflow; infinite if either operand is, even beside a NaN.
+                hypot = Hypot [float] -> same, [commutative], [];
+                /// The magnitude of `x` with the sign of `y`, also of a zero; of a NaN `x` the canonical NaN.
+                copysign = Copysign [float] -> same, [], ["copy_sign"];
                 /// `(x - y)²`. Integers wrap.
                 squared_difference = SquaredDifference [signed unsigned float complex] -> same, [commutative], [];
                 /// Bitwise and; logical on `bool`.

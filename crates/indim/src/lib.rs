@@ -2,10 +2,13 @@
 //! and free.
 #![forbid(unsafe_code)]
 
+pub mod explain;
 #[cfg(feature = "files")]
 pub mod files;
-#[cfg(feature = "oracle")]
+pub mod literal;
+#[cfg(feature = "json")]
 pub mod oracle;
+pub mod print;
 
 pub use indim_cpu::*;
 pub use indim_graph::*;

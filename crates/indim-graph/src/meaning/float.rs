@@ -4,7 +4,8 @@
 //! need no care: whoever applies an operation makes every NaN canonical.
 
 pub use super::elementary::{
-    cos, exp, exp2, expm1, log, log1p, log2, log10, logistic, pow, rsqrt, sin, tan, tanh,
+    acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, erf, exp, exp2, expm1, hypot,
+    log, log1p, log2, log10, logistic, pow, rsqrt, sin, sinh, tan, tanh,
 };
 use crate::lane::{BoolLane, FloatLane, IntLane};
 
@@ -20,7 +21,7 @@ fn one<F: FloatLane>() -> F {
 
 /// The magnitude of `x` with the sign of `sign`.
 #[inline(always)]
-pub(crate) fn copysign<F: FloatLane>(x: F, sign: F) -> F {
+pub fn copysign<F: FloatLane>(x: F, sign: F) -> F {
     let sign_bit = F::Bits::minimum();
     F::from_bits(x.abs().to_bits().or(sign.to_bits().and(sign_bit)))
 }

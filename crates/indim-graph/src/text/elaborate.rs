@@ -383,6 +383,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         if let Function::Convert = function {
             return self.cast(nodes[0], element_type(attributes));
         }
+        if let Function::Reshape = function {
+            return self.reshape(nodes, attributes, mark);
+        }
         let shape = sizes(attributes)?;
         let dims =
             integers(attributes, &[Attribute::Dims, Attribute::Permutation, Attribute::Axis]);
@@ -405,14 +408,25 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             }
             Function::Broadcast => b.broadcast(x, &shape),
             Function::BroadcastTo => b.broadcast_to_target(x, &TargetRule::Unidirectional, shape),
-            Function::Transpose => {
+            // The functions above have returned: this is a transposition.
+            _ => {
                 let rank = self.array_shape(x, mark)?.rank() as i64;
                 let reversed: Vec<i64> = (0..rank).rev().collect();
                 b.transpose(x, dims.unwrap_or(&reversed))
             }
-            _ => b.reshape(x, self.reshape_target(x, attributes, mark)?),
         };
         result.map_err(|error| self.graph_error(error, nodes, mark))
+    }
+
+    fn reshape(
+        &self,
+        nodes: &[NodeIndex],
+        attributes: &[GivenAttribute],
+        mark: Span,
+    ) -> Elaborated<Value<'b>> {
+        let x = self.value(nodes[0])?;
+        let shape = self.reshape_target(x, attributes, mark)?;
+        self.builder.reshape(x, shape).map_err(|error| self.graph_error(error, nodes, mark))
     }
 
     fn iota_axis(&self, axis: Option<&[i64]>, shape: &Shape, mark: Span) -> Elaborated<i64> {

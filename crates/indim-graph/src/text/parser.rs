@@ -129,16 +129,20 @@ impl<'t> Parser<'t> {
     /// A name as a value, or the beginning of a call; `None` when an operand of the call follows.
     fn name_or_call(&mut self, span: Span) -> ParseResult<Option<NodeIndex>> {
         let name = self.slice(span);
-        if let Some((keyword, instead)) = python_operator(name) {
-            return Err(ExprError::new(
-                ExprErrorKind::ForeignOperator { operator: keyword, instead },
-                span,
-            ));
+        let (next, open) = self.peek()?;
+        let is_call = next == Token::Symbol(Symbol::OpenParenthesis);
+        // `and(x, y)` is a call of the table's operation; `not (x)` would be read differently by
+        // Python when an operator follows.
+        if let Some((operator, instead)) = python_operator(name)
+            && (!is_call || operator == "not")
+        {
+            let kind = ExprErrorKind::ForeignOperator { operator, instead };
+            return Err(ExprError::new(kind, span));
         }
-        let (Token::Symbol(Symbol::OpenParenthesis), open) = self.peek()? else {
+        if !is_call {
             let position = self.name_position(name);
             return self.add(NodeKind::Name(position), span, span).map(Some);
-        };
+        }
         self.lexer.next()?;
         let Some(function) = Function::from_name(name) else {
             let suggestion = closest(name, Function::names()).map(str::to_owned);

@@ -74,6 +74,11 @@ pub(super) fn numpy(op: Op, manner: Manner, operands: &[OperandType]) -> TypingR
     let is_whole = common == DType::Bool || common.is_integer();
     match manner {
         Manner::TrueDivide if is_whole => Ok(Plan::Compute { op, dtype: DType::F64 }),
+        // NumPy's fabs, unlike abs, is for real numbers.
+        Manner::FloatOnly if common.class() == DTypeClass::Complex && op.takes(common) => {
+            let instead = Some("abs(x)");
+            Err(ExprErrorKind::NotDefinedInNumpy { operation: "fabs", dtype: common, instead })
+        }
         Manner::FloatOnly if is_whole => Ok(Plan::Compute { op, dtype: evaluated_float(common) }),
         Manner::ShiftBySign => {
             let dtype = if common == DType::Bool { DType::I8 } else { common };

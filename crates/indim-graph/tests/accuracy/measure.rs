@@ -48,6 +48,16 @@ unary_cases! {
     "tan" Tan core_math::tanf, core_math::tan;
     "tanh" Tanh core_math::tanhf, core_math::tanh;
     "rsqrt" Rsqrt core_math::rsqrtf, core_math::rsqrt;
+    "cbrt" Cbrt core_math::cbrtf, core_math::cbrt;
+    "asin" Asin core_math::asinf, core_math::asin;
+    "acos" Acos core_math::acosf, core_math::acos;
+    "atan" Atan core_math::atanf, core_math::atan;
+    "sinh" Sinh core_math::sinhf, core_math::sinh;
+    "cosh" Cosh core_math::coshf, core_math::cosh;
+    "asinh" Asinh core_math::asinhf, core_math::asinh;
+    "acosh" Acosh core_math::acoshf, core_math::acosh;
+    "atanh" Atanh core_math::atanhf, core_math::atanh;
+    "erf" Erf core_math::erff, core_math::erf;
     "logistic" Logistic logistic_single, logistic_double;
 }
 
@@ -66,6 +76,8 @@ macro_rules! binary_cases {
 
 binary_cases! {
     "pow" Pow core_math::powf, core_math::pow;
+    "atan2" Atan2 core_math::atan2f, core_math::atan2;
+    "hypot" Hypot core_math::hypotf, core_math::hypot;
 }
 
 fn logistic_single(x: f32) -> f32 {
@@ -135,12 +147,6 @@ impl Worst {
         if error > self.error {
             (self.error, self.at) = (error, at);
         }
-    }
-
-    pub(crate) fn merge(self, other: Self) -> Self {
-        let worse = if self.error >= other.error { self } else { other };
-        let tried = self.tried + other.tried;
-        Worst { tried, not_nearest: self.not_nearest + other.not_nearest, ..worse }
     }
 }
 

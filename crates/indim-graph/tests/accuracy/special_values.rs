@@ -35,6 +35,16 @@ fn unary_special_values() {
         Tan: 0.0 => 0.0, -0.0 => -0.0, INF => NAN, -INF => NAN, NAN => NAN;
         Tanh: 0.0 => 0.0, -0.0 => -0.0, INF => 1.0, -INF => -1.0, NAN => NAN, 50.0 => 1.0;
         Rsqrt: 0.0 => INF, -0.0 => -INF, INF => 0.0, -INF => NAN, -1.0 => NAN, NAN => NAN, 4.0 => 0.5;
+        Cbrt: 0.0 => 0.0, -0.0 => -0.0, INF => INF, -INF => -INF, NAN => NAN, -27.0 => -3.0;
+        Asin: 0.0 => 0.0, -0.0 => -0.0, 1.5 => NAN, -INF => NAN, NAN => NAN;
+        Acos: 1.0 => 0.0, -1.5 => NAN, INF => NAN, NAN => NAN;
+        Atan: 0.0 => 0.0, -0.0 => -0.0, NAN => NAN;
+        Sinh: 0.0 => 0.0, -0.0 => -0.0, INF => INF, -INF => -INF, NAN => NAN;
+        Cosh: 0.0 => 1.0, -0.0 => 1.0, INF => INF, -INF => INF, NAN => NAN;
+        Asinh: 0.0 => 0.0, -0.0 => -0.0, INF => INF, -INF => -INF, NAN => NAN;
+        Acosh: 1.0 => 0.0, INF => INF, 0.5 => NAN, 0.0 => NAN, -INF => NAN, NAN => NAN;
+        Atanh: 0.0 => 0.0, -0.0 => -0.0, 1.0 => INF, -1.0 => -INF, 1.5 => NAN, INF => NAN, NAN => NAN;
+        Erf: 0.0 => 0.0, -0.0 => -0.0, INF => 1.0, -INF => -1.0, NAN => NAN;
         Logistic: 0.0 => 0.5, -0.0 => 0.5, INF => 1.0, -INF => 0.0, NAN => NAN;
     }
 }
@@ -122,5 +132,75 @@ fn special_values_of_pow() {
         let double = <operations::Pow as Binary<f64>>::apply(x, y);
         assert!(same(f64::from(single), expected), "pow({x:?}, {y:?}) = {single:?} in 32 bits");
         assert!(same(double, expected), "pow({x:?}, {y:?}) = {double:?} in 64 bits");
+    }
+}
+
+/// Every case of C99, annex F.9.1.4, at both widths.
+#[test]
+fn special_values_of_atan2() {
+    use core::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+    let three_quarters = 2.356_194_490_192_345;
+    let cases = [
+        (0.0, -0.0, PI),
+        (-0.0, -0.0, -PI),
+        (0.0, 0.0, 0.0),
+        (-0.0, 0.0, -0.0),
+        (0.0, -1.0, PI),
+        (-0.0, -1.0, -PI),
+        (0.0, 1.0, 0.0),
+        (-0.0, 1.0, -0.0),
+        (-1.0, 0.0, -FRAC_PI_2),
+        (-1.0, -0.0, -FRAC_PI_2),
+        (1.0, 0.0, FRAC_PI_2),
+        (1.0, -0.0, FRAC_PI_2),
+        (1.0, -INF, PI),
+        (-1.0, -INF, -PI),
+        (1.0, INF, 0.0),
+        (-1.0, INF, -0.0),
+        (INF, 1.0, FRAC_PI_2),
+        (-INF, 1.0, -FRAC_PI_2),
+        (INF, -INF, three_quarters),
+        (-INF, -INF, -three_quarters),
+        (INF, INF, FRAC_PI_4),
+        (-INF, INF, -FRAC_PI_4),
+        (NAN, 1.0, NAN),
+        (1.0, NAN, NAN),
+        (NAN, INF, NAN),
+    ];
+    for (y, x, expected) in cases {
+        let single = <operations::Atan2 as Binary<f32>>::apply(y as f32, x as f32);
+        let double = <operations::Atan2 as Binary<f64>>::apply(y, x);
+        assert!(
+            same(f64::from(single), f64::from(expected as f32)),
+            "atan2({y:?}, {x:?}) = {single:?} in 32 bits"
+        );
+        assert!(same(double, expected), "atan2({y:?}, {x:?}) = {double:?} in 64 bits");
+    }
+}
+
+#[test]
+fn special_values_of_hypot_and_copysign() {
+    let hypot = [
+        (INF, NAN, INF),
+        (NAN, -INF, INF),
+        (-INF, 1.0, INF),
+        (NAN, 1.0, NAN),
+        (0.0, -0.0, 0.0),
+        (-3.0, 4.0, 5.0),
+        (-0.0, -2.0, 2.0),
+    ];
+    for (x, y, expected) in hypot {
+        assert!(
+            same(<operations::Hypot as Binary<f64>>::apply(x, y), expected),
+            "hypot({x:?}, {y:?})"
+        );
+    }
+    for (x, y, expected) in
+        [(1.0, -0.0, -1.0), (-0.0, 1.0, 0.0), (-INF, 2.0, INF), (2.0, -NAN, -2.0), (NAN, -1.0, NAN)]
+    {
+        assert!(
+            same(<operations::Copysign as Binary<f64>>::apply(x, y), expected),
+            "copysign({x:?}, {y:?})"
+        );
     }
 }

@@ -12,7 +12,7 @@ use indim_graph::ArrayType;
 
 pub use error::{FileError, FileErrorKind};
 pub use npz::read_npz_member;
-pub use write::{write_npy, write_npy_to};
+pub use write::{write_npy, write_npy_to, write_text};
 
 /// An array in a file, or read from one.
 ///

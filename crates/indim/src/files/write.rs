@@ -1,5 +1,6 @@
 //! Writing `.npy` files: complete, or not at all.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -18,22 +19,34 @@ const ALIGNMENT: usize = 64;
 /// # Errors
 /// When the file cannot be written; the old file, if there was one, is untouched.
 pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result<(), FileError> {
-    write_beside(path, array_type, elements)
-        .map_err(|error| FileError::new(path, FileErrorKind::Io(error)))
+    write_beside(path, |file| write_npy_to(file, array_type, elements))
 }
 
-fn write_beside(path: &Path, array_type: &ArrayType, elements: &[u8]) -> io::Result<()> {
+/// Writes a text file, complete or not at all.
+///
+/// # Errors
+/// When the file cannot be written; the old file, if there was one, is untouched.
+pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
+    write_beside(path, |file| file.write_all(text.as_bytes()))
+}
+
+fn write_beside(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), FileError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".indim-").suffix(".npy.tmp");
+    builder.prefix(".indim-").suffix(".tmp");
     // Temporary files are private by default; a result is as public as the user's mask says.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    write_npy_to(file.as_file_mut(), array_type, elements)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    let written = builder.tempfile_in(folder.unwrap_or(Path::new("."))).and_then(|mut file| {
+        write(file.as_file_mut())?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    });
+    written.map_err(|error| FileError::new(path, FileErrorKind::Io(error)))
 }
 
 /// Writes a dense row-major array in the `.npy` format.

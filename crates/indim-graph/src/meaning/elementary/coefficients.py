@@ -4,7 +4,7 @@ Each polynomial interpolates its function at the Chebyshev nodes of the interval
 is within a small factor of the minimax polynomial. Run: python3 coefficients.py (needs mpmath).
 """
 
-from mpmath import atanh, cos, exp, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt, taylor
+from mpmath import asin, atan, atanh, cos, erf, erfc, exp, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt
 
 mp.dps = 60
 
@@ -17,6 +17,20 @@ def fit(name, function, low, high, degree):
     solution = [float(c) for c in lu_solve(system, matrix([function(node) for node in nodes]))]
     points = [middle + half * (mpf(i) / 500 - 1) for i in range(1001)]
     error = max(abs(sum(mpf(c) * p**i for i, c in enumerate(solution)) - function(p)) for p in points)
+    print(f"{name}: error 2^{float(log(error, 2)):.1f}")
+    for coefficient in solution:
+        print(f"    {coefficient!r},")
+
+
+def fit_weighted(name, function, weight, high, degree):
+    """The same by least squares on 4 * degree Chebyshev nodes of (0, high], for an error times `weight`."""
+    nodes = [mpf(high) / 2 * (1 + cos(pi * (2 * i + 1) / (8 * degree))) for i in range(4 * degree)]
+    system = matrix([[weight(node) * node**power for power in range(degree + 1)] for node in nodes])
+    values = matrix([weight(node) * function(node) for node in nodes])
+    solution = [float(c) for c in lu_solve(system.T * system, system.T * values)]
+    points = [mpf(high) * i / 400 for i in range(1, 401)]
+    sums = [sum(mpf(c) * p**i for i, c in enumerate(solution)) for p in points]
+    error = max(abs(weight(p) * (s - function(p))) for p, s in zip(points, sums))
     print(f"{name}: error 2^{float(log(error, 2)):.1f}")
     for coefficient in solution:
         print(f"    {coefficient!r},")
@@ -54,6 +68,34 @@ def log_third(z):
     return (log_tail(z) - mpf(2) / 3) / z if z > 1e-8 else mpf(2) / 5 + z * 2 / 7 + z * z * 2 / 9
 
 
+def atan_tail(z):
+    """(atan(t) - t) / t^3 with z = t^2."""
+    t = sqrt(z)
+    return (atan(t) - t) / t**3 if z > 1e-12 else mpf(-1) / 3 + z / 5
+
+
+def asin_tail(z):
+    """(asin(t) - t) / t^3 with z = t^2."""
+    t = sqrt(z)
+    return (asin(t) - t) / t**3 if z > 1e-12 else mpf(1) / 6 + 3 * z / 40
+
+
+def erf_tail(z):
+    """(erf(x) - 2 / sqrt(pi) x) / x^3 with z = x^2."""
+    x = sqrt(z)
+    return (erf(x) - 2 / sqrt(pi) * x) / x**3
+
+
+def log_erfc_slope(u):
+    """(log(erfc(1/2 + u)) - log(erfc(1/2))) / u."""
+    return (log(erfc(mpf(1) / 2 + u)) - log(erfc(mpf(1) / 2))) / u
+
+
+def log_erfc_weight(u):
+    """By how much an error of log_erfc_slope changes erf."""
+    return u * erfc(mpf(1) / 2 + u)
+
+
 HALF_LN2 = log(2) / 2 + mpf("0.0001")
 LOG_RANGE = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 + mpf("0.0001")
 QUARTER_PI = (pi / 4) ** 2 + mpf("0.0001")
@@ -67,6 +109,14 @@ fit("LOG_THIRD double", log_third, 0, LOG_RANGE, 7)
 fit("SINC single", sinc, 0, (pi / 2) ** 2 + mpf("0.0001"), 5)
 fit("SIN_TAIL double", sin_tail, 0, QUARTER_PI, 5)
 fit("COS_TAIL double", cos_tail, 0, QUARTER_PI, 5)
+
+fit("ATAN_TAIL", atan_tail, 0, (sqrt(2) - 1) ** 2 + mpf("0.0001"), 11)
+fit("ASIN_TAIL", asin_tail, 0, mpf("0.2501"), 12)
+fit("INVERSE_CUBE_ROOT", lambda r: r ** (mpf(-1) / 3), mpf("0.895"), mpf("1.105"), 4)
+fit_weighted("ERF_TAIL single", erf_tail, lambda z: 1, 0.2501, 3)
+fit_weighted("ERF_TAIL double", erf_tail, lambda z: 1, 0.2501, 8)
+fit_weighted("LOG_ERFC_SLOPE single", log_erfc_slope, log_erfc_weight, 3.5, 7)
+fit_weighted("LOG_ERFC_SLOPE double", log_erfc_slope, log_erfc_weight, 5.5, 20)
 
 
 def words(name, value, offset, count):

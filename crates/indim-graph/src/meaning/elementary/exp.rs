@@ -67,6 +67,31 @@ impl<F: FloatLane> Exponential<F> {
         scale(self.significand().value(), self.exponent)
     }
 
+    /// Half the value, rounded to the type; overflow gives an infinity.
+    #[inline(always)]
+    pub(super) fn half_value(self) -> F {
+        let exponent = self.exponent.sub(F::Bits::constant(1));
+        scale(self.significand().value(), exponent)
+    }
+
+    /// Half the value as a pair, for an exponent in the range of the type.
+    #[inline(always)]
+    pub(super) fn half(self) -> Pair<F> {
+        let half_power: F = power_of_two(self.exponent.sub(F::Bits::constant(1)));
+        let Pair { high, low } = self.significand().normalized();
+        Pair { high: high.mul(half_power), low: low.mul(half_power) }
+    }
+
+    /// The same for a moderate power of two; for a larger one, some number.
+    #[inline(always)]
+    pub(super) fn at_most_moderate(self) -> Self {
+        let most = F::Bits::constant(60);
+        Exponential {
+            exponent: F::Bits::select(most.less(self.exponent), most, self.exponent),
+            ..self
+        }
+    }
+
     /// Half the value less a half, with no cancellation, for an exponent in the range of the type.
     /// The low part is up to a tenth of the high one.
     #[inline(always)]
@@ -111,7 +136,7 @@ pub(super) fn exponential_of_pair<F: FloatLane>(x: Pair<F>) -> Exponential<F> {
 
 /// `x` within bounds beyond which `e^x` is 0 or infinite.
 #[inline(always)]
-fn bounded<F: FloatLane>(x: F) -> F {
+pub(super) fn bounded<F: FloatLane>(x: F) -> F {
     clamp_keeping_nan(by_width(-110.0, -760.0), x, by_width(95.0, 720.0))
 }
 

@@ -1,7 +1,8 @@
-//! Hyperbolic functions.
+//! Hyperbolic functions and their inverses.
 
-use super::exp::exponential;
-use super::pair::two_sum;
+use super::exp::{bounded, exponential};
+use super::log::log_of_pair;
+use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::{by_width, clamp_keeping_nan};
 use crate::lane::FloatLane;
 use crate::meaning::float::copysign;
@@ -19,4 +20,75 @@ pub fn tanh<F: FloatLane>(x: F) -> F {
     // Where x³/3 is below the last bit; this also keeps subnormals and the sign of zero.
     let is_tiny = magnitude.less(by_width(2.4e-4, 1.0e-8));
     F::select(is_tiny, x, copysign(quotient, x))
+}
+
+/// `(e^|x| - e^-|x|) / 2` with the sign of `x`, from `E = e^|x| - 1` as `E / 2 + E / 2 / (E + 1)`.
+#[inline(always)]
+pub fn sinh<F: FloatLane>(x: F) -> F {
+    let magnitude = x.abs();
+    let power = exponential(bounded(magnitude));
+    let half = power.at_most_moderate().half_minus_half().normalized();
+    let whole = Pair { high: half.high.add(half.high), low: half.low.add(half.low) };
+    let sum = two_sum(F::constant(1.0), whole.high).add_low(whole.low).normalized();
+    let quotient = half.div(sum);
+    let small = two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low));
+    // Beyond, e^-x does not count.
+    let is_large = by_width::<F>(15.0, 25.0).less(magnitude);
+    let result = F::select(is_large, power.half_value(), small.value());
+    let is_tiny = magnitude.less(by_width(2.4e-4, 1.0e-8));
+    F::select(is_tiny, x, copysign(result, x))
+}
+
+/// `(e^|x| + e^-|x|) / 2`.
+#[inline(always)]
+pub fn cosh<F: FloatLane>(x: F) -> F {
+    let magnitude = x.abs();
+    let power = exponential(bounded(magnitude));
+    let half = power.at_most_moderate().half();
+    let quarter = Pair { high: F::constant(0.25), low: F::constant(0.0) };
+    let quotient = quarter.div(half);
+    let small = two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low));
+    let is_large = by_width::<F>(15.0, 25.0).less(magnitude);
+    F::select(is_large, power.half_value(), small.value())
+}
+
+/// `log(|x| + sqrt(x² + 1))` with the sign of `x`.
+#[inline(always)]
+pub fn asinh<F: FloatLane>(x: F) -> F {
+    let magnitude = x.abs();
+    let result = log_of_sum_with_root(magnitude, F::constant(1.0));
+    let is_tiny = magnitude.less(by_width(2.4e-4, 1.0e-8));
+    F::select(is_tiny, x, copysign(result, x))
+}
+
+/// `log(x + sqrt(x² - 1))`; below 1 a NaN.
+#[inline(always)]
+pub fn acosh<F: FloatLane>(x: F) -> F {
+    let result = log_of_sum_with_root(x, F::constant(-1.0));
+    F::select(x.less(F::constant(1.0)), F::constant(f64::NAN), result)
+}
+
+/// `log(x + sqrt(x² + term))` for `x >= 0`; for a large `x`, `log 2x`.
+#[inline(always)]
+fn log_of_sum_with_root<F: FloatLane>(x: F, term: F) -> F {
+    let is_large = by_width::<F>(1.0e6, 1.0e10).less(x);
+    let square = two_product(x, x);
+    let sum = two_sum(square.high, term);
+    let root = sum.add_low(square.low).normalized().sqrt();
+    let argument = two_sum(x, root.high).add_low(root.low).normalized();
+    let itself = Pair { high: x, low: F::constant(0.0) };
+    let argument = Pair::select(is_large, itself, argument);
+    let doublings = F::select(is_large, F::constant(1.0), F::constant(0.0));
+    log_of_pair(argument, doublings)
+}
+
+/// `log((1 + |x|) / (1 - |x|)) / 2` with the sign of `x`; beyond 1 a NaN.
+#[inline(always)]
+pub fn atanh<F: FloatLane>(x: F) -> F {
+    let one = F::constant(1.0);
+    let magnitude = x.abs();
+    let quotient = two_sum(one, magnitude).div(two_sum(one, magnitude.neg()));
+    let log = log_of_pair(quotient, F::constant(0.0));
+    let is_tiny = magnitude.less(by_width(2.4e-4, 1.0e-8));
+    F::select(is_tiny, x, copysign(log.mul(F::constant(0.5)), x))
 }

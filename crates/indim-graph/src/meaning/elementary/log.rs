@@ -98,18 +98,24 @@ pub fn log<F: FloatLane>(x: F) -> F {
     with_special_values(x, add_exponent(exponent, ln_2_short(), part).value())
 }
 
-/// The natural logarithm of `1 + x`: that of the rounded sum, corrected by its rounding error.
+/// The natural logarithm of `1 + x`.
 #[inline(always)]
 pub fn log1p<F: FloatLane>(x: F) -> F {
-    let sum = two_sum(F::constant(1.0), x);
-    let Split { exponent, significand } = split(sum.high);
-    let f = significand.sub(F::constant(1.0));
-    let correction = sum.low.div(sum.high);
-    let part = Pair { high: f, low: correction.sub(log_deficit(f)) };
-    let ordinary = add_exponent(exponent, ln_2_short(), part).value();
+    let ordinary = log_of_pair(two_sum(F::constant(1.0), x), F::constant(0.0));
     // Where x²/2 is below the last bit; this also keeps the sign of zero.
     let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
-    F::select(is_tiny, x, with_special_values(sum.high, ordinary))
+    F::select(is_tiny, x, ordinary)
+}
+
+/// `log(x) + doublings * log(2)`: the logarithm of the high part, corrected by the low part.
+#[inline(always)]
+pub(super) fn log_of_pair<F: FloatLane>(x: Pair<F>, doublings: F) -> F {
+    let Split { exponent, significand } = split(x.high);
+    let f = significand.sub(F::constant(1.0));
+    let correction = x.low.div(x.high);
+    let part = Pair { high: f, low: correction.sub(log_deficit(f)) };
+    let ordinary = add_exponent(exponent.add(doublings), ln_2_short(), part).value();
+    with_special_values(x.high, ordinary)
 }
 
 /// The logarithm of the significand to another base: `factor * log(1 + f)`.

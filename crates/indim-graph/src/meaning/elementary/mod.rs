@@ -8,17 +8,21 @@
 //! The polynomials are our own fits, made by `coefficients.py`, which stands beside this file.
 //! Callers name these functions through `meaning::float`.
 
+mod error_function;
 mod exp;
 mod hyperbolic;
+mod inverse_trigonometric;
 mod log;
 mod pair;
 mod power;
 mod trigonometric;
 
+pub use error_function::erf;
 pub use exp::{exp, exp2, expm1, logistic};
-pub use hyperbolic::tanh;
+pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
+pub use inverse_trigonometric::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10};
-pub use power::{pow, rsqrt};
+pub use power::{cbrt, hypot, pow, rsqrt};
 pub use trigonometric::{cos, sin, tan};
 
 use crate::lane::{FloatLane, IntLane};

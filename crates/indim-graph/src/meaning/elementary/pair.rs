@@ -72,6 +72,16 @@ impl<F: FloatLane> Pair<F> {
         Pair { high, low: remainder.add(rest).mul(reciprocal) }
     }
 
+    /// The square root of a number `>= 0`.
+    #[inline(always)]
+    pub(super) fn sqrt(self) -> Self {
+        let high = self.high.sqrt();
+        let residual = high.neg().mul_add(high, self.high).add(self.low);
+        let low = residual.div(high.add(high));
+        // The root of zero has no error.
+        Pair { high, low: F::select(high.equal(F::constant(0.0)), high, low) }
+    }
+
     /// `on_true` where `condition` holds, else `on_false`.
     #[inline(always)]
     pub(super) fn select(condition: F::Bool, on_true: Self, on_false: Self) -> Self {

@@ -1,11 +1,11 @@
-//! Powers and roots: `pow`, `rsqrt`.
+//! Powers and roots: `pow`, `rsqrt`, `cbrt`, `hypot`.
 
-use super::by_width;
 use super::exp::exponential_of_pair;
 use super::log::log_accurate;
-use super::pair::{Pair, two_product};
-use crate::lane::{BoolLane, FloatLane};
-use crate::meaning::float::{copysign, is_finite, is_nan};
+use super::pair::{Pair, two_product, two_sum_ordered};
+use super::{by_width, horner, power_of_two};
+use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
+use crate::meaning::float::{copysign, is_finite, is_inf, is_nan, max, min};
 
 /// `1 / sqrt(x)`: the quotient of the rounded root, corrected by the rounding errors of both.
 #[inline(always)]
@@ -59,4 +59,78 @@ fn magnitude_of_power<F: FloatLane>(x: F, y: F) -> F {
     let power = exponential_of_pair(Pair::select(is_inside, product, outside)).value();
     // (±1)^±inf, where the product is 0 times infinity.
     F::select(x.equal(one), one, power)
+}
+
+/// `r^(-1/3)` around 1.
+const INVERSE_CUBE_ROOT: [f64; 5] = [
+    1.875697864767945,
+    -1.8837947374971504,
+    1.6194005989314226,
+    -0.7568799057165319,
+    0.14557617951431479,
+];
+
+/// The cube root, with the sign of `x`; computed in 64 bits.
+#[inline(always)]
+pub fn cbrt<F: FloatLane>(x: F) -> F {
+    let x = x.widen();
+    let magnitude = copysign(cube_root(x.abs()), x);
+    let is_ordinary = is_finite(x).and(x.equal(F::Wide::constant(0.0)).not());
+    F::narrow(F::Wide::select(is_ordinary, magnitude, x))
+}
+
+/// The cube root of a positive number.
+///
+/// Method (Kahan; fdlibm): a first guess from the pattern, whose exponent is divided by -3; a
+/// polynomial brings it to 23 bits; one step of Halley's rule with an exact residual to twice 53.
+#[inline(always)]
+fn cube_root<F: FloatLane>(x: F) -> F {
+    let is_small = x.less(F::constant(1.0e-290));
+    let scaled = F::select(is_small, x.mul(F::constant(1.152921504606847e18)), x);
+    // x = m * 8^k with m in 1 ... 8. The exponent, at most 2046, is divided by a multiplication.
+    let exponent = scaled.to_bits().shr_logical(F::Bits::constant(52));
+    let third = exponent.mul(F::Bits::constant(0x5556)).shr_logical(F::Bits::constant(16));
+    let thrice = third.mul(F::Bits::constant(3));
+    let shift = thrice.sub(F::Bits::constant(1023)).shl(F::Bits::constant(52));
+    let m = F::from_bits(scaled.to_bits().sub(shift));
+    let upper = m.to_bits().shr_logical(F::Bits::constant(32));
+    let divided = upper.mul(F::Bits::constant(0x5555_5556)).shr_logical(F::Bits::constant(32));
+    let pattern = F::Bits::constant(0x553e_e8b4).sub(divided).shl(F::Bits::constant(32));
+    let guess = F::from_bits(pattern);
+    let ratio = m.mul(guess.mul(guess).mul(guess));
+    let inverse = guess.mul(horner(ratio, &INVERSE_CUBE_ROOT));
+    let root = m.mul(inverse).mul(inverse);
+    let square = two_product(root, root);
+    let cube = two_product(square.high, root);
+    let residual = m.sub(cube.high).sub(square.low.mul_add(root, cube.low));
+    let step = residual.div(cube.high.add(cube.high).add(m));
+    let refined = root.mul_add(step, root);
+    let back: F = power_of_two(third.sub(F::Bits::constant(341)));
+    let result = refined.mul(back);
+    F::select(is_small, result.mul(F::constant(9.5367431640625e-7)), result)
+}
+
+/// `sqrt(x² + y²)` without overflow; infinite if either is, even beside a NaN. In 64 bits.
+#[inline(always)]
+pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
+    let (x, y) = (x.widen().abs(), y.widen().abs());
+    let either_infinite = is_inf(x).or(is_inf(y));
+    let length = length(x, y);
+    F::narrow(F::Wide::select(either_infinite, F::Wide::constant(f64::INFINITY), length))
+}
+
+#[inline(always)]
+fn length<F: FloatLane>(x: F, y: F) -> F {
+    let (larger, smaller) = (max(x, y), min(x, y));
+    // A power of two that keeps both squares and their errors in the range.
+    let down = F::select(
+        F::constant(1.0e150).less(larger),
+        F::constant(2f64.powi(-600)),
+        F::constant(1.0),
+    );
+    let factor = F::select(larger.less(F::constant(1.0e-130)), F::constant(2f64.powi(600)), down);
+    let (a, b) = (larger.mul(factor), smaller.mul(factor));
+    let (a_square, b_square) = (two_product(a, a), two_product(b, b));
+    let sum = two_sum_ordered(a_square.high, b_square.high).add_low(a_square.low.add(b_square.low));
+    sum.sqrt().value().div(factor)
 }

@@ -8,7 +8,7 @@
 use core::f64::consts::{FRAC_PI_2, PI};
 
 use crate::lane::{FloatLane, IntLane, Lane};
-use crate::meaning::elementary::{exponent_bias, float_of_small, horner, mantissa_bits};
+use crate::meaning::elementary::{exponent_bias, horner, mantissa_bits};
 use crate::meaning::float::is_finite;
 
 /// `sin(r) / r` in `r²`, to `2^-35`.
@@ -60,11 +60,19 @@ fn window<F: FloatLane>(first: F::Bits, second: F::Bits, shift: F::Bits) -> F::B
 fn remainder<F: FloatLane>(half_turns: F::Bits) -> (F, F::Bits) {
     let fraction = half_turns.shl(F::Bits::constant(1));
     let parity = half_turns.add(F::Bits::constant(1 << 62)).and(F::Bits::minimum());
-    // Both halves convert exactly; no conversion of 64-bit integers, which AVX2 lacks.
-    let upper: F = float_of_small(fraction.shr_arithmetic(F::Bits::constant(32)));
-    let lower: F = float_of_small(fraction.and(F::Bits::constant(0xffff_ffff)));
-    let turns = upper.mul_add(F::constant(4_294_967_296.0), lower);
+    let turns: F = float_of_int64(fraction);
     (turns.mul(F::constant(PI / 18_446_744_073_709_551_616.0)), parity)
+}
+
+/// A signed integer of 64 bits, rounded once. The halves become exact floats as the low bits of
+/// patterns whose last bit counts `2^32` and 1; AVX2 has no conversion.
+#[inline(always)]
+fn float_of_int64<F: FloatLane>(value: F::Bits) -> F {
+    const UPPER: f64 = 1.5 * 19_342_813_113_834_066_795_298_816.0; // 1.5 * 2^84
+    const LOWER: f64 = 4_503_599_627_370_496.0; // 2^52
+    let upper = value.shr_arithmetic(F::Bits::constant(32)).add(F::constant(UPPER).to_bits());
+    let lower = value.and(F::Bits::constant(0xffff_ffff)).or(F::constant(LOWER).to_bits());
+    F::from_bits(upper).sub(F::constant(UPPER + LOWER)).add(F::from_bits(lower))
 }
 
 /// `sin r` for `|r| <= π / 2`.

@@ -1,0 +1,71 @@
+//! A rule and its attributes without an operation, as `explain` and `convert` take them.
+
+use clap::Args;
+use indim::{Broadcast, RuleSet, RuleSetName, Shape, ShapeError, TargetRule};
+
+use crate::shapes::{parse_integers, parse_type};
+
+/// The attributes of a rule.
+#[derive(Debug, Args)]
+pub(crate) struct Attributes {
+    /// `broadcast_dimensions` of xla, `axes_mapping` of explicit, and the like: 0,2
+    #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
+    dims: Option<List>,
+    /// The axis of pdpd and onnx-legacy.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    axis: Option<i64>,
+    /// The shape to broadcast to, for the rules that have one.
+    #[arg(long, value_name = "SHAPE", value_parser = parse_target)]
+    target: Option<Shape>,
+}
+
+/// One argument that holds a list, which clap would otherwise take for several arguments.
+#[derive(Debug, Clone)]
+struct List(Vec<i64>);
+
+fn parse_list(text: &str) -> Result<List, String> {
+    parse_integers(text).map(List)
+}
+
+fn parse_target(text: &str) -> Result<Shape, String> {
+    parse_type(text).map(|(_, shape)| shape)
+}
+
+/// A rule set with attributes, elaborated on some operands.
+pub(crate) fn elaborate(
+    rule: RuleSetName,
+    attributes: &Attributes,
+    operands: &[Shape],
+) -> Result<Result<Broadcast, ShapeError>, String> {
+    let dims = attributes.dims.clone().map_or_else(Vec::new, |list| list.0);
+    let axis = attributes.axis;
+    let elementwise = match rule {
+        RuleSetName::None => RuleSet::None,
+        RuleSetName::Numpy => RuleSet::Numpy,
+        RuleSetName::Xla => RuleSet::Xla { dims },
+        RuleSetName::StableHlo => RuleSet::StableHlo,
+        RuleSetName::Pdpd => RuleSet::Pdpd { axis },
+        RuleSetName::OnnxLegacy => RuleSet::OnnxLegacy { broadcast: true, axis },
+        _ => {
+            let rule = target_rule(rule, dims, axis);
+            let (Some(target), [data]) = (&attributes.target, operands) else {
+                return Err("error[usage]: this rule takes one shape and --target".to_owned());
+            };
+            return Ok(rule.elaborate(data, target));
+        }
+    };
+    Ok(elementwise.elaborate(operands))
+}
+
+fn target_rule(rule: RuleSetName, dims: Vec<i64>, axis: Option<i64>) -> TargetRule {
+    match rule {
+        RuleSetName::Bidirectional => TargetRule::Bidirectional,
+        RuleSetName::Explicit => TargetRule::Explicit { axes: dims },
+        RuleSetName::PdpdBroadcast => TargetRule::Pdpd { axis },
+        RuleSetName::XlaBroadcast => TargetRule::XlaBroadcast,
+        RuleSetName::XlaBroadcastInDim => TargetRule::XlaBroadcastInDim { dims },
+        RuleSetName::StableHloBroadcastInDim => TargetRule::StableHloBroadcastInDim { dims },
+        RuleSetName::HloBroadcast => TargetRule::HloBroadcast { dims },
+        _ => TargetRule::Unidirectional,
+    }
+}

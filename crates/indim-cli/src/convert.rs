@@ -1,0 +1,53 @@
+//! `indim convert`: one rule set's broadcast in the words of another.
+
+use clap::Args;
+use indim::{OperandLabel, RuleSetName, Shape, draw_error, express};
+
+use crate::bare::{Attributes, elaborate};
+use crate::eval::print;
+use crate::shapes::parse_type;
+
+/// Say a broadcast of one rule set under another.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+  indim convert --from numpy --to xla 2,3 3
+  indim convert --from pdpd --axis 1 --to numpy 1x3x224x224 3
+  indim convert --from bidirectional --target 2x1x6 --to stablehlo-broadcast-in-dim 3x1")]
+pub(crate) struct Convert {
+    /// The rule set that is known.
+    #[arg(long, value_name = "RULE")]
+    from: RuleSetName,
+    /// The rule set that is wanted.
+    #[arg(long, value_name = "RULE")]
+    to: RuleSetName,
+    #[command(flatten)]
+    attributes: Attributes,
+    /// The operands' shapes: 2x3, [2,3] or f32[2,3]; [] for a scalar.
+    #[arg(required = true, value_name = "SHAPE")]
+    shapes: Vec<String>,
+}
+
+impl Convert {
+    /// Runs the command.
+    pub(crate) fn run(&self) -> Result<(), String> {
+        let types =
+            self.shapes.iter().map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>()?;
+        let operands: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
+        let form = elaborate(self.from, &self.attributes, &operands)?.map_err(|error| {
+            let name = |index: usize| format!("operand {index}");
+            let names: Vec<String> = (0..types.len()).map(name).collect();
+            let labels: Vec<OperandLabel<'_>> = names
+                .iter()
+                .zip(&types)
+                .map(|(name, (dtype, _))| OperandLabel {
+                    name,
+                    element_type: dtype.map_or("", |dtype| dtype.name()),
+                })
+                .collect();
+            draw_error(&error, "convert", &labels)
+        })?;
+        let said =
+            express(&form, self.to).map_err(|reason| format!("error[inexpressible]: {reason}"))?;
+        print(format!("{said}\n").as_bytes())
+    }
+}

@@ -1,0 +1,78 @@
+//! Shapes and types as they stand on the command line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
+
+use indim::{ArrayType, DType, Shape};
+
+/// Reads a type. The element type may be missing.
+pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
+    let wrong = || {
+        format!(
+            "error[bad-shape]: `{text}` is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar"
+        )
+    };
+    let trimmed = text.trim();
+    let start = trimmed.find(|c: char| {
+        c == '[' || c.is_ascii_digit() && !trimmed.starts_with(char::is_alphabetic)
+    });
+    let (dtype, sizes) = trimmed.split_at(start.or(trimmed.find('[')).ok_or_else(wrong)?);
+    let dtype = match dtype.trim() {
+        "" => None,
+        name => Some(
+            name.parse()
+                .map_err(|error| format!("error[unknown-element-type]: `{name}`: {error}"))?,
+        ),
+    };
+    let sizes = match sizes.strip_prefix('[') {
+        Some(inside) => inside.strip_suffix(']').ok_or_else(wrong)?,
+        None => sizes,
+    };
+    let is_empty = sizes.trim().is_empty();
+    let pieces = sizes.split([',', 'x']).filter(|_| !is_empty);
+    let shape = pieces.map(|size| size.trim().parse::<usize>()).collect::<Result<Vec<_>, _>>();
+    Ok((dtype, Shape::from(shape.map_err(|_| wrong())?)))
+}
+
+/// Reads a type that must say its element type.
+pub(crate) fn parse_array_type(text: &str) -> Result<ArrayType, String> {
+    let (dtype, shape) = parse_type(text)?;
+    let dtype = dtype.ok_or_else(|| {
+        format!("error[bad-shape]: `{text}` does not say an element type, as f32[2, 3] does")
+    })?;
+    Ok(ArrayType { dtype, shape })
+}
+
+/// A list of whole numbers: `1,2`, `[1, 2]`, or nothing.
+pub(crate) fn parse_integers(text: &str) -> Result<Vec<i64>, String> {
+    let inside = text.trim().trim_start_matches(['[', '{', '(']).trim_end_matches([']', '}', ')']);
+    let pieces = inside.split(',').map(str::trim).filter(|piece| !piece.is_empty());
+    pieces
+        .map(|piece| piece.parse::<i64>())
+        .collect::<Result<_, _>>()
+        .map_err(|_| format!("`{text}` is no list of whole numbers, such as 0,2"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_in_all_spellings() {
+        let expected = Shape::from([2, 3]);
+        for text in ["[2, 3]", "2,3", "2x3", " [2,3] "] {
+            assert_eq!(parse_type(text), Ok((None, expected.clone())), "{text}");
+        }
+        assert_eq!(parse_type("f32[2,3]"), Ok((Some(DType::F32), expected)));
+        assert_eq!(parse_type("[]"), Ok((None, Shape::scalar())));
+        assert_eq!(parse_type("pred[]"), Ok((Some(DType::Bool), Shape::scalar())));
+        for text in ["", "f32", "[2", "2,,3", "x", "[-1]", "f99[2]", "[99999999999999999999]"] {
+            assert!(parse_type(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn integers() {
+        assert_eq!(parse_integers("[0, 2]"), Ok(vec![0, 2]));
+        assert_eq!(parse_integers("-1"), Ok(vec![-1]));
+        assert_eq!(parse_integers(""), Ok(vec![]));
+        assert!(parse_integers("1;2").is_err());
+    }
+}

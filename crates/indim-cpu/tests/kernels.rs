@@ -1,0 +1,304 @@
+//! Every kernel gives the bits of the scalar definition, at every level and awkward length, over
+//! special and random values, at any address, and touches nothing beyond its elements.
+//!
+//! Sources are allocations without a byte to spare, so that the address sanitizer sees a read
+//! beyond the last element. Whole programs are compared in `differential.rs`, movers in `movers.rs`.
+
+use indim_cpu::{KernelFn, Level, convert_kernel, elementwise_kernel};
+use indim_graph::{
+    Binary, ConvertTo, ConvertVisitor, DType, Element, Op, OpVisitor, Ternary, Unary, visit_convert,
+};
+
+/// Elements of each operand's pool.
+const POOL: usize = 1200;
+/// Around whole vectors, whole unrolled loops, and nothing.
+const LENGTHS: [usize; 16] = [0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 1000];
+/// What no kernel may overwrite.
+const GUARD: u8 = 0xA5;
+const GUARD_BYTES: usize = 64;
+
+/// A small deterministic generator (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+}
+
+/// Special values as they are stored, in the low bytes.
+fn special_values(dtype: DType) -> Vec<u64> {
+    match dtype {
+        DType::F32 => {
+            let bits = special_floats().map(|value| u64::from((value as f32).to_bits()));
+            // Signalling and negative NaNs with payloads; the ends of the subnormals.
+            bits.chain([0x7F80_0001, 0xFFC1_2345, 1, 0x807F_FFFF, 0x7F7F_FFFF]).collect()
+        }
+        DType::F64 => {
+            let bits = special_floats().map(f64::to_bits);
+            let more = [0x7FF0_0000_0000_0001, 0xFFF8_1234_0000_0000, 1, 0x800F_FFFF_FFFF_FFFF];
+            bits.chain(more).chain([f64::MAX.to_bits()]).collect()
+        }
+        // Memory of a user may hold any byte; all but zero are true.
+        DType::Bool => vec![0, 1, 2, 0x80, 0xFF],
+        _ => {
+            let top = 1u64 << (dtype.size() * 8 - 1);
+            let small = [0, 1, 2, 3, 7, 8, 31, 32, 63, 64, 100];
+            let around = [top, top - 1, top + 1, u64::MAX, u64::MAX - 1, u64::MAX - 6];
+            small.into_iter().chain(around).collect()
+        }
+    }
+}
+
+fn special_floats() -> impl Iterator<Item = f64> {
+    let magnitudes = [
+        0.0,
+        0.49999997,
+        0.5,
+        1.0,
+        1.5,
+        2.5,
+        3.7,
+        127.5,
+        255.0,
+        256.0,
+        8388609.0,
+        2147483647.0,
+        2147483648.0,
+        4294967296.0,
+        9223372036854775808.0,
+        18446744073709551616.0,
+        f64::INFINITY,
+        f64::NAN,
+        1.1754943508222875e-38,
+    ];
+    magnitudes.into_iter().flat_map(|magnitude| [magnitude, -magnitude])
+}
+
+fn random_value(dtype: DType, random: &mut Random) -> u64 {
+    // Half of the values of moderate size, half of any bits.
+    let moderate = (random.below(4001) as f64 - 2000.0) / 16.0;
+    match (random.below(2), dtype) {
+        (0, DType::F32) => u64::from((moderate as f32).to_bits()),
+        (0, DType::F64) => moderate.to_bits(),
+        (0, _) => random.below(201).wrapping_sub(100) as u64,
+        _ => random.next(),
+    }
+}
+
+/// The stored bytes of a pool for operand `index` of `arity`: all pairs of special values where two
+/// operands meet, random ones after.
+fn pool(dtype: DType, index: usize, random: &mut Random) -> Vec<u8> {
+    let special = special_values(dtype);
+    let mut bytes = Vec::with_capacity(POOL * dtype.size());
+    for position in 0..POOL {
+        let value = match index {
+            // Pairs run over the last two operands, so that those of `select` meet too.
+            1 if position < special.len() * special.len() => special[position % special.len()],
+            2 if position < special.len() * special.len() => special[position / special.len()],
+            0 if random.below(4) != 0 => special[random.below(special.len())],
+            _ => random_value(dtype, random),
+        };
+        bytes.extend_from_slice(&value.to_le_bytes()[..dtype.size()]);
+    }
+    bytes
+}
+
+/// Element `index` of stored bytes.
+fn element<T: Element>(bytes: &[u8], index: usize) -> T {
+    let size = size_of::<T::Stored>();
+    let stored = &bytes[index * size..(index + 1) * size];
+    // SAFETY: the slice has the bytes of one stored element, and any bits are one.
+    T::from_stored(unsafe { stored.as_ptr().cast::<T::Stored>().read_unaligned() })
+}
+
+fn stored<T: Element>(elements: impl Iterator<Item = T>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    elements.for_each(|element| element.write_bytes(&mut bytes));
+    bytes
+}
+
+/// Applies the scalar definition to a pool, element by element.
+struct Definition<'a> {
+    operands: &'a [Vec<u8>],
+}
+
+impl OpVisitor for Definition<'_> {
+    type Output = Vec<u8>;
+
+    fn unary<O: Unary<T> + 'static, T: Element>(self) -> Vec<u8> {
+        stored((0..POOL).map(|index| O::apply(element::<T>(&self.operands[0], index))))
+    }
+
+    fn binary<O: Binary<T> + 'static, T: Element>(self) -> Vec<u8> {
+        let [x, y] = [&self.operands[0], &self.operands[1]];
+        stored((0..POOL).map(|index| O::apply(element::<T>(x, index), element::<T>(y, index))))
+    }
+
+    fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> Vec<u8> {
+        let [first, x, y] = [&self.operands[0], &self.operands[1], &self.operands[2]];
+        stored((0..POOL).map(|index| {
+            O::apply(
+                element::<O::First>(first, index),
+                element::<T>(x, index),
+                element::<T>(y, index),
+            )
+        }))
+    }
+}
+
+impl ConvertVisitor for Definition<'_> {
+    type Output = Vec<u8>;
+
+    fn convert<A: ConvertTo<B>, B: Element>(self) -> Vec<u8> {
+        stored((0..POOL).map(|index| element::<A>(&self.operands[0], index).convert()))
+    }
+}
+
+/// The elements `range` of a pool, `misalignment` bytes into an allocation that ends with them.
+fn placed(pool: &[u8], start: usize, end: usize, size: usize, misalignment: usize) -> Box<[u8]> {
+    let mut bytes = vec![GUARD; misalignment];
+    bytes.extend_from_slice(&pool[start * size..end * size]);
+    bytes.into_boxed_slice()
+}
+
+/// A kernel under test, with pools of operands and the results of the definition.
+struct Case {
+    name: String,
+    kernel: KernelFn,
+    /// The size of an element of each operand, and its pool.
+    operands: Vec<(usize, Vec<u8>)>,
+    result_size: usize,
+    expected: Vec<u8>,
+}
+
+impl Case {
+    fn check(&self, random: &mut Random) {
+        for length in LENGTHS {
+            for misalignment in [0, 1, 3] {
+                let start = random.below(POOL - length + 1);
+                self.check_block(start, length, misalignment);
+            }
+        }
+        // The special values stand at the front.
+        self.check_block(0, POOL, 0);
+    }
+
+    fn check_block(&self, start: usize, length: usize, misalignment: usize) {
+        let placed = |(size, pool): &(usize, Vec<u8>)| {
+            placed(pool, start, start + length, *size, misalignment)
+        };
+        let blocks: Vec<Box<[u8]>> = self.operands.iter().map(placed).collect();
+        let mut sources = [core::ptr::null(); 3];
+        for (source, block) in sources.iter_mut().zip(&blocks) {
+            *source = block[misalignment..].as_ptr();
+        }
+        let result_bytes = length * self.result_size;
+        let first = GUARD_BYTES + misalignment;
+        let mut memory = vec![GUARD; first + result_bytes + GUARD_BYTES];
+        let destination = memory[first..].as_mut_ptr();
+        // SAFETY: the blocks hold `length` elements of the operands, the memory as many results
+        // from `first` on; they are different allocations. The level is one of this processor.
+        unsafe { (self.kernel)(destination, sources, length) }
+        let (expected_start, size) = (start * self.result_size, result_bytes);
+        let expected = &self.expected[expected_start..expected_start + size];
+        let results = &memory[first..first + result_bytes];
+        if results != expected {
+            self.report(start, results, expected);
+        }
+        let mut guards = memory[..first].iter().chain(&memory[first + result_bytes..]);
+        assert!(guards.all(|&byte| byte == GUARD), "{}: wrote outside {length}", self.name);
+    }
+
+    /// Fails with the first element that differs and its operands.
+    fn report(&self, start: usize, results: &[u8], expected: &[u8]) {
+        let blocks = results.chunks(self.result_size).zip(expected.chunks(self.result_size));
+        let (index, (result, expected)) = blocks
+            .enumerate()
+            .find(|(_, (result, expected))| result != expected)
+            .expect("they differ");
+        let operands: Vec<&[u8]> = self
+            .operands
+            .iter()
+            .map(|(size, pool)| &pool[(start + index) * size..(start + index + 1) * size])
+            .collect();
+        panic!(
+            "{}: element {index} of operands {operands:02x?} is {result:02x?}, the definition gives {expected:02x?}",
+            self.name
+        );
+    }
+}
+
+fn operation_cases(op: Op, dtype: DType, level: Level, random: &mut Random) -> Option<Case> {
+    let kernel = elementwise_kernel(op, dtype, level)?;
+    let arity = op.arity().count();
+    // The last two operands of any operation are those whose special values meet in pairs.
+    let operands: Vec<(usize, Vec<u8>)> = (0..arity)
+        .map(|index| {
+            let operand = op.operand_dtype(index, dtype);
+            (operand.size(), pool(operand, index + 3 - arity, random))
+        })
+        .collect();
+    let pools: Vec<Vec<u8>> = operands.iter().map(|(_, pool)| pool.clone()).collect();
+    let expected = op.visit(dtype, Definition { operands: &pools })?;
+    let name = format!("{op} {dtype} at {level}");
+    Some(Case { name, kernel, operands, result_size: op.result_dtype(dtype).size(), expected })
+}
+
+#[test]
+fn operations_give_the_bits_of_their_definitions() {
+    let mut random = Random(1);
+    let mut checked = 0;
+    for &op in Op::ALL {
+        for &dtype in DType::ALL {
+            for &level in Level::available() {
+                let case = operation_cases(op, dtype, level, &mut random);
+                let is_evaluated = op.takes(dtype) && dtype.is_evaluated();
+                assert_eq!(case.is_some(), is_evaluated, "{op} {dtype}");
+                let Some(case) = case else { continue };
+                case.check(&mut random);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked >= Op::ALL.len() * Level::available().len());
+}
+
+#[test]
+fn conversions_give_the_bits_of_their_definitions() {
+    let mut random = Random(2);
+    for (&from, &to) in
+        DType::ALL.iter().flat_map(|from| DType::ALL.iter().map(move |to| (from, to)))
+    {
+        for &level in Level::available() {
+            let kernel = convert_kernel(from, to, level);
+            assert_eq!(kernel.is_some(), from.is_evaluated() && to.is_evaluated(), "{from} {to}");
+            let Some(kernel) = kernel else { continue };
+            // Special values one after another, then random ones.
+            let operands = [pool(from, 1, &mut random)];
+            let expected = visit_convert(from, to, Definition { operands: &operands }).unwrap();
+            let [pool] = operands;
+            let name = format!("{from} to {to} at {level}");
+            let operands = vec![(from.size(), pool)];
+            Case { name, kernel, operands, result_size: to.size(), expected }.check(&mut random);
+        }
+    }
+}
+
+#[test]
+fn a_level_is_read_by_its_name_and_only_if_the_processor_has_it() {
+    assert_eq!(Level::available().first(), Some(&Level::BASELINE));
+    assert_eq!(Level::available().last(), Some(&Level::detect()));
+    for level in Level::available() {
+        assert_eq!(level.to_string().parse(), Ok(*level));
+    }
+    let message = "sse9".parse::<Level>().unwrap_err().to_string();
+    assert!(message.starts_with("`sse9` is not a level of this processor; it has baseline"));
+}
