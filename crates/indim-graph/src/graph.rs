@@ -237,25 +237,3 @@ impl Index<ValueId> for GraphArena {
         &self.nodes[value.index()]
     }
 }
-
-impl fmt::Display for Graph {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "graph {{")?;
-        for (value, node) in self.iter() {
-            let operands: Vec<String> = node.operands.iter().map(ValueId::to_string).collect();
-            let operands = operands.join(", ");
-            let text = match &node.kind {
-                NodeKind::Parameter { name, .. } => format!("parameter {name:?}"),
-                NodeKind::Constant(_) => "constant".to_owned(),
-                NodeKind::Iota { axis } => format!("iota axis={axis}"),
-                NodeKind::Elementwise(op) => format!("{op} {operands}"),
-                NodeKind::Convert => format!("convert {operands}"),
-                NodeKind::BroadcastInDim(map) => format!("broadcast_in_dim {operands} dims={map}"),
-                NodeKind::Reshape => format!("reshape {operands}"),
-            };
-            writeln!(formatter, "  {value} = {text} : {}", node.array_type)?;
-        }
-        let outputs: Vec<String> = self.outputs.iter().map(ValueId::to_string).collect();
-        write!(formatter, "  return {}\n}}", outputs.join(", "))
-    }
-}

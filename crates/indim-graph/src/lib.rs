@@ -18,6 +18,7 @@ mod op;
 mod passes;
 mod signature;
 mod text;
+mod verify;
 
 pub use builder::{GraphBuilder, Under, Value};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
@@ -28,4 +29,6 @@ pub use graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use op::{Arity, Binary, Law, Op, OpVisitor, Ternary, Unary, UnknownOp, operations};
 pub use passes::optimize;
+pub use text::graph::{ParseError, ParseErrorKind};
 pub use text::{ExprError, ExprErrorKind, Expression, Limits, Literal, promote};
+pub use verify::{VerifyError, VerifyErrorKind, verify};

@@ -1,5 +1,7 @@
 //! Drawing an error under the text it points at.
 
+use core::ops::Range;
+
 use super::error::{ExprError, ExprErrorKind};
 
 /// A line of text is cut to so many characters.
@@ -37,40 +39,41 @@ impl ExprError {
             _ => format!("error[{}]: {self}\n", self.code()),
         };
         let (headline, shapes) = picture.split_once('\n').unwrap_or((&picture, ""));
-        let mut report = format!("{headline}\n{}{shapes}", self.marked_line(text));
+        let mut report = format!("{headline}\n{}{shapes}", mark_line(text, &self.span));
         if let Some(help) = self.help() {
             report.push_str(&format!("   = help: {help}\n"));
         }
         report
     }
+}
 
-    fn marked_line(&self, text: &str) -> String {
-        if text.trim().is_empty() {
-            return String::new();
-        }
-        let start = floor_char_boundary(text, self.span.start);
-        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
-        let end = floor_char_boundary(text, self.span.end).clamp(start, line_end);
-
-        let before = text[line_start..start].chars().count();
-        let marked = text[start..end].chars().count().max(1);
-        // Half of the room is for what comes before the mark.
-        let from = (before + marked.min(WIDTH / 2)).saturating_sub(WIDTH * 3 / 4);
-        let mut characters = text[line_start..line_end].chars().map(visible).skip(from);
-        let mut shown: String = characters.by_ref().take(WIDTH).collect();
-        if characters.next().is_some() {
-            shown.push_str("...");
-        }
-        let dots = if from > 0 { "..." } else { "" };
-        let indent = before - from + dots.len();
-        let carets = "^".repeat(marked.min(WIDTH.saturating_sub(before - from)).max(1));
-        let number = match text.contains('\n') {
-            true => (text[..start].matches('\n').count() + 1).to_string(),
-            false => String::new(),
-        };
-        format!("{number:>2} | {dots}{}\n   | {:indent$}{carets}\n", shown.trim_end(), "")
+/// The line of `text` in which `span` begins, with the span marked below it.
+pub(super) fn mark_line(text: &str, span: &Range<usize>) -> String {
+    if text.trim().is_empty() {
+        return String::new();
     }
+    let start = floor_char_boundary(text, span.start);
+    let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+    let end = floor_char_boundary(text, span.end).clamp(start, line_end);
+
+    let before = text[line_start..start].chars().count();
+    let marked = text[start..end].chars().count().max(1);
+    // Half of the room is for what comes before the mark.
+    let from = (before + marked.min(WIDTH / 2)).saturating_sub(WIDTH * 3 / 4);
+    let mut characters = text[line_start..line_end].chars().map(visible).skip(from);
+    let mut shown: String = characters.by_ref().take(WIDTH).collect();
+    if characters.next().is_some() {
+        shown.push_str("...");
+    }
+    let dots = if from > 0 { "..." } else { "" };
+    let indent = before - from + dots.len();
+    let carets = "^".repeat(marked.min(WIDTH.saturating_sub(before - from)).max(1));
+    let number = match text.contains('\n') {
+        true => (text[..start].matches('\n').count() + 1).to_string(),
+        false => String::new(),
+    };
+    format!("{number:>2} | {dots}{}\n   | {:indent$}{carets}\n", shown.trim_end(), "")
 }
 
 fn floor_char_boundary(text: &str, index: usize) -> usize {

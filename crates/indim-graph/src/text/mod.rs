@@ -1,4 +1,4 @@
-//! Text: the expression language.
+//! Text: the expression language, and the text form of graphs in `graph/`.
 //!
 //! An expression is read in three steps: `lexer.rs` and `parser.rs` make a syntax tree
 //! (`syntax.rs`), with the functions of `function.rs`; `elaborate.rs` turns it into nodes of a graph
@@ -9,6 +9,7 @@ mod draw;
 mod elaborate;
 mod error;
 mod function;
+pub(crate) mod graph;
 mod lexer;
 mod literal;
 mod parser;

@@ -1,0 +1,23 @@
+//! The text form of graphs: printed by `print.rs`, read back by `parse.rs`.
+//!
+//! ```text
+//! graph {
+//!   %0 = parameter "x" : f32[4, 3]
+//!   %1 = constant : f32[3] { 1.5, -inf, nan }
+//!   %2 = broadcast_in_dim %1 dims=[1] : f32[4, 3]
+//!   %3 = add %0, %2 : f32[4, 3]
+//!   return %3
+//! }
+//! ```
+//!
+//! A line gives a value, what is done to which operands, and the type of the result; the elements
+//! of a constant follow its type, so that the reader knows what to expect. Printing what was read
+//! back from a print gives the same text, and constants keep their bits.
+
+mod element;
+mod error;
+mod parse;
+mod print;
+
+pub use error::{ParseError, ParseErrorKind};
+pub(crate) use print::describe_node;

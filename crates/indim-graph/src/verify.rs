@@ -1,0 +1,283 @@
+//! The verifier: re-checks the invariants of `graph.rs` on a finished graph.
+//!
+//! It has no rules of its own: broadcasts are judged by `indim-shape`, element types by
+//! `signature.rs`. The parser of graphs calls it for each node, tests after every pass.
+
+use core::fmt;
+use std::collections::HashSet;
+
+use indim_shape::check_broadcast_in_dim;
+
+use crate::dtype::{ArrayType, DType};
+use crate::error::{GraphError, GraphErrorKind};
+use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::text::graph::describe_node;
+
+/// A graph that breaks an invariant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VerifyError {
+    /// The guilty value; none for a mistake about the outputs.
+    pub value: Option<ValueId>,
+    /// Its node as text.
+    pub node: String,
+    /// What is wrong with it.
+    pub kind: VerifyErrorKind,
+}
+
+/// The kinds of broken invariants.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum VerifyErrorKind {
+    /// What the builder refuses too: signatures, broadcasts, sizes.
+    Rule(Box<GraphError>),
+    /// An operand is not an earlier value.
+    OperandNotEarlier {
+        /// The operand.
+        operand: ValueId,
+    },
+    /// An operand of an element-wise node, or of a conversion, has not the result's shape.
+    OperandShape {
+        /// The operand's position.
+        operand: usize,
+        /// Its type.
+        found: ArrayType,
+    },
+    /// The node's type is not the one that follows from its operands.
+    ResultType {
+        /// The type that follows.
+        expected: ArrayType,
+    },
+    /// The index of a parameter is not its position among the parameters.
+    ParameterIndex {
+        /// The index it should have.
+        expected: usize,
+        /// The index it has.
+        found: usize,
+    },
+    /// An output is no value of the graph.
+    UnknownOutput {
+        /// The output.
+        output: ValueId,
+    },
+}
+
+impl VerifyErrorKind {
+    /// The stable code: `operand-shape`, `size-mismatch`, ...
+    pub fn code(&self) -> &'static str {
+        match self {
+            VerifyErrorKind::Rule(error) => error.code(),
+            VerifyErrorKind::OperandNotEarlier { .. } => "operand-not-earlier",
+            VerifyErrorKind::OperandShape { .. } => "operand-shape",
+            VerifyErrorKind::ResultType { .. } => "result-type",
+            VerifyErrorKind::ParameterIndex { .. } => "parameter-index",
+            VerifyErrorKind::UnknownOutput { .. } => "unknown-output",
+        }
+    }
+}
+
+impl VerifyError {
+    /// The stable code: `operand-shape`, `size-mismatch`, ...
+    pub fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            Some(_) => write!(formatter, "`{}`: {}", self.node, self.kind),
+            None => self.kind.fmt(formatter),
+        }
+    }
+}
+
+impl core::error::Error for VerifyError {}
+
+impl fmt::Display for VerifyErrorKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VerifyErrorKind::Rule(error) => error.fmt(formatter),
+            VerifyErrorKind::OperandNotEarlier { operand } => {
+                write!(formatter, "operand {operand} is not an earlier value")
+            }
+            VerifyErrorKind::OperandShape { operand, found } => write!(
+                formatter,
+                "operand {operand} is {found}, which is not the shape of the result; \
+                 broadcast_in_dim brings it there"
+            ),
+            VerifyErrorKind::ResultType { expected } => {
+                write!(formatter, "the type of the result should be {expected}")
+            }
+            VerifyErrorKind::ParameterIndex { expected, found } => {
+                write!(formatter, "the parameter has index {found}, but is number {expected}")
+            }
+            VerifyErrorKind::UnknownOutput { output } => {
+                write!(formatter, "output {output} is no value of the graph")
+            }
+        }
+    }
+}
+
+/// Checks every invariant of a graph.
+///
+/// # Errors
+/// The first node, in execution order, that breaks one; then the outputs.
+pub fn verify(graph: &Graph) -> Result<(), VerifyError> {
+    let mut names = HashSet::new();
+    for (value, node) in graph.iter() {
+        let position = names.len();
+        if let NodeKind::Parameter { index, name } = &node.kind {
+            check_parameter(*index, position, name, names.insert(name))
+                .map_err(|kind| error_at(value, node, kind))?;
+        }
+        check_at(graph, value, node).map_err(|kind| error_at(value, node, kind))?;
+    }
+    match graph.outputs().iter().find(|output| output.index() >= graph.len()) {
+        Some(&output) => Err(VerifyError {
+            value: None,
+            node: String::new(),
+            kind: VerifyErrorKind::UnknownOutput { output },
+        }),
+        None => Ok(()),
+    }
+}
+
+fn error_at(value: ValueId, node: &Node, kind: VerifyErrorKind) -> VerifyError {
+    VerifyError { value: Some(value), node: describe_node(value, node), kind }
+}
+
+fn check_parameter(
+    index: usize,
+    position: usize,
+    name: &str,
+    is_new: bool,
+) -> Result<(), VerifyErrorKind> {
+    if !is_new {
+        let name = name.to_owned();
+        return Err(rule("parameter", &[], GraphErrorKind::DuplicateParameter { name }));
+    }
+    match index == position {
+        true => Ok(()),
+        false => Err(VerifyErrorKind::ParameterIndex { expected: position, found: index }),
+    }
+}
+
+fn check_at(graph: &Graph, value: ValueId, node: &Node) -> Result<(), VerifyErrorKind> {
+    if let Some(&operand) = node.operands.iter().find(|&&operand| operand >= value) {
+        return Err(VerifyErrorKind::OperandNotEarlier { operand });
+    }
+    let operands: Vec<ArrayType> =
+        node.operands.iter().map(|&operand| graph[operand].array_type.clone()).collect();
+    check_node(&node.kind, &operands, &node.array_type)
+}
+
+/// Checks a node of this kind and type whose operands have the types `operands`.
+pub(crate) fn check_node(
+    kind: &NodeKind,
+    operands: &[ArrayType],
+    result: &ArrayType,
+) -> Result<(), VerifyErrorKind> {
+    let broken = |error| rule(operation(kind), operands, error);
+    if let Err(error) = result.shape.byte_count(result.dtype.size()) {
+        return Err(broken(GraphErrorKind::Shape(Box::new(error))));
+    }
+    let expected = operand_count(kind);
+    if operands.len() != expected {
+        let given = operands.len();
+        return Err(broken(GraphErrorKind::WrongOperandCount { expected, given }));
+    }
+    match kind {
+        NodeKind::Parameter { .. } => Ok(()),
+        NodeKind::Constant(array) => expect_type(array.array_type(), result),
+        NodeKind::Iota { axis } => check_iota(*axis, result).map_err(broken),
+        NodeKind::Elementwise(op) => {
+            let dtype = op.check_signature(operands).map_err(broken)?;
+            check_operand_shapes(operands, result)?;
+            expect_type(ArrayType::new(op.result_dtype(dtype), &result.shape), result)
+        }
+        NodeKind::Convert => check_operand_shapes(operands, result),
+        NodeKind::BroadcastInDim(map) => {
+            expect_type(ArrayType::new(operands[0].dtype, &result.shape), result)?;
+            let dims: Vec<i64> =
+                map.iter().map(|&axis| i64::try_from(axis).unwrap_or(i64::MAX)).collect();
+            match check_broadcast_in_dim(&operands[0].shape, &dims, &result.shape) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(broken(GraphErrorKind::Shape(Box::new(error)))),
+            }
+        }
+        NodeKind::Reshape => {
+            expect_type(ArrayType::new(operands[0].dtype, &result.shape), result)?;
+            check_reshape(&operands[0], result).map_err(broken)
+        }
+    }
+}
+
+/// The mistake as the builder reports it; operands go by their positions.
+pub(crate) fn rule(
+    operation: &'static str,
+    operands: &[ArrayType],
+    kind: GraphErrorKind,
+) -> VerifyErrorKind {
+    let named =
+        |(position, operand): (usize, &ArrayType)| (format!("operand {position}"), operand.clone());
+    let operands = operands.iter().enumerate().map(named).collect();
+    VerifyErrorKind::Rule(Box::new(GraphError { kind, operation, operands }))
+}
+
+/// What a node of this kind is called in text.
+pub(crate) fn operation(kind: &NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Parameter { .. } => "parameter",
+        NodeKind::Constant(_) => "constant",
+        NodeKind::Iota { .. } => "iota",
+        NodeKind::Elementwise(op) => op.name(),
+        NodeKind::Convert => "convert",
+        NodeKind::BroadcastInDim(_) => "broadcast_in_dim",
+        NodeKind::Reshape => "reshape",
+    }
+}
+
+fn operand_count(kind: &NodeKind) -> usize {
+    match kind {
+        NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. } => 0,
+        NodeKind::Elementwise(op) => op.arity().count(),
+        NodeKind::Convert | NodeKind::BroadcastInDim(_) | NodeKind::Reshape => 1,
+    }
+}
+
+fn expect_type(expected: ArrayType, result: &ArrayType) -> Result<(), VerifyErrorKind> {
+    match expected == *result {
+        true => Ok(()),
+        false => Err(VerifyErrorKind::ResultType { expected }),
+    }
+}
+
+fn check_operand_shapes(operands: &[ArrayType], result: &ArrayType) -> Result<(), VerifyErrorKind> {
+    match operands.iter().enumerate().find(|(_, operand)| operand.shape != result.shape) {
+        Some((operand, found)) => {
+            Err(VerifyErrorKind::OperandShape { operand, found: found.clone() })
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_iota(axis: usize, result: &ArrayType) -> Result<(), GraphErrorKind> {
+    let rank = result.shape.rank();
+    if result.dtype == DType::Bool {
+        return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: result.dtype });
+    }
+    match axis < rank {
+        true => Ok(()),
+        false => {
+            let axis = i64::try_from(axis).unwrap_or(i64::MAX);
+            Err(GraphErrorKind::AxisOutOfRange { axis, rank })
+        }
+    }
+}
+
+fn check_reshape(operand: &ArrayType, result: &ArrayType) -> Result<(), GraphErrorKind> {
+    match operand.shape.element_count().ok() == result.shape.element_count().ok() {
+        true => Ok(()),
+        false => Err(GraphErrorKind::ReshapeElementCount { shape: result.shape.clone() }),
+    }
+}
