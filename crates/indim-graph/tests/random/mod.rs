@@ -4,7 +4,7 @@ use indim_graph::{Array, ArrayData, ArrayType, DType, Graph, GraphBuilder, Op, V
 use indim_shape::{RuleSet, Shape};
 
 /// A source of choices (SplitMix64): the same seed makes the same graph on every machine.
-pub struct Choices(pub u64);
+pub(crate) struct Choices(pub(crate) u64);
 
 impl Choices {
     fn next(&mut self) -> u64 {
@@ -15,7 +15,7 @@ impl Choices {
         bits ^ (bits >> 31)
     }
 
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
 
@@ -30,7 +30,7 @@ impl Choices {
 
 /// Which element types a graph may have.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Types {
+pub(crate) enum Types {
     Evaluated,
     All,
 }
@@ -76,7 +76,7 @@ fn partial_shape(choices: &mut Choices, full: &[usize]) -> Shape {
 
 /// A random graph with several outputs, in which every operand may be partial; and arguments,
 /// where all its types are evaluated.
-pub fn random_graph(seed: u64, types: Types) -> (Graph, Vec<Array>) {
+pub(crate) fn random_graph(seed: u64, types: Types) -> (Graph, Vec<Array>) {
     let choices = &mut Choices(seed);
     let b = GraphBuilder::new();
     let rank = choices.below(7);
