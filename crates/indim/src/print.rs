@@ -7,7 +7,7 @@
 use core::fmt::Write as _;
 
 use indim_cpu::Buffer;
-use indim_graph::{DType, for_each_element};
+use indim_graph::{Complex, DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::Shape;
 
 const LINE_WIDTH: usize = 75;
@@ -46,11 +46,12 @@ fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], is_scalar: bool) -> 
                     let elements = buffer.elements::<$type>().unwrap_or_default();
                     format!(@one $class elements)
                 })*
-                _ => Box::new(|_| String::new()),
             }
         };
         (@one boolean $elements:ident) => { bool_format($elements, is_scalar) };
+        (@one half $elements:ident) => { float_format($elements, shown, is_scalar) };
         (@one float $elements:ident) => { float_format($elements, shown, is_scalar) };
+        (@one complex $elements:ident) => { complex_format($elements, shown, is_scalar) };
         (@one $class:ident $elements:ident) => { integer_format($elements, shown) };
     }
     for_each_element!(format)
@@ -99,6 +100,25 @@ macro_rules! float {
 
 float!(f32 f64);
 
+/// The 16-bit floats print as their shortest decimals do; only their ratio is rounded to the type.
+macro_rules! half {
+    ($($type:ident)*) => {$(
+        impl Float for $type {
+            fn is_finite(self) -> bool { <$type>::is_finite(self) }
+            fn is_nan(self) -> bool { <$type>::is_nan(self) }
+            fn magnitude(self) -> Self { $type::from_f64(self.to_f64().abs()) }
+            fn is_zero(self) -> bool { self.to_f32() == 0.0 }
+            fn spread_is_wide(smallest: Self, largest: Self) -> bool {
+                let ratio = $type::from_f32(largest.to_f32() / smallest.to_f32());
+                largest.to_f64() >= 1e8 || smallest < $type::from_f64(0.0001) || ratio.to_f64() > 1000.0
+            }
+            fn is_extreme(self) -> bool { self.to_f64().is_extreme() }
+        }
+    )*};
+}
+
+half!(f16 bf16);
+
 /// The shortest decimal that reads back the same, or fewer digits where it has more than `PRECISION`
 /// after the point: then the exact value is rounded, half to even.
 fn positional<F: Float>(x: F) -> (String, String) {
@@ -145,7 +165,10 @@ fn scalar_text<F: Float>(x: F) -> String {
 
 /// How wide the parts of all numbers are.
 struct Widths {
+    /// Before the point, with the sign.
     whole: usize,
+    /// Whether positive numbers have a sign too, as the imaginary parts of complex ones have.
+    has_plus: bool,
     /// Digits after the point.
     fraction: usize,
     /// Digits of the exponent; `None` without exponents.
@@ -153,7 +176,7 @@ struct Widths {
 }
 
 impl Widths {
-    fn of<F: Float>(shown: &[F]) -> Widths {
+    fn of<F: Float>(shown: &[F], has_plus: bool) -> Widths {
         let finite = || shown.iter().copied().filter(|x| x.is_finite());
         let magnitudes = || finite().filter(|x| !x.is_zero()).map(Float::magnitude);
         let extreme = |is_better: fn(&F, &F) -> bool| {
@@ -163,7 +186,7 @@ impl Widths {
             (Some(smallest), Some(largest)) => F::spread_is_wide(smallest, largest),
             _ => false,
         };
-        let mut widths = Widths { whole: 0, fraction: 0, exponent: None };
+        let mut widths = Widths { whole: 0, has_plus, fraction: 0, exponent: None };
         for x in finite() {
             let (whole, fraction) = match is_wide {
                 false => positional(x),
@@ -173,22 +196,27 @@ impl Widths {
                     (whole, fraction)
                 }
             };
-            widths.whole = widths.whole.max(whole.len());
+            widths.whole = widths.whole.max(widths.signed(whole).len());
             widths.fraction = widths.fraction.max(fraction.len());
         }
         widths.make_room_for_specials(shown);
         widths
     }
 
+    /// The digits with a plus, where there is to be one.
+    fn signed(&self, digits: String) -> String {
+        if self.has_plus && !digits.starts_with('-') { format!("+{digits}") } else { digits }
+    }
+
     fn make_room_for_specials<F: Float>(&mut self, shown: &[F]) {
         let behind = self.behind();
         for x in shown.iter().filter(|x| !x.is_finite()) {
-            let length = if x.is_nan() { 3 } else { format!("{x}").len() };
+            let length = if x.is_nan() { 3 } else { self.signed(format!("{x}")).len() };
             self.whole = self.whole.max(length.saturating_sub(behind));
         }
-        let is_special = |x: &&F| !x.is_finite();
-        if shown.iter().any(|x| is_special(&x)) {
-            self.whole = self.whole.max(3usize.saturating_sub(behind));
+        if shown.iter().any(|x| !x.is_finite()) {
+            let infinity = if self.has_plus { 4usize } else { 3 };
+            self.whole = self.whole.max(infinity.saturating_sub(behind));
         }
     }
 
@@ -201,16 +229,17 @@ impl Widths {
         let Widths { whole: width, fraction: digits, .. } = *self;
         if !x.is_finite() {
             let text = if x.is_nan() { "nan".to_owned() } else { format!("{x}") };
-            return format!("{text:>total$}", total = width + self.behind());
+            return format!("{:>total$}", self.signed(text), total = width + self.behind());
         }
         match self.exponent {
             None => {
                 let (whole, fraction) = positional(x);
-                format!("{whole:>width$}.{fraction:<digits$}")
+                format!("{:>width$}.{fraction:<digits$}", self.signed(whole))
             }
             Some(exponent_digits) => {
                 let (whole, fraction, exponent) = scientific(x);
                 let (sign, exponent) = exponent.split_at(1);
+                let whole = self.signed(whole);
                 format!("{whole:>width$}.{fraction:0<digits$}e{sign}{exponent:0>exponent_digits$}")
             }
         }
@@ -226,8 +255,46 @@ fn float_format<'a, F: Float>(
         return Box::new(move |position| scalar_text(elements[position]));
     }
     let shown: Vec<F> = shown.iter().map(|&position| elements[position]).collect();
-    let widths = Widths::of(&shown);
+    let widths = Widths::of(&shown, false);
     Box::new(move |position| widths.text(elements[position]))
+}
+
+/// Both parts each by the widths of their kind; the `j` stands behind the last digit.
+fn complex_format<'a, F: Float>(
+    elements: &'a [Complex<F>],
+    shown: &[usize],
+    is_scalar: bool,
+) -> Box<Format<'a>> {
+    if is_scalar {
+        return Box::new(move |position| complex_scalar_text(elements[position]));
+    }
+    let parts = |part: fn(&Complex<F>) -> F| -> Vec<F> {
+        shown.iter().map(|&position| part(&elements[position])).collect()
+    };
+    let real = Widths::of(&parts(|x| x.re), false);
+    let imaginary = Widths::of(&parts(|x| x.im), true);
+    Box::new(move |position| {
+        let Complex { re, im } = elements[position];
+        let text = imaginary.text(im);
+        let digits = text.trim_end();
+        let spaces = " ".repeat(text.len() - digits.len());
+        format!("{}{digits}j{spaces}", real.text(re))
+    })
+}
+
+/// A complex number by itself: `(1-2.5j)`, and `2j` where the real part is 0.
+fn complex_scalar_text<F: Float>(x: Complex<F>) -> String {
+    let part = |x: F| {
+        let text = scalar_text(x);
+        text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    };
+    let imaginary = part(x.im);
+    // The sign of a zero real part is worth writing.
+    if x.re.is_zero() && !format!("{}", x.re).starts_with('-') {
+        return format!("{imaginary}j");
+    }
+    let plus = if imaginary.starts_with('-') { "" } else { "+" };
+    format!("({}{plus}{imaginary}j)", part(x.re))
 }
 
 /// Which elements are shown, and how their texts are put together.

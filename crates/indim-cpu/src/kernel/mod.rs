@@ -10,6 +10,7 @@
 mod block;
 pub mod memory;
 mod table;
+mod widened;
 
 pub use table::{convert_kernel, elementwise_kernel};
 

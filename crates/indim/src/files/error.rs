@@ -3,7 +3,6 @@
 use core::fmt;
 use std::path::{Path, PathBuf};
 
-use indim_graph::DType;
 use indim_shape::{Shape, ShapeError};
 
 /// A file that cannot be read or written as an array.
@@ -47,11 +46,6 @@ pub enum FileErrorKind {
         /// The type as the header gives it.
         descr: String,
     },
-    /// The elements are of a type that indim has but does not evaluate.
-    NotEvaluated {
-        /// The element type.
-        dtype: DType,
-    },
     /// E5: the array is too large.
     TooLarge(ShapeError),
     /// There are fewer or more bytes than the shape asks for.
@@ -87,7 +81,6 @@ impl FileError {
             FileErrorKind::UnknownVersion { .. } => "unknown-version",
             FileErrorKind::HeaderTooLong { .. } | FileErrorKind::BadHeader { .. } => "bad-header",
             FileErrorKind::UnknownElementType { .. } => "unknown-element-type",
-            FileErrorKind::NotEvaluated { .. } => "element-type-not-evaluated",
             FileErrorKind::TooLarge(_) => "too-large",
             FileErrorKind::WrongLength { .. } => "wrong-length",
             FileErrorKind::BadArchive(_) => "bad-archive",
@@ -132,10 +125,6 @@ impl fmt::Display for FileErrorKind {
             FileErrorKind::UnknownElementType { descr } => {
                 write!(formatter, "elements of type {descr} are not numbers that indim knows")
             }
-            FileErrorKind::NotEvaluated { dtype } => write!(
-                formatter,
-                "elements of type {dtype} cannot be evaluated yet; save the array as float32 or float64"
-            ),
             FileErrorKind::TooLarge(error) => write!(formatter, "{error}"),
             FileErrorKind::WrongLength { shape, expected, available } => write!(
                 formatter,

@@ -6,7 +6,7 @@
 //! The format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use indim_cpu::row_major_strides;
-use indim_graph::{ArrayType, DType};
+use indim_graph::{ArrayType, DType, DTypeClass};
 use indim_shape::Shape;
 
 use super::error::FileErrorKind;
@@ -44,7 +44,10 @@ impl Header {
     /// The elements in the machine's byte order.
     pub(super) fn swapped(&self, elements: &[u8]) -> Vec<u8> {
         let mut bytes = elements.to_vec();
-        bytes.chunks_exact_mut(self.array_type.dtype.size()).for_each(<[u8]>::reverse);
+        // Of a complex number each part by itself.
+        let dtype = self.array_type.dtype;
+        let parts = if dtype.class() == DTypeClass::Complex { 2 } else { 1 };
+        bytes.chunks_exact_mut(dtype.size() / parts).for_each(<[u8]>::reverse);
         bytes
     }
 }
@@ -187,15 +190,14 @@ impl<'a> Parser<'a> {
             "u4" => DType::U32,
             "u8" => DType::U64,
             "f2" => DType::F16,
+            // So NumPy writes the bfloat16 of ml_dtypes, for which the format has no name.
+            "V2" => DType::Bf16,
             "f4" => DType::F32,
             "f8" => DType::F64,
             "c8" => DType::C64,
             "c16" => DType::C128,
             _ => return Err(unknown()),
         };
-        if !dtype.is_evaluated() {
-            return Err(FileErrorKind::NotEvaluated { dtype });
-        }
         let foreign = if cfg!(target_endian = "little") { '>' } else { '<' };
         Ok((dtype, order == foreign && dtype.size() > 1))
     }

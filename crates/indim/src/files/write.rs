@@ -92,6 +92,8 @@ fn header(array_type: &ArrayType) -> Vec<u8> {
 fn descr(dtype: DType) -> String {
     let kind = match dtype {
         DType::Bool => return "|b1".to_owned(),
+        // As NumPy writes the bfloat16 of ml_dtypes: bytes without a meaning.
+        DType::Bf16 => 'V',
         _ if dtype.is_float() => 'f',
         _ if dtype.name().starts_with('u') => 'u',
         _ if dtype.is_integer() => 'i',
