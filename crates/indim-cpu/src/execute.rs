@@ -9,9 +9,10 @@ use core::ops::Range;
 
 use indim_graph::lower::loop_nest::Local;
 
+use crate::kernel::chain::{Form, Link};
 use crate::kernel::memory::{Run, gather, scatter};
 use crate::plan::{OperandPlan, Plan, TileLayout};
-use crate::program::{Program, REGISTER_BYTES};
+use crate::program::{Program, REGISTER_BYTES, Work};
 
 /// One cache line; what the workspace is made of.
 #[derive(Clone, Copy)]
@@ -133,6 +134,8 @@ struct Executor<'a> {
     bases: &'a [*mut u8],
     /// The address of each slot's block.
     slots: Vec<*mut u8>,
+    /// The links of the program's chains, with the addresses of this tile's operands.
+    links: Vec<Link>,
     /// For each access, what its register holds.
     gathered: Vec<Gathered>,
     /// For each store, whether its instruction writes straight into the array.
@@ -146,10 +149,12 @@ impl<'a> Executor<'a> {
         bases: &'a Bases<'a>,
         workspace: &mut Vec<Line>,
     ) -> Self {
-        let stores = program.stores().len();
-        let accesses = &plan.operands[stores..];
-        let is_strided = |operand: &&OperandPlan| operand.layout != TileLayout::Dense;
-        let access_registers = accesses.iter().filter(is_strided).count();
+        let accesses = &plan.operands[program.stores().len()..];
+        let form = |access: usize| access_form(program, accesses, access);
+        let needs_register = |access: usize| {
+            accesses[access].layout != TileLayout::Dense && form(access) == Form::Block
+        };
+        let access_registers = (0..accesses.len()).filter(|&access| needs_register(access)).count();
         let lines =
             (program.register_count + access_registers) * (REGISTER_BYTES / size_of::<Line>());
         if workspace.len() < lines {
@@ -158,16 +163,27 @@ impl<'a> Executor<'a> {
         let first = workspace.as_mut_ptr().cast::<u8>();
         let register = |index: usize| first.wrapping_add(index * REGISTER_BYTES);
         let mut next = program.register_count;
-        let access_slots = accesses.iter().map(|operand| match operand.layout {
-            TileLayout::Dense => core::ptr::null_mut(),
-            TileLayout::Strided(_) => {
+        let access_slots = (0..accesses.len()).map(|access| match needs_register(access) {
+            false => core::ptr::null_mut(),
+            true => {
                 next += 1;
                 register(next - 1)
             }
         });
         let mut slots: Vec<*mut u8> = access_slots.collect();
-        slots.extend(program.registers.iter().map(|&index| register(index)));
+        let unused = core::ptr::null_mut();
+        slots.extend(program.registers.iter().map(|index| index.map_or(unused, register)));
+        let links = program.links.iter().map(|link| {
+            let is_access = link.slot < accesses.len();
+            let form = if is_access { form(link.slot) } else { Form::Block };
+            Link {
+                code: link.code(form),
+                stride: link.stride(form),
+                operand: slots[link.slot].cast_const(),
+            }
+        });
         Executor {
+            links: links.collect(),
             program,
             plan,
             bases: bases.0,
@@ -185,11 +201,37 @@ impl<'a> Executor<'a> {
         unsafe {
             self.bind_stores(walk);
             self.bind_accesses(walk, count);
-            for step in &self.program.steps {
-                let sources = step.sources.map(|slot| self.slots[slot].cast_const());
-                (step.kernel)(self.slots[step.destination], sources, count);
-            }
+            self.run_steps(count);
             self.write_stores(walk);
+        }
+    }
+
+    /// # Safety
+    /// The slots hold `count` elements.
+    unsafe fn run_steps(&mut self, count: usize) {
+        for (link, template) in self.links.iter_mut().zip(&self.program.links) {
+            link.operand = self.slots[template.slot].cast_const();
+        }
+        let mut links = &self.links[..];
+        for step in &self.program.steps {
+            let destination = self.slots[step.destination];
+            // SAFETY: the caller's promise; a destination's register is none of its sources.
+            unsafe {
+                match step.work {
+                    Work::Kernel { kernel, sources } => {
+                        kernel(
+                            destination,
+                            sources.map(|slot| self.slots[slot].cast_const()),
+                            count,
+                        );
+                    }
+                    Work::Chain { chain, links: length } => {
+                        let (own, rest) = links.split_at(length);
+                        chain(destination, own, count);
+                        links = rest;
+                    }
+                }
+            }
         }
     }
 
@@ -213,9 +255,19 @@ impl<'a> Executor<'a> {
         let stores = self.is_direct.len();
         for access in 0..self.gathered.len() {
             let source = self.tile_address(stores + access, walk);
-            let TileLayout::Strided(runs) = &self.plan.operands[stores + access].layout else {
-                self.slots[access] = source;
-                continue;
+            let accesses = &self.plan.operands[stores..];
+            let repeated = [Run { count: self.plan.step_elements, stride: 0 }];
+            let runs = match &accesses[access].layout {
+                TileLayout::Strided(runs) => &runs[..],
+                TileLayout::Single
+                    if access_form(self.program, accesses, access) == Form::Block =>
+                {
+                    &repeated
+                }
+                _ => {
+                    self.slots[access] = source;
+                    continue;
+                }
             };
             let held = self.gathered[access];
             if held.source == source.cast_const() && held.count >= count {
@@ -249,8 +301,8 @@ impl<'a> Executor<'a> {
             let steps = Run { count: walk.steps, stride: operand.step_stride };
             let whole = [Run { count: self.plan.step_elements, stride: size as isize }];
             let runs = match &operand.layout {
-                TileLayout::Dense => &whole[..],
                 TileLayout::Strided(runs) => runs,
+                _ => &whole[..],
             };
             // SAFETY: the runs of this tile lie in the store's array, the slot holds a block.
             unsafe {
@@ -261,6 +313,12 @@ impl<'a> Executor<'a> {
             }
         }
     }
+}
+
+/// Whether an access is one element for its readers: they are chains, and it is so in every tile.
+fn access_form(program: &Program, accesses: &[OperandPlan], access: usize) -> Form {
+    let is_single = accesses[access].layout == TileLayout::Single;
+    if is_single && !program.is_read_by_kernel[access] { Form::Single } else { Form::Block }
 }
 
 /// Which stores are written by their instruction itself: dense ones, the first of each value.

@@ -9,6 +9,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod array;
+mod chains;
 mod executable;
 mod execute;
 mod kernel;
