@@ -10,7 +10,8 @@
 //! What a link computes is the definition in `indim-graph`'s `meaning/`. Which instructions become
 //! chains is decided in `chains.rs`.
 
-use indim_graph::{Binary, DType, Element, Law, Op, Unary, operations};
+use indim_graph::operations::*;
+use indim_graph::{Binary, DType, Element, Law, Op, Unary};
 
 use super::block::Unaligned;
 
@@ -188,23 +189,33 @@ unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T
     }
 }
 
-/// Replaces each element by `f` of it and its partner.
+/// `x = op(x, y)`
 #[inline(always)]
-fn with_block<T: Element, const LENGTH: usize>(
-    accumulator: &mut [T; LENGTH],
-    operand: [T; LENGTH],
-    f: impl Fn(T, T) -> T,
+fn as_first<O: Binary<T, Result = T>, T: Element, const LENGTH: usize>(
+    x: &mut [T; LENGTH],
+    y: [T; LENGTH],
 ) {
     for index in 0..LENGTH {
-        accumulator[index] = f(accumulator[index], operand[index]);
+        x[index] = O::apply(x[index], y[index]);
     }
 }
 
-/// Replaces each element by `f` of it.
+/// `x = op(y, x)`
 #[inline(always)]
-fn with_each<T: Element, const LENGTH: usize>(accumulator: &mut [T; LENGTH], f: impl Fn(T) -> T) {
-    for element in accumulator {
-        *element = f(*element);
+fn as_second<O: Binary<T, Result = T>, T: Element, const LENGTH: usize>(
+    x: &mut [T; LENGTH],
+    y: [T; LENGTH],
+) {
+    for index in 0..LENGTH {
+        x[index] = O::apply(y[index], x[index]);
+    }
+}
+
+/// `x = op(x)`
+#[inline(always)]
+fn as_only<O: Unary<T, Result = T>, T: Element, const LENGTH: usize>(x: &mut [T; LENGTH]) {
+    for element in x {
+        *element = O::apply(*element);
     }
 }
 
@@ -241,43 +252,31 @@ macro_rules! define_chains {
                     let mut accumulator = [<$type>::default(); LENGTH];
                     for link in links {
                         let operand = link.operand.wrapping_add(first * link.stride);
-                        // SAFETY: the caller's promise: each code says what its operand is.
-                        let (block, single) = (
-                            || unsafe { load::<$type, LENGTH>(operand) },
-                            || unsafe { load_single::<$type>(operand) },
-                        );
+                        let block = || {
+                            // SAFETY: the caller's promise for the codes that call this.
+                            unsafe { load::<$type, LENGTH>(operand) }
+                        };
+                        let single = || {
+                            // SAFETY: the caller's promise for the codes that call this.
+                            [unsafe { load_single::<$type>(operand) }; LENGTH]
+                        };
+                        let x = &mut accumulator;
                         match link.code.0 {
-                            Code::LOAD => accumulator = block(),
-                            Code::LOAD_SINGLE => accumulator = [single(); LENGTH],
+                            Code::LOAD => *x = block(),
+                            Code::LOAD_SINGLE => *x = single(),
                             // SAFETY: the caller's promise.
-                            Code::SAVE => unsafe { store(operand.cast_mut(), accumulator) },
+                            Code::SAVE => unsafe { store(operand.cast_mut(), *x) },
                             $(
-                                <operations::$commutative as Codes>::BLOCK => with_block(
-                                    &mut accumulator, block(), |x, y| binary::<operations::$commutative, _>(x, y),
-                                ),
-                                <operations::$commutative as Codes>::SINGLE => with_block(
-                                    &mut accumulator, [single(); LENGTH], |x, y| binary::<operations::$commutative, _>(x, y),
-                                ),
+                                <$commutative as Codes>::BLOCK => as_first::<$commutative, _, _>(x, block()),
+                                <$commutative as Codes>::SINGLE => as_first::<$commutative, _, _>(x, single()),
                             )*
                             $(
-                                <operations::$ordered as Codes>::BLOCK => with_block(
-                                    &mut accumulator, block(), |x, y| binary::<operations::$ordered, _>(x, y),
-                                ),
-                                <operations::$ordered as Codes>::SINGLE => with_block(
-                                    &mut accumulator, [single(); LENGTH], |x, y| binary::<operations::$ordered, _>(x, y),
-                                ),
-                                <operations::$ordered as Codes>::BLOCK_FIRST => with_block(
-                                    &mut accumulator, block(), |x, y| binary::<operations::$ordered, _>(y, x),
-                                ),
-                                <operations::$ordered as Codes>::SINGLE_FIRST => with_block(
-                                    &mut accumulator, [single(); LENGTH], |x, y| binary::<operations::$ordered, _>(y, x),
-                                ),
+                                <$ordered as Codes>::BLOCK => as_first::<$ordered, _, _>(x, block()),
+                                <$ordered as Codes>::SINGLE => as_first::<$ordered, _, _>(x, single()),
+                                <$ordered as Codes>::BLOCK_FIRST => as_second::<$ordered, _, _>(x, block()),
+                                <$ordered as Codes>::SINGLE_FIRST => as_second::<$ordered, _, _>(x, single()),
                             )*
-                            $(
-                                <operations::$unary as Codes>::BLOCK => {
-                                    with_each(&mut accumulator, unary::<operations::$unary, _>)
-                                }
-                            )*
+                            $(<$unary as Codes>::BLOCK => as_only::<$unary, _, _>(x),)*
                             _ => {}
                         }
                     }
@@ -289,19 +288,9 @@ macro_rules! define_chains {
     };
 }
 
-#[inline(always)]
-fn binary<O: Binary<T, Result = T>, T: Element>(x: T, y: T) -> T {
-    O::apply(x, y)
-}
-
-#[inline(always)]
-fn unary<O: Unary<T, Result = T>, T: Element>(x: T) -> T {
-    O::apply(x)
-}
-
 macro_rules! define_codes {
     ($($operation:ident)*) => {
-        $(impl Codes for operations::$operation { const OP: Op = Op::$operation; })*
+        $(impl Codes for $operation { const OP: Op = Op::$operation; })*
     };
 }
 
