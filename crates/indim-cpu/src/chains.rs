@@ -226,3 +226,81 @@ impl Finder<'_> {
         links.push(Link::Binary { op: tree.op, operand, accumulator_is_second });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use indim_graph::lower::lower;
+    use indim_graph::{Expression, GraphBuilder, Limits};
+    use indim_shape::RuleSet;
+
+    use super::*;
+
+    /// The tasks of an expression over f32 vectors: `k2` is a kernel, `[...]` a chain.
+    fn tasks(text: &str) -> String {
+        let expression = Expression::parse(text, &Limits::default()).unwrap();
+        let b = GraphBuilder::new();
+        let parameter = |name: &String| (name.clone(), b.parameter(name, DType::F32, [8]).unwrap());
+        let names: Vec<_> = expression.names().iter().map(|n| parameter(&n.to_string())).collect();
+        let arguments: Vec<_> = names.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let value = expression.build(&b, &arguments, Some(&RuleSet::Numpy)).unwrap();
+        let loops = lower(&b.finish(&[value]).unwrap()).unwrap();
+        let nest = loops.nests.last().unwrap();
+        let describe = |task: &Task| match task {
+            Task::Kernel(index) => format!("k{index}"),
+            Task::Chain(chain) => {
+                let links: Vec<String> = chain.links.iter().map(describe_link).collect();
+                format!("[{}]", links.join(" "))
+            }
+        };
+        find_chains(nest).iter().map(describe).collect::<Vec<_>>().join(" ")
+    }
+
+    fn describe_link(link: &Link) -> String {
+        match *link {
+            Link::Load(local) => local.to_string(),
+            Link::Save(index) => format!(">s{index}"),
+            Link::Unary(op) => op.to_string(),
+            Link::Binary { op, operand, accumulator_is_second } => {
+                let operand = match operand {
+                    Operand::Local(local) => local.to_string(),
+                    Operand::Saved(index) => format!("s{index}"),
+                };
+                if accumulator_is_second {
+                    format!("{operand}{op}")
+                } else {
+                    format!("{op}{operand}")
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_of_operations_is_one_chain() {
+        assert_eq!(tasks("(x - m) * s + b"), "[a0 suba1 mula2 adda3]");
+        assert_eq!(tasks("m - sqrt(x)"), "[a0 sqrt a1sub]");
+    }
+
+    #[test]
+    fn where_both_operands_are_trees_one_is_saved() {
+        assert_eq!(tasks("(x + y) / (x - y)"), "[a0 adda1 >s0 a0 suba1 s0div]");
+        // The tree that saves more comes first, so that fewer are saved at a time.
+        assert_eq!(
+            tasks("(x + y) / ((x - y) * (x / y))"),
+            "[a0 suba1 >s0 a0 diva1 s0mul >s0 a0 adda1 divs0]"
+        );
+    }
+
+    #[test]
+    fn costly_operations_and_results_used_twice_stand_alone() {
+        assert_eq!(tasks("exp(x + y) * y"), "[a0 adda1] k1 [t1 mula1]");
+        assert_eq!(tasks("(x + y) * (x + y)"), "[a0 adda1] [t0 mult0]");
+    }
+
+    #[test]
+    fn long_trees_are_cut() {
+        let text = (0..40).fold("x".to_owned(), |text, _| format!("({text} + y)"));
+        let tasks = tasks(&text);
+        assert_eq!(tasks.matches('[').count(), 3, "{tasks}");
+        assert_eq!(tasks.matches("adda1").count(), 40);
+    }
+}
