@@ -18,6 +18,7 @@ mod mapped_file;
 mod parallel;
 mod plan;
 mod program;
+mod wiring;
 
 pub use array::{ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, row_major_strides};
 pub use executable::{CompileOptions, Executable, Forecast, RunError, compile};
