@@ -10,7 +10,10 @@ use indim_graph::{
 
 use super::KernelFn;
 use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
-use super::widened::{BinaryChain, Chained, Shells, TernaryChain, UnaryChain, chained};
+use super::chain::{ChainBody, ChainFn, ChainVisitor, Link, visit_chain};
+use super::widened::{
+    Shells, WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel,
+};
 use crate::level::{Kind, Level};
 
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
@@ -22,6 +25,11 @@ pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn
 /// The kernel that converts elements; `None` where a type is not evaluated.
 pub fn convert_kernel(from: DType, to: DType, level: Level) -> Option<KernelFn> {
     visit_convert(from, to, Lookup { level })
+}
+
+/// The chains of elements of type `dtype`; `None` where the type has none.
+pub(crate) fn chain_kernel(dtype: DType, level: Level) -> Option<ChainFn> {
+    visit_chain(dtype, Lookup { level })
 }
 
 struct Lookup {
@@ -39,13 +47,13 @@ impl Lookup {
         }
     }
 
-    fn chained<C: Chained>(self) -> KernelFn {
+    fn widened<W: Widening>(self) -> KernelFn {
         match self.level.kind() {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => chained::<Avx512, C>,
+            Kind::Avx512 => widened_kernel::<Avx512, W>,
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => chained::<Avx2, C>,
-            _ => chained::<Baseline, C>,
+            Kind::Avx2 => widened_kernel::<Avx2, W>,
+            _ => widened_kernel::<Baseline, W>,
         }
     }
 }
@@ -96,7 +104,7 @@ impl OpVisitor for Lookup {
         O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
         T: Widened,
     {
-        self.chained::<UnaryChain<O, T>>()
+        self.widened::<WidenedUnary<O, T>>()
     }
 
     fn widened_binary<O, T>(self) -> KernelFn
@@ -104,7 +112,7 @@ impl OpVisitor for Lookup {
         O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
         T: Widened,
     {
-        self.chained::<BinaryChain<O, T>>()
+        self.widened::<WidenedBinary<O, T>>()
     }
 
     fn widened_ternary<O, T>(self) -> KernelFn
@@ -114,7 +122,7 @@ impl OpVisitor for Lookup {
             + 'static,
         T: Widened,
     {
-        self.chained::<TernaryChain<O, T>>()
+        self.widened::<WidenedTernary<O, T>>()
     }
 }
 
@@ -123,6 +131,18 @@ impl ConvertVisitor for Lookup {
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> KernelFn {
         self.shell::<ConvertBody<A, B>>()
+    }
+}
+
+impl ChainVisitor for Lookup {
+    fn chain<B: ChainBody>(self) -> ChainFn {
+        match self.level.kind() {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => avx512_chain::<B>,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => avx2_chain::<B>,
+            _ => baseline_chain::<B>,
+        }
     }
 }
 
@@ -149,4 +169,29 @@ unsafe fn avx2<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: us
 unsafe fn avx512<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise.
     unsafe { B::run(destination, sources, count) }
+}
+
+/// # Safety
+/// As [`ChainFn`].
+unsafe fn baseline_chain<B: ChainBody>(destination: *mut u8, links: &[Link], count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { B::run(destination, links, count) }
+}
+
+/// # Safety
+/// As [`ChainFn`]; the processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn avx2_chain<B: ChainBody>(destination: *mut u8, links: &[Link], count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { B::run(destination, links, count) }
+}
+
+/// # Safety
+/// As [`ChainFn`]; the processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn avx512_chain<B: ChainBody>(destination: *mut u8, links: &[Link], count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { B::run(destination, links, count) }
 }

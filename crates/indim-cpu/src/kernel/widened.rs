@@ -28,7 +28,7 @@ pub(super) trait Shells {
 }
 
 /// A kernel and what is done to its operands and its results.
-pub(super) struct Chain {
+pub(super) struct Parts {
     /// For each operand the bytes of an element, and the widening if it needs one; none beyond the arity.
     operands: [Option<(usize, Option<KernelFn>)>; 3],
     /// The kernel of the wider type.
@@ -39,10 +39,10 @@ pub(super) struct Chain {
     narrow: Option<KernelFn>,
 }
 
-/// An operation on elements that compute in a wider type, as a chain for any level.
-pub(super) trait Chained {
-    /// The chain of kernels at the level of `S`.
-    fn chain<S: Shells>() -> Chain;
+/// An operation on elements that compute in a wider type, as parts for any level.
+pub(super) trait Widening {
+    /// The kernels at the level of `S`.
+    fn parts<S: Shells>() -> Parts;
 }
 
 /// How operand elements `T` become those of type `Wide`.
@@ -56,15 +56,15 @@ fn narrowing<S: Shells, T: FromWide<Wide>, Wide: Element>() -> Option<KernelFn> 
 }
 
 /// An operation of one operand in the wider type.
-pub(super) struct UnaryChain<O, T>(PhantomData<(O, T)>);
+pub(super) struct WidenedUnary<O, T>(PhantomData<(O, T)>);
 
-impl<O, T> Chained for UnaryChain<O, T>
+impl<O, T> Widening for WidenedUnary<O, T>
 where
     O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide>,
     T: Widened,
 {
-    fn chain<S: Shells>() -> Chain {
-        Chain {
+    fn parts<S: Shells>() -> Parts {
+        Parts {
             operands: [operand::<S, T>(), None, None],
             kernel: S::shell::<UnaryBody<O, T::Wide>>(),
             result_size: <O as Unary<T>>::Result::DTYPE.size(),
@@ -74,15 +74,15 @@ where
 }
 
 /// An operation of two operands in the wider type.
-pub(super) struct BinaryChain<O, T>(PhantomData<(O, T)>);
+pub(super) struct WidenedBinary<O, T>(PhantomData<(O, T)>);
 
-impl<O, T> Chained for BinaryChain<O, T>
+impl<O, T> Widening for WidenedBinary<O, T>
 where
     O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide>,
     T: Widened,
 {
-    fn chain<S: Shells>() -> Chain {
-        Chain {
+    fn parts<S: Shells>() -> Parts {
+        Parts {
             operands: [operand::<S, T>(), operand::<S, T>(), None],
             kernel: S::shell::<BinaryBody<O, T::Wide>>(),
             result_size: <O as Binary<T>>::Result::DTYPE.size(),
@@ -92,19 +92,19 @@ where
 }
 
 /// An operation of three operands in the wider type; a first operand that is a `bool` stays.
-pub(super) struct TernaryChain<O, T>(PhantomData<(O, T)>);
+pub(super) struct WidenedTernary<O, T>(PhantomData<(O, T)>);
 
-impl<O, T> Chained for TernaryChain<O, T>
+impl<O, T> Widening for WidenedTernary<O, T>
 where
     O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>> + Ternary<T::Wide>,
     T: Widened,
 {
-    fn chain<S: Shells>() -> Chain {
+    fn parts<S: Shells>() -> Parts {
         let first = match <O as Ternary<T>>::First::DTYPE {
             DType::Bool => Some((DType::Bool.size(), None)),
             _ => operand::<S, T>(),
         };
-        Chain {
+        Parts {
             operands: [first, operand::<S, T>(), operand::<S, T>()],
             kernel: S::shell::<TernaryBody<O, T::Wide>>(),
             result_size: <O as Ternary<T>>::Result::DTYPE.size(),
@@ -113,31 +113,31 @@ where
     }
 }
 
-/// The kernel of a chain.
+/// The kernel of a parts.
 ///
 /// # Safety
 /// As [`KernelFn`]; the processor has the level of `S`.
-pub(super) unsafe fn chained<S: Shells, C: Chained>(
+pub(super) unsafe fn widened_kernel<S: Shells, W: Widening>(
     destination: *mut u8,
     sources: [*const u8; 3],
     count: usize,
 ) {
-    // SAFETY: the caller's promise; a chain has the sizes of the operation's elements.
-    unsafe { run(&C::chain::<S>(), destination, sources, count) }
+    // SAFETY: the caller's promise; parts have the sizes of the operation's elements.
+    unsafe { run(&W::parts::<S>(), destination, sources, count) }
 }
 
-/// Runs a chain piece by piece.
+/// Runs the parts piece by piece.
 ///
 /// # Safety
-/// As [`KernelFn`], for the operands and results that the chain was made for.
+/// As [`KernelFn`], for the operands and results that the parts were made for.
 #[inline(never)]
-unsafe fn run(chain: &Chain, destination: *mut u8, sources: [*const u8; 3], count: usize) {
+unsafe fn run(parts: &Parts, destination: *mut u8, sources: [*const u8; 3], count: usize) {
     let mut pieces: [Piece; 4] = [[MaybeUninit::uninit(); PIECE_BYTES / 16]; 4];
     let [results, operands @ ..] = &mut pieces;
     for start in (0..count).step_by(PIECE) {
         let length = PIECE.min(count - start);
         let mut widened = [core::ptr::null(); 3];
-        for (index, operand) in chain.operands.iter().enumerate() {
+        for (index, operand) in parts.operands.iter().enumerate() {
             let Some((size, widen)) = operand else { break };
             let source = sources[index].wrapping_add(start * size);
             widened[index] = match widen {
@@ -151,17 +151,17 @@ unsafe fn run(chain: &Chain, destination: *mut u8, sources: [*const u8; 3], coun
                 }
             };
         }
-        let place = destination.wrapping_add(start * chain.result_size);
-        match chain.narrow {
+        let place = destination.wrapping_add(start * parts.result_size);
+        match parts.narrow {
             // SAFETY: widened operands, and the caller's destination for results of its type.
-            None => unsafe { (chain.kernel)(place, widened, length) },
+            None => unsafe { (parts.kernel)(place, widened, length) },
             Some(narrow) => {
                 let piece = results.as_mut_ptr().cast::<u8>();
                 let sources = [piece.cast_const(), core::ptr::null(), core::ptr::null()];
                 // SAFETY: widened operands, a piece that holds as many results, and the caller's
                 // destination for those narrowed; they are different memory.
                 unsafe {
-                    (chain.kernel)(piece, widened, length);
+                    (parts.kernel)(piece, widened, length);
                     narrow(place, sources, length);
                 }
             }
