@@ -7,6 +7,8 @@ cargo xtask COMMAND
   demo     real data: iris measurements standardised, a picture normalised
   test     everything that must pass: format, clippy, documentation, all tests
   bench    the benchmarks, with the ratio to hand-written loops
+  ops      writes docs/ops.md from the table of operations
+  accuracy measures the functions over all arguments of 32 bits, with records and checksums
   asan     the tests of the crates with unsafe code under AddressSanitizer";
 
 fn main() -> ExitCode {
@@ -19,6 +21,8 @@ fn main() -> ExitCode {
             let bench = ["run", "--quiet", "--release", "--package", "indim-bench", "--"];
             cargo(&[&bench[..], &rest].concat(), &[])
         }
+        Some("ops") => ops(),
+        Some("accuracy") => accuracy(&rest),
         Some("asan") => asan(),
         _ => {
             eprintln!("{HELP}");
@@ -54,6 +58,35 @@ fn demo() -> bool {
     let indim =
         ["run", "--quiet", "--release", "--package", "indim-cli", "--", "eval", "--rule", "xla"];
     jobs.iter().all(|job| cargo(&[&indim[..], job].concat(), &[]))
+}
+
+/// Writes the page of operations.
+fn ops() -> bool {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let arguments = ["run", "--quiet", "--package", "indim-graph", "--example", "ops_page"];
+    match Command::new(cargo).args(arguments).current_dir(root).output() {
+        Ok(output) if output.status.success() => {
+            std::fs::write(format!("{root}/docs/ops.md"), output.stdout)
+                .map_err(|error| eprintln!("docs/ops.md cannot be written: {error}"))
+                .is_ok()
+        }
+        Ok(output) => {
+            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+            false
+        }
+        Err(error) => {
+            eprintln!("cargo cannot be run: {error}");
+            false
+        }
+    }
+}
+
+/// The measurement is compiled for this processor: it is several times faster, with the same bits.
+fn accuracy(arguments: &[&str]) -> bool {
+    let run = ["run", "--release", "--package", "indim-graph", "--example", "accuracy", "--"];
+    let variables = [("RUSTFLAGS", "-C target-cpu=native"), ("CARGO_TARGET_DIR", "target/native")];
+    cargo(&[&run[..], arguments].concat(), &variables)
 }
 
 /// The sanitizer is an unstable flag, which the stable compiler accepts when told to.
