@@ -43,7 +43,6 @@ fn buffer(array_type: ArrayType, elements: &[u8]) -> Buffer {
 #[cfg(target_endian = "little")]
 fn arrays_are_printed_as_numpy_prints_them() {
     let cases = cases();
-    assert_eq!(cases.len(), 1595);
     let (mut differences, mut count) = (Vec::new(), 0);
     for case in cases.iter().filter(|case| case.array_type.dtype.is_evaluated()) {
         let text = array_text(&buffer(case.array_type.clone(), &case.elements));
@@ -52,9 +51,9 @@ fn arrays_are_printed_as_numpy_prints_them() {
         }
         count += 1;
     }
-    assert!(count >= 1200, "{count}");
     let shown = differences.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
     assert!(differences.is_empty(), "{} of {count} differ\n{shown}", differences.len());
+    assert!(cases.len() == 1595 && count >= 1238, "{count} of {} cases", cases.len());
 }
 
 #[test]
