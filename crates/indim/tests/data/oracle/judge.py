@@ -52,6 +52,14 @@ def same_element(expected, given, dtype, ulp):
     return abs(a - b) <= ulp
 
 
+def same_data(expected, verdict):
+    """For each element whether it is as expected."""
+    given, ulp = verdict.get("data", []), expected.get("ulp", 0)
+    if len(given) != len(expected["data"]):
+        return [False]
+    return [same_element(e, g, verdict["dtype"], ulp) for e, g in zip(expected["data"], given)]
+
+
 def differences(pairs):
     """The (case, expected, verdict) of all that disagree."""
     pairs = list(pairs)
@@ -59,11 +67,31 @@ def differences(pairs):
     for (case, expected), verdict in zip(pairs, ask(c for c, _ in pairs), strict=True):
         same = same_shapes(expected, verdict)
         if same and "data" in expected:
-            given = verdict.get("data")
-            same = given is not None and len(given) == len(expected["data"]) and all(
-                same_element(e, g, verdict["dtype"], expected.get("ulp", 0))
-                for e, g in zip(expected["data"], given)
-            )
+            same = all(same_data(expected, verdict))
         if not same:
             wrong.append((case, expected, verdict))
     return wrong
+
+
+def known(pairs):
+    """The pairs whose operation and element types the oracle knows; prints the others' names."""
+    pairs = list(pairs)
+    verdicts = ask({**case, "operands": [{**one, "data": None, "shape": []} for one in case["operands"]]} for case, _ in pairs)
+    unknown = {case["op"] for (case, _), verdict in zip(pairs, verdicts) if verdict.get("code") == "bad-request"}
+    if unknown:
+        print("  the oracle does not know", *sorted(unknown))
+    return [(case, expected) for case, expected in pairs if case["op"] not in unknown]
+
+
+def report(system, pairs):
+    """Prints how many values agree and, of each case that differs, the first elements."""
+    pairs = list(pairs)
+    elements = sum(len(expected["data"]) for _, expected in pairs)
+    wrong = differences(pairs)
+    print(f"{system}: {len(pairs)} cases, {elements} elements, {len(wrong)} cases differ")
+    for case, expected, verdict in wrong:
+        print("  ", case["op"], [one["dtype"] for one in case["operands"]], verdict.get("code"), verdict.get("message"))
+        places = [i for i, same in enumerate(same_data(expected, verdict)) if not same] if "data" in verdict else []
+        for index in places[:5]:
+            elements = [one["data"][index] for one in case["operands"]]
+            print("      of", elements, "expected", expected["data"][index], "given", verdict["data"][index])
