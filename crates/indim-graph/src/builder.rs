@@ -138,8 +138,9 @@ impl GraphBuilder {
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
         let dtype = op.check_signature(&types).map_err(|kind| self.error(op.name(), &ids, kind))?;
         let shapes: Vec<Shape> = types.into_iter().map(|t| t.shape).collect();
-        let broadcast =
-            rule.elaborate(&shapes).map_err(|error| self.shape_error(op.name(), &ids, error))?;
+        let broadcast = (op.rule_set(rule))
+            .elaborate(&shapes)
+            .map_err(|error| self.shape_error(op.name(), &ids, error))?;
         let result = ArrayType::new(op.result_dtype(dtype), broadcast.result().clone());
         self.check_size(op.name(), &result, &ids)?;
         let expanded: Vec<ValueId> = ids

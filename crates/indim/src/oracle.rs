@@ -127,6 +127,7 @@ fn answer(case: &Case) -> Result<Map<String, Value>, Refusal> {
     let dtype = result_dtype(case, &request, &types)?;
     let broadcast = match &request {
         Request::Target(rule, target) => rule.elaborate(&shapes[0], target)?,
+        Request::Operation(op) => op.rule_set(&rule_set(case)?).elaborate(&shapes)?,
         _ => rule_set(case)?.elaborate(&shapes)?,
     };
     broadcast.result().byte_count(dtype.size())?;
