@@ -2,7 +2,10 @@
 //! several thread counts, and inputs and outputs of any strides.
 
 use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
-use indim_graph::{Array, ArrayData, ArrayType, DType, Graph, GraphBuilder, Op, Value, evaluate};
+use indim_graph::{
+    Array, ArrayData, ArrayType, Complex, DType, Graph, GraphBuilder, Op, Value, bf16, evaluate,
+    f16,
+};
 use indim_shape::{RuleSet, Shape};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
@@ -23,9 +26,6 @@ impl Choices {
         self.below(100) < percent
     }
 }
-
-const EVALUATED: [DType; 6] =
-    [DType::Bool, DType::I32, DType::I64, DType::U8, DType::F32, DType::F64];
 
 /// Operations that run in chains.
 const CHEAP: [Op; 14] = [
@@ -51,6 +51,15 @@ fn partial_shape(choices: &mut Choices, full: &[usize]) -> Shape {
     full[dropped..].iter().map(|&size| if choices.chance(40) { 1 } else { size }).collect()
 }
 
+fn random_float(choices: &mut Choices) -> f64 {
+    let infinity = f64::INFINITY;
+    let special = [0.0, -0.0, 1.0, -1.5, 0.5, 2.5, f64::NAN, infinity, -infinity, 1e-42, 3e38];
+    match choices.chance(30) {
+        true => *choices.pick(&special),
+        false => choices.below(20_001) as f64 / 1000.0 - 10.0,
+    }
+}
+
 fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
     let count = array_type.shape.element_count().unwrap();
     macro_rules! elements {
@@ -59,17 +68,14 @@ fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
                 $(DType::$variant => {
                     ArrayData::$variant((0..count).map(|_| elements!(@one $class $type choices)).collect())
                 })*
-                _ => unreachable!(),
             }
         };
         (@one boolean $type:ident $choices:ident) => { $choices.chance(50) };
-        (@one float $type:ident $choices:ident) => {{
-            let special = [0.0, -0.0, 1.0, -1.5, 0.5, 2.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-42, 3e38];
-            match $choices.chance(30) {
-                true => *$choices.pick(&special) as $type,
-                false => ($choices.below(20_001) as f64 / 1000.0 - 10.0) as $type,
-            }
-        }};
+        (@one half $type:ident $choices:ident) => { $type::from_f64(random_float($choices)) };
+        (@one float $type:ident $choices:ident) => { random_float($choices) as $type };
+        (@one complex $type:ident $choices:ident) => {
+            Complex::new(random_float($choices) as _, random_float($choices) as _)
+        };
         (@one $class:ident $type:ident $choices:ident) => {
             match $choices.chance(20) {
                 true => *$choices.pick(&[<$type>::MIN, <$type>::MAX, 0, 1]),
@@ -85,11 +91,11 @@ fn random_graph(choices: &mut Choices) -> (Graph, Vec<Array>) {
     let b = GraphBuilder::new();
     let full = random_sizes(choices);
     // Trees of cheap operations on one type become chains.
-    let only = choices.chance(50).then(|| *choices.pick(&EVALUATED));
+    let only = choices.chance(50).then(|| *choices.pick(DType::ALL));
     let mut arguments = Vec::new();
     let mut values: Vec<Value<'_>> = Vec::new();
     for index in 0..1 + choices.below(4) {
-        let dtype = only.unwrap_or(*choices.pick(&EVALUATED));
+        let dtype = only.unwrap_or(*choices.pick(DType::ALL));
         let array_type = ArrayType::new(dtype, partial_shape(choices, &full));
         arguments.push(random_array(choices, &array_type));
         let name = format!("p{index}");
@@ -128,7 +134,7 @@ fn random_node<'b>(choices: &mut Choices, b: &'b GraphBuilder, values: &[Value<'
     let x = *choices.pick(values);
     let x_type = x.array_type().unwrap();
     match choices.below(10) {
-        0 => b.convert(x, *choices.pick(&EVALUATED)).unwrap(),
+        0 => b.convert(x, *choices.pick(DType::ALL)).unwrap(),
         1 => {
             let mut permutation: Vec<i64> = (0..x_type.shape.rank() as i64).collect();
             permutation.reverse();

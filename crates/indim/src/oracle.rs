@@ -5,8 +5,8 @@
 //! holds, there is a verdict: what is not a case gets the code `bad-request`.
 
 use indim_graph::{
-    Array, ArrayData, ArrayType, DType, GraphBuilder, GraphError, GraphErrorKind, Op, evaluate,
-    for_each_element,
+    Array, ArrayData, ArrayType, Complex, DType, GraphBuilder, GraphError, GraphErrorKind, Op,
+    evaluate, for_each_element,
 };
 use indim_shape::{Broadcast, RuleSet, Shape, ShapeError, TargetRule};
 use serde::Deserialize;
@@ -290,22 +290,14 @@ fn array(array_type: &ArrayType, data: &[Value]) -> Result<Array, Refusal> {
                         bad_request(concat!("an element of `data` is not of type ", stringify!($type)))
                     })?,
                 ),)*
-                dtype => {
-                    let kind = GraphErrorKind::ElementTypeNotEvaluated { dtype };
-                    return Err(GraphError { kind, operation: "evaluate", operands: Vec::new() }.into());
-                }
             }
         };
         (@one boolean $type:ident) => { truth };
-        (@one float $type:ident) => {
-            |value| match value {
-                Value::Number(number) => number.as_str().parse::<$type>().ok(),
-                Value::String(text) => match text.as_str() {
-                    "nan" => Some($type::NAN),
-                    "inf" => Some($type::INFINITY),
-                    "-inf" => Some($type::NEG_INFINITY),
-                    _ => None,
-                },
+        (@one float $type:ident) => { number };
+        (@one half $type:ident) => { number };
+        (@one complex $type:ident) => {
+            |value| match value.as_array().map(Vec::as_slice) {
+                Some([re, im]) => Some(Complex { re: number(re)?, im: number(im)? }),
                 _ => None,
             }
         };
@@ -318,6 +310,15 @@ fn array(array_type: &ArrayType, data: &[Value]) -> Result<Array, Refusal> {
     }
     let data = for_each_element!(read);
     Array::from_data(array_type.shape.clone(), data).map_err(|error| bad_request(error.to_string()))
+}
+
+/// A float: a number, or the text of one that JSON has not.
+fn number<F: core::str::FromStr>(value: &Value) -> Option<F> {
+    match value {
+        Value::Number(number) => number.as_str().parse().ok(),
+        Value::String(text) if matches!(text.as_str(), "nan" | "inf" | "-inf") => text.parse().ok(),
+        _ => None,
+    }
 }
 
 fn truth(value: &Value) -> Option<bool> {
@@ -337,15 +338,22 @@ fn elements(array: &Array) -> Value {
                 $(ArrayData::$variant(elements) => elements.iter().map(write!(@one $class)).collect(),)*
             }
         };
-        (@one float) => { |&element| float(element.is_nan(), f64::from(element), format!("{element:?}")) };
+        (@one float) => { |&element| float(f64::from(element), format!("{element:?}")) };
+        (@one half) => { |&element| float(f64::from(element), format!("{element:?}")) };
+        (@one complex) => {
+            |element| {
+                let parts = [element.re, element.im];
+                parts.map(|part| float(f64::from(part), format!("{part:?}"))).into_iter().collect()
+            }
+        };
         (@one $class:ident) => { |&element| json!(element) };
     }
     Value::Array(for_each_element!(write))
 }
 
-fn float(is_nan: bool, value: f64, shortest: String) -> Value {
+fn float(value: f64, shortest: String) -> Value {
     match value {
-        _ if is_nan => json!("nan"),
+        _ if value.is_nan() => json!("nan"),
         f64::INFINITY => json!("inf"),
         f64::NEG_INFINITY => json!("-inf"),
         _ => Value::Number(Number::from_string_unchecked(shortest)),

@@ -75,8 +75,7 @@ fn replace(
 /// Writes a dense row-major array in the `.npy` format.
 ///
 /// # Errors
-/// When there are fewer or more elements than the shape asks for, the format has no such elements, or
-/// the output cannot be written.
+/// When there are fewer or more elements than the shape asks for, or the output cannot be written.
 pub fn write_npy_to(
     output: impl Write,
     array_type: &ArrayType,
@@ -88,9 +87,8 @@ pub fn write_npy_to(
         let (shape, available) = (shape.clone(), elements.len());
         return Err(FileErrorKind::WrongLength { shape, expected, available });
     }
-    let descr = to_descr(*dtype).ok_or(FileErrorKind::NoSuchElementType { dtype: *dtype })?;
     let mut output = BufWriter::new(output);
-    output.write_all(&header(&descr, shape))?;
+    output.write_all(&header(&to_descr(*dtype), shape))?;
     output.write_all(elements)?;
     output.flush()?;
     Ok(())
