@@ -298,9 +298,9 @@ mod tests {
 
     #[test]
     fn long_trees_are_cut() {
-        let text = (0..40).fold("x".to_owned(), |text, _| format!("({text} + y)"));
+        let text = (0..80).fold("x".to_owned(), |text, _| format!("({text} + y)"));
         let tasks = tasks(&text);
         assert_eq!(tasks.matches('[').count(), 3, "{tasks}");
-        assert_eq!(tasks.matches("adda1").count(), 40);
+        assert_eq!(tasks.matches("adda1").count(), 80);
     }
 }

@@ -7,11 +7,12 @@
 //! one operand. So memory is read and written without a break, and an operand that is one
 //! element for the whole block is not spread out first.
 //!
-//! What a link computes is the definition in `indim-graph`'s `meaning/`. Which instructions become
-//! chains is decided in `chains.rs`.
+//! What a link computes is the definition in `indim-graph`'s `meaning/`. A NaN becomes the canonical one
+//! only where the accumulator is written: no operation here lets the bits of a NaN show in anything
+//! but a NaN. Which instructions become chains is decided in `chains.rs`.
 
 use indim_graph::operations::*;
-use indim_graph::{Binary, DType, Element, Law, Op, Unary};
+use indim_graph::{DType, Element, Law, Op, meaning};
 
 use super::block::Unaligned;
 
@@ -19,7 +20,7 @@ use super::block::Unaligned;
 pub(crate) const ACCUMULATOR_BYTES: usize = 256;
 
 /// The most links of a chain.
-pub(crate) const MAXIMUM_LINKS: usize = 16;
+pub(crate) const MAXIMUM_LINKS: usize = 32;
 
 /// What a link does with the accumulator, as a number to switch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,40 +190,24 @@ unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T
     }
 }
 
-/// `x = op(x, y)`
+/// `x = f(x, y)`
 #[inline(always)]
-fn as_first<O: Binary<T, Result = T>, T: Element, const LENGTH: usize>(
+fn with<T: Element, const LENGTH: usize>(
     x: &mut [T; LENGTH],
     y: [T; LENGTH],
+    f: impl Fn(T, T) -> T,
 ) {
     for index in 0..LENGTH {
-        x[index] = O::apply(x[index], y[index]);
-    }
-}
-
-/// `x = op(y, x)`
-#[inline(always)]
-fn as_second<O: Binary<T, Result = T>, T: Element, const LENGTH: usize>(
-    x: &mut [T; LENGTH],
-    y: [T; LENGTH],
-) {
-    for index in 0..LENGTH {
-        x[index] = O::apply(y[index], x[index]);
-    }
-}
-
-/// `x = op(x)`
-#[inline(always)]
-fn as_only<O: Unary<T, Result = T>, T: Element, const LENGTH: usize>(x: &mut [T; LENGTH]) {
-    for element in x {
-        *element = O::apply(*element);
+        x[index] = f(x[index], y[index]);
     }
 }
 
 macro_rules! define_chains {
     ($(
-        $variant:ident $type:ident $body:ident
-        commutative [$($commutative:ident)*] ordered [$($ordered:ident)*] unary [$($unary:ident)*];
+        $variant:ident $type:ident $module:ident $body:ident
+        commutative [$($commutative:ident $commutative_name:ident)*]
+        ordered [$($ordered:ident $ordered_name:ident)*]
+        unary [$($unary:ident $unary_name:ident)*];
     )*) => {
         /// The operations that chains of elements of type `dtype` may hold.
         pub(crate) const fn chain_operations(dtype: DType) -> &'static [Op] {
@@ -267,21 +252,30 @@ macro_rules! define_chains {
                             // SAFETY: the caller's promise.
                             Code::SAVE => unsafe { store(operand.cast_mut(), *x) },
                             $(
-                                <$commutative as Codes>::BLOCK => as_first::<$commutative, _, _>(x, block()),
-                                <$commutative as Codes>::SINGLE => as_first::<$commutative, _, _>(x, single()),
+                                <$commutative as Codes>::BLOCK => with(x, block(), meaning::$module::$commutative_name),
+                                <$commutative as Codes>::SINGLE => with(x, single(), meaning::$module::$commutative_name),
                             )*
                             $(
-                                <$ordered as Codes>::BLOCK => as_first::<$ordered, _, _>(x, block()),
-                                <$ordered as Codes>::SINGLE => as_first::<$ordered, _, _>(x, single()),
-                                <$ordered as Codes>::BLOCK_FIRST => as_second::<$ordered, _, _>(x, block()),
-                                <$ordered as Codes>::SINGLE_FIRST => as_second::<$ordered, _, _>(x, single()),
+                                <$ordered as Codes>::BLOCK => with(x, block(), meaning::$module::$ordered_name),
+                                <$ordered as Codes>::SINGLE => with(x, single(), meaning::$module::$ordered_name),
+                                <$ordered as Codes>::BLOCK_FIRST => {
+                                    with(x, block(), |x, y| meaning::$module::$ordered_name(y, x))
+                                }
+                                <$ordered as Codes>::SINGLE_FIRST => {
+                                    with(x, single(), |x, y| meaning::$module::$ordered_name(y, x))
+                                }
                             )*
-                            $(<$unary as Codes>::BLOCK => as_only::<$unary, _, _>(x),)*
+                            $(
+                                <$unary as Codes>::BLOCK => {
+                                    x.iter_mut().for_each(|x| *x = meaning::$module::$unary_name(*x))
+                                }
+                            )*
                             _ => {}
                         }
                     }
+                    let results = accumulator.map(Element::canonical);
                     // SAFETY: the caller's promise, for a piece of the destination.
-                    unsafe { store(destination.wrapping_add(first * size_of::<$type>()), accumulator) }
+                    unsafe { store(destination.wrapping_add(first * size_of::<$type>()), results) }
                 }
             }
         )*
@@ -303,11 +297,24 @@ pub(super) trait ChainVisitor {
 
 // The cheap operations: those whose cost is that of moving their operands.
 define_chains! {
-    F32 f32 ChainF32
-        commutative [Add Mul Max Min] ordered [Sub Div] unary [Neg Abs Square Sqrt];
-    F64 f64 ChainF64
-        commutative [Add Mul Max Min] ordered [Sub Div] unary [Neg Abs Square Sqrt];
-    I32 i32 ChainI32 commutative [Add Mul Max Min And Or Xor] ordered [Sub] unary [Neg Not];
-    I64 i64 ChainI64 commutative [Add Mul Max Min And Or Xor] ordered [Sub] unary [Neg Not];
-    U8 u8 ChainU8 commutative [Add Max Min And Or Xor] ordered [Sub] unary [Not];
+    F32 f32 float ChainF32
+        commutative [Add add Mul mul Max max Min min]
+        ordered [Sub sub Div div]
+        unary [Neg neg Abs abs Square square Sqrt sqrt];
+    F64 f64 float ChainF64
+        commutative [Add add Mul mul Max max Min min]
+        ordered [Sub sub Div div]
+        unary [Neg neg Abs abs Square square Sqrt sqrt];
+    I32 i32 integer ChainI32
+        commutative [Add add Mul mul Max max Min min And and Or or Xor xor]
+        ordered [Sub sub]
+        unary [Neg neg Not not];
+    I64 i64 integer ChainI64
+        commutative [Add add Mul mul Max max Min min And and Or or Xor xor]
+        ordered [Sub sub]
+        unary [Neg neg Not not];
+    U8 u8 integer ChainU8
+        commutative [Add add Max max Min min And and Or or Xor xor]
+        ordered [Sub sub]
+        unary [Not not];
 }
