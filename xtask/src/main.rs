@@ -6,7 +6,7 @@ const HELP: &str = "\
 cargo xtask COMMAND
   demo     real data: iris measurements standardised, a picture normalised
   test     everything that must pass: format, clippy, documentation, all tests
-  bench    the benchmarks, with the ratio to hand-written loops
+  bench    the benchmarks, with the ratio to hand-written loops [--threads N] [--job TEXT] [--size 64MiB]
   asan     the tests of the crates with unsafe code under AddressSanitizer";
 
 fn main() -> ExitCode {

@@ -91,6 +91,20 @@ pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
     array_type.shape.row_major_strides().into_iter().map(|stride| stride * size).collect()
 }
 
+/// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.
+fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
+    if array_type.shape.contains(&0) {
+        return true;
+    }
+    let mut dense = array_type.dtype.size() as isize;
+    array_type.shape.iter().zip(strides).rev().all(|(&size, &stride)| {
+        let is_dense = size == 1 || stride == dense;
+        // The views' constructors have checked that the bytes fit `isize`.
+        dense = dense.wrapping_mul(size as isize);
+        is_dense
+    })
+}
+
 fn check_within(
     array_type: &ArrayType,
     strides: &[isize],
@@ -151,6 +165,7 @@ macro_rules! define_view {
             array_type: ArrayType,
             strides: Vec<isize>,
             first: NonNull<u8>,
+            is_row_major: bool,
             memory: PhantomData<$slice>,
         }
 
@@ -169,7 +184,13 @@ macro_rules! define_view {
             ///   inputs of the same call, whose overlap `run_into` handles;
             /// - `strides` has one entry per axis, and the array's bytes fit `isize`.
             pub unsafe fn from_raw(array_type: ArrayType, strides: Vec<isize>, first: NonNull<u8>) -> Self {
-                $name { array_type, strides, first, memory: PhantomData }
+                let is_row_major = is_row_major(&array_type, &strides);
+                $name { array_type, strides, first, is_row_major, memory: PhantomData }
+            }
+
+            /// Whether the elements are dense and in row-major order.
+            pub fn is_row_major(&self) -> bool {
+                self.is_row_major
             }
 
             /// Element type and shape.
@@ -299,7 +320,7 @@ impl<'a> ArrayViewMut<'a> {
 
     /// Whether no two elements share memory, as far as can be told cheaply.
     pub(crate) fn has_separate_elements(&self) -> bool {
-        has_separate_elements(&self.array_type, &self.strides)
+        self.is_row_major || has_separate_elements(&self.array_type, &self.strides)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::level::Level;
 use crate::parallel;
 use crate::plan::Plan;
 use crate::program::Program;
+use crate::wiring::Wiring;
 
 /// How a graph is compiled.
 #[derive(Debug, Clone)]
@@ -154,7 +155,7 @@ pub struct Executable {
     loops: LoopProgram,
     programs: Vec<Program>,
     /// The plan of each program when every array is dense; `None` where there is nothing to do.
-    dense_plans: Vec<Option<Plan>>,
+    dense_plans: Vec<Option<(Plan, Wiring)>>,
     parameter_names: Vec<String>,
     level: Level,
 }
@@ -182,11 +183,13 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Gr
     })
 }
 
-fn plan(program: &Program, strides: impl Fn(&Access) -> Vec<isize>) -> Option<Plan> {
+fn plan(program: &Program, strides: impl Fn(&Access) -> Vec<isize>) -> Option<(Plan, Wiring)> {
     let operands = || program.stores().iter().map(|s| &s.target).chain(program.accesses());
     let strides: Vec<Vec<isize>> = operands().map(strides).collect();
     let sizes: Vec<usize> = operands().map(|access| access.array_type.dtype.size()).collect();
-    Plan::new(program.sizes(), &strides, &sizes, program.block)
+    let plan = Plan::new(program.sizes(), &strides, &sizes, program.block)?;
+    let wiring = Wiring::new(program, &plan);
+    Some((plan, wiring))
 }
 
 impl Executable {
@@ -377,12 +380,12 @@ impl Executable {
                     &own_plan
                 }
             };
-            let Some(plan) = plan else { continue };
+            let Some((plan, wiring)) = plan else { continue };
             let operands = program.stores().iter().map(|s| &s.target).chain(program.accesses());
             let bases: Vec<*mut u8> = operands.map(|access| memory.first(access)).collect();
             // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
             // and temporaries overlap nothing; the level was detected.
-            unsafe { parallel::run(program, plan, &Bases(&bases), progress) }
+            unsafe { parallel::run(program, plan, wiring, &Bases(&bases), progress) }
         }
         Ok(())
     }
@@ -418,12 +421,11 @@ impl Memory<'_, '_, '_> {
     }
 
     fn is_dense(&self, access: &Access) -> bool {
-        let strides = match access.buffer {
-            BufferId::Parameter(index) => self.inputs[index].strides(),
-            BufferId::Output(index) => self.outputs[index].strides(),
-            _ => return true,
-        };
-        strides == row_major_strides(&access.array_type)
+        match access.buffer {
+            BufferId::Parameter(index) => self.inputs[index].is_row_major(),
+            BufferId::Output(index) => self.outputs[index].is_row_major(),
+            _ => true,
+        }
     }
 }
 

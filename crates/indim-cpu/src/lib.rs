@@ -9,6 +9,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod array;
+mod chains;
 mod executable;
 mod execute;
 mod kernel;
@@ -17,6 +18,7 @@ mod mapped_file;
 mod parallel;
 mod plan;
 mod program;
+mod wiring;
 
 pub use array::{ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, row_major_strides};
 pub use executable::{CompileOptions, Executable, Forecast, RunError, compile};

@@ -6,9 +6,10 @@ use rayon::prelude::*;
 use crate::execute::{Bases, run_tiles};
 use crate::plan::Plan;
 use crate::program::Program;
+use crate::wiring::Wiring;
 
 /// Below this much work, measured in bytes moved, a second thread costs more than it saves.
-const SERIAL_BYTES: usize = 512 * 1024;
+const SERIAL_BYTES: usize = 1024 * 1024;
 
 /// A thread takes at least this much work at a time, in bytes moved.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -26,6 +27,7 @@ const BYTES_PER_INSTRUCTION: usize = 2;
 pub(crate) unsafe fn run(
     program: &Program,
     plan: &Plan,
+    wiring: &Wiring,
     bases: &Bases<'_>,
     progress: &(dyn Fn(usize) + Sync),
 ) {
@@ -41,7 +43,7 @@ pub(crate) unsafe fn run(
         let range = tiles * chunk / chunks..tiles * (chunk + 1) / chunks;
         let elements = range.len() * per_tile;
         // SAFETY: the caller's promise; the ranges of the chunks are disjoint.
-        unsafe { run_tiles(program, plan, bases, range) }
+        unsafe { run_tiles(program, plan, wiring, bases, range) }
         progress(elements);
     };
     match chunks {

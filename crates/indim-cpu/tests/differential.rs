@@ -27,6 +27,24 @@ impl Choices {
 const EVALUATED: [DType; 6] =
     [DType::Bool, DType::I32, DType::I64, DType::U8, DType::F32, DType::F64];
 
+/// Operations that run in chains.
+const CHEAP: [Op; 14] = [
+    Op::Add,
+    Op::Sub,
+    Op::Mul,
+    Op::Div,
+    Op::Max,
+    Op::Min,
+    Op::And,
+    Op::Or,
+    Op::Xor,
+    Op::Neg,
+    Op::Abs,
+    Op::Square,
+    Op::Sqrt,
+    Op::Not,
+];
+
 /// A shape that broadcasts to `full` under numpy: some sizes become 1, some leading axes vanish.
 fn partial_shape(choices: &mut Choices, full: &[usize]) -> Shape {
     let dropped = if choices.chance(30) { choices.below(full.len() + 1) } else { 0 };
@@ -65,26 +83,45 @@ fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
 /// A random graph over arrays that broadcast to one shape, and arguments for it.
 fn random_graph(choices: &mut Choices) -> (Graph, Vec<Array>) {
     let b = GraphBuilder::new();
-    let sizes = [0, 1, 2, 3, 4, 5, 17, 70];
-    let rank = choices.below(5);
-    let full: Vec<usize> =
-        (0..rank).map(|_| if choices.chance(4) { 0 } else { *choices.pick(&sizes[1..]) }).collect();
+    let full = random_sizes(choices);
+    // Trees of cheap operations on one type become chains.
+    let only = choices.chance(50).then(|| *choices.pick(&EVALUATED));
     let mut arguments = Vec::new();
     let mut values: Vec<Value<'_>> = Vec::new();
     for index in 0..1 + choices.below(4) {
-        let array_type = ArrayType::new(*choices.pick(&EVALUATED), partial_shape(choices, &full));
+        let dtype = only.unwrap_or(*choices.pick(&EVALUATED));
+        let array_type = ArrayType::new(dtype, partial_shape(choices, &full));
         arguments.push(random_array(choices, &array_type));
         let name = format!("p{index}");
         values.push(b.parameter(&name, array_type.dtype, array_type.shape).unwrap());
     }
-    for _ in 0..1 + choices.below(12) {
-        let value = random_node(choices, &b, &values);
+    for _ in 0..1 + choices.below(24) {
+        let value = match only {
+            Some(_) => {
+                let x = *choices.pick(&values);
+                random_operation(choices, &b, &values, x, &CHEAP)
+            }
+            None => random_node(choices, &b, &values),
+        };
         values.push(value);
     }
     let outputs: Vec<Value<'_>> = (0..1 + choices.below(3))
         .map(|_| values[values.len() - 1 - choices.below(values.len().min(6))])
         .collect();
     (b.finish(&outputs).unwrap(), arguments)
+}
+
+/// The sizes of a shape of at most some ten thousand elements.
+fn random_sizes(choices: &mut Choices) -> Vec<usize> {
+    let mut count = 1;
+    let mut sizes = Vec::new();
+    for _ in 0..choices.below(5) {
+        let size = *choices.pick(&[1, 2, 3, 4, 5, 17, 70, 300, 1100]);
+        let size = if count * size > 30_000 { 2 } else { size };
+        count *= size;
+        sizes.push(if choices.chance(4) { 0 } else { size });
+    }
+    sizes
 }
 
 fn random_node<'b>(choices: &mut Choices, b: &'b GraphBuilder, values: &[Value<'b>]) -> Value<'b> {
@@ -108,7 +145,7 @@ fn random_node<'b>(choices: &mut Choices, b: &'b GraphBuilder, values: &[Value<'
             let axis = choices.below(x_type.shape.rank()) as i64;
             b.iota(x_type.dtype, x_type.shape, axis).unwrap()
         }
-        _ => random_operation(choices, b, values, x),
+        _ => random_operation(choices, b, values, x, Op::ALL),
     }
 }
 
@@ -117,9 +154,10 @@ fn random_operation<'b>(
     b: &'b GraphBuilder,
     values: &[Value<'b>],
     x: Value<'b>,
+    among: &[Op],
 ) -> Value<'b> {
     let dtype = x.array_type().unwrap().dtype;
-    let takes: Vec<Op> = Op::ALL.iter().copied().filter(|op| op.takes(dtype)).collect();
+    let takes: Vec<Op> = among.iter().copied().filter(|op| op.takes(dtype)).collect();
     let op = *choices.pick(&takes);
     let operands: Vec<Value<'b>> = (0..op.arity().count())
         .map(|index| {

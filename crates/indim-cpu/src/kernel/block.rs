@@ -17,11 +17,11 @@ pub(super) trait Body {
 /// An element in memory that need not be aligned.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
-struct Unaligned<T: Element>(T::Stored);
+pub(super) struct Unaligned<T: Element>(pub(super) T::Stored);
 
 impl<T: Element> Unaligned<T> {
     #[inline(always)]
-    fn get(self) -> T {
+    pub(super) fn get(self) -> T {
         T::from_stored(self.0)
     }
 }

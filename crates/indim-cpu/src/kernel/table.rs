@@ -9,6 +9,7 @@ use indim_graph::{
 
 use super::KernelFn;
 use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
+use super::chain::{ChainBody, ChainFn, ChainVisitor, Link, visit_chain};
 use crate::level::{Kind, Level};
 
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
@@ -20,6 +21,11 @@ pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn
 /// The kernel that converts elements; `None` where a type is not evaluated.
 pub fn convert_kernel(from: DType, to: DType, level: Level) -> Option<KernelFn> {
     visit_convert(from, to, Lookup { level })
+}
+
+/// The chains of elements of type `dtype`; `None` where the type has none.
+pub(crate) fn chain_kernel(dtype: DType, level: Level) -> Option<ChainFn> {
+    visit_chain(dtype, Lookup { level })
 }
 
 struct Lookup {
@@ -62,6 +68,18 @@ impl ConvertVisitor for Lookup {
     }
 }
 
+impl ChainVisitor for Lookup {
+    fn chain<B: ChainBody>(self) -> ChainFn {
+        match self.level.kind() {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => avx512_chain::<B>,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => avx2_chain::<B>,
+            _ => baseline_chain::<B>,
+        }
+    }
+}
+
 /// # Safety
 /// As [`KernelFn`].
 unsafe fn baseline<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
@@ -85,4 +103,29 @@ unsafe fn avx2<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: us
 unsafe fn avx512<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise.
     unsafe { B::run(destination, sources, count) }
+}
+
+/// # Safety
+/// As [`ChainFn`].
+unsafe fn baseline_chain<B: ChainBody>(destination: *mut u8, links: &[Link], count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { B::run(destination, links, count) }
+}
+
+/// # Safety
+/// As [`ChainFn`]; the processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn avx2_chain<B: ChainBody>(destination: *mut u8, links: &[Link], count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { B::run(destination, links, count) }
+}
+
+/// # Safety
+/// As [`ChainFn`]; the processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn avx512_chain<B: ChainBody>(destination: *mut u8, links: &[Link], count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { B::run(destination, links, count) }
 }
