@@ -398,7 +398,10 @@ mod tests {
     fn a_comparison_sets_the_mask_and_a_selection_goes_by_it() {
         assert_eq!(tasks("x * y > 2.5 * y"), "[a0 mula1 >s0 a2 mula1 s0gt !]");
         assert_eq!(tasks("where(x < y, x + y, x)"), "[a0 adda1 >s0 a0 lta1 s0 selecta0]");
-        assert_eq!(tasks("where(x < y, x * y, x) + where(x < y, y, x)"), "?");
+        assert_eq!(
+            tasks("where(x < y, x * y, x) + where(x < y, y, x)"),
+            "[a0 lta1 !] [a0 mula1 ?t0 selecta0 >s0 a1 ?t0 selecta0 s0add]"
+        );
     }
 
     #[test]
