@@ -109,6 +109,8 @@ macro_rules! for_each_op {
                 atanh = Atanh [float complex_widened] -> same, [], ["arctanh"];
                 /// The error function; `erf(-0) = -0`, `erf(±inf) = ±1`.
                 erf = Erf [float] -> same, [], [];
+                /// `1 - erf(x)` without cancellation; `erfc(-inf) = 2`, `erfc(inf) = 0`.
+                erfc = Erfc [float] -> same, [], [];
                 /// `1 / (1 + e^-x)`; `logistic(-inf) = 0`, `logistic(inf) = 1`.
                 logistic = Logistic [float complex_widened] -> same, [], ["sigmoid", "expit"];
             }
@@ -139,6 +141,8 @@ macro_rules! for_each_op {
                 hypot = Hypot [float] -> same, [commutative], [];
                 /// The magnitude of `x` with the sign of `y`, also of a zero; of a NaN `x` the canonical NaN.
                 copysign = Copysign [float] -> same, [], ["copy_sign"];
+                /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`.
+                logaddexp = Logaddexp [float] -> same, [commutative], ["log_add_exp"];
                 /// The neighbour of `x` on the way to `y`: the next float of the type; `y` where they are equal, the smallest subnormal from 0.
                 nextafter = Nextafter [float_exact] -> same, [], ["next_after"];
                 /// The larger; a number wins over a NaN, `fmax(-0, +0) = +0`.

@@ -4,8 +4,8 @@
 //! need no care: whoever applies an operation makes every NaN canonical.
 
 pub use super::elementary::{
-    acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, erf, exp, exp2, expm1, hypot,
-    log, log1p, log2, log10, logistic, pow, rsqrt, sin, sinh, tan, tanh,
+    acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, erf, erfc, exp, exp2, expm1,
+    hypot, log, log1p, log2, log10, logaddexp, logistic, pow, rsqrt, sin, sinh, tan, tanh,
 };
 use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane, IntLane};

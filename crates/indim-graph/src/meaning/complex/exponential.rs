@@ -21,7 +21,8 @@ pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     // With an imaginary part that has no direction: 0 times anything, infinity times anything.
     let vanishes = is_wild.and(x.re.equal(F::constant(f64::NEG_INFINITY)));
     let explodes = is_wild.and(x.re.equal(F::constant(f64::INFINITY)));
-    let result = Complex::select(vanishes, Complex::new(zero(), zero()), product);
+    let nothing = Complex::new(zero(), float::copysign(zero(), x.im));
+    let result = Complex::select(vanishes, nothing, product);
     let infinite = Complex::new(F::constant(f64::INFINITY), F::constant(f64::NAN));
     let result = Complex::select(explodes, infinite, result);
     // A real argument has a real result, whatever overflows.

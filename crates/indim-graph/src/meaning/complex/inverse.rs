@@ -94,7 +94,8 @@ pub fn atanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let angle = F::constant(0.5).mul(float::atan2(F::constant(2.0).mul(im), cosine));
     // Where the squares would overflow: 1 / x and a quarter of a turn.
     let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(x));
-    let far = Complex::new(real_of_reciprocal(re, im), F::constant(FRAC_PI_2));
+    let quarter = F::select(float::is_nan(im), im, F::constant(FRAC_PI_2));
+    let far = Complex::new(real_of_reciprocal(re, im), quarter);
     let result = Complex::select(is_far, far, Complex::new(real, angle));
     let result = Complex::new(F::select(re.equal(zero()), zero(), result.re), result.im);
     Complex::new(float::copysign(result.re, x.re), float::copysign(result.im, x.im))

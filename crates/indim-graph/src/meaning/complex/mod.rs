@@ -89,7 +89,8 @@ pub fn sign<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let along_im = Complex::new(zero(), float::copysign(one(), x.im));
     let along = Complex::select(is_re, along_re, along_im);
     let numbers = Complex::select(is_re.or(is_im), along, finite);
-    let is_undefined = is_nan(x).or(is_re.and(is_im));
+    // One infinite part counts even beside a NaN.
+    let is_undefined = is_nan(x).and(is_inf(x).not()).or(is_re.and(is_im));
     let result = Complex::select(is_undefined, Complex::new(nan, nan), numbers);
     Complex::select(is_zero(x), Complex::new(zero(), zero()), result)
 }
@@ -203,8 +204,7 @@ fn with_special_quotients<F: FloatLane>(
     let by_infinity = mul(x, conj(directions(y)));
     let by_infinity =
         Complex::new(zero::<F>().mul(by_infinity.re), zero::<F>().mul(by_infinity.im));
-    let is_dividend_number = is_nan(x).not();
-    let result = Complex::select(is_zero(y).and(is_dividend_number), by_zero, ordinary);
+    let result = Complex::select(is_zero(y), by_zero, ordinary);
     let result =
         Complex::select(is_inf(x).and(is_finite(y)).and(is_zero(y).not()), of_infinity, result);
     Complex::select(is_finite(x).and(is_inf(y)), by_infinity, result)
@@ -217,10 +217,20 @@ fn directions<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(direction(x.re), direction(x.im))
 }
 
-/// `1 / x`.
+/// `conj(x) / |x|²` of the operand scaled; infinities and zeros as those of the quotient.
 #[inline(always)]
 pub fn reciprocal<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    div(real_one(), x)
+    let Scaled { number, exponent } = Scaled::of(x);
+    let norm = number.re.mul(number.re).add(number.im.mul(number.im));
+    let down = F::Bits::constant(0).sub(exponent);
+    let ordinary =
+        Complex::new(scale(number.re.div(norm), down), scale(number.im.neg().div(norm), down));
+    let infinite = float::copysign(F::constant(f64::INFINITY), x.re);
+    let of_zero = Complex::new(infinite, F::constant(f64::NAN));
+    let of_infinity =
+        Complex::new(float::copysign(zero(), x.re), float::copysign(zero(), x.im.neg()));
+    let result = Complex::select(is_zero(x), of_zero, ordinary);
+    Complex::select(is_inf(x), of_infinity, result)
 }
 
 /// Equality of both parts; false with a NaN.

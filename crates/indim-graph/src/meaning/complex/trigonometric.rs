@@ -42,8 +42,9 @@ fn is_undirected<F: FloatLane>(x: Complex<F>) -> F::Bool {
 pub fn sinh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let re = sinh_times(x.re, float::cos(x.im));
     let im = cosh_times(x.re, float::sin(x.im));
-    // 0 stays 0 beside an infinity or a NaN; an infinity stays beside a part without direction.
-    let keeps_re = x.re.equal(zero()).or(is_undirected(x));
+    // Beside a part without direction 0 and an infinity stay.
+    let is_wild = float::is_finite(x.im).not();
+    let keeps_re = is_wild.and(x.re.equal(zero()).or(float::is_inf(x.re)));
     Complex::new(F::select(keeps_re, x.re, re), F::select(x.im.equal(zero()), x.im, im))
 }
 
@@ -52,8 +53,11 @@ pub fn sinh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
 pub fn cosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let re = cosh_times(x.re, float::cos(x.im));
     let im = sinh_times(x.re, float::sin(x.im));
+    // 0 times anything is 0, with the sign of the product.
+    let sine = float::sin(x.im);
+    let direction = F::select(float::is_nan(sine), x.im, sine);
+    let sign = float::copysign(one(), x.re).mul(float::copysign(one(), direction));
     let has_zero = x.re.equal(zero()).or(x.im.equal(zero()));
-    let sign = float::copysign(one(), x.re).mul(float::copysign(one(), x.im));
     Complex::new(
         F::select(is_undirected(x), F::constant(f64::INFINITY), re),
         F::select(has_zero, float::copysign(zero(), sign), im),

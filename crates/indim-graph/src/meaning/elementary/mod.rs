@@ -17,8 +17,8 @@ mod pair;
 mod power;
 mod trigonometric;
 
-pub use error_function::erf;
-pub use exp::{exp, exp2, expm1, logistic};
+pub use error_function::{erf, erfc};
+pub use exp::{exp, exp2, expm1, logaddexp, logistic};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_trigonometric::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10};
