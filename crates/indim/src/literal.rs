@@ -1,7 +1,8 @@
 //! Array literals: `[[1, 2, 3], [4, 5, 6]]`, `2.5`, `f32[1, 2]`, `u8(7)`, `[1+2j, 3]`.
 //!
 //! Without a type, whole numbers make `i64`, any other number makes `f64`, one with a `j` makes
-//! `c128`, and truth values make `bool`, as in NumPy. The reader does not recurse, so nothing a user types can exhaust the stack.
+//! `c128`, and truth values make `bool`, as in NumPy. The reader does not recurse, so nothing a user
+//! types can exhaust the stack.
 
 use core::fmt;
 use core::ops::Range;
