@@ -57,6 +57,24 @@ fn files_of_numpy_are_read() {
     assert_eq!(fixtures.len(), 126);
 }
 
+/// Old files, and those of other programs, do not align their elements.
+#[test]
+fn elements_anywhere_in_the_file_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    for mut fixture in fixtures().into_iter().filter(|fixture| fixture.name.contains("_little_")) {
+        let header_end = fixture.file.iter().position(|&byte| byte == b'\n').unwrap();
+        for spaces in 1..=16 {
+            fixture.file.insert(header_end, b' ');
+            let length = (header_end + 1 + spaces - 10) as u16;
+            fixture.file[8..10].copy_from_slice(&length.to_le_bytes());
+            fs::write(&path, &fixture.file).unwrap();
+            check(&fixture, &ArrayFile::open(&path).unwrap());
+            check(&fixture, &ArrayFile::from_bytes(fixture.file.clone()).unwrap());
+        }
+    }
+}
+
 #[test]
 fn files_of_indim_are_those_of_numpy() {
     let is_as_numpy_writes = |fixture: &&Fixture| {
