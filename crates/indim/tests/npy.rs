@@ -10,7 +10,7 @@ use std::path::Path;
 
 use common::{bytes, data, dense, shape};
 use indim::files::{ArrayFile, write_npy, write_npy_to, write_text};
-use indim::{ArrayType, DType, Shape};
+use indim::{ArrayType, DType, Shape, bf16};
 
 /// A file that NumPy wrote, and what it said of it.
 struct Fixture {
@@ -55,6 +55,20 @@ fn files_of_numpy_are_read() {
         check(fixture, &ArrayFile::from_bytes(fixture.file.clone()).unwrap());
     }
     assert_eq!(fixtures.len(), 126);
+}
+
+/// As `np.save` writes an array of `ml_dtypes.bfloat16`.
+#[test]
+fn bf16_has_the_name_that_ml_dtypes_gives_it() {
+    let (mut file, array_type) = (Vec::new(), ArrayType::new(DType::Bf16, [2]));
+    write_npy_to(&mut file, &array_type, &[0xc0, 0x3f, 0x00, 0xc0]).unwrap();
+    assert!(contains(&file, b"{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }"));
+    let array = ArrayFile::from_bytes(file.clone()).unwrap();
+    assert_eq!(dense(&array.view()).elements::<bf16>().unwrap(), [1.5, -2.0].map(bf16::from_f32));
+    let order = file.iter().position(|&byte| byte == b'<').unwrap();
+    file[order] = b'>';
+    let array = ArrayFile::from_bytes(file).unwrap();
+    assert_eq!(dense(&array.view()).to_array().data().to_le_bytes(), [0x3f, 0xc0, 0xc0, 0x00]);
 }
 
 /// Old files, and those of other programs, do not align their elements.
@@ -113,6 +127,18 @@ fn files_are_replaced_whole() {
     write_text(&path, "text").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"text");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_that_is_open_may_be_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let array_type = ArrayType::new(DType::U8, [10_000]);
+    write_npy(&path, &array_type, &[1; 10_000]).unwrap();
+    let old = ArrayFile::open(&path).unwrap();
+    write_npy(&path, &ArrayType::new(DType::U8, [1]), &[2]).unwrap();
+    assert_eq!(old.bytes(), [1; 10_000]);
+    assert_eq!(ArrayFile::open(&path).unwrap().bytes(), [2]);
 }
 
 #[test]
@@ -196,6 +222,30 @@ mod unix {
         write_text(&link, "new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_new_file_has_the_permissions_of_the_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("private");
+        write_text(&path, "old").unwrap();
+        for mode in [0o600, 0o666, 0o640] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            write_text(&path, "new").unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
+        }
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_written_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kept");
+        write_text(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        // The superuser may write to it nevertheless.
+        let may_write = fs::OpenOptions::new().write(true).open(&path).is_ok();
+        assert_eq!(write_text(&path, "new").is_ok(), may_write);
+        assert_eq!(fs::read(&path).unwrap(), if may_write { b"new" } else { b"old" });
     }
 
     #[test]

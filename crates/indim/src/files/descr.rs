@@ -37,6 +37,10 @@ pub(super) fn to_descr(dtype: DType) -> String {
 pub(super) fn from_descr(descr: &str) -> Option<(DType, bool)> {
     let order = descr.chars().next().filter(|order| "<>|=".contains(*order))?;
     let dtype = *DType::ALL.iter().find(|dtype| code(**dtype) == &descr[1..])?;
+    // Without a byte order two bytes of NumPy's are no number at all.
+    if dtype == DType::Bf16 && !matches!(order, '<' | '>') {
+        return None;
+    }
     let is_swapped = number_size(dtype) > 1 && matches!(order, '<' | '>') && order != NATIVE;
     Some((dtype, is_swapped))
 }
