@@ -6,8 +6,8 @@
 
 use core::fmt;
 
-use indim_graph::DType;
 use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
+use indim_graph::{DType, Op};
 
 use crate::chains::{Chain, Link, Operand, Task, find_chains};
 use crate::kernel::chain::{ChainFn, Code, Form};
@@ -44,16 +44,18 @@ pub(crate) struct SlotLink {
 
 #[derive(Clone, Copy)]
 enum Action {
-    Load,
+    Load(DType),
     Save,
-    Apply { op: indim_graph::Op, accumulator_is_second: bool },
+    Apply { op: Op, accumulator_is_second: bool },
+    WriteMask,
 }
 
 impl SlotLink {
     /// The code of the link when its operand has this form.
     pub(crate) fn code(&self, form: Form) -> Code {
         match self.action {
-            Action::Load => Code::load(form),
+            Action::Load(dtype) => Code::load(dtype, form),
+            Action::WriteMask => Code::MASK_WRITTEN,
             Action::Save => Code::SAVED,
             Action::Apply { op, accumulator_is_second } => {
                 Code::apply(op, form, accumulator_is_second)
@@ -203,28 +205,32 @@ fn kernel_work(nest: &LoopNest, instruction: &Instruction, level: Level) -> Work
 }
 
 fn slot_link(nest: &LoopNest, chain: &Chain, link: &Link) -> SlotLink {
-    let of_local = |action, local| SlotLink {
-        action,
-        slot: slot(nest, local),
-        element_size: chain.dtype.size(),
+    let dtype = match link.local() {
+        Some(Local::Access(index)) => nest.accesses[index].array_type.dtype,
+        Some(Local::Instruction(index)) => nest.instructions[index].dtype,
+        None => chain.dtype,
     };
-    let of_saved =
-        |action, index| SlotLink { action, slot: saved_slot(nest, index), element_size: 0 };
-    match *link {
-        Link::Load(local) => of_local(Action::Load, local),
-        Link::Save(index) => of_saved(Action::Save, index),
-        // The slot of the result: an operation of one operand reads no other.
-        Link::Unary(op) => SlotLink {
-            action: Action::Apply { op, accumulator_is_second: false },
-            slot: slot(nest, Local::Instruction(chain.root)),
-            element_size: 0,
-        },
+    let (action, operand) = match *link {
+        Link::Load(operand) => (Action::Load(dtype), Some(operand)),
+        Link::LoadMask(local) => (Action::Load(dtype), Some(Operand::Local(local))),
+        Link::Save(index) => (Action::Save, Some(Operand::Saved(index))),
+        Link::Unary(op) => (Action::Apply { op, accumulator_is_second: false }, None),
         Link::Binary { op, operand, accumulator_is_second } => {
-            let action = Action::Apply { op, accumulator_is_second };
-            match operand {
-                Operand::Local(local) => of_local(action, local),
-                Operand::Saved(index) => of_saved(action, index),
-            }
+            (Action::Apply { op, accumulator_is_second }, Some(operand))
+        }
+        Link::WriteMask => (Action::WriteMask, None),
+    };
+    match operand {
+        Some(Operand::Local(local)) => {
+            SlotLink { action, slot: slot(nest, local), element_size: dtype.size() }
+        }
+        Some(Operand::Saved(index)) => {
+            SlotLink { action, slot: saved_slot(nest, index), element_size: 0 }
+        }
+        // Nothing is read; the slot of the result has an address in any case.
+        None => {
+            let slot = slot(nest, Local::Instruction(chain.root));
+            SlotLink { action, slot, element_size: 0 }
         }
     }
 }
@@ -357,20 +363,20 @@ impl Program {
     }
 
     fn describe_link(&self, link: &Link) -> String {
-        match *link {
-            Link::Load(local) => self.name(local),
+        let name = |operand: &Operand| match operand {
+            Operand::Local(local) => self.name(*local),
+            Operand::Saved(_) => operand.to_string(),
+        };
+        match link {
+            Link::Load(operand) => name(operand),
+            Link::LoadMask(local) => format!("mask {}", self.name(*local)),
             Link::Save(index) => format!("save s{index}"),
             Link::Unary(op) => op.to_string(),
-            Link::Binary { op, operand, accumulator_is_second } => {
-                let operand = match operand {
-                    Operand::Local(local) => self.name(local),
-                    Operand::Saved(index) => format!("s{index}"),
-                };
-                match accumulator_is_second {
-                    true => format!("{op} {operand} ·"),
-                    false => format!("{op} {operand}"),
-                }
+            Link::Binary { op, operand, accumulator_is_second: true } => {
+                format!("{op} {} ·", name(operand))
             }
+            Link::Binary { op, operand, .. } => format!("{op} {}", name(operand)),
+            Link::WriteMask => "mask".to_owned(),
         }
     }
 }

@@ -28,7 +28,7 @@ const EVALUATED: [DType; 6] =
     [DType::Bool, DType::I32, DType::I64, DType::U8, DType::F32, DType::F64];
 
 /// Operations that run in chains.
-const CHEAP: [Op; 14] = [
+const CHEAP: [Op; 21] = [
     Op::Add,
     Op::Sub,
     Op::Mul,
@@ -43,6 +43,13 @@ const CHEAP: [Op; 14] = [
     Op::Square,
     Op::Sqrt,
     Op::Not,
+    Op::Eq,
+    Op::Ne,
+    Op::Lt,
+    Op::Le,
+    Op::Gt,
+    Op::Ge,
+    Op::Select,
 ];
 
 /// A shape that broadcasts to `full` under numpy: some sizes become 1, some leading axes vanish.
@@ -97,8 +104,9 @@ fn random_graph(choices: &mut Choices) -> (Graph, Vec<Array>) {
     }
     for _ in 0..1 + choices.below(24) {
         let value = match only {
-            Some(_) => {
+            Some(only) => {
                 let x = *choices.pick(&values);
+                let x = b.convert(x, only).unwrap();
                 random_operation(choices, &b, &values, x, &CHEAP)
             }
             None => random_node(choices, &b, &values),

@@ -4,7 +4,8 @@
 //! of 75 characters, and above 1000 elements only the first and last 3 along each axis. All
 //! elements have one width; floats are the shortest decimals that read back the same, cut at 8 digits.
 
-use core::fmt::Write as _;
+use core::fmt::{self, Write as _};
+use core::str::FromStr;
 
 use indim_cpu::Buffer;
 use indim_graph::{DType, for_each_element};
@@ -61,67 +62,108 @@ fn bool_format(elements: &[bool], is_scalar: bool) -> Box<Format<'_>> {
     Box::new(move |position| if elements[position] { truth.into() } else { "False".into() })
 }
 
-fn integer_format<'a, T: core::fmt::Display>(
-    elements: &'a [T],
-    shown: &[usize],
-) -> Box<Format<'a>> {
+fn integer_format<'a, T: fmt::Display>(elements: &'a [T], shown: &[usize]) -> Box<Format<'a>> {
     let lengths = shown.iter().map(|&position| elements[position].to_string().len());
     let width = lengths.max().unwrap_or(0);
     Box::new(move |position| format!("{:>width$}", elements[position]))
 }
 
 /// What printing asks of a float type.
-trait Float: Copy + PartialOrd + core::fmt::Display + core::fmt::LowerExp + 'static {
+trait Float: Copy + PartialOrd + FromStr + fmt::Display + fmt::LowerExp + 'static {
     fn is_finite(self) -> bool;
     fn is_nan(self) -> bool;
     fn magnitude(self) -> Self;
     fn is_zero(self) -> bool;
     /// Whether numbers of these magnitudes are better told by exponents; compared in the type itself.
     fn spread_is_wide(smallest: Self, largest: Self) -> bool;
-    /// Whether one number is better told by an exponent.
+    /// Whether one number by itself is better told by an exponent; compared as f64.
     fn is_extreme(self) -> bool;
 }
 
 macro_rules! float {
-    ($($type:ident)*) => {$(
+    ($($type:ident, exponents from $in_arrays:literal, alone from $alone:literal;)*) => {$(
         impl Float for $type {
             fn is_finite(self) -> bool { <$type>::is_finite(self) }
             fn is_nan(self) -> bool { <$type>::is_nan(self) }
             fn magnitude(self) -> Self { self.abs() }
             fn is_zero(self) -> bool { self == 0.0 }
             fn spread_is_wide(smallest: Self, largest: Self) -> bool {
-                largest >= 1e8 || smallest < 0.0001 || largest / smallest > 1000.0
+                largest >= $in_arrays || smallest < 0.0001 || largest / smallest > 1000.0
             }
-            fn is_extreme(self) -> bool { self.abs() >= 1e16 || (self != 0.0 && self.abs() < 1e-4) }
+            fn is_extreme(self) -> bool {
+                let magnitude = f64::from(self.abs());
+                magnitude >= $alone || (magnitude != 0.0 && magnitude < 1e-4)
+            }
         }
     )*};
 }
 
-float!(f32 f64);
+float! {
+    f32, exponents from 1e6, alone from 1e6;
+    f64, exponents from 1e8, alone from 1e16;
+}
 
-/// The shortest decimal that reads back the same, or fewer digits where it has more than `PRECISION`
-/// after the point: then the exact value is rounded, half to even.
+/// The shortest decimal that reads back the same, the nearest of them, and of two as near the even one.
+fn shortest<F: Float>(x: F) -> String {
+    // Rust's takes the odd one at times. It may hold zeros for digits of a whole number, hence the test.
+    let text = format!("{x}");
+    let Some((_, fraction)) = text.split_once('.') else { return text };
+    let nearest = format!("{x:.digits$}", digits = fraction.len());
+    if reads_back(&nearest, x) { nearest } else { text }
+}
+
+/// The same with an exponent.
+fn shortest_scientific<F: Float>(x: F) -> String {
+    let text = format!("{x:e}");
+    let nearest = format!("{x:.digits$e}", digits = split_scientific(&text).1.len());
+    if reads_back(&nearest, x) { nearest } else { text }
+}
+
+/// Beside a power of two, where the gap below is half of that above, the nearest decimal may not.
+fn reads_back<F: Float>(text: &str, x: F) -> bool {
+    text.parse::<F>().is_ok_and(|read| read == x)
+}
+
+/// Whole part and fraction of the shortest decimal, or where that has more than `PRECISION` digits behind
+/// the point of the exact value, rounded half to even.
 fn positional<F: Float>(x: F) -> (String, String) {
-    let shortest = format!("{x}");
+    let shortest = shortest(x);
     let (_, fraction) = shortest.split_once('.').unwrap_or((&shortest, ""));
     let text = if fraction.len() > PRECISION { format!("{x:.PRECISION$}") } else { shortest };
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     (whole.to_owned(), fraction.trim_end_matches('0').to_owned())
 }
 
-/// The same with an exponent: whole part, fraction, exponent with sign and at least two digits.
-fn scientific<F: Float>(x: F) -> (String, String, String) {
-    let shortest = format!("{x:e}");
-    let fraction_digits =
-        |text: &str| text.split_once('.').map_or(0, |(_, rest)| rest.find('e').unwrap_or(0));
-    let text = match fraction_digits(&shortest) > PRECISION {
-        true => format!("{x:.PRECISION$e}"),
-        false => shortest,
-    };
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+/// The parts of `1.25e-7`: whole part, fraction, exponent.
+fn split_scientific(text: &str) -> (&str, &str, &str) {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
-    (whole.to_owned(), fraction.trim_end_matches('0').to_owned(), format!("{sign}{digits:0>2}"))
+    (whole, fraction, exponent)
+}
+
+/// How many digits a number needs behind the point when it has an exponent, `PRECISION` at most.
+fn scientific_digits<F: Float>(x: F) -> usize {
+    let shortest = shortest_scientific(x);
+    match split_scientific(&shortest).1.len() {
+        digits @ ..=PRECISION => digits,
+        _ => split_scientific(&format!("{x:.PRECISION$e}")).1.trim_end_matches('0').len(),
+    }
+}
+
+/// A number with so many digits behind the point: of the shortest decimal if it has as many, else of the
+/// exact value, rounded. So there may be other digits than zeros behind those that the shortest has.
+fn scientific<F: Float>(x: F, digits: usize) -> String {
+    let shortest = shortest_scientific(x);
+    match split_scientific(&shortest).1.len() == digits {
+        true => shortest,
+        false => format!("{x:.digits$e}"),
+    }
+}
+
+/// The sign of an exponent, and its digits, at least two.
+fn exponent_parts(exponent: &str) -> (char, String) {
+    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |rest| ('-', rest));
+    (sign, format!("{digits:0>2}"))
 }
 
 /// A number by itself, as NumPy prints its scalars.
@@ -130,14 +172,13 @@ fn scalar_text<F: Float>(x: F) -> String {
         (true, _) => "nan".to_owned(),
         (_, false) => format!("{x}"),
         _ if x.is_extreme() => {
-            let text = format!("{x:e}");
+            let text = shortest_scientific(x);
             let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-            let (sign, digits) =
-                exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
-            format!("{mantissa}e{sign}{digits:0>2}")
+            let (sign, digits) = exponent_parts(exponent);
+            format!("{mantissa}e{sign}{digits}")
         }
         _ => {
-            let text = format!("{x}");
+            let text = shortest(x);
             if text.contains('.') { text } else { text + ".0" }
         }
     }
@@ -165,16 +206,21 @@ impl Widths {
         };
         let mut widths = Widths { whole: 0, fraction: 0, exponent: None };
         for x in finite() {
-            let (whole, fraction) = match is_wide {
-                false => positional(x),
+            let (whole, digits) = match is_wide {
+                false => {
+                    let (whole, fraction) = positional(x);
+                    (whole.len(), fraction.len())
+                }
                 true => {
-                    let (whole, fraction, exponent) = scientific(x);
-                    widths.exponent = widths.exponent.max(Some(exponent.len() - 1));
-                    (whole, fraction)
+                    let digits = scientific_digits(x);
+                    let text = scientific(x, digits);
+                    let (whole, _, exponent) = split_scientific(&text);
+                    widths.exponent = widths.exponent.max(Some(exponent_parts(exponent).1.len()));
+                    (whole.len(), digits)
                 }
             };
-            widths.whole = widths.whole.max(whole.len());
-            widths.fraction = widths.fraction.max(fraction.len());
+            widths.whole = widths.whole.max(whole);
+            widths.fraction = widths.fraction.max(digits);
         }
         widths.make_room_for_specials(shown);
         widths
@@ -209,9 +255,10 @@ impl Widths {
                 format!("{whole:>width$}.{fraction:<digits$}")
             }
             Some(exponent_digits) => {
-                let (whole, fraction, exponent) = scientific(x);
-                let (sign, exponent) = exponent.split_at(1);
-                format!("{whole:>width$}.{fraction:0<digits$}e{sign}{exponent:0>exponent_digits$}")
+                let text = scientific(x, digits);
+                let (whole, fraction, exponent) = split_scientific(&text);
+                let (sign, exponent) = exponent_parts(exponent);
+                format!("{whole:>width$}.{fraction}e{sign}{exponent:0>exponent_digits$}")
             }
         }
     }

@@ -230,7 +230,7 @@ def main():
     dense = known(dense)
     shaped = list(broadcasts())
     report("NumPy", dense + shaped)
-    write("numpy_values", [thinned(*pair, 14, i) for i, pair in enumerate(dense)] + shaped[:60])
+    write("numpy_values", [thinned(*pair, 10, i) for i, pair in enumerate(dense)] + shaped[:60])
 
 
 if __name__ == "__main__":
