@@ -83,6 +83,18 @@ fn the_drawing_is_a_document_of_svg() {
 }
 
 #[test]
+fn an_error_is_drawn_too() {
+    let folder = Folder::new();
+    let path = folder.file("error.svg");
+    let svg = path.to_str().expect("UTF-8");
+    let message = fails(&["explain", "x + y", "x=f32[2]", "y=f32[3]", "--svg", svg]);
+    let drawing = std::fs::read_to_string(&path).expect("a drawing");
+    for line in message.lines() {
+        assert!(drawing.contains(&format!(">{line}</text>")), "{line}: {drawing}");
+    }
+}
+
+#[test]
 fn types_may_come_from_files() {
     let folder = Folder::new();
     let binding = folder.bind("x", "x.npy", &crate::run::npy("<f4", false, "(2, 3)", &[0; 24]));

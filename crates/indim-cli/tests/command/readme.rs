@@ -57,4 +57,7 @@ fn examples_do_what_the_readme_says() {
         }
     }
     assert!(folder.names().contains(&"standardised.npy".to_owned()));
+    let drawn = std::fs::read_to_string(folder.file("broadcast.svg")).expect("a drawing");
+    let shown = std::fs::read_to_string(root.join("docs/images/broadcast.svg")).expect("the image");
+    assert_eq!(drawn, shown, "the README's image is what `explain` draws");
 }

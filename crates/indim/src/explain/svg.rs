@@ -47,7 +47,11 @@ pub(super) fn document(broadcasts: &[ExplainedBroadcast]) -> String {
     if broadcasts.is_empty() {
         return message("nothing is broadcast");
     }
-    let pictures: Vec<Picture<'_>> = broadcasts.iter().map(Picture::new).collect();
+    let mut pictures: Vec<Picture<'_>> = broadcasts.iter().map(Picture::new).collect();
+    // The columns of all pictures stand below each other.
+    let left = pictures.iter().map(|picture| picture.left).max().unwrap_or(0);
+    let cell_width = pictures.iter().map(|picture| picture.cell_width).max().unwrap_or(0);
+    pictures.iter_mut().for_each(|picture| (picture.left, picture.cell_width) = (left, cell_width));
     let width = pictures.iter().map(Picture::width).max().unwrap_or(0).max(MINIMUM_WIDTH);
     let height = pictures.iter().map(Picture::height).sum::<usize>() + LEGEND_HEIGHT;
     let titles: Vec<String> = broadcasts.iter().map(ExplainedBroadcast::title).collect();
@@ -98,6 +102,8 @@ fn legend(top: usize, text: &mut String) {
 struct Picture<'a> {
     explained: &'a ExplainedBroadcast,
     labels: Vec<String>,
+    /// Where the cells begin.
+    left: usize,
     cell_width: usize,
 }
 
@@ -105,14 +111,17 @@ impl<'a> Picture<'a> {
     fn new(explained: &'a ExplainedBroadcast) -> Self {
         let form = explained.form();
         let operands = explained.labels().iter().zip(form.operands());
-        let labels = operands
+        let labels: Vec<String> = operands
             .map(|((name, element_type), shape)| format!("{name} : {element_type}{shape}"))
-            .chain([format!("result : {}", form.result())]);
+            .chain([format!("result : {}", form.result())])
+            .collect();
+        let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         // No cell says more than that the widest size is expanded.
         let widest = form.result().iter().map(|size| size.to_string().len()).max().unwrap_or(0);
         Picture {
             explained,
-            labels: labels.collect(),
+            labels,
+            left: MARGIN + text_width(longest) + 2 * GAP,
             cell_width: (text_width("1 → ".chars().count() + widest) + 16).max(MINIMUM_CELL_WIDTH),
         }
     }
@@ -121,14 +130,8 @@ impl<'a> Picture<'a> {
         self.explained.form().result().rank()
     }
 
-    /// Where the cells begin.
-    fn left(&self) -> usize {
-        let longest = self.labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-        MARGIN + text_width(longest) + 2 * GAP
-    }
-
     fn width(&self) -> usize {
-        let cells = self.left() + self.rank() * (self.cell_width + GAP) + MARGIN;
+        let cells = self.left + self.rank() * (self.cell_width + GAP) + MARGIN;
         cells.max(2 * MARGIN + text_width(self.explained.title().chars().count()))
     }
 
@@ -161,7 +164,7 @@ impl<'a> Picture<'a> {
     }
 
     fn cell_left(&self, axis: usize) -> usize {
-        self.left() + axis * (self.cell_width + GAP)
+        self.left + axis * (self.cell_width + GAP)
     }
 
     /// How an operand stands on an axis of the result, which is the last row.
