@@ -1,13 +1,13 @@
 //! `indim oracle`: a stream of cases in, a stream of verdicts out.
 
-use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 /// A line longer than this is no case; the rest of it is skipped.
 const MAXIMUM_LINE: u64 = 256 << 20;
 
 /// Answers every line of standard input; only broken pipes and unreadable input end the stream early.
 pub(crate) fn run() -> Result<(), String> {
-    let mut input = io::stdin().lock();
+    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut output = BufWriter::new(io::stdout().lock());
     let mut line = Vec::new();
     loop {
@@ -20,10 +20,10 @@ pub(crate) fn run() -> Result<(), String> {
         if text.trim().is_empty() {
             continue;
         }
-        let is_last = input.fill_buf().map_or(true, <[u8]>::is_empty);
         let written = writeln!(output, "{}", indim::oracle::verdict(text.trim()));
-        // Whoever sends case by case waits for each verdict.
-        let flushed = written.and_then(|()| if is_last { Ok(()) } else { output.flush() });
+        // Whoever sends case by case waits for each verdict: none is held back while input is awaited.
+        let is_next_here = input.buffer().contains(&b'\n');
+        let flushed = written.and_then(|()| if is_next_here { Ok(()) } else { output.flush() });
         match flushed {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             result => result.map_err(|error| format!("error[io]: standard output: {error}"))?,
