@@ -6,6 +6,7 @@ const HELP: &str = "\
 cargo xtask COMMAND
   demo     real data: iris measurements standardised, a picture normalised
   test     everything that must pass: format, clippy, documentation, all tests
+  bless    write what the compiler does now into the documents it is tested against
   bench    the benchmarks, with the ratio to hand-written loops [--threads N] [--job TEXT] [--size 64MiB]
   asan     the tests of the crates with unsafe code under AddressSanitizer";
 
@@ -15,6 +16,9 @@ fn main() -> ExitCode {
     let succeeded = match arguments.first().map(String::as_str) {
         Some("demo") => demo(),
         Some("test") => test(),
+        Some("bless") => {
+            cargo(&["test", "--package", "indim", "--test", "documents"], &[("INDIM_BLESS", "1")])
+        }
         Some("bench") => {
             let bench = ["run", "--quiet", "--release", "--package", "indim-bench", "--"];
             cargo(&[&bench[..], &rest].concat(), &[])

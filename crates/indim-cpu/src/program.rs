@@ -300,9 +300,32 @@ fn last_uses(nest: &LoopNest, tasks: &[Task]) -> Vec<usize> {
 
 impl fmt::Display for Program {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "block of {} elements, {} registers", self.block, self.register_count)?;
+        self.list(formatter, &Access::to_string)
+    }
+}
+
+impl Program {
+    /// The listing, with what `describe` makes of the arrays.
+    pub fn listing(&self, describe: &dyn Fn(&Access) -> String) -> String {
+        struct Listing<'a>(&'a Program, &'a dyn Fn(&Access) -> String);
+        impl fmt::Display for Listing<'_> {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.list(formatter, self.1)
+            }
+        }
+        Listing(self, describe).to_string()
+    }
+
+    fn list(
+        &self,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        let registers = self.register_count;
+        let plural = if registers == 1 { "" } else { "s" };
+        writeln!(formatter, "block of {} elements, {registers} register{plural}", self.block)?;
         for (index, access) in self.nest.accesses.iter().enumerate() {
-            writeln!(formatter, "  a{index} = {access}")?;
+            writeln!(formatter, "  a{index} = {}", describe(access))?;
         }
         for task in &self.tasks {
             let result = self.name(Local::Instruction(task.result()));
@@ -323,13 +346,11 @@ impl fmt::Display for Program {
             }
         }
         for store in &self.nest.stores {
-            writeln!(formatter, "  {} -> {}", self.name(store.source), store.target)?;
+            writeln!(formatter, "  {} -> {}", self.name(store.source), describe(&store.target))?;
         }
         Ok(())
     }
-}
 
-impl Program {
     /// What a value is called in the listing.
     fn name(&self, local: Local) -> String {
         match local {
