@@ -6,9 +6,10 @@ const HELP: &str = "\
 cargo xtask COMMAND
   demo     real data: iris measurements standardised, a picture normalised
   test     everything that must pass: format, clippy, documentation, all tests
-  bench    the benchmarks, with the ratio to hand-written loops
   ops      writes docs/ops.md from the table of operations
   accuracy measures the functions over all arguments of 32 bits, with records and checksums
+  bless    write what the compiler does now into the documents it is tested against
+  bench    the benchmarks, with the ratio to hand-written loops [--threads N] [--job TEXT] [--size 64MiB]
   asan     the tests of the crates with unsafe code under AddressSanitizer";
 
 fn main() -> ExitCode {
@@ -17,6 +18,9 @@ fn main() -> ExitCode {
     let succeeded = match arguments.first().map(String::as_str) {
         Some("demo") => demo(),
         Some("test") => test(),
+        Some("bless") => {
+            cargo(&["test", "--package", "indim", "--test", "documents"], &[("INDIM_BLESS", "1")])
+        }
         Some("bench") => {
             let bench = ["run", "--quiet", "--release", "--package", "indim-bench", "--"];
             cargo(&[&bench[..], &rest].concat(), &[])

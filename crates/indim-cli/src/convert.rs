@@ -5,6 +5,7 @@ use indim::{OperandLabel, RuleSetName, Shape, draw_error, express};
 
 use crate::bare::{Attributes, elaborate};
 use crate::eval::print;
+use crate::failure::Failure;
 use crate::shapes::parse_type;
 
 /// Say a broadcast of one rule set under another.
@@ -29,11 +30,12 @@ pub(crate) struct Convert {
 
 impl Convert {
     /// Runs the command.
-    pub(crate) fn run(&self) -> Result<(), String> {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
         let types =
             self.shapes.iter().map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>()?;
         let operands: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
-        let form = elaborate(self.from, &self.attributes, &operands)?.map_err(|error| {
+        let (_, form) = elaborate(self.from, &self.attributes, &operands)?;
+        let form = form.map_err(|error| {
             let name = |index: usize| format!("operand {index}");
             let names: Vec<String> = (0..types.len()).map(name).collect();
             let labels: Vec<OperandLabel<'_>> = names
@@ -48,6 +50,6 @@ impl Convert {
         })?;
         let said =
             express(&form, self.to).map_err(|reason| format!("error[inexpressible]: {reason}"))?;
-        print(format!("{said}\n").as_bytes())
+        Ok(print(format!("{said}\n").as_bytes())?)
     }
 }

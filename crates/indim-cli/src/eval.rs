@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use indim::explain::broadcasts;
 use indim::files::{write_npy, write_npy_to};
 use indim::print::array_text;
 use indim::{
@@ -14,8 +15,13 @@ use indim::{
     Limits, Value, compile,
 };
 
+use crate::explain::warn_of_outer_products;
+use crate::failure::Failure;
 use crate::rule::Rule;
 use crate::source::{Source, split_binding};
+
+/// More threads than any machine has processors only cost time and memory to start.
+const MAXIMUM_THREADS: i64 = 1024;
 
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
@@ -27,6 +33,7 @@ A SOURCE is a .npy file, archive.npz:member, or a literal such as [[1,2,3],[4,5,
   indim eval 'where(x > 0, x, exp(x) - 1)' x=x.npy -o elu.npy")]
 pub(crate) struct Eval {
     /// The expression.
+    #[arg(allow_hyphen_values = true, value_parser = parse_expression)]
     expression: String,
     /// What its names stand for.
     #[arg(value_name = "NAME=SOURCE")]
@@ -38,13 +45,16 @@ pub(crate) struct Eval {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// How many threads compute; all processors when absent.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
+    /// Warn of outer products, where the result is far larger than every operand.
+    #[arg(long)]
+    warn_outer_product: bool,
 }
 
 impl Eval {
     /// Runs the command.
-    pub(crate) fn run(&self) -> Result<(), String> {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
         let sources = self.open_sources()?;
         let types: Vec<(&str, ArrayType)> =
             sources.iter().map(|(name, source)| (*name, source.array_type())).collect();
@@ -53,7 +63,7 @@ impl Eval {
         let pool = threads.build().map_err(|error| format!("error[threads]: {error}"))?;
         let views: Vec<ArrayView<'_>> = sources.iter().map(|(_, source)| source.view()).collect();
         let result = pool.install(|| run_with_bar(&executable, &views))?;
-        self.deliver(&result)
+        Ok(self.deliver(&result)?)
     }
 
     fn open_sources(&self) -> Result<Vec<(&str, Source)>, String> {
@@ -68,6 +78,9 @@ impl Eval {
 
     fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, String> {
         let graph = build_graph(&self.expression, types, self.rule)?;
+        if self.warn_outer_product {
+            warn_of_outer_products(&broadcasts(&graph));
+        }
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
         let options = CompileOptions { level, ..CompileOptions::default() };
         compile(&graph, &options).map_err(|error| error.draw())
@@ -89,6 +102,16 @@ impl Eval {
     }
 }
 
+/// An argument that may begin with a minus, but is no misspelt option.
+pub(crate) fn parse_expression(text: &str) -> Result<String, String> {
+    match text.strip_prefix("--") {
+        Some(option) if option.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+            Err("there is no such option".to_owned())
+        }
+        _ => Ok(text.to_owned()),
+    }
+}
+
 /// The graph of an expression whose names have these types.
 pub(crate) fn build_graph(
     expression: &str,
@@ -99,9 +122,12 @@ pub(crate) fn build_graph(
         .map_err(|error| error.draw(expression))?;
     let b = GraphBuilder::new();
     let mut bindings: Vec<(&str, Value<'_>)> = Vec::with_capacity(types.len());
-    for (name, array_type) in types {
+    for (index, (name, array_type)) in types.iter().enumerate() {
         if !parsed.mentions(name) {
             return Err(format!("error[unused-name]: `{name}` does not occur in the expression"));
+        }
+        if types[..index].iter().any(|(earlier, _)| earlier == name) {
+            return Err(format!("error[duplicate-name]: `{name}` is bound twice"));
         }
         let value = b
             .parameter(name, array_type.dtype, array_type.shape.clone())

@@ -4,10 +4,12 @@
 //! it in, and so a tree of instructions grows. The tree is then put in a line for an accumulator:
 //! where both operands are trees, the first result is saved while the second is computed.
 
+use core::fmt;
+
 use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_graph::{DType, Op};
 
-use crate::kernel::chain::{MAXIMUM_LINKS, chain_operations};
+use crate::kernel::chain::{MAXIMUM_LINKS, chain_operations, chain_sources};
 
 /// What is done at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,16 +33,19 @@ pub(crate) struct Chain {
     pub(crate) saved: usize,
 }
 
-/// What happens to the accumulator.
+/// What happens to the accumulator or the mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// It becomes this value.
-    Load(Local),
-    /// It is saved.
+    /// The accumulator becomes this value, converted if it is of another type.
+    Load(Operand),
+    /// The mask becomes this value.
+    LoadMask(Local),
+    /// The accumulator is saved.
     Save(usize),
-    /// `op` on it alone.
+    /// `op` on the accumulator alone.
     Unary(Op),
-    /// `op` on it and a value.
+    /// `op` on the accumulator and a value: it becomes the accumulator, or the mask if `op` compares;
+    /// a selection goes by the mask.
     Binary {
         /// The operation.
         op: Op,
@@ -49,6 +54,8 @@ pub(crate) enum Link {
         /// Whether the accumulator is the second operand.
         accumulator_is_second: bool,
     },
+    /// The mask is the result.
+    WriteMask,
 }
 
 /// An operand of a link.
@@ -58,6 +65,15 @@ pub(crate) enum Operand {
     Local(Local),
     /// A saved accumulator.
     Saved(usize),
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Local(local) => local.fmt(formatter),
+            Operand::Saved(index) => write!(formatter, "s{index}"),
+        }
+    }
 }
 
 impl Task {
@@ -82,7 +98,9 @@ impl Link {
     /// The value of the nest that it reads.
     pub(crate) fn local(&self) -> Option<Local> {
         match self {
-            Link::Load(local) | Link::Binary { operand: Operand::Local(local), .. } => Some(*local),
+            Link::Load(Operand::Local(local))
+            | Link::LoadMask(local)
+            | Link::Binary { operand: Operand::Local(local), .. } => Some(*local),
             _ => None,
         }
     }
@@ -117,12 +135,43 @@ fn uses(nest: &LoopNest) -> Vec<usize> {
 /// A tree whose root is a cheap instruction.
 #[derive(Debug, Clone, Copy)]
 struct Tree {
-    op: Op,
+    kind: Kind,
+    /// The element type of the accumulator.
     dtype: DType,
     /// For each operand, the instruction that was taken in.
-    branches: [Option<usize>; 2],
+    branches: [Option<usize>; 3],
     links: usize,
     saved: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A load of another element type.
+    Convert,
+    Unary(Op),
+    Binary(Op),
+    /// An operation of two operands whose result is the mask.
+    Compare(Op),
+    /// The first operand is the mask.
+    Select,
+}
+
+impl Kind {
+    /// The kind of an instruction, and the element type of the accumulator; none if it is not cheap.
+    fn of(instruction: &Instruction) -> Option<(Kind, DType)> {
+        let Compute::Elementwise(op) = instruction.compute else {
+            let is_source = chain_sources(instruction.dtype).contains(&instruction.operand_dtype);
+            return is_source.then_some((Kind::Convert, instruction.dtype));
+        };
+        let dtype = instruction.operand_dtype;
+        let kind = match instruction.operands.len() {
+            1 => Kind::Unary(op),
+            3 => Kind::Select,
+            _ if instruction.dtype != dtype => Kind::Compare(op),
+            _ => Kind::Binary(op),
+        };
+        chain_operations(dtype).contains(&op).then_some((kind, dtype))
+    }
 }
 
 struct Finder<'a> {
@@ -135,95 +184,151 @@ struct Finder<'a> {
 impl Finder<'_> {
     /// The tree of an instruction with as many branches as fit; none if it is not cheap.
     fn tree(&mut self, instruction: &Instruction) -> Option<Tree> {
-        let Compute::Elementwise(op) = instruction.compute else { return None };
-        let dtype = instruction.operand_dtype;
-        if !chain_operations(dtype).contains(&op) {
-            return None;
+        let (kind, dtype) = Kind::of(instruction)?;
+        let mut tree = Tree { kind, dtype, branches: [None; 3], links: 0, saved: 0 };
+        if kind != Kind::Convert {
+            for (operand, &local) in instruction.operands.iter().enumerate() {
+                let is_mask = kind == Kind::Select && operand == 0;
+                tree.branches[operand] = self.branch(local, dtype, is_mask);
+            }
         }
-        let mut branches = [None; 2];
-        for (branch, &operand) in branches.iter_mut().zip(&instruction.operands) {
-            *branch = self.branch(operand, dtype);
-        }
-        let (mut links, mut saved) = self.measure(&branches);
-        while links > MAXIMUM_LINKS {
+        self.measure(&mut tree, &instruction.operands);
+        // One link more, because the mask may have to be written.
+        while tree.links >= MAXIMUM_LINKS {
             let size = |branch: &&mut Option<usize>| branch.map(|b| self.trees[b].map(|t| t.links));
-            *branches.iter_mut().max_by_key(size)? = None;
-            (links, saved) = self.measure(&branches);
+            *tree.branches.iter_mut().max_by_key(size)? = None;
+            self.measure(&mut tree, &instruction.operands);
         }
-        branches.iter().flatten().for_each(|&branch| self.is_absorbed[branch] = true);
-        Some(Tree { op, dtype, branches, links, saved })
+        tree.branches.iter().flatten().for_each(|&branch| self.is_absorbed[branch] = true);
+        Some(tree)
     }
 
     /// The instruction behind an operand, if it is a tree of `dtype` that nobody else uses.
-    fn branch(&self, operand: Local, dtype: DType) -> Option<usize> {
+    fn branch(&self, operand: Local, dtype: DType, is_mask: bool) -> Option<usize> {
         let Local::Instruction(index) = operand else { return None };
-        let is_alike = self.trees[index].is_some_and(|tree| tree.dtype == dtype);
+        let is_alike = self.trees[index].is_some_and(|tree| {
+            tree.dtype == dtype && matches!(tree.kind, Kind::Compare(_)) == is_mask
+        });
         (is_alike && self.uses[index] == 1).then_some(index)
     }
 
-    /// The links and saved accumulators of a tree with these branches.
-    fn measure(&self, branches: &[Option<usize>; 2]) -> (usize, usize) {
-        let trees = branches.iter().flatten().filter_map(|&branch| self.trees[branch]);
-        let trees: Vec<Tree> = trees.collect();
-        match trees[..] {
-            [] => (2, 0),
-            [tree] => (tree.links + 1, tree.saved),
-            _ => {
-                let most = trees.iter().map(|tree| tree.saved).max().unwrap_or(0);
-                let least = trees.iter().map(|tree| tree.saved).min().unwrap_or(0);
-                (trees.iter().map(|tree| tree.links).sum::<usize>() + 2, most.max(least + 1))
-            }
-        }
+    /// Counts the links and saved accumulators of a tree with its branches.
+    fn measure(&self, tree: &mut Tree, operands: &[Local]) {
+        let mut line = Line { finder: self, links: Vec::new(), saved: 0 };
+        line.append(tree, operands, 0);
+        (tree.links, tree.saved) = (line.links.len(), line.saved);
     }
 
     fn task(&self, root: usize) -> Task {
-        let Some(tree) = self.trees[root] else { return Task::Kernel(root) };
-        let mut links = Vec::with_capacity(tree.links);
-        self.line_up(root, &tree, 0, &mut links);
-        Task::Chain(Chain { root, dtype: tree.dtype, links, saved: tree.saved })
+        let tree = match self.trees[root] {
+            Some(tree) if tree.kind != Kind::Convert => tree,
+            _ => return Task::Kernel(root),
+        };
+        let mut line = Line { finder: self, links: Vec::with_capacity(tree.links + 1), saved: 0 };
+        line.append(&tree, &self.nest.instructions[root].operands, 0);
+        if matches!(tree.kind, Kind::Compare(_)) {
+            line.links.push(Link::WriteMask);
+        }
+        Task::Chain(Chain { root, dtype: tree.dtype, links: line.links, saved: line.saved })
+    }
+}
+/// Links in the making.
+struct Line<'a> {
+    finder: &'a Finder<'a>,
+    links: Vec<Link>,
+    /// How many accumulators are saved at a time.
+    saved: usize,
+}
+
+impl Line<'_> {
+    /// Appends the links of a tree, which may save accumulators from number `saved` on. The depth of
+    /// the recursion is that of a tree of [`MAXIMUM_LINKS`].
+    fn append(&mut self, tree: &Tree, operands: &[Local], saved: usize) {
+        match tree.kind {
+            Kind::Convert => self.links.push(Link::Load(Operand::Local(operands[0]))),
+            Kind::Unary(op) => {
+                match tree.branches[0] {
+                    Some(branch) => self.append_branch(branch, saved),
+                    None => self.links.push(Link::Load(Operand::Local(operands[0]))),
+                }
+                self.links.push(Link::Unary(op));
+            }
+            Kind::Binary(op) | Kind::Compare(op) => {
+                let (operand, second) = self.append_pair(tree, operands, 0, saved);
+                self.links.push(Link::Binary { op, operand, accumulator_is_second: second });
+            }
+            Kind::Select => self.append_select(tree, operands, saved),
+        }
     }
 
-    /// Appends the links of a tree, which may use the saved accumulators from `saved` on. Its depth is
-    /// at most that of [`MAXIMUM_LINKS`].
-    fn line_up(&self, index: usize, tree: &Tree, saved: usize, links: &mut Vec<Link>) {
-        let operands = &self.nest.instructions[index].operands;
-        let branch = |operand: usize| {
-            tree.branches[operand].and_then(|index| Some((index, self.trees[index]?)))
-        };
-        if let [operand] = operands[..] {
-            match branch(0) {
-                Some((index, tree)) => self.line_up(index, &tree, saved, links),
-                None => links.push(Link::Load(operand)),
-            }
-            links.push(Link::Unary(tree.op));
-            return;
+    /// Appends the instruction that was taken in.
+    fn append_branch(&mut self, index: usize, saved: usize) {
+        if let Some(tree) = self.finder.trees[index] {
+            let operands = &self.finder.nest.instructions[index].operands;
+            self.append(&tree, operands, saved);
         }
-        let (operand, accumulator_is_second) = match (branch(0), branch(1)) {
-            (Some((left, left_tree)), Some((right, right_tree))) => {
-                let left_is_last = left_tree.saved < right_tree.saved;
-                let (first, last) = match left_is_last {
-                    true => ((right, right_tree), (left, left_tree)),
-                    false => ((left, left_tree), (right, right_tree)),
-                };
-                self.line_up(first.0, &first.1, saved, links);
-                links.push(Link::Save(saved));
-                self.line_up(last.0, &last.1, saved + 1, links);
-                (Operand::Saved(saved), !left_is_last)
+    }
+
+    fn save(&mut self, index: usize) -> Operand {
+        self.links.push(Link::Save(index));
+        self.saved = self.saved.max(index + 1);
+        Operand::Saved(index)
+    }
+
+    /// Brings the operands `first` and `first + 1` where an operation wants them: one into the
+    /// accumulator. Says where the other is, and whether the one is the second.
+    fn append_pair(
+        &mut self,
+        tree: &Tree,
+        operands: &[Local],
+        first: usize,
+        saved: usize,
+    ) -> (Operand, bool) {
+        match (tree.branches[first], tree.branches[first + 1]) {
+            (Some(left), Some(right)) => {
+                let needs = |branch: usize| self.finder.trees[branch].map_or(0, |tree| tree.saved);
+                let left_is_last = needs(left) < needs(right);
+                let (earlier, later) = if left_is_last { (right, left) } else { (left, right) };
+                self.append_branch(earlier, saved);
+                let operand = self.save(saved);
+                self.append_branch(later, saved + 1);
+                (operand, !left_is_last)
             }
-            (Some((left, left_tree)), None) => {
-                self.line_up(left, &left_tree, saved, links);
-                (Operand::Local(operands[1]), false)
+            (Some(left), None) => {
+                self.append_branch(left, saved);
+                (Operand::Local(operands[first + 1]), false)
             }
-            (None, Some((right, right_tree))) => {
-                self.line_up(right, &right_tree, saved, links);
-                (Operand::Local(operands[0]), true)
+            (None, Some(right)) => {
+                self.append_branch(right, saved);
+                (Operand::Local(operands[first]), true)
             }
             (None, None) => {
-                links.push(Link::Load(operands[0]));
-                (Operand::Local(operands[1]), false)
+                self.links.push(Link::Load(Operand::Local(operands[first])));
+                (Operand::Local(operands[first + 1]), false)
             }
+        }
+    }
+
+    /// The mask comes last, because the trees of the other operands may use it too.
+    fn append_select(&mut self, tree: &Tree, operands: &[Local], mut saved: usize) {
+        let op = Op::Select;
+        let Some(mask) = tree.branches[0] else {
+            let (operand, second) = self.append_pair(tree, operands, 1, saved);
+            self.links.push(Link::LoadMask(operands[0]));
+            self.links.push(Link::Binary { op, operand, accumulator_is_second: second });
+            return;
         };
-        links.push(Link::Binary { op: tree.op, operand, accumulator_is_second });
+        let mut chosen = [1, 2].map(|operand| Operand::Local(operands[operand]));
+        for (operand, chosen) in [1, 2].into_iter().zip(&mut chosen) {
+            if let Some(branch) = tree.branches[operand] {
+                self.append_branch(branch, saved);
+                *chosen = self.save(saved);
+                saved += 1;
+            }
+        }
+        self.append_branch(mask, saved);
+        self.links.push(Link::Load(chosen[0]));
+        self.links.push(Link::Binary { op, operand: chosen[1], accumulator_is_second: false });
     }
 }
 
@@ -257,20 +362,13 @@ mod tests {
 
     fn describe_link(link: &Link) -> String {
         match *link {
-            Link::Load(local) => local.to_string(),
+            Link::Load(operand) => operand.to_string(),
+            Link::LoadMask(local) => format!("?{local}"),
             Link::Save(index) => format!(">s{index}"),
             Link::Unary(op) => op.to_string(),
-            Link::Binary { op, operand, accumulator_is_second } => {
-                let operand = match operand {
-                    Operand::Local(local) => local.to_string(),
-                    Operand::Saved(index) => format!("s{index}"),
-                };
-                if accumulator_is_second {
-                    format!("{operand}{op}")
-                } else {
-                    format!("{op}{operand}")
-                }
-            }
+            Link::Binary { op, operand, accumulator_is_second: true } => format!("{operand}{op}"),
+            Link::Binary { op, operand, .. } => format!("{op}{operand}"),
+            Link::WriteMask => "!".to_owned(),
         }
     }
 
@@ -297,10 +395,25 @@ mod tests {
     }
 
     #[test]
+    fn a_comparison_sets_the_mask_and_a_selection_goes_by_it() {
+        assert_eq!(tasks("x * y > 2.5 * y"), "[a0 mula1 >s0 a2 mula1 s0gt !]");
+        assert_eq!(tasks("where(x < y, x + y, x)"), "[a0 adda1 >s0 a0 lta1 s0 selecta0]");
+        assert_eq!(
+            tasks("where(x < y, x * y, x) + where(x < y, y, x)"),
+            "[a0 lta1 !] [a0 mula1 ?t0 selecta0 >s0 a1 ?t0 selecta0 s0add]"
+        );
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_converted_as_it_is_loaded() {
+        assert_eq!(tasks("f32(f64(x) * 2)"), "[a0 mula1] k2");
+    }
+
+    #[test]
     fn long_trees_are_cut() {
-        let text = (0..40).fold("x".to_owned(), |text, _| format!("({text} + y)"));
+        let text = (0..80).fold("x".to_owned(), |text, _| format!("({text} + y)"));
         let tasks = tasks(&text);
         assert_eq!(tasks.matches('[').count(), 3, "{tasks}");
-        assert_eq!(tasks.matches("adda1").count(), 40);
+        assert_eq!(tasks.matches("adda1").count(), 80);
     }
 }

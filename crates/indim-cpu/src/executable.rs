@@ -193,6 +193,11 @@ fn plan(program: &Program, strides: impl Fn(&Access) -> Vec<isize>) -> Option<(P
 }
 
 impl Executable {
+    /// The graph as loop nests, with the arrays that they walk.
+    pub fn loops(&self) -> &LoopProgram {
+        &self.loops
+    }
+
     /// The loop nests, in the order in which they run.
     pub fn nests(&self) -> &[LoopNest] {
         &self.loops.nests

@@ -9,7 +9,7 @@ use crate::program::Program;
 use crate::wiring::Wiring;
 
 /// Below this much work, measured in bytes moved, a second thread costs more than it saves.
-const SERIAL_BYTES: usize = 512 * 1024;
+const SERIAL_BYTES: usize = 1024 * 1024;
 
 /// A thread takes at least this much work at a time, in bytes moved.
 const CHUNK_BYTES: usize = 256 * 1024;

@@ -6,12 +6,12 @@
 
 use core::fmt;
 
-use indim_graph::DType;
 use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
+use indim_graph::{DType, Op};
 
 use crate::chains::{Chain, Link, Operand, Task, find_chains};
 use crate::kernel::chain::{ChainFn, Code, Form};
-use crate::kernel::{KernelFn, chain_kernel, convert_kernel, elementwise_kernel};
+use crate::kernel::{KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel};
 use crate::level::Level;
 
 /// The bytes of a register: several fit into a first-level cache of 32 KiB together.
@@ -44,16 +44,18 @@ pub(crate) struct SlotLink {
 
 #[derive(Clone, Copy)]
 enum Action {
-    Load,
+    Load(DType),
     Save,
-    Apply { op: indim_graph::Op, accumulator_is_second: bool },
+    Apply { op: Op, accumulator_is_second: bool },
+    WriteMask,
 }
 
 impl SlotLink {
     /// The code of the link when its operand has this form.
     pub(crate) fn code(&self, form: Form) -> Code {
         match self.action {
-            Action::Load => Code::load(form),
+            Action::Load(dtype) => Code::load(dtype, form),
+            Action::WriteMask => Code::MASK_WRITTEN,
             Action::Save => Code::SAVED,
             Action::Apply { op, accumulator_is_second } => {
                 Code::apply(op, form, accumulator_is_second)
@@ -191,6 +193,7 @@ fn kernel_work(nest: &LoopNest, instruction: &Instruction, level: Level) -> Work
     let kernel = match instruction.compute {
         Compute::Elementwise(op) => elementwise_kernel(op, instruction.operand_dtype, level),
         Compute::Convert => convert_kernel(instruction.operand_dtype, instruction.dtype, level),
+        Compute::Bitcast => Some(bitcast_kernel(instruction.dtype)),
     };
     let mut sources = [0; 3];
     for (source, &operand) in sources.iter_mut().zip(&instruction.operands) {
@@ -203,28 +206,32 @@ fn kernel_work(nest: &LoopNest, instruction: &Instruction, level: Level) -> Work
 }
 
 fn slot_link(nest: &LoopNest, chain: &Chain, link: &Link) -> SlotLink {
-    let of_local = |action, local| SlotLink {
-        action,
-        slot: slot(nest, local),
-        element_size: chain.dtype.size(),
+    let dtype = match link.local() {
+        Some(Local::Access(index)) => nest.accesses[index].array_type.dtype,
+        Some(Local::Instruction(index)) => nest.instructions[index].dtype,
+        None => chain.dtype,
     };
-    let of_saved =
-        |action, index| SlotLink { action, slot: saved_slot(nest, index), element_size: 0 };
-    match *link {
-        Link::Load(local) => of_local(Action::Load, local),
-        Link::Save(index) => of_saved(Action::Save, index),
-        // The slot of the result: an operation of one operand reads no other.
-        Link::Unary(op) => SlotLink {
-            action: Action::Apply { op, accumulator_is_second: false },
-            slot: slot(nest, Local::Instruction(chain.root)),
-            element_size: 0,
-        },
+    let (action, operand) = match *link {
+        Link::Load(operand) => (Action::Load(dtype), Some(operand)),
+        Link::LoadMask(local) => (Action::Load(dtype), Some(Operand::Local(local))),
+        Link::Save(index) => (Action::Save, Some(Operand::Saved(index))),
+        Link::Unary(op) => (Action::Apply { op, accumulator_is_second: false }, None),
         Link::Binary { op, operand, accumulator_is_second } => {
-            let action = Action::Apply { op, accumulator_is_second };
-            match operand {
-                Operand::Local(local) => of_local(action, local),
-                Operand::Saved(index) => of_saved(action, index),
-            }
+            (Action::Apply { op, accumulator_is_second }, Some(operand))
+        }
+        Link::WriteMask => (Action::WriteMask, None),
+    };
+    match operand {
+        Some(Operand::Local(local)) => {
+            SlotLink { action, slot: slot(nest, local), element_size: dtype.size() }
+        }
+        Some(Operand::Saved(index)) => {
+            SlotLink { action, slot: saved_slot(nest, index), element_size: 0 }
+        }
+        // Nothing is read; the slot of the result has an address in any case.
+        None => {
+            let slot = slot(nest, Local::Instruction(chain.root));
+            SlotLink { action, slot, element_size: 0 }
         }
     }
 }
@@ -294,9 +301,32 @@ fn last_uses(nest: &LoopNest, tasks: &[Task]) -> Vec<usize> {
 
 impl fmt::Display for Program {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "block of {} elements, {} registers", self.block, self.register_count)?;
+        self.list(formatter, &Access::to_string)
+    }
+}
+
+impl Program {
+    /// The listing, with what `describe` makes of the arrays.
+    pub fn listing(&self, describe: &dyn Fn(&Access) -> String) -> String {
+        struct Listing<'a>(&'a Program, &'a dyn Fn(&Access) -> String);
+        impl fmt::Display for Listing<'_> {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.list(formatter, self.1)
+            }
+        }
+        Listing(self, describe).to_string()
+    }
+
+    fn list(
+        &self,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        let registers = self.register_count;
+        let plural = if registers == 1 { "" } else { "s" };
+        writeln!(formatter, "block of {} elements, {registers} register{plural}", self.block)?;
         for (index, access) in self.nest.accesses.iter().enumerate() {
-            writeln!(formatter, "  a{index} = {access}")?;
+            writeln!(formatter, "  a{index} = {}", describe(access))?;
         }
         for task in &self.tasks {
             let result = self.name(Local::Instruction(task.result()));
@@ -317,13 +347,11 @@ impl fmt::Display for Program {
             }
         }
         for store in &self.nest.stores {
-            writeln!(formatter, "  {} -> {}", self.name(store.source), store.target)?;
+            writeln!(formatter, "  {} -> {}", self.name(store.source), describe(&store.target))?;
         }
         Ok(())
     }
-}
 
-impl Program {
     /// What a value is called in the listing.
     fn name(&self, local: Local) -> String {
         match local {
@@ -336,20 +364,20 @@ impl Program {
     }
 
     fn describe_link(&self, link: &Link) -> String {
-        match *link {
-            Link::Load(local) => self.name(local),
+        let name = |operand: &Operand| match operand {
+            Operand::Local(local) => self.name(*local),
+            Operand::Saved(_) => operand.to_string(),
+        };
+        match link {
+            Link::Load(operand) => name(operand),
+            Link::LoadMask(local) => format!("mask {}", self.name(*local)),
             Link::Save(index) => format!("save s{index}"),
             Link::Unary(op) => op.to_string(),
-            Link::Binary { op, operand, accumulator_is_second } => {
-                let operand = match operand {
-                    Operand::Local(local) => self.name(local),
-                    Operand::Saved(index) => format!("s{index}"),
-                };
-                match accumulator_is_second {
-                    true => format!("{op} {operand} ·"),
-                    false => format!("{op} {operand}"),
-                }
+            Link::Binary { op, operand, accumulator_is_second: true } => {
+                format!("{op} {} ·", name(operand))
             }
+            Link::Binary { op, operand, .. } => format!("{op} {}", name(operand)),
+            Link::WriteMask => "mask".to_owned(),
         }
     }
 }

@@ -28,7 +28,7 @@ impl Choices {
 }
 
 /// Operations that run in chains.
-const CHEAP: [Op; 14] = [
+const CHEAP: [Op; 21] = [
     Op::Add,
     Op::Sub,
     Op::Mul,
@@ -43,6 +43,13 @@ const CHEAP: [Op; 14] = [
     Op::Square,
     Op::Sqrt,
     Op::Not,
+    Op::Eq,
+    Op::Ne,
+    Op::Lt,
+    Op::Le,
+    Op::Gt,
+    Op::Ge,
+    Op::Select,
 ];
 
 /// A shape that broadcasts to `full` under numpy: some sizes become 1, some leading axes vanish.
@@ -103,8 +110,9 @@ fn random_graph(choices: &mut Choices) -> (Graph, Vec<Array>) {
     }
     for _ in 0..1 + choices.below(24) {
         let value = match only {
-            Some(_) => {
+            Some(only) => {
                 let x = *choices.pick(&values);
+                let x = b.convert(x, only).unwrap();
                 random_operation(choices, &b, &values, x, &CHEAP)
             }
             None => random_node(choices, &b, &values),
@@ -134,7 +142,13 @@ fn random_node<'b>(choices: &mut Choices, b: &'b GraphBuilder, values: &[Value<'
     let x = *choices.pick(values);
     let x_type = x.array_type().unwrap();
     match choices.below(10) {
-        0 => b.convert(x, *choices.pick(DType::ALL)).unwrap(),
+        0 => {
+            let dtype = *choices.pick(DType::ALL);
+            match choices.chance(50) {
+                true => b.bitcast(x, dtype).unwrap_or(x),
+                false => b.convert(x, dtype).unwrap(),
+            }
+        }
         1 => {
             let mut permutation: Vec<i64> = (0..x_type.shape.rank() as i64).collect();
             permutation.reverse();
@@ -262,10 +276,36 @@ fn check_strided(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_executor_gives_the_bits_of_the_reference(seed in any::<u64>()) {
         check(seed);
+    }
+}
+
+#[test]
+fn a_nest_reads_only_what_an_earlier_nest_has_written() {
+    // `viewed` is kept for `sum`, and read by `expanded` too, whose shape sorts before its own.
+    let b = GraphBuilder::new();
+    let p = b.parameter("p", DType::F32, [1, 1, 4, 1]).unwrap();
+    let viewed =
+        b.transpose(b.exp(b.transpose(p, &[3, 2, 1, 0]).unwrap()).unwrap(), &[3, 2, 1, 0]).unwrap();
+    let x = b.parameter("x", DType::F32, [1, 1, 4, 3]).unwrap();
+    let expanded = b.neg(viewed).unwrap();
+    let product = b.under(RuleSet::Numpy).mul(x, expanded).unwrap();
+    let sum = b.under(RuleSet::Numpy).add(product, viewed).unwrap();
+    let graph = b.finish(&[sum]).unwrap();
+    let numbers: Vec<f32> = (0u8..12).map(|i| f32::from(i) * 0.25).collect();
+    let arguments = [
+        Array::new([1, 1, 4, 1], numbers[..4].to_vec()).unwrap(),
+        Array::new([1, 1, 4, 3], numbers).unwrap(),
+    ];
+    let expected = evaluate(&graph, &arguments).unwrap();
+    let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
+    for optimize in [false, true] {
+        let options = CompileOptions { optimize, ..CompileOptions::default() };
+        let results = compile(&graph, &options).unwrap().run(&inputs).unwrap();
+        assert_eq!(results[0].to_array(), expected[0]);
     }
 }

@@ -98,23 +98,32 @@ fn binary_double(case: &BinaryCase) -> Worst {
     in_parallel(part, merge)
 }
 
+fn line(name: &str, dtype: &str, worst: Worst) -> FunctionLine {
+    FunctionLine {
+        name: name.to_owned(),
+        dtype: dtype.to_owned(),
+        error: worst.error,
+        tried: worst.tried,
+        not_nearest: worst.not_nearest,
+        sample_checksum: None,
+        checksum: None,
+    }
+}
+
 fn unary_lines(case: &UnaryCase, every: u64) -> Vec<FunctionLine> {
-    let mut single = FunctionLine::new(case.name, "f32", unary_single(case, every));
+    let mut single = line(case.name, "f32", unary_single(case, every));
     single.sample_checksum = Some(sample_checksum(case));
     single.checksum = (every == 1).then(|| checksum(case));
     vec![
-        FunctionLine::new(case.name, "f16", case.measure_f16()),
-        FunctionLine::new(case.name, "bf16", case.measure_bf16()),
+        line(case.name, "f16", case.measure_f16()),
+        line(case.name, "bf16", case.measure_bf16()),
         single,
-        FunctionLine::new(case.name, "f64", unary_double(case)),
+        line(case.name, "f64", unary_double(case)),
     ]
 }
 
 fn binary_lines(case: &BinaryCase) -> Vec<FunctionLine> {
-    vec![
-        FunctionLine::new(case.name, "f32", binary_single(case)),
-        FunctionLine::new(case.name, "f64", binary_double(case)),
-    ]
+    vec![line(case.name, "f32", binary_single(case)), line(case.name, "f64", binary_double(case))]
 }
 
 /// Puts the lines into the record, in the place of older ones of the same function and type.

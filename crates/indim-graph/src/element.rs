@@ -67,6 +67,8 @@ pub trait Element:
     fn into_data(elements: Vec<Self>) -> ArrayData;
     /// The elements, if the data is of this type.
     fn elements(data: &ArrayData) -> Option<&[Self]>;
+    /// The element that these little-endian bytes hold; bytes that are missing are 0.
+    fn read_bytes(bytes: &[u8]) -> Self;
     /// Appends the little-endian bytes of the element.
     fn write_bytes(self, bytes: &mut Vec<u8>);
 }
@@ -96,6 +98,17 @@ macro_rules! define_elements {
             /// Whether there are no elements.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
+            }
+
+            /// The elements of type `dtype` whose little-endian bytes these are; what is left over
+            /// is not read.
+            pub fn from_le_bytes(dtype: DType, bytes: &[u8]) -> ArrayData {
+                match dtype {
+                    $(DType::$variant => {
+                        let elements = bytes.chunks_exact(dtype.size());
+                        ArrayData::$variant(elements.map(<$type as Element>::read_bytes).collect())
+                    })*
+                }
             }
 
             /// The elements' bytes, little-endian.
@@ -129,6 +142,7 @@ macro_rules! define_elements {
             fn elements(data: &ArrayData) -> Option<&[Self]> {
                 match data { ArrayData::$variant(elements) => Some(elements), _ => None }
             }
+            fn read_bytes(bytes: &[u8]) -> Self { define_elements!(@read $class bytes $type) }
             fn write_bytes(self, bytes: &mut Vec<u8>) { define_elements!(@bytes $class self bytes) }
         }
     };
@@ -147,6 +161,15 @@ macro_rules! define_elements {
         Complex { re: canonical_nan($self.re), im: canonical_nan($self.im) }
     };
     (@canonical $class:ident $self:ident $type:ident) => { $self };
+    (@read boolean $bytes:ident $type:ident) => { first_bytes::<1>($bytes)[0] != 0 };
+    (@read half $bytes:ident $type:ident) => {
+        $type::from_bits(u16::from_le_bytes(first_bytes($bytes)))
+    };
+    (@read complex $bytes:ident $type:ident) => {{
+        let (re, im) = $bytes.split_at($bytes.len() / 2);
+        Complex { re: Element::read_bytes(re), im: Element::read_bytes(im) }
+    }};
+    (@read $class:ident $bytes:ident $type:ident) => { $type::from_le_bytes(first_bytes($bytes)) };
     (@bytes boolean $self:ident $bytes:ident) => { $bytes.push(u8::from($self)) };
     (@bytes half $self:ident $bytes:ident) => {
         $bytes.extend_from_slice(&$self.to_bits().to_le_bytes())
@@ -159,6 +182,11 @@ macro_rules! define_elements {
 }
 
 for_each_element!(define_elements);
+
+/// The first `N` bytes; zeros where there are fewer.
+fn first_bytes<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    core::array::from_fn(|index| bytes.get(index).copied().unwrap_or_default())
+}
 
 #[inline(always)]
 fn canonical_nan<F: FloatLane>(value: F) -> F {

@@ -63,6 +63,15 @@ pub enum GraphErrorKind {
         /// The number of axes.
         rank: usize,
     },
+    /// A bitcast between types of different widths, or to one that is no plain number.
+    BitcastWidth {
+        /// The operand's element type.
+        from: DType,
+        /// The element type asked for.
+        to: DType,
+    },
+    /// A float format without bits for an exponent.
+    NoExponentBits,
     /// Two parameters have the same name.
     DuplicateParameter {
         /// The name.
@@ -83,6 +92,8 @@ impl GraphError {
             GraphErrorKind::ReshapeElementCount { .. } => "reshape-element-count",
             GraphErrorKind::NotAPermutation { .. } => "not-a-permutation",
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
+            GraphErrorKind::BitcastWidth { .. } => "bitcast-width",
+            GraphErrorKind::NoExponentBits => "no-exponent-bits",
             GraphErrorKind::DuplicateParameter { .. } => "duplicate-parameter",
             GraphErrorKind::ForeignValue => "foreign-value",
         }
@@ -181,6 +192,14 @@ impl fmt::Display for GraphError {
             GraphErrorKind::DuplicateParameter { name } => {
                 write!(formatter, "there is already a parameter `{name}`")
             }
+            GraphErrorKind::BitcastWidth { from, to } => write!(
+                formatter,
+                "the bits of {from} cannot be read as {to}: name an integer or float type of {} bits",
+                8 * from.size()
+            ),
+            GraphErrorKind::NoExponentBits => formatter.write_str(
+                "a float format needs at least 1 bit for the exponent; give exponent_bits >= 1",
+            ),
             GraphErrorKind::ForeignValue => {
                 write!(formatter, "`{operation}` was given a value of another builder")
             }

@@ -110,6 +110,9 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         NodeKind::Convert => {
             visit_convert(operands[0].dtype(), *dtype, Converted { operand: operands[0] })
         }
+        NodeKind::Bitcast => {
+            Some(ArrayData::from_le_bytes(*dtype, &operands[0].data().to_le_bytes()))
+        }
         NodeKind::Iota { axis } => iota(*dtype, shape, *axis),
         NodeKind::BroadcastInDim(map) => {
             Some(rearranged(operands[0], &broadcast_sources(operands[0], map, shape)))

@@ -153,8 +153,8 @@ macro_rules! half_float {
             /// As an `f64` it prints with just these digits.
             pub fn shortest_decimal(self) -> f64 {
                 let exact = self.to_f64();
-                let decimals = (0..9).filter_map(|digits| format!("{exact:.digits$e}").parse().ok());
-                decimals.into_iter().find(|&decimal| Self::from_f64(decimal) == self).unwrap_or(exact)
+                let mut decimals = (0..9).flat_map(|digits| decimals_beside(exact, digits));
+                decimals.find(|&decimal| Self::from_f64(decimal) == self).unwrap_or(exact)
             }
         }
 
@@ -228,6 +228,21 @@ macro_rules! half_float {
 }
 
 half_float!(f16 bf16);
+
+/// The decimal nearest to `exact` with so many digits behind the first, and the next one away from zero.
+///
+/// Of a power of two the nearest may lie below, where numbers are twice as dense, and read as another.
+fn decimals_beside(exact: f64, digits: usize) -> Vec<f64> {
+    let nearest = format!("{:.digits$e}", exact.abs());
+    let parts = nearest.split_once('e').map(|(mantissa, exponent)| {
+        (mantissa.replace('.', "").parse::<u64>(), exponent.parse::<i64>())
+    });
+    let Some((Ok(mantissa), Ok(exponent))) = parts else { return vec![exact] };
+    let exponent = exponent - digits as i64;
+    let decimals =
+        [mantissa, mantissa + 1].map(|mantissa| format!("{mantissa}e{exponent}").parse::<f64>());
+    decimals.into_iter().flatten().map(|decimal| decimal.copysign(exact)).collect()
+}
 
 #[cfg(test)]
 mod tests {
@@ -320,6 +335,8 @@ mod tests {
         assert_eq!(format!("{:?}", f16::from_f32(1.0)), "1.0");
         assert_eq!(f16::from_f32(0.1).to_string(), "0.1");
         assert_eq!(f16::MAX.to_string(), "65500");
+        // 0.01562 is nearer, but reads as the number below.
+        assert_eq!(f16::from_f32(-0.015625).to_string(), "-0.01563");
         assert_eq!(bf16::from_f32(2.7).to_string(), "2.7");
         assert_eq!(f16::NEG_INFINITY.to_string(), "-inf");
         assert!("1e9".parse::<f16>().is_ok_and(|x| x == f16::INFINITY));

@@ -19,6 +19,7 @@ pub mod lower;
 pub mod meaning;
 mod op;
 mod passes;
+mod reduce_precision;
 mod signature;
 mod text;
 mod verify;

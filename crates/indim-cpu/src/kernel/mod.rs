@@ -13,6 +13,7 @@ pub mod memory;
 mod table;
 mod widened;
 
+pub(crate) use table::bitcast_kernel;
 pub(crate) use table::chain_kernel;
 pub use table::{convert_kernel, elementwise_kernel};
 

@@ -32,6 +32,24 @@ pub(crate) fn chain_kernel(dtype: DType, level: Level) -> Option<ChainFn> {
     visit_chain(dtype, Lookup { level })
 }
 
+/// The kernel that copies elements as wide as those of type `dtype`; the same at every level.
+pub(crate) fn bitcast_kernel(dtype: DType) -> KernelFn {
+    match dtype.size() {
+        1 => copy::<1>,
+        2 => copy::<2>,
+        4 => copy::<4>,
+        8 => copy::<8>,
+        _ => copy::<16>,
+    }
+}
+
+/// # Safety
+/// As [`KernelFn`], for operands and results of `SIZE` bytes.
+unsafe fn copy<const SIZE: usize>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    // SAFETY: the caller's promise; they do not overlap.
+    unsafe { core::ptr::copy_nonoverlapping(sources[0], destination, count * SIZE) }
+}
+
 struct Lookup {
     level: Level,
 }

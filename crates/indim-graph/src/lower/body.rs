@@ -52,6 +52,7 @@ impl Body<'_> {
         let compute = match node.kind {
             NodeKind::Elementwise(op) => Compute::Elementwise(op),
             NodeKind::Convert => Compute::Convert,
+            NodeKind::Bitcast => Compute::Bitcast,
             _ => unreachable!("invariant: other kinds are views or leaves"),
         };
         let last = *node.operands.last().expect("invariant: computed nodes have operands");

@@ -12,7 +12,9 @@ use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 /// The rule of the pass for one node.
 pub(super) fn sink_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
     match &node.kind {
-        NodeKind::Elementwise(_) | NodeKind::Convert => sink_computation(arena, node),
+        NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast => {
+            sink_computation(arena, node)
+        }
         NodeKind::BroadcastInDim(_) => compose_broadcasts(arena, node),
         _ => arena.add(node),
     }

@@ -306,20 +306,6 @@ const HEADER: &str = "\
 ";
 
 impl FunctionLine {
-    pub(crate) fn new(name: &str, dtype: &str, worst: Worst) -> Self {
-        let Worst { error, tried, not_nearest, .. } = worst;
-        let (name, dtype) = (name.to_owned(), dtype.to_owned());
-        FunctionLine {
-            name,
-            dtype,
-            error,
-            tried,
-            not_nearest,
-            sample_checksum: None,
-            checksum: None,
-        }
-    }
-
     /// The lines of a record; those that cannot be read are left out.
     pub(crate) fn read_all(text: &str) -> Vec<FunctionLine> {
         text.lines().filter_map(Self::read).collect()

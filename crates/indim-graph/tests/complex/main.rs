@@ -55,7 +55,7 @@ fn is_same_part(result: f64, expected: f64, is_signed: bool, tolerance: f64) -> 
 
 fn is_same(op: Op, result: c128, expected: c128, tolerance: f64) -> bool {
     let is_quotient = matches!(op, Op::Div | Op::Reciprocal);
-    let is_signed = |part: f64, other: f64| !other.is_nan() && !(is_quotient && part == 0.0);
+    let is_signed = |part: f64, other: f64| !(other.is_nan() || is_quotient && part == 0.0);
     is_same_part(result.re, expected.re, is_signed(expected.re, expected.im), tolerance)
         && is_same_part(result.im, expected.im, is_signed(expected.im, expected.re), tolerance)
 }

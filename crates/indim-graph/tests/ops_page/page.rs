@@ -35,6 +35,14 @@ element type, and so is every step.
 | `mish(x)` | F | `x * tanh(softplus(x))` |
 | `hard_sigmoid(x, alpha, beta)` | F | `clamp(0, alpha * x + beta, 1)` |
 | `hard_swish(x)` | F | `x * clamp(0, x + 3, 6) / 6` |
+| `reduce_precision(x, e, m)` | F | half to even; overflow → inf, what would be subnormal → ±0, NaN stays |
+
+## Changes of type
+
+| name | types | meaning |
+|---|---|---|
+| `convert(x, T)` | any → any | float → integer truncates and saturates, NaN → 0; anything → bool: ≠ 0; integer → integer keeps the low bits or extends by the source's sign; to floats: the nearest, half to even, rounded once; complex → real drops the imaginary part |
+| `bitcast(x, T)` | S U F → S U F of the same width | the same bits, NaNs too |
 ";
 
 const ACCURACY: &str = "
@@ -105,14 +113,15 @@ fn types(op: Op) -> String {
         };
         let result = op.result_dtype(taken[0]);
         words.push(match result {
-            _ if result == taken[0] => name,
-            DType::Bool => format!("{name} → P"),
+            _ if result == taken[0] || result == DType::Bool => name,
             _ if letter == "C" => format!("{name} → component"),
             _ => format!("{name} → C"),
         });
     }
     let first = if op.first_is_bool() { "P, " } else { "" };
-    first.to_owned() + &words.join(" ")
+    let is_predicate = op.result_dtype(DType::F32) == DType::Bool;
+    let last = if is_predicate { " → P" } else { "" };
+    first.to_owned() + &words.join(" ") + last
 }
 
 /// One row for each function in the record, in its order.

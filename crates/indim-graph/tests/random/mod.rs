@@ -99,7 +99,13 @@ fn random_node<'b>(
     let x_type = x.array_type().unwrap();
     let rank = x_type.shape.rank();
     match choices.below(10) {
-        0 => b.convert(x, *choices.pick(DType::ALL)).unwrap(),
+        0 => {
+            let dtype = *choices.pick(DType::ALL);
+            match choices.chance(50) {
+                true => b.bitcast(x, dtype).unwrap_or(x),
+                false => b.convert(x, dtype).unwrap(),
+            }
+        }
         1 => {
             let mut permutation: Vec<i64> = (0..rank as i64).collect();
             (1..rank).for_each(|last| permutation.swap(last, choices.below(last + 1)));

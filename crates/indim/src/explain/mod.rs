@@ -3,6 +3,8 @@
 mod broadcast;
 #[cfg(feature = "json")]
 mod json;
+mod listing;
+mod names;
 mod svg;
 
 use core::fmt;
@@ -10,6 +12,8 @@ use core::fmt;
 use indim_cpu::{CompileOptions, Executable, Forecast, compile};
 use indim_graph::{Graph, GraphError, NodeKind, ValueId};
 use indim_shape::{AxisMap, Broadcast, Shape};
+
+use listing::Listing;
 
 pub use broadcast::ExplainedBroadcast;
 
@@ -77,27 +81,121 @@ impl fmt::Display for Explanation {
         for broadcast in &self.broadcasts {
             writeln!(formatter, "{broadcast}")?;
         }
-        writeln!(formatter, "{}\n", self.graph)?;
-        for nest in self.executable.nests() {
-            writeln!(formatter, "{nest}")?;
-        }
-        for (index, program) in self.executable.programs().iter().enumerate() {
-            writeln!(formatter, "\nprogram {index} for {}: {program}", self.executable.level())?;
-        }
-        let forecast = self.forecast();
-        write!(
-            formatter,
-            "reads {} bytes, writes {} bytes, holds {} bytes between nests; peak memory {} bytes beside the inputs",
-            forecast.bytes_read,
-            forecast.bytes_written,
-            forecast.temporary_bytes,
-            forecast.peak_bytes()
-        )
+        writeln!(formatter, "graph\n{}", indented(&self.graph.to_string()))?;
+        writeln!(formatter, "loops\n{}", indented(&self.loops_text()))?;
+        writeln!(formatter, "programs\n{}", indented(&self.programs_text()))?;
+        writeln!(formatter, "one run\n{}", indented(&self.forecast_text()))
     }
 }
 
-/// Every operation of a graph that broadcasts an operand, in order.
-fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
+impl Explanation {
+    /// The loop nests as somebody who knows NumPy would write them.
+    pub fn loops_text(&self) -> String {
+        self.listing().text()
+    }
+
+    /// What each loop nest became for the level: `a` is an array, `r` a register of one block, and
+    /// `a0, mul a1, add a2` one pass over a block.
+    pub fn programs_text(&self) -> String {
+        let listing = self.listing();
+        let mut text = String::new();
+        for (index, program) in self.executable.programs().iter().enumerate() {
+            text += &format!("{index} for {}: ", self.executable.level());
+            text += &program.listing(&|access| listing.access(access));
+        }
+        text
+    }
+
+    /// What a run reads, writes and holds, in words.
+    pub fn forecast_text(&self) -> String {
+        let forecast = self.forecast();
+        let mut text = format!("reads {}, each element once\n", bytes_text(forecast.bytes_read));
+        let (unique, stands_for) = self.broadcast_bytes();
+        if unique > 0 {
+            let (unique, stands_for) = (bytes_text(unique), bytes_text(stands_for));
+            text += &format!("broadcasts {unique}, which stand for {stands_for}\n");
+        }
+        text += &format!("writes {}\n", bytes_text(forecast.bytes_written));
+        text += &format!("keeps {} between loops\n", bytes_text(forecast.temporary_bytes));
+        let peak = bytes_text(forecast.peak_bytes());
+        text + &format!("peak memory {peak} beside the inputs, with one thread\n")
+    }
+
+    /// The bytes of the operands that are broadcast, each counted once, and of what they stand for.
+    pub fn broadcast_bytes(&self) -> (usize, usize) {
+        let mut sources: Vec<ValueId> = Vec::new();
+        let mut stands_for = 0;
+        for (value, node) in self.graph.iter().filter(|&(value, _)| expands(&self.graph, value)) {
+            stands_for = bytes(&self.graph, value).saturating_add(stands_for);
+            sources.push(node.operands[0]);
+        }
+        sources.sort_unstable();
+        sources.dedup();
+        let unique = sources.iter().map(|&source| bytes(&self.graph, source));
+        (unique.fold(0, usize::saturating_add), stands_for)
+    }
+
+    fn listing(&self) -> Listing<'_> {
+        Listing { graph: &self.graph, loops: self.executable.loops() }
+    }
+}
+
+/// Whether a node repeats elements of its operand, which is more than a number in the text.
+fn expands(graph: &Graph, value: ValueId) -> bool {
+    let node = &graph[value];
+    let is_source = |&operand: &ValueId| {
+        !is_number(graph, operand)
+            && graph[operand].array_type.shape.element_count()
+                != node.array_type.shape.element_count()
+    };
+    matches!(node.kind, NodeKind::BroadcastInDim(_)) && node.operands.iter().all(is_source)
+}
+
+/// Whether a value is a scalar constant, as numbers in expressions are.
+fn is_number(graph: &Graph, value: ValueId) -> bool {
+    let node = &graph[value];
+    matches!(node.kind, NodeKind::Constant(_)) && node.array_type.shape.is_scalar()
+}
+
+fn bytes(graph: &Graph, value: ValueId) -> usize {
+    let array_type = &graph[value].array_type;
+    array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("   {line}\n")).collect()
+}
+
+/// A number of bytes, with its size in a larger unit where that says more.
+fn bytes_text(bytes: usize) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let plural = if bytes == 1 { "" } else { "s" };
+    let mut scaled = bytes as f64;
+    let mut unit = None;
+    for name in UNITS {
+        if scaled >= 1024.0 {
+            scaled /= 1024.0;
+            unit = Some(name);
+        }
+    }
+    match unit {
+        Some(unit) => format!("{bytes} bytes ({scaled:.1} {unit})"),
+        None => format!("{bytes} byte{plural}"),
+    }
+}
+
+/// A drawn error, or any other text of several lines, as an SVG document.
+///
+/// ```
+/// let drawing = indim::explain::message_svg("error[size-mismatch]: `add` cannot ...");
+/// assert!(drawing.contains("class=\"error\""));
+/// ```
+pub fn message_svg(text: &str) -> String {
+    svg::message(text)
+}
+
+/// Every operation of a graph that broadcasts an operand, in order; numbers in the text aside, which go with any shape.
+pub fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
     graph.iter().filter_map(|(value, _)| broadcast_of(graph, value)).collect()
 }
 
@@ -108,8 +206,10 @@ fn broadcast_of(graph: &Graph, value: ValueId) -> Option<ExplainedBroadcast> {
         NodeKind::Elementwise(op) => op.name(),
         _ => return None,
     };
-    let is_broadcast =
-        |&operand: &ValueId| matches!(graph[operand].kind, NodeKind::BroadcastInDim(_));
+    let is_broadcast = |&operand: &ValueId| {
+        let node = &graph[operand];
+        matches!(node.kind, NodeKind::BroadcastInDim(_)) && !is_number(graph, node.operands[0])
+    };
     if !node.operands.iter().any(is_broadcast) {
         return None;
     }
@@ -122,7 +222,10 @@ fn broadcast_of(graph: &Graph, value: ValueId) -> Option<ExplainedBroadcast> {
             NodeKind::BroadcastInDim(map) => (graph[operand].operands[0], map.clone()),
             _ => (operand, AxisMap::identity(rank)),
         };
-        labels.push((graph.value_name(source), graph[source].array_type.dtype.name().to_owned()));
+        labels.push((
+            names::describe(graph, source),
+            graph[source].array_type.dtype.name().to_owned(),
+        ));
         shapes.push(graph[source].array_type.shape.clone());
         dims.push(map.iter().map(|&axis| axis as i64).collect());
     }

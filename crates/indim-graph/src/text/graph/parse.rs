@@ -121,6 +121,7 @@ impl<'t> Parser<'t> {
                 NodeKind::Iota { axis: self.size()? }
             }
             "convert" => NodeKind::Convert,
+            "bitcast" => NodeKind::Bitcast,
             "reshape" => NodeKind::Reshape,
             "broadcast_in_dim" => {
                 let operands = self.values()?;

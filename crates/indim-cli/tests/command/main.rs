@@ -1,0 +1,10 @@
+//! The command `indim` as a user meets it: the built binary, its output, its exit codes.
+
+mod eval;
+mod explain;
+mod hostile;
+mod readme;
+mod run;
+mod seeds;
+mod sources;
+mod streams;
