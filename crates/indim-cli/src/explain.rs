@@ -133,8 +133,8 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), String> {
 /// Says on standard error which broadcasts are outer products that may surprise.
 pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
     for broadcast in broadcasts {
-        if let Some(lint) = broadcast.surprising_outer_product() {
-            eprintln!("warning[outer-product]: `{}`: {lint}", broadcast.operation());
+        if let Some(warning) = broadcast.outer_product_warning() {
+            eprintln!("warning[outer-product]: {warning}");
         }
     }
 }
