@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::alloc::Layout;
 
-use indim_graph::{Array, ArrayType, DType, Element, for_each_element};
+use indim_graph::{Array, ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Shape, ShapeError};
 
 /// The alignment of buffers: a cache line, and the widest vector register.
@@ -269,7 +269,6 @@ impl<'a> ArrayView<'a> {
             ($($variant:ident $type:ident $class:ident;)*) => {
                 match array.dtype() {
                     $(DType::$variant => array.elements::<$type>().map(bytes_of),)*
-                    _ => None,
                 }
             };
         }
@@ -404,7 +403,6 @@ impl Buffer {
                     $(DType::$variant => self
                         .elements::<$type>()
                         .map(|elements| Array::new(self.array_type.shape.clone(), elements.to_vec())),)*
-                    _ => None,
                 }
             };
         }

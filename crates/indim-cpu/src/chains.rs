@@ -348,7 +348,7 @@ mod tests {
         let names: Vec<_> = expression.names().iter().map(|n| parameter(&n.to_string())).collect();
         let arguments: Vec<_> = names.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let value = expression.build(&b, &arguments, Some(&RuleSet::Numpy)).unwrap();
-        let loops = lower(&b.finish(&[value]).unwrap()).unwrap();
+        let loops = lower(&b.finish(&[value]).unwrap());
         let nest = loops.nests.last().unwrap();
         let describe = |task: &Task| match task {
             Task::Kernel(index) => format!("k{index}"),

@@ -163,11 +163,11 @@ pub struct Executable {
 /// Compiles a graph.
 ///
 /// # Errors
-/// `element-type-not-evaluated`.
+/// None at present: whatever the builder makes can be compiled.
 pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, GraphError> {
     let loops = match options.optimize {
-        true => lower(&optimize(graph))?,
-        false => lower(graph)?,
+        true => lower(&optimize(graph)),
+        false => lower(graph),
     };
     let programs: Vec<Program> =
         loops.nests.iter().map(|nest| Program::compile(nest, options.level)).collect();

@@ -70,11 +70,6 @@ pub enum GraphErrorKind {
     },
     /// A value belongs to another builder.
     ForeignValue,
-    /// Arrays of this type take part in shapes and signatures but cannot be evaluated.
-    ElementTypeNotEvaluated {
-        /// The element type.
-        dtype: DType,
-    },
 }
 
 impl GraphError {
@@ -90,7 +85,6 @@ impl GraphError {
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
             GraphErrorKind::DuplicateParameter { .. } => "duplicate-parameter",
             GraphErrorKind::ForeignValue => "foreign-value",
-            GraphErrorKind::ElementTypeNotEvaluated { .. } => "element-type-not-evaluated",
         }
     }
 
@@ -190,10 +184,6 @@ impl fmt::Display for GraphError {
             GraphErrorKind::ForeignValue => {
                 write!(formatter, "`{operation}` was given a value of another builder")
             }
-            GraphErrorKind::ElementTypeNotEvaluated { dtype } => write!(
-                formatter,
-                "arrays of {dtype} cannot be evaluated yet; convert the file to f32 or f64"
-            ),
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Array literals: `[[1, 2, 3], [4, 5, 6]]`, `2.5`, `f32[1, 2]`, `u8(7)`.
+//! Array literals: `[[1, 2, 3], [4, 5, 6]]`, `2.5`, `f32[1, 2]`, `u8(7)`, `[1+2j, 3]`.
 //!
-//! Without a type, whole numbers make `i64`, any other number makes `f64`, and truth values make
-//! `bool`, as in NumPy. The reader does not recurse, so nothing a user types can exhaust the stack.
+//! Without a type, whole numbers make `i64`, any other number makes `f64`, one with a `j` makes
+//! `c128`, and truth values make `bool`, as in NumPy. The reader does not recurse, so nothing a user
+//! types can exhaust the stack.
 
 use core::fmt;
 use core::ops::Range;
 
-use indim_graph::{Array, ArrayData, DType, for_each_element};
+use indim_graph::{Array, ArrayData, DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::Shape;
 
 /// Brackets may be nested this deep, as many axes as NumPy has.
@@ -29,8 +30,6 @@ pub enum LiteralErrorKind {
     Expected(&'static str),
     /// The word before the brackets is no element type.
     UnknownElementType,
-    /// Elements of this type cannot be evaluated.
-    NotEvaluated(DType),
     /// The element is not of the literal's type.
     WrongElement(DType),
     /// The whole number is less than the least, or more than the greatest of the literal's type.
@@ -61,7 +60,6 @@ impl LiteralError {
         match self.kind {
             LiteralErrorKind::Expected(_) => "bad-literal",
             LiteralErrorKind::UnknownElementType => "unknown-element-type",
-            LiteralErrorKind::NotEvaluated(_) => "element-type-not-evaluated",
             LiteralErrorKind::WrongElement(_) => "wrong-element",
             LiteralErrorKind::DoesNotFit(_) => "element-does-not-fit",
             LiteralErrorKind::Mixed => "mixed-elements",
@@ -94,9 +92,6 @@ impl fmt::Display for LiteralError {
             LiteralErrorKind::Expected(what) => write!(formatter, "expected {what}"),
             LiteralErrorKind::UnknownElementType => {
                 write!(formatter, "{}", indim_graph::UnknownDType)
-            }
-            LiteralErrorKind::NotEvaluated(dtype) => {
-                write!(formatter, "arrays of {dtype} cannot be evaluated yet")
             }
             LiteralErrorKind::WrongElement(dtype) => {
                 write!(formatter, "not an element of type {dtype}")
@@ -211,10 +206,7 @@ impl Reader<'_> {
         let dtype: DType = self.text[span.clone()]
             .parse()
             .map_err(|_| wrong(LiteralErrorKind::UnknownElementType))?;
-        match dtype.is_evaluated() {
-            true => Ok(Some(dtype)),
-            false => Err(wrong(LiteralErrorKind::NotEvaluated(dtype))),
-        }
+        Ok(Some(dtype))
     }
 
     /// Elements in brackets within brackets; a comma may stand behind the last item of a list, as in Python.
@@ -346,6 +338,10 @@ fn common_dtype(text: &str, elements: &[Range<usize>]) -> Result<DType, LiteralE
     if let Some(span) = elements.iter().find(is_odd) {
         return Err(LiteralError { kind: LiteralErrorKind::Mixed, span: span.clone() });
     }
+    let is_imaginary = |span: &Range<usize>| text[span.clone()].ends_with(['j', 'J']);
+    if elements.iter().any(is_imaginary) {
+        return Ok(DType::C128);
+    }
     let is_integer =
         !elements.is_empty() && elements.iter().all(|span| is_whole(&text[span.clone()]));
     Ok(if is_integer { DType::I64 } else { DType::F64 })
@@ -373,10 +369,6 @@ fn elements(text: &str, spans: &[Range<usize>], dtype: DType) -> Result<ArrayDat
                         element.ok_or_else(|| wrong_element(word, dtype, span))
                     }).collect::<Result<_, _>>()?,
                 ),)*
-                _ => return Err(LiteralError {
-                    kind: LiteralErrorKind::NotEvaluated(dtype),
-                    span: 0..text.len(),
-                }),
             }
         };
         (@one boolean $type:ident $word:ident) => {

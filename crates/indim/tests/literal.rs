@@ -1,7 +1,7 @@
 //! Array literals: what is written is read, and every mistake is told with its place.
 
 use indim::literal::{LiteralError, LiteralErrorKind, parse_literal};
-use indim::{Array, ArrayData, DType};
+use indim::{Array, ArrayData, DType, Element, c64, c128, f16};
 use proptest::prelude::*;
 
 #[track_caller]
@@ -48,7 +48,7 @@ fn types_with_a_name() {
     assert_eq!(type_of("u8(7)"), "u8[]");
     assert_eq!(type_of(" pred ( [1, 0, True] ) "), "bool[3]");
     assert_eq!(type_of("i16[]"), "i16[0]");
-    for dtype in DType::ALL.iter().filter(|dtype| dtype.is_evaluated()) {
+    for dtype in DType::ALL {
         assert_eq!(type_of(&format!("{dtype}[0, 1]")), format!("{dtype}[2]"));
     }
 }
@@ -78,6 +78,25 @@ fn numbers_as_python_spells_them() {
     assert_eq!(nearest.elements::<f32>().unwrap(), [1.000_000_1_f32]);
     assert_eq!(array("u64[18446744073709551615]").elements::<u64>().unwrap(), [u64::MAX]);
     assert_eq!(array("[-9223372036854775808]").elements::<i64>().unwrap(), [i64::MIN]);
+}
+
+#[test]
+fn complex_numbers_as_python_spells_them() {
+    assert_eq!(type_of("[1, 2.5j]"), "c128[2]");
+    assert_eq!(type_of("-1e-3-2E+5J"), "c128[]");
+    assert_eq!(type_of("c64[1, inf]"), "c64[2]");
+    let numbers = array("c64[1+2j, -.5-1_0.5j, 3, 4j, -infj, 1e1+1e-1j]");
+    let expected =
+        [(1.0, 2.0), (-0.5, -10.5), (3.0, 0.0), (0.0, 4.0), (0.0, f32::NEG_INFINITY), (10.0, 0.1)];
+    assert_eq!(numbers.elements::<c64>().unwrap(), expected.map(|(re, im)| c64::new(re, im)));
+    let code = "wrong-element";
+    for word in ["j", "1+j", "1+2", "1j+2", "1jj", "+-1j", "1+-2j", "1e+j", "1+2i", "true"] {
+        assert_eq!(refusal(&format!("c128[{word}]")), (code, word));
+    }
+    assert_eq!(refusal("f64[1j]"), (code, "1j"));
+    assert_eq!(refusal("[1j, x]"), (code, "x"));
+    assert_eq!(refusal("[1 + 2j]"), ("bad-literal", "+"));
+    assert_eq!(refusal("[1j, True]"), ("mixed-elements", "True"));
 }
 
 #[test]
@@ -192,10 +211,6 @@ fn texts_that_are_no_literal() {
 fn types_that_are_none() {
     assert_eq!(refusal("f33[1]"), ("unknown-element-type", "f33"));
     assert_eq!(refusal("1[2]"), ("unknown-element-type", "1"));
-    for dtype in DType::ALL.iter().filter(|dtype| !dtype.is_evaluated()) {
-        let text = format!("{dtype}[1]");
-        assert_eq!(refusal(&text), ("element-type-not-evaluated", dtype.name()));
-    }
 }
 
 #[test]
@@ -239,14 +254,15 @@ error[ragged-literal]: this list has 2 items, the first one along axis 1 has 3
 /// An array as a literal. Floats are written in the shortest way that reads back the same.
 fn written(array: &Array, comma: &str, is_named: bool) -> String {
     macro_rules! words {
-        ($($variant:ident),*) => {
+        ($($variant:ident),*; $($complex:ident),*) => {
             match array.data() {
                 $(ArrayData::$variant(elements) => elements.iter().map(|x| format!("{x:?}")).collect(),)*
+                $(ArrayData::$complex(elements) => elements.iter().map(|x| x.to_string()).collect(),)*
                 other => panic!("the test makes no elements of type {}", other.dtype()),
             }
         };
     }
-    let mut items: Vec<String> = words!(Bool, I8, I64, U64, F32, F64);
+    let mut items: Vec<String> = words!(Bool, I8, I64, U64, F16, F32, F64; C64, C128);
     for &size in array.shape().iter().rev() {
         let lists = items.chunks(size.max(1));
         items = lists.map(|list| format!("[{}]", list.join(comma))).collect();
@@ -268,15 +284,32 @@ fn arrays() -> impl Strategy<Value = Array> {
                     .prop_map(move |elements| Array::new(shape.clone(), elements).unwrap())
             }};
         }
-        let floats = {
-            let shape = shape.clone();
-            prop::collection::vec(prop::num::f64::ANY, count).prop_map(move |bits| {
-                // A literal has one NaN.
-                let elements = bits.into_iter().map(|x| if x.is_nan() { f64::NAN } else { x });
-                Array::new(shape.clone(), elements.collect()).unwrap()
-            })
-        };
-        prop_oneof![of!(bool), of!(i8), of!(i64), of!(u64), of!(f32), floats]
+        // A literal has one NaN.
+        macro_rules! canonical {
+            ($type:ty, $elements:expr) => {{
+                let shape = shape.clone();
+                prop::collection::vec($elements, count).prop_map(move |elements| {
+                    let elements: Vec<$type> =
+                        elements.into_iter().map(Element::canonical).collect();
+                    Array::new(shape.clone(), elements).unwrap()
+                })
+            }};
+        }
+        let complex =
+            (prop::num::f64::ANY, prop::num::f64::ANY).prop_map(|(re, im)| c128::new(re, im));
+        let small =
+            (prop::num::f32::ANY, prop::num::f32::ANY).prop_map(|(re, im)| c64::new(re, im));
+        prop_oneof![
+            of!(bool),
+            of!(i8),
+            of!(i64),
+            of!(u64),
+            canonical!(f16, any::<u16>().prop_map(f16::from_bits)),
+            canonical!(f32, prop::num::f32::ANY),
+            canonical!(f64, prop::num::f64::ANY),
+            canonical!(c64, small),
+            canonical!(c128, complex),
+        ]
     };
     prop::collection::vec(1usize..4, 0..5).prop_flat_map(of)
 }
@@ -291,7 +324,7 @@ proptest! {
     #[test]
     fn types_are_found_again(array in arrays()) {
         let found = parse_literal(&written(&array, ", ", false));
-        if matches!(array.dtype(), DType::Bool | DType::I64 | DType::F64) {
+        if matches!(array.dtype(), DType::Bool | DType::I64 | DType::F64 | DType::C128) {
             prop_assert_eq!(found.unwrap(), array);
         }
     }

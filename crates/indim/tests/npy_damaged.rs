@@ -160,7 +160,8 @@ fn ranks_that_numpy_does_not_have_are_read() {
 fn elements_that_are_no_numbers() {
     let code = "unknown-element-type";
     for descr in [
-        "|O", "|S5", "<U5", "<M8[ns]", "<m8[us]", "|V4", "<f16", "<c32", "<i3", "f4", "", "<", "é4",
+        "|O", "|S5", "<U5", "<M8[ns]", "<m8[us]", "|V2", "|V4", "<f16", "<c32", "<i3", "f4", "",
+        "<", "é4",
     ] {
         let message = format!("elements of type `{descr}` are not numbers");
         check(&with(&format!("'{descr}'"), "(2,)"), 8, code, &message);

@@ -43,17 +43,16 @@ fn buffer(array_type: ArrayType, elements: &[u8]) -> Buffer {
 #[cfg(target_endian = "little")]
 fn arrays_are_printed_as_numpy_prints_them() {
     let cases = cases();
-    let (mut differences, mut count) = (Vec::new(), 0);
-    for case in cases.iter().filter(|case| case.array_type.dtype.is_evaluated()) {
+    let mut differences = Vec::new();
+    for case in &cases {
         let text = array_text(&buffer(case.array_type.clone(), &case.elements));
         if text != case.text {
             differences.push(format!("{}\nexpected\n{}\nfound\n{text}\n", case.head, case.text));
         }
-        count += 1;
     }
     let shown = differences.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
-    assert!(differences.is_empty(), "{} of {count} differ\n{shown}", differences.len());
-    assert!(cases.len() == 1595 && count >= 1238, "{count} of {} cases", cases.len());
+    assert!(differences.is_empty(), "{} differ\n{shown}", differences.len());
+    assert_eq!(cases.len(), 1595);
 }
 
 #[test]

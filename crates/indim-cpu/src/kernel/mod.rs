@@ -11,6 +11,7 @@ mod block;
 pub(crate) mod chain;
 pub mod memory;
 mod table;
+mod widened;
 
 pub(crate) use table::chain_kernel;
 pub use table::{convert_kernel, elementwise_kernel};

@@ -4,12 +4,16 @@
 //! compiled for one level.
 
 use indim_graph::{
-    Binary, ConvertTo, ConvertVisitor, DType, Element, Op, OpVisitor, Ternary, Unary, visit_convert,
+    Binary, ConvertTo, ConvertVisitor, DType, Element, FromWide, Op, OpVisitor, Ternary, Unary,
+    Widened, visit_convert,
 };
 
 use super::KernelFn;
 use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
 use super::chain::{ChainBody, ChainFn, ChainVisitor, Link, visit_chain};
+use super::widened::{
+    Shells, WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel,
+};
 use crate::level::{Kind, Level};
 
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
@@ -36,11 +40,47 @@ impl Lookup {
     fn shell<B: Body>(self) -> KernelFn {
         match self.level.kind() {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => avx512::<B>,
+            Kind::Avx512 => Avx512::shell::<B>(),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => avx2::<B>,
-            _ => baseline::<B>,
+            Kind::Avx2 => Avx2::shell::<B>(),
+            _ => Baseline::shell::<B>(),
         }
+    }
+
+    fn widened<W: Widening>(self) -> KernelFn {
+        match self.level.kind() {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => widened_kernel::<Avx512, W>,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => widened_kernel::<Avx2, W>,
+            _ => widened_kernel::<Baseline, W>,
+        }
+    }
+}
+
+struct Baseline;
+#[cfg(target_arch = "x86_64")]
+struct Avx2;
+#[cfg(target_arch = "x86_64")]
+struct Avx512;
+
+impl Shells for Baseline {
+    fn shell<B: Body>() -> KernelFn {
+        baseline::<B>
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Shells for Avx2 {
+    fn shell<B: Body>() -> KernelFn {
+        avx2::<B>
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Shells for Avx512 {
+    fn shell<B: Body>() -> KernelFn {
+        avx512::<B>
     }
 }
 
@@ -57,6 +97,32 @@ impl OpVisitor for Lookup {
 
     fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> KernelFn {
         self.shell::<TernaryBody<O, T>>()
+    }
+
+    fn widened_unary<O, T>(self) -> KernelFn
+    where
+        O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.widened::<WidenedUnary<O, T>>()
+    }
+
+    fn widened_binary<O, T>(self) -> KernelFn
+    where
+        O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.widened::<WidenedBinary<O, T>>()
+    }
+
+    fn widened_ternary<O, T>(self) -> KernelFn
+    where
+        O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>>
+            + Ternary<T::Wide>
+            + 'static,
+        T: Widened,
+    {
+        self.widened::<WidenedTernary<O, T>>()
     }
 }
 

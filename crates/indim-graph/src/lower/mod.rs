@@ -17,44 +17,25 @@ use indim_shape::Shape;
 
 use crate::dtype::DType;
 use crate::element::Array;
-use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, NodeKind, ValueId};
 use loop_nest::{BufferId, LoopProgram};
 use numbered::Numbered;
 
 /// Lowers a graph to loop nests.
-///
-/// # Errors
-/// `element-type-not-evaluated` when a value has a type that cannot be evaluated.
-pub fn lower(graph: &Graph) -> Result<LoopProgram, GraphError> {
-    check_evaluated(graph)?;
+pub fn lower(graph: &Graph) -> LoopProgram {
     let kept = keep::kept_values(graph);
     let mut buffers = Buffers::new(graph, &kept);
     let nests =
         kept.groups().iter().map(|group| body::nest(graph, group, &kept, &mut buffers)).collect();
     let type_of = |&value: &ValueId| graph[value].array_type.clone();
-    Ok(LoopProgram {
+    LoopProgram {
         parameters: graph.parameters().iter().map(type_of).collect(),
         outputs: graph.outputs().iter().map(type_of).collect(),
         temporaries: buffers.temporaries.items().iter().map(type_of).collect(),
         constants: buffers.constants.into_items(),
         counters: buffers.counters.into_items(),
         nests,
-    })
-}
-
-fn check_evaluated(graph: &Graph) -> Result<(), GraphError> {
-    for (value, node) in graph.iter() {
-        let dtype = node.array_type.dtype;
-        if !dtype.is_evaluated() {
-            return Err(GraphError {
-                kind: GraphErrorKind::ElementTypeNotEvaluated { dtype },
-                operation: "evaluate",
-                operands: vec![(graph.value_name(value), node.array_type.clone())],
-            });
-        }
     }
-    Ok(())
 }
 
 /// Which array holds which value.

@@ -2,13 +2,15 @@
 //!
 //! Used by the quick test `main.rs` here and by the long run `examples/accuracy.rs`.
 
-use indim_graph::{Binary, Unary, operations};
+use indim_graph::{Binary, Unary, bf16, f16, operations};
 
 /// A function of one operand: ours at both widths, and the correctly rounded ones of `core-math`.
 pub(crate) struct UnaryCase {
     pub(crate) name: &'static str,
     pub(crate) single: fn(f32) -> f32,
     pub(crate) double: fn(f64) -> f64,
+    pub(crate) f16: fn(f16) -> f16,
+    pub(crate) bf16: fn(bf16) -> bf16,
     pub(crate) single_reference: fn(f32) -> f32,
     pub(crate) double_reference: fn(f64) -> f64,
 }
@@ -29,6 +31,8 @@ macro_rules! unary_cases {
             name: $name,
             single: <operations::$op as Unary<f32>>::apply,
             double: <operations::$op as Unary<f64>>::apply,
+            f16: <operations::$op as Unary<f16>>::apply,
+            bf16: <operations::$op as Unary<bf16>>::apply,
             single_reference: $single,
             double_reference: $double,
         }),*];
@@ -58,6 +62,7 @@ unary_cases! {
     "acosh" Acosh core_math::acoshf, core_math::acosh;
     "atanh" Atanh core_math::atanhf, core_math::atanh;
     "erf" Erf core_math::erff, core_math::erf;
+    "erfc" Erfc core_math::erfcf, core_math::erfc;
     "logistic" Logistic logistic_single, logistic_double;
 }
 
@@ -131,6 +136,14 @@ pub(crate) fn distance_double(result: f64, rounded: f64) -> u64 {
     }
 }
 
+/// How many floats one 16-bit float lies from another; infinite where the signs differ.
+pub(crate) fn distance_half(result: u16, rounded: u16) -> f64 {
+    if (result ^ rounded) & 0x8000 != 0 {
+        return f64::INFINITY;
+    }
+    f64::from(result.abs_diff(rounded))
+}
+
 /// The largest error so far, and where it was.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Worst {
@@ -160,6 +173,29 @@ impl UnaryCase {
             let exact = (self.double_reference)(f64::from(x));
             worst.record(ulp_error_single(result, exact), (f64::from(x), 0.0));
         }
+    }
+
+    /// Measures all 65536 arguments of a 16-bit float, in floats from the correctly rounded result.
+    /// The 64-bit reference is near enough to that to be rounded in its place.
+    pub(crate) fn measure_f16(&self) -> Worst {
+        let mut worst = Worst::default();
+        for x in (0..=u16::MAX).map(f16::from_bits) {
+            let rounded = f16::from_f64((self.double_reference)(x.to_f64()));
+            let distance = distance_half((self.f16)(x).to_bits(), rounded.to_bits());
+            worst.record(distance, (x.to_f64(), 0.0));
+        }
+        worst
+    }
+
+    /// The same for the other 16-bit float.
+    pub(crate) fn measure_bf16(&self) -> Worst {
+        let mut worst = Worst::default();
+        for x in (0..=u16::MAX).map(bf16::from_bits) {
+            let rounded = bf16::from_f64((self.double_reference)(x.to_f64()));
+            let distance = distance_half((self.bf16)(x).to_bits(), rounded.to_bits());
+            worst.record(distance, (x.to_f64(), 0.0));
+        }
+        worst
     }
 
     /// Measures one 64-bit argument, in floats from the nearest one.

@@ -3,7 +3,6 @@
 use core::fmt;
 use std::path::{Path, PathBuf};
 
-use indim_graph::DType;
 use indim_shape::{Shape, ShapeError};
 
 /// A file that cannot be read or written as an array.
@@ -49,16 +48,6 @@ pub enum FileErrorKind {
         /// The type as the header gives it.
         descr: String,
     },
-    /// The elements are of a type that indim has but does not evaluate.
-    NotEvaluated {
-        /// The element type.
-        dtype: DType,
-    },
-    /// The format has no such elements.
-    NoSuchElementType {
-        /// The element type.
-        dtype: DType,
-    },
     /// There is no memory for the elements.
     OutOfMemory {
         /// The bytes asked for.
@@ -100,8 +89,6 @@ impl FileError {
             FileErrorKind::UnknownVersion { .. } => "unknown-version",
             FileErrorKind::HeaderTooLong { .. } | FileErrorKind::BadHeader { .. } => "bad-header",
             FileErrorKind::UnknownElementType { .. } => "unknown-element-type",
-            FileErrorKind::NotEvaluated { .. } => "element-type-not-evaluated",
-            FileErrorKind::NoSuchElementType { .. } => "no-such-element-type",
             FileErrorKind::OutOfMemory { .. } => "out-of-memory",
             FileErrorKind::TooLarge(_) => "too-large",
             FileErrorKind::WrongLength { .. } => "wrong-length",
@@ -149,13 +136,6 @@ impl fmt::Display for FileErrorKind {
             }
             FileErrorKind::UnknownElementType { descr } => {
                 write!(formatter, "elements of type {descr} are not numbers that indim knows")
-            }
-            FileErrorKind::NotEvaluated { dtype } => write!(
-                formatter,
-                "elements of type {dtype} cannot be evaluated yet; save the array as float32 or float64"
-            ),
-            FileErrorKind::NoSuchElementType { dtype } => {
-                write!(formatter, "the .npy format has no elements of type {dtype}; convert to f32")
             }
             FileErrorKind::OutOfMemory { bytes } => {
                 write!(formatter, "there is no memory for {bytes} bytes of elements")

@@ -181,13 +181,8 @@ impl<'a> Parser<'a> {
             return Err(FileErrorKind::UnknownElementType { descr: "a structure".to_owned() });
         }
         let text = String::from_utf8_lossy(self.string()?);
-        let Some((dtype, is_swapped)) = from_descr(&text) else {
-            return Err(FileErrorKind::UnknownElementType { descr: format!("`{text}`") });
-        };
-        match dtype.is_evaluated() {
-            true => Ok((dtype, is_swapped)),
-            false => Err(FileErrorKind::NotEvaluated { dtype }),
-        }
+        from_descr(&text)
+            .ok_or_else(|| FileErrorKind::UnknownElementType { descr: format!("`{text}`") })
     }
 
     fn shape(&mut self) -> Result<Shape, FileErrorKind> {

@@ -1,6 +1,6 @@
 //! Writing `.npy` files: complete, or not at all.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -39,24 +39,27 @@ fn write_beside(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<(), FileErrorKind>,
 ) -> Result<(), FileError> {
-    let written = match std::fs::metadata(path) {
-        Ok(old) if old.is_dir() => Err(FileErrorKind::NotAFile),
-        // A pipe or a device takes the bytes as they come; renaming would put a file in its place.
-        Ok(old) if !old.is_file() => File::options()
-            .write(true)
-            .open(path)
-            .map_err(Into::into)
-            .and_then(|mut file| write(&mut file)),
-        // Behind a link it is the file that is replaced, not the link.
-        Ok(_) => path.canonicalize().map_err(Into::into).and_then(|path| replace(&path, write)),
-        Err(_) => replace(path, write),
+    let written = || {
+        let Ok(old) = std::fs::metadata(path) else { return replace(path, None, write) };
+        if old.is_dir() {
+            return Err(FileErrorKind::NotAFile);
+        }
+        // What may not be written to is not replaced either.
+        let mut file = File::options().write(true).open(path)?;
+        match old.is_file() {
+            // Behind a link it is the file that is replaced, not the link.
+            true => replace(&path.canonicalize()?, Some(old.permissions()), write),
+            // A pipe or a device takes the bytes as they come; renaming would put a file in its place.
+            false => write(&mut file),
+        }
     };
-    written.map_err(|kind| FileError::new(path, kind))
+    written().map_err(|kind| FileError::new(path, kind))
 }
 
-/// Writes a temporary file in the same folder, which one system has, and renames it.
+/// Writes a temporary file in the same folder, so that renaming moves nothing, and renames it.
 fn replace(
     path: &Path,
+    permissions: Option<Permissions>,
     write: impl FnOnce(&mut File) -> Result<(), FileErrorKind>,
 ) -> Result<(), FileErrorKind> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -66,6 +69,9 @@ fn replace(
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
     write(file.as_file_mut())?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
@@ -75,8 +81,7 @@ fn replace(
 /// Writes a dense row-major array in the `.npy` format.
 ///
 /// # Errors
-/// When there are fewer or more elements than the shape asks for, the format has no such elements, or
-/// the output cannot be written.
+/// When there are fewer or more elements than the shape asks for, or the output cannot be written.
 pub fn write_npy_to(
     output: impl Write,
     array_type: &ArrayType,
@@ -88,9 +93,8 @@ pub fn write_npy_to(
         let (shape, available) = (shape.clone(), elements.len());
         return Err(FileErrorKind::WrongLength { shape, expected, available });
     }
-    let descr = to_descr(*dtype).ok_or(FileErrorKind::NoSuchElementType { dtype: *dtype })?;
     let mut output = BufWriter::new(output);
-    output.write_all(&header(&descr, shape))?;
+    output.write_all(&header(&to_descr(*dtype), shape))?;
     output.write_all(elements)?;
     output.flush()?;
     Ok(())
