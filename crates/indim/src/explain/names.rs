@@ -1,6 +1,6 @@
 //! What values are called in an explanation: by the user's names as far as that stays short.
 
-use indim_graph::{Array, Graph, NodeKind, ValueId, for_each_element};
+use indim_graph::{Array, Graph, NodeKind, ValueId, bf16, c64, c128, f16, for_each_element};
 
 /// A longer description gives way to the value's number in the graph's text.
 const MAXIMUM_LENGTH: usize = 32;
