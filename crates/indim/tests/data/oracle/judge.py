@@ -6,8 +6,6 @@ import os
 import struct
 import subprocess
 
-import ml_dtypes
-
 
 def ask(cases):
     """The verdicts on the cases, in order."""
@@ -37,6 +35,8 @@ def bits(value, dtype):
     if math.isnan(value):
         return None
     if dtype == "bf16":
+        import ml_dtypes  # Only who compares such values needs it.
+
         raw, width = int(ml_dtypes.bfloat16(value).view("uint16")), 16
     else:
         form, width = {"f32": ("f", 32), "f64": ("d", 64), "f16": ("e", 16)}[dtype]

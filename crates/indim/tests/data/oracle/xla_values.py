@@ -106,7 +106,7 @@ def conversions():
 def main():
     pairs = [without_flushed(*pair) for pair in known([*table(), *ternary(), *conversions()])]
     report("XLA", pairs)
-    write("xla_values", [thinned(*pair, 8, i) for i, pair in enumerate(pairs)])
+    write("xla_values", [thinned(*pair, 5, i) for i, pair in enumerate(pairs)])
 
 
 main()
