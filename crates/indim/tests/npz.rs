@@ -56,8 +56,8 @@ fn members_longer_than_any_header_are_read_whole() {
     let steps = dense(&read_npz_member(&data("compressed.npz"), "steps").unwrap().view());
     let expected: Vec<i32> = (0..70_000).map(|step| step % 250).collect();
     assert_eq!(steps.elements::<i32>().unwrap(), expected);
-    // Around the length that is read at first.
-    for count in (128 * 1024 - 130)..(128 * 1024 + 3) {
+    // Around the length that is read at first, of which the header takes 128 bytes.
+    for count in (128 * 1024 - 132)..(128 * 1024 - 122) {
         let bytes = archive(&[("x.npy", &npy(count))], CompressionMethod::Stored);
         assert_eq!(read(&bytes, "x").unwrap().bytes().len(), count);
     }
@@ -153,13 +153,16 @@ fn sizes_that_the_archive_tells_wrong() {
 #[test]
 fn every_byte_of_an_archive_damaged() {
     let npy = npy(5);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
     for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
         let good = archive(&[("x.npy", &npy), ("y.npy", &npy)], method);
         for position in 0..good.len() {
             for change in [1, 0x80, 0xff] {
                 let mut damaged = good.clone();
                 damaged[position] ^= change;
-                if let Ok(array) = read(&damaged, "x") {
+                fs::write(&path, &damaged).unwrap();
+                if let Ok(array) = read_npz_member(&path, "x") {
                     // Each member has a checksum, so that what is read is what was written.
                     assert_eq!(array.bytes(), [0, 1, 2, 3, 4], "byte {position}");
                 }

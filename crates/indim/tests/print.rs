@@ -8,7 +8,7 @@ use std::fs;
 
 use common::{bytes, data, dense, shape};
 use indim::print::array_text;
-use indim::{ArrayType, ArrayView, Buffer, DType, row_major_strides};
+use indim::{ArrayType, ArrayView, Buffer, DType, bf16, row_major_strides};
 
 /// An array and its text.
 struct Case {
@@ -53,6 +53,17 @@ fn arrays_are_printed_as_numpy_prints_them() {
     let shown = differences.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
     assert!(differences.is_empty(), "{} differ\n{shown}", differences.len());
     assert_eq!(cases.len(), 1595);
+}
+
+#[test]
+fn bf16_is_printed_as_if_numpy_had_it() {
+    let text = |numbers: &[f32]| {
+        let elements: Vec<u8> =
+            numbers.iter().flat_map(|x| bf16::from_f32(*x).to_bits().to_ne_bytes()).collect();
+        array_text(&buffer(ArrayType::new(DType::Bf16, [numbers.len()]), &elements))
+    };
+    assert_eq!(text(&[0.5, 0.1, -100.0]), "[   0.5    0.1 -100. ]");
+    assert_eq!(text(&[2000.0, f32::NAN]), "[2.e+03    nan]");
 }
 
 #[test]
