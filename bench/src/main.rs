@@ -38,8 +38,11 @@ fn main() {
     let pool = pool.expect("threads can be started");
     eprintln!("level {}, {} threads, into warm memory", indim::Level::detect(), request.threads);
     eprintln!(
-        "{:<24}{:>10}{:>14}{:>12}{:>12}{:>8}",
-        "job", "size", "elements/s", "bytes/s", "limit", "ratio"
+        "ratio: to the loop by hand; run, fresh: of `run` to `run_into`, its memory kept or new"
+    );
+    eprintln!(
+        "{:<24}{:>8}{:>13}{:>14}{:>14}{:>8}{:>8}{:>8}",
+        "job", "size", "elements/s", "bytes/s", "limit", "ratio", "run", "fresh"
     );
     pool.install(|| run_all(&request));
 }
@@ -116,14 +119,22 @@ fn measure<J: Job>(make: impl FnOnce() -> J, size: &str, request: &Request) {
     let mut output = [ArrayViewMut::from_slice(job.shape(), &mut ours).expect("it fits")];
     // Small jobs are repeated within one measurement, so that the clock can see them.
     let repeat = (200_000 / elements).max(1);
-    let (mut our_times, mut limit_times) = (Vec::new(), Vec::new());
+    let mut times = Times::default();
     let start = Instant::now();
-    while our_times.len() <= *PAIRS.start()
-        || (start.elapsed() < BUDGET && our_times.len() <= *PAIRS.end())
+    while times.ours.len() <= *PAIRS.start()
+        || (start.elapsed() < BUDGET && times.ours.len() <= *PAIRS.end())
     {
-        our_times
-            .push(timed(repeat, || executable.run_into(&arguments, &mut output).expect("it runs")));
-        limit_times.push(timed(repeat, || run_by_hand(&job, std::hint::black_box(&mut theirs))));
+        times.ours.push(timed(repeat, || {
+            executable.run_into(&arguments, &mut output).expect("it runs");
+        }));
+        times.limit.push(timed(repeat, || run_by_hand(&job, std::hint::black_box(&mut theirs))));
+        drop(executable.run(&arguments));
+        times.kept.push(timed(repeat, || drop(executable.run(&arguments).expect("it runs"))));
+        if job.space().elements() > 1 << 20 {
+            indim::keep_memory(0);
+            times.fresh.push(timed(1, || drop(executable.run(&arguments).expect("it runs"))));
+            indim::keep_memory(1 << 30);
+        }
     }
     drop(output);
     let bits = |results: &[J::Result]| {
@@ -131,7 +142,20 @@ fn measure<J: Job>(make: impl FnOnce() -> J, size: &str, request: &Request) {
     };
     assert!(bits(&ours) == bits(&theirs), "{}: the results differ", job.name());
     let bytes = executable.forecast().bytes_read + executable.forecast().bytes_written;
-    report(&job, size, bytes, median(our_times), median(limit_times));
+    report(&job, size, bytes, times);
+}
+
+/// The times of the runs.
+#[derive(Default)]
+struct Times {
+    /// Into warm memory.
+    ours: Vec<Duration>,
+    /// The loop by hand, into warm memory.
+    limit: Vec<Duration>,
+    /// Into memory that indim allocates and keeps.
+    kept: Vec<Duration>,
+    /// Into memory that is new to the process.
+    fresh: Vec<Duration>,
 }
 
 fn prepare<J: Job>(job: &J) -> Executable {
@@ -165,15 +189,22 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64()
 }
 
-fn report<J: Job>(job: &J, size: &str, bytes: usize, ours: f64, limit: f64) {
+fn report<J: Job>(job: &J, size: &str, bytes: usize, times: Times) {
     let rate = |amount: usize, time: f64| amount as f64 / time / 1e9;
+    let (ours, limit) = (median(times.ours), median(times.limit));
+    let relative = |times: Vec<Duration>| match times.len() {
+        0 => "-".to_owned(),
+        _ => format!("{:.2}", median(times) / ours),
+    };
     eprintln!(
-        "{:<24}{:>10}{:>10.2} G/s{:>7.1} GB/s{:>7.1} GB/s{:>8.2}",
+        "{:<24}{:>8}{:>9.2} G/s{:>9.1} GB/s{:>9.1} GB/s{:>8.2}{:>8}{:>8}",
         job.name(),
         size,
         rate(job.space().elements(), ours),
         rate(bytes, ours),
         rate(bytes, limit),
-        ours / limit
+        ours / limit,
+        relative(times.kept),
+        relative(times.fresh),
     );
 }

@@ -20,6 +20,13 @@ pub(crate) struct Attributes {
     target: Option<Shape>,
 }
 
+impl Attributes {
+    /// Whether none is given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.dims.is_none() && self.axis.is_none() && self.target.is_none()
+    }
+}
+
 /// One argument that holds a list, which clap would otherwise take for several arguments.
 #[derive(Debug, Clone)]
 struct List(Vec<i64>);

@@ -11,6 +11,7 @@ use crate::shapes::parse_type;
 /// Say a broadcast of one rule set under another.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
   indim convert --from numpy --to xla 2,3 3
   indim convert --from pdpd --axis 1 --to numpy 1x3x224x224 3
   indim convert --from bidirectional --target 2x1x6 --to stablehlo-broadcast-in-dim 3x1")]

@@ -16,6 +16,7 @@ use crate::source::{Source, split_binding};
 /// Explain an expression over typed names, or a rule over shapes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
   indim explain 'add(x, v, dims=[1])' x=f32[2,3] v=f32[3]
   indim explain 'exp(u) * tanh(v)' u=f32[1000,1] v=f32[2000] --svg outer.svg
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]")]
@@ -63,6 +64,8 @@ impl Explain {
                 let shapes: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
                 self.explain_rule(labels.collect(), &shapes)
             }
+            // What is not `NAME=...` can only have been meant as a shape.
+            Err(error) if self.others.iter().any(|text| !text.contains('=')) => Err(error.into()),
             Err(_) => self.explain_expression(),
         }
     }
@@ -83,6 +86,11 @@ impl Explain {
     }
 
     fn explain_expression(&self) -> Result<(), Failure> {
+        if !self.attributes.is_empty() {
+            return Err(Failure::Usage(
+                "an expression carries its own attributes: write add(x, v, dims=[1])".to_owned(),
+            ));
+        }
         let bindings =
             self.others.iter().map(|text| typed_name(text)).collect::<Result<Vec<_>, _>>()?;
         let graph = build_graph(&self.first, &bindings, self.expression_rule()?)?;
@@ -133,8 +141,8 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), String> {
 /// Says on standard error which broadcasts are outer products that may surprise.
 pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
     for broadcast in broadcasts {
-        if let Some(lint) = broadcast.surprising_outer_product() {
-            eprintln!("warning[outer-product]: `{}`: {lint}", broadcast.operation());
+        if let Some(warning) = broadcast.outer_product_warning() {
+            eprintln!("warning[outer-product]: {warning}");
         }
     }
 }

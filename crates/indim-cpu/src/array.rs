@@ -12,6 +12,8 @@ use std::alloc::Layout;
 use indim_graph::{Array, ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Shape, ShapeError};
 
+use crate::pages::{self, Pages};
+
 /// The alignment of buffers: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
 
@@ -337,7 +339,16 @@ fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
 pub struct Buffer {
     array_type: ArrayType,
     first: NonNull<u8>,
-    layout: Layout,
+    bytes: usize,
+    memory: Memory,
+}
+
+/// Where the elements of a buffer lie.
+enum Memory {
+    /// In memory of the allocator, none if there are no bytes.
+    Allocated(Layout),
+    /// In pages of their own, which free themselves.
+    Pages { _pages: Pages },
 }
 
 // SAFETY: a buffer owns its memory, which holds plain numbers.
@@ -363,16 +374,8 @@ impl Buffer {
     pub(crate) unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
         let bytes =
             array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
-        let out_of_memory = ArrayError::OutOfMemory { bytes };
-        let layout =
-            Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory.clone())?;
-        if bytes == 0 {
-            let first = NonNull::<Line>::dangling().cast();
-            return Ok(Buffer { array_type, first, layout });
-        }
-        // SAFETY: the layout is not of size zero.
-        let first = NonNull::new(unsafe { std::alloc::alloc(layout) }).ok_or(out_of_memory)?;
-        Ok(Buffer { array_type, first, layout })
+        let (first, memory) = allocate(bytes).ok_or(ArrayError::OutOfMemory { bytes })?;
+        Ok(Buffer { array_type, first, bytes, memory })
     }
 
     /// Element type and shape.
@@ -383,12 +386,12 @@ impl Buffer {
     /// The elements' bytes in row-major order, in the machine's byte order.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the memory is owned, of this size, and initialised before the buffer was handed out.
-        unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.layout.size()) }
+        unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.bytes) }
     }
 
     /// The elements in row-major order, if they are of type `T`.
     pub fn elements<T: Element>(&self) -> Option<&[T]> {
-        let count = self.layout.size() / core::mem::size_of::<T>();
+        let count = self.bytes / core::mem::size_of::<T>();
         // SAFETY: T is the buffer's element type, the memory is aligned for it and initialised; a
         // kernel writes only 0 and 1 as bool.
         (T::DTYPE == self.array_type.dtype)
@@ -430,11 +433,27 @@ impl Buffer {
 #[repr(align(64))]
 struct Line;
 
+fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
+    if bytes >= pages::MINIMUM_BYTES {
+        let mut pages = Pages::new(bytes)?;
+        return Some((NonNull::new(pages.first())?, Memory::Pages { _pages: pages }));
+    }
+    let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
+    let first = match bytes {
+        0 => NonNull::<Line>::dangling().cast(),
+        // SAFETY: the layout is not of size zero.
+        _ => NonNull::new(unsafe { std::alloc::alloc(layout) })?,
+    };
+    Some((first, Memory::Allocated(layout)))
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if self.layout.size() != 0 {
+        if let Memory::Allocated(layout) = self.memory
+            && layout.size() != 0
+        {
             // SAFETY: the memory was allocated with this layout and is freed once.
-            unsafe { std::alloc::dealloc(self.first.as_ptr(), self.layout) }
+            unsafe { std::alloc::dealloc(self.first.as_ptr(), layout) }
         }
     }
 }

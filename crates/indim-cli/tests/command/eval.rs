@@ -123,6 +123,23 @@ fn the_bits_are_those_of_any_number_of_threads() {
 }
 
 #[test]
+fn the_bits_are_those_of_every_level() {
+    let expression = "tanh(iota(f32, [1000], axis=0) / 100) ** 3";
+    let at = |level: &str| {
+        let mut command = crate::run::command();
+        command.args(["eval", expression, "-o", "-"]).env("INDIM_LEVEL", level);
+        command.output().expect("runs")
+    };
+    let detected = crate::run::command().args(["eval", expression, "-o", "-"]).output();
+    let detected = detected.expect("runs").stdout;
+    assert!(detected.len() > 4000);
+    assert!(at("baseline").stdout == detected);
+    let unknown = at("mmx");
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(unknown.stderr.starts_with(b"error[level]"));
+}
+
+#[test]
 fn errors_are_drawn_with_a_caret_under_the_axis() {
     let message = fails(&["eval", "x + bias", "x=f32[[[1,2],[3,4],[5,6]]]", "bias=f32[1,2,3]"]);
     let expected = "\

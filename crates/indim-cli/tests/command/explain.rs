@@ -111,6 +111,10 @@ fn errors_of_explain() {
     assert!(message.contains('^'), "{message}");
     assert_eq!(indim(&["explain", "--rule", "bidirectional", "2x3"]).code, Some(2));
     assert_eq!(indim(&["explain"]).code, Some(2));
+    fails_with("bad-shape", &["explain", "f32[2,3", "f32[3]"]);
+    fails_with("bad-shape", &["explain", "2x3", "three"]);
+    // Attributes of a bare rule say nothing about an expression.
+    assert_eq!(indim(&["explain", "x + x", "x=f32[2]", "--axis", "1"]).code, Some(2));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod eval;
 mod explain;
 mod hostile;
+#[cfg(unix)]
 mod readme;
 mod run;
 mod seeds;

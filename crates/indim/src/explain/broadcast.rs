@@ -68,6 +68,18 @@ impl ExplainedBroadcast {
         surprising_outer_product(&self.form, SURPRISING_FACTOR)
     }
 
+    /// The lint in words, with the operation and the operands' names.
+    pub fn outer_product_warning(&self) -> Option<String> {
+        let OuterProduct { largest_operand, largest_count, result_count } =
+            self.surprising_outer_product()?;
+        Some(format!(
+            "`{}` is an outer product: every operand expands; the result has {result_count} \
+             elements, `{}`, the largest operand, {largest_count}",
+            self.operation,
+            self.name(largest_operand)
+        ))
+    }
+
     /// For each rule set that speaks of this many operands, its attributes, or why it cannot say it.
     pub fn under_other_rules(&self) -> Vec<(RuleSetName, Result<String, String>)> {
         let is_target = self.form.operands().len() == 1;

@@ -54,6 +54,6 @@ pub(super) fn broadcast(explained: &ExplainedBroadcast) -> Value {
         "operands": operands.map(operand).collect::<Vec<_>>(),
         "result": form.result().sizes(),
         "rules": rules.collect::<Vec<_>>(),
-        "warning": explained.surprising_outer_product().map(|lint| lint.to_string()),
+        "warning": explained.outer_product_warning(),
     })
 }

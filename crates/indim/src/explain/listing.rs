@@ -29,14 +29,15 @@ impl Listing<'_> {
             false => format!("for {} in ndindex({}):", indices.join(", "), sizes.join(", ")),
         };
         text += &format!("{}\n", merged(nest));
+        let is_only_stored = only_stored(nest);
         for (index, instruction) in nest.instructions.iter().enumerate() {
-            if !is_only_stored(nest, index) {
+            if !is_only_stored[index] {
                 text += &format!("    _{index} = {}\n", self.instruction(nest, instruction));
             }
         }
         for store in &nest.stores {
             let value = match store.source {
-                Local::Instruction(index) if is_only_stored(nest, index) => {
+                Local::Instruction(index) if is_only_stored[index] => {
                     self.instruction(nest, &nest.instructions[index])
                 }
                 local => self.local(nest, local),
@@ -66,11 +67,12 @@ impl Listing<'_> {
 
     /// An array at the indices of a nest, such as `x[i0, 0]`; a scalar's name, or its number.
     pub(super) fn access(&self, access: &Access) -> String {
-        let index_of = |array_axis: usize| {
-            let axis = access.axes.iter().position(|&walked| walked == Some(array_axis));
-            axis.map_or_else(|| "0".to_owned(), |axis| format!("i{axis}"))
-        };
-        let indices: Vec<String> = (0..access.array_type.shape.rank()).map(index_of).collect();
+        let mut indices = vec!["0".to_owned(); access.array_type.shape.rank()];
+        for (axis, walked) in access.axes.iter().enumerate() {
+            if let Some(array_axis) = *walked {
+                indices[array_axis] = format!("i{axis}");
+            }
+        }
         if let BufferId::Counter(_) = access.buffer {
             return format!("{}({})", access.array_type.dtype, indices.join(", "));
         }
@@ -97,12 +99,22 @@ impl Listing<'_> {
     }
 }
 
-/// Whether a nest does nothing with an instruction's result but store it, once.
-fn is_only_stored(nest: &LoopNest, index: usize) -> bool {
-    let local = Local::Instruction(index);
-    let is_operand = nest.instructions.iter().any(|next| next.operands.contains(&local));
-    let stores = nest.stores.iter().filter(|store| store.source == local).count();
-    !is_operand && stores == 1
+/// For each instruction, whether its result is stored, once, and not used otherwise.
+fn only_stored(nest: &LoopNest) -> Vec<bool> {
+    let mut uses = vec![0; nest.instructions.len()];
+    let mut stores = uses.clone();
+    let operands = nest.instructions.iter().flat_map(|instruction| &instruction.operands);
+    operands.filter_map(instruction_index).for_each(|index| uses[index] += 1);
+    let sources = nest.stores.iter().map(|store| &store.source);
+    sources.filter_map(instruction_index).for_each(|index| stores[index] += 1);
+    uses.iter().zip(&stores).map(|(&uses, &stores)| uses == 0 && stores == 1).collect()
+}
+
+fn instruction_index(local: &Local) -> Option<usize> {
+    match *local {
+        Local::Instruction(index) => Some(index),
+        Local::Access(_) => None,
+    }
 }
 
 /// A remark on the axes that are left when all arrays are dense and the axes that can be are merged.

@@ -4,7 +4,8 @@ Where the operations are defined otherwise than NumPy's, the table says so and t
 - an integer divided by zero, as dividend of `rem` or `div`: NumPy gives 0, the operations XLA's values;
 - `sign(-0.0)`: NumPy gives 0.0, `maximum` and `minimum` of zeros of both signs: either;
 - `bitwise_count` of a negative number counts the bits of its magnitude;
-- `power` of integers to negative exponents is an error.
+- `power` of integers to negative exponents is an error;
+- `nextafter` of zeros of both signs gives the first for f16, C99 the second.
 
 Elementary functions are compared with mpmath's values, correctly rounded, within 1 ULP; what NumPy's own are away
 from them is printed.
@@ -15,7 +16,7 @@ import numpy as np
 
 from corpus import numbers, operand, write
 from judge import bits, known, report
-from values import ALL, FLOATS, INTEGERS, KINDS, every_tuple, ordinary, special, thinned
+from values import ALL, COMPLEX, FLOATS, INTEGERS, KINDS, dtype_of, every_tuple, ordinary, special, thinned
 
 SIGNED = [name for name in INTEGERS if name[0] == "i"]
 UNSIGNED = [name for name in INTEGERS if name[0] == "u"]
@@ -25,6 +26,10 @@ everywhere = lambda *operands: np.ones(operands[0].shape, bool)
 
 def is_integer(x):
     return x.dtype.kind in "iu"
+
+
+def is_float(x):
+    return np.bool_(dtype_of(x) in FLOATS)
 
 
 def truncated(x, y):
@@ -39,7 +44,10 @@ def divide(x, y):
 
 # name: element types, NumPy's function, where it is comparable.
 EXACT = {
-    "neg": (NUMBERS, np.negative, everywhere),
+    "neg": ([*NUMBERS, *COMPLEX], np.negative, everywhere),
+    "conj": (COMPLEX, np.conjugate, everywhere),
+    "real": ([*FLOATS, *COMPLEX], np.real, everywhere),
+    "imag": ([*FLOATS, *COMPLEX], np.imag, everywhere),
     "abs": ([*SIGNED, *FLOATS], np.abs, everywhere),
     "sign": (NUMBERS, np.sign, lambda x: (x != 0) | is_integer(x)),
     "not": (["bool", *INTEGERS], np.invert, everywhere),
@@ -54,17 +62,17 @@ EXACT = {
     "square": (FLOATS, np.square, everywhere),
     "reciprocal": (FLOATS, np.reciprocal, everywhere),
     "sqrt": (FLOATS, np.sqrt, everywhere),
-    "add": (ALL, np.add, everywhere),
-    "sub": (NUMBERS, np.subtract, everywhere),
+    "add": ([*ALL, *COMPLEX], np.add, everywhere),
+    "sub": ([*NUMBERS, *COMPLEX], np.subtract, everywhere),
     "mul": (ALL, np.multiply, everywhere),
     "div": (NUMBERS, divide, lambda x, y: (y != 0) | ~is_integer(x)),
     "floor_div": (NUMBERS, np.floor_divide, everywhere),
     "py_mod": (NUMBERS, np.remainder, everywhere),
     "rem": (NUMBERS, np.fmod, lambda x, y: (y != 0) | ~is_integer(x)),
-    "max": (ALL, np.maximum, lambda x, y: (x != 0) | (y != 0) | (x.dtype.kind != "f")),
-    "min": (ALL, np.minimum, lambda x, y: (x != 0) | (y != 0) | (x.dtype.kind != "f")),
+    "max": (ALL, np.maximum, lambda x, y: (x != 0) | (y != 0) | ~is_float(x)),
+    "min": (ALL, np.minimum, lambda x, y: (x != 0) | (y != 0) | ~is_float(x)),
     "copysign": (FLOATS, np.copysign, lambda x, y: ~np.isnan(y)),
-    "nextafter": (FLOATS, np.nextafter, everywhere),
+    "nextafter": (FLOATS, np.nextafter, lambda x, y: (x != 0) | (y != 0)),
     "fmax": (FLOATS, np.fmax, lambda x, y: (x != 0) | (y != 0)),
     "fmin": (FLOATS, np.fmin, lambda x, y: (x != 0) | (y != 0)),
     "and": (["bool", *INTEGERS], np.bitwise_and, everywhere),
@@ -73,8 +81,8 @@ EXACT = {
     "shl": (INTEGERS, np.left_shift, everywhere),
     "shr_arithmetic": (SIGNED, np.right_shift, everywhere),
     "shr_logical": (UNSIGNED, np.right_shift, everywhere),
-    "eq": (ALL, np.equal, everywhere),
-    "ne": (ALL, np.not_equal, everywhere),
+    "eq": ([*ALL, *COMPLEX], np.equal, everywhere),
+    "ne": ([*ALL, *COMPLEX], np.not_equal, everywhere),
     "lt": (ALL, np.less, everywhere),
     "le": (ALL, np.less_equal, everywhere),
     "gt": (ALL, np.greater, everywhere),
@@ -100,12 +108,8 @@ def vector_case(op, arrays, dtype):
     return {"rule": "numpy", "op": op, "operands": operands}
 
 
-def result_dtype(array):
-    return next(name for name, kind in KINDS.items() if array.dtype == kind)
-
-
 def expectation(array, ulp=0, data=None):
-    dtype = result_dtype(array)
+    dtype = dtype_of(array)
     expected = {"ok": True, "dtype": dtype, "shape": list(array.shape)}
     expected["data"] = numbers(array, dtype) if data is None else data
     return {**expected, "ulp": ulp} if ulp else expected
@@ -113,17 +117,14 @@ def expectation(array, ulp=0, data=None):
 
 def inputs(dtype, arity):
     chosen = special(dtype)
-    if arity == 2 and dtype in FLOATS:
-        mixed = every_tuple([chosen, chosen])
-    else:
-        mixed = every_tuple([chosen] * arity)
+    mixed = every_tuple([chosen[:: 3 if dtype in COMPLEX and arity == 2 else 1]] * arity)
     return [np.concatenate([m, ordinary(dtype, 400, seed)]) for seed, m in enumerate(mixed)]
 
 
 def exact():
     for op, (dtypes, function, comparable) in EXACT.items():
         for dtype in dtypes:
-            arity = function.nin if isinstance(function, np.ufunc) else 2
+            arity = 1 if op in ("real", "imag") else getattr(function, "nin", 2)
             arrays = inputs(dtype, arity)
             kept = comparable(*arrays)
             arrays = [x[kept] for x in arrays]
@@ -178,7 +179,7 @@ def elementary():
 
 
 def ternary():
-    for dtype in ALL:
+    for dtype in [*ALL, *COMPLEX]:
         x, y = inputs(dtype, 2)
         predicate = ordinary("bool", len(x), 9)
         operands = [operand(x.shape, "bool", numbers(predicate, "bool"))]
@@ -188,22 +189,24 @@ def ternary():
     for dtype in NUMBERS:
         low, x, high = every_tuple([special(dtype)[::3]] * 3)
         result = np.minimum(np.maximum(x, low), high)
-        kept = (result != 0) | (result.dtype.kind != "f")
+        kept = (result != 0) | ~is_float(result)
         yield vector_case("clamp", [low[kept], x[kept], high[kept]], dtype), expectation(result[kept])
 
 
 def conversions():
     """float to integer only inside the range: beyond it C does not say, and NumPy follows the machine."""
-    for source in ALL:
+    for source in [*ALL, *COMPLEX]:
         x = inputs(source, 1)[0]
-        for target in ALL:
+        for target in [*ALL, *COMPLEX]:
             kept = np.ones(x.shape, bool)
-            if source in FLOATS and target in INTEGERS:
-                limits = np.iinfo(KINDS[target])
-                kept = np.isfinite(x) & (x > float(limits.min)) & (x < float(limits.max))
+            if source in [*FLOATS, *COMPLEX] and target in INTEGERS:
+                limits, part = np.iinfo(KINDS[target]), x.real.astype(np.float64)
+                kept = np.isfinite(part) & (part > float(limits.min)) & (part < float(limits.max))
             case = vector_case("convert", [x[kept]], source)
-            with np.errstate(all="ignore"):
-                yield {**case, "to": target}, expectation(x[kept].astype(KINDS[target]))
+            given = x[kept]
+            if source in COMPLEX and target not in ("bool", *COMPLEX):
+                given = given.real
+            yield {**case, "to": target}, expectation(given.astype(KINDS[target]))
 
 
 def broadcasts():
@@ -230,7 +233,7 @@ def main():
     dense = known(dense)
     shaped = list(broadcasts())
     report("NumPy", dense + shaped)
-    write("numpy_values", [thinned(*pair, 10, i) for i, pair in enumerate(dense)] + shaped[:60])
+    write("numpy_values", [thinned(*pair, 6, i) for i, pair in enumerate(dense)] + shaped[:60])
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def main():
     pairs = [(case, real) for case, real in everything if not deviates(case, real)]
     check_model(pairs)
     print(len(pairs), "cases of OpenVINO agree with the model,", len(everything) - len(pairs), "left out")
-    write("openvino_shapes", pick([(case, merged(case, real)) for case, real in pairs], 700))
+    write("openvino_shapes", pick([(case, merged(case, real)) for case, real in pairs], 520))
 
 
 main()

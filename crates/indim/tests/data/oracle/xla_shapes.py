@@ -141,7 +141,7 @@ def main():
     pairs = [*exhaustive(), *larger(20_000)]
     check_model(pairs)
     print(len(pairs), "cases of XLA agree with the model")
-    write("xla_shapes", pick([(case, merged(case, real)) for case, real in pairs], 800))
+    write("xla_shapes", pick([(case, merged(case, real)) for case, real in pairs], 720))
 
 
 main()

@@ -5,12 +5,13 @@ distance that the table gives; XLA's own are that far from correct rounding, ind
 """
 
 import jax
+import ml_dtypes
 import numpy as np
 from jax import lax
 
 from corpus import numbers, operand, write
 from judge import ask, known, report
-from values import ALL, FLOATS, INTEGERS, KINDS, every_tuple, ordinary, special, thinned
+from values import ALL, FLOATS, INTEGERS, KINDS, dtype_of, every_tuple, ordinary, special, thinned
 
 jax.config.update("jax_enable_x64", True)
 SIGNED = [name for name in INTEGERS if name[0] == "i"]
@@ -56,7 +57,7 @@ def vector_case(op, arrays, dtypes):
 
 
 def expectation(array, ulp=0):
-    dtype = next(name for name, kind in KINDS.items() if array.dtype == kind)
+    dtype = dtype_of(array)
     expected = {"ok": True, "dtype": dtype, "shape": list(array.shape), "data": numbers(array, dtype)}
     return {**expected, "ulp": ulp} if ulp else expected
 
@@ -67,7 +68,7 @@ def without_flushed(case, expected):
     if dtype not in FLOATS:
         return case, expected
     [verdict] = ask([case])
-    tiny = float(np.finfo(KINDS[dtype]).tiny)
+    tiny = float(ml_dtypes.finfo(KINDS[dtype]).tiny)
     keep = [i for i, x in enumerate(verdict.get("data", [])) if isinstance(x, str) or x == 0 or abs(x) > 4 * tiny]
     take = lambda data: [data[i] for i in keep]
     operands = [{**one, "shape": [len(keep)], "data": take(one["data"])} for one in case["operands"]]
@@ -105,7 +106,7 @@ def conversions():
 def main():
     pairs = [without_flushed(*pair) for pair in known([*table(), *ternary(), *conversions()])]
     report("XLA", pairs)
-    write("xla_values", [thinned(*pair, 8, i) for i, pair in enumerate(pairs)])
+    write("xla_values", [thinned(*pair, 5, i) for i, pair in enumerate(pairs)])
 
 
 main()
