@@ -1,5 +1,7 @@
 //! Developer commands. `cargo xtask` lists them.
 
+mod bench;
+
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
@@ -9,7 +11,7 @@ cargo xtask COMMAND
   ops      writes docs/ops.md from the table of operations
   accuracy measures the functions over all arguments of 32 bits, with records and checksums
   bless    write what the compiler does now into the documents it is tested against
-  bench    the benchmarks, with the ratio to hand-written loops [--threads N] [--job TEXT] [--size 64MiB]
+  bench    the benchmarks, with the ratio to hand-written loops and to peers; `bench --help` says more
   asan     the tests of the crates with unsafe code under AddressSanitizer";
 
 fn main() -> ExitCode {
@@ -21,10 +23,7 @@ fn main() -> ExitCode {
         Some("bless") => {
             cargo(&["test", "--package", "indim", "--test", "documents"], &[("INDIM_BLESS", "1")])
         }
-        Some("bench") => {
-            let bench = ["run", "--quiet", "--release", "--package", "indim-bench", "--"];
-            cargo(&[&bench[..], &rest].concat(), &[])
-        }
+        Some("bench") => bench::bench(&rest),
         Some("ops") => ops(),
         Some("accuracy") => accuracy(&rest),
         Some("asan") => asan(),
