@@ -83,7 +83,10 @@ fn today() -> String {
 
 /// The date of so many days after 1970-01-01.
 fn date_of(mut days: u64) -> String {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| match year.is_multiple_of(100) {
+        true => year.is_multiple_of(400),
+        false => year.is_multiple_of(4),
+    };
     let mut year = 1970;
     while days >= 365 + u64::from(is_leap(year)) {
         days -= 365 + u64::from(is_leap(year));
