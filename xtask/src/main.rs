@@ -6,9 +6,9 @@ const HELP: &str = "\
 cargo xtask COMMAND
   demo     real data: iris measurements standardised, a picture normalised
   test     everything that must pass: format, clippy, documentation, all tests
-  ops      writes docs/ops.md from the table of operations
-  accuracy measures the functions over all arguments of 32 bits, with records and checksums
   bless    write what the compiler does now into the documents it is tested against
+  ops      write docs/ops.md from the table of operations and the record of their accuracy
+  accuracy measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench    the benchmarks, with the ratio to hand-written loops [--threads N] [--job TEXT] [--size 64MiB]
   asan     the tests of the crates with unsafe code under AddressSanitizer";
 
