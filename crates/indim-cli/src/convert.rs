@@ -4,8 +4,8 @@ use clap::Args;
 use indim::{OperandLabel, RuleSetName, Shape, draw_error, express};
 
 use crate::bare::{Attributes, elaborate};
-use crate::eval::print;
 use crate::failure::Failure;
+use crate::output::print;
 use crate::shapes::parse_type;
 
 /// Say a broadcast of one rule set under another.

@@ -1,6 +1,6 @@
 //! `indim eval`: an expression over files and literals, printed or written to a file.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -10,13 +10,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use indim::explain::broadcasts;
 use indim::files::{write_npy, write_npy_to};
 use indim::print::array_text;
-use indim::{
-    ArrayType, ArrayView, Buffer, CompileOptions, Executable, Expression, GraphBuilder, Level,
-    Limits, Value, compile,
-};
+use indim::{ArrayType, ArrayView, Buffer, CompileOptions, Executable, Level, compile};
 
-use crate::explain::warn_of_outer_products;
+use crate::expression::{build_graph, parse_expression};
 use crate::failure::Failure;
+use crate::output::{print, warn_of_outer_products};
 use crate::rule::Rule;
 use crate::source::{Source, split_binding};
 
@@ -102,44 +100,6 @@ impl Eval {
     }
 }
 
-/// An argument that may begin with a minus, but is no misspelt option.
-pub(crate) fn parse_expression(text: &str) -> Result<String, String> {
-    match text.strip_prefix("--") {
-        Some(option) if option.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-            Err("there is no such option".to_owned())
-        }
-        _ => Ok(text.to_owned()),
-    }
-}
-
-/// The graph of an expression whose names have these types.
-pub(crate) fn build_graph(
-    expression: &str,
-    types: &[(&str, ArrayType)],
-    rule: Option<Rule>,
-) -> Result<indim::Graph, String> {
-    let parsed = Expression::parse(expression, &Limits::default())
-        .map_err(|error| error.draw(expression))?;
-    let b = GraphBuilder::new();
-    let mut bindings: Vec<(&str, Value<'_>)> = Vec::with_capacity(types.len());
-    for (index, (name, array_type)) in types.iter().enumerate() {
-        if !parsed.mentions(name) {
-            return Err(format!("error[unused-name]: `{name}` does not occur in the expression"));
-        }
-        if types[..index].iter().any(|(earlier, _)| earlier == name) {
-            return Err(format!("error[duplicate-name]: `{name}` is bound twice"));
-        }
-        let value = b
-            .parameter(name, array_type.dtype, array_type.shape.clone())
-            .map_err(|error| error.draw())?;
-        bindings.push((*name, value));
-    }
-    let rule = rule.map(Rule::rule_set);
-    let result =
-        parsed.build(&b, &bindings, rule.as_ref()).map_err(|error| error.draw(expression))?;
-    b.finish(&[result]).map_err(|error| error.draw())
-}
-
 /// Runs, with a bar on the terminal when it takes long enough for one to be seen.
 fn run_with_bar(executable: &Executable, inputs: &[ArrayView<'_>]) -> Result<Buffer, String> {
     let points: usize = executable
@@ -165,15 +125,4 @@ fn bar(points: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {percent}% of {len} elements, {eta} left");
     ProgressBar::new(points as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// Writes to standard output; a reader that has seen enough is no error.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), String> {
-    let mut output = io::stdout().lock();
-    match output.write_all(bytes).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("error[io]: standard output: {error}"))
-        }
-        _ => Ok(()),
-    }
 }

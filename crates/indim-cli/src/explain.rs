@@ -7,8 +7,9 @@ use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
 use indim::{ArrayType, CompileOptions, Level, OperandLabel, RuleSetName, Shape, draw_error};
 
 use crate::bare::{Attributes, elaborate};
-use crate::eval::{build_graph, parse_expression, print};
+use crate::expression::{build_graph, parse_expression};
 use crate::failure::Failure;
+use crate::output::{print, warn_of_outer_products};
 use crate::rule::Rule;
 use crate::shapes::{parse_array_type, parse_type};
 use crate::source::{Source, split_binding};
@@ -136,15 +137,6 @@ impl Explain {
 fn write_drawing(path: &Path, drawing: &str) -> Result<(), String> {
     indim::files::write_text(path, drawing)
         .map_err(|error| format!("error[{}]: {error}", error.code()))
-}
-
-/// Says on standard error which broadcasts are outer products that may surprise.
-pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
-    for broadcast in broadcasts {
-        if let Some(warning) = broadcast.outer_product_warning() {
-            eprintln!("warning[outer-product]: {warning}");
-        }
-    }
 }
 
 /// A name with its type, written out or taken from a file.
