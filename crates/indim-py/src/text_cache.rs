@@ -66,7 +66,9 @@ impl CachedProgram {
     }
 }
 
-static TEXTS: Mutex<Vec<(Rule, HashMap<String, Arc<CachedProgram>>)>> = Mutex::new(Vec::new());
+type Texts = HashMap<String, Arc<CachedProgram>>;
+
+static TEXTS: Mutex<Vec<(Rule, Texts)>> = Mutex::new(Vec::new());
 
 /// The program of `text` under `rule`.
 pub(crate) fn program_of_text(
