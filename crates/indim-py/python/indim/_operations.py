@@ -48,7 +48,9 @@ def define(rule):
     """The functions of a rule by name."""
     functions = {}
     for name, text, arity, doc in _names():
-        if text in ("mod", "remainder") and rule != "numpy":
+        if rule == "onnx-legacy" and arity == 3:
+            continue
+        if text in ("mod", "remainder") and rule not in ("numpy", "by attributes"):
             # Under NumPy's rule this is `py_mod`; XLA and OpenVINO mean `rem` by it.
             text = "rem"
         functions[name] = _function(rule, text, arity, doc)
