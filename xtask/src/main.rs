@@ -10,7 +10,10 @@ cargo xtask COMMAND
   demo          real data: iris measurements standardised, a picture normalised
   test          everything that must pass: format, clippy, documentation, all tests, the Python package
   python        the last of these: the wheel built, installed into a clean environment, tested
-  bench         the benchmarks, with the ratio to hand-written loops
+  ops           writes docs/ops.md from the table of operations
+  accuracy      measures the functions over all arguments of 32 bits, with records and checksums
+  bless         write what the compiler does now into the documents it is tested against
+  bench         the benchmarks, with the ratio to hand-written loops [--threads N] [--job TEXT] [--size 64MiB]
   bench-python  the Python package against NumPy, numexpr and JAX
   asan          the tests of the crates with unsafe code under AddressSanitizer";
 
@@ -22,10 +25,15 @@ fn main() -> ExitCode {
         Some("test") => test(),
         Some("python") => python::test(&root()),
         Some("bench-python") => python::bench(&root()),
+        Some("bless") => {
+            cargo(&["test", "--package", "indim", "--test", "documents"], &[("INDIM_BLESS", "1")])
+        }
         Some("bench") => {
             let bench = ["run", "--quiet", "--release", "--package", "indim-bench", "--"];
             cargo(&[&bench[..], &rest].concat(), &[])
         }
+        Some("ops") => ops(),
+        Some("accuracy") => accuracy(&rest),
         Some("asan") => asan(),
         _ => {
             eprintln!("{HELP}");
@@ -68,6 +76,35 @@ fn demo() -> bool {
     let indim =
         ["run", "--quiet", "--release", "--package", "indim-cli", "--", "eval", "--rule", "xla"];
     jobs.iter().all(|job| cargo(&[&indim[..], job].concat(), &[]))
+}
+
+/// Writes the page of operations.
+fn ops() -> bool {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let arguments = ["run", "--quiet", "--package", "indim-graph", "--example", "ops_page"];
+    match Command::new(cargo).args(arguments).current_dir(root).output() {
+        Ok(output) if output.status.success() => {
+            std::fs::write(format!("{root}/docs/ops.md"), output.stdout)
+                .map_err(|error| eprintln!("docs/ops.md cannot be written: {error}"))
+                .is_ok()
+        }
+        Ok(output) => {
+            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+            false
+        }
+        Err(error) => {
+            eprintln!("cargo cannot be run: {error}");
+            false
+        }
+    }
+}
+
+/// The measurement is compiled for this processor: it is several times faster, with the same bits.
+fn accuracy(arguments: &[&str]) -> bool {
+    let run = ["run", "--release", "--package", "indim-graph", "--example", "accuracy", "--"];
+    let variables = [("RUSTFLAGS", "-C target-cpu=native"), ("CARGO_TARGET_DIR", "target/native")];
+    cargo(&[&run[..], arguments].concat(), &variables)
 }
 
 /// The sanitizer is an unstable flag, which the stable compiler accepts when told to.

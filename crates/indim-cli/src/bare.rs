@@ -3,6 +3,7 @@
 use clap::Args;
 use indim::{Broadcast, RuleSet, RuleSetName, Shape, ShapeError, TargetRule};
 
+use crate::failure::Failure;
 use crate::shapes::{parse_integers, parse_type};
 
 /// The attributes of a rule.
@@ -19,6 +20,13 @@ pub(crate) struct Attributes {
     target: Option<Shape>,
 }
 
+impl Attributes {
+    /// Whether none is given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.dims.is_none() && self.axis.is_none() && self.target.is_none()
+    }
+}
+
 /// One argument that holds a list, which clap would otherwise take for several arguments.
 #[derive(Debug, Clone)]
 struct List(Vec<i64>);
@@ -31,12 +39,12 @@ fn parse_target(text: &str) -> Result<Shape, String> {
     parse_type(text).map(|(_, shape)| shape)
 }
 
-/// A rule set with attributes, elaborated on some operands.
+/// A rule set with attributes, elaborated on some operands, and what it is called with them.
 pub(crate) fn elaborate(
     rule: RuleSetName,
     attributes: &Attributes,
     operands: &[Shape],
-) -> Result<Result<Broadcast, ShapeError>, String> {
+) -> Result<(String, Result<Broadcast, ShapeError>), Failure> {
     let dims = attributes.dims.clone().map_or_else(Vec::new, |list| list.0);
     let axis = attributes.axis;
     let elementwise = match rule {
@@ -47,14 +55,16 @@ pub(crate) fn elaborate(
         RuleSetName::Pdpd => RuleSet::Pdpd { axis },
         RuleSetName::OnnxLegacy => RuleSet::OnnxLegacy { broadcast: true, axis },
         _ => {
-            let rule = target_rule(rule, dims, axis);
+            let (name, rule) = (rule, target_rule(rule, dims, axis));
             let (Some(target), [data]) = (&attributes.target, operands) else {
-                return Err("error[usage]: this rule takes one shape and --target".to_owned());
+                return Err(Failure::Usage(format!(
+                    "the rule {name} takes one shape and --target"
+                )));
             };
-            return Ok(rule.elaborate(data, target));
+            return Ok((format!("{rule} target={target}"), rule.elaborate(data, target)));
         }
     };
-    Ok(elementwise.elaborate(operands))
+    Ok((elementwise.to_string(), elementwise.elaborate(operands)))
 }
 
 fn target_rule(rule: RuleSetName, dims: Vec<i64>, axis: Option<i64>) -> TargetRule {

@@ -4,12 +4,14 @@ use clap::Args;
 use indim::{OperandLabel, RuleSetName, Shape, draw_error, express};
 
 use crate::bare::{Attributes, elaborate};
-use crate::eval::print;
+use crate::failure::Failure;
+use crate::output::print;
 use crate::shapes::parse_type;
 
 /// Say a broadcast of one rule set under another.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
   indim convert --from numpy --to xla 2,3 3
   indim convert --from pdpd --axis 1 --to numpy 1x3x224x224 3
   indim convert --from bidirectional --target 2x1x6 --to stablehlo-broadcast-in-dim 3x1")]
@@ -29,11 +31,12 @@ pub(crate) struct Convert {
 
 impl Convert {
     /// Runs the command.
-    pub(crate) fn run(&self) -> Result<(), String> {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
         let types =
             self.shapes.iter().map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>()?;
         let operands: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
-        let form = elaborate(self.from, &self.attributes, &operands)?.map_err(|error| {
+        let (_, form) = elaborate(self.from, &self.attributes, &operands)?;
+        let form = form.map_err(|error| {
             let name = |index: usize| format!("operand {index}");
             let names: Vec<String> = (0..types.len()).map(name).collect();
             let labels: Vec<OperandLabel<'_>> = names
@@ -48,6 +51,6 @@ impl Convert {
         })?;
         let said =
             express(&form, self.to).map_err(|reason| format!("error[inexpressible]: {reason}"))?;
-        print(format!("{said}\n").as_bytes())
+        Ok(print(format!("{said}\n").as_bytes())?)
     }
 }

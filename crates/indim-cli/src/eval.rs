@@ -1,6 +1,6 @@
 //! `indim eval`: an expression over files and literals, printed or written to a file.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,15 +8,19 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use indim::explain::broadcasts;
 use indim::files::{write_npy, write_npy_to};
 use indim::print::array_text;
-use indim::{
-    ArrayType, ArrayView, Buffer, CompileOptions, Executable, Expression, GraphBuilder, Level,
-    Limits, Value, compile,
-};
+use indim::{ArrayType, ArrayView, Buffer, CompileOptions, Executable, Level, compile};
 
+use crate::expression::{build_graph, parse_expression};
+use crate::failure::Failure;
+use crate::output::{print, warn_of_outer_products};
 use crate::rule::Rule;
 use crate::source::{Source, split_binding};
+
+/// More threads than any machine has processors only cost time and memory to start.
+const MAXIMUM_THREADS: i64 = 1024;
 
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
@@ -28,6 +32,7 @@ A SOURCE is a .npy file, archive.npz:member, or a literal such as [[1,2,3],[4,5,
   indim eval 'where(x > 0, x, exp(x) - 1)' x=x.npy -o elu.npy")]
 pub(crate) struct Eval {
     /// The expression.
+    #[arg(allow_hyphen_values = true, value_parser = parse_expression)]
     expression: String,
     /// What its names stand for.
     #[arg(value_name = "NAME=SOURCE")]
@@ -39,13 +44,16 @@ pub(crate) struct Eval {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// How many threads compute; all processors when absent.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
+    /// Warn of outer products, where the result is far larger than every operand.
+    #[arg(long)]
+    warn_outer_product: bool,
 }
 
 impl Eval {
     /// Runs the command.
-    pub(crate) fn run(&self) -> Result<(), String> {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
         let sources = self.open_sources()?;
         let types: Vec<(&str, ArrayType)> =
             sources.iter().map(|(name, source)| (*name, source.array_type())).collect();
@@ -54,7 +62,7 @@ impl Eval {
         let pool = threads.build().map_err(|error| format!("error[threads]: {error}"))?;
         let views: Vec<ArrayView<'_>> = sources.iter().map(|(_, source)| source.view()).collect();
         let result = pool.install(|| run_with_bar(&executable, &views))?;
-        self.deliver(&result)
+        Ok(self.deliver(&result)?)
     }
 
     fn open_sources(&self) -> Result<Vec<(&str, Source)>, String> {
@@ -69,6 +77,9 @@ impl Eval {
 
     fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, String> {
         let graph = build_graph(&self.expression, types, self.rule)?;
+        if self.warn_outer_product {
+            warn_of_outer_products(&broadcasts(&graph));
+        }
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
         let options = CompileOptions { level, ..CompileOptions::default() };
         compile(&graph, &options).map_err(|error| error.draw())
@@ -88,31 +99,6 @@ impl Eval {
         write_npy(output, result.array_type(), result.bytes())
             .map_err(|error| format!("error[{}]: {error}", error.code()))
     }
-}
-
-/// The graph of an expression whose names have these types.
-pub(crate) fn build_graph(
-    expression: &str,
-    types: &[(&str, ArrayType)],
-    rule: Option<Rule>,
-) -> Result<indim::Graph, String> {
-    let parsed = Expression::parse(expression, &Limits::default())
-        .map_err(|error| error.draw(expression))?;
-    let b = GraphBuilder::new();
-    let mut bindings: Vec<(&str, Value<'_>)> = Vec::with_capacity(types.len());
-    for (name, array_type) in types {
-        if !parsed.mentions(name) {
-            return Err(format!("error[unused-name]: `{name}` does not occur in the expression"));
-        }
-        let value = b
-            .parameter(name, array_type.dtype, array_type.shape.clone())
-            .map_err(|error| error.draw())?;
-        bindings.push((*name, value));
-    }
-    let rule = rule.map(Rule::rule_set);
-    let result =
-        parsed.build(&b, &bindings, rule.as_ref()).map_err(|error| error.draw(expression))?;
-    b.finish(&[result]).map_err(|error| error.draw())
 }
 
 /// Runs, with a bar on the terminal when it takes long enough for one to be seen.
@@ -141,15 +127,4 @@ fn bar(points: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {percent}% of {len} elements, {eta} left");
     ProgressBar::new(points as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// Writes to standard output; a reader that has seen enough is no error.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), String> {
-    let mut output = io::stdout().lock();
-    match output.write_all(bytes).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("error[io]: standard output: {error}"))
-        }
-        _ => Ok(()),
-    }
 }

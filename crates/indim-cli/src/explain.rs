@@ -1,13 +1,15 @@
 //! `indim explain`: what an expression or a bare rule does, as text, as JSON, as a drawing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use indim::explain::{ExplainedBroadcast, Explanation};
+use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
 use indim::{ArrayType, CompileOptions, Level, OperandLabel, RuleSetName, Shape, draw_error};
 
 use crate::bare::{Attributes, elaborate};
-use crate::eval::{build_graph, print};
+use crate::expression::{build_graph, parse_expression};
+use crate::failure::Failure;
+use crate::output::{print, warn_of_outer_products};
 use crate::rule::Rule;
 use crate::shapes::{parse_array_type, parse_type};
 use crate::source::{Source, split_binding};
@@ -15,13 +17,17 @@ use crate::source::{Source, split_binding};
 /// Explain an expression over typed names, or a rule over shapes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
   indim explain 'add(x, v, dims=[1])' x=f32[2,3] v=f32[3]
   indim explain 'exp(u) * tanh(v)' u=f32[1000,1] v=f32[2000] --svg outer.svg
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]")]
 pub(crate) struct Explain {
-    /// An expression followed by NAME=TYPE (or NAME=FILE), or shapes alone.
-    #[arg(required = true, value_name = "EXPR | SHAPE")]
-    arguments: Vec<String>,
+    /// An expression, or the first shape.
+    #[arg(value_name = "EXPR | SHAPE", allow_hyphen_values = true, value_parser = parse_expression)]
+    first: String,
+    /// What the expression's names stand for (NAME=TYPE, or NAME=FILE), or more shapes.
+    #[arg(value_name = "NAME=TYPE | SHAPE")]
+    others: Vec<String>,
     /// The rule of every operation, or the bare rule to explain.
     #[arg(long)]
     rule: Option<RuleSetName>,
@@ -30,7 +36,7 @@ pub(crate) struct Explain {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// Draw the broadcasts into this file.
+    /// Draw the broadcasts, or the error, into this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Warn of outer products, where the result is far larger than every operand.
@@ -40,8 +46,17 @@ pub(crate) struct Explain {
 
 impl Explain {
     /// Runs the command.
-    pub(crate) fn run(&self) -> Result<(), String> {
-        match self.arguments.iter().map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>() {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let explained = self.explain();
+        if let (Some(path), Err(Failure::Input(message))) = (&self.svg, &explained) {
+            write_drawing(path, &message_svg(message))?;
+        }
+        explained
+    }
+
+    fn explain(&self) -> Result<(), Failure> {
+        let arguments = std::iter::once(&self.first).chain(&self.others);
+        match arguments.map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>() {
             Ok(types) => {
                 let names = (0..types.len()).map(|index| format!("operand {index}"));
                 let labels = names.zip(&types).map(|(name, (dtype, _))| {
@@ -50,30 +65,36 @@ impl Explain {
                 let shapes: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
                 self.explain_rule(labels.collect(), &shapes)
             }
+            // What is not `NAME=...` can only have been meant as a shape.
+            Err(error) if self.others.iter().any(|text| !text.contains('=')) => Err(error.into()),
             Err(_) => self.explain_expression(),
         }
     }
 
-    fn explain_rule(&self, labels: Vec<(String, String)>, shapes: &[Shape]) -> Result<(), String> {
+    fn explain_rule(&self, labels: Vec<(String, String)>, shapes: &[Shape]) -> Result<(), Failure> {
         let rule = self.rule.unwrap_or(RuleSetName::Numpy);
-        let form = elaborate(rule, &self.attributes, shapes)?.map_err(|error| {
+        let (rule, form) = elaborate(rule, &self.attributes, shapes)?;
+        let form = form.map_err(|error| {
             let labels: Vec<OperandLabel<'_>> = labels
                 .iter()
                 .map(|(name, element_type)| OperandLabel { name, element_type })
                 .collect();
             draw_error(&error, "broadcast", &labels)
         })?;
-        let explained = ExplainedBroadcast::new(rule.as_str(), labels, form);
+        let explained = ExplainedBroadcast::of_rule(rule, labels, form);
         self.warn(core::slice::from_ref(&explained));
         self.deliver(&explained.to_string(), || explained.to_json(), || explained.to_svg())
     }
 
-    fn explain_expression(&self) -> Result<(), String> {
-        let (expression, bindings) =
-            self.arguments.split_first().ok_or("error[usage]: nothing to explain")?;
+    fn explain_expression(&self) -> Result<(), Failure> {
+        if !self.attributes.is_empty() {
+            return Err(Failure::Usage(
+                "an expression carries its own attributes: write add(x, v, dims=[1])".to_owned(),
+            ));
+        }
         let bindings =
-            bindings.iter().map(|text| typed_name(text)).collect::<Result<Vec<_>, _>>()?;
-        let graph = build_graph(expression, &bindings, self.expression_rule()?)?;
+            self.others.iter().map(|text| typed_name(text)).collect::<Result<Vec<_>, _>>()?;
+        let graph = build_graph(&self.first, &bindings, self.expression_rule()?)?;
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
         let options = CompileOptions { level, ..CompileOptions::default() };
         let explanation = Explanation::new(&graph, &options).map_err(|error| error.draw())?;
@@ -81,22 +102,21 @@ impl Explain {
         self.deliver(&explanation.to_string(), || explanation.to_json(), || explanation.to_svg())
     }
 
-    fn expression_rule(&self) -> Result<Option<Rule>, String> {
+    fn expression_rule(&self) -> Result<Option<Rule>, Failure> {
         self.rule.map_or(Ok(None), |rule| match rule {
             RuleSetName::None => Ok(Some(Rule::None)),
             RuleSetName::Numpy => Ok(Some(Rule::Numpy)),
             RuleSetName::Xla => Ok(Some(Rule::Xla)),
             RuleSetName::Pdpd => Ok(Some(Rule::Pdpd)),
-            other => Err(format!(
-                "error[usage]: an expression has no rule {other}; it is numpy, xla, pdpd or none"
-            )),
+            other => Err(Failure::Usage(format!(
+                "an expression has no rule {other}; it is numpy, xla, pdpd or none"
+            ))),
         })
     }
 
     fn warn(&self, broadcasts: &[ExplainedBroadcast]) {
-        let lints = broadcasts.iter().filter(|_| self.warn_outer_product);
-        for (broadcast, lint) in lints.filter_map(|b| Some((b, b.surprising_outer_product()?))) {
-            eprintln!("warning[outer-product]: `{}`: {lint}", broadcast.operation());
+        if self.warn_outer_product {
+            warn_of_outer_products(broadcasts);
         }
     }
 
@@ -105,14 +125,18 @@ impl Explain {
         text: &str,
         json: impl FnOnce() -> String,
         svg: impl FnOnce() -> String,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         if let Some(path) = &self.svg {
-            indim::files::write_text(path, &svg())
-                .map_err(|error| format!("error[{}]: {error}", error.code()))?;
+            write_drawing(path, &svg())?;
         }
         let text = if self.json { json() } else { text.to_owned() };
-        print(format!("{}\n", text.trim_end()).as_bytes())
+        Ok(print(format!("{}\n", text.trim_end()).as_bytes())?)
     }
+}
+
+fn write_drawing(path: &Path, drawing: &str) -> Result<(), String> {
+    indim::files::write_text(path, drawing)
+        .map_err(|error| format!("error[{}]: {error}", error.code()))
 }
 
 /// A name with its type, written out or taken from a file.

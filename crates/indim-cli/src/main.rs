@@ -8,7 +8,10 @@ mod bare;
 mod convert;
 mod eval;
 mod explain;
+mod expression;
+mod failure;
 mod oracle;
+mod output;
 mod rule;
 mod shapes;
 mod source;
@@ -40,14 +43,10 @@ fn main() -> ExitCode {
         Command::Eval(eval) => eval.run(),
         Command::Explain(explain) => explain.run(),
         Command::Convert(convert) => convert.run(),
-        Command::Oracle => oracle::run(),
+        Command::Oracle => oracle::run().map_err(failure::Failure::Input),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprint!("{}", message.trim_end());
-            eprintln!();
-            ExitCode::FAILURE
-        }
+        Err(failure) => failure.report(),
     }
 }

@@ -1,30 +1,36 @@
 //! `indim oracle`: a stream of cases in, a stream of verdicts out.
 
-use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
-/// A line longer than this is no case; the rest of it is skipped.
-const MAXIMUM_LINE: u64 = 256 << 20;
+/// A longer line is refused unread: a text of numbers takes some fifty times its size once read.
+const MAXIMUM_LINE: usize = 16 << 20;
 
 /// Answers every line of standard input; only broken pipes and unreadable input end the stream early.
 pub(crate) fn run() -> Result<(), String> {
-    let mut input = io::stdin().lock();
-    let mut output = BufWriter::new(io::stdout().lock());
+    let output = BufWriter::new(io::stdout().lock());
+    answer_lines(BufReader::new(io::stdin().lock()), output, MAXIMUM_LINE)
+}
+
+fn answer_lines<R: Read>(
+    mut input: BufReader<R>,
+    mut output: impl Write,
+    maximum: usize,
+) -> Result<(), String> {
     let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = input.by_ref().take(MAXIMUM_LINE).read_until(b'\n', &mut line);
-        if read.map_err(|error| format!("error[io]: standard input: {error}"))? == 0 {
-            break;
-        }
+    while let Some(is_whole) = next_line(&mut input, &mut line, maximum)
+        .map_err(|error| format!("error[io]: standard input: {error}"))?
+    {
         let text = String::from_utf8_lossy(&line);
-        if text.trim().is_empty() {
-            continue;
-        }
-        let is_last = input.fill_buf().map_or(true, <[u8]>::is_empty);
-        let written = writeln!(output, "{}", indim::oracle::verdict(text.trim()));
-        // Whoever sends case by case waits for each verdict.
-        let flushed = written.and_then(|()| if is_last { Ok(()) } else { output.flush() });
-        match flushed {
+        let verdict = match is_whole {
+            true if text.trim().is_empty() => continue,
+            true => indim::oracle::verdict(text.trim()),
+            false => indim::oracle::bad_line(&format!("the line is longer than {maximum} bytes")),
+        };
+        // Whoever sends case by case waits for each verdict, so nothing may stay here while the
+        // next line is awaited.
+        let is_awaiting = !input.buffer().contains(&b'\n');
+        let written = writeln!(output, "{verdict}");
+        match written.and_then(|()| if is_awaiting { output.flush() } else { Ok(()) }) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             result => result.map_err(|error| format!("error[io]: standard output: {error}"))?,
         }
@@ -33,4 +39,93 @@ pub(crate) fn run() -> Result<(), String> {
         io::ErrorKind::BrokenPipe => Ok(()),
         _ => Err(format!("error[io]: standard output: {error}")),
     })
+}
+
+/// Reads a line; whether it is whole, or was too long and the rest of it is skipped. `None` at the end.
+fn next_line(
+    input: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    maximum: usize,
+) -> io::Result<Option<bool>> {
+    line.clear();
+    let limit = maximum as u64 + 1;
+    if input.by_ref().take(limit).read_until(b'\n', line)? == 0 {
+        return Ok(None);
+    }
+    let is_whole = line.len() <= maximum || line.ends_with(b"\n");
+    if !is_whole {
+        input.skip_until(b'\n')?;
+    }
+    Ok(Some(is_whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, BufReader, Read, Write};
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::answer_lines;
+
+    const CASE: &str = r#"{"rule":"none","operands":[{"shape":[2]}]}"#;
+    const VERDICT: &str = r#"{"ok":true,"dtype":"f32","shape":[2],"maps":[[0]]}"#;
+
+    fn answers(text: &[u8], maximum: usize) -> Vec<String> {
+        let mut output = Vec::new();
+        answer_lines(BufReader::new(text), &mut output, maximum).unwrap();
+        String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_stream_goes_on_after_a_bad_line() {
+        let text = [CASE.as_bytes(), b"\n\xff\xfe{\n \r\n", CASE.as_bytes()].concat();
+        let answers = answers(&text, 100);
+        assert_eq!(answers.len(), 3, "a blank line has no verdict");
+        assert_eq!((&*answers[0], &*answers[2]), (VERDICT, VERDICT));
+        assert!(answers[1].contains(r#""code":"bad-request""#), "{}", answers[1]);
+    }
+
+    #[test]
+    fn a_line_too_long_has_one_verdict() {
+        let text = format!("{}\n{CASE}\n{CASE}", "x".repeat(50_000));
+        let answers = answers(text.as_bytes(), CASE.len());
+        let refusal =
+            r#"{"ok":false,"code":"bad-request","message":"the line is longer than 42 bytes"}"#;
+        assert_eq!(answers, [refusal, VERDICT, VERDICT]);
+    }
+
+    /// Lines come and verdicts go one by one.
+    struct Lines(Receiver<String>);
+    struct Verdicts(Sender<()>);
+
+    impl Read for Lines {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let line = self.0.recv().unwrap_or_default();
+            buffer[..line.len()].copy_from_slice(line.as_bytes());
+            Ok(line.len())
+        }
+    }
+
+    impl Write for Verdicts {
+        fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+            Ok(buffer.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            let _ = self.0.send(());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_sent_before_the_next_line_is_awaited() {
+        let (send, lines) = channel();
+        let (verdicts, flushed) = channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| answer_lines(BufReader::new(Lines(lines)), Verdicts(verdicts), 100));
+            for _ in 0..3 {
+                send.send(format!("{CASE}\n")).unwrap();
+                flushed.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+            }
+            drop(send);
+        });
+    }
 }

@@ -21,7 +21,9 @@ impl Source {
         if let Some((archive, member)) = archive_member(text) {
             return read_npz_member(archive, member).map(Source::File).map_err(from_file);
         }
-        if text.ends_with(".npy") || Path::new(text).is_file() {
+        // A pipe or a device is no literal either; reading it tells what is wrong.
+        let exists = std::fs::metadata(text).is_ok_and(|metadata| !metadata.is_dir());
+        if text.ends_with(".npy") || exists {
             return ArrayFile::open(Path::new(text)).map(Source::File).map_err(from_file);
         }
         parse_literal(text).map(Source::Literal).map_err(|error| {
@@ -57,5 +59,16 @@ pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), String> {
     match text.split_once('=') {
         Some((name, source)) if !name.trim().is_empty() => Ok((name.trim(), source)),
         _ => Err(format!("error[bad-binding]: `{text}` is not of the form NAME=SOURCE")),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_refused_as_files() {
+        let error = Source::open("/dev/null").unwrap_err();
+        assert!(error.starts_with("error[not-a-file]: /dev/null: not a regular file"), "{error}");
     }
 }

@@ -9,8 +9,10 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::alloc::Layout;
 
-use indim_graph::{Array, ArrayType, DType, Element, for_each_element};
+use indim_graph::{Array, ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Shape, ShapeError};
+
+use crate::pages::{self, Pages};
 
 /// The alignment of buffers: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
@@ -91,6 +93,20 @@ pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
     array_type.shape.row_major_strides().into_iter().map(|stride| stride * size).collect()
 }
 
+/// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.
+fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
+    if array_type.shape.contains(&0) {
+        return true;
+    }
+    let mut dense = array_type.dtype.size() as isize;
+    array_type.shape.iter().zip(strides).rev().all(|(&size, &stride)| {
+        let is_dense = size == 1 || stride == dense;
+        // The views' constructors have checked that the bytes fit `isize`.
+        dense = dense.wrapping_mul(size as isize);
+        is_dense
+    })
+}
+
 fn check_within(
     array_type: &ArrayType,
     strides: &[isize],
@@ -151,6 +167,7 @@ macro_rules! define_view {
             array_type: ArrayType,
             strides: Vec<isize>,
             first: NonNull<u8>,
+            is_row_major: bool,
             memory: PhantomData<$slice>,
         }
 
@@ -169,7 +186,13 @@ macro_rules! define_view {
             ///   inputs of the same call, whose overlap `run_into` handles;
             /// - `strides` has one entry per axis, and the array's bytes fit `isize`.
             pub unsafe fn from_raw(array_type: ArrayType, strides: Vec<isize>, first: NonNull<u8>) -> Self {
-                $name { array_type, strides, first, memory: PhantomData }
+                let is_row_major = is_row_major(&array_type, &strides);
+                $name { array_type, strides, first, is_row_major, memory: PhantomData }
+            }
+
+            /// Whether the elements are dense and in row-major order.
+            pub fn is_row_major(&self) -> bool {
+                self.is_row_major
             }
 
             /// Element type and shape.
@@ -248,7 +271,6 @@ impl<'a> ArrayView<'a> {
             ($($variant:ident $type:ident $class:ident;)*) => {
                 match array.dtype() {
                     $(DType::$variant => array.elements::<$type>().map(bytes_of),)*
-                    _ => None,
                 }
             };
         }
@@ -299,7 +321,7 @@ impl<'a> ArrayViewMut<'a> {
 
     /// Whether no two elements share memory, as far as can be told cheaply.
     pub(crate) fn has_separate_elements(&self) -> bool {
-        has_separate_elements(&self.array_type, &self.strides)
+        self.is_row_major || has_separate_elements(&self.array_type, &self.strides)
     }
 }
 
@@ -317,7 +339,16 @@ fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
 pub struct Buffer {
     array_type: ArrayType,
     first: NonNull<u8>,
-    layout: Layout,
+    bytes: usize,
+    memory: Memory,
+}
+
+/// Where the elements of a buffer lie.
+enum Memory {
+    /// In memory of the allocator, none if there are no bytes.
+    Allocated(Layout),
+    /// In pages of their own, which free themselves.
+    Pages { _pages: Pages },
 }
 
 // SAFETY: a buffer owns its memory, which holds plain numbers.
@@ -343,16 +374,8 @@ impl Buffer {
     pub(crate) unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
         let bytes =
             array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
-        let out_of_memory = ArrayError::OutOfMemory { bytes };
-        let layout =
-            Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| out_of_memory.clone())?;
-        if bytes == 0 {
-            let first = NonNull::<Line>::dangling().cast();
-            return Ok(Buffer { array_type, first, layout });
-        }
-        // SAFETY: the layout is not of size zero.
-        let first = NonNull::new(unsafe { std::alloc::alloc(layout) }).ok_or(out_of_memory)?;
-        Ok(Buffer { array_type, first, layout })
+        let (first, memory) = allocate(bytes).ok_or(ArrayError::OutOfMemory { bytes })?;
+        Ok(Buffer { array_type, first, bytes, memory })
     }
 
     /// Element type and shape.
@@ -363,12 +386,12 @@ impl Buffer {
     /// The elements' bytes in row-major order, in the machine's byte order.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the memory is owned, of this size, and initialised before the buffer was handed out.
-        unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.layout.size()) }
+        unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.bytes) }
     }
 
     /// The elements in row-major order, if they are of type `T`.
     pub fn elements<T: Element>(&self) -> Option<&[T]> {
-        let count = self.layout.size() / core::mem::size_of::<T>();
+        let count = self.bytes / core::mem::size_of::<T>();
         // SAFETY: T is the buffer's element type, the memory is aligned for it and initialised; a
         // kernel writes only 0 and 1 as bool.
         (T::DTYPE == self.array_type.dtype)
@@ -383,7 +406,6 @@ impl Buffer {
                     $(DType::$variant => self
                         .elements::<$type>()
                         .map(|elements| Array::new(self.array_type.shape.clone(), elements.to_vec())),)*
-                    _ => None,
                 }
             };
         }
@@ -411,11 +433,27 @@ impl Buffer {
 #[repr(align(64))]
 struct Line;
 
+fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
+    if bytes >= pages::MINIMUM_BYTES {
+        let mut pages = Pages::new(bytes)?;
+        return Some((NonNull::new(pages.first())?, Memory::Pages { _pages: pages }));
+    }
+    let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
+    let first = match bytes {
+        0 => NonNull::<Line>::dangling().cast(),
+        // SAFETY: the layout is not of size zero.
+        _ => NonNull::new(unsafe { std::alloc::alloc(layout) })?,
+    };
+    Some((first, Memory::Allocated(layout)))
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if self.layout.size() != 0 {
+        if let Memory::Allocated(layout) = self.memory
+            && layout.size() != 0
+        {
             // SAFETY: the memory was allocated with this layout and is freed once.
-            unsafe { std::alloc::dealloc(self.first.as_ptr(), self.layout) }
+            unsafe { std::alloc::dealloc(self.first.as_ptr(), layout) }
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::level::Level;
 use crate::parallel;
 use crate::plan::Plan;
 use crate::program::Program;
+use crate::wiring::Wiring;
 
 /// How a graph is compiled.
 #[derive(Debug, Clone)]
@@ -162,7 +163,7 @@ pub struct Executable {
     loops: LoopProgram,
     programs: Vec<Program>,
     /// The plan of each program when every array is dense; `None` where there is nothing to do.
-    dense_plans: Vec<Option<Plan>>,
+    dense_plans: Vec<Option<(Plan, Wiring)>>,
     parameter_names: Vec<String>,
     level: Level,
 }
@@ -170,11 +171,11 @@ pub struct Executable {
 /// Compiles a graph.
 ///
 /// # Errors
-/// `element-type-not-evaluated`.
+/// None at present: whatever the builder makes can be compiled.
 pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, GraphError> {
     let loops = match options.optimize {
-        true => lower(&optimize(graph))?,
-        false => lower(graph)?,
+        true => lower(&optimize(graph)),
+        false => lower(graph),
     };
     let programs: Vec<Program> =
         loops.nests.iter().map(|nest| Program::compile(nest, options.level)).collect();
@@ -190,14 +191,21 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Gr
     })
 }
 
-fn plan(program: &Program, strides: impl Fn(&Access) -> Vec<isize>) -> Option<Plan> {
+fn plan(program: &Program, strides: impl Fn(&Access) -> Vec<isize>) -> Option<(Plan, Wiring)> {
     let operands = || program.stores().iter().map(|s| &s.target).chain(program.accesses());
     let strides: Vec<Vec<isize>> = operands().map(strides).collect();
     let sizes: Vec<usize> = operands().map(|access| access.array_type.dtype.size()).collect();
-    Plan::new(program.sizes(), &strides, &sizes, program.block)
+    let plan = Plan::new(program.sizes(), &strides, &sizes, program.block)?;
+    let wiring = Wiring::new(program, &plan);
+    Some((plan, wiring))
 }
 
 impl Executable {
+    /// The graph as loop nests, with the arrays that they walk.
+    pub fn loops(&self) -> &LoopProgram {
+        &self.loops
+    }
+
     /// The loop nests, in the order in which they run.
     pub fn nests(&self) -> &[LoopNest] {
         &self.loops.nests
@@ -230,7 +238,7 @@ impl Executable {
         let plans = self.programs.iter().zip(&self.dense_plans);
         plans
             .filter_map(|(program, plan)| Some((program, plan.as_ref()?)))
-            .any(|(program, plan)| parallel::is_parallel(program, plan))
+            .any(|(program, plan)| parallel::is_parallel(program, &plan.0))
     }
 
     /// What a run will read, write and hold.
@@ -397,12 +405,12 @@ impl Executable {
                     &own_plan
                 }
             };
-            let Some(plan) = plan else { continue };
+            let Some((plan, wiring)) = plan else { continue };
             let operands = program.stores().iter().map(|s| &s.target).chain(program.accesses());
             let bases: Vec<*mut u8> = operands.map(|access| memory.first(access)).collect();
             // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
             // and temporaries overlap nothing; the level was detected.
-            let flow = unsafe { parallel::run(program, plan, &Bases(&bases), progress) };
+            let flow = unsafe { parallel::run(program, plan, wiring, &Bases(&bases), progress) };
             if flow.is_break() {
                 return Err(RunError::Stopped);
             }
@@ -441,12 +449,11 @@ impl Memory<'_, '_, '_> {
     }
 
     fn is_dense(&self, access: &Access) -> bool {
-        let strides = match access.buffer {
-            BufferId::Parameter(index) => self.inputs[index].strides(),
-            BufferId::Output(index) => self.outputs[index].strides(),
-            _ => return true,
-        };
-        strides == row_major_strides(&access.array_type)
+        match access.buffer {
+            BufferId::Parameter(index) => self.inputs[index].is_row_major(),
+            BufferId::Output(index) => self.outputs[index].is_row_major(),
+            _ => true,
+        }
     }
 }
 

@@ -7,20 +7,35 @@
 use core::cell::RefCell;
 use core::ops::Range;
 
-use indim_graph::lower::loop_nest::Local;
-
+use crate::kernel::chain::Link;
 use crate::kernel::memory::{Run, gather, scatter};
-use crate::plan::{OperandPlan, Plan, TileLayout};
-use crate::program::{Program, REGISTER_BYTES};
+use crate::plan::{Plan, TileLayout};
+use crate::program::{Program, REGISTER_BYTES, Work};
+use crate::wiring::Wiring;
 
 /// One cache line; what the workspace is made of.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line(#[allow(dead_code)] [u8; 64]);
 
+/// What a thread needs to run tiles, kept between runs.
+#[derive(Default)]
+struct Workspace {
+    registers: Vec<Line>,
+    /// The address of each slot's block.
+    slots: Vec<*mut u8>,
+    /// The links of the program's chains, with the addresses of this tile's operands.
+    links: Vec<Link>,
+    /// For each access, what its register holds.
+    gathered: Vec<Gathered>,
+    /// The index along each outer axis.
+    outer: Vec<usize>,
+    /// For each operand, the offset in bytes that the outer indices make.
+    offsets: Vec<isize>,
+}
+
 thread_local! {
-    /// Registers, kept by each thread between runs.
-    static WORKSPACE: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+    static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
 /// The addresses of the first elements: the stores first, then the accesses.
@@ -33,34 +48,62 @@ unsafe impl Sync for Bases<'_> {}
 /// Runs `program` over some of the tiles of `plan`.
 ///
 /// # Safety
-/// - `bases` are the first elements of the program's stores and accesses, in this order, and `plan`
-///   was made from their shapes and strides: every element it reaches is valid for reads, and for
-///   writes of the stores;
+/// - `bases` are the first elements of the program's stores and accesses, in this order, `plan` was
+///   made from their shapes and strides, and `wiring` for the plan: every element it reaches is valid
+///   for reads, and for writes of the stores;
 /// - no store overlaps another operand, and nobody else uses the stores' elements in `tiles`;
 /// - the processor has the level for which the program was compiled.
 pub(crate) unsafe fn run_tiles(
     program: &Program,
     plan: &Plan,
+    wiring: &Wiring,
     bases: &Bases<'_>,
     tiles: Range<usize>,
 ) {
     WORKSPACE.with_borrow_mut(|workspace| {
-        let mut executor = Executor::new(program, plan, bases, workspace);
-        let mut walk = Walk::new(plan, tiles.start);
+        workspace.prepare(wiring, program.accesses().len());
+        let Workspace { slots, links, gathered, outer, offsets, .. } = workspace;
+        let mut walk = Walk::new(plan, tiles.start, outer, offsets);
+        let mut executor =
+            Executor { program, plan, wiring, bases: bases.0, slots, links, gathered };
         for _ in tiles {
             // SAFETY: the caller's promise, for one of the tiles.
             unsafe { executor.run_tile(&walk) }
-            walk.advance(plan);
+            walk.advance();
         }
     });
 }
 
+impl Workspace {
+    /// Gives each slot with a register its address, and forgets what registers held.
+    fn prepare(&mut self, wiring: &Wiring, accesses: usize) {
+        let lines = wiring.register_count * (REGISTER_BYTES / size_of::<Line>());
+        if self.registers.len() < lines {
+            self.registers.resize(lines, Line([0; 64]));
+        }
+        let first = self.registers.as_mut_ptr().cast::<u8>();
+        let address = |register: Option<usize>| match register {
+            Some(index) => first.wrapping_add(index * REGISTER_BYTES),
+            None => core::ptr::null_mut(),
+        };
+        self.slots.clear();
+        self.slots.extend(wiring.registers.iter().map(|&register| address(register)));
+        self.links.clear();
+        self.links.extend(wiring.links.iter().map(|&(code, stride)| Link {
+            code,
+            stride,
+            operand: core::ptr::null(),
+        }));
+        self.gathered.clear();
+        self.gathered.resize(accesses, Gathered { source: core::ptr::null(), count: 0 });
+    }
+}
+
 /// A position among the tiles.
-struct Walk {
-    /// The index along each outer axis.
-    outer: Vec<usize>,
-    /// For each operand, the offset in bytes that the outer indices make.
-    offsets: Vec<isize>,
+struct Walk<'a> {
+    plan: &'a Plan,
+    outer: &'a mut Vec<usize>,
+    offsets: &'a mut Vec<isize>,
     /// The tile along the tile axis.
     tile: usize,
     /// Steps before this tile.
@@ -69,42 +112,49 @@ struct Walk {
     steps: usize,
 }
 
-impl Walk {
-    fn new(plan: &Plan, tile: usize) -> Self {
+impl<'a> Walk<'a> {
+    fn new(
+        plan: &'a Plan,
+        tile: usize,
+        outer: &'a mut Vec<usize>,
+        offsets: &'a mut Vec<isize>,
+    ) -> Self {
         let along_axis = plan.tiles_along_axis();
-        let mut outer = vec![0; plan.outer_sizes.len()];
+        outer.clear();
+        outer.resize(plan.outer_sizes.len(), 0);
         let mut row = tile / along_axis;
         for (index, &size) in outer.iter_mut().zip(&plan.outer_sizes).rev() {
             *index = row % size;
             row /= size;
         }
-        let offset = |operand: &OperandPlan| {
+        offsets.clear();
+        offsets.extend(plan.operands.iter().map(|operand| {
             let along = outer.iter().zip(&operand.outer_strides);
             operand.offset + along.map(|(&index, &stride)| index as isize * stride).sum::<isize>()
-        };
-        let offsets = plan.operands.iter().map(offset).collect();
-        let mut walk = Walk { outer, offsets, tile: tile % along_axis, first_step: 0, steps: 0 };
-        walk.set_steps(plan);
+        }));
+        let mut walk =
+            Walk { plan, outer, offsets, tile: tile % along_axis, first_step: 0, steps: 0 };
+        walk.set_steps();
         walk
     }
 
-    fn set_steps(&mut self, plan: &Plan) {
-        self.first_step = self.tile * plan.tile_steps;
-        self.steps = plan.tile_steps.min(plan.tile_axis - self.first_step);
+    fn set_steps(&mut self) {
+        self.first_step = self.tile * self.plan.tile_steps;
+        // Past the last tile there are none.
+        self.steps = self.plan.tile_steps.min(self.plan.tile_axis.saturating_sub(self.first_step));
     }
 
-    fn advance(&mut self, plan: &Plan) {
+    fn advance(&mut self) {
         self.tile += 1;
-        if self.tile == plan.tiles_along_axis() {
+        if self.first_step + self.steps == self.plan.tile_axis {
             self.tile = 0;
-            self.advance_outer(plan);
+            self.advance_outer();
         }
-        if self.first_step + self.steps < plan.tile_axis || self.tile == 0 {
-            self.set_steps(plan);
-        }
+        self.set_steps();
     }
 
-    fn advance_outer(&mut self, plan: &Plan) {
+    fn advance_outer(&mut self) {
+        let plan = self.plan;
         for axis in (0..self.outer.len()).rev() {
             self.outer[axis] += 1;
             let has_wrapped = self.outer[axis] == plan.outer_sizes[axis];
@@ -130,78 +180,65 @@ struct Gathered {
 struct Executor<'a> {
     program: &'a Program,
     plan: &'a Plan,
+    wiring: &'a Wiring,
     bases: &'a [*mut u8],
-    /// The address of each slot's block.
-    slots: Vec<*mut u8>,
-    /// For each access, what its register holds.
-    gathered: Vec<Gathered>,
-    /// For each store, whether its instruction writes straight into the array.
-    is_direct: Vec<bool>,
+    slots: &'a mut [*mut u8],
+    links: &'a mut [Link],
+    gathered: &'a mut [Gathered],
 }
 
-impl<'a> Executor<'a> {
-    fn new(
-        program: &'a Program,
-        plan: &'a Plan,
-        bases: &'a Bases<'a>,
-        workspace: &mut Vec<Line>,
-    ) -> Self {
-        let stores = program.stores().len();
-        let accesses = &plan.operands[stores..];
-        let is_strided = |operand: &&OperandPlan| operand.layout != TileLayout::Dense;
-        let access_registers = accesses.iter().filter(is_strided).count();
-        let lines =
-            (program.register_count + access_registers) * (REGISTER_BYTES / size_of::<Line>());
-        if workspace.len() < lines {
-            workspace.resize(lines, Line([0; 64]));
-        }
-        let first = workspace.as_mut_ptr().cast::<u8>();
-        let register = |index: usize| first.wrapping_add(index * REGISTER_BYTES);
-        let mut next = program.register_count;
-        let access_slots = accesses.iter().map(|operand| match operand.layout {
-            TileLayout::Dense => core::ptr::null_mut(),
-            TileLayout::Strided(_) => {
-                next += 1;
-                register(next - 1)
-            }
-        });
-        let mut slots: Vec<*mut u8> = access_slots.collect();
-        slots.extend(program.registers.iter().map(|&index| register(index)));
-        Executor {
-            program,
-            plan,
-            bases: bases.0,
-            slots,
-            gathered: vec![Gathered { source: core::ptr::null(), count: 0 }; accesses.len()],
-            is_direct: direct_stores(program, plan),
-        }
-    }
-
+impl Executor<'_> {
     /// # Safety
     /// As [`run_tiles`], for the tile at `walk`.
-    unsafe fn run_tile(&mut self, walk: &Walk) {
+    unsafe fn run_tile(&mut self, walk: &Walk<'_>) {
         let count = walk.steps * self.plan.step_elements;
         // SAFETY: the caller's promise; slots hold `count` elements, a block at most.
         unsafe {
             self.bind_stores(walk);
             self.bind_accesses(walk, count);
-            for step in &self.program.steps {
-                let sources = step.sources.map(|slot| self.slots[slot].cast_const());
-                (step.kernel)(self.slots[step.destination], sources, count);
-            }
+            self.run_steps(count);
             self.write_stores(walk);
         }
     }
 
+    /// # Safety
+    /// The slots hold `count` elements.
+    unsafe fn run_steps(&mut self, count: usize) {
+        for (link, template) in self.links.iter_mut().zip(&self.program.links) {
+            link.operand = self.slots[template.slot].cast_const();
+        }
+        let mut links = &self.links[..];
+        for step in &self.program.steps {
+            let destination = self.slots[step.destination];
+            // SAFETY: the caller's promise; a destination's register is none of its sources.
+            unsafe {
+                match step.work {
+                    Work::Kernel { kernel, sources } => {
+                        kernel(
+                            destination,
+                            sources.map(|slot| self.slots[slot].cast_const()),
+                            count,
+                        );
+                    }
+                    Work::Chain { chain, links: length } => {
+                        let (own, rest) = links.split_at(length);
+                        chain(destination, own, count);
+                        links = rest;
+                    }
+                }
+            }
+        }
+    }
+
     /// The address of the first element of operand `operand` in the tile.
-    fn tile_address(&self, operand: usize, walk: &Walk) -> *mut u8 {
+    fn tile_address(&self, operand: usize, walk: &Walk<'_>) -> *mut u8 {
         let step = walk.first_step as isize * self.plan.operands[operand].step_stride;
         self.bases[operand].wrapping_offset(walk.offsets[operand] + step)
     }
 
-    fn bind_stores(&mut self, walk: &Walk) {
+    fn bind_stores(&mut self, walk: &Walk<'_>) {
         for (store, target) in self.program.stores().iter().enumerate() {
-            if self.is_direct[store] {
+            if self.wiring.is_direct[store] {
                 self.slots[self.program.slot(target.source)] = self.tile_address(store, walk);
             }
         }
@@ -209,13 +246,18 @@ impl<'a> Executor<'a> {
 
     /// # Safety
     /// As [`run_tiles`].
-    unsafe fn bind_accesses(&mut self, walk: &Walk, count: usize) {
-        let stores = self.is_direct.len();
+    unsafe fn bind_accesses(&mut self, walk: &Walk<'_>, count: usize) {
+        let stores = self.wiring.is_direct.len();
         for access in 0..self.gathered.len() {
             let source = self.tile_address(stores + access, walk);
-            let TileLayout::Strided(runs) = &self.plan.operands[stores + access].layout else {
-                self.slots[access] = source;
-                continue;
+            let repeated = [Run { count: self.plan.step_elements, stride: 0 }];
+            let runs = match &self.plan.operands[stores + access].layout {
+                TileLayout::Strided(runs) => &runs[..],
+                TileLayout::Single if self.wiring.registers[access].is_some() => &repeated,
+                _ => {
+                    self.slots[access] = source;
+                    continue;
+                }
             };
             let held = self.gathered[access];
             if held.source == source.cast_const() && held.count >= count {
@@ -237,9 +279,9 @@ impl<'a> Executor<'a> {
 
     /// # Safety
     /// As [`run_tiles`].
-    unsafe fn write_stores(&mut self, walk: &Walk) {
+    unsafe fn write_stores(&mut self, walk: &Walk<'_>) {
         for (store, target) in self.program.stores().iter().enumerate() {
-            if self.is_direct[store] {
+            if self.wiring.is_direct[store] {
                 continue;
             }
             let operand = &self.plan.operands[store];
@@ -249,8 +291,8 @@ impl<'a> Executor<'a> {
             let steps = Run { count: walk.steps, stride: operand.step_stride };
             let whole = [Run { count: self.plan.step_elements, stride: size as isize }];
             let runs = match &operand.layout {
-                TileLayout::Dense => &whole[..],
                 TileLayout::Strided(runs) => runs,
+                _ => &whole[..],
             };
             // SAFETY: the runs of this tile lie in the store's array, the slot holds a block.
             unsafe {
@@ -261,19 +303,6 @@ impl<'a> Executor<'a> {
             }
         }
     }
-}
-
-/// Which stores are written by their instruction itself: dense ones, the first of each value.
-fn direct_stores(program: &Program, plan: &Plan) -> Vec<bool> {
-    let stores = program.stores();
-    let is_first = |store: usize| !stores[..store].iter().any(|s| s.source == stores[store].source);
-    (0..stores.len())
-        .map(|store| {
-            plan.operands[store].layout == TileLayout::Dense
-                && matches!(stores[store].source, Local::Instruction(_))
-                && is_first(store)
-        })
-        .collect()
 }
 
 /// Calls `each` with the two innermost levels of a tile's runs at every position of the outer ones:

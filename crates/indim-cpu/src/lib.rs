@@ -9,18 +9,22 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod array;
+mod chains;
 mod executable;
 mod execute;
 mod kernel;
 mod level;
 mod mapped_file;
+mod pages;
 mod parallel;
 mod plan;
 mod program;
+mod wiring;
 
 pub use array::{ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, row_major_strides};
 pub use executable::{CompileOptions, Executable, Forecast, Progress, RunError, compile};
 pub use kernel::{KernelFn, convert_kernel, elementwise_kernel, memory};
 pub use level::{Level, UnknownLevel};
 pub use mapped_file::MappedFile;
+pub use pages::keep_memory;
 pub use program::Program;

@@ -9,9 +9,10 @@ use crate::executable::Progress;
 use crate::execute::{Bases, run_tiles};
 use crate::plan::Plan;
 use crate::program::Program;
+use crate::wiring::Wiring;
 
 /// Below this much work, measured in bytes moved, a second thread costs more than it saves.
-const SERIAL_BYTES: usize = 512 * 1024;
+const SERIAL_BYTES: usize = 1024 * 1024;
 
 /// A thread takes at least this much work at a time, in bytes moved.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -37,6 +38,7 @@ pub(crate) fn is_parallel(program: &Program, plan: &Plan) -> bool {
 pub(crate) unsafe fn run(
     program: &Program,
     plan: &Plan,
+    wiring: &Wiring,
     bases: &Bases<'_>,
     progress: &Progress<'_>,
 ) -> ControlFlow<()> {
@@ -45,7 +47,7 @@ pub(crate) unsafe fn run(
     let run_chunk = |range: Range<usize>| {
         let elements = range.len() * per_tile;
         // SAFETY: the caller's promise; the ranges of the chunks are disjoint.
-        unsafe { run_tiles(program, plan, bases, range) }
+        unsafe { run_tiles(program, plan, wiring, bases, range) }
         progress(elements)
     };
     let bytes = work(program, plan);

@@ -9,11 +9,16 @@ use indim_graph::lower::coalesce::{CoalescedAxes, coalesce};
 
 use crate::kernel::memory::Run;
 
+/// A run of so many elements is worth a tile of its own if an operand then is a single element.
+const LONG_RUN: usize = 256;
+
 /// How the elements of one tile lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TileLayout {
     /// One after another: the tile is used where it is.
     Dense,
+    /// One element for the whole tile.
+    Single,
     /// Runs within runs, outermost first; the count of the first is per step of the tile.
     Strided(Vec<Run>),
 }
@@ -58,6 +63,10 @@ impl Plan {
         let mut inner_from = rank;
         let mut step_elements = 1;
         while inner_from > 0 && axes.sizes[inner_from - 1] * step_elements <= block {
+            let is_long = axes.sizes[inner_from - 1] * step_elements >= LONG_RUN;
+            if is_long && ends_single(&axes, inner_from - 1) {
+                break;
+            }
             inner_from -= 1;
             step_elements *= axes.sizes[inner_from];
         }
@@ -86,6 +95,12 @@ impl Plan {
     }
 }
 
+/// Whether an operand has a single element for all axes from `axis` on, but not for the one before.
+fn ends_single(axes: &CoalescedAxes, axis: usize) -> bool {
+    let is_single = |strides: &Vec<isize>| strides[axis..].iter().all(|&stride| stride == 0);
+    axis > 0 && axes.strides.iter().any(|s| is_single(s) && s[axis - 1] != 0)
+}
+
 /// Pieces of at most `limit` that differ little in length, so that no short one is left over.
 fn balanced(size: usize, limit: usize) -> usize {
     size.div_ceil(size.div_ceil(limit))
@@ -110,7 +125,11 @@ fn operand_plan(
         offset: axes.offsets[operand],
         outer_strides: strides[..inner_from.saturating_sub(1)].to_vec(),
         step_stride,
-        layout: if is_dense { TileLayout::Dense } else { TileLayout::Strided(runs) },
+        layout: match runs[..] {
+            _ if is_dense => TileLayout::Dense,
+            [Run { stride: 0, .. }] => TileLayout::Single,
+            _ => TileLayout::Strided(runs),
+        },
     }
 }
 

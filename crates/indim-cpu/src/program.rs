@@ -6,31 +6,83 @@
 
 use core::fmt;
 
-use indim_graph::DType;
 use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
+use indim_graph::{DType, Op};
 
-use crate::kernel::{KernelFn, convert_kernel, elementwise_kernel};
+use crate::chains::{Chain, Link, Operand, Task, find_chains};
+use crate::kernel::chain::{ChainFn, Code, Form};
+use crate::kernel::{KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel};
 use crate::level::Level;
 
 /// The bytes of a register: several fit into a first-level cache of 32 KiB together.
 pub(crate) const REGISTER_BYTES: usize = 4096;
 
-/// One step: a kernel from source slots to a destination slot.
+/// One step from source slots to a destination slot.
 #[derive(Clone)]
 pub(crate) struct Step {
-    pub(crate) kernel: KernelFn,
     pub(crate) destination: usize,
-    pub(crate) sources: [usize; 3],
+    pub(crate) work: Work,
+}
+
+/// What computes a step.
+#[derive(Clone)]
+pub(crate) enum Work {
+    /// One operation.
+    Kernel { kernel: KernelFn, sources: [usize; 3] },
+    /// Several operations, by as many of the program's links as are said.
+    Chain { chain: ChainFn, links: usize },
+}
+
+/// A link of a chain: what it does, and the slot of its operand.
+#[derive(Clone, Copy)]
+pub(crate) struct SlotLink {
+    action: Action,
+    pub(crate) slot: usize,
+    /// The bytes of an element of the operand if it is one of the nest's values.
+    element_size: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Action {
+    Load(DType),
+    Save,
+    Apply { op: Op, accumulator_is_second: bool },
+    WriteMask,
+}
+
+impl SlotLink {
+    /// The code of the link when its operand has this form.
+    pub(crate) fn code(&self, form: Form) -> Code {
+        match self.action {
+            Action::Load(dtype) => Code::load(dtype, form),
+            Action::WriteMask => Code::MASK_WRITTEN,
+            Action::Save => Code::SAVED,
+            Action::Apply { op, accumulator_is_second } => {
+                Code::apply(op, form, accumulator_is_second)
+            }
+        }
+    }
+
+    /// From one element of the operand to the next, in bytes, when it has this form.
+    pub(crate) fn stride(&self, form: Form) -> usize {
+        if form == Form::Single { 0 } else { self.element_size }
+    }
 }
 
 /// A loop nest compiled for one level.
 #[derive(Clone)]
 pub struct Program {
     nest: LoopNest,
+    tasks: Vec<Task>,
     pub(crate) steps: Vec<Step>,
-    /// For each instruction slot its register; accesses have no register until they need one.
-    pub(crate) registers: Vec<usize>,
+    /// The links of all chains, in order.
+    pub(crate) links: Vec<SlotLink>,
+    /// For each instruction and each saved accumulator its register, if it needs one; accesses have
+    /// no register until they need one.
+    pub(crate) registers: Vec<Option<usize>>,
     pub(crate) register_count: usize,
+    /// For each access, whether a kernel reads it, which needs a block of it in any case.
+    pub(crate) is_read_by_kernel: Vec<bool>,
     pub(crate) block: usize,
 }
 
@@ -38,17 +90,23 @@ impl Program {
     /// Compiles a nest for `level`.
     pub(crate) fn compile(nest: &LoopNest, level: Level) -> Program {
         let nest = with_clean_bools(nest.clone());
-        let steps = nest
-            .instructions
-            .iter()
-            .enumerate()
-            .map(|(index, instruction)| step(&nest, index, instruction, level))
-            .collect();
-        let (registers, register_count) = allocate_registers(&nest);
+        let tasks = find_chains(&nest);
+        let mut links = Vec::new();
+        let steps = tasks.iter().map(|task| step(&nest, task, level, &mut links)).collect();
+        let (registers, register_count) = allocate_registers(&nest, &tasks);
         let accesses = nest.accesses.iter().map(|access| access.array_type.dtype);
         let results = nest.instructions.iter().map(|instruction| instruction.dtype);
         let widest = accesses.chain(results).map(DType::size).max().unwrap_or(1);
-        Program { nest, steps, registers, register_count, block: REGISTER_BYTES / widest }
+        Program {
+            is_read_by_kernel: read_by_kernels(&nest, &tasks),
+            nest,
+            tasks,
+            steps,
+            links,
+            registers,
+            register_count,
+            block: REGISTER_BYTES / widest,
+        }
     }
 
     /// What is read, in the order of the first slots.
@@ -89,6 +147,11 @@ fn slot(nest: &LoopNest, local: Local) -> usize {
     }
 }
 
+/// The slot of a saved accumulator: they come after the instructions.
+fn saved_slot(nest: &LoopNest, index: usize) -> usize {
+    nest.accesses.len() + nest.instructions.len() + index
+}
+
 /// A bool that is stored as it was read passes through a conversion, which leaves only 0 and 1.
 fn with_clean_bools(mut nest: LoopNest) -> LoopNest {
     for index in 0..nest.stores.len() {
@@ -109,52 +172,122 @@ fn with_clean_bools(mut nest: LoopNest) -> LoopNest {
     nest
 }
 
-fn step(nest: &LoopNest, index: usize, instruction: &Instruction, level: Level) -> Step {
+/// The step of a task; the links of a chain are appended to `links`.
+fn step(nest: &LoopNest, task: &Task, level: Level, links: &mut Vec<SlotLink>) -> Step {
+    let destination = slot(nest, Local::Instruction(task.result()));
+    let work = match task {
+        Task::Kernel(index) => kernel_work(nest, &nest.instructions[*index], level),
+        Task::Chain(chain) => {
+            links.extend(chain.links.iter().map(|link| slot_link(nest, chain, link)));
+            let kernel = chain_kernel(chain.dtype, level);
+            Work::Chain {
+                chain: kernel.expect("invariant: chains are found for types that have them"),
+                links: chain.links.len(),
+            }
+        }
+    };
+    Step { destination, work }
+}
+
+fn kernel_work(nest: &LoopNest, instruction: &Instruction, level: Level) -> Work {
     let kernel = match instruction.compute {
         Compute::Elementwise(op) => elementwise_kernel(op, instruction.operand_dtype, level),
         Compute::Convert => convert_kernel(instruction.operand_dtype, instruction.dtype, level),
+        Compute::Bitcast => Some(bitcast_kernel(instruction.dtype)),
     };
     let mut sources = [0; 3];
     for (source, &operand) in sources.iter_mut().zip(&instruction.operands) {
         *source = slot(nest, operand);
     }
-    Step {
+    Work::Kernel {
         kernel: kernel.expect("invariant: lowering admits only evaluated types"),
-        destination: slot(nest, Local::Instruction(index)),
         sources,
     }
 }
 
-/// Registers for the instructions' results by one scan: a register is free again after the last
-/// instruction that reads it. A result never takes the register of its own operands, which kernels
-/// forbid.
-fn allocate_registers(nest: &LoopNest) -> (Vec<usize>, usize) {
-    let last_uses = last_uses(nest);
-    let mut registers: Vec<usize> = Vec::with_capacity(nest.instructions.len());
+fn slot_link(nest: &LoopNest, chain: &Chain, link: &Link) -> SlotLink {
+    let dtype = match link.local() {
+        Some(Local::Access(index)) => nest.accesses[index].array_type.dtype,
+        Some(Local::Instruction(index)) => nest.instructions[index].dtype,
+        None => chain.dtype,
+    };
+    let (action, operand) = match *link {
+        Link::Load(operand) => (Action::Load(dtype), Some(operand)),
+        Link::LoadMask(local) => (Action::Load(dtype), Some(Operand::Local(local))),
+        Link::Save(index) => (Action::Save, Some(Operand::Saved(index))),
+        Link::Unary(op) => (Action::Apply { op, accumulator_is_second: false }, None),
+        Link::Binary { op, operand, accumulator_is_second } => {
+            (Action::Apply { op, accumulator_is_second }, Some(operand))
+        }
+        Link::WriteMask => (Action::WriteMask, None),
+    };
+    match operand {
+        Some(Operand::Local(local)) => {
+            SlotLink { action, slot: slot(nest, local), element_size: dtype.size() }
+        }
+        Some(Operand::Saved(index)) => {
+            SlotLink { action, slot: saved_slot(nest, index), element_size: 0 }
+        }
+        // Nothing is read; the slot of the result has an address in any case.
+        None => {
+            let slot = slot(nest, Local::Instruction(chain.root));
+            SlotLink { action, slot, element_size: 0 }
+        }
+    }
+}
+
+fn read_by_kernels(nest: &LoopNest, tasks: &[Task]) -> Vec<bool> {
+    let mut is_read = vec![false; nest.accesses.len()];
+    let kernels = tasks.iter().filter(|task| matches!(task, Task::Kernel(_)));
+    let operands = kernels.flat_map(|task| task.operands(nest));
+    for local in operands.chain(nest.stores.iter().map(|store| store.source)) {
+        if let Local::Access(index) = local {
+            is_read[index] = true;
+        }
+    }
+    is_read
+}
+
+/// Registers for the tasks' results and for saved accumulators, by one scan: a register is free again
+/// after the last task that reads it. A result never takes the register of its own operands, which
+/// kernels forbid.
+fn allocate_registers(nest: &LoopNest, tasks: &[Task]) -> (Vec<Option<usize>>, usize) {
+    let last_uses = last_uses(nest, tasks);
+    let mut registers: Vec<Option<usize>> = vec![None; nest.instructions.len()];
     let mut free: Vec<usize> = Vec::new();
     let mut count = 0;
-    for (index, instruction) in nest.instructions.iter().enumerate() {
-        registers.push(free.pop().unwrap_or_else(|| {
+    for (position, task) in tasks.iter().enumerate() {
+        registers[task.result()] = Some(free.pop().unwrap_or_else(|| {
             count += 1;
             count - 1
         }));
-        for &operand in &instruction.operands {
+        for operand in task.operands(nest) {
             let Local::Instruction(operand) = operand else { continue };
-            if last_uses[operand] == index && !free.contains(&registers[operand]) {
-                free.push(registers[operand]);
+            let Some(register) = registers[operand] else { continue };
+            if last_uses[operand] == position && !free.contains(&register) {
+                free.push(register);
             }
         }
+    }
+    let saved = tasks.iter().map(|task| match task {
+        Task::Chain(chain) => chain.saved,
+        Task::Kernel(_) => 0,
+    });
+    for _ in 0..saved.max().unwrap_or(0) {
+        registers.push(Some(count));
+        count += 1;
     }
     (registers, count)
 }
 
-/// For each instruction, the last instruction that reads its result; stored results live to the end.
-fn last_uses(nest: &LoopNest) -> Vec<usize> {
+/// For each instruction, the position of the last task that reads its result; stored results live to
+/// the end.
+fn last_uses(nest: &LoopNest, tasks: &[Task]) -> Vec<usize> {
     let mut last_uses = vec![0; nest.instructions.len()];
-    for (index, instruction) in nest.instructions.iter().enumerate() {
-        for &operand in &instruction.operands {
+    for (position, task) in tasks.iter().enumerate() {
+        for operand in task.operands(nest) {
             if let Local::Instruction(operand) = operand {
-                last_uses[operand] = index;
+                last_uses[operand] = position;
             }
         }
     }
@@ -168,29 +301,84 @@ fn last_uses(nest: &LoopNest) -> Vec<usize> {
 
 impl fmt::Display for Program {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "block of {} elements, {} registers", self.block, self.register_count)?;
-        for (index, access) in self.nest.accesses.iter().enumerate() {
-            writeln!(formatter, "  a{index} = {access}")?;
+        self.list(formatter, &Access::to_string)
+    }
+}
+
+impl Program {
+    /// The listing, with what `describe` makes of the arrays.
+    pub fn listing(&self, describe: &dyn Fn(&Access) -> String) -> String {
+        struct Listing<'a>(&'a Program, &'a dyn Fn(&Access) -> String);
+        impl fmt::Display for Listing<'_> {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.list(formatter, self.1)
+            }
         }
-        let name = |local: Local| match local {
-            Local::Access(index) => format!("a{index}"),
-            Local::Instruction(index) => format!("r{}", self.registers[index]),
-        };
-        for (index, instruction) in self.nest.instructions.iter().enumerate() {
-            let operands: Vec<String> = instruction.operands.iter().map(|&o| name(o)).collect();
-            let text = instruction.to_string();
-            let operation = text.split(' ').next().unwrap_or_default();
-            writeln!(
-                formatter,
-                "  r{} = {operation} {}",
-                self.registers[index],
-                operands.join(", ")
-            )?;
+        Listing(self, describe).to_string()
+    }
+
+    fn list(
+        &self,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        let registers = self.register_count;
+        let plural = if registers == 1 { "" } else { "s" };
+        writeln!(formatter, "block of {} elements, {registers} register{plural}", self.block)?;
+        for (index, access) in self.nest.accesses.iter().enumerate() {
+            writeln!(formatter, "  a{index} = {}", describe(access))?;
+        }
+        for task in &self.tasks {
+            let result = self.name(Local::Instruction(task.result()));
+            match task {
+                Task::Kernel(index) => {
+                    let instruction = &self.nest.instructions[*index];
+                    let operands: Vec<String> =
+                        instruction.operands.iter().map(|&local| self.name(local)).collect();
+                    let text = instruction.to_string();
+                    let operation = text.split(' ').next().unwrap_or_default();
+                    writeln!(formatter, "  {result} = {operation} {}", operands.join(", "))?;
+                }
+                Task::Chain(chain) => {
+                    let links: Vec<String> =
+                        chain.links.iter().map(|link| self.describe_link(link)).collect();
+                    writeln!(formatter, "  {result} = {} in {}", links.join(", "), chain.dtype)?;
+                }
+            }
         }
         for store in &self.nest.stores {
-            writeln!(formatter, "  {} -> {}", name(store.source), store.target)?;
+            writeln!(formatter, "  {} -> {}", self.name(store.source), describe(&store.target))?;
         }
         Ok(())
+    }
+
+    /// What a value is called in the listing.
+    fn name(&self, local: Local) -> String {
+        match local {
+            Local::Access(index) => format!("a{index}"),
+            Local::Instruction(index) => match self.registers[index] {
+                Some(register) => format!("r{register}"),
+                None => format!("t{index}"),
+            },
+        }
+    }
+
+    fn describe_link(&self, link: &Link) -> String {
+        let name = |operand: &Operand| match operand {
+            Operand::Local(local) => self.name(*local),
+            Operand::Saved(_) => operand.to_string(),
+        };
+        match link {
+            Link::Load(operand) => name(operand),
+            Link::LoadMask(local) => format!("mask {}", self.name(*local)),
+            Link::Save(index) => format!("save s{index}"),
+            Link::Unary(op) => op.to_string(),
+            Link::Binary { op, operand, accumulator_is_second: true } => {
+                format!("{op} {} ·", name(operand))
+            }
+            Link::Binary { op, operand, .. } => format!("{op} {}", name(operand)),
+            Link::WriteMask => "mask".to_owned(),
+        }
     }
 }
 

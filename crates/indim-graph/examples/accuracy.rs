@@ -1,18 +1,29 @@
-//! The long measurement of accuracy: all 2^32 arguments in 32 bits, many in 64 bits.
+//! The long measurement of accuracy: all 2^32 arguments in 32 bits, all 2^16 of the 16-bit floats,
+//! many in 64 bits; and the checksums by which another machine shows that it gives the same bits.
 //!
-//! `cargo run --release -p indim-graph --example accuracy [FUNCTION]`
+//! `cargo run --release -p indim-graph --example accuracy -- [record | check] [every=N] [FUNCTION...]`
+//!
+//! It prints a line for each function and type. `record` puts the lines into
+//! `tests/accuracy/measured.txt`; `check` measures nothing, it only compares the checksums over all
+//! arguments of 32 bits with those in that file. `every=N` takes every N-th argument of 32 bits.
+//! With `RUSTFLAGS="-C target-cpu=native"` it is several times faster, and the bits are the same.
 
 #[path = "../tests/accuracy/measure.rs"]
 mod measure;
 
+use std::path::Path;
+use std::process::ExitCode;
 use std::thread;
 
-use measure::{BINARY, BinaryCase, Random, UNARY, UnaryCase, Worst};
+use measure::{
+    BINARY, BinaryCase, FunctionLine, Random, UNARY, UnaryCase, Worst, checksum_of, sample_checksum,
+};
 
 const DOUBLE_SAMPLES: u64 = 1 << 25;
+const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/accuracy/measured.txt");
 
-/// Splits the work over all cores and keeps the worst of all parts.
-fn in_parallel(work: impl Fn(u64, u64) -> Worst + Sync) -> Worst {
+/// Splits the work over all cores and puts the parts together.
+fn in_parallel<T: Send>(work: impl Fn(u64, u64) -> T + Sync, together: impl Fn(T, T) -> T) -> T {
     let parts = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     thread::scope(|scope| {
         let work = &work;
@@ -21,7 +32,8 @@ fn in_parallel(work: impl Fn(u64, u64) -> Worst + Sync) -> Worst {
         threads
             .into_iter()
             .map(|thread| thread.join().expect("invariant: a measurement does not panic"))
-            .fold(Worst::default(), merge)
+            .reduce(together)
+            .expect("invariant: there is a core")
     })
 }
 
@@ -31,70 +43,144 @@ fn merge(one: Worst, other: Worst) -> Worst {
     Worst { tried, not_nearest: one.not_nearest + other.not_nearest, ..worse }
 }
 
-fn unary_single(case: &UnaryCase) -> Worst {
-    in_parallel(|part, parts| {
+fn unary_single(case: &UnaryCase, every: u64) -> Worst {
+    let part = |part: u64, parts: u64| {
         let mut worst = Worst::default();
-        for bits in (part..1 << 32).step_by(parts as usize) {
+        for bits in (part * every..1 << 32).step_by((parts * every) as usize) {
             case.measure_single(f32::from_bits(bits as u32), &mut worst);
         }
         worst
-    })
+    };
+    in_parallel(part, merge)
+}
+
+/// The checksum over all arguments of 32 bits.
+fn checksum(case: &UnaryCase) -> u64 {
+    let part = |part, parts: u64| {
+        let arguments = (part..1 << 32).step_by(parts as usize).map(|bits| bits as u32);
+        checksum_of(case, arguments)
+    };
+    in_parallel(part, u64::wrapping_add)
 }
 
 fn unary_double(case: &UnaryCase) -> Worst {
-    in_parallel(|part, parts| {
+    let part = |part, parts| {
         let (mut worst, mut random) = (Worst::default(), Random(part));
         for _ in 0..DOUBLE_SAMPLES / parts {
             case.measure_double(random.argument(), &mut worst);
         }
         worst
-    })
+    };
+    in_parallel(part, merge)
 }
 
 fn binary_single(case: &BinaryCase) -> Worst {
-    in_parallel(|part, parts| {
+    let part = |part, parts| {
         let (mut worst, mut random) = (Worst::default(), Random(part));
         for _ in 0..8 * DOUBLE_SAMPLES / parts {
             let (x, y) = random.arguments(150.0);
             case.measure_single(x as f32, y as f32, &mut worst);
         }
         worst
-    })
+    };
+    in_parallel(part, merge)
 }
 
 fn binary_double(case: &BinaryCase) -> Worst {
-    in_parallel(|part, parts| {
+    let part = |part, parts| {
         let (mut worst, mut random) = (Worst::default(), Random(part));
         for _ in 0..DOUBLE_SAMPLES / parts {
             let (x, y) = random.arguments(1080.0);
             case.measure_double(x, y, &mut worst);
         }
         worst
-    })
+    };
+    in_parallel(part, merge)
+}
+
+fn line(name: &str, dtype: &str, worst: Worst) -> FunctionLine {
+    FunctionLine {
+        name: name.to_owned(),
+        dtype: dtype.to_owned(),
+        error: worst.error,
+        tried: worst.tried,
+        not_nearest: worst.not_nearest,
+        sample_checksum: None,
+        checksum: None,
+    }
+}
+
+fn unary_lines(case: &UnaryCase, every: u64) -> Vec<FunctionLine> {
+    let mut single = line(case.name, "f32", unary_single(case, every));
+    single.sample_checksum = Some(sample_checksum(case));
+    single.checksum = (every == 1).then(|| checksum(case));
+    vec![
+        line(case.name, "f16", case.measure_f16()),
+        line(case.name, "bf16", case.measure_bf16()),
+        single,
+        line(case.name, "f64", unary_double(case)),
+    ]
+}
+
+fn binary_lines(case: &BinaryCase) -> Vec<FunctionLine> {
+    vec![line(case.name, "f32", binary_single(case)), line(case.name, "f64", binary_double(case))]
+}
+
+/// Puts the lines into the record, in the place of older ones of the same function and type.
+fn record(lines: &[FunctionLine]) -> std::io::Result<()> {
+    let text = std::fs::read_to_string(Path::new(RECORD))?;
+    let mut all = FunctionLine::read_all(&text);
+    for line in lines {
+        let is_same = |other: &FunctionLine| other.name == line.name && other.dtype == line.dtype;
+        match all.iter_mut().find(|other| is_same(other)) {
+            Some(known) => *known = line.clone(),
+            None => all.push(line.clone()),
+        }
+    }
+    std::fs::write(RECORD, FunctionLine::write_all(&all))
+}
+
+/// Whether the checksum of `case` is the recorded one; says so.
+#[allow(clippy::print_stdout, reason = "the report is what this program is for")]
+fn check(case: &UnaryCase, recorded: &[FunctionLine]) -> bool {
+    let is_line = |line: &&FunctionLine| line.name == case.name && line.dtype == "f32";
+    let expected = recorded.iter().find(is_line).and_then(|line| line.checksum);
+    let is_same = expected.is_none_or(|expected| expected == checksum(case));
+    let verdict = match (expected, is_same) {
+        (None, _) => "no checksum is recorded",
+        (_, true) => "the same bits for all 2^32 arguments",
+        (_, false) => "OTHER BITS than recorded",
+    };
+    println!("{}: {verdict}", case.name);
+    is_same
 }
 
 #[allow(clippy::print_stdout, reason = "the report is what this program is for")]
-fn report(name: &str, single: Worst, double: Worst) {
-    println!(
-        "{name:9} f32: max {:.4} ULP at {:?}, {} arguments, {} not nearest",
-        single.error, single.at, single.tried, single.not_nearest
-    );
-    println!(
-        "{name:9} f64: max {} floats from the nearest at {:?}, {} arguments, {:.3} % not nearest",
-        double.error,
-        double.at,
-        double.tried,
-        100.0 * double.not_nearest as f64 / double.tried as f64
-    );
-}
-
-fn main() {
-    let wanted = std::env::args().nth(1);
-    let is_wanted = |name: &str| wanted.as_deref().is_none_or(|wanted| wanted == name);
-    for case in UNARY.iter().filter(|case| is_wanted(case.name)) {
-        report(case.name, unary_single(case), unary_double(case));
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (mode, names) = match arguments.split_first() {
+        Some((mode, names)) if mode == "record" || mode == "check" => (mode.as_str(), names),
+        _ => ("", arguments.as_slice()),
+    };
+    let every = names.iter().find_map(|name| name.strip_prefix("every=")?.parse().ok());
+    let every: u64 = every.unwrap_or(1).max(1);
+    let names: Vec<&String> = names.iter().filter(|name| !name.starts_with("every=")).collect();
+    let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
+    let unary = UNARY.iter().filter(|case| is_wanted(case.name));
+    if mode == "check" {
+        let recorded = FunctionLine::read_all(include_str!("../tests/accuracy/measured.txt"));
+        let differing = unary.filter(|case| !check(case, &recorded)).count();
+        return if differing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    for case in BINARY.iter().filter(|case| is_wanted(case.name)) {
-        report(case.name, binary_single(case), binary_double(case));
+    let binary = BINARY.iter().filter(|case| is_wanted(case.name)).map(binary_lines);
+    for lines in unary.map(|case| unary_lines(case, every)).chain(binary) {
+        lines.iter().for_each(|line| print!("{}", line.write()));
+        if mode == "record"
+            && let Err(error) = record(&lines)
+        {
+            println!("{RECORD} cannot be written: {error}");
+            return ExitCode::FAILURE;
+        }
     }
+    ExitCode::SUCCESS
 }

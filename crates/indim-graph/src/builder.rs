@@ -14,6 +14,7 @@ use crate::element::{Array, Element};
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::op::{Arity, Op};
+use crate::verify::check_bitcast;
 
 /// Makes one graph.
 ///
@@ -138,8 +139,9 @@ impl GraphBuilder {
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
         let dtype = op.check_signature(&types).map_err(|kind| self.error(op.name(), &ids, kind))?;
         let shapes: Vec<Shape> = types.into_iter().map(|t| t.shape).collect();
-        let broadcast =
-            rule.elaborate(&shapes).map_err(|error| self.shape_error(op.name(), &ids, error))?;
+        let broadcast = (op.rule_set(rule))
+            .elaborate(&shapes)
+            .map_err(|error| self.shape_error(op.name(), &ids, error))?;
         let result = ArrayType::new(op.result_dtype(dtype), broadcast.result().clone());
         self.check_size(op.name(), &result, &ids)?;
         let expanded: Vec<ValueId> = ids
@@ -173,6 +175,20 @@ impl GraphBuilder {
         let array_type = ArrayType::new(dtype, from.shape);
         self.check_size("convert", &array_type, &[id])?;
         Ok(self.add_node(NodeKind::Convert, &[id], array_type))
+    }
+
+    /// The same bits read as another element type of the same width.
+    ///
+    /// # Errors
+    /// TY1 for `bool` and complex numbers; `bitcast-width`.
+    pub fn bitcast<'b>(&'b self, operand: Value<'b>, dtype: DType) -> BuildResult<'b> {
+        let id = self.id("bitcast", operand)?;
+        let from = self.type_of(id);
+        check_bitcast(from.dtype, dtype).map_err(|kind| self.error("bitcast", &[id], kind))?;
+        if from.dtype == dtype {
+            return Ok(operand);
+        }
+        Ok(self.add_node(NodeKind::Bitcast, &[id], ArrayType::new(dtype, from.shape)))
     }
 
     /// StableHLO's `broadcast_in_dim`: axis `i` of the operand lands on axis `dims[i]` of `shape`; it may permute.

@@ -97,11 +97,6 @@ dtypes! {
 }
 
 impl DType {
-    /// Whether arrays of this type can be evaluated. The others take part in shapes and signatures only.
-    pub const fn is_evaluated(self) -> bool {
-        !matches!(self, DType::F16 | DType::Bf16 | DType::C64 | DType::C128)
-    }
-
     /// Whether this is one of the integer types.
     pub const fn is_integer(self) -> bool {
         matches!(self.class(), DTypeClass::Signed | DTypeClass::Unsigned)

@@ -63,6 +63,15 @@ pub enum GraphErrorKind {
         /// The number of axes.
         rank: usize,
     },
+    /// A bitcast between types of different widths, or to one that is no plain number.
+    BitcastWidth {
+        /// The operand's element type.
+        from: DType,
+        /// The element type asked for.
+        to: DType,
+    },
+    /// A float format without bits for an exponent.
+    NoExponentBits,
     /// Two parameters have the same name.
     DuplicateParameter {
         /// The name.
@@ -70,11 +79,6 @@ pub enum GraphErrorKind {
     },
     /// A value belongs to another builder.
     ForeignValue,
-    /// Arrays of this type take part in shapes and signatures but cannot be evaluated.
-    ElementTypeNotEvaluated {
-        /// The element type.
-        dtype: DType,
-    },
 }
 
 impl GraphError {
@@ -88,9 +92,10 @@ impl GraphError {
             GraphErrorKind::ReshapeElementCount { .. } => "reshape-element-count",
             GraphErrorKind::NotAPermutation { .. } => "not-a-permutation",
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
+            GraphErrorKind::BitcastWidth { .. } => "bitcast-width",
+            GraphErrorKind::NoExponentBits => "no-exponent-bits",
             GraphErrorKind::DuplicateParameter { .. } => "duplicate-parameter",
             GraphErrorKind::ForeignValue => "foreign-value",
-            GraphErrorKind::ElementTypeNotEvaluated { .. } => "element-type-not-evaluated",
         }
     }
 
@@ -187,13 +192,17 @@ impl fmt::Display for GraphError {
             GraphErrorKind::DuplicateParameter { name } => {
                 write!(formatter, "there is already a parameter `{name}`")
             }
+            GraphErrorKind::BitcastWidth { from, to } => write!(
+                formatter,
+                "the bits of {from} cannot be read as {to}: name an integer or float type of {} bits",
+                8 * from.size()
+            ),
+            GraphErrorKind::NoExponentBits => formatter.write_str(
+                "a float format needs at least 1 bit for the exponent; give exponent_bits >= 1",
+            ),
             GraphErrorKind::ForeignValue => {
                 write!(formatter, "`{operation}` was given a value of another builder")
             }
-            GraphErrorKind::ElementTypeNotEvaluated { dtype } => write!(
-                formatter,
-                "arrays of {dtype} cannot be evaluated yet; convert the file to f32 or f64"
-            ),
         }
     }
 }

@@ -32,11 +32,6 @@ pub enum EvalError {
         /// The argument's type.
         given: ArrayType,
     },
-    /// Arrays of this type cannot be evaluated.
-    NotEvaluated {
-        /// The element type.
-        dtype: DType,
-    },
 }
 
 impl fmt::Display for EvalError {
@@ -47,9 +42,6 @@ impl fmt::Display for EvalError {
             }
             EvalError::ArgumentType { name, expected, given } => {
                 write!(formatter, "parameter `{name}` is {expected}, the argument is {given}")
-            }
-            EvalError::NotEvaluated { dtype } => {
-                write!(formatter, "arrays of {dtype} cannot be evaluated")
             }
         }
     }
@@ -72,7 +64,7 @@ impl core::error::Error for EvalError {}
 /// ```
 ///
 /// # Errors
-/// When the arguments do not fit the parameters, or a type is not evaluated.
+/// When the arguments do not fit the parameters.
 pub fn evaluate(graph: &Graph, arguments: &[Array]) -> Result<Vec<Array>, EvalError> {
     let expected = graph.parameters().len();
     if arguments.len() != expected {
@@ -108,7 +100,6 @@ fn check_argument(name: &str, expected: &ArrayType, given: &Array) -> Result<Arr
 /// The result of one node, which is not a parameter, for the values of its operands.
 pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, EvalError> {
     let ArrayType { dtype, shape } = &node.array_type;
-    let not_evaluated = || EvalError::NotEvaluated { dtype: *dtype };
     let data = match &node.kind {
         NodeKind::Parameter { .. } => unreachable!("invariant: parameters are bound, not computed"),
         NodeKind::Constant(array) => return Ok(array.clone()),
@@ -118,6 +109,9 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         }
         NodeKind::Convert => {
             visit_convert(operands[0].dtype(), *dtype, Converted { operand: operands[0] })
+        }
+        NodeKind::Bitcast => {
+            Some(ArrayData::from_le_bytes(*dtype, &operands[0].data().to_le_bytes()))
         }
         NodeKind::Iota { axis } => iota(*dtype, shape, *axis),
         NodeKind::BroadcastInDim(map) => {
@@ -129,7 +123,7 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
                 .expect("invariant: a reshape keeps the count"));
         }
     };
-    let data = data.ok_or_else(not_evaluated)?;
+    let data = data.expect("invariant: the builder checked the signature");
     Ok(Array::from_data(shape.clone(), data).expect("invariant: a node fills its shape"))
 }
 

@@ -102,6 +102,8 @@ pub enum NodeKind {
     Elementwise(Op),
     /// Conversion to the node's element type.
     Convert,
+    /// The same bits, read as the node's element type, which has the same width.
+    Bitcast,
     /// The explicit form of a broadcast: where each operand axis lands. It may permute, so a
     /// transposition is a `BroadcastInDim` that expands nothing.
     BroadcastInDim(AxisMap),

@@ -52,6 +52,8 @@ pub trait IntLane: Lane {
     fn sub(self, other: Self) -> Self;
     /// Wrapping product.
     fn mul(self, other: Self) -> Self;
+    /// The upper half of the exact product, which has twice the width.
+    fn mul_high(self, other: Self) -> Self;
     /// Truncated quotient, wrapping; 0 when `other` is 0.
     fn div_or_zero(self, other: Self) -> Self;
     /// Remainder with the dividend's sign, wrapping; 0 when `other` is 0.
@@ -81,10 +83,19 @@ pub trait IntLane: Lane {
     fn lookup<const N: usize>(self, table: &[u64; N]) -> Self;
 }
 
-/// An IEEE 754 binary float; every primitive rounds to nearest even, subnormals are kept.
-pub trait FloatLane: Lane {
+/// A binary float as a bit pattern.
+pub trait FloatBits: Lane {
     /// The signed integer of the same width.
     type Bits: IntLane<Bool = Self::Bool>;
+
+    /// The bit pattern.
+    fn to_bits(self) -> Self::Bits;
+    /// The float of this bit pattern.
+    fn from_bits(bits: Self::Bits) -> Self;
+}
+
+/// An IEEE 754 binary float; every primitive rounds to nearest even, subnormals are kept.
+pub trait FloatLane: FloatBits {
     /// The float of 64 bits, in which a definition may compute when 32 bits do not suffice.
     type Wide: FloatLane;
     /// Bits of the significand without the hidden one: 23 or 52.
@@ -97,10 +108,6 @@ pub trait FloatLane: Lane {
 
     /// `value` rounded to the type, in every lane.
     fn constant(value: f64) -> Self;
-    /// The bit pattern.
-    fn to_bits(self) -> Self::Bits;
-    /// The float of this bit pattern.
-    fn from_bits(bits: Self::Bits) -> Self;
     /// Truncates; for values outside the integer's range saturates, NaN gives 0.
     fn to_int(self) -> Self::Bits;
     /// The nearest float, half to even.
@@ -191,7 +198,7 @@ impl BoolLane for bool {
 }
 
 macro_rules! int_lane {
-    ($($type:ty, $signed:ty, $unsigned:ty;)*) => {$(
+    ($($type:ty, $signed:ty, $unsigned:ty, $wide:ty;)*) => {$(
         impl IntLane for $type {
             const BITS: u32 = <$type>::BITS;
             const SIGNED: bool = <$type>::MIN != 0;
@@ -205,6 +212,10 @@ macro_rules! int_lane {
             fn sub(self, other: Self) -> Self { self.wrapping_sub(other) }
             #[inline(always)]
             fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
+            #[inline(always)]
+            fn mul_high(self, other: Self) -> Self {
+                ((self as $wide).wrapping_mul(other as $wide) >> <$type>::BITS) as $type
+            }
             #[inline(always)]
             fn div_or_zero(self, other: Self) -> Self {
                 if other == 0 { 0 } else { self.wrapping_div(other) }
@@ -249,14 +260,21 @@ macro_rules! int_lane {
 }
 
 int_lane! {
-    i8, i8, u8; i16, i16, u16; i32, i32, u32; i64, i64, u64;
-    u8, i8, u8; u16, i16, u16; u32, i32, u32; u64, i64, u64;
+    i8, i8, u8, i16; i16, i16, u16, i32; i32, i32, u32, i64; i64, i64, u64, i128;
+    u8, i8, u8, u16; u16, i16, u16, u32; u32, i32, u32, u64; u64, i64, u64, u128;
 }
 
 macro_rules! float_lane {
     ($($type:ty, $bits:ty, $unsigned:ty, $mantissa:literal;)*) => {$(
-        impl FloatLane for $type {
+        impl FloatBits for $type {
             type Bits = $bits;
+            #[inline(always)]
+            fn to_bits(self) -> $bits { <$type>::to_bits(self) as $bits }
+            #[inline(always)]
+            fn from_bits(bits: $bits) -> Self { <$type>::from_bits(bits as $unsigned) }
+        }
+
+        impl FloatLane for $type {
             type Wide = f64;
             const MANTISSA_BITS: u32 = $mantissa;
             #[inline(always)]
@@ -265,10 +283,6 @@ macro_rules! float_lane {
             fn narrow(value: f64) -> Self { value as $type }
             #[inline(always)]
             fn constant(value: f64) -> Self { value as $type }
-            #[inline(always)]
-            fn to_bits(self) -> $bits { <$type>::to_bits(self) as $bits }
-            #[inline(always)]
-            fn from_bits(bits: $bits) -> Self { <$type>::from_bits(bits as $unsigned) }
             #[inline(always)]
             fn to_int(self) -> $bits { self as $bits }
             #[inline(always)]

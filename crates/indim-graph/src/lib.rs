@@ -5,27 +5,33 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+mod activation;
 mod builder;
+mod complex;
 mod dtype;
 mod element;
 mod error;
 mod eval;
 mod graph;
+mod half;
 pub mod lane;
 pub mod lower;
 pub mod meaning;
 mod op;
 mod passes;
+mod reduce_precision;
 mod signature;
 mod text;
 mod verify;
 
 pub use builder::{GraphBuilder, Under, Value};
+pub use complex::{Complex, c64, c128};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
-pub use element::{Array, ArrayData, Element, WrongElementCount};
+pub use element::{Array, ArrayData, Element, FromWide, Widened, WrongElementCount};
 pub use error::{GraphError, GraphErrorKind};
 pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
+pub use half::{bf16, f16};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use op::{Arity, Binary, Law, Op, OpVisitor, Ternary, Unary, UnknownOp, operations};
 pub use passes::optimize;

@@ -1,15 +1,22 @@
 //! THE table of element-wise operations, and what is derived from it.
 //!
-//! A row gives the name, the classes of element types it takes, the result type, its laws, the names
-//! other systems use, and the sentence of the documentation with the edge cases. The definition has
-//! the same name in `meaning/` (one per class module). To add an operation: write its row here and
-//! its definition there; the compiler names what is missing.
+//! A row gives the name, the element types it takes, the result type, its laws, the names other
+//! systems use, and the sentence of the documentation with the edge cases. The definition has the
+//! same name in `meaning/` (one per class module). To add an operation: write its row here and its
+//! definition there; the compiler names what is missing.
+//!
+//! The words for element types are those of the classes, with three more: `float_exact` are the
+//! floats of an operation that needs each type's own bits, where `float` computes in `f32` for the
+//! 16-bit ones; `complex_widened` computes in `c128` for `c64`, `complex` in the type itself;
+//! `f32_f64` are the floats that have complex numbers.
 
 use core::fmt;
 use core::str::FromStr;
 
-use crate::dtype::{DType, DTypeClass};
-use crate::element::Element;
+use crate::complex::{c64, c128};
+use crate::dtype::DType;
+use crate::element::{Element, FromWide, Widened};
+use crate::half::{bf16, f16};
 use crate::meaning;
 
 /// Hands the table of operations to another macro.
@@ -23,7 +30,7 @@ macro_rules! for_each_op {
                 /// The magnitude. `abs(MIN) = MIN`; the modulus of a complex number.
                 abs = Abs [signed float complex] -> component, [], ["absolute", "fabs"];
                 /// -1, 0 or 1. A NaN stays a NaN, a zero keeps its sign.
-                sign = Sign [signed unsigned float complex] -> same, [], [];
+                sign = Sign [signed unsigned float complex_widened] -> same, [], [];
                 /// Logical on `bool`, bitwise on integers.
                 not = Not [boolean signed unsigned] -> same, [], ["logical_not", "bitwise_not", "invert"];
                 /// The number of one bits.
@@ -46,58 +53,66 @@ macro_rules! for_each_op {
                 is_nan = IsNan [float complex] -> boolean, [], [];
                 /// Whether `x` is infinite.
                 is_inf = IsInf [float complex] -> boolean, [], [];
+                /// The real part; of a float the float itself.
+                real = Real [float complex] -> component, [], [];
+                /// The imaginary part; of a float 0.
+                imag = Imag [float complex] -> component, [], [];
+                /// The complex conjugate: the sign of the imaginary part flips. A float stays.
+                conj = Conj [float complex] -> same, [], ["conjugate"];
                 /// `x * x`. Integers are not taken: multiply instead.
                 square = Square [float complex] -> same, [], [];
                 /// `1 / x`.
-                reciprocal = Reciprocal [float complex] -> same, [], [];
+                reciprocal = Reciprocal [float complex_widened] -> same, [], [];
                 /// The square root, correctly rounded; `sqrt(-0) = -0`, below zero a NaN.
-                sqrt = Sqrt [float complex] -> same, [], [];
+                sqrt = Sqrt [float complex_widened] -> same, [], [];
                 /// `1 / sqrt(x)`; `rsqrt(±0) = ±inf`, `rsqrt(inf) = 0`, below zero a NaN.
-                rsqrt = Rsqrt [float complex] -> same, [], ["reciprocal_sqrt"];
+                rsqrt = Rsqrt [float complex_widened] -> same, [], ["reciprocal_sqrt"];
                 /// `e^x`; `exp(-inf) = 0`.
-                exp = Exp [float complex] -> same, [], ["exponential"];
+                exp = Exp [float complex_widened] -> same, [], ["exponential"];
                 /// `2^x`, exact for an integer `x`.
                 exp2 = Exp2 [float] -> same, [], [];
                 /// `e^x - 1` without cancellation; `expm1(-0) = -0`, `expm1(-inf) = -1`.
-                expm1 = Expm1 [float complex] -> same, [], ["exponential_minus_one"];
+                expm1 = Expm1 [float complex_widened] -> same, [], ["exponential_minus_one"];
                 /// The natural logarithm; `log(±0) = -inf`, below zero a NaN.
-                log = Log [float complex] -> same, [], ["ln"];
+                log = Log [float complex_widened] -> same, [], ["ln"];
                 /// The logarithm to base 2, exact for a power of two; `log2(±0) = -inf`, below zero a NaN.
                 log2 = Log2 [float] -> same, [], [];
                 /// The logarithm to base 10; `log10(±0) = -inf`, below zero a NaN.
                 log10 = Log10 [float] -> same, [], [];
                 /// `log(1 + x)` without cancellation; `log1p(-0) = -0`, `log1p(-1) = -inf`, below -1 a NaN.
-                log1p = Log1p [float complex] -> same, [], ["log_plus_one"];
+                log1p = Log1p [float complex_widened] -> same, [], ["log_plus_one"];
                 /// The sine of `x` radians, reduced exactly over the full range; `sin(-0) = -0`, of an infinity a NaN.
-                sin = Sin [float complex] -> same, [], ["sine"];
+                sin = Sin [float complex_widened] -> same, [], ["sine"];
                 /// The cosine of `x` radians, reduced exactly over the full range; of an infinity a NaN.
-                cos = Cos [float complex] -> same, [], ["cosine"];
+                cos = Cos [float complex_widened] -> same, [], ["cosine"];
                 /// The tangent of `x` radians, reduced exactly over the full range; `tan(-0) = -0`, of an infinity a NaN.
-                tan = Tan [float complex] -> same, [], [];
+                tan = Tan [float complex_widened] -> same, [], [];
                 /// The hyperbolic tangent; `tanh(-0) = -0`, `tanh(±inf) = ±1`.
-                tanh = Tanh [float complex] -> same, [], [];
+                tanh = Tanh [float complex_widened] -> same, [], [];
                 /// The cube root, with the sign of `x`; `cbrt(-0) = -0`.
                 cbrt = Cbrt [float] -> same, [], [];
                 /// The arc sine; `asin(-0) = -0`, outside -1 ... 1 a NaN.
-                asin = Asin [float complex] -> same, [], ["arcsin"];
+                asin = Asin [float complex_widened] -> same, [], ["arcsin"];
                 /// The arc cosine; outside -1 ... 1 a NaN.
-                acos = Acos [float complex] -> same, [], ["arccos"];
+                acos = Acos [float complex_widened] -> same, [], ["arccos"];
                 /// The arc tangent; `atan(-0) = -0`, `atan(±inf) = ±π/2`.
-                atan = Atan [float complex] -> same, [], ["arctan"];
+                atan = Atan [float complex_widened] -> same, [], ["arctan"];
                 /// The hyperbolic sine; `sinh(-0) = -0`.
-                sinh = Sinh [float complex] -> same, [], [];
+                sinh = Sinh [float complex_widened] -> same, [], [];
                 /// The hyperbolic cosine.
-                cosh = Cosh [float complex] -> same, [], [];
+                cosh = Cosh [float complex_widened] -> same, [], [];
                 /// The inverse hyperbolic sine; `asinh(-0) = -0`.
-                asinh = Asinh [float complex] -> same, [], ["arcsinh"];
+                asinh = Asinh [float complex_widened] -> same, [], ["arcsinh"];
                 /// The inverse hyperbolic cosine; below 1 a NaN.
-                acosh = Acosh [float complex] -> same, [], ["arccosh"];
+                acosh = Acosh [float complex_widened] -> same, [], ["arccosh"];
                 /// The inverse hyperbolic tangent; `atanh(-0) = -0`, `atanh(±1) = ±inf`, beyond a NaN.
-                atanh = Atanh [float complex] -> same, [], ["arctanh"];
+                atanh = Atanh [float complex_widened] -> same, [], ["arctanh"];
                 /// The error function; `erf(-0) = -0`, `erf(±inf) = ±1`.
                 erf = Erf [float] -> same, [], [];
+                /// `1 - erf(x)` without cancellation; `erfc(-inf) = 2`, `erfc(inf) = 0`.
+                erfc = Erfc [float] -> same, [], [];
                 /// `1 / (1 + e^-x)`; `logistic(-inf) = 0`, `logistic(inf) = 1`.
-                logistic = Logistic [float complex] -> same, [], ["sigmoid", "expit"];
+                logistic = Logistic [float complex_widened] -> same, [], ["sigmoid", "expit"];
             }
             binary {
                 /// `x + y`. Integers wrap; `bool` is logical or.
@@ -107,7 +122,7 @@ macro_rules! for_each_op {
                 /// `x * y`. Integers wrap; `bool` is logical and.
                 mul = Mul [boolean signed unsigned float complex] -> same, [commutative], ["multiply"];
                 /// `x / y`. Integers truncate; `x / 0` is all ones (-1, or the unsigned maximum), `MIN / -1 = MIN`.
-                div = Div [signed unsigned float complex] -> same, [], ["divide"];
+                div = Div [signed unsigned float complex_widened] -> same, [], ["divide"];
                 /// The quotient rounded down, as Python's `//`. An integer divided by 0 gives 0.
                 floor_div = FloorDiv [signed unsigned float] -> same, [], ["floor_divide"];
                 /// The remainder with the divisor's sign, as Python's `%`. An integer by 0 gives 0.
@@ -119,13 +134,27 @@ macro_rules! for_each_op {
                 /// The smaller; a NaN from either side wins, `min(+0, -0) = -0`. `bool` is and.
                 min = Min [boolean signed unsigned float] -> same, [commutative], ["minimum"];
                 /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative `x` to a fraction is a NaN. Integers wrap; `x^0 = 1`; to a negative exponent 1 and -1 stay units, all else gives 0.
-                pow = Pow [signed unsigned float complex] -> same, [], ["power"];
+                pow = Pow [signed unsigned float complex_widened] -> same, [], ["power"];
                 /// The angle of the point with ordinate `x` (the first operand) and abscissa `y`, from -π to π; the special cases of C's `atan2`.
                 atan2 = Atan2 [float] -> same, [], ["arctan2"];
                 /// `sqrt(x² + y²)` without overflow; infinite if either operand is, even beside a NaN.
                 hypot = Hypot [float] -> same, [commutative], [];
                 /// The magnitude of `x` with the sign of `y`, also of a zero; of a NaN `x` the canonical NaN.
                 copysign = Copysign [float] -> same, [], ["copy_sign"];
+                /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`.
+                logaddexp = Logaddexp [float] -> same, [commutative], ["log_add_exp"];
+                /// The neighbour of `x` on the way to `y`: the next float of the type; `y` where they are equal, the smallest subnormal from 0.
+                nextafter = Nextafter [float_exact] -> same, [], ["next_after"];
+                /// The larger; a number wins over a NaN, `fmax(-0, +0) = +0`.
+                fmax = Fmax [float] -> same, [commutative], [];
+                /// The smaller; a number wins over a NaN, `fmin(+0, -0) = -0`.
+                fmin = Fmin [float] -> same, [commutative], [];
+                /// `x` where `x ≥ 0`, else `y * x`: the second operand is the slope, broadcast by the rule given.
+                prelu = Prelu [float] -> same, [], ["parametric_relu"];
+                /// `x + y j` of two equal floats.
+                complex = Complex [f32_f64] -> complex, [], [];
+                /// The upper half of the exact product, which has twice the width.
+                mulhi = Mulhi [signed unsigned] -> same, [commutative], ["mul_high"];
                 /// `(x - y)²`. Integers wrap.
                 squared_difference = SquaredDifference [signed unsigned float complex] -> same, [commutative], [];
                 /// Bitwise and; logical on `bool`.
@@ -152,6 +181,18 @@ macro_rules! for_each_op {
                 gt = Gt [boolean signed unsigned float] -> boolean, [], ["greater"];
                 /// `x ≥ y`; false with a NaN.
                 ge = Ge [boolean signed unsigned float] -> boolean, [], ["greater_equal"];
+                /// Whether `x` is the same as `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_eq = TotalEq [float_exact] -> boolean, [commutative], [];
+                /// Whether `x` differs from `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_ne = TotalNe [float_exact] -> boolean, [commutative], [];
+                /// Whether `x` is below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_lt = TotalLt [float_exact] -> boolean, [], [];
+                /// Whether `x` is not above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_le = TotalLe [float_exact] -> boolean, [], [];
+                /// Whether `x` is above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_gt = TotalGt [float_exact] -> boolean, [], [];
+                /// Whether `x` is not below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_ge = TotalGe [float_exact] -> boolean, [], [];
             }
             ternary {
                 /// `on_true` where the first operand, a `bool`, holds, else `on_false`; the unselected value never matters.
@@ -193,6 +234,7 @@ enum ResultType {
     Same,
     Boolean,
     Component,
+    Complex,
 }
 
 impl ResultType {
@@ -201,6 +243,8 @@ impl ResultType {
             (ResultType::Boolean, _) => DType::Bool,
             (ResultType::Component, DType::C64) => DType::F32,
             (ResultType::Component, DType::C128) => DType::F64,
+            (ResultType::Complex, DType::F32) => DType::C64,
+            (ResultType::Complex, DType::F64) => DType::C128,
             _ => operand,
         }
     }
@@ -240,7 +284,10 @@ pub trait Ternary<T: Element> {
 }
 
 /// What is to be made of an operation at one element type; see [`Op::visit`].
-pub trait OpVisitor {
+///
+/// The `widened` methods are called for operations that compute in a wider type. An implementer
+/// that does not care leaves them as they are.
+pub trait OpVisitor: Sized {
     /// What each method makes.
     type Output;
     /// Called for an operation of one operand.
@@ -249,23 +296,60 @@ pub trait OpVisitor {
     fn binary<O: Binary<T> + 'static, T: Element>(self) -> Self::Output;
     /// Called for an operation of three operands.
     fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> Self::Output;
+
+    /// Called for an operation of one operand that computes in a wider type.
+    fn widened_unary<O, T>(self) -> Self::Output
+    where
+        O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.unary::<O, T>()
+    }
+
+    /// Called for an operation of two operands that computes in a wider type.
+    fn widened_binary<O, T>(self) -> Self::Output
+    where
+        O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.binary::<O, T>()
+    }
+
+    /// Called for an operation of three operands that computes in a wider type.
+    fn widened_ternary<O, T>(self) -> Self::Output
+    where
+        O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>>
+            + Ternary<T::Wide>
+            + 'static,
+        T: Widened,
+    {
+        self.ternary::<O, T>()
+    }
 }
 
-macro_rules! class {
+/// The element types that a word of the table stands for.
+macro_rules! dtypes_of {
     (boolean) => {
-        DTypeClass::Bool
+        &[DType::Bool]
     };
     (signed) => {
-        DTypeClass::Signed
+        &[DType::I8, DType::I16, DType::I32, DType::I64]
     };
     (unsigned) => {
-        DTypeClass::Unsigned
+        &[DType::U8, DType::U16, DType::U32, DType::U64]
     };
-    (float) => {
-        DTypeClass::Float
+    (f32_f64) => {
+        &[DType::F32, DType::F64]
     };
     (complex) => {
-        DTypeClass::Complex
+        &[DType::C64, DType::C128]
+    };
+    (complex_widened) => {
+        &[DType::C64, DType::C128]
+    };
+    // `float` and `float_exact`.
+    ($float:ident) => {
+        &[DType::F16, DType::Bf16, DType::F32, DType::F64]
     };
 }
 
@@ -279,14 +363,32 @@ macro_rules! result_type {
     (component) => {
         ResultType::Component
     };
+    (complex) => {
+        ResultType::Complex
+    };
 }
 
 macro_rules! result_element {
+    (same, $type:ty) => {
+        $type
+    };
     (boolean, $type:ty) => {
         bool
     };
-    ($result:ident, $type:ty) => {
-        $type
+    (component, $type:ty) => {
+        <$type as Element>::Component
+    };
+    (complex, $type:ty) => {
+        crate::complex::Complex<$type>
+    };
+}
+
+macro_rules! widen_first {
+    (boolean, $first:ident) => {
+        $first
+    };
+    (same, $first:ident) => {
+        $first.widen()
     };
 }
 
@@ -296,7 +398,8 @@ macro_rules! law {
     };
 }
 
-/// Expands `$with!(args, Variant type)` for each evaluated type of a class.
+/// Expands `$with!(args, Variant type module)` for each element type that a word stands for. The
+/// module says where the definition is; `widened` that it is the one of the wider type.
 macro_rules! for_class {
     (boolean, $with:ident, $args:tt) => { $with!($args, Bool bool boolean); };
     (signed, $with:ident, $args:tt) => {
@@ -308,12 +411,57 @@ macro_rules! for_class {
         $with!($args, U32 u32 integer); $with!($args, U64 u64 integer);
     };
     (float, $with:ident, $args:tt) => {
+        $with!($args, F16 f16 widened); $with!($args, Bf16 bf16 widened);
+        for_class!(f32_f64, $with, $args);
+    };
+    (f32_f64, $with:ident, $args:tt) => {
         $with!($args, F32 f32 float); $with!($args, F64 f64 float);
     };
-    (complex, $with:ident, $args:tt) => {};
+    (float_exact, $with:ident, $args:tt) => {
+        $with!($args, F16 f16 float_bits); $with!($args, Bf16 bf16 float_bits);
+        $with!($args, F32 f32 float_bits); $with!($args, F64 f64 float_bits);
+    };
+    (complex, $with:ident, $args:tt) => {
+        $with!($args, C64 c64 complex); $with!($args, C128 c128 complex);
+    };
+    (complex_widened, $with:ident, $args:tt) => {
+        $with!($args, C64 c64 widened); $with!($args, C128 c128 complex);
+    };
 }
 
 macro_rules! implement {
+    ((unary $name:ident $op:ident $result:ident), $variant:ident $type:ident widened) => {
+        impl Unary<$type> for $op {
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(x: $type) -> Self::Result {
+                FromWide::from_wide(<Self as Unary<<$type as Widened>::Wide>>::apply(x.widen()))
+            }
+        }
+    };
+    ((binary $name:ident $op:ident $result:ident), $variant:ident $type:ident widened) => {
+        impl Binary<$type> for $op {
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(x: $type, y: $type) -> Self::Result {
+                let wide = <Self as Binary<<$type as Widened>::Wide>>::apply(x.widen(), y.widen());
+                FromWide::from_wide(wide)
+            }
+        }
+    };
+    ((ternary $first:ident $name:ident $op:ident $result:ident), $variant:ident $type:ident widened) => {
+        impl Ternary<$type> for $op {
+            type First = result_element!($first, $type);
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(first: Self::First, x: $type, y: $type) -> Self::Result {
+                let first = widen_first!($first, first);
+                let wide =
+                    <Self as Ternary<<$type as Widened>::Wide>>::apply(first, x.widen(), y.widen());
+                FromWide::from_wide(wide)
+            }
+        }
+    };
     ((unary $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
         impl Unary<$type> for $op {
             type Result = result_element!($result, $type);
@@ -345,6 +493,21 @@ macro_rules! implement {
 }
 
 macro_rules! visit {
+    ((unary $op:ident $dtype:ident $visitor:ident), $variant:ident $type:ident widened) => {
+        if $dtype == DType::$variant {
+            return Some($visitor.widened_unary::<operations::$op, $type>());
+        }
+    };
+    ((binary $op:ident $dtype:ident $visitor:ident), $variant:ident $type:ident widened) => {
+        if $dtype == DType::$variant {
+            return Some($visitor.widened_binary::<operations::$op, $type>());
+        }
+    };
+    ((ternary $op:ident $dtype:ident $visitor:ident), $variant:ident $type:ident widened) => {
+        if $dtype == DType::$variant {
+            return Some($visitor.widened_ternary::<operations::$op, $type>());
+        }
+    };
     (($arity:ident $op:ident $dtype:ident $visitor:ident), $variant:ident $type:ident $module:ident) => {
         if $dtype == DType::$variant {
             return Some($visitor.$arity::<operations::$op, $type>());
@@ -368,7 +531,8 @@ macro_rules! define_ops {
 
         /// The operations as types, for code that is generic over them.
         pub mod operations {
-            use super::{Binary, Element, Ternary, Unary, meaning};
+            use super::{Binary, Element, FromWide, Ternary, Unary, Widened, meaning};
+            use super::{bf16, c64, c128, f16};
             $(#[doc = $udoc] #[derive(Debug, Clone, Copy)] pub struct $uop;)*
             $(#[doc = $bdoc] #[derive(Debug, Clone, Copy)] pub struct $bop;)*
             $(#[doc = $tdoc] #[derive(Debug, Clone, Copy)] pub struct $top;)*
@@ -386,18 +550,18 @@ macro_rules! define_ops {
                 match self {
                     $(Op::$uop => const { &Row {
                         name: stringify!($uname), doc: $udoc, arity: Arity::Unary, first_is_bool: false,
-                        classes: &[$(class!($uclass)),*], result: result_type!($uresult),
+                        dtypes: &[$(dtypes_of!($uclass)),*], result: result_type!($uresult),
                         laws: &[$(law!($ulaw)),*], aliases: &[$($ualias),*],
                     } },)*
                     $(Op::$bop => const { &Row {
                         name: stringify!($bname), doc: $bdoc, arity: Arity::Binary, first_is_bool: false,
-                        classes: &[$(class!($bclass)),*], result: result_type!($bresult),
+                        dtypes: &[$(dtypes_of!($bclass)),*], result: result_type!($bresult),
                         laws: &[$(law!($blaw)),*], aliases: &[$($balias),*],
                     } },)*
                     $(Op::$top => const { &Row {
                         name: stringify!($tname), doc: $tdoc, arity: Arity::Ternary,
                         first_is_bool: matches!(result_type!($tfirst), ResultType::Boolean),
-                        classes: &[$(class!($tclass)),*], result: result_type!($tresult),
+                        dtypes: &[$(dtypes_of!($tclass)),*], result: result_type!($tresult),
                         laws: &[$(law!($tlaw)),*], aliases: &[$($talias),*],
                     } },)*
                 }
@@ -423,7 +587,7 @@ struct Row {
     doc: &'static str,
     arity: Arity,
     first_is_bool: bool,
-    classes: &'static [DTypeClass],
+    dtypes: &'static [&'static [DType]],
     result: ResultType,
     laws: &'static [Law],
     aliases: &'static [&'static str],
@@ -459,7 +623,7 @@ impl Op {
 
     /// Whether the operation takes elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
-        self.row().classes.contains(&dtype.class())
+        self.row().dtypes.iter().any(|dtypes| dtypes.contains(&dtype))
     }
 
     /// Whether the first operand is a `bool` whatever the others are.

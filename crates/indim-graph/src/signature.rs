@@ -1,10 +1,20 @@
 //! Whether operands fit the signature of an operation.
 
+use indim_shape::RuleSet;
+
 use crate::dtype::{ArrayType, DType};
 use crate::error::GraphErrorKind;
 use crate::op::Op;
 
 impl Op {
+    /// `rule` as it stands for this operation: StableHLO's ternary operations have two.
+    pub fn rule_set(self, rule: &RuleSet) -> RuleSet {
+        match rule {
+            RuleSet::StableHlo if self.first_is_bool() => RuleSet::StableHloSelect,
+            rule => rule.clone(),
+        }
+    }
+
     /// The element type of the last operand, if the operands' types fit the signature.
     ///
     /// # Errors

@@ -196,6 +196,10 @@ pub(crate) fn check_node(
             expect_type(ArrayType::new(op.result_dtype(dtype), &result.shape), result)
         }
         NodeKind::Convert => check_operand_shapes(operands, result),
+        NodeKind::Bitcast => {
+            check_operand_shapes(operands, result)?;
+            check_bitcast(operands[0].dtype, result.dtype).map_err(broken)
+        }
         NodeKind::BroadcastInDim(map) => {
             expect_type(ArrayType::new(operands[0].dtype, &result.shape), result)?;
             let dims: Vec<i64> =
@@ -232,6 +236,7 @@ pub(crate) fn operation(kind: &NodeKind) -> &'static str {
         NodeKind::Iota { .. } => "iota",
         NodeKind::Elementwise(op) => op.name(),
         NodeKind::Convert => "convert",
+        NodeKind::Bitcast => "bitcast",
         NodeKind::BroadcastInDim(_) => "broadcast_in_dim",
         NodeKind::Reshape => "reshape",
     }
@@ -241,7 +246,9 @@ fn operand_count(kind: &NodeKind) -> usize {
     match kind {
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. } => 0,
         NodeKind::Elementwise(op) => op.arity().count(),
-        NodeKind::Convert | NodeKind::BroadcastInDim(_) | NodeKind::Reshape => 1,
+        NodeKind::Convert | NodeKind::Bitcast | NodeKind::BroadcastInDim(_) | NodeKind::Reshape => {
+            1
+        }
     }
 }
 
@@ -258,6 +265,18 @@ fn check_operand_shapes(operands: &[ArrayType], result: &ArrayType) -> Result<()
             Err(VerifyErrorKind::OperandShape { operand, found: found.clone() })
         }
         None => Ok(()),
+    }
+}
+
+/// Between numbers of one width; `bool` and the complex types are no plain bit patterns.
+pub(crate) fn check_bitcast(from: DType, to: DType) -> Result<(), GraphErrorKind> {
+    let is_plain = |dtype: DType| dtype.is_integer() || dtype.is_float();
+    if !is_plain(from) {
+        return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: from });
+    }
+    match is_plain(to) && from.size() == to.size() {
+        true => Ok(()),
+        false => Err(GraphErrorKind::BitcastWidth { from, to }),
     }
 }
 

@@ -36,10 +36,7 @@ fn expected(text: &str, types: &[DType], numpy: &str) -> Result<DType, &'static 
     if numpy == "error" || (is_complex && is_real_only) {
         return Err("error");
     }
-    let dtype: DType = numpy.parse().unwrap();
-    // f32 in place of f16 where no operand is f16: f16 is not evaluated.
-    let is_widened = dtype == DType::F16 && !types.contains(&DType::F16);
-    Ok(if is_widened { DType::F32 } else { dtype })
+    Ok(numpy.parse().unwrap())
 }
 
 #[test]

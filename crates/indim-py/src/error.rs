@@ -83,8 +83,7 @@ fn describe<'a>(error: &'a GraphError, report: &mut Report<'a>) -> &'static str 
             "ShapeError"
         }
         GraphErrorKind::ElementTypeNotAllowed { .. }
-        | GraphErrorKind::ElementTypeMismatch { .. }
-        | GraphErrorKind::ElementTypeNotEvaluated { .. } => "ElementTypeError",
+        | GraphErrorKind::ElementTypeMismatch { .. } => "ElementTypeError",
         _ => "ShapeError",
     }
 }

@@ -158,7 +158,7 @@ fn letter(rule: &AnyRule) -> &'static str {
         AnyRule::Elementwise(RuleSet::None) => "O",
         AnyRule::Elementwise(RuleSet::Numpy) => "N",
         AnyRule::Elementwise(RuleSet::Xla { .. }) => "X",
-        AnyRule::Elementwise(RuleSet::StableHlo) => "S",
+        AnyRule::Elementwise(RuleSet::StableHlo | RuleSet::StableHloSelect) => "S",
         AnyRule::Elementwise(RuleSet::Pdpd { .. }) => "P",
         AnyRule::Elementwise(RuleSet::OnnxLegacy { .. }) => "L",
         AnyRule::Target(_) => "T",
@@ -184,7 +184,9 @@ fn elementwise_label(violation: &Violation, rule: &RuleSet) -> &'static str {
         (RuleSet::Xla { .. }, _) => "X8",
         (RuleSet::Pdpd { .. }, _) => pdpd_label(violation),
         (RuleSet::OnnxLegacy { .. }, _) => "L",
-        (RuleSet::None | RuleSet::StableHlo, _) => explicit_label(violation),
+        (RuleSet::None | RuleSet::StableHlo | RuleSet::StableHloSelect, _) => {
+            explicit_label(violation)
+        }
     }
 }
 

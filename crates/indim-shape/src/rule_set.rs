@@ -25,8 +25,10 @@ pub enum RuleSet {
         /// `broadcast_dimensions`: for each axis of the smaller operand the larger one's; empty when not given.
         dims: Vec<i64>,
     },
-    /// StableHLO's binary operations: O1. A ternary operation also takes scalars beside operand 1.
+    /// StableHLO's binary operations: O1. Of three operands (`clamp`) the outer ones may be scalars.
     StableHlo,
+    /// StableHLO's `select`: the predicate may be a scalar, the branches have equal shapes.
+    StableHloSelect,
     /// P1 to P5: the other operands onto the first (of three: onto the second), from `axis` on.
     Pdpd {
         /// The first axis they land on; absent and -1 mean that they end where the first ends.
@@ -65,6 +67,12 @@ impl RuleSet {
             (RuleSet::Xla { dims }, [_] | [_, _, _]) => scalars_and_equal_shapes(operands, dims),
             (RuleSet::StableHlo, [_, anchor, _]) => scalars_beside(operands, anchor),
             (RuleSet::StableHlo, _) => equal_shapes(operands),
+            (RuleSet::StableHloSelect, [_, then, otherwise]) if then == otherwise => {
+                scalars_beside(operands, then)
+            }
+            (RuleSet::StableHloSelect, [_, _, _]) => {
+                Err(Violation::ImplicitBroadcastUnsupported { operand: 2 })
+            }
             (RuleSet::Pdpd { axis }, [_] | [_, _] | [_, _, _]) => {
                 pdpd(operands, axis.unwrap_or(-1))
             }
@@ -81,7 +89,7 @@ impl RuleSet {
             RuleSet::None => "none",
             RuleSet::Numpy => "numpy",
             RuleSet::Xla { .. } => "xla",
-            RuleSet::StableHlo => "stablehlo",
+            RuleSet::StableHlo | RuleSet::StableHloSelect => "stablehlo",
             RuleSet::Pdpd { .. } => "pdpd",
             RuleSet::OnnxLegacy { .. } => "onnx-legacy",
         }
@@ -245,7 +253,7 @@ fn scalars_and_equal_shapes(operands: &[Shape], dims: &[i64]) -> Elaborated {
     }
 }
 
-/// StableHLO's `select` and `clamp`: scalars beside operand 1, which has the result's shape.
+/// StableHLO's `clamp`: scalars beside operand 1, which has the result's shape.
 fn scalars_beside(operands: &[Shape], anchor: &Shape) -> Elaborated {
     match operands.iter().position(|shape| !shape.is_scalar() && shape != anchor) {
         Some(operand) => Err(Violation::ImplicitBroadcastUnsupported { operand }),

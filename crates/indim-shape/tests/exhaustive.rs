@@ -88,7 +88,9 @@ fn three_operands() {
         }
     }
     assert_eq!(cases.len(), 9261);
-    for rule in [RuleSet::None, RuleSet::Numpy, RuleSet::StableHlo, RuleSet::Xla { dims: vec![] }] {
+    let stablehlo = [RuleSet::StableHlo, RuleSet::StableHloSelect];
+    let others = [RuleSet::None, RuleSet::Numpy, RuleSet::Xla { dims: vec![] }];
+    for rule in others.into_iter().chain(stablehlo) {
         assert!(check_elementwise(&[rule], &cases) >= 21);
     }
     assert_eq!(check_elementwise(&[RuleSet::Xla { dims: vec![0] }], &cases), 0);

@@ -205,6 +205,16 @@ fn ternary_operations_of_xla() {
     assert_eq!(result(under(&stablehlo, &[&[], &[2, 3], &[]])), [2, 3]);
     let refused = ("XT", "implicit-broadcast-unsupported", Some(0), None);
     assert_eq!(refusal(under(&stablehlo, &[&[2], &[], &[2]])), refused);
+    // Its select takes a scalar predicate, but no scalar branch.
+    let select = RuleSet::StableHloSelect;
+    assert_eq!(result(under(&select, &[&[], &[2, 3], &[2, 3]])), [2, 3]);
+    let refused = ("XT", "implicit-broadcast-unsupported", Some(2), None);
+    assert_eq!(refusal(under(&select, &[&[], &[2, 3], &[]])), refused);
+    assert_eq!(refusal(under(&select, &[&[2, 3], &[], &[2, 3]])), refused);
+    let refused = ("XT", "implicit-broadcast-unsupported", Some(0), None);
+    assert_eq!(refusal(under(&select, &[&[1, 3], &[2, 3], &[2, 3]])), refused);
+    let refused = ("S", "wrong-operand-count", None, None);
+    assert_eq!(refusal(under(&select, &[&[3], &[3]])), refused);
 }
 
 #[test]
@@ -219,6 +229,10 @@ fn s_and_hlo() {
     let order = ("X8", "dims-not-strictly-increasing", Some(0), Some(1));
     assert_eq!(refusal(onto(&xla(&[1, 0]), &[3, 3], &[3, 3])), order);
     assert_eq!(refusal(onto(&xla(&[1, 1]), &[3, 3], &[3, 3])), order);
+    // Entry by entry, as XLA does: the order of entry 1 before the size of entry 2, after its own.
+    assert_eq!(refusal(onto(&xla(&[1, 0, 2]), &[3, 3, 5], &[3, 3, 4])), order);
+    let size = ("E4", "size-mismatch", Some(0), Some(1));
+    assert_eq!(refusal(onto(&xla(&[1, 0]), &[3, 5], &[3, 3])), size);
     let hlo = |dims: &[i64]| TargetRule::HloBroadcast { dims: dims.to_vec() };
     assert_eq!(result(onto(&hlo(&[1, 0]), &[2, 3], &[3, 2])), [3, 2]);
     let expands = ("E4", "size-mismatch", Some(0), Some(1));

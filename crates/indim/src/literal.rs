@@ -1,12 +1,13 @@
-//! Array literals: `[[1, 2, 3], [4, 5, 6]]`, `2.5`, `f32[1, 2]`, `u8(7)`.
+//! Array literals: `[[1, 2, 3], [4, 5, 6]]`, `2.5`, `f32[1, 2]`, `u8(7)`, `[1+2j, 3]`.
 //!
-//! Without a type, whole numbers make `i64`, any other number makes `f64`, and truth values make
-//! `bool`, as in NumPy. The reader does not recurse, so nothing a user types can exhaust the stack.
+//! Without a type, whole numbers make `i64`, any other number makes `f64`, one with a `j` makes
+//! `c128`, and truth values make `bool`, as in NumPy. The reader does not recurse, so nothing a user
+//! types can exhaust the stack.
 
 use core::fmt;
 use core::ops::Range;
 
-use indim_graph::{Array, ArrayData, DType, for_each_element};
+use indim_graph::{Array, ArrayData, DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::Shape;
 
 /// Brackets may be nested this deep, as many axes as NumPy has.
@@ -29,14 +30,26 @@ pub enum LiteralErrorKind {
     Expected(&'static str),
     /// The word before the brackets is no element type.
     UnknownElementType,
-    /// Elements of this type cannot be evaluated.
-    NotEvaluated(DType),
-    /// The element is not of the literal's type, or does not fit it.
+    /// The element is not of the literal's type.
     WrongElement(DType),
+    /// The whole number is less than the least, or more than the greatest of the literal's type.
+    DoesNotFit(DType),
     /// Truth values and numbers stand side by side.
     Mixed,
-    /// A list is longer or shorter, or nested deeper, than the one before it.
-    Ragged,
+    /// A list is longer or shorter than the first one along its axis.
+    Ragged {
+        /// The axis.
+        axis: usize,
+        /// How many items the first list has.
+        size: usize,
+        /// How many items this list has.
+        found: usize,
+    },
+    /// An element stands within fewer brackets than those before it, or a bracket where they stand.
+    UnevenDepth {
+        /// How many brackets are around the elements before.
+        rank: usize,
+    },
     /// Lists are nested too deep.
     TooDeep,
 }
@@ -47,10 +60,12 @@ impl LiteralError {
         match self.kind {
             LiteralErrorKind::Expected(_) => "bad-literal",
             LiteralErrorKind::UnknownElementType => "unknown-element-type",
-            LiteralErrorKind::NotEvaluated(_) => "element-type-not-evaluated",
             LiteralErrorKind::WrongElement(_) => "wrong-element",
+            LiteralErrorKind::DoesNotFit(_) => "element-does-not-fit",
             LiteralErrorKind::Mixed => "mixed-elements",
-            LiteralErrorKind::Ragged => "ragged-literal",
+            LiteralErrorKind::Ragged { .. } | LiteralErrorKind::UnevenDepth { .. } => {
+                "ragged-literal"
+            }
             LiteralErrorKind::TooDeep => "literal-too-deep",
         }
     }
@@ -58,7 +73,8 @@ impl LiteralError {
     /// The error with the text, cut to the surroundings of the place, and a caret below it.
     pub fn draw(&self, text: &str) -> String {
         let start = text[..self.span.start].char_indices().rev().nth(40).map_or(0, |(at, _)| at);
-        let line: String = text[start..].chars().take(80).collect();
+        let visible = |c: char| if c.is_control() { ' ' } else { c };
+        let line: String = text[start..].chars().take(80).map(visible).collect();
         let before = text[start..self.span.start].chars().count();
         let carets = text[self.span.clone()].chars().count().clamp(1, 40);
         format!(
@@ -77,17 +93,21 @@ impl fmt::Display for LiteralError {
             LiteralErrorKind::UnknownElementType => {
                 write!(formatter, "{}", indim_graph::UnknownDType)
             }
-            LiteralErrorKind::NotEvaluated(dtype) => {
-                write!(formatter, "arrays of {dtype} cannot be evaluated yet")
-            }
             LiteralErrorKind::WrongElement(dtype) => {
                 write!(formatter, "not an element of type {dtype}")
+            }
+            LiteralErrorKind::DoesNotFit(dtype) => {
+                write!(formatter, "the number does not fit {dtype}; name a wider type in front")
             }
             LiteralErrorKind::Mixed => {
                 formatter.write_str("truth values and numbers cannot stand in one array")
             }
-            LiteralErrorKind::Ragged => {
-                formatter.write_str("lists side by side must have the same shape")
+            LiteralErrorKind::Ragged { axis, size, found } => write!(
+                formatter,
+                "this list has {found} items, the first one along axis {axis} has {size}"
+            ),
+            LiteralErrorKind::UnevenDepth { rank } => {
+                write!(formatter, "the elements before are nested {rank} deep, this is not")
             }
             LiteralErrorKind::TooDeep => {
                 write!(formatter, "lists are nested more than {MAXIMUM_DEPTH} deep")
@@ -126,9 +146,8 @@ pub fn parse_literal(text: &str) -> Result<Array, LiteralError> {
         None => common_dtype(text, &list.elements)?,
     };
     let data = elements(text, &list.elements, dtype)?;
-    let whole = 0..text.len();
-    Array::from_data(list.shape, data)
-        .map_err(|_| LiteralError { kind: LiteralErrorKind::Ragged, span: whole })
+    Ok(Array::from_data(list.shape, data)
+        .expect("invariant: equal lists along each axis hold as many elements as the shape"))
 }
 
 /// The elements of a literal as pieces of its text.
@@ -187,106 +206,126 @@ impl Reader<'_> {
         let dtype: DType = self.text[span.clone()]
             .parse()
             .map_err(|_| wrong(LiteralErrorKind::UnknownElementType))?;
-        match dtype.is_evaluated() {
-            true => Ok(Some(dtype)),
-            false => Err(wrong(LiteralErrorKind::NotEvaluated(dtype))),
-        }
+        Ok(Some(dtype))
     }
 
-    /// Elements in brackets within brackets. `open` counts the items of each bracket that is open,
-    /// `sizes` holds what the first list at each depth had; a depth that holds elements is a leaf.
+    /// Elements in brackets within brackets; a comma may stand behind the last item of a list, as in Python.
     fn nested_list(&mut self) -> Result<List, LiteralError> {
-        let mut open: Vec<usize> = Vec::new();
-        let mut sizes: Vec<Option<usize>> = Vec::new();
+        let mut nest = Nest::default();
         let mut elements = Vec::new();
-        let mut leaf_depth = None;
         loop {
-            let at = self.position;
-            let ragged = |end| LiteralError { kind: LiteralErrorKind::Ragged, span: at..end };
+            // An item is due: an element, or a list, whose first item is due then.
             if self.accept('[') {
-                if open.len() == MAXIMUM_DEPTH {
-                    let kind = LiteralErrorKind::TooDeep;
-                    return Err(LiteralError { kind, span: self.position - 1..self.position });
-                }
-                open.push(0);
-                if sizes.len() < open.len() {
-                    if leaf_depth.is_some() || sizes.last().is_some_and(Option::is_some) {
-                        return Err(ragged(self.position));
-                    }
-                    sizes.push(None);
-                }
+                nest.open(self.position - 1)?;
                 if !self.accept(']') {
                     continue;
                 }
-                self.close(&mut open, &mut sizes, at)?;
+                nest.close(self.position)?;
             } else {
                 let span = self.word();
                 if span.is_empty() {
                     return Err(self.expected("a number, a truth value or `[`"));
                 }
-                if *leaf_depth.get_or_insert(open.len()) != open.len() || sizes.len() > open.len() {
-                    return Err(ragged(self.position));
-                }
+                nest.element(&span)?;
                 elements.push(span);
-                open.last_mut().into_iter().for_each(|count| *count += 1);
             }
-            while !open.is_empty() && !self.accept(',') {
-                if !self.accept(']') {
+            // The item has ended, and with it all lists whose brackets follow.
+            while !nest.open.is_empty() {
+                let has_comma = self.accept(',');
+                if self.accept(']') {
+                    nest.close(self.position)?;
+                } else if has_comma {
+                    break;
+                } else {
                     return Err(self.expected("`,` or `]`"));
                 }
-                self.close(&mut open, &mut sizes, at)?;
             }
-            if open.is_empty() {
-                break;
-            }
-            if self.accept(']') {
-                // A comma before the bracket, as Python allows.
-                self.close(&mut open, &mut sizes, at)?;
-                self.close_all(&mut open, &mut sizes, at)?;
-                if open.is_empty() {
-                    break;
-                }
+            if nest.open.is_empty() {
+                return Ok(List { shape: nest.shape(), elements });
             }
         }
-        let shape = sizes.into_iter().map(|size| size.unwrap_or(0)).collect();
-        Ok(List { shape, elements })
     }
+}
 
-    /// Closes the brackets that follow, up to the next comma.
-    fn close_all(
-        &mut self,
-        open: &mut Vec<usize>,
-        sizes: &mut [Option<usize>],
-        at: usize,
-    ) -> Result<(), LiteralError> {
-        while !open.is_empty() && !self.accept(',') {
-            if !self.accept(']') {
-                return Err(self.expected("`,` or `]`"));
-            }
-            self.close(open, sizes, at)?;
+/// The lists that are open while a literal is read, and the shape as far as it is known.
+#[derive(Default)]
+struct Nest {
+    /// Of each open list, from the outermost: where it begins, and how many items it has so far.
+    open: Vec<(usize, usize)>,
+    /// Of each axis the size, once a list along it has ended.
+    sizes: Vec<Option<usize>>,
+    /// How many brackets are around the elements: known from the first element or empty list on.
+    rank: Option<usize>,
+}
+
+impl Nest {
+    fn open(&mut self, at: usize) -> Result<(), LiteralError> {
+        let span = at..at + 1;
+        if self.open.len() == MAXIMUM_DEPTH {
+            return Err(LiteralError { kind: LiteralErrorKind::TooDeep, span });
         }
+        if let Some(rank) = self.rank.filter(|rank| *rank == self.open.len()) {
+            return Err(LiteralError { kind: LiteralErrorKind::UnevenDepth { rank }, span });
+        }
+        self.open.push((at, 0));
+        self.sizes.resize(self.sizes.len().max(self.open.len()), None);
         Ok(())
     }
 
-    /// Ends the innermost list, which must be as long as the ones before at its depth.
-    fn close(
-        &mut self,
-        open: &mut Vec<usize>,
-        sizes: &mut [Option<usize>],
-        at: usize,
-    ) -> Result<(), LiteralError> {
-        let count = open.pop().unwrap_or(0);
-        let size = &mut sizes[open.len()];
-        if *size.get_or_insert(count) != count {
-            return Err(LiteralError { kind: LiteralErrorKind::Ragged, span: at..self.position });
+    fn element(&mut self, span: &Range<usize>) -> Result<(), LiteralError> {
+        let rank = *self.rank.get_or_insert(self.open.len());
+        if rank != self.open.len() {
+            let kind = LiteralErrorKind::UnevenDepth { rank };
+            return Err(LiteralError { kind, span: span.clone() });
         }
-        open.last_mut().into_iter().for_each(|outer| *outer += 1);
+        self.count();
         Ok(())
+    }
+
+    /// Ends the innermost list, which must be as long as the first one along its axis.
+    fn close(&mut self, end: usize) -> Result<(), LiteralError> {
+        self.rank.get_or_insert(self.open.len());
+        let Some((start, found)) = self.open.pop() else { return Ok(()) };
+        let axis = self.open.len();
+        let size = *self.sizes[axis].get_or_insert(found);
+        if size != found {
+            let kind = LiteralErrorKind::Ragged { axis, size, found };
+            return Err(LiteralError { kind, span: start..end });
+        }
+        self.count();
+        Ok(())
+    }
+
+    /// Counts an item of the innermost list.
+    fn count(&mut self) {
+        if let Some((_, count)) = self.open.last_mut() {
+            *count += 1;
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        self.sizes.iter().flatten().copied().collect()
     }
 }
 
 fn is_truth(word: &str) -> bool {
     matches!(word, "true" | "false" | "True" | "False")
+}
+
+/// Whether the word is digits, perhaps with a sign.
+fn is_whole(word: &str) -> bool {
+    let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_')
+}
+
+/// The word without the underscores between its digits; `None` where they stand elsewhere.
+fn without_underscores(word: &str) -> Option<String> {
+    let begins_with_digit = |part: &str| part.bytes().next().is_some_and(|b| b.is_ascii_digit());
+    let ends_in_digit = |part: &str| part.bytes().last().is_some_and(|b| b.is_ascii_digit());
+    let parts: Vec<&str> = word.split('_').collect();
+    let is_between =
+        parts.windows(2).all(|pair| ends_in_digit(pair[0]) && begins_with_digit(pair[1]));
+    is_between.then(|| parts.concat())
 }
 
 /// What NumPy would make of the elements.
@@ -299,31 +338,37 @@ fn common_dtype(text: &str, elements: &[Range<usize>]) -> Result<DType, LiteralE
     if let Some(span) = elements.iter().find(is_odd) {
         return Err(LiteralError { kind: LiteralErrorKind::Mixed, span: span.clone() });
     }
-    let is_whole = |span: &Range<usize>| {
-        let word = &text[span.clone()];
-        word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'_'))
-    };
-    let is_integer = !elements.is_empty() && elements.iter().all(is_whole);
+    let is_imaginary = |span: &Range<usize>| text[span.clone()].ends_with(['j', 'J']);
+    if elements.iter().any(is_imaginary) {
+        return Ok(DType::C128);
+    }
+    let is_integer =
+        !elements.is_empty() && elements.iter().all(|span| is_whole(&text[span.clone()]));
     Ok(if is_integer { DType::I64 } else { DType::F64 })
 }
 
+fn wrong_element(word: &str, dtype: DType, span: &Range<usize>) -> LiteralError {
+    let is_number = is_whole(word) && without_underscores(word).is_some();
+    let kind = match is_number && dtype.is_integer() {
+        true => LiteralErrorKind::DoesNotFit(dtype),
+        false => LiteralErrorKind::WrongElement(dtype),
+    };
+    LiteralError { kind, span: span.clone() }
+}
+
+/// The elements, each rounded to the nearest of its type; beyond the largest float there is infinity.
 fn elements(text: &str, spans: &[Range<usize>], dtype: DType) -> Result<ArrayData, LiteralError> {
     macro_rules! read {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match dtype {
                 $(DType::$variant => ArrayData::$variant(
                     spans.iter().map(|span| {
-                        let word = text[span.clone()].replace('_', "");
-                        read!(@one $class $type word).ok_or_else(|| LiteralError {
-                            kind: LiteralErrorKind::WrongElement(dtype),
-                            span: span.clone(),
-                        })
+                        let word = &text[span.clone()];
+                        let element = without_underscores(word)
+                            .and_then(|word| read!(@one $class $type word));
+                        element.ok_or_else(|| wrong_element(word, dtype, span))
                     }).collect::<Result<_, _>>()?,
                 ),)*
-                _ => return Err(LiteralError {
-                    kind: LiteralErrorKind::NotEvaluated(dtype),
-                    span: 0..text.len(),
-                }),
             }
         };
         (@one boolean $type:ident $word:ident) => {

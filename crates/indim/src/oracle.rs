@@ -4,21 +4,48 @@
 //! operands by element type and shape; operands with data are evaluated too. Whatever the line
 //! holds, there is a verdict: what is not a case gets the code `bad-request`.
 
+use core::fmt;
+use core::marker::PhantomData;
+
 use indim_graph::{
-    Array, ArrayData, ArrayType, DType, GraphBuilder, GraphError, GraphErrorKind, Op, evaluate,
-    for_each_element,
+    Array, ArrayData, ArrayType, Complex, DType, GraphBuilder, GraphError, GraphErrorKind, Op,
+    evaluate, for_each_element,
 };
 use indim_shape::{Broadcast, RuleSet, Shape, ShapeError, TargetRule};
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Number, Value, json};
 
+/// Results with more elements are not evaluated: a short line may ask for terabytes.
+const MAXIMUM_ELEMENTS: usize = 1 << 24;
+
+/// A JSON object; a list of the same fields without their names is not taken.
+#[derive(Debug)]
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = Object<T>;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a JSON object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(Fields(PhantomData))
+    }
+}
+
 /// A case as it stands in the line.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
     rule: String,
     op: Option<String>,
-    operands: Vec<Operand>,
+    operands: Vec<Object<Operand>>,
     dims: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<u64>>,
@@ -30,7 +57,7 @@ struct Case {
     id: Option<Value>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Operand {
     dtype: Option<String>,
@@ -76,8 +103,8 @@ fn bad_request(message: impl Into<String>) -> Refusal {
 /// ```
 pub fn verdict(line: &str) -> String {
     let mut verdict = Map::new();
-    let answer = match serde_json::from_str::<Case>(line) {
-        Ok(case) => {
+    let answer = match serde_json::from_str::<Object<Case>>(line) {
+        Ok(Object(case)) => {
             if let Some(id) = &case.id {
                 verdict.insert("id".to_owned(), id.clone());
             }
@@ -92,6 +119,18 @@ pub fn verdict(line: &str) -> String {
         }
         Err(refusal) => refuse(&mut verdict, refusal),
     }
+    Value::Object(verdict).to_string()
+}
+
+/// The verdict on a line that cannot be given to [`verdict`].
+///
+/// ```
+/// let verdict = indim::oracle::bad_line("the line is too long");
+/// assert_eq!(verdict, r#"{"ok":false,"code":"bad-request","message":"the line is too long"}"#);
+/// ```
+pub fn bad_line(message: &str) -> String {
+    let mut verdict = Map::new();
+    refuse(&mut verdict, bad_request(message));
     Value::Object(verdict).to_string()
 }
 
@@ -121,12 +160,17 @@ enum Request {
 }
 
 fn answer(case: &Case) -> Result<Map<String, Value>, Refusal> {
-    let types = case.operands.iter().map(operand_type).collect::<Result<Vec<_>, _>>()?;
+    let types = case
+        .operands
+        .iter()
+        .map(|Object(operand)| operand_type(operand))
+        .collect::<Result<Vec<_>, _>>()?;
     let shapes: Vec<Shape> = types.iter().map(|t| t.shape.clone()).collect();
     let request = request(case)?;
     let dtype = result_dtype(case, &request, &types)?;
     let broadcast = match &request {
         Request::Target(rule, target) => rule.elaborate(&shapes[0], target)?,
+        Request::Operation(op) => op.rule_set(&rule_set(case)?).elaborate(&shapes)?,
         _ => rule_set(case)?.elaborate(&shapes)?,
     };
     broadcast.result().byte_count(dtype.size())?;
@@ -155,23 +199,7 @@ fn shape(sizes: &[u64]) -> Result<Shape, Refusal> {
 }
 
 fn request(case: &Case) -> Result<Request, Refusal> {
-    let target_rule = match (case.rule.as_str(), case.op.as_deref()) {
-        ("unidirectional", None | Some("broadcast")) | ("numpy", Some("broadcast")) => {
-            Some(TargetRule::Unidirectional)
-        }
-        ("bidirectional", None | Some("broadcast")) => Some(TargetRule::Bidirectional),
-        ("explicit", None | Some("broadcast")) => Some(TargetRule::Explicit { axes: dims(case) }),
-        ("pdpd", Some("broadcast")) => Some(TargetRule::Pdpd { axis: case.axis }),
-        ("xla", Some("broadcast")) => Some(TargetRule::XlaBroadcast),
-        ("xla", Some("broadcast_in_dim")) => {
-            Some(TargetRule::XlaBroadcastInDim { dims: dims(case) })
-        }
-        ("stablehlo", Some("broadcast_in_dim")) => {
-            Some(TargetRule::StableHloBroadcastInDim { dims: dims(case) })
-        }
-        _ => None,
-    };
-    if let Some(rule) = target_rule {
+    if let Some(rule) = target_rule(case)? {
         let [_] = &case.operands[..] else {
             return Err(bad_request("a broadcast to a target takes one operand"));
         };
@@ -182,18 +210,47 @@ fn request(case: &Case) -> Result<Request, Refusal> {
     }
     match case.op.as_deref() {
         None => Ok(Request::Shapes),
+        Some("convert") if case.operands.len() != 1 => {
+            Err(bad_request("`convert` takes one operand"))
+        }
         Some("convert") => {
             let to = case.to.as_deref().ok_or_else(|| bad_request("`convert` needs `to`"))?;
             Ok(Request::Convert(to.parse().map_err(|e| bad_request(format!("`{to}`: {e}")))?))
         }
-        Some(name) => match name.parse() {
-            Ok(op) => Ok(Request::Operation(op)),
-            Err(_) => Err(bad_request(format!(
-                "there is no operation `{name}` under rule `{}`",
-                case.rule
-            ))),
-        },
+        Some(name) => name.parse().map(Request::Operation).map_err(|_| unknown_op(case, name)),
     }
+}
+
+/// The rule of a broadcast to a target: by its name, by the operation, or by a target without one.
+fn target_rule(case: &Case) -> Result<Option<TargetRule>, Refusal> {
+    let op = case.op.as_deref().or(case.target.is_some().then_some("broadcast"));
+    let is_in_dim = op == Some("broadcast_in_dim") || case.op.is_none();
+    Ok(Some(match (case.rule.as_str(), op) {
+        ("unidirectional", None | Some("broadcast")) | ("numpy", Some("broadcast")) => {
+            TargetRule::Unidirectional
+        }
+        ("bidirectional", None | Some("broadcast")) => TargetRule::Bidirectional,
+        ("explicit", None | Some("broadcast")) => TargetRule::Explicit { axes: dims(case) },
+        ("unidirectional" | "bidirectional" | "explicit", Some(name)) => {
+            return Err(unknown_op(case, name));
+        }
+        ("pdpd", Some("broadcast")) => TargetRule::Pdpd { axis: case.axis },
+        ("xla", Some("broadcast_in_dim" | "broadcast")) if is_in_dim => {
+            TargetRule::XlaBroadcastInDim { dims: dims(case) }
+        }
+        ("xla", Some("broadcast")) => TargetRule::XlaBroadcast,
+        ("stablehlo", Some("broadcast_in_dim" | "broadcast")) if is_in_dim => {
+            TargetRule::StableHloBroadcastInDim { dims: dims(case) }
+        }
+        (_, Some(name @ ("broadcast" | "broadcast_in_dim"))) => {
+            return rule_set(case).and_then(|_| Err(unknown_op(case, name)));
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn unknown_op(case: &Case, name: &str) -> Refusal {
+    bad_request(format!("there is no operation `{name}` under rule `{}`", case.rule))
 }
 
 fn dims(case: &Case) -> Vec<i64> {
@@ -207,6 +264,9 @@ fn rule_set(case: &Case) -> Result<RuleSet, Refusal> {
         "xla" => Ok(RuleSet::Xla { dims: dims(case) }),
         "stablehlo" => Ok(RuleSet::StableHlo),
         "pdpd" => Ok(RuleSet::Pdpd { axis: case.axis }),
+        "onnx-legacy" if case.broadcast.is_some_and(|flag| flag > 1) => {
+            Err(bad_request("`broadcast` is 0 or 1"))
+        }
         "onnx-legacy" => {
             Ok(RuleSet::OnnxLegacy { broadcast: case.broadcast != Some(0), axis: case.axis })
         }
@@ -254,10 +314,17 @@ fn evaluated(
     types: &[ArrayType],
     broadcast: &Broadcast,
 ) -> Result<Option<Value>, Refusal> {
-    if matches!(request, Request::Shapes) || case.operands.iter().any(|o| o.data.is_none()) {
+    if matches!(request, Request::Shapes) || case.operands.iter().any(|o| o.0.data.is_none()) {
         return Ok(None);
     }
-    let read = |(operand, array_type): (&Operand, &ArrayType)| {
+    let count = broadcast.result().element_count()?;
+    if count > MAXIMUM_ELEMENTS {
+        return Err(bad_request(format!(
+            "the result has {count} elements and at most {MAXIMUM_ELEMENTS} are evaluated; \
+             without `data` the shapes are answered"
+        )));
+    }
+    let read = |(Object(operand), array_type): (&Object<Operand>, &ArrayType)| {
         array(array_type, operand.data.as_deref().unwrap_or_default())
     };
     let arrays = case.operands.iter().zip(types).map(read).collect::<Result<Vec<_>, _>>()?;
@@ -289,22 +356,14 @@ fn array(array_type: &ArrayType, data: &[Value]) -> Result<Array, Refusal> {
                         bad_request(concat!("an element of `data` is not of type ", stringify!($type)))
                     })?,
                 ),)*
-                dtype => {
-                    let kind = GraphErrorKind::ElementTypeNotEvaluated { dtype };
-                    return Err(GraphError { kind, operation: "evaluate", operands: Vec::new() }.into());
-                }
             }
         };
         (@one boolean $type:ident) => { truth };
-        (@one float $type:ident) => {
-            |value| match value {
-                Value::Number(number) => number.as_str().parse::<$type>().ok(),
-                Value::String(text) => match text.as_str() {
-                    "nan" => Some($type::NAN),
-                    "inf" => Some($type::INFINITY),
-                    "-inf" => Some($type::NEG_INFINITY),
-                    _ => None,
-                },
+        (@one float $type:ident) => { number };
+        (@one half $type:ident) => { number };
+        (@one complex $type:ident) => {
+            |value| match value.as_array().map(Vec::as_slice) {
+                Some([re, im]) => Some(Complex { re: number(re)?, im: number(im)? }),
                 _ => None,
             }
         };
@@ -317,6 +376,15 @@ fn array(array_type: &ArrayType, data: &[Value]) -> Result<Array, Refusal> {
     }
     let data = for_each_element!(read);
     Array::from_data(array_type.shape.clone(), data).map_err(|error| bad_request(error.to_string()))
+}
+
+/// A float: a number, or the text of one that JSON has not.
+fn number<F: core::str::FromStr>(value: &Value) -> Option<F> {
+    match value {
+        Value::Number(number) => number.as_str().parse().ok(),
+        Value::String(text) if matches!(text.as_str(), "nan" | "inf" | "-inf") => text.parse().ok(),
+        _ => None,
+    }
 }
 
 fn truth(value: &Value) -> Option<bool> {
@@ -336,15 +404,22 @@ fn elements(array: &Array) -> Value {
                 $(ArrayData::$variant(elements) => elements.iter().map(write!(@one $class)).collect(),)*
             }
         };
-        (@one float) => { |&element| float(element.is_nan(), f64::from(element), format!("{element:?}")) };
+        (@one float) => { |&element| float(f64::from(element), format!("{element:?}")) };
+        (@one half) => { |&element| float(f64::from(element), format!("{element:?}")) };
+        (@one complex) => {
+            |element| {
+                let parts = [element.re, element.im];
+                parts.map(|part| float(f64::from(part), format!("{part:?}"))).into_iter().collect()
+            }
+        };
         (@one $class:ident) => { |&element| json!(element) };
     }
     Value::Array(for_each_element!(write))
 }
 
-fn float(is_nan: bool, value: f64, shortest: String) -> Value {
+fn float(value: f64, shortest: String) -> Value {
     match value {
-        _ if is_nan => json!("nan"),
+        _ if value.is_nan() => json!("nan"),
         f64::INFINITY => json!("inf"),
         f64::NEG_INFINITY => json!("-inf"),
         _ => Value::Number(Number::from_string_unchecked(shortest)),

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use indim_graph::{Binary, ConvertTo, Element, Ternary, Unary};
+use indim_graph::{Binary, ConvertTo, Element, FromWide, Ternary, Unary, Widened};
 
 /// What a kernel does with a block.
 pub(super) trait Body {
@@ -17,11 +17,11 @@ pub(super) trait Body {
 /// An element in memory that need not be aligned.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
-struct Unaligned<T: Element>(T::Stored);
+pub(super) struct Unaligned<T: Element>(pub(super) T::Stored);
 
 impl<T: Element> Unaligned<T> {
     #[inline(always)]
-    fn get(self) -> T {
+    pub(super) fn get(self) -> T {
         T::from_stored(self.0)
     }
 }
@@ -112,6 +112,36 @@ impl<A: ConvertTo<B>, B: Element> Body for ConvertBody<A, B> {
             unsafe { (places::<B>(destination, count), elements::<A>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
             place.write(Unaligned(x.get().convert().to_stored()));
+        }
+    }
+}
+
+/// The body that widens the elements of an operand; see `widened.rs`.
+pub(super) struct WidenBody<T>(PhantomData<T>);
+
+impl<T: Widened> Body for WidenBody<T> {
+    #[inline(always)]
+    unsafe fn run(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+        // SAFETY: the caller's promise.
+        let (places, x) =
+            unsafe { (places::<T::Wide>(destination, count), elements::<T>(sources[0], count)) };
+        for (place, x) in places.iter_mut().zip(x) {
+            place.write(Unaligned(x.get().widen().to_stored()));
+        }
+    }
+}
+
+/// The body that narrows results; see `widened.rs`.
+pub(super) struct NarrowBody<T, Wide>(PhantomData<(T, Wide)>);
+
+impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
+    #[inline(always)]
+    unsafe fn run(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+        // SAFETY: the caller's promise.
+        let (places, x) =
+            unsafe { (places::<T>(destination, count), elements::<Wide>(sources[0], count)) };
+        for (place, x) in places.iter_mut().zip(x) {
+            place.write(Unaligned(T::from_wide(x.get()).to_stored()));
         }
     }
 }

@@ -8,9 +8,13 @@
 //! - a destination never is one of the sources, and slices tell the compiler so.
 
 mod block;
+pub(crate) mod chain;
 pub mod memory;
 mod table;
+mod widened;
 
+pub(crate) use table::bitcast_kernel;
+pub(crate) use table::chain_kernel;
 pub use table::{convert_kernel, elementwise_kernel};
 
 /// A kernel for blocks of any length.

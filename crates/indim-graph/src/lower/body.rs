@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::keep::{Kept, Source, computed_values};
 use super::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
+use super::numbered::Numbered;
 use super::{Buffers, View};
 use crate::dtype::ArrayType;
 use crate::graph::{Graph, NodeKind, ValueId};
@@ -23,7 +24,7 @@ pub(super) fn nest(
         group,
         kept,
         buffers,
-        accesses: Vec::new(),
+        accesses: Numbered::new(),
         instructions: Vec::new(),
         locals: HashMap::new(),
     };
@@ -31,7 +32,12 @@ pub(super) fn nest(
         views.iter().for_each(|view| body.compute(value, view));
     }
     let stores = group.iter().flat_map(|&value| body.stores(value)).collect();
-    LoopNest { shape, accesses: body.accesses, instructions: body.instructions, stores }
+    LoopNest {
+        shape,
+        accesses: body.accesses.into_items(),
+        instructions: body.instructions,
+        stores,
+    }
 }
 
 struct Body<'a> {
@@ -39,7 +45,7 @@ struct Body<'a> {
     group: &'a [ValueId],
     kept: &'a Kept,
     buffers: &'a mut Buffers,
-    accesses: Vec<Access>,
+    accesses: Numbered<Access>,
     instructions: Vec<Instruction>,
     locals: HashMap<(ValueId, View), Local>,
 }
@@ -52,6 +58,7 @@ impl Body<'_> {
         let compute = match node.kind {
             NodeKind::Elementwise(op) => Compute::Elementwise(op),
             NodeKind::Convert => Compute::Convert,
+            NodeKind::Bitcast => Compute::Bitcast,
             _ => unreachable!("invariant: other kinds are views or leaves"),
         };
         let last = *node.operands.last().expect("invariant: computed nodes have operands");
@@ -103,11 +110,7 @@ impl Body<'_> {
     }
 
     fn access(&mut self, access: Access) -> Local {
-        let known = self.accesses.iter().position(|other| *other == access);
-        Local::Access(known.unwrap_or_else(|| {
-            self.accesses.push(access);
-            self.accesses.len() - 1
-        }))
+        Local::Access(self.accesses.number(&access))
     }
 
     fn stores(&mut self, value: ValueId) -> Vec<Store> {

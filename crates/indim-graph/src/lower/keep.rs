@@ -37,6 +37,11 @@ impl Kept {
         self.read.iter().copied()
     }
 
+    /// The position of the nest that computes a kept value.
+    fn position(&self, value: ValueId) -> Option<usize> {
+        self.groups.iter().position(|group| group.contains(&value))
+    }
+
     /// Whether a value is read under another shape, and so must be dense in row-major order.
     pub(super) fn needs_dense(&self, value: ValueId) -> bool {
         self.dense.contains(&value)
@@ -52,10 +57,10 @@ impl Kept {
     ) -> Source {
         let source = resolve(graph, &self.use_counts, value, view);
         if let Source::Computed(value, view) = &source
-            && !group.contains(value)
             && self.read.contains(value)
+            && self.position(*value) < group.first().and_then(|&other| self.position(other))
         {
-            // Another nest computes it anyway, and earlier: its dependencies are among ours.
+            // An earlier nest has computed it anyway.
             return Source::Kept(*value, view.clone(), graph[*value].array_type.shape.clone());
         }
         source

@@ -83,6 +83,8 @@ pub enum Compute {
     Elementwise(Op),
     /// A conversion between element types.
     Convert,
+    /// The same bits read as another element type of the same width.
+    Bitcast,
 }
 
 /// One step of a nest.
@@ -156,6 +158,7 @@ impl fmt::Display for Instruction {
         match self.compute {
             Compute::Elementwise(op) => write!(formatter, "{op}.{}", self.operand_dtype)?,
             Compute::Convert => write!(formatter, "convert.{}.{}", self.operand_dtype, self.dtype)?,
+            Compute::Bitcast => write!(formatter, "bitcast.{}.{}", self.operand_dtype, self.dtype)?,
         }
         for (index, operand) in self.operands.iter().enumerate() {
             write!(formatter, "{}{operand}", if index == 0 { " " } else { ", " })?;

@@ -11,55 +11,38 @@ pub mod loop_nest;
 
 mod body;
 mod keep;
+mod numbered;
 
 use indim_shape::Shape;
 
 use crate::dtype::DType;
 use crate::element::Array;
-use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, NodeKind, ValueId};
 use loop_nest::{BufferId, LoopProgram};
+use numbered::Numbered;
 
 /// Lowers a graph to loop nests.
-///
-/// # Errors
-/// `element-type-not-evaluated` when a value has a type that cannot be evaluated.
-pub fn lower(graph: &Graph) -> Result<LoopProgram, GraphError> {
-    check_evaluated(graph)?;
+pub fn lower(graph: &Graph) -> LoopProgram {
     let kept = keep::kept_values(graph);
     let mut buffers = Buffers::new(graph, &kept);
     let nests =
         kept.groups().iter().map(|group| body::nest(graph, group, &kept, &mut buffers)).collect();
     let type_of = |&value: &ValueId| graph[value].array_type.clone();
-    Ok(LoopProgram {
+    LoopProgram {
         parameters: graph.parameters().iter().map(type_of).collect(),
         outputs: graph.outputs().iter().map(type_of).collect(),
-        constants: buffers.constants,
-        counters: buffers.counters,
-        temporaries: buffers.temporaries.iter().map(type_of).collect(),
+        temporaries: buffers.temporaries.items().iter().map(type_of).collect(),
+        constants: buffers.constants.into_items(),
+        counters: buffers.counters.into_items(),
         nests,
-    })
-}
-
-fn check_evaluated(graph: &Graph) -> Result<(), GraphError> {
-    for (value, node) in graph.iter() {
-        let dtype = node.array_type.dtype;
-        if !dtype.is_evaluated() {
-            return Err(GraphError {
-                kind: GraphErrorKind::ElementTypeNotEvaluated { dtype },
-                operation: "evaluate",
-                operands: vec![(graph.value_name(value), node.array_type.clone())],
-            });
-        }
     }
-    Ok(())
 }
 
 /// Which array holds which value.
 struct Buffers {
-    constants: Vec<Array>,
-    counters: Vec<(DType, usize)>,
-    temporaries: Vec<ValueId>,
+    constants: Numbered<Array>,
+    counters: Numbered<(DType, usize)>,
+    temporaries: Numbered<ValueId>,
     /// The outputs, and whether a kept value is read from its output (else from a temporary).
     outputs: Vec<ValueId>,
 }
@@ -70,8 +53,8 @@ impl Buffers {
             |value: &ValueId| kept.needs_dense(*value) || !graph.outputs().contains(value);
         let temporaries = kept.read_values().filter(is_temporary).collect();
         Buffers {
-            constants: Vec::new(),
-            counters: Vec::new(),
+            constants: Numbered::new(),
+            counters: Numbered::new(),
             temporaries,
             outputs: graph.outputs().to_vec(),
         }
@@ -79,17 +62,17 @@ impl Buffers {
 
     /// Where a kept value is read.
     fn read_from(&self, value: ValueId) -> BufferId {
-        let position = |values: &[ValueId]| values.iter().position(|&other| other == value);
-        position(&self.temporaries)
-            .map(BufferId::Temporary)
-            .or_else(|| position(&self.outputs).map(BufferId::Output))
+        let output = || self.outputs.iter().position(|&other| other == value);
+        let temporary = self.temporaries.find(&value).map(BufferId::Temporary);
+        temporary
+            .or_else(|| output().map(BufferId::Output))
             .expect("invariant: a kept value is a temporary or an output")
     }
 
     /// Every place to which a kept value is written.
     fn written_to(&self, value: ValueId) -> Vec<BufferId> {
         let outputs = self.outputs.iter().enumerate().filter(|&(_, &other)| other == value);
-        let temporary = self.temporaries.iter().position(|&other| other == value);
+        let temporary = self.temporaries.find(&value);
         outputs
             .map(|(index, _)| BufferId::Output(index))
             .chain(temporary.map(BufferId::Temporary))
@@ -97,21 +80,11 @@ impl Buffers {
     }
 
     fn constant(&mut self, array: &Array) -> BufferId {
-        let known = self.constants.iter().position(|other| other == array);
-        let index = known.unwrap_or_else(|| {
-            self.constants.push(array.clone());
-            self.constants.len() - 1
-        });
-        BufferId::Constant(index)
+        BufferId::Constant(self.constants.number(array))
     }
 
     fn counter(&mut self, dtype: DType, length: usize) -> BufferId {
-        let known = self.counters.iter().position(|&other| other == (dtype, length));
-        let index = known.unwrap_or_else(|| {
-            self.counters.push((dtype, length));
-            self.counters.len() - 1
-        });
-        BufferId::Counter(index)
+        BufferId::Counter(self.counters.number(&(dtype, length)))
     }
 }
 

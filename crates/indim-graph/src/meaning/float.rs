@@ -4,9 +4,10 @@
 //! need no care: whoever applies an operation makes every NaN canonical.
 
 pub use super::elementary::{
-    acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, erf, exp, exp2, expm1, hypot,
-    log, log1p, log2, log10, logistic, pow, rsqrt, sin, sinh, tan, tanh,
+    acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, erf, erfc, exp, exp2, expm1,
+    hypot, log, log1p, log2, log10, logaddexp, logistic, pow, rsqrt, sin, sinh, tan, tanh,
 };
+use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane, IntLane};
 
 #[inline(always)]
@@ -258,4 +259,46 @@ pub fn clamp<F: FloatLane>(low: F, x: F, high: F) -> F {
 #[inline(always)]
 pub fn fma<F: FloatLane>(x: F, y: F, z: F) -> F {
     x.mul_add(y, z)
+}
+
+/// The operand.
+#[inline(always)]
+pub fn real<F: FloatLane>(x: F) -> F {
+    x
+}
+
+/// Zero.
+#[inline(always)]
+pub fn imag<F: FloatLane>(_: F) -> F {
+    zero()
+}
+
+/// The operand.
+#[inline(always)]
+pub fn conj<F: FloatLane>(x: F) -> F {
+    x
+}
+
+/// `x + y j`.
+#[inline(always)]
+pub fn complex<F: FloatLane>(x: F, y: F) -> Complex<F> {
+    Complex::new(x, y)
+}
+
+/// The larger; a number wins over a NaN.
+#[inline(always)]
+pub fn fmax<F: FloatLane>(x: F, y: F) -> F {
+    F::select(is_nan(x), y, F::select(is_nan(y), x, max(x, y)))
+}
+
+/// The smaller; a number wins over a NaN.
+#[inline(always)]
+pub fn fmin<F: FloatLane>(x: F, y: F) -> F {
+    F::select(is_nan(x), y, F::select(is_nan(y), x, min(x, y)))
+}
+
+/// `x` where it is not negative, else `slope * x`.
+#[inline(always)]
+pub fn prelu<F: FloatLane>(x: F, slope: F) -> F {
+    F::select(zero::<F>().less(x).or(x.equal(zero())), x, slope.mul(x))
 }

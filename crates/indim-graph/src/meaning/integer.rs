@@ -73,6 +73,12 @@ pub fn mul<I: IntLane>(x: I, y: I) -> I {
     x.mul(y)
 }
 
+/// The upper half of the exact product.
+#[inline(always)]
+pub fn mulhi<I: IntLane>(x: I, y: I) -> I {
+    x.mul_high(y)
+}
+
 /// Truncated quotient; by zero all ones; `MIN / -1 = MIN`.
 #[inline(always)]
 pub fn div<I: IntLane>(x: I, y: I) -> I {

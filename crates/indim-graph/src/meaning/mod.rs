@@ -6,7 +6,9 @@
 //! `#[inline(always)]` on everything, no `if` on a lane, no panicking operation.
 
 pub mod boolean;
+pub mod complex;
 pub mod convert;
 mod elementary;
 pub mod float;
+pub mod float_bits;
 pub mod integer;

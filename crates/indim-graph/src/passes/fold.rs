@@ -8,7 +8,8 @@ const MAXIMUM_ELEMENTS: usize = 1024;
 
 /// The rule of the pass for one node.
 pub(super) fn fold_constants(arena: &mut GraphArena, node: Node) -> ValueId {
-    let is_computed = matches!(node.kind, NodeKind::Elementwise(_) | NodeKind::Convert);
+    let is_computed =
+        matches!(node.kind, NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast);
     let is_small = node.array_type.shape.element_count().is_ok_and(|n| n <= MAXIMUM_ELEMENTS);
     if !is_computed || !is_small {
         return arena.add(node);

@@ -12,10 +12,28 @@ use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 /// The rule of the pass for one node.
 pub(super) fn sink_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
     match &node.kind {
-        NodeKind::Elementwise(_) | NodeKind::Convert => sink_computation(arena, node),
+        NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast => {
+            sink_computation(arena, node)
+        }
         NodeKind::BroadcastInDim(_) => compose_broadcasts(arena, node),
+        NodeKind::Iota { axis } if node.array_type.shape.rank() > 1 => {
+            let axis = *axis;
+            broadcast_iota(arena, axis, node.array_type)
+        }
         _ => arena.add(node),
     }
+}
+
+/// An iota varies along one axis: it is the broadcast of one of rank 1.
+fn broadcast_iota(arena: &mut GraphArena, axis: usize, array_type: ArrayType) -> ValueId {
+    let length = array_type.shape[axis];
+    let counted = arena.add(Node {
+        kind: NodeKind::Iota { axis: 0 },
+        operands: Operands::new(&[]),
+        array_type: ArrayType::new(array_type.dtype, [length]),
+    });
+    let kind = NodeKind::BroadcastInDim(AxisMap::from(vec![axis]));
+    arena.add(Node { kind, operands: Operands::new(&[counted]), array_type })
 }
 
 fn sink_computation(arena: &mut GraphArena, node: Node) -> ValueId {

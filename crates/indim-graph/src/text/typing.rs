@@ -124,17 +124,13 @@ fn without_bool(dtype: DType) -> DType {
 }
 
 /// The float type in which NumPy computes `sqrt` and the like of integers: the first that holds
-/// every operand, which for i8 with u16 is f32, although their common type is i32. Where NumPy takes
-/// f16 this is f32: f16 is not evaluated.
+/// every operand, which for i8 with u16 is f32, although their common type is i32.
 fn float_dtype(common: DType, operands: &[OperandType]) -> DType {
+    let widest = arrays(operands).map(float_for).max_by_key(|dtype| dtype.size());
     let has_integer = arrays(operands).any(DType::is_integer);
-    let is_small = |dtype| float_for(dtype).size() <= DType::F32.size();
-    if has_integer && arrays(operands).all(is_small) {
-        return DType::F32;
-    }
-    match float_for(common) {
-        DType::F16 => DType::F32,
-        float => float,
+    match widest {
+        Some(float) if has_integer && float.size() <= DType::F32.size() => float,
+        _ => float_for(common),
     }
 }
 

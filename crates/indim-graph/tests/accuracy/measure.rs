@@ -2,13 +2,15 @@
 //!
 //! Used by the quick test `main.rs` here and by the long run `examples/accuracy.rs`.
 
-use indim_graph::{Binary, Unary, operations};
+use indim_graph::{Binary, Unary, bf16, f16, operations};
 
 /// A function of one operand: ours at both widths, and the correctly rounded ones of `core-math`.
 pub(crate) struct UnaryCase {
     pub(crate) name: &'static str,
     pub(crate) single: fn(f32) -> f32,
     pub(crate) double: fn(f64) -> f64,
+    pub(crate) f16: fn(f16) -> f16,
+    pub(crate) bf16: fn(bf16) -> bf16,
     pub(crate) single_reference: fn(f32) -> f32,
     pub(crate) double_reference: fn(f64) -> f64,
 }
@@ -29,6 +31,8 @@ macro_rules! unary_cases {
             name: $name,
             single: <operations::$op as Unary<f32>>::apply,
             double: <operations::$op as Unary<f64>>::apply,
+            f16: <operations::$op as Unary<f16>>::apply,
+            bf16: <operations::$op as Unary<bf16>>::apply,
             single_reference: $single,
             double_reference: $double,
         }),*];
@@ -58,6 +62,7 @@ unary_cases! {
     "acosh" Acosh core_math::acoshf, core_math::acosh;
     "atanh" Atanh core_math::atanhf, core_math::atanh;
     "erf" Erf core_math::erff, core_math::erf;
+    "erfc" Erfc core_math::erfcf, core_math::erfc;
     "logistic" Logistic logistic_single, logistic_double;
 }
 
@@ -131,6 +136,14 @@ pub(crate) fn distance_double(result: f64, rounded: f64) -> u64 {
     }
 }
 
+/// How many floats one 16-bit float lies from another; infinite where the signs differ.
+pub(crate) fn distance_half(result: u16, rounded: u16) -> f64 {
+    if (result ^ rounded) & 0x8000 != 0 {
+        return f64::INFINITY;
+    }
+    f64::from(result.abs_diff(rounded))
+}
+
 /// The largest error so far, and where it was.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Worst {
@@ -160,6 +173,29 @@ impl UnaryCase {
             let exact = (self.double_reference)(f64::from(x));
             worst.record(ulp_error_single(result, exact), (f64::from(x), 0.0));
         }
+    }
+
+    /// Measures all 65536 arguments of a 16-bit float, in floats from the correctly rounded result.
+    /// The 64-bit reference is near enough to that to be rounded in its place.
+    pub(crate) fn measure_f16(&self) -> Worst {
+        let mut worst = Worst::default();
+        for x in (0..=u16::MAX).map(f16::from_bits) {
+            let rounded = f16::from_f64((self.double_reference)(x.to_f64()));
+            let distance = distance_half((self.f16)(x).to_bits(), rounded.to_bits());
+            worst.record(distance, (x.to_f64(), 0.0));
+        }
+        worst
+    }
+
+    /// The same for the other 16-bit float.
+    pub(crate) fn measure_bf16(&self) -> Worst {
+        let mut worst = Worst::default();
+        for x in (0..=u16::MAX).map(bf16::from_bits) {
+            let rounded = bf16::from_f64((self.double_reference)(x.to_f64()));
+            let distance = distance_half((self.bf16)(x).to_bits(), rounded.to_bits());
+            worst.record(distance, (x.to_f64(), 0.0));
+        }
+        worst
     }
 
     /// Measures one 64-bit argument, in floats from the nearest one.
@@ -229,5 +265,75 @@ impl Random {
                 (base, (self.unit() - 0.5) * 2.0 * range / base.log2())
             }
         }
+    }
+}
+
+/// What tells the bits of a function's results: the sum of a hash of each argument with its result.
+/// So it does not depend on the order, and the parts of several threads add up.
+pub(crate) fn checksum_of(case: &UnaryCase, arguments: impl Iterator<Item = u32>) -> u64 {
+    arguments.fold(0, |sum: u64, bits| {
+        let result = (case.single)(f32::from_bits(bits)).to_bits();
+        sum.wrapping_add(Random(u64::from(bits) << 32 | u64::from(result)).bits())
+    })
+}
+
+/// The step through the arguments of a sample; odd, so that it meets every exponent and both signs.
+pub(crate) const SAMPLE_STEP: usize = 32_719;
+
+/// The checksum of a sample.
+pub(crate) fn sample_checksum(case: &UnaryCase) -> u64 {
+    checksum_of(case, (0..=u32::MAX).step_by(SAMPLE_STEP))
+}
+
+/// What was measured of a function at one type: a line of `measured.txt`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FunctionLine {
+    pub(crate) name: String,
+    pub(crate) dtype: String,
+    /// In ULP for f32, in floats from the nearest one for the others.
+    pub(crate) error: f64,
+    pub(crate) tried: u64,
+    pub(crate) not_nearest: u64,
+    pub(crate) sample_checksum: Option<u64>,
+    /// Over all arguments, if all were tried.
+    pub(crate) checksum: Option<u64>,
+}
+
+const HEADER: &str = "\
+# What examples/accuracy.rs measured: function, type, largest error, arguments tried, results that
+# are not the nearest float; for f32 the checksums over the sample and, if all were tried, over all arguments.
+# The error is in ULP for f32, for the others in floats from the correctly rounded result.
+";
+
+impl FunctionLine {
+    /// The lines of a record; those that cannot be read are left out.
+    pub(crate) fn read_all(text: &str) -> Vec<FunctionLine> {
+        text.lines().filter_map(Self::read).collect()
+    }
+
+    fn read(line: &str) -> Option<FunctionLine> {
+        let mut words = line.split_ascii_whitespace();
+        let mut word = || words.next();
+        let (name, dtype) = (word()?.to_owned(), word()?.to_owned());
+        let error = word()?.parse().ok()?;
+        let (tried, not_nearest) = (word()?.parse().ok()?, word()?.parse().ok()?);
+        let mut checksum = || u64::from_str_radix(word()?, 16).ok();
+        let (sample_checksum, checksum) = (checksum(), checksum());
+        Some(FunctionLine { name, dtype, error, tried, not_nearest, sample_checksum, checksum })
+    }
+
+    /// The record with these lines.
+    pub(crate) fn write_all(lines: &[FunctionLine]) -> String {
+        lines.iter().fold(HEADER.to_owned(), |text, line| text + &line.write())
+    }
+
+    /// The line of a record.
+    pub(crate) fn write(&self) -> String {
+        let FunctionLine { name, dtype, error, tried, not_nearest, .. } = self;
+        let mut line = format!("{name:9} {dtype:4} {error:6.4} {tried:10} {not_nearest:9}");
+        for checksum in self.sample_checksum.iter().chain(&self.checksum) {
+            line += &format!(" {checksum:016x}");
+        }
+        line + "\n"
     }
 }

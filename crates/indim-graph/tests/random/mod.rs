@@ -1,6 +1,8 @@
 //! Random legal graphs and arguments for them, from a seed.
 
-use indim_graph::{Array, ArrayData, ArrayType, DType, Graph, GraphBuilder, Op, Value};
+use indim_graph::{
+    Array, ArrayData, ArrayType, Complex, DType, Graph, GraphBuilder, Op, Value, bf16, f16,
+};
 use indim_shape::{RuleSet, Shape};
 
 /// A source of choices (SplitMix64): the same seed makes the same graph on every machine.
@@ -28,22 +30,6 @@ impl Choices {
     }
 }
 
-/// Which element types a graph may have.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Types {
-    Evaluated,
-    All,
-}
-
-fn pick_dtype(choices: &mut Choices, types: Types) -> DType {
-    let allowed: Vec<DType> = DType::ALL
-        .iter()
-        .copied()
-        .filter(|dtype| types == Types::All || dtype.is_evaluated())
-        .collect();
-    *choices.pick(&allowed)
-}
-
 fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
     let count = array_type.shape.element_count().unwrap();
     macro_rules! elements {
@@ -52,7 +38,6 @@ fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
                 $(DType::$variant => {
                     ArrayData::$variant((0..count).map(|_| elements!(@one $class $type choices)).collect())
                 })*
-                _ => unreachable!("only evaluated types have elements"),
             }
         };
         (@one boolean $type:ident $choices:ident) => { $choices.chance(50) };
@@ -62,6 +47,13 @@ fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
                 true => $type::from_bits($choices.next() as _),
                 false => *$choices.pick(&[0.0, -0.0, 1.5, $type::NAN, -$type::NAN, $type::INFINITY, -1e-40]),
             }
+        };
+        (@one half $type:ident $choices:ident) => { $type::from_bits($choices.next() as _) };
+        (@one complex c64 $choices:ident) => {
+            Complex::new(elements!(@one float f32 $choices), elements!(@one float f32 $choices))
+        };
+        (@one complex c128 $choices:ident) => {
+            Complex::new(elements!(@one float f64 $choices), elements!(@one float f64 $choices))
         };
         (@one $class:ident $type:ident $choices:ident) => { $choices.next() as $type };
     }
@@ -74,9 +66,8 @@ fn partial_shape(choices: &mut Choices, full: &[usize]) -> Shape {
     full[dropped..].iter().map(|&size| if choices.chance(40) { 1 } else { size }).collect()
 }
 
-/// A random graph with several outputs, in which every operand may be partial; and arguments,
-/// where all its types are evaluated.
-pub(crate) fn random_graph(seed: u64, types: Types) -> (Graph, Vec<Array>) {
+/// A random graph with several outputs, in which every operand may be partial; and arguments.
+pub(crate) fn random_graph(seed: u64) -> (Graph, Vec<Array>) {
     let choices = &mut Choices(seed);
     let b = GraphBuilder::new();
     let rank = choices.below(7);
@@ -85,15 +76,13 @@ pub(crate) fn random_graph(seed: u64, types: Types) -> (Graph, Vec<Array>) {
     let mut arguments = Vec::new();
     let mut values: Vec<Value<'_>> = Vec::new();
     for index in 0..1 + choices.below(4) {
-        let array_type = ArrayType::new(pick_dtype(choices, types), partial_shape(choices, &full));
-        if types == Types::Evaluated {
-            arguments.push(random_array(choices, &array_type));
-        }
+        let array_type = ArrayType::new(*choices.pick(DType::ALL), partial_shape(choices, &full));
+        arguments.push(random_array(choices, &array_type));
         let name = ["x", "a \"b\" \\", "tab\tline\n", "ü"][index];
         values.push(b.parameter(name, array_type.dtype, array_type.shape).unwrap());
     }
     for _ in 0..1 + choices.below(12) {
-        values.push(random_node(choices, &b, &values, &full, types));
+        values.push(random_node(choices, &b, &values, &full));
     }
     let outputs: Vec<Value<'_>> =
         (0..1 + choices.below(3)).map(|_| *choices.pick(&values)).collect();
@@ -105,13 +94,18 @@ fn random_node<'b>(
     b: &'b GraphBuilder,
     values: &[Value<'b>],
     full: &[usize],
-    types: Types,
 ) -> Value<'b> {
     let x = *choices.pick(values);
     let x_type = x.array_type().unwrap();
     let rank = x_type.shape.rank();
     match choices.below(10) {
-        0 => b.convert(x, pick_dtype(choices, types)).unwrap(),
+        0 => {
+            let dtype = *choices.pick(DType::ALL);
+            match choices.chance(50) {
+                true => b.bitcast(x, dtype).unwrap_or(x),
+                false => b.convert(x, dtype).unwrap(),
+            }
+        }
         1 => {
             let mut permutation: Vec<i64> = (0..rank as i64).collect();
             (1..rank).for_each(|last| permutation.swap(last, choices.below(last + 1)));
@@ -122,7 +116,7 @@ fn random_node<'b>(
             b.iota(x_type.dtype, x_type.shape, choices.below(rank) as i64).unwrap()
         }
         4 => {
-            let dtype = pick_dtype(choices, Types::Evaluated);
+            let dtype = *choices.pick(DType::ALL);
             let array_type = ArrayType::new(dtype, partial_shape(choices, full));
             b.constant(random_array(choices, &array_type))
         }

@@ -66,6 +66,11 @@ pub(crate) fn elementwise(rule: &RuleSet, shapes: &[Shape]) -> Verdict {
         (RuleSet::Xla { dims }, [x, y]) => xla(x, y, dims),
         (RuleSet::Xla { dims }, _) => ternary(shapes, dims, None),
         (RuleSet::StableHlo, [_, _, _]) => ternary(shapes, &[], Some(1)),
+        (RuleSet::StableHloSelect, [_, then, otherwise]) => match then == otherwise {
+            true => ternary(shapes, &[], Some(1)),
+            false => illegal("implicit-broadcast-unsupported"),
+        },
+        (RuleSet::StableHloSelect, _) => illegal("wrong-operand-count"),
         (RuleSet::Pdpd { axis }, [a, b]) => pdpd(a, b, *axis),
         (RuleSet::Pdpd { axis }, [p, a, b]) => pdpd_ternary(p, a, b, *axis),
         (RuleSet::OnnxLegacy { broadcast: true, axis }, [a, b]) => onnx_legacy(a, b, *axis),
@@ -261,8 +266,13 @@ pub(crate) fn target(rule: &TargetRule, data: &Shape, target: &Shape) -> Verdict
             listed(data, target, axes, &order)
         }
         TargetRule::XlaBroadcastInDim { dims } => {
-            let order = ["dims-length-mismatch", "dim-out-of-range", "size-mismatch", INCREASING];
-            listed(data, target, dims, &order)
+            // XLA looks at the sizes and the order entry by entry: ever longer lists, cut off.
+            let whole = ["dims-length-mismatch", "dim-out-of-range"];
+            let entries = ["size-mismatch", INCREASING];
+            let part = |length| fault(&data[..length], target, &dims[..length], &entries);
+            fault(data, target, dims, &whole)
+                .or_else(|| (0..=data.len()).find_map(part))
+                .unwrap_or_else(|| listed(data, target, dims, &[]))
         }
         TargetRule::StableHloBroadcastInDim { dims } => explicit(data, dims, target),
         TargetRule::HloBroadcast { dims } => {
@@ -284,8 +294,13 @@ pub(crate) fn explicit(data: &[usize], dims: &[i64], result: &[usize]) -> Verdic
     listed(data, result, dims, &order)
 }
 
-/// A list names a result axis for each axis of the data; the demands are looked at in `order`.
-fn listed(data: &[usize], result: &[usize], dims: &[i64], order: &[&'static str]) -> Verdict {
+/// The first demand of `order` that a list breaks.
+fn fault(
+    data: &[usize],
+    result: &[usize],
+    dims: &[i64],
+    order: &[&'static str],
+) -> Option<Verdict> {
     for &code in order {
         let entry = |i: &usize| match code {
             "dims-length-mismatch" => dims.len() != data.len(),
@@ -296,11 +311,19 @@ fn listed(data: &[usize], result: &[usize], dims: &[i64], order: &[&'static str]
             _ => data[*i] != 1 && data[*i] != result[dims[*i] as usize],
         };
         if code == "dims-length-mismatch" && dims.len() != data.len() {
-            return illegal(code);
+            return Some(illegal(code));
         }
         if let Some(axis) = (0..dims.len()).find(entry) {
-            return Illegal { code, axis: Some(axis) };
+            return Some(Illegal { code, axis: Some(axis) });
         }
+    }
+    None
+}
+
+/// A list names a result axis for each axis of the data; the demands are looked at in `order`.
+fn listed(data: &[usize], result: &[usize], dims: &[i64], order: &[&'static str]) -> Verdict {
+    if let Some(illegal) = fault(data, result, dims, order) {
+        return illegal;
     }
     let read = |index: Vec<usize>| {
         let coordinate = |(&dim, &size): (&i64, &usize)| index[dim as usize] % size;

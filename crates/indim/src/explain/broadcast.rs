@@ -3,8 +3,8 @@
 use core::fmt;
 
 use indim_shape::{
-    Broadcast, OperandLabel, OuterProduct, RuleSetName, draw_broadcast, express,
-    surprising_outer_product,
+    Broadcast, Expressed, Inexpressible, OperandLabel, OuterProduct, RuleSetName, draw_broadcast,
+    express, surprising_outer_product,
 };
 
 /// A result that has this many times the elements of its largest operand is worth a warning.
@@ -16,6 +16,8 @@ pub struct ExplainedBroadcast {
     operation: String,
     labels: Vec<(String, String)>,
     form: Broadcast,
+    /// There is no operation, only a rule.
+    is_bare_rule: bool,
 }
 
 impl ExplainedBroadcast {
@@ -25,10 +27,28 @@ impl ExplainedBroadcast {
         labels: Vec<(String, String)>,
         form: Broadcast,
     ) -> Self {
-        ExplainedBroadcast { operation: operation.into(), labels, form }
+        ExplainedBroadcast { operation: operation.into(), labels, form, is_bare_rule: false }
     }
 
-    /// What is done with the operands.
+    /// A broadcast of shapes alone, under `rule` with its attributes.
+    pub fn of_rule(
+        rule: impl Into<String>,
+        labels: Vec<(String, String)>,
+        form: Broadcast,
+    ) -> Self {
+        ExplainedBroadcast { operation: rule.into(), labels, form, is_bare_rule: true }
+    }
+
+    /// The operation on its operands, or the rule.
+    pub fn title(&self) -> String {
+        let names: Vec<&str> = self.labels.iter().map(|(name, _)| name.as_str()).collect();
+        match self.is_bare_rule {
+            true => format!("{}: {}", self.operation, names.join(", ")),
+            false => format!("{}({})", self.operation, names.join(", ")),
+        }
+    }
+
+    /// What is done with the operands: the operation, or the bare rule.
     pub fn operation(&self) -> &str {
         &self.operation
     }
@@ -48,17 +68,60 @@ impl ExplainedBroadcast {
         surprising_outer_product(&self.form, SURPRISING_FACTOR)
     }
 
+    /// The lint in words, with the operation and the operands' names.
+    pub fn outer_product_warning(&self) -> Option<String> {
+        let OuterProduct { largest_operand, largest_count, result_count } =
+            self.surprising_outer_product()?;
+        Some(format!(
+            "`{}` is an outer product: every operand expands; the result has {result_count} \
+             elements, `{}`, the largest operand, {largest_count}",
+            self.operation,
+            self.name(largest_operand)
+        ))
+    }
+
     /// For each rule set that speaks of this many operands, its attributes, or why it cannot say it.
     pub fn under_other_rules(&self) -> Vec<(RuleSetName, Result<String, String>)> {
         let is_target = self.form.operands().len() == 1;
         RuleSetName::ALL
             .into_iter()
             .filter(|name| name.is_target_rule() == is_target)
-            .map(|name| {
-                let said = express(&self.form, name).map(|said| said.to_string());
-                (name, said.map_err(|reason| reason.to_string()))
+            .map(|name| match express(&self.form, name) {
+                Ok(said) => (name, Ok(self.attributes(&said))),
+                Err(reason) => (name, Err(self.reason(&reason))),
             })
             .collect()
+    }
+
+    fn name(&self, operand: usize) -> &str {
+        &self.labels[operand].0
+    }
+
+    /// What a rule set says, with the operands' names.
+    fn attributes(&self, said: &Expressed) -> String {
+        let unshaped = Expressed { reshapes: vec![None; said.reshapes.len()], ..said.clone() };
+        let mut text = unshaped.to_string();
+        for (operand, shape) in said.reshapes.iter().enumerate() {
+            if let Some(shape) = shape {
+                text += &format!(", {} reshaped to {shape}", self.name(operand));
+            }
+        }
+        text
+    }
+
+    /// Why a rule set cannot say it, with the operands' names and without the rule's, which stands before it.
+    fn reason(&self, reason: &Inexpressible) -> String {
+        match *reason {
+            Inexpressible::OperandCount { given, .. } => format!("does not take {given} operands"),
+            Inexpressible::Permutes { operand, .. } => {
+                format!("keeps the order of axes; transpose {} first", self.name(operand))
+            }
+            Inexpressible::Expands { operand, axis, size, .. } => {
+                let name = self.name(operand);
+                format!("does not expand {name} to {size} on axis {axis} of the result")
+            }
+            _ => reason.to_string(),
+        }
     }
 
     /// A drawing as an SVG document.
@@ -75,9 +138,7 @@ impl ExplainedBroadcast {
 
 impl fmt::Display for ExplainedBroadcast {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |(name, _): &(String, String)| name.clone();
-        let names: Vec<String> = self.labels.iter().map(name).collect();
-        writeln!(formatter, "{}({})", self.operation, names.join(", "))?;
+        writeln!(formatter, "{}", self.title())?;
         let labels: Vec<OperandLabel<'_>> = self
             .labels
             .iter()
@@ -88,18 +149,32 @@ impl fmt::Display for ExplainedBroadcast {
         for ((name, _), (shape, map)) in
             self.labels.iter().zip(self.form.operands().iter().zip(self.form.maps()))
         {
-            writeln!(
-                formatter,
-                "   broadcast_in_dim({name} {shape}, dims={map}) -> {}",
-                self.form.result()
-            )?;
+            let result = self.form.result();
+            writeln!(formatter, "   broadcast_in_dim({name} {shape}, dims={map}) -> {result}")?;
         }
+        self.write_rules(formatter)
+    }
+}
+
+impl ExplainedBroadcast {
+    /// First what can be said, then the reasons, each with all the rule sets that it holds for.
+    fn write_rules(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         writeln!(formatter, "the same under")?;
         for (rule, said) in self.under_other_rules() {
             match said {
                 Ok(said) => writeln!(formatter, "   {said}")?,
-                Err(reason) => writeln!(formatter, "   {rule}: no, {reason}")?,
+                Err(reason) => match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                    Some((_, rules)) => rules.push(rule.as_str()),
+                    None => reasons.push((reason, vec![rule.as_str()])),
+                },
             }
+        }
+        if !reasons.is_empty() {
+            writeln!(formatter, "not under")?;
+        }
+        for (reason, rules) in reasons {
+            writeln!(formatter, "   {}: {reason}", rules.join(", "))?;
         }
         Ok(())
     }

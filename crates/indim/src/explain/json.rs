@@ -6,20 +6,28 @@ use super::{ExplainedBroadcast, Explanation};
 
 /// A whole explanation as text.
 pub(super) fn explanation(explanation: &Explanation) -> String {
-    let executable = &explanation.executable;
+    let (graph, executable) = (&explanation.graph, &explanation.executable);
     let forecast = explanation.forecast();
     let types = |types: &[indim_graph::ArrayType]| -> Value {
         types.iter().map(|t| json!({"dtype": t.dtype.name(), "shape": t.shape.sizes()})).collect()
     };
+    let (unique, stands_for) = explanation.broadcast_bytes();
+    let names = (0..executable.parameters().len()).map(|index| graph.parameter_name(index));
+    let parameters: Vec<Value> = names
+        .zip(executable.parameters())
+        .map(|(name, t)| json!({"name": name, "dtype": t.dtype.name(), "shape": t.shape.sizes()}))
+        .collect();
     json!({
-        "parameters": types(executable.parameters()),
+        "parameters": parameters,
         "outputs": types(executable.outputs()),
         "broadcasts": explanation.broadcasts().iter().map(broadcast).collect::<Vec<_>>(),
-        "graph": explanation.graph.to_string(),
+        "graph": graph.to_string(),
         "loop_nests": executable.nests().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "level": executable.level().to_string(),
         "programs": executable.programs().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "bytes_read": forecast.bytes_read,
+        "broadcast_bytes": unique,
+        "broadcast_bytes_stand_for": stands_for,
         "bytes_written": forecast.bytes_written,
         "temporary_bytes": forecast.temporary_bytes,
         "peak_bytes": forecast.peak_bytes(),
@@ -46,6 +54,6 @@ pub(super) fn broadcast(explained: &ExplainedBroadcast) -> Value {
         "operands": operands.map(operand).collect::<Vec<_>>(),
         "result": form.result().sizes(),
         "rules": rules.collect::<Vec<_>>(),
-        "warning": explained.surprising_outer_product().map(|lint| lint.to_string()),
+        "warning": explained.outer_product_warning(),
     })
 }

@@ -1,8 +1,11 @@
 //! Explanations: what a broadcast or a graph means, in words, as JSON and as a drawing.
 
 mod broadcast;
+mod cost;
 #[cfg(feature = "json")]
 mod json;
+mod listing;
+mod names;
 mod svg;
 
 use core::fmt;
@@ -10,6 +13,8 @@ use core::fmt;
 use indim_cpu::{CompileOptions, Executable, Forecast, compile};
 use indim_graph::{Graph, GraphError, NodeKind, ValueId};
 use indim_shape::{AxisMap, Broadcast, Shape};
+
+use listing::Listing;
 
 pub use broadcast::ExplainedBroadcast;
 
@@ -77,27 +82,58 @@ impl fmt::Display for Explanation {
         for broadcast in &self.broadcasts {
             writeln!(formatter, "{broadcast}")?;
         }
-        writeln!(formatter, "{}\n", self.graph)?;
-        for nest in self.executable.nests() {
-            writeln!(formatter, "{nest}")?;
-        }
-        for (index, program) in self.executable.programs().iter().enumerate() {
-            writeln!(formatter, "\nprogram {index} for {}: {program}", self.executable.level())?;
-        }
-        let forecast = self.forecast();
-        write!(
-            formatter,
-            "reads {} bytes, writes {} bytes, holds {} bytes between nests; peak memory {} bytes beside the inputs",
-            forecast.bytes_read,
-            forecast.bytes_written,
-            forecast.temporary_bytes,
-            forecast.peak_bytes()
-        )
+        writeln!(formatter, "graph\n{}", indented(&self.graph.to_string()))?;
+        writeln!(formatter, "loops\n{}", indented(&self.loops_text()))?;
+        writeln!(formatter, "programs\n{}", indented(&self.programs_text()))?;
+        writeln!(formatter, "one run\n{}", indented(&self.forecast_text()))
     }
 }
 
-/// Every operation of a graph that broadcasts an operand, in order.
-fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
+impl Explanation {
+    /// The loop nests as somebody who knows NumPy would write them.
+    pub fn loops_text(&self) -> String {
+        self.listing().text()
+    }
+
+    /// What each loop nest became for the level: `a` is an array, `r` a register of one block, and
+    /// `a0, mul a1, add a2` one pass over a block.
+    pub fn programs_text(&self) -> String {
+        let listing = self.listing();
+        let mut text = String::new();
+        for (index, program) in self.executable.programs().iter().enumerate() {
+            text += &format!("{index} for {}: ", self.executable.level());
+            text += &program.listing(&|access| listing.access(access));
+        }
+        text
+    }
+
+    fn listing(&self) -> Listing<'_> {
+        Listing { graph: &self.graph, loops: self.executable.loops() }
+    }
+}
+
+/// Whether a value is a scalar constant, as numbers in expressions are.
+fn is_number(graph: &Graph, value: ValueId) -> bool {
+    let node = &graph[value];
+    matches!(node.kind, NodeKind::Constant(_)) && node.array_type.shape.is_scalar()
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("   {line}\n")).collect()
+}
+
+/// A drawn error, or any other text of several lines, as an SVG document.
+///
+/// ```
+/// let drawing = indim::explain::message_svg("error[size-mismatch]: `add` cannot ...");
+/// assert!(drawing.contains("class=\"error\""));
+/// ```
+pub fn message_svg(text: &str) -> String {
+    svg::message(text)
+}
+
+/// Every operation of a graph that broadcasts an operand, in order; numbers in the text aside, which go with any shape.
+pub fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
     graph.iter().filter_map(|(value, _)| broadcast_of(graph, value)).collect()
 }
 
@@ -108,8 +144,10 @@ fn broadcast_of(graph: &Graph, value: ValueId) -> Option<ExplainedBroadcast> {
         NodeKind::Elementwise(op) => op.name(),
         _ => return None,
     };
-    let is_broadcast =
-        |&operand: &ValueId| matches!(graph[operand].kind, NodeKind::BroadcastInDim(_));
+    let is_broadcast = |&operand: &ValueId| {
+        let node = &graph[operand];
+        matches!(node.kind, NodeKind::BroadcastInDim(_)) && !is_number(graph, node.operands[0])
+    };
     if !node.operands.iter().any(is_broadcast) {
         return None;
     }
@@ -122,7 +160,10 @@ fn broadcast_of(graph: &Graph, value: ValueId) -> Option<ExplainedBroadcast> {
             NodeKind::BroadcastInDim(map) => (graph[operand].operands[0], map.clone()),
             _ => (operand, AxisMap::identity(rank)),
         };
-        labels.push((graph.value_name(source), graph[source].array_type.dtype.name().to_owned()));
+        labels.push((
+            names::describe(graph, source),
+            graph[source].array_type.dtype.name().to_owned(),
+        ));
         shapes.push(graph[source].array_type.shape.clone());
         dims.push(map.iter().map(|&axis| axis as i64).collect());
     }

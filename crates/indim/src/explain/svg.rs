@@ -1,143 +1,190 @@
 //! Broadcasts as an SVG document: a column for each axis of the result, a row for each operand.
 //!
 //! A cell is an axis of the operand where it lands: kept, expanded from 1, or absent and repeated.
+//! The colours follow the reader's scheme, light or dark.
 
 use core::fmt::Write as _;
 
 use super::ExplainedBroadcast;
 
-const CELL_WIDTH: usize = 72;
 const CELL_HEIGHT: usize = 34;
+const MINIMUM_CELL_WIDTH: usize = 64;
 const GAP: usize = 8;
-const MARGIN: usize = 20;
-const CHARACTER_WIDTH: usize = 8;
-const TITLE_HEIGHT: usize = 30;
+const MARGIN: usize = 24;
+const TITLE_HEIGHT: usize = 44;
+const AXIS_HEIGHT: usize = 18;
+const LINE_HEIGHT: usize = 20;
+/// The room below the last picture for what the colours mean.
+const LEGEND_HEIGHT: usize = 44;
+const MINIMUM_WIDTH: usize = 440;
 
 const STYLE: &str = "\
-text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1b1f24}
+text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#1f2328}
+.page{fill:#ffffff}
 .title{font-weight:bold}
-.small{font-size:11px;fill:#59636e}
-.kept{fill:#cfe8ff;stroke:#0a5aa8}
-.expanded{fill:#ffe3bd;stroke:#b35c00}
-.repeated{fill:none;stroke:#9aa4ae;stroke-dasharray:4 3}
-.result{fill:#d6f5d6;stroke:#1d7a1d}";
+.size{text-anchor:middle}
+.small{font-size:12px;fill:#59636e}
+.axis{font-size:12px;fill:#59636e;text-anchor:middle}
+.error{fill:#cf222e}
+.times{fill:#59636e;text-anchor:middle}
+.kept{fill:#ddf4ff;stroke:#0969da}
+.expanded{fill:#fff1d6;stroke:#bc4c00}
+.repeated{fill:none;stroke:#8c959f;stroke-dasharray:4 3}
+.result{fill:#dafbe1;stroke:#1a7f37}
+@media (prefers-color-scheme:dark){
+text{fill:#e6edf3}
+.page{fill:#0d1117}
+.small,.axis,.times{fill:#9198a1}
+.error{fill:#ff7b72}
+.kept{fill:#0c2d6b;stroke:#58a6ff}
+.expanded{fill:#4d2400;stroke:#f0883e}
+.repeated{stroke:#6e7681}
+.result{fill:#04260f;stroke:#3fb950}
+}";
 
 /// A document with one picture below the other.
 pub(super) fn document(broadcasts: &[ExplainedBroadcast]) -> String {
-    let pictures: Vec<Picture<'_>> =
-        broadcasts.iter().map(|explained| Picture { explained }).collect();
-    let width = pictures.iter().map(Picture::width).max().unwrap_or(0).max(360);
-    let height: usize = pictures.iter().map(Picture::height).sum::<usize>() + 40;
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n<style>{STYLE}</style>\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
-    );
+    if broadcasts.is_empty() {
+        return message("nothing is broadcast");
+    }
+    let mut pictures: Vec<Picture<'_>> = broadcasts.iter().map(Picture::new).collect();
+    // The columns of all pictures stand below each other.
+    let left = pictures.iter().map(|picture| picture.left).max().unwrap_or(0);
+    let cell_width = pictures.iter().map(|picture| picture.cell_width).max().unwrap_or(0);
+    pictures.iter_mut().for_each(|picture| (picture.left, picture.cell_width) = (left, cell_width));
+    let width = pictures.iter().map(Picture::width).max().unwrap_or(0).max(MINIMUM_WIDTH);
+    let height = pictures.iter().map(Picture::height).sum::<usize>() + LEGEND_HEIGHT;
+    let titles: Vec<String> = broadcasts.iter().map(ExplainedBroadcast::title).collect();
+    let mut text = head(width, height, &titles.join("; "));
     let mut top = 0;
     for picture in &pictures {
         picture.draw(top, &mut text);
         top += picture.height();
     }
     legend(top, &mut text);
-    text.push_str("</svg>\n");
-    text
+    text + "</svg>\n"
+}
+
+/// A document with the lines of a text; of a drawn error, the headline and the mark stand out.
+pub(super) fn message(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let width = (text_width(longest) + 2 * MARGIN).max(MINIMUM_WIDTH);
+    let height = lines.len() * LINE_HEIGHT + 2 * MARGIN;
+    let mut document = head(width, height, lines.first().copied().unwrap_or_default());
+    for (index, line) in lines.iter().enumerate() {
+        let is_mark = line.trim_start_matches([' ', '|']).starts_with('^');
+        let class = if line.starts_with("error[") || is_mark { "error" } else { "line" };
+        let baseline = MARGIN + index * LINE_HEIGHT + 14;
+        write_text(&mut document, class, MARGIN, baseline, line);
+    }
+    document + "</svg>\n"
+}
+
+fn head(width: usize, height: usize, title: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{}</title>\n<style>{STYLE}</style>\n<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>\n",
+        escaped(title)
+    )
 }
 
 fn legend(top: usize, text: &mut String) {
     let entries = [("kept", "kept"), ("expanded", "expanded from 1"), ("repeated", "repeated")];
     let mut left = MARGIN;
     for (class, label) in entries {
-        rectangle(text, class, left, top + 8, 18, 14);
-        write_text(text, "small", left + 24, top + 19, label);
-        left += 24 + (label.len() + 3) * 7;
+        rectangle(text, class, left, top + 6, 18, 14);
+        write_text(text, "small", left + 26, top + 17, label);
+        left += 26 + text_width(label.len() + 2);
     }
 }
 
+/// One broadcast, with what its layout depends on.
 struct Picture<'a> {
     explained: &'a ExplainedBroadcast,
+    labels: Vec<String>,
+    /// Where the cells begin.
+    left: usize,
+    cell_width: usize,
 }
 
-impl Picture<'_> {
+impl<'a> Picture<'a> {
+    fn new(explained: &'a ExplainedBroadcast) -> Self {
+        let form = explained.form();
+        let operands = explained.labels().iter().zip(form.operands());
+        let labels: Vec<String> = operands
+            .map(|((name, element_type), shape)| format!("{name} : {element_type}{shape}"))
+            .chain([format!("result : {}", form.result())])
+            .collect();
+        let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+        // No cell says more than that the widest size is expanded.
+        let widest = form.result().iter().map(|size| size.to_string().len()).max().unwrap_or(0);
+        Picture {
+            explained,
+            labels,
+            left: MARGIN + text_width(longest) + 2 * GAP,
+            cell_width: (text_width("1 → ".chars().count() + widest) + 16).max(MINIMUM_CELL_WIDTH),
+        }
+    }
+
     fn rank(&self) -> usize {
         self.explained.form().result().rank()
     }
 
-    fn label(&self, operand: usize) -> String {
-        let (name, element_type) = &self.explained.labels()[operand];
-        let shape = &self.explained.form().operands()[operand];
-        format!("{name} : {element_type}{shape}")
-    }
-
-    fn title(&self) -> String {
-        let names: Vec<&str> =
-            self.explained.labels().iter().map(|(name, _)| name.as_str()).collect();
-        format!("{}({})", self.explained.operation(), names.join(", "))
-    }
-
-    /// Where the cells begin.
-    fn left(&self) -> usize {
-        let labels = (0..self.explained.labels().len()).map(|operand| self.label(operand));
-        let longest = labels.map(|label| label.chars().count()).max().unwrap_or(0);
-        MARGIN + longest.max("result".len()) * CHARACTER_WIDTH + 2 * GAP
-    }
-
     fn width(&self) -> usize {
-        let cells = self.left() + self.rank() * (CELL_WIDTH + GAP) + MARGIN;
-        cells.max(2 * MARGIN + self.title().chars().count() * (CHARACTER_WIDTH + 1))
+        let cells = self.left + self.rank() * (self.cell_width + GAP) + MARGIN;
+        cells.max(2 * MARGIN + text_width(self.explained.title().chars().count()))
     }
 
     fn height(&self) -> usize {
-        TITLE_HEIGHT + 20 + (self.explained.labels().len() + 1) * (CELL_HEIGHT + GAP) + MARGIN
+        TITLE_HEIGHT + AXIS_HEIGHT + self.labels.len() * (CELL_HEIGHT + GAP) + GAP
     }
 
     fn draw(&self, top: usize, text: &mut String) {
-        write_text(text, "title", MARGIN, top + TITLE_HEIGHT - 6, &self.title());
+        write_text(text, "title", MARGIN, top + TITLE_HEIGHT - 14, &self.explained.title());
         for axis in 0..self.rank() {
-            let left = self.left() + axis * (CELL_WIDTH + GAP);
-            write_text(text, "small", left + 4, top + TITLE_HEIGHT + 14, &format!("axis {axis}"));
+            let center = self.cell_left(axis) + self.cell_width / 2;
+            let baseline = top + TITLE_HEIGHT + AXIS_HEIGHT - 8;
+            write_text(text, "axis", center, baseline, &format!("axis {axis}"));
         }
-        let operands = self.explained.labels().len();
-        for operand in 0..operands {
-            self.draw_row(self.row_top(top, operand), &self.label(operand), text, |axis| {
-                self.cell(operand, axis)
-            });
-        }
-        let result = self.explained.form().result();
-        self.draw_row(self.row_top(top, operands), "result", text, |axis| {
-            ("result", result[axis].to_string())
-        });
-    }
-
-    fn row_top(&self, top: usize, row: usize) -> usize {
-        top + TITLE_HEIGHT + 20 + row * (CELL_HEIGHT + GAP)
-    }
-
-    fn draw_row(
-        &self,
-        top: usize,
-        label: &str,
-        text: &mut String,
-        cell: impl Fn(usize) -> (&'static str, String),
-    ) {
-        write_text(text, "", MARGIN, top + 22, label);
-        for axis in 0..self.rank() {
-            let left = self.left() + axis * (CELL_WIDTH + GAP);
-            let (class, size) = cell(axis);
-            rectangle(text, class, left, top, CELL_WIDTH, CELL_HEIGHT);
-            let indent =
-                (CELL_WIDTH / 2).saturating_sub(size.chars().count() * CHARACTER_WIDTH / 2);
-            write_text(text, "", left + indent, top + 22, &size);
+        for (row, label) in self.labels.iter().enumerate() {
+            let row_top = top + TITLE_HEIGHT + AXIS_HEIGHT + row * (CELL_HEIGHT + GAP);
+            write_text(text, "line", MARGIN, row_top + 22, label);
+            for axis in 0..self.rank() {
+                self.draw_cell(row, axis, row_top, text);
+            }
         }
     }
 
-    /// How an operand stands on an axis of the result.
-    fn cell(&self, operand: usize, axis: usize) -> (&'static str, String) {
+    fn draw_cell(&self, row: usize, axis: usize, top: usize, text: &mut String) {
+        let (class, size) = self.cell(row, axis);
+        let text_class = if class == "repeated" { "times" } else { "size" };
+        let left = self.cell_left(axis);
+        rectangle(text, class, left, top, self.cell_width, CELL_HEIGHT);
+        write_text(text, text_class, left + self.cell_width / 2, top + 22, &size);
+    }
+
+    fn cell_left(&self, axis: usize) -> usize {
+        self.left + axis * (self.cell_width + GAP)
+    }
+
+    /// How an operand stands on an axis of the result, which is the last row.
+    fn cell(&self, row: usize, axis: usize) -> (&'static str, String) {
         let form = self.explained.form();
-        let (shape, map) = (&form.operands()[operand], &form.maps()[operand]);
+        let result_size = form.result()[axis];
+        let (Some(shape), Some(map)) = (form.operands().get(row), form.maps().get(row)) else {
+            return ("result", result_size.to_string());
+        };
         match map.iter().position(|&to| to == axis) {
-            None => ("repeated", String::new()),
-            Some(from) if shape[from] == form.result()[axis] => ("kept", shape[from].to_string()),
-            Some(from) => ("expanded", format!("{} → {}", shape[from], form.result()[axis])),
+            None => ("repeated", format!("× {result_size}")),
+            Some(from) if shape[from] == result_size => ("kept", result_size.to_string()),
+            Some(from) => ("expanded", format!("{} → {result_size}", shape[from])),
         }
     }
+}
+
+/// The room that so many characters of 14 pixels take in the widest of the fonts.
+fn text_width(characters: usize) -> usize {
+    (characters * 17).div_ceil(2)
 }
 
 fn rectangle(text: &mut String, class: &str, x: usize, y: usize, width: usize, height: usize) {
@@ -148,10 +195,16 @@ fn rectangle(text: &mut String, class: &str, x: usize, y: usize, width: usize, h
 }
 
 fn write_text(text: &mut String, class: &str, x: usize, y: usize, content: &str) {
-    let _ =
-        writeln!(text, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escaped(content));
+    let content = escaped(content);
+    let _ = writeln!(
+        text,
+        "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" xml:space=\"preserve\">{content}</text>"
+    );
 }
 
+/// The text with what XML gives a meaning escaped, and without what it does not allow.
 fn escaped(content: &str) -> String {
-    content.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let visible: String =
+        content.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    visible.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -3,7 +3,6 @@
 use core::fmt;
 use std::path::{Path, PathBuf};
 
-use indim_graph::DType;
 use indim_shape::{Shape, ShapeError};
 
 /// A file that cannot be read or written as an array.
@@ -21,6 +20,8 @@ pub struct FileError {
 pub enum FileErrorKind {
     /// The system refuses.
     Io(std::io::Error),
+    /// A directory, a pipe or a device, where a file is wanted.
+    NotAFile,
     /// The file does not begin like a `.npy` file.
     NotNpy,
     /// The version of the format is unknown.
@@ -47,10 +48,10 @@ pub enum FileErrorKind {
         /// The type as the header gives it.
         descr: String,
     },
-    /// The elements are of a type that indim has but does not evaluate.
-    NotEvaluated {
-        /// The element type.
-        dtype: DType,
+    /// There is no memory for the elements.
+    OutOfMemory {
+        /// The bytes asked for.
+        bytes: usize,
     },
     /// E5: the array is too large.
     TooLarge(ShapeError),
@@ -83,11 +84,12 @@ impl FileError {
     pub fn code(&self) -> &'static str {
         match self.kind {
             FileErrorKind::Io(_) => "io",
+            FileErrorKind::NotAFile => "not-a-file",
             FileErrorKind::NotNpy => "not-npy",
             FileErrorKind::UnknownVersion { .. } => "unknown-version",
             FileErrorKind::HeaderTooLong { .. } | FileErrorKind::BadHeader { .. } => "bad-header",
             FileErrorKind::UnknownElementType { .. } => "unknown-element-type",
-            FileErrorKind::NotEvaluated { .. } => "element-type-not-evaluated",
+            FileErrorKind::OutOfMemory { .. } => "out-of-memory",
             FileErrorKind::TooLarge(_) => "too-large",
             FileErrorKind::WrongLength { .. } => "wrong-length",
             FileErrorKind::BadArchive(_) => "bad-archive",
@@ -112,6 +114,9 @@ impl fmt::Display for FileErrorKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FileErrorKind::Io(error) => write!(formatter, "{error}"),
+            FileErrorKind::NotAFile => formatter.write_str(
+                "not a regular file; save what a pipe, a device or a directory holds as one file first",
+            ),
             FileErrorKind::NotNpy => {
                 formatter.write_str("not a .npy file (it does not begin with \\x93NUMPY)")
             }
@@ -132,16 +137,18 @@ impl fmt::Display for FileErrorKind {
             FileErrorKind::UnknownElementType { descr } => {
                 write!(formatter, "elements of type {descr} are not numbers that indim knows")
             }
-            FileErrorKind::NotEvaluated { dtype } => write!(
-                formatter,
-                "elements of type {dtype} cannot be evaluated yet; save the array as float32 or float64"
-            ),
+            FileErrorKind::OutOfMemory { bytes } => {
+                write!(formatter, "there is no memory for {bytes} bytes of elements")
+            }
             FileErrorKind::TooLarge(error) => write!(formatter, "{error}"),
             FileErrorKind::WrongLength { shape, expected, available } => write!(
                 formatter,
-                "shape {shape} asks for {expected} bytes of elements, the file has {available}"
+                "shape {shape} asks for {expected} bytes of elements, there are {available}"
             ),
             FileErrorKind::BadArchive(message) => write!(formatter, "damaged archive: {message}"),
+            FileErrorKind::NoMember { member, members } if members.is_empty() => {
+                write!(formatter, "there is no member `{member}`; the archive is empty")
+            }
             FileErrorKind::NoMember { member, members } => {
                 write!(
                     formatter,

@@ -9,7 +9,9 @@ use indim_cpu::row_major_strides;
 use indim_graph::{ArrayType, DType};
 use indim_shape::Shape;
 
+use super::descr::{from_descr, number_size};
 use super::error::FileErrorKind;
+use super::reserve;
 
 /// Longer headers are refused; NumPy's own limit for trusted files is 10,000.
 pub(super) const MAXIMUM_HEADER: usize = 64 * 1024;
@@ -41,11 +43,17 @@ impl Header {
         strides
     }
 
-    /// The elements in the machine's byte order.
-    pub(super) fn swapped(&self, elements: &[u8]) -> Vec<u8> {
-        let mut bytes = elements.to_vec();
-        bytes.chunks_exact_mut(self.array_type.dtype.size()).for_each(<[u8]>::reverse);
-        bytes
+    /// A copy of the elements in the machine's byte order.
+    pub(super) fn swapped(&self, elements: &[u8]) -> Result<Vec<u8>, FileErrorKind> {
+        let mut bytes = reserve(elements.len())?;
+        bytes.extend_from_slice(elements);
+        self.swap(&mut bytes);
+        Ok(bytes)
+    }
+
+    /// Turns the elements' bytes around.
+    pub(super) fn swap(&self, elements: &mut [u8]) {
+        elements.chunks_exact_mut(number_size(self.array_type.dtype)).for_each(<[u8]>::reverse);
     }
 }
 
@@ -172,32 +180,9 @@ impl<'a> Parser<'a> {
         if self.file.get(self.position) == Some(&b'[') {
             return Err(FileErrorKind::UnknownElementType { descr: "a structure".to_owned() });
         }
-        let text = String::from_utf8_lossy(self.string()?).into_owned();
-        let unknown = || FileErrorKind::UnknownElementType { descr: format!("`{text}`") };
-        let order =
-            text.chars().next().filter(|order| "<>|=".contains(*order)).ok_or_else(unknown)?;
-        let dtype = match &text[1..] {
-            "b1" => DType::Bool,
-            "i1" => DType::I8,
-            "i2" => DType::I16,
-            "i4" => DType::I32,
-            "i8" => DType::I64,
-            "u1" => DType::U8,
-            "u2" => DType::U16,
-            "u4" => DType::U32,
-            "u8" => DType::U64,
-            "f2" => DType::F16,
-            "f4" => DType::F32,
-            "f8" => DType::F64,
-            "c8" => DType::C64,
-            "c16" => DType::C128,
-            _ => return Err(unknown()),
-        };
-        if !dtype.is_evaluated() {
-            return Err(FileErrorKind::NotEvaluated { dtype });
-        }
-        let foreign = if cfg!(target_endian = "little") { '>' } else { '<' };
-        Ok((dtype, order == foreign && dtype.size() > 1))
+        let text = String::from_utf8_lossy(self.string()?);
+        from_descr(&text)
+            .ok_or_else(|| FileErrorKind::UnknownElementType { descr: format!("`{text}`") })
     }
 
     fn shape(&mut self) -> Result<Shape, FileErrorKind> {

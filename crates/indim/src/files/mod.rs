@@ -1,5 +1,6 @@
 //! Files of arrays: `.npy`, and members of `.npz`.
 
+mod descr;
 mod error;
 mod header;
 mod npz;
@@ -39,28 +40,29 @@ impl ArrayFile {
     /// evaluate. Nothing is allocated before the header has been checked.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let located = |kind| FileError::new(path, kind);
+        require_file(path).map_err(located)?;
         let file = MappedFile::open(path).map_err(|error| located(error.into()))?;
         let header = header::parse(&file).map_err(located)?;
         let strides = header.strides();
         let bytes = match header.is_swapped {
             false => Bytes::Mapped { offset: header.data_offset, file },
-            true => Bytes::Owned(header.swapped(&file[header.data_offset..])),
+            true => Bytes::Owned(header.swapped(&file[header.data_offset..]).map_err(located)?),
         };
         Ok(ArrayFile { array_type: header.array_type, strides, bytes })
     }
 
-    /// An array from the bytes of a whole `.npy` file.
-    fn from_bytes(mut file: Vec<u8>) -> Result<Self, FileErrorKind> {
+    /// An array from the bytes of a whole `.npy` file, wherever they come from.
+    ///
+    /// # Errors
+    /// When the bytes are damaged, or hold elements of a type that indim does not evaluate.
+    pub fn from_bytes(mut file: Vec<u8>) -> Result<Self, FileErrorKind> {
         let header = header::parse(&file)?;
         let strides = header.strides();
-        let bytes = match header.is_swapped {
-            true => header.swapped(&file[header.data_offset..]),
-            false => {
-                file.drain(..header.data_offset);
-                file
-            }
-        };
-        Ok(ArrayFile { array_type: header.array_type, strides, bytes: Bytes::Owned(bytes) })
+        file.drain(..header.data_offset);
+        if header.is_swapped {
+            header.swap(&mut file);
+        }
+        Ok(ArrayFile { array_type: header.array_type, strides, bytes: Bytes::Owned(file) })
     }
 
     /// Element type and shape.
@@ -86,4 +88,19 @@ impl ArrayFile {
         ArrayView::from_bytes(self.array_type.clone(), self.strides.clone(), self.bytes(), 0)
             .expect("invariant: the header was checked against the length")
     }
+}
+
+/// Refuses what cannot be mapped, before opening it, which for a pipe waits until somebody writes.
+fn require_file(path: &Path) -> Result<(), FileErrorKind> {
+    match std::fs::metadata(path)?.is_file() {
+        true => Ok(()),
+        false => Err(FileErrorKind::NotAFile),
+    }
+}
+
+/// Room for `bytes` bytes, or a typed error where a `Vec` would end the process.
+fn reserve(bytes: usize) -> Result<Vec<u8>, FileErrorKind> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(bytes).map_err(|_| FileErrorKind::OutOfMemory { bytes })?;
+    Ok(room)
 }

@@ -12,45 +12,58 @@ use super::{ArrayFile, FileError, FileErrorKind};
 /// Bytes of a member that are read before its header has said how many there are.
 const HEADER_BYTES: u64 = 128 * 1024;
 
+/// Deflate makes at most this many bytes of one.
+const LARGEST_RATIO: u64 = 1032;
+
 /// Reads the member `member` (with or without `.npy`) of the archive at `path` into memory.
 ///
 /// # Errors
-/// When the archive or the member cannot be read, or there is no such member. The sizes that the
-/// archive claims are not trusted: no more is read than the member's own header asks for.
+/// When the archive or the member cannot be read, or there is no such member. What the archive claims
+/// is not trusted: no more is read than the member's own header asks for, and nothing is allocated
+/// that the compressed bytes cannot fill.
 pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError> {
-    let located = |kind| FileError::new(path, kind);
-    let file = File::open(path).map_err(|error| located(error.into()))?;
-    let mut archive = ZipArchive::new(file).map_err(|error| located(archive_error(error)))?;
-    let name = find(&archive, member).map_err(located)?;
-    let reader = archive.by_name(&name).map_err(|error| located(archive_error(error)))?;
-    read(reader).and_then(ArrayFile::from_bytes).map_err(located)
+    let read = || {
+        super::require_file(path)?;
+        let mut archive = ZipArchive::new(File::open(path)?).map_err(archive_error)?;
+        let name = find(&archive, member)?;
+        let file = archive.by_name(&name).map_err(archive_error)?;
+        let most = file.compressed_size().saturating_mul(LARGEST_RATIO);
+        ArrayFile::from_bytes(read_member(file, most)?)
+    };
+    read().map_err(|kind| FileError::new(path, kind))
 }
 
 fn find(archive: &ZipArchive<File>, member: &str) -> Result<String, FileErrorKind> {
     let mut members: Vec<String> = archive.file_names().flatten().map(Into::into).collect();
     members.sort();
-    let with_suffix = format!("{member}.npy");
-    let found = members.iter().find(|name| **name == member || **name == with_suffix);
+    let bare = |name: &str| name.strip_suffix(".npy").unwrap_or(name).to_owned();
+    let found = members.iter().find(|name| **name == member || bare(name) == member);
     found.cloned().ok_or_else(|| FileErrorKind::NoMember {
         member: member.to_owned(),
-        members: members.iter().map(|name| name.trim_end_matches(".npy").to_owned()).collect(),
+        members: members.iter().map(|name| bare(name)).collect(),
     })
 }
 
-/// The whole member: first enough for its header, then as much as that asks for.
-fn read(mut reader: impl Read) -> Result<Vec<u8>, FileErrorKind> {
-    let mut bytes = Vec::new();
-    reader.by_ref().take(HEADER_BYTES).read_to_end(&mut bytes)?;
-    let Err(error) = super::header::parse(&bytes) else {
-        return Ok(bytes);
+/// The whole member: first enough for its header, then as much as that asks for, `most` bytes at most.
+fn read_member(mut member: impl Read, most: u64) -> Result<Vec<u8>, FileErrorKind> {
+    let mut first = Vec::new();
+    member.by_ref().take(HEADER_BYTES).read_to_end(&mut first)?;
+    let (shape, expected, available) = match super::header::parse(&first) {
+        Ok(_) => return Ok(first),
+        Err(FileErrorKind::WrongLength { shape, expected, available }) => {
+            (shape, expected, available)
+        }
+        Err(error) => return Err(error),
     };
-    let FileErrorKind::WrongLength { expected, available, .. } = error else {
-        return Err(error);
-    };
-    if let Some(missing) = expected.checked_sub(available) {
-        // Memory grows with what is really there, whatever the header claims.
-        reader.take(missing as u64 + 1).read_to_end(&mut bytes)?;
+    let is_all = (first.len() as u64) < HEADER_BYTES;
+    if is_all || expected < available || expected as u64 > most {
+        return Err(FileErrorKind::WrongLength { shape, expected, available });
     }
+    let missing = expected - available;
+    // One byte more shows a member that goes on behind its elements.
+    let mut bytes = super::reserve(first.len() + missing + 1)?;
+    bytes.append(&mut first);
+    member.take(missing as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -96,6 +96,17 @@ def log_erfc_weight(u):
     return u * erfc(mpf(1) / 2 + u)
 
 
+def erfc_scaled(t):
+    """(1 + 2 x) exp(x^2) erfc(x) - 1 with t = (x - 3.75) / (x + 3.75)."""
+    x = mpf("3.75") * (1 + t) / (1 - t)
+    return (1 + 2 * x) * exp(x * x) * erfc(x) - 1
+
+
+def erfc_position(x):
+    """The variable of erfc_scaled."""
+    return (mpf(x) - mpf("3.75")) / (mpf(x) + mpf("3.75"))
+
+
 HALF_LN2 = log(2) / 2 + mpf("0.0001")
 LOG_RANGE = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 + mpf("0.0001")
 QUARTER_PI = (pi / 4) ** 2 + mpf("0.0001")
@@ -117,6 +128,7 @@ fit_weighted("ERF_TAIL single", erf_tail, lambda z: 1, 0.2501, 3)
 fit_weighted("ERF_TAIL double", erf_tail, lambda z: 1, 0.2501, 8)
 fit_weighted("LOG_ERFC_SLOPE single", log_erfc_slope, log_erfc_weight, 3.5, 7)
 fit_weighted("LOG_ERFC_SLOPE double", log_erfc_slope, log_erfc_weight, 5.5, 20)
+fit("ERFC_SCALED", erfc_scaled, erfc_position("0.49"), erfc_position(28), 22)
 
 
 def words(name, value, offset, count):

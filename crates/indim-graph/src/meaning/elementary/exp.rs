@@ -1,4 +1,4 @@
-//! Exponentials: `exp`, `exp2`, `expm1`, `logistic`.
+//! Exponentials: `exp`, `exp2`, `expm1`, `logistic`, `logaddexp`.
 //!
 //! Method (Cody and Waite): `x = n ln 2 + r` with an integer `n` and `|r| <= ln 2 / 2`, then
 //! `e^x = 2^n e^r` with a polynomial for `e^r`. The reduction keeps `r` as a pair. `pow` and the
@@ -6,9 +6,11 @@
 
 use core::f64::consts::{LN_2, LOG2_E};
 
+use super::log::log_pair;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::{by_width, clamp_keeping_nan, pair_constant, polynomial, power_of_two, rounder, scale};
 use crate::lane::{FloatLane, IntLane, Lane};
+use crate::meaning::float::{is_inf, max, min};
 
 /// `(e^r - 1 - r) / r²` on `|r| <= ln 2 / 2`.
 const EXP_TAIL_SINGLE: [f64; 6] = [
@@ -65,6 +67,12 @@ impl<F: FloatLane> Exponential<F> {
     #[inline(always)]
     pub(super) fn value(self) -> F {
         scale(self.significand().value(), self.exponent)
+    }
+
+    /// The value times a factor of ordinary size, rounded to the type.
+    #[inline(always)]
+    pub(super) fn times(self, factor: Pair<F>) -> F {
+        scale(self.significand().normalized().mul(factor).value(), self.exponent)
     }
 
     /// Half the value, rounded to the type; overflow gives an infinity.
@@ -168,6 +176,29 @@ pub fn expm1<F: FloatLane>(x: F) -> F {
     // Where x²/2 is below the last bit; this also keeps subnormals and the sign of zero.
     let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
     F::select(is_tiny, x, half.add(half))
+}
+
+/// `log(e^x + e^y)` as `max + log(1 + e^(min - max))`, every step but the last as a pair. Near the
+/// zeros of the function its error is that of the subtracted logarithm.
+#[inline(always)]
+pub fn logaddexp<F: FloatLane>(x: F, y: F) -> F {
+    let (larger, smaller) = (max(x, y), min(x, y));
+    let difference = two_sum(smaller, larger.neg());
+    // Below, the logarithm is the exponential itself, which may be subnormal.
+    let limit: F = by_width(-80.0, -690.0);
+    let is_low = difference.high.less(limit);
+    let power = exponential_of_pair(Pair {
+        high: clamp_keeping_nan(limit, difference.high, F::constant(0.0)),
+        low: F::select(is_low, F::constant(0.0), difference.low),
+    });
+    let Pair { high, low } = power.half();
+    let sum = two_sum(F::constant(1.0), high.add(high)).add_low(low.add(low));
+    let ordinary = log_pair(sum.normalized());
+    let tiny = Pair { high: exp(difference.high), low: F::constant(0.0) };
+    let log = Pair::select(is_low, tiny, ordinary);
+    let result = two_sum(larger, log.high).add_low(log.low).value();
+    // Equal infinities have no difference.
+    F::select(is_inf(larger), larger, result)
 }
 
 /// `1 / (1 + e^-x)`, computed from `e^-|x|`, which does not overflow.

@@ -110,12 +110,22 @@ pub fn log1p<F: FloatLane>(x: F) -> F {
 /// `log(x) + doublings * log(2)`: the logarithm of the high part, corrected by the low part.
 #[inline(always)]
 pub(super) fn log_of_pair<F: FloatLane>(x: Pair<F>, doublings: F) -> F {
+    with_special_values(x.high, ordinary_log(x, doublings).value())
+}
+
+/// The logarithm of a positive number as a pair; the low part is small against the high one.
+#[inline(always)]
+pub(super) fn log_pair<F: FloatLane>(x: Pair<F>) -> Pair<F> {
+    ordinary_log(x, F::constant(0.0))
+}
+
+#[inline(always)]
+fn ordinary_log<F: FloatLane>(x: Pair<F>, doublings: F) -> Pair<F> {
     let Split { exponent, significand } = split(x.high);
     let f = significand.sub(F::constant(1.0));
     let correction = x.low.div(x.high);
     let part = Pair { high: f, low: correction.sub(log_deficit(f)) };
-    let ordinary = add_exponent(exponent.add(doublings), ln_2_short(), part).value();
-    with_special_values(x.high, ordinary)
+    add_exponent(exponent.add(doublings), ln_2_short(), part)
 }
 
 /// The logarithm of the significand to another base: `factor * log(1 + f)`.

@@ -17,11 +17,12 @@ mod pair;
 mod power;
 mod trigonometric;
 
-pub use error_function::erf;
-pub use exp::{exp, exp2, expm1, logistic};
+pub use error_function::{erf, erfc};
+pub use exp::{exp, exp2, expm1, logaddexp, logistic};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_trigonometric::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10};
+pub(in crate::meaning) use power::sum_of_squares_less_one;
 pub use power::{cbrt, hypot, pow, rsqrt};
 pub use trigonometric::{cos, sin, tan};
 
@@ -89,7 +90,7 @@ fn power_of_two<F: FloatLane>(exponent: F::Bits) -> F {
 /// `x * 2^exponent` for exponents between minus and plus twice the range of normal floats. In two
 /// steps: the first is exact if `x` is about 1, so a subnormal result is rounded once here.
 #[inline(always)]
-fn scale<F: FloatLane>(x: F, exponent: F::Bits) -> F {
+pub(in crate::meaning) fn scale<F: FloatLane>(x: F, exponent: F::Bits) -> F {
     let half = exponent.shr_arithmetic(F::Bits::constant(1));
     x.mul(power_of_two(half)).mul(power_of_two(exponent.sub(half)))
 }

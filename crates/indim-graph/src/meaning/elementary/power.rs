@@ -2,7 +2,7 @@
 
 use super::exp::exponential_of_pair;
 use super::log::log_accurate;
-use super::pair::{Pair, two_product, two_sum_ordered};
+use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::{by_width, horner, power_of_two};
 use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
 use crate::meaning::float::{copysign, is_finite, is_inf, is_nan, max, min};
@@ -134,4 +134,14 @@ fn length<F: FloatLane>(x: F, y: F) -> F {
     let (a_square, b_square) = (two_product(a, a), two_product(b, b));
     let sum = two_sum_ordered(a_square.high, b_square.high).add_low(a_square.low.add(b_square.low));
     sum.sqrt().value().div(factor)
+}
+
+/// `x² + y² - 1` for `x >= y >= 0`, to nearly twice the precision where that is small; for the
+/// logarithm of a modulus near 1.
+#[inline(always)]
+pub(in crate::meaning) fn sum_of_squares_less_one<F: FloatLane>(x: F, y: F) -> F {
+    let (x_square, y_square) = (two_product(x, x), two_product(y, y));
+    // Exact for x² between 1/2 and 2.
+    let excess = x_square.high.sub(F::constant(1.0));
+    two_sum(excess, y_square.high).add_low(x_square.low.add(y_square.low)).value()
 }

@@ -2,6 +2,9 @@
 
 use core::fmt;
 
+use crate::complex::Complex;
+use crate::half::{bf16, f16};
+
 /// An element that has a text form.
 pub(super) trait ElementText: Sized {
     /// Writes the shortest text that reads back as the same bits.
@@ -51,4 +54,30 @@ macro_rules! float {
     )*};
 }
 
-float! { f32 u32; f64 u64; }
+float! { f16 u16; bf16 u16; f32 u32; f64 u64; }
+
+/// `1.5-0.0j`: both parts, each as a float.
+impl<F: ElementText + Copy> ElementText for Complex<F> {
+    fn write(self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let imaginary = Written(self.im).to_string();
+        self.re.write(formatter)?;
+        write!(formatter, "{}{imaginary}j", if imaginary.starts_with('-') { "" } else { "+" })
+    }
+    fn read(text: &str) -> Option<Self> {
+        let parts = text.strip_suffix('j')?;
+        // The sign between the parts is the last one that is not an exponent's.
+        let is_between = |&(at, _): &(usize, &str)| at > 0 && !parts[..at].ends_with('e');
+        let (at, _) = parts.rmatch_indices(['+', '-']).find(is_between)?;
+        let imaginary = parts[at..].strip_prefix('+').unwrap_or(&parts[at..]);
+        Some(Complex::new(F::read(&parts[..at])?, F::read(imaginary)?))
+    }
+}
+
+/// An element that displays as its text form.
+struct Written<T>(T);
+
+impl<T: ElementText + Copy> fmt::Display for Written<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(formatter)
+    }
+}

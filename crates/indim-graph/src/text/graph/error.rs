@@ -70,11 +70,6 @@ pub enum ParseErrorKind {
         /// The number of elements in the list, or one more than fit.
         given: usize,
     },
-    /// Constants of this type cannot be held.
-    NotEvaluated {
-        /// The element type.
-        dtype: DType,
-    },
     /// The node breaks an invariant of graphs.
     Verify(VerifyErrorKind),
 }
@@ -100,7 +95,6 @@ impl ParseError {
             ParseErrorKind::DuplicateValue { .. } => "duplicate-value",
             ParseErrorKind::BadElement { .. } => "bad-element",
             ParseErrorKind::WrongElementCount { .. } => "wrong-element-count",
-            ParseErrorKind::NotEvaluated { .. } => "element-type-not-evaluated",
             ParseErrorKind::Verify(kind) => kind.code(),
         }
     }
@@ -135,9 +129,6 @@ impl fmt::Display for ParseError {
             ParseErrorKind::BadElement { dtype } => write!(f, "this is no element of type {dtype}"),
             ParseErrorKind::WrongElementCount { array_type, given } => {
                 write!(f, "{given} elements do not fill a constant of type {array_type}")
-            }
-            ParseErrorKind::NotEvaluated { dtype } => {
-                write!(f, "constants of type {dtype} cannot be held")
             }
             ParseErrorKind::Verify(kind) => kind.fmt(f),
         }

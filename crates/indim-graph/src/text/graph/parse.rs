@@ -8,10 +8,12 @@ use indim_shape::{AxisMap, Shape};
 
 use super::element::ElementText;
 use super::error::{ParseError, ParseErrorKind};
+use crate::complex::{c64, c128};
 use crate::dtype::{ArrayType, DType};
 use crate::element::{Array, Element};
 use crate::error::GraphErrorKind;
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
+use crate::half::{bf16, f16};
 use crate::op::Op;
 use crate::verify::{check_node, rule};
 
@@ -119,6 +121,7 @@ impl<'t> Parser<'t> {
                 NodeKind::Iota { axis: self.size()? }
             }
             "convert" => NodeKind::Convert,
+            "bitcast" => NodeKind::Bitcast,
             "reshape" => NodeKind::Reshape,
             "broadcast_in_dim" => {
                 let operands = self.values()?;
@@ -165,10 +168,6 @@ impl<'t> Parser<'t> {
             ($($variant:ident $type:ident $class:ident;)*) => {
                 match array_type.dtype {
                     $(DType::$variant => self.elements::<$type>(array_type),)*
-                    dtype => {
-                        let here = self.position..self.position;
-                        Err(self.error(ParseErrorKind::NotEvaluated { dtype }, here))
-                    }
                 }
             };
         }

@@ -1,0 +1,87 @@
+//! Elementary functions: the loop written by hand calls the same definitions.
+
+use indim::Unary;
+use indim::operations::{Cos, Erf, Exp, Log, Logistic, Sin};
+
+use crate::job;
+
+job! {
+    ExpJob, "exp(x)": "exp(x)" -> f32 [rows, columns];
+    |rows, columns| x: f32 [rows, columns];
+    |this, row, output| {
+        let x = &this.x[row * output.len()..][..output.len()];
+        for (o, &x) in output.iter_mut().zip(x) {
+            *o = Exp::apply(x);
+        }
+    }
+}
+
+job! {
+    LogisticJob, "logistic(x)": "logistic(x)" -> f32 [rows, columns];
+    |rows, columns| x: f32 [rows, columns];
+    |this, row, output| {
+        let x = &this.x[row * output.len()..][..output.len()];
+        for (o, &x) in output.iter_mut().zip(x) {
+            *o = Logistic::apply(x);
+        }
+    }
+}
+
+job! {
+    Gelu, "gelu(x)": "0.5 * x * (1 + erf(x * 0.70710678))" -> f32 [rows, columns];
+    |rows, columns| x: f32 [rows, columns];
+    |this, row, output| {
+        let x = &this.x[row * output.len()..][..output.len()];
+        for (o, &x) in output.iter_mut().zip(x) {
+            let erf: f32 = Erf::apply(x * std::f32::consts::FRAC_1_SQRT_2);
+            *o = 0.5 * x * (1.0 + erf);
+        }
+    }
+}
+
+job! {
+    Circle, "sin(a)^2+cos(b)^2": "square(sin(a)) + square(cos(b))" -> f32 [rows, columns];
+    |rows, columns| a: f32 [rows, columns], b: f32 [rows, columns];
+    |this, row, output| {
+        let n = output.len();
+        let [a, b] = [&this.a, &this.b].map(|v| &v[row * n..][..n]);
+        for i in 0..n {
+            let (s, c): (f32, f32) = (Sin::apply(a[i]), Cos::apply(b[i]));
+            output[i] = s * s + c * c;
+        }
+    }
+}
+
+job! {
+    Polynomial, "degree-10 polynomial":
+    "((((((((((x + 1) * x + 2) * x + 3) * x + 4) * x + 5) * x + 6) * x + 7) * x + 8) * x + 9) * x + 10)"
+    -> f32 [rows, columns];
+    |rows, columns| x: f32 [rows, columns];
+    |this, row, output| {
+        let x = &this.x[row * output.len()..][..output.len()];
+        for (o, &x) in output.iter_mut().zip(x) {
+            let low = ((((x + 1.0) * x + 2.0) * x + 3.0) * x + 4.0) * x + 5.0;
+            *o = ((((low * x + 6.0) * x + 7.0) * x + 8.0) * x + 9.0) * x + 10.0;
+        }
+    }
+}
+
+job! {
+    /// The price of a call, with the normal distribution by `erf`.
+    BlackScholes, "Black-Scholes f64":
+    "s * (0.5 + 0.5 * erf((log(s / k) + 0.045) / 0.3 / 1.4142135623730951)) - k * exp(-0.02) * (0.5 + 0.5 * erf(((log(s / k) + 0.045) / 0.3 - 0.3) / 1.4142135623730951))"
+    -> f64 [rows, columns];
+    |rows, columns| s: f64 [rows, columns], k: f64 [rows, columns];
+    |this, row, output| {
+        let n = output.len();
+        let [s, k] = [&this.s, &this.k].map(|v| &v[row * n..][..n]);
+        let discount: f64 = Exp::apply(-0.02);
+        for i in 0..n {
+            let moneyness: f64 = Log::apply(s[i] / k[i]);
+            let d = (moneyness + 0.045) / 0.3;
+            let first: f64 = Erf::apply(d / std::f64::consts::SQRT_2);
+            let second: f64 = Erf::apply((d - 0.3) / std::f64::consts::SQRT_2);
+            output[i] = s[i] * (0.5 + 0.5 * first) - k[i] * discount * (0.5 + 0.5 * second);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The jobs, by what they are about.
+
+pub(crate) mod bias;
+pub(crate) mod functions;
+pub(crate) mod fused;
+pub(crate) mod pictures;

@@ -1,0 +1,43 @@
+//! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
+
+use indim::{ArrayType, Expression, GraphBuilder, Limits, Value};
+
+use crate::rule::Rule;
+
+/// An argument that may begin with a minus, but is no misspelt option.
+pub(crate) fn parse_expression(text: &str) -> Result<String, String> {
+    match text.strip_prefix("--") {
+        Some(option) if option.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+            Err("there is no such option".to_owned())
+        }
+        _ => Ok(text.to_owned()),
+    }
+}
+
+/// The graph of an expression whose names have these types.
+pub(crate) fn build_graph(
+    expression: &str,
+    types: &[(&str, ArrayType)],
+    rule: Option<Rule>,
+) -> Result<indim::Graph, String> {
+    let parsed = Expression::parse(expression, &Limits::default())
+        .map_err(|error| error.draw(expression))?;
+    let b = GraphBuilder::new();
+    let mut bindings: Vec<(&str, Value<'_>)> = Vec::with_capacity(types.len());
+    for (index, (name, array_type)) in types.iter().enumerate() {
+        if !parsed.mentions(name) {
+            return Err(format!("error[unused-name]: `{name}` does not occur in the expression"));
+        }
+        if types[..index].iter().any(|(earlier, _)| earlier == name) {
+            return Err(format!("error[duplicate-name]: `{name}` is bound twice"));
+        }
+        let value = b
+            .parameter(name, array_type.dtype, array_type.shape.clone())
+            .map_err(|error| error.draw())?;
+        bindings.push((*name, value));
+    }
+    let rule = rule.map(Rule::rule_set);
+    let result =
+        parsed.build(&b, &bindings, rule.as_ref()).map_err(|error| error.draw(expression))?;
+    b.finish(&[result]).map_err(|error| error.draw())
+}

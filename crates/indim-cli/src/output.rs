@@ -1,0 +1,25 @@
+//! What commands say: results on standard output, warnings on standard error.
+
+use std::io::{self, Write};
+
+use indim::explain::ExplainedBroadcast;
+
+/// Writes to standard output; a reader that has seen enough is no error.
+pub(crate) fn print(bytes: &[u8]) -> Result<(), String> {
+    let mut output = io::stdout().lock();
+    match output.write_all(bytes).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("error[io]: standard output: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says on standard error which broadcasts are outer products that may surprise.
+pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
+    for broadcast in broadcasts {
+        if let Some(warning) = broadcast.outer_product_warning() {
+            eprintln!("warning[outer-product]: {warning}");
+        }
+    }
+}

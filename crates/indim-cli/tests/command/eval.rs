@@ -1,0 +1,232 @@
+//! `indim eval`: results, rules, output files, threads, and what errors look like.
+
+use std::fs;
+
+use crate::run::{Folder, f32_bytes, fails, fails_with, indim, npy, succeeds};
+
+#[test]
+fn prints_as_numpy_does() {
+    for (expression, printed) in [
+        ("f32([1, 2.5, -3])", "[ 1.   2.5 -3. ]"),
+        ("[[1, 2], [3, 40]] > 2", "[[False False]\n [ True  True]]"),
+        ("i32[5]", "[5]"),
+        ("1.5", "1.5"),
+        ("[nan, inf, -inf, 0.1]", "[ nan  inf -inf  0.1]"),
+        ("f64[1e-10, 1]", "[1.e-10 1.e+00]"),
+    ] {
+        // The language has no array literals: the source of a name has.
+        let (source, expression) = match expression.strip_prefix("f32(") {
+            Some(rest) => (rest.trim_end_matches(')'), "f32(x)"),
+            None if expression.ends_with("> 2") => (expression.trim_end_matches(" > 2"), "x > 2"),
+            None => (expression, "+x"),
+        };
+        let printed = format!("{printed}\n");
+        assert_eq!(succeeds(&["eval", expression, &format!("x={source}")]), printed);
+    }
+}
+
+#[test]
+fn long_arrays_are_summarised() {
+    let printed = succeeds(&["eval", "iota(i64, [2000], axis=0)"]);
+    assert_eq!(printed, "[   0    1    2 ... 1997 1998 1999]\n");
+}
+
+#[test]
+fn the_rule_option_rules_every_operation() {
+    let operands = ["x=f32[[1,2],[3,4]]", "y=f32[10,20]"];
+    let eval = |rule: &str, expression: &str| {
+        let arguments = ["eval", "--rule", rule, expression, operands[0], operands[1]];
+        indim(&arguments)
+    };
+    assert_eq!(eval("numpy", "x + y").stdout, "[[11. 22.]\n [13. 24.]]\n");
+    assert_eq!(eval("pdpd", "add(x, y, axis=0)").stdout, "[[11. 12.]\n [23. 24.]]\n");
+    assert_eq!(eval("xla", "add(x, y, dims=[0])").stdout, "[[11. 12.]\n [23. 24.]]\n");
+    for (rule, expression, code) in [
+        ("none", "x + y", "shapes-differ"),
+        ("xla", "x + y", "rank-mismatch-without-dims"),
+        ("xla", "add(x, y, axis=0)", "foreign-attribute"),
+        ("pdpd", "y + x", "rank-too-large"),
+    ] {
+        let run = eval(rule, expression);
+        assert_eq!(run.code, Some(1));
+        assert!(run.stderr.starts_with(&format!("error[{code}]")), "{rule}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn output_files_read_back() {
+    let folder = Folder::new();
+    let path = folder.file("y.npy");
+    let output = path.to_str().expect("UTF-8");
+    assert_eq!(succeeds(&["eval", "x * 2", "x=f32[[1,2],[3,4]]", "-o", output]), "");
+    let elements = f32_bytes(&[2.0, 4.0, 6.0, 8.0]);
+    assert_eq!(fs::read(&path).expect("a file"), npy("<f4", false, "(2, 2)", &elements));
+    assert_eq!(succeeds(&["eval", "y", &format!("y={output}")]), "[[2. 4.]\n [6. 8.]]\n");
+    assert_eq!(folder.names(), ["y.npy"]);
+}
+
+#[test]
+fn the_output_may_be_the_input() {
+    let folder = Folder::new();
+    let binding = folder.bind("x", "x.npy", &npy("<f4", false, "(2,)", &f32_bytes(&[1.0, 2.0])));
+    let path = folder.file("x.npy");
+    succeeds(&["eval", "x + 1", &binding, "-o", path.to_str().expect("UTF-8")]);
+    assert_eq!(succeeds(&["eval", "x", &binding]), "[2. 3.]\n");
+}
+
+#[test]
+fn an_old_file_survives_a_failure() {
+    let folder = Folder::new();
+    let path = folder.file("y.npy");
+    let output = path.to_str().expect("UTF-8");
+    fs::write(&path, b"old").expect("written");
+    // Wrong shapes, and sizes that no memory holds.
+    fails_with("size-mismatch", &["eval", "x + y", "x=[1,2]", "y=[1,2,3]", "-o", output]);
+    fails(&["eval", "iota(u8, [4000000000000000], axis=0)", "-o", output]);
+    assert_eq!(fs::read(&path).expect("a file"), b"old");
+    assert_eq!(folder.names(), ["y.npy"]);
+}
+
+#[test]
+fn a_result_that_cannot_be_put_in_place_leaves_nothing_behind() {
+    let folder = Folder::new();
+    fs::create_dir(folder.file("y.npy")).expect("a folder");
+    let path = folder.file("y.npy");
+    fails_with("not-a-file", &["eval", "x", "x=[1]", "-o", path.to_str().expect("UTF-8")]);
+    assert_eq!(folder.names(), ["y.npy"]);
+    let nowhere = folder.file("no/such/y.npy");
+    fails_with("io", &["eval", "x", "x=[1]", "-o", nowhere.to_str().expect("UTF-8")]);
+}
+
+#[test]
+fn output_goes_to_standard_output_on_request() {
+    let output = crate::run::command().args(["eval", "x", "x=u8[1,2,3]", "-o", "-"]).output();
+    let expected = npy("|u1", false, "(3,)", &[1, 2, 3]);
+    assert_eq!(output.expect("runs").stdout, expected);
+}
+
+#[test]
+fn the_bits_are_those_of_any_number_of_threads() {
+    let folder = Folder::new();
+    let mut files = Vec::new();
+    for threads in ["1", "2", "7"] {
+        let path = folder.file(threads);
+        let expression =
+            "sin(iota(f32, [300, 1000], axis=1)) * exp(iota(f32, [300, 1000], axis=0) / 300)";
+        let output = path.to_str().expect("UTF-8");
+        succeeds(&["eval", expression, "--threads", threads, "-o", output]);
+        files.push(fs::read(&path).expect("a file"));
+    }
+    assert!(files[0].len() > 300 * 1000 * 4);
+    assert_eq!(files[0], files[1]);
+    assert_eq!(files[0], files[2]);
+}
+
+#[test]
+fn the_bits_are_those_of_every_level() {
+    let expression = "tanh(iota(f32, [1000], axis=0) / 100) ** 3";
+    let at = |level: &str| {
+        let mut command = crate::run::command();
+        command.args(["eval", expression, "-o", "-"]).env("INDIM_LEVEL", level);
+        command.output().expect("runs")
+    };
+    let detected = crate::run::command().args(["eval", expression, "-o", "-"]).output();
+    let detected = detected.expect("runs").stdout;
+    assert!(detected.len() > 4000);
+    assert!(at("baseline").stdout == detected);
+    let unknown = at("mmx");
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(unknown.stderr.starts_with(b"error[level]"));
+}
+
+#[test]
+fn errors_are_drawn_with_a_caret_under_the_axis() {
+    let message = fails(&["eval", "x + bias", "x=f32[[[1,2],[3,4],[5,6]]]", "bias=f32[1,2,3]"]);
+    let expected = "\
+error[size-mismatch]: `add` cannot broadcast `bias` onto `x` under rule numpy
+   | x + bias
+   |   ^
+   x    : f32[1, 3, 2]
+   bias : f32[      3]
+                    ^ axis 0 of `bias` is 3, axis 2 of `x` is 2
+   = rule N2: right-aligned axes must be equal, or one of them 1
+   = help: broadcast_dimensions=[1] gives f32[1, 3, 2] (the only axis of `x` of size 3)
+   = help: pdpd axis=1 gives the same; so does bias reshaped to [3, 1] under numpy
+";
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn errors_of_the_text_point_at_it() {
+    for (expression, code, position) in [
+        ("x + ", "unexpected-token", 4),
+        ("x + sqrtt(x)", "unknown-function", 4),
+        ("x + yy", "unknown-name", 4),
+        ("add(x, 1, dimz=[0])", "unknown-keyword", 10),
+    ] {
+        let message = fails(&["eval", expression, "x=[1,2]"]);
+        let mut lines = message.lines();
+        let first = lines.next().unwrap_or_default();
+        assert!(first.starts_with(&format!("error[{code}]")), "{expression}: {message}");
+        assert_eq!(lines.next(), Some(format!("   | {}", expression.trim_end()).as_str()));
+        let caret = lines.next().and_then(|line| line.find('^'));
+        assert_eq!(caret, Some("   | ".len() + position), "{message}");
+    }
+}
+
+#[test]
+fn names_are_bound_once_and_used() {
+    fails_with("unknown-name", &["eval", "x + y", "x=1"]);
+    fails_with("unused-name", &["eval", "x + 1", "x=1", "y=2"]);
+    fails_with("duplicate-name", &["eval", "x + 1", "x=1", "x=2"]);
+    fails_with("bad-binding", &["eval", "x + 1", "x"]);
+    fails_with("bad-binding", &["eval", "x + 1", "=1"]);
+}
+
+#[test]
+fn an_expression_may_begin_with_a_minus() {
+    assert_eq!(succeeds(&["eval", "-x ** 2", "x=[1,2]"]), "[-1 -4]\n");
+    assert_eq!(succeeds(&["eval", "--rule", "none", "-x", "x=[1,2]"]), "[-1 -2]\n");
+    assert!(succeeds(&["explain", "-x", "x=f32[2]"]).contains("neg"));
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    for arguments in [
+        &["eval"][..],
+        &[],
+        &["evaluate", "x"],
+        &["eval", "x", "x=1", "--threads", "0"],
+        &["eval", "x", "x=1", "--threads", "many"],
+        &["eval", "x", "x=1", "--threads", "1000000"],
+        &["eval", "x", "x=1", "--rule", "torch"],
+        &["eval", "x", "x=1", "--no-such-option"],
+        &["eval", "--ruel", "xla", "x", "x=1"],
+        &["explain", "x", "x=f32[]", "--jsno"],
+        &["convert", "2x3", "3"],
+        &["oracle", "case"],
+    ] {
+        let run = indim(arguments);
+        assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
+        assert_eq!(run.stdout, "", "{arguments:?}");
+        assert!(run.stderr.contains("--help") || run.stderr.contains("Usage"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    assert!(succeeds(&["--version"]).starts_with("indim 0."));
+    for subcommand in ["eval", "explain", "convert", "oracle"] {
+        assert!(succeeds(&[subcommand, "--help"]).contains("Usage: indim"), "{subcommand}");
+    }
+}
+
+#[test]
+fn outer_products_are_warned_of_on_request() {
+    let expression = "reshape(iota(f32, [100], axis=0), [100, 1]) * iota(f32, [100], axis=0)";
+    assert_eq!(indim(&["eval", expression]).stderr, "");
+    let run = indim(&["eval", expression, "--warn-outer-product"]);
+    assert_eq!(run.code, Some(0));
+    assert!(run.stderr.starts_with("warning[outer-product]: `mul`"), "{}", run.stderr);
+    assert_eq!(run.stdout, indim(&["eval", expression]).stdout);
+}

@@ -1,0 +1,147 @@
+//! `indim explain` and `indim convert`.
+
+use serde_json::Value;
+
+use crate::run::{Folder, fails, fails_with, indim, succeeds};
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&succeeds(arguments)).expect("valid JSON")
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> =
+        value.as_object().expect("an object").keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn an_expression_in_words() {
+    let text = succeeds(&["explain", "exp(u) * v", "u=f32[1000,1]", "v=f32[2000]"]);
+    for part in ["u", "v", "explicit form", "xla broadcast_dimensions=[1]", "graph {", "peak"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("none: no, none"), "{text}");
+}
+
+#[test]
+fn a_bare_rule_in_words() {
+    let text =
+        succeeds(&["explain", "--rule", "pdpd", "--axis", "1", "f32[1,3,224,224]", "f32[3]"]);
+    assert!(text.contains("numpy, operand 1 reshaped to [3, 1, 1]"), "{text}");
+    assert!(text.contains("dims=[1]"), "{text}");
+}
+
+#[test]
+fn the_fields_of_json_are_stable() {
+    let explained = json(&["explain", "add(x, v, dims=[1])", "x=f32[4,3]", "v=f32[3]", "--json"]);
+    let expected = [
+        "broadcast_bytes",
+        "broadcast_bytes_stand_for",
+        "broadcasts",
+        "bytes_read",
+        "bytes_written",
+        "graph",
+        "level",
+        "loop_nests",
+        "outputs",
+        "parameters",
+        "peak_bytes",
+        "programs",
+        "temporary_bytes",
+    ];
+    assert_eq!(keys(&explained), expected);
+    assert_eq!(explained["bytes_read"], 60);
+    assert_eq!(explained["bytes_written"], 48);
+    assert_eq!(explained["broadcast_bytes"], 12);
+    assert_eq!(explained["broadcast_bytes_stand_for"], 48);
+    assert_eq!(explained["parameters"][1]["name"], "v");
+    assert_eq!(explained["outputs"][0]["shape"], serde_json::json!([4, 3]));
+    let broadcast = &explained["broadcasts"][0];
+    assert_eq!(keys(broadcast), ["operands", "operation", "result", "rules", "warning"]);
+    assert_eq!(broadcast["operands"][1]["map"], serde_json::json!([1]));
+    assert_eq!(keys(&broadcast["operands"][1]), ["dtype", "map", "name", "shape"]);
+}
+
+#[test]
+fn a_bare_rule_as_json_is_one_broadcast() {
+    let explained = json(&["explain", "--rule", "numpy", "2,3", "3", "--json"]);
+    assert_eq!(keys(&explained), ["operands", "operation", "result", "rules", "warning"]);
+    assert_eq!(explained["result"], serde_json::json!([2, 3]));
+}
+
+#[test]
+fn the_drawing_is_a_document_of_svg() {
+    let folder = Folder::new();
+    let path = folder.file("outer.svg");
+    let svg = path.to_str().expect("UTF-8");
+    succeeds(&["explain", "u * v", "u=f32[1000,1]", "v=f32[2000]", "--svg", svg]);
+    let drawing = std::fs::read_to_string(&path).expect("a drawing");
+    assert!(drawing.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    assert!(drawing.ends_with("</svg>\n"));
+    assert!(drawing.contains("1 → 1000") || drawing.contains("1 → 2000"), "{drawing}");
+}
+
+#[test]
+fn an_error_is_drawn_too() {
+    let folder = Folder::new();
+    let path = folder.file("error.svg");
+    let svg = path.to_str().expect("UTF-8");
+    let message = fails(&["explain", "x + y", "x=f32[2]", "y=f32[3]", "--svg", svg]);
+    let drawing = std::fs::read_to_string(&path).expect("a drawing");
+    for line in message.lines() {
+        assert!(drawing.contains(&format!(">{line}</text>")), "{line}: {drawing}");
+    }
+}
+
+#[test]
+fn types_may_come_from_files() {
+    let folder = Folder::new();
+    let binding = folder.bind("x", "x.npy", &crate::run::npy("<f4", false, "(2, 3)", &[0; 24]));
+    assert!(succeeds(&["explain", "x + 1", &binding]).contains("f32[2, 3]"));
+}
+
+#[test]
+fn errors_of_explain() {
+    fails_with("bad-shape", &["explain", "x + 1", "x=[2,3]"]);
+    fails_with("unknown-name", &["explain", "x + y", "x=f32[2]"]);
+    fails_with("unused-name", &["explain", "x + x", "x=f32[2]", "y=f32[2]"]);
+    fails_with("size-mismatch", &["explain", "x + y", "x=f32[2]", "y=f32[3]"]);
+    let message = fails(&["explain", "--rule", "numpy", "f32[4,2]", "f32[3]"]);
+    assert!(message.contains('^'), "{message}");
+    assert_eq!(indim(&["explain", "--rule", "bidirectional", "2x3"]).code, Some(2));
+    assert_eq!(indim(&["explain"]).code, Some(2));
+    fails_with("bad-shape", &["explain", "f32[2,3", "f32[3]"]);
+    fails_with("bad-shape", &["explain", "2x3", "three"]);
+    // Attributes of a bare rule say nothing about an expression.
+    assert_eq!(indim(&["explain", "x + x", "x=f32[2]", "--axis", "1"]).code, Some(2));
+}
+
+#[test]
+fn outer_products_are_warned_of_on_request() {
+    let arguments = ["explain", "u * v", "u=f32[1000,1]", "v=f32[2000]"];
+    assert_eq!(indim(&arguments).stderr, "");
+    let run = indim(&[&arguments[..], &["--warn-outer-product"]].concat());
+    assert!(run.stderr.starts_with("warning[outer-product]: `mul`"), "{}", run.stderr);
+}
+
+#[test]
+fn convert_says_one_rule_in_the_words_of_another() {
+    for (arguments, said) in [
+        ("--from pdpd --axis 1 --to numpy 1x3x224x224 3", "numpy, operand 1 reshaped to [3, 1, 1]"),
+        ("--from pdpd --axis 1 --to xla 1x3x224x224 3", "xla broadcast_dimensions=[1]"),
+        ("--from numpy --to xla 2,3 3", "xla broadcast_dimensions=[1]"),
+        ("--from xla --dims 0 --to pdpd 2,3 2", "pdpd axis=0"),
+        ("--from numpy --to stablehlo 2,3 2,3", "stablehlo"),
+    ] {
+        let arguments: Vec<&str> = std::iter::once("convert").chain(arguments.split(' ')).collect();
+        assert_eq!(succeeds(&arguments), format!("{said}\n"));
+    }
+}
+
+#[test]
+fn convert_says_why_it_cannot() {
+    fails_with("inexpressible", &["convert", "--from", "numpy", "--to", "none", "2,3", "3"]);
+    fails_with("size-mismatch", &["convert", "--from", "numpy", "--to", "xla", "2,3", "2"]);
+    fails_with("bad-shape", &["convert", "--from", "numpy", "--to", "xla", "2,3", "two"]);
+}

@@ -1,0 +1,11 @@
+//! The command `indim` as a user meets it: the built binary, its output, its exit codes.
+
+mod eval;
+mod explain;
+mod hostile;
+#[cfg(unix)]
+mod readme;
+mod run;
+mod seeds;
+mod sources;
+mod streams;

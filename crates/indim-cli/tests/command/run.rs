@@ -1,0 +1,138 @@
+//! Runs the binary, and makes the files that it reads.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// The command, ready for arguments, with nothing on its standard input.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_indim"));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// What a finished command left behind.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs `indim` with these arguments to its end.
+pub(crate) fn indim<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Run {
+    finish(command().args(arguments))
+}
+
+/// Runs a prepared command to its end.
+pub(crate) fn finish(command: &mut Command) -> Run {
+    let output = command.output().expect("the binary runs");
+    Run {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+/// Runs `indim` with `input` on its standard input.
+pub(crate) fn indim_with_input(arguments: &[&str], input: &[u8]) -> Run {
+    let mut child = command()
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().expect("the binary ends");
+    writer.join().expect("no panic").expect("all input is read");
+    Run {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+/// The output of a run that must succeed without a word on standard error.
+#[track_caller]
+pub(crate) fn succeeds<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> String {
+    let run = indim(arguments);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{}", run.stdout);
+    run.stdout
+}
+
+/// The drawn error of a run that must fail because of its input.
+#[track_caller]
+pub(crate) fn fails<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> String {
+    let run = indim(arguments);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{}", run.stderr);
+    assert!(run.stderr.starts_with("error["), "{}", run.stderr);
+    run.stderr
+}
+
+/// Asserts that a run fails with this code.
+#[track_caller]
+pub(crate) fn fails_with<S: AsRef<std::ffi::OsStr>>(code: &str, arguments: &[S]) {
+    let message = fails(arguments);
+    assert!(message.starts_with(&format!("error[{code}]: ")), "expected {code}: {message}");
+}
+
+/// A folder that goes away with the test.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Folder(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The path of a file in the folder.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file; the answer is `binding=path`.
+    pub(crate) fn bind(&self, binding: &str, file: &str, bytes: &[u8]) -> String {
+        std::fs::write(self.file(file), bytes).expect("the file is written");
+        format!("{binding}={}", self.file(file).display())
+    }
+
+    /// The names of all files in the folder.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path()).expect("the folder is read");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.expect("an entry").file_name().to_string_lossy().into_owned()
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+}
+
+/// A `.npy` file, written out here so that the tests do not lean on the writer that they test.
+pub(crate) fn npy(descr: &str, fortran_order: bool, shape: &str, elements: &[u8]) -> Vec<u8> {
+    let order = if fortran_order { "True" } else { "False" };
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    while (10 + text.len() + 1) % 64 != 0 {
+        text.push(' ');
+    }
+    text.push('\n');
+    let length = u16::try_from(text.len()).expect("a short header");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(length.to_le_bytes());
+    file.extend(text.bytes());
+    file.extend(elements);
+    file
+}
+
+/// The bytes of little-endian f32 elements.
+pub(crate) fn f32_bytes(elements: &[f32]) -> Vec<u8> {
+    elements.iter().flat_map(|x| x.to_le_bytes()).collect()
+}

@@ -1,0 +1,423 @@
+//! Chains: several cheap operations in one pass over a block. Holds unsafe code.
+//!
+//! A block kernel reads its operands from memory and writes its result there. For `(x - m) * s + b`
+//! that costs more than the arithmetic, and while one kernel works on a block in the cache nobody asks
+//! the main memory for the next. A chain keeps a piece of 256 bytes, the *accumulator*, in the
+//! processor's vector registers and takes it through all its links; a link is one operation with
+//! one operand. So memory is read and written without a break, and an operand that is one
+//! element for the whole block is not spread out first.
+//!
+//! Beside the accumulator there is a mask, one bool for each of its elements: comparisons set it, a
+//! selection uses it, and a chain whose result is a bool ends by writing it.
+//!
+//! What a link computes is the definition in `indim-graph`'s `meaning/`. A NaN becomes the canonical one
+//! only where the accumulator is written: no operation here lets the bits of a NaN show in anything
+//! but a NaN. Which instructions become chains is decided in `chains.rs`.
+
+use indim_graph::operations::*;
+use indim_graph::{ConvertTo, DType, Element, Law, Op, meaning};
+
+use super::block::Unaligned;
+
+/// The bytes of an accumulator: 4 vector registers of AVX-512, 8 of AVX2.
+pub(crate) const ACCUMULATOR_BYTES: usize = 256;
+
+/// The most links of a chain.
+pub(crate) const MAXIMUM_LINKS: usize = 32;
+
+/// What a link does with the accumulator, as a number to switch on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Code(u16);
+
+/// Where a link's operand lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// An element of a block for each element of the accumulator.
+    Block,
+    /// One element for all.
+    Single,
+}
+
+impl Code {
+    const SAVE: u16 = u16::MAX - 1;
+    const WRITE_MASK: u16 = u16::MAX;
+
+    /// The accumulator is written to the operand, a place of [`ACCUMULATOR_BYTES`].
+    pub(crate) const SAVED: Code = Code(Code::SAVE);
+
+    /// The mask is the result: the last link of a chain of comparisons.
+    pub(crate) const MASK_WRITTEN: Code = Code(Code::WRITE_MASK);
+
+    /// The operand, elements of type `dtype`, becomes the accumulator; if they are bools, the mask.
+    pub(crate) const fn load(dtype: DType, form: Form) -> Code {
+        Code(load_code(dtype, form))
+    }
+
+    /// `op` on the accumulator and, if it has two operands, the link's; the accumulator may be the
+    /// second of them. A comparison sets the mask, a selection goes by it.
+    pub(crate) fn apply(op: Op, form: Form, accumulator_is_second: bool) -> Code {
+        match mirrored(op) {
+            Some(mirrored) if accumulator_is_second => Code(code(mirrored, form, false)),
+            Some(_) => Code(code(op, form, false)),
+            None => Code(code(op, form, accumulator_is_second && !op.has_law(Law::Commutative))),
+        }
+    }
+}
+
+/// The comparison that gives the same with its operands exchanged.
+fn mirrored(op: Op) -> Option<Op> {
+    Some(match op {
+        Op::Eq => Op::Eq,
+        Op::Ne => Op::Ne,
+        Op::Lt => Op::Gt,
+        Op::Le => Op::Ge,
+        Op::Gt => Op::Lt,
+        Op::Ge => Op::Le,
+        _ => return None,
+    })
+}
+
+const fn code(op: Op, form: Form, accumulator_is_second: bool) -> u16 {
+    op as u16 * 4 + matches!(form, Form::Single) as u16 + accumulator_is_second as u16 * 2
+}
+
+/// Codes of loads come after those of operations.
+const fn load_code(dtype: DType, form: Form) -> u16 {
+    Op::ALL.len() as u16 * 4 + dtype as u16 * 2 + matches!(form, Form::Single) as u16
+}
+
+/// The codes of loading elements of one type, as patterns.
+trait LoadCodes: Element {
+    const BLOCK: u16 = load_code(Self::DTYPE, Form::Block);
+    const SINGLE: u16 = load_code(Self::DTYPE, Form::Single);
+}
+
+impl<T: Element> LoadCodes for T {}
+
+/// The codes of one operation, as patterns.
+trait Codes {
+    const OP: Op;
+    const BLOCK: u16 = code(Self::OP, Form::Block, false);
+    const SINGLE: u16 = code(Self::OP, Form::Single, false);
+    const BLOCK_FIRST: u16 = code(Self::OP, Form::Block, true);
+    const SINGLE_FIRST: u16 = code(Self::OP, Form::Single, true);
+}
+
+/// One operation of a chain.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Link {
+    pub(crate) code: Code,
+    /// From one element of the operand to the next, in bytes: an element's size, or 0.
+    pub(crate) stride: usize,
+    pub(crate) operand: *const u8,
+}
+
+/// Takes `count` elements through `links`.
+///
+/// # Safety
+/// - `links` are 1 to [`MAXIMUM_LINKS`]; their operations, and the types that they load, are those of
+///   the type that the chain was looked up for;
+/// - `destination` is valid for writes of `count` elements, of bools if the last link is
+///   [`Code::MASK_WRITTEN`], and overlaps no operand;
+/// - the operand of a link is valid for reads of `count` elements if its stride is an element's
+///   size, else of one element where the code says so, and of [`ACCUMULATOR_BYTES`] where not; that of
+///   [`Code::SAVED`] for writes of [`ACCUMULATOR_BYTES`];
+/// - the processor has the level for which the chain was looked up.
+pub(crate) type ChainFn = unsafe fn(destination: *mut u8, links: &[Link], count: usize);
+
+/// The chains of one element type.
+pub(super) trait ChainBody {
+    /// The type of the accumulator's elements.
+    type Element: Element;
+
+    /// Takes one accumulator through `links`, from element `first` on.
+    ///
+    /// # Safety
+    /// As [`ChainFn`], for an accumulator full of elements.
+    unsafe fn run_piece(destination: *mut u8, links: &[Link], first: usize);
+
+    /// Runs all pieces. The last one overlaps its neighbour: elements computed twice are cheaper
+    /// than a loop for what is left over.
+    ///
+    /// # Safety
+    /// As [`ChainFn`].
+    #[inline(always)]
+    unsafe fn run(destination: *mut u8, links: &[Link], count: usize) {
+        let length = ACCUMULATOR_BYTES / size_of::<Self::Element>();
+        // SAFETY: the caller's promise; the pieces lie within the `count` elements.
+        unsafe {
+            if count < length {
+                return run_short::<Self>(destination, links, count);
+            }
+            let mut first = 0;
+            while first + length <= count {
+                Self::run_piece(destination, links, first);
+                first += length;
+            }
+            if first < count {
+                Self::run_piece(destination, links, count - length);
+            }
+        }
+    }
+}
+
+/// Memory of an accumulator.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Piece([u8; ACCUMULATOR_BYTES]);
+
+/// Less than a piece: from copies of the operands with zeros behind them.
+///
+/// # Safety
+/// As [`ChainFn`]; `count` elements fill less than an accumulator.
+#[inline(always)]
+unsafe fn run_short<B: ChainBody + ?Sized>(destination: *mut u8, links: &[Link], count: usize) {
+    const EMPTY: Piece = Piece([0; ACCUMULATOR_BYTES]);
+    let mut copies = [const { core::mem::MaybeUninit::<Piece>::uninit() }; MAXIMUM_LINKS];
+    let placeholder = Link { code: Code::SAVED, stride: 0, operand: core::ptr::null() };
+    let mut copied_links = [placeholder; MAXIMUM_LINKS];
+    for (index, link) in links.iter().enumerate() {
+        copied_links[index] = *link;
+        if link.stride != 0 {
+            let copy = copies[index].write(EMPTY).0.as_mut_ptr();
+            // SAFETY: `count` elements of the operand are fewer bytes than a piece has.
+            unsafe { core::ptr::copy_nonoverlapping(link.operand, copy, count * link.stride) }
+            copied_links[index].operand = copy;
+        }
+    }
+    let mut result = EMPTY;
+    // SAFETY: the copies are full pieces; `count` elements are the caller's.
+    unsafe {
+        B::run_piece(result.0.as_mut_ptr(), &copied_links[..links.len()], 0);
+        let is_mask = links.last().is_some_and(|link| link.code == Code::MASK_WRITTEN);
+        let size = if is_mask { size_of::<bool>() } else { size_of::<B::Element>() };
+        core::ptr::copy_nonoverlapping(result.0.as_ptr(), destination, count * size);
+    }
+}
+
+/// # Safety
+/// `operand` is valid for reads of `LENGTH` elements.
+#[inline(always)]
+unsafe fn load<T: Element, const LENGTH: usize>(operand: *const u8) -> [T; LENGTH] {
+    // SAFETY: the caller's promise; any bits are stored elements, at any address.
+    let stored = unsafe { *operand.cast::<[Unaligned<T>; LENGTH]>() };
+    stored.map(Unaligned::get)
+}
+
+/// # Safety
+/// `operand` is valid for reads of an element.
+#[inline(always)]
+unsafe fn load_single<T: Element>(operand: *const u8) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { *operand.cast::<Unaligned<T>>() }.get()
+}
+
+/// # Safety
+/// `place` is valid for writes of `LENGTH` elements.
+#[inline(always)]
+unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T; LENGTH]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        *place.cast::<[Unaligned<T>; LENGTH]>() =
+            accumulator.map(|element| Unaligned(element.to_stored()));
+    }
+}
+
+/// `f(x, y)` for each pair.
+#[inline(always)]
+fn with<T: Copy, R: Element, const LENGTH: usize>(
+    x: &[T; LENGTH],
+    y: [T; LENGTH],
+    f: impl Fn(T, T) -> R,
+) -> [R; LENGTH] {
+    let mut results = [R::default(); LENGTH];
+    for index in 0..LENGTH {
+        results[index] = f(x[index], y[index]);
+    }
+    results
+}
+
+/// `f(mask, x, y)` for each three.
+#[inline(always)]
+fn choose<T: Element, const LENGTH: usize>(
+    mask: &[bool; LENGTH],
+    x: &[T; LENGTH],
+    y: [T; LENGTH],
+    f: impl Fn(bool, T, T) -> T,
+) -> [T; LENGTH] {
+    let mut results = [T::default(); LENGTH];
+    for index in 0..LENGTH {
+        results[index] = f(mask[index], x[index], y[index]);
+    }
+    results
+}
+
+macro_rules! define_chains {
+    ($(
+        $variant:ident $type:ident $module:ident $body:ident
+        commutative [$($commutative:ident $commutative_name:ident)*]
+        ordered [$($ordered:ident $ordered_name:ident)*]
+        unary [$($unary:ident $unary_name:ident)*]
+        converted [$($source_variant:ident $source:ident)*];
+    )*) => {
+        /// The operations that chains of elements of type `dtype` may hold.
+        pub(crate) const fn chain_operations(dtype: DType) -> &'static [Op] {
+            match dtype {
+                $(DType::$variant => &[
+                    Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge, Op::Select,
+                    $(Op::$commutative,)* $(Op::$ordered,)* $(Op::$unary,)*
+                ],)*
+                _ => &[],
+            }
+        }
+
+        /// The element types that chains of elements of type `dtype` convert when they load them.
+        pub(crate) const fn chain_sources(dtype: DType) -> &'static [DType] {
+            match dtype {
+                $(DType::$variant => &[$(DType::$source_variant,)*],)*
+                _ => &[],
+            }
+        }
+
+        /// Calls `visitor` with the chains of elements of type `dtype`.
+        pub(super) fn visit_chain<V: ChainVisitor>(dtype: DType, visitor: V) -> Option<ChainFn> {
+            match dtype {
+                $(DType::$variant => Some(visitor.chain::<$body>()),)*
+                _ => None,
+            }
+        }
+
+        $(
+            pub(super) struct $body;
+
+            impl ChainBody for $body {
+                type Element = $type;
+
+                #[inline(always)]
+                unsafe fn run_piece(destination: *mut u8, links: &[Link], first: usize) {
+                    const LENGTH: usize = ACCUMULATOR_BYTES / size_of::<$type>();
+                    let mut x = [<$type>::default(); LENGTH];
+                    let mut mask = [false; LENGTH];
+                    for link in links {
+                        let operand = link.operand.wrapping_add(first * link.stride);
+                        let block = || {
+                            // SAFETY: the caller's promise for the codes that call this.
+                            unsafe { load::<$type, LENGTH>(operand) }
+                        };
+                        let single = || {
+                            // SAFETY: the caller's promise for the codes that call this.
+                            [unsafe { load_single::<$type>(operand) }; LENGTH]
+                        };
+                        match link.code.0 {
+                            <$type as LoadCodes>::BLOCK => x = block(),
+                            <$type as LoadCodes>::SINGLE => x = single(),
+                            $(
+                                <$source as LoadCodes>::BLOCK => {
+                                    // SAFETY: the caller's promise for this code.
+                                    let stored = unsafe { load::<$source, LENGTH>(operand) };
+                                    x = stored.map(ConvertTo::convert);
+                                }
+                                <$source as LoadCodes>::SINGLE => {
+                                    // SAFETY: the caller's promise for this code.
+                                    let stored = unsafe { load_single::<$source>(operand) };
+                                    x = [stored.convert(); LENGTH];
+                                }
+                            )*
+                            // SAFETY: the caller's promise for these codes.
+                            <bool as LoadCodes>::BLOCK => mask = unsafe { load::<bool, LENGTH>(operand) },
+                            // SAFETY: the caller's promise for these codes.
+                            <bool as LoadCodes>::SINGLE => mask = [unsafe { load_single(operand) }; LENGTH],
+                            // SAFETY: the caller's promise for this code.
+                            Code::SAVE => unsafe { store(operand.cast_mut(), x) },
+                            Code::WRITE_MASK => {
+                                // SAFETY: the caller's promise, for a piece of the destination.
+                                return unsafe { store(destination.wrapping_add(first), mask) };
+                            }
+                            <Select as Codes>::BLOCK => x = choose(&mask, &x, block(), meaning::$module::select),
+                            <Select as Codes>::SINGLE => x = choose(&mask, &x, single(), meaning::$module::select),
+                            <Select as Codes>::BLOCK_FIRST => {
+                                x = choose(&mask, &x, block(), |mask, x, y| meaning::$module::select(mask, y, x))
+                            }
+                            <Select as Codes>::SINGLE_FIRST => {
+                                x = choose(&mask, &x, single(), |mask, x, y| meaning::$module::select(mask, y, x))
+                            }
+                            <Eq as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::eq),
+                            <Eq as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::eq),
+                            <Ne as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::ne),
+                            <Ne as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::ne),
+                            <Lt as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::lt),
+                            <Lt as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::lt),
+                            <Le as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::le),
+                            <Le as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::le),
+                            <Gt as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::gt),
+                            <Gt as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::gt),
+                            <Ge as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::ge),
+                            <Ge as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::ge),
+                            $(
+                                <$commutative as Codes>::BLOCK => x = with(&x, block(), meaning::$module::$commutative_name),
+                                <$commutative as Codes>::SINGLE => x = with(&x, single(), meaning::$module::$commutative_name),
+                            )*
+                            $(
+                                <$ordered as Codes>::BLOCK => x = with(&x, block(), meaning::$module::$ordered_name),
+                                <$ordered as Codes>::SINGLE => x = with(&x, single(), meaning::$module::$ordered_name),
+                                <$ordered as Codes>::BLOCK_FIRST => {
+                                    x = with(&x, block(), |x, y| meaning::$module::$ordered_name(y, x))
+                                }
+                                <$ordered as Codes>::SINGLE_FIRST => {
+                                    x = with(&x, single(), |x, y| meaning::$module::$ordered_name(y, x))
+                                }
+                            )*
+                            $(<$unary as Codes>::BLOCK => x = x.map(meaning::$module::$unary_name),)*
+                            _ => {}
+                        }
+                    }
+                    let results = x.map(Element::canonical);
+                    // SAFETY: the caller's promise, for a piece of the destination.
+                    unsafe { store(destination.wrapping_add(first * size_of::<$type>()), results) }
+                }
+            }
+        )*
+    };
+}
+
+macro_rules! define_codes {
+    ($($operation:ident)*) => {
+        $(impl Codes for $operation { const OP: Op = Op::$operation; })*
+    };
+}
+
+define_codes! { Add Mul Max Min And Or Xor Sub Div Neg Abs Square Sqrt Not Eq Ne Lt Le Gt Ge Select }
+
+/// What is to be made of the chains of one element type.
+pub(super) trait ChainVisitor {
+    fn chain<B: ChainBody>(self) -> ChainFn;
+}
+
+// The cheap operations: those whose cost is that of moving their operands.
+define_chains! {
+    F32 f32 float ChainF32
+        commutative [Add add Mul mul Max max Min min]
+        ordered [Sub sub Div div]
+        unary [Neg neg Abs abs Square square Sqrt sqrt]
+        converted [I8 i8 U8 u8 I16 i16 U16 u16 I32 i32];
+    F64 f64 float ChainF64
+        commutative [Add add Mul mul Max max Min min]
+        ordered [Sub sub Div div]
+        unary [Neg neg Abs abs Square square Sqrt sqrt]
+        converted [I8 i8 U8 u8 I16 i16 U16 u16 I32 i32 F32 f32];
+    I32 i32 integer ChainI32
+        commutative [Add add Mul mul Max max Min min And and Or or Xor xor]
+        ordered [Sub sub]
+        unary [Neg neg Not not]
+        converted [];
+    I64 i64 integer ChainI64
+        commutative [Add add Mul mul Max max Min min And and Or or Xor xor]
+        ordered [Sub sub]
+        unary [Neg neg Not not]
+        converted [];
+    U8 u8 integer ChainU8
+        commutative [Add add Max max Min min And and Or or Xor xor]
+        ordered [Sub sub]
+        unary [Not not]
+        converted [];
+}

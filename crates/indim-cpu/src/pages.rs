@@ -1,0 +1,130 @@
+//! Memory for large arrays: pages of their own, which are kept for the next array.
+//!
+//! The first write to each page of new memory costs more than an element-wise operation on it: the
+//! system finds a page, clears it and maps it. So large memory is asked for in huge pages, and what is
+//! given back is kept, up to a bound, for the next array that fits it.
+
+use std::sync::{Mutex, PoisonError};
+
+use memmap2::MmapMut;
+
+/// Smaller arrays are left to the allocator, which keeps their memory itself.
+pub(crate) const MINIMUM_BYTES: usize = 1 << 20;
+
+/// The most bytes that are kept, where no other bound is set.
+const DEFAULT_KEPT_BYTES: usize = 1 << 30;
+
+/// A huge page.
+const HUGE_BYTES: usize = 2 << 20;
+
+/// Pages that nobody uses, the last given back last.
+struct Kept {
+    maps: Vec<MmapMut>,
+    limit: usize,
+}
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept { maps: Vec::new(), limit: DEFAULT_KEPT_BYTES });
+
+/// Pages for an array; given back when dropped.
+pub(crate) struct Pages(Option<MmapMut>);
+
+impl Pages {
+    /// At least `bytes`, with any contents; `None` when the system refuses them.
+    pub(crate) fn new(bytes: usize) -> Option<Pages> {
+        let rounded = bytes.checked_next_multiple_of(HUGE_BYTES)?;
+        let map = take(rounded).or_else(|| map(rounded))?;
+        Some(Pages(Some(map)))
+    }
+
+    /// The first byte; pages are aligned to more than any element.
+    pub(crate) fn first(&mut self) -> *mut u8 {
+        self.0.as_mut().map_or(core::ptr::null_mut(), |map| map.as_mut_ptr())
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        let Some(map) = self.0.take() else { return };
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.maps.push(map);
+        let released = kept.shrink();
+        drop(kept);
+        // Unmapping takes a while; others need not wait for it.
+        drop(released);
+    }
+}
+
+impl Kept {
+    /// Removes the oldest maps until the bound holds.
+    fn shrink(&mut self) -> Vec<MmapMut> {
+        let mut bytes: usize = self.maps.iter().map(|map| map.len()).sum();
+        let excess = self.maps.iter().take_while(|map| {
+            let is_excess = bytes > self.limit;
+            bytes -= map.len();
+            is_excess
+        });
+        let excess = excess.count();
+        self.maps.drain(..excess).collect()
+    }
+}
+
+/// The kept map that fits best and wastes less than half of itself.
+fn take(bytes: usize) -> Option<MmapMut> {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let fits = |map: &&MmapMut| map.len() >= bytes && map.len() / 2 <= bytes;
+    let best = kept.maps.iter().filter(fits).map(|map| map.len()).min()?;
+    let position = kept.maps.iter().rposition(|map| map.len() == best)?;
+    Some(kept.maps.remove(position))
+}
+
+fn map(bytes: usize) -> Option<MmapMut> {
+    let map = MmapMut::map_anon(bytes).ok()?;
+    // A wish: where it is not granted, the pages are small.
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    Some(map)
+}
+
+/// Sets how many bytes of memory indim keeps for the next large arrays, and gives back what is
+/// beyond. Without a call it is 1 GiB; 0 keeps none.
+///
+/// ```
+/// indim_cpu::keep_memory(0);
+/// ```
+pub fn keep_memory(bytes: usize) {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.limit = bytes;
+    let released = kept.shrink();
+    drop(kept);
+    drop(released);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // One test: the kept memory is shared by all.
+    #[test]
+    fn memory_is_kept_up_to_the_bound() {
+        keep_memory(4 * HUGE_BYTES);
+        let mut pages = Pages::new(HUGE_BYTES + 1).unwrap();
+        let first = pages.first();
+        // SAFETY: the pages hold so many bytes.
+        unsafe { first.add(HUGE_BYTES).write(1) }
+        drop(pages);
+        let mut again = Pages::new(2 * HUGE_BYTES).unwrap();
+        assert_eq!(again.first(), first, "the same memory");
+        let small = Pages::new(1).unwrap();
+        drop(again);
+        drop(small);
+        assert_ne!(Pages::new(HUGE_BYTES / 2).unwrap().first(), first, "too large for it");
+
+        drop(Pages::new(3 * HUGE_BYTES).unwrap());
+        let kept = |kept: &Kept| kept.maps.iter().map(|map| map.len()).sum::<usize>();
+        assert!(kept(&KEPT.lock().unwrap()) <= 4 * HUGE_BYTES);
+        keep_memory(0);
+        assert_eq!(kept(&KEPT.lock().unwrap()), 0);
+        assert!(Pages::new(usize::MAX).is_none());
+        keep_memory(DEFAULT_KEPT_BYTES);
+    }
+}

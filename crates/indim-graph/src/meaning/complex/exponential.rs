@@ -1,0 +1,148 @@
+//! Exponentials, logarithms, powers and roots of complex numbers.
+
+use super::{Scaled, add, div, is_nan, is_zero, mul, neg, real_one, reciprocal, zero};
+use crate::complex::Complex;
+use crate::lane::{BoolLane, FloatLane, IntLane};
+use crate::meaning::elementary::{scale, sum_of_squares_less_one};
+use crate::meaning::float;
+
+/// Where a real exponential is split, to overflow no earlier than the product it is part of.
+const SPLIT: f64 = 700.0;
+
+/// `e^SPLIT`.
+const E_TO_SPLIT: f64 = 1.014232054735005e304;
+
+/// `e^re (cos im + j sin im)`, as C99's `cexp`.
+#[inline(always)]
+pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let (sine, cosine) = (float::sin(x.im), float::cos(x.im));
+    let product = Complex::new(exp_times(x.re, cosine), exp_times(x.re, sine));
+    let is_wild = float::is_finite(x.im).not();
+    // With an imaginary part that has no direction: 0 times anything, infinity times anything.
+    let vanishes = is_wild.and(x.re.equal(F::constant(f64::NEG_INFINITY)));
+    let explodes = is_wild.and(x.re.equal(F::constant(f64::INFINITY)));
+    let nothing = Complex::new(zero(), float::copysign(zero(), x.im));
+    let result = Complex::select(vanishes, nothing, product);
+    let infinite = Complex::new(F::constant(f64::INFINITY), F::constant(f64::NAN));
+    let result = Complex::select(explodes, infinite, result);
+    // A real argument has a real result, whatever overflows.
+    let real = Complex::new(float::exp(x.re), x.im);
+    Complex::select(x.im.equal(zero()), real, result)
+}
+
+/// `e^x * factor` for a factor of at most 1, without an early overflow.
+#[inline(always)]
+pub(super) fn exp_times<F: FloatLane>(x: F, factor: F) -> F {
+    let split = F::constant(SPLIT);
+    let is_large = split.less(x);
+    let ordinary = float::exp(F::select(is_large, x.sub(split), x)).mul(factor);
+    F::select(is_large, ordinary.mul(F::constant(E_TO_SPLIT)), ordinary)
+}
+
+/// `e^x - 1` as `expm1(re) cos(im) - 2 sin²(im / 2)` and `e^re sin(im)`, which do not cancel.
+#[inline(always)]
+pub fn expm1<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let half_sine = float::sin(x.im.mul(F::constant(0.5)));
+    let versine = F::constant(2.0).mul(half_sine.mul(half_sine));
+    let near = float::expm1(x.re).mul(float::cos(x.im)).sub(versine);
+    let power = exp(x);
+    // Far from 0 the 1 hardly counts, and the power knows its special values.
+    let is_far = x.re.abs().less(F::constant(SPLIT)).not().or(float::is_finite(x.im).not());
+    let one = F::constant(1.0);
+    Complex::new(F::select(is_far, power.re.sub(one), near), power.im)
+}
+
+/// `log |x| + j arg x`, as C99's `clog`.
+#[inline(always)]
+pub fn log<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    Complex::new(log_modulus(x), float::atan2(x.im, x.re))
+}
+
+/// `log |x|`: near the unit circle from `|x|² - 1`, computed to twice the precision; elsewhere from
+/// the modulus, scaled so that it does not overflow.
+#[inline(always)]
+fn log_modulus<F: FloatLane>(x: Complex<F>) -> F {
+    let (re, im) = (x.re.abs(), x.im.abs());
+    let (larger, smaller) = (float::max(re, im), float::min(re, im));
+    let excess = sum_of_squares_less_one(larger, smaller);
+    let near = F::constant(0.5).mul(float::log1p(excess));
+    let Scaled { number, exponent } = Scaled::of(x);
+    let scale = F::from_int(exponent).mul(F::constant(core::f64::consts::LN_2));
+    let far = float::log(float::hypot(number.re, number.im)).add(scale);
+    let is_near = excess.abs().less(F::constant(0.5));
+    let finite = F::select(is_near, near, far);
+    // Infinities count even beside a NaN, which `Scaled` leaves as they are.
+    F::select(float::is_inf(re).or(float::is_inf(im)), F::constant(f64::INFINITY), finite)
+}
+
+/// `log(1 + x)`, near 0 from `|1 + x|² - 1 = re (2 + re) + im²`.
+#[inline(always)]
+pub fn log1p<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let shifted = add(real_one(), x);
+    let excess = x.re.mul(F::constant(2.0).add(x.re)).add(x.im.mul(x.im));
+    let near = F::constant(0.5).mul(float::log1p(excess));
+    let modulus = log_modulus(shifted);
+    let is_near = x.re.abs().less(F::constant(0.25)).and(x.im.abs().less(F::constant(0.25)));
+    Complex::new(F::select(is_near, near, modulus), float::atan2(x.im, shifted.re))
+}
+
+/// `e^(y log x)`; `x^0 = 1`, and 0 to a power with a positive real part is 0, as in NumPy.
+///
+/// The error grows with `|y log x|`, which is rounded before its exponential is taken.
+#[inline(always)]
+pub fn pow<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
+    let nan = F::constant(f64::NAN);
+    let ordinary = exp(mul(y, log(x)));
+    let of_zero = F::select(zero::<F>().less(y.re), zero(), nan);
+    let result = Complex::select(is_zero(x), Complex::new(of_zero, of_zero), ordinary);
+    Complex::select(is_zero(y), real_one(), result)
+}
+
+/// The square root with a real part of at least 0, as C99's `csqrt`.
+///
+/// Source: W. Kahan, Branch Cuts for Complex Elementary Functions (1987): with
+/// `t = sqrt((|re| + |x|) / 2)`, the parts are `t` and `im / (2 t)`, exchanged for `re < 0`.
+#[inline(always)]
+pub fn sqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let half = F::constant(0.5);
+    let Scaled { number, exponent } = Scaled::of(x);
+    // An even exponent, so that its half is one.
+    let parity = exponent.and(F::Bits::constant(1));
+    let number = Complex::new(scale(number.re, parity), scale(number.im, parity));
+    let half_exponent = exponent.sub(parity).shr_arithmetic(F::Bits::constant(1));
+    let modulus = float::hypot(number.re, number.im);
+    let root = half.mul(number.re.abs().add(modulus)).sqrt();
+    let other = number.im.abs().mul(half).div(root);
+    let is_left = number.re.less(zero());
+    let root = scale(root, half_exponent);
+    let other = scale(other, half_exponent);
+    let re = F::select(is_left, other, root);
+    let im = float::copysign(F::select(is_left, root, other), x.im);
+    with_special_roots(x, Complex::new(re, im))
+}
+
+#[inline(always)]
+fn with_special_roots<F: FloatLane>(x: Complex<F>, ordinary: Complex<F>) -> Complex<F> {
+    let (infinity, nan) = (F::constant(f64::INFINITY), F::constant(f64::NAN));
+    let rest = F::select(float::is_nan(x.im), nan, zero());
+    let right = Complex::new(infinity, float::copysign(rest, x.im));
+    let left = Complex::new(rest, float::copysign(infinity, x.im));
+    let is_left = x.re.less(zero());
+    let along = Complex::select(is_left, left, right);
+    let result = Complex::select(is_nan(x), Complex::new(nan, nan), ordinary);
+    let result = Complex::select(float::is_inf(x.re), along, result);
+    let result = Complex::select(is_zero(x), Complex::new(zero(), x.im), result);
+    Complex::select(float::is_inf(x.im), Complex::new(infinity, x.im), result)
+}
+
+/// `1 / sqrt(x)`.
+#[inline(always)]
+pub fn rsqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    reciprocal(sqrt(x))
+}
+
+/// `1 / (1 + e^-x)`.
+#[inline(always)]
+pub fn logistic<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    div(real_one(), add(real_one(), exp(neg(x))))
+}

@@ -1,0 +1,116 @@
+//! Inverse trigonometric and hyperbolic functions of complex numbers, with the branch cuts of C99.
+//!
+//! Source of all formulas: W. Kahan, Branch Cuts for Complex Elementary Functions, or Much Ado
+//! About Nothing's Sign Bit (1987). They take real functions of the parts of `sqrt(1 ± x)`, and so
+//! keep the sign of every zero.
+
+use core::f64::consts::FRAC_PI_2;
+
+use super::exponential::sqrt;
+use super::{conj, is_inf, is_nan, one, times_j, times_minus_j, zero};
+use crate::complex::Complex;
+use crate::lane::{BoolLane, FloatLane};
+use crate::meaning::float;
+
+/// `sqrt(1 - x)` and `sqrt(1 + x)`; the imaginary part is not touched by the sums.
+#[inline(always)]
+fn roots<F: FloatLane>(x: Complex<F>) -> (Complex<F>, Complex<F>) {
+    let lower = sqrt(Complex::new(one::<F>().sub(x.re), x.im.neg()));
+    let upper = sqrt(Complex::new(one::<F>().add(x.re), x.im));
+    (lower, upper)
+}
+
+/// The imaginary part of `conj(x) y`.
+#[inline(always)]
+fn cross<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
+    x.re.mul(y.im).sub(x.im.mul(y.re))
+}
+
+/// The real part of `x y`.
+#[inline(always)]
+fn real_of_product<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
+    x.re.mul(y.re).sub(x.im.mul(y.im))
+}
+
+/// With `a = sqrt(1 - x)`, `b = sqrt(1 + x)`: `atan(re / Re(a b)) + j asinh(Im(conj(a) b))`.
+#[inline(always)]
+pub fn asin<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let (lower, upper) = roots(x);
+    let re = float::atan2(x.re, real_of_product(lower, upper));
+    let im = float::copysign(float::asinh(cross(lower, upper)), x.im);
+    let numbers = with_infinite_modulus(x, Complex::new(re, im), angle_to_imaginary_axis(x));
+    let is_kept = x.re.equal(zero());
+    Complex::new(F::select(is_kept, x.re, numbers.re), numbers.im)
+}
+
+/// With the same roots: `2 atan(Re(a) / Re(b)) + j asinh(Im(conj(b) a))`.
+#[inline(always)]
+pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let (lower, upper) = roots(x);
+    let two = F::constant(2.0);
+    let re = two.mul(float::atan2(lower.re, upper.re));
+    let im = float::copysign(float::asinh(cross(upper, lower)), x.im.neg());
+    let angle = float::atan2(x.im.abs(), x.re);
+    let result = with_infinite_modulus(conj(x), Complex::new(re, im), angle);
+    let is_on_axis = x.re.equal(zero()).and(is_nan(x));
+    Complex::new(F::select(is_on_axis, F::constant(FRAC_PI_2), result.re), result.im)
+}
+
+/// With one infinite part the imaginary part of the result is infinite, whatever the other part.
+#[inline(always)]
+fn with_infinite_modulus<F: FloatLane>(x: Complex<F>, finite: Complex<F>, angle: F) -> Complex<F> {
+    let infinity = float::copysign(F::constant(f64::INFINITY), x.im);
+    Complex::select(is_inf(x), Complex::new(angle, infinity), finite)
+}
+
+/// The angle from the imaginary axis, for an argument with an infinite part.
+#[inline(always)]
+fn angle_to_imaginary_axis<F: FloatLane>(x: Complex<F>) -> F {
+    float::atan2(x.re, x.im.abs())
+}
+
+/// `-j asin(j x)`.
+#[inline(always)]
+pub fn asinh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    times_minus_j(asin(times_j(x)))
+}
+
+/// `±j acos(x)`, the sign such that the real part is not negative.
+#[inline(always)]
+pub fn acosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let angle = acos(x);
+    Complex::new(angle.im.abs(), float::copysign(angle.re, x.im))
+}
+
+/// `log1p(4 re / ((1 - re)² + im²)) / 4 + j arg((1 - re)(1 + re) - im² + 2 j im) / 2` for `re >= 0`.
+#[inline(always)]
+pub fn atanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let (re, im) = (x.re.abs(), x.im.abs());
+    let rest = one::<F>().sub(re);
+    let norm = rest.mul(rest).add(im.mul(im));
+    let ratio = F::constant(4.0).mul(re).div(norm);
+    let real = F::constant(0.25).mul(float::log1p(ratio));
+    let cosine = rest.mul(one::<F>().add(re)).sub(im.mul(im));
+    let angle = F::constant(0.5).mul(float::atan2(F::constant(2.0).mul(im), cosine));
+    // Where the squares would overflow: 1 / x and a quarter of a turn.
+    let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(x));
+    let quarter = F::select(float::is_nan(im), im, F::constant(FRAC_PI_2));
+    let far = Complex::new(real_of_reciprocal(re, im), quarter);
+    let result = Complex::select(is_far, far, Complex::new(real, angle));
+    let result = Complex::new(F::select(re.equal(zero()), zero(), result.re), result.im);
+    Complex::new(float::copysign(result.re, x.re), float::copysign(result.im, x.im))
+}
+
+/// `re / (re² + im²)` for large parts.
+#[inline(always)]
+fn real_of_reciprocal<F: FloatLane>(re: F, im: F) -> F {
+    let modulus = float::hypot(re, im);
+    let ratio = re.div(modulus).div(modulus);
+    F::select(float::is_inf(re).or(float::is_inf(im)), zero(), ratio)
+}
+
+/// `-j atanh(j x)`.
+#[inline(always)]
+pub fn atan<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    times_minus_j(atanh(times_j(x)))
+}

@@ -1,0 +1,256 @@
+//! The operations on complex numbers, over pairs of lanes.
+//!
+//! Formulas and their sources stand at the functions. Error bounds are those of the parts, taken
+//! against the modulus of the result: no component promises more, since it may be a difference of
+//! large terms. Special values are those of C99, annex G, where NumPy and XLA follow it; products
+//! are the plain formula, as in both.
+//!
+//! `c64` computes in `c128` for everything that is more than a few additions and products.
+
+mod exponential;
+mod inverse;
+mod trigonometric;
+
+pub use exponential::{exp, expm1, log, log1p, logistic, pow, rsqrt, sqrt};
+pub use inverse::{acos, acosh, asin, asinh, atan, atanh};
+pub use trigonometric::{cos, cosh, sin, sinh, tan, tanh};
+
+use super::elementary::scale;
+use super::float;
+use crate::complex::Complex;
+use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
+
+#[inline(always)]
+fn zero<F: FloatLane>() -> F {
+    F::constant(0.0)
+}
+
+#[inline(always)]
+fn one<F: FloatLane>() -> F {
+    F::constant(1.0)
+}
+
+#[inline(always)]
+fn real_one<F: FloatLane>() -> Complex<F> {
+    Complex::new(one(), zero())
+}
+
+/// `j z`.
+#[inline(always)]
+fn times_j<F: FloatLane>(z: Complex<F>) -> Complex<F> {
+    Complex::new(z.im.neg(), z.re)
+}
+
+/// `-j z`.
+#[inline(always)]
+fn times_minus_j<F: FloatLane>(z: Complex<F>) -> Complex<F> {
+    Complex::new(z.im, z.re.neg())
+}
+
+/// Both signs flipped.
+#[inline(always)]
+pub fn neg<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    Complex::new(x.re.neg(), x.im.neg())
+}
+
+/// The modulus; infinite if a part is, even beside a NaN.
+#[inline(always)]
+pub fn abs<F: FloatLane>(x: Complex<F>) -> F {
+    float::hypot(x.re, x.im)
+}
+
+/// The real part.
+#[inline(always)]
+pub fn real<F: FloatLane>(x: Complex<F>) -> F {
+    x.re
+}
+
+/// The imaginary part.
+#[inline(always)]
+pub fn imag<F: FloatLane>(x: Complex<F>) -> F {
+    x.im
+}
+
+/// The imaginary part's sign flipped.
+#[inline(always)]
+pub fn conj<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    Complex::new(x.re, x.im.neg())
+}
+
+/// `x / abs(x)`; 0 stays 0. As NumPy: with one infinite part the unit along it, with two a NaN.
+#[inline(always)]
+pub fn sign<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let nan = F::constant(f64::NAN);
+    let scaled = Scaled::of(x).number;
+    let modulus = abs(scaled);
+    let finite = Complex::new(scaled.re.div(modulus), scaled.im.div(modulus));
+    let (is_re, is_im) = (float::is_inf(x.re), float::is_inf(x.im));
+    let along_re = Complex::new(float::copysign(one(), x.re), zero());
+    let along_im = Complex::new(zero(), float::copysign(one(), x.im));
+    let along = Complex::select(is_re, along_re, along_im);
+    let numbers = Complex::select(is_re.or(is_im), along, finite);
+    // One infinite part counts even beside a NaN.
+    let is_undefined = is_nan(x).and(is_inf(x).not()).or(is_re.and(is_im));
+    let result = Complex::select(is_undefined, Complex::new(nan, nan), numbers);
+    Complex::select(is_zero(x), Complex::new(zero(), zero()), result)
+}
+
+/// Whether both parts are.
+#[inline(always)]
+pub fn is_finite<F: FloatLane>(x: Complex<F>) -> F::Bool {
+    float::is_finite(x.re).and(float::is_finite(x.im))
+}
+
+/// Whether either part is.
+#[inline(always)]
+pub fn is_nan<F: FloatLane>(x: Complex<F>) -> F::Bool {
+    float::is_nan(x.re).or(float::is_nan(x.im))
+}
+
+/// Whether either part is.
+#[inline(always)]
+pub fn is_inf<F: FloatLane>(x: Complex<F>) -> F::Bool {
+    float::is_inf(x.re).or(float::is_inf(x.im))
+}
+
+#[inline(always)]
+fn is_zero<F: FloatLane>(x: Complex<F>) -> F::Bool {
+    x.re.equal(zero()).and(x.im.equal(zero()))
+}
+
+/// Sum.
+#[inline(always)]
+pub fn add<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
+    Complex::new(x.re.add(y.re), x.im.add(y.im))
+}
+
+/// Difference.
+#[inline(always)]
+pub fn sub<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
+    Complex::new(x.re.sub(y.re), x.im.sub(y.im))
+}
+
+/// `(a c - b d) + (a d + b c) j`, each product and sum rounded.
+#[inline(always)]
+pub fn mul<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
+    Complex::new(
+        x.re.mul(y.re).sub(x.im.mul(y.im)),
+        // In this order the sum is the same with the operands exchanged.
+        x.re.mul(y.im).add(x.im.mul(y.re)),
+    )
+}
+
+/// `x²`, without cancelling more than `(a - b) (a + b)` does.
+#[inline(always)]
+pub fn square<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    mul(x, x)
+}
+
+/// `(x - y)²`.
+#[inline(always)]
+pub fn squared_difference<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
+    square(sub(x, y))
+}
+
+/// `number * 2^exponent`, the larger part of the number being about 1.
+#[derive(Clone, Copy)]
+struct Scaled<F: FloatLane> {
+    number: Complex<F>,
+    exponent: F::Bits,
+}
+
+impl<F: FloatLane> Scaled<F> {
+    /// Takes out the exponent of the larger part; nothing of zero, of an infinity, of a NaN.
+    #[inline(always)]
+    fn of(x: Complex<F>) -> Self {
+        let larger = float::max(x.re.abs(), x.im.abs());
+        let mantissa_bits = F::Bits::constant(i64::from(F::MANTISSA_BITS));
+        let bias = F::constant(1.0).to_bits().shr_logical(mantissa_bits);
+        let exponent = larger.to_bits().shr_logical(mantissa_bits).sub(bias);
+        let is_ordinary = float::is_finite(larger).and(larger.equal(zero()).not());
+        let exponent = F::Bits::select(is_ordinary, exponent, F::Bits::constant(0));
+        let down = F::Bits::constant(0).sub(exponent);
+        let number = Complex::new(scale(x.re, down), scale(x.im, down));
+        Scaled { number, exponent }
+    }
+}
+
+/// Quotient: both operands scaled by powers of two, then `(x conj(y)) / |y|²`, so that nothing
+/// overflows or underflows on the way; infinities and zeros as C99, annex G.5.1.
+#[inline(always)]
+pub fn div<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
+    let (dividend, divisor) = (Scaled::of(x), Scaled::of(y));
+    let (a, b, c) = (dividend.number, divisor.number, conj(divisor.number));
+    let norm = b.re.mul(b.re).add(b.im.mul(b.im));
+    let product = mul(a, c);
+    let exponent = dividend.exponent.sub(divisor.exponent);
+    let quotient =
+        Complex::new(scale(product.re.div(norm), exponent), scale(product.im.div(norm), exponent));
+    with_special_quotients(x, y, quotient)
+}
+
+#[inline(always)]
+fn with_special_quotients<F: FloatLane>(
+    x: Complex<F>,
+    y: Complex<F>,
+    ordinary: Complex<F>,
+) -> Complex<F> {
+    let infinity = F::constant(f64::INFINITY);
+    let signed = float::copysign(infinity, y.re);
+    let by_zero = Complex::new(signed.mul(x.re), signed.mul(x.im));
+    // An infinite operand counts by the directions of its infinite parts alone.
+    let of_infinity = mul(directions(x), conj(y));
+    let of_infinity = Complex::new(infinity.mul(of_infinity.re), infinity.mul(of_infinity.im));
+    let by_infinity = mul(x, conj(directions(y)));
+    let by_infinity =
+        Complex::new(zero::<F>().mul(by_infinity.re), zero::<F>().mul(by_infinity.im));
+    let result = Complex::select(is_zero(y), by_zero, ordinary);
+    let result =
+        Complex::select(is_inf(x).and(is_finite(y)).and(is_zero(y).not()), of_infinity, result);
+    Complex::select(is_finite(x).and(is_inf(y)), by_infinity, result)
+}
+
+/// Infinite parts as ±1, the others as ±0.
+#[inline(always)]
+fn directions<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let direction = |part: F| float::copysign(F::select(float::is_inf(part), one(), zero()), part);
+    Complex::new(direction(x.re), direction(x.im))
+}
+
+/// `conj(x) / |x|²` of the operand scaled; infinities and zeros as those of the quotient.
+#[inline(always)]
+pub fn reciprocal<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let Scaled { number, exponent } = Scaled::of(x);
+    let norm = number.re.mul(number.re).add(number.im.mul(number.im));
+    let down = F::Bits::constant(0).sub(exponent);
+    let ordinary =
+        Complex::new(scale(number.re.div(norm), down), scale(number.im.neg().div(norm), down));
+    let infinite = float::copysign(F::constant(f64::INFINITY), x.re);
+    let of_zero = Complex::new(infinite, F::constant(f64::NAN));
+    let of_infinity =
+        Complex::new(float::copysign(zero(), x.re), float::copysign(zero(), x.im.neg()));
+    let result = Complex::select(is_zero(x), of_zero, ordinary);
+    Complex::select(is_inf(x), of_infinity, result)
+}
+
+/// Equality of both parts; false with a NaN.
+#[inline(always)]
+pub fn eq<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F::Bool {
+    x.re.equal(y.re).and(x.im.equal(y.im))
+}
+
+/// Not equal; true with a NaN.
+#[inline(always)]
+pub fn ne<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F::Bool {
+    eq(x, y).not()
+}
+
+/// The second operand where the first holds, else the third.
+#[inline(always)]
+pub fn select<F: FloatLane>(
+    condition: F::Bool,
+    on_true: Complex<F>,
+    on_false: Complex<F>,
+) -> Complex<F> {
+    Complex::select(condition, on_true, on_false)
+}

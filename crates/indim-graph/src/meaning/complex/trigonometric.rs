@@ -1,0 +1,120 @@
+//! Trigonometric and hyperbolic functions of complex numbers, as C99's `csinh`, `ccosh`, `ctanh`.
+//!
+//! The trigonometric ones are the hyperbolic ones of the argument times `j`.
+
+use super::exponential::exp_times;
+use super::{one, times_j, times_minus_j, zero};
+use crate::complex::Complex;
+use crate::lane::{BoolLane, FloatLane};
+use crate::meaning::float;
+
+/// Beyond, `cosh` and `|sinh|` are half the exponential, and `tanh` is ±1.
+const LARGE: f64 = 40.0;
+
+#[inline(always)]
+fn is_large<F: FloatLane>(x: F) -> F::Bool {
+    F::constant(LARGE).less(x.abs())
+}
+
+/// `sinh(x) * factor` for a factor of at most 1, without an early overflow.
+#[inline(always)]
+fn sinh_times<F: FloatLane>(x: F, factor: F) -> F {
+    let far = exp_times(x.abs(), factor.mul(F::constant(0.5)));
+    let far = F::select(x.less(zero()), far.neg(), far);
+    F::select(is_large(x), far, float::sinh(x).mul(factor))
+}
+
+/// `cosh(x) * factor` for a factor of at most 1, without an early overflow.
+#[inline(always)]
+fn cosh_times<F: FloatLane>(x: F, factor: F) -> F {
+    let far = exp_times(x.abs(), factor.mul(F::constant(0.5)));
+    F::select(is_large(x), far, float::cosh(x).mul(factor))
+}
+
+/// Whether the real part is infinite and the imaginary part has no direction.
+#[inline(always)]
+fn is_undirected<F: FloatLane>(x: Complex<F>) -> F::Bool {
+    float::is_inf(x.re).and(float::is_finite(x.im).not())
+}
+
+/// `sinh(re) cos(im) + j cosh(re) sin(im)`.
+#[inline(always)]
+pub fn sinh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let re = sinh_times(x.re, float::cos(x.im));
+    let im = cosh_times(x.re, float::sin(x.im));
+    // Beside a part without direction 0 and an infinity stay.
+    let is_wild = float::is_finite(x.im).not();
+    let keeps_re = is_wild.and(x.re.equal(zero()).or(float::is_inf(x.re)));
+    Complex::new(F::select(keeps_re, x.re, re), F::select(x.im.equal(zero()), x.im, im))
+}
+
+/// `cosh(re) cos(im) + j sinh(re) sin(im)`.
+#[inline(always)]
+pub fn cosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let re = cosh_times(x.re, float::cos(x.im));
+    let im = sinh_times(x.re, float::sin(x.im));
+    // 0 times anything is 0, with the sign of the product.
+    let sine = float::sin(x.im);
+    let direction = F::select(float::is_nan(sine), x.im, sine);
+    let sign = float::copysign(one(), x.re).mul(float::copysign(one(), direction));
+    let has_zero = x.re.equal(zero()).or(x.im.equal(zero()));
+    Complex::new(
+        F::select(is_undirected(x), F::constant(f64::INFINITY), re),
+        F::select(has_zero, float::copysign(zero(), sign), im),
+    )
+}
+
+/// With `t = tan(im)`, `b = 1 + t²`, `s = sinh(re)`: `(b s sqrt(1 + s²) + j t) / (1 + b s²)`.
+///
+/// Source: W. Kahan, Branch Cuts for Complex Elementary Functions (1987).
+#[inline(always)]
+pub fn tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let tangent = float::tan(x.im);
+    let secant_square = one::<F>().add(tangent.mul(tangent));
+    let sine = float::sinh(F::select(is_large(x.re), zero(), x.re));
+    let cosine = one::<F>().add(sine.mul(sine)).sqrt();
+    let denominator = one::<F>().add(secant_square.mul(sine).mul(sine));
+    let near = Complex::new(
+        secant_square.mul(cosine).mul(sine).div(denominator),
+        tangent.div(denominator),
+    );
+    Complex::select(is_large(x.re), far_tanh(x), with_kept_zeros(x, near))
+}
+
+/// `tanh` where its real part rounds to ±1; the imaginary part is `4 sin cos e^(-2 |re|)`.
+#[inline(always)]
+fn far_tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let power = float::exp(x.re.abs().mul(F::constant(-2.0)));
+    let sine_cosine = float::sin(x.im).mul(float::cos(x.im));
+    let directed = F::constant(4.0).mul(sine_cosine).mul(power);
+    // Beside an infinity any imaginary part, even a NaN, gives a zero.
+    let im = F::select(is_undirected(x), float::copysign(zero(), x.im), directed);
+    Complex::new(float::copysign(one(), x.re), im)
+}
+
+/// A part that is 0 stays 0.
+#[inline(always)]
+fn with_kept_zeros<F: FloatLane>(x: Complex<F>, result: Complex<F>) -> Complex<F> {
+    Complex::new(
+        F::select(x.re.equal(zero()), x.re, result.re),
+        F::select(x.im.equal(zero()), x.im, result.im),
+    )
+}
+
+/// `-j sinh(j x)`.
+#[inline(always)]
+pub fn sin<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    times_minus_j(sinh(times_j(x)))
+}
+
+/// `cosh(j x)`.
+#[inline(always)]
+pub fn cos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    cosh(times_j(x))
+}
+
+/// `-j tanh(j x)`.
+#[inline(always)]
+pub fn tan<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    times_minus_j(tanh(times_j(x)))
+}

@@ -1,0 +1,68 @@
+//! The operations on floats that are about their bit patterns, at every width alike.
+//!
+//! The 16-bit types take part with their own patterns here, where elsewhere they compute in `f32`.
+
+use crate::lane::{BoolLane, FloatBits, IntLane, Lane};
+
+/// The patterns as integers that are ordered as the numbers are, -0 just below +0, and the NaNs
+/// beyond the infinities on the side of their sign (IEEE 754, `totalOrder`).
+#[inline(always)]
+fn total_order<F: FloatBits>(x: F) -> F::Bits {
+    let bits = x.to_bits();
+    let sign = bits.shr_arithmetic(F::Bits::constant(i64::from(F::Bits::BITS) - 1));
+    bits.xor(sign.and(F::Bits::minimum().not()))
+}
+
+/// The neighbour of `x` on the way to `y`; `y` itself where they are equal (C99, `nextafter`).
+#[inline(always)]
+pub fn nextafter<F: FloatBits>(x: F, y: F) -> F {
+    let one = F::Bits::constant(1);
+    let (bits, sign_bit) = (x.to_bits(), F::Bits::minimum());
+    let is_zero = bits.and(sign_bit.not()).equal(F::Bits::constant(0));
+    let is_below = x.less(y);
+    // Away from zero the pattern grows.
+    let is_negative = bits.less(F::Bits::constant(0));
+    let grows = is_below.xor(is_negative);
+    let moved = F::Bits::select(grows, bits.add(one), bits.sub(one));
+    let from_zero = one.or(y.to_bits().and(sign_bit));
+    let neighbour = F::from_bits(F::Bits::select(is_zero, from_zero, moved));
+    let result = F::select(x.equal(y), y, neighbour);
+    let (is_x_nan, is_y_nan) = (x.equal(x).not(), y.equal(y).not());
+    F::select(is_x_nan, x, F::select(is_y_nan, y, result))
+}
+
+/// Equality of the patterns.
+#[inline(always)]
+pub fn total_eq<F: FloatBits>(x: F, y: F) -> F::Bool {
+    total_order(x).equal(total_order(y))
+}
+
+/// Inequality of the patterns.
+#[inline(always)]
+pub fn total_ne<F: FloatBits>(x: F, y: F) -> F::Bool {
+    total_eq(x, y).not()
+}
+
+/// Less in the total order.
+#[inline(always)]
+pub fn total_lt<F: FloatBits>(x: F, y: F) -> F::Bool {
+    total_order(x).less(total_order(y))
+}
+
+/// Not greater in the total order.
+#[inline(always)]
+pub fn total_le<F: FloatBits>(x: F, y: F) -> F::Bool {
+    total_lt(y, x).not()
+}
+
+/// Greater in the total order.
+#[inline(always)]
+pub fn total_gt<F: FloatBits>(x: F, y: F) -> F::Bool {
+    total_lt(y, x)
+}
+
+/// Not less in the total order.
+#[inline(always)]
+pub fn total_ge<F: FloatBits>(x: F, y: F) -> F::Bool {
+    total_lt(x, y).not()
+}

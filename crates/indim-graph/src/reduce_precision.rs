@@ -1,0 +1,145 @@
+//! `reduce_precision`: rounding to a float format with fewer bits, as a composition.
+//!
+//! The method is XLA's (`EmitReducePrecisionIR` in its elemental IR emitter): integer operations on
+//! the bit pattern, which round half to even, and two comparisons of the exponent.
+
+use indim_shape::RuleSet;
+
+use crate::builder::{GraphBuilder, Value};
+use crate::dtype::DType;
+use crate::error::{GraphError, GraphErrorKind};
+use crate::op::Op;
+
+type BuildResult<'b> = Result<Value<'b>, GraphError>;
+
+/// The integer type of the pattern, and the bits of the exponent and of the significand.
+const fn format(dtype: DType) -> Option<(DType, u32, u32)> {
+    match dtype {
+        DType::F16 => Some((DType::U16, 5, 10)),
+        DType::Bf16 => Some((DType::U16, 8, 7)),
+        DType::F32 => Some((DType::U32, 8, 23)),
+        DType::F64 => Some((DType::U64, 11, 52)),
+        _ => None,
+    }
+}
+
+impl GraphBuilder {
+    /// `x` rounded, half to even, to a float format of so many bits: overflow gives an infinity; what
+    /// would be subnormal in that format gives a zero with the sign of `x`; a NaN stays a NaN.
+    ///
+    /// # Errors
+    /// TY1; `no-exponent-bits`.
+    pub fn reduce_precision<'b>(
+        &'b self,
+        x: Value<'b>,
+        exponent_bits: u32,
+        mantissa_bits: u32,
+    ) -> BuildResult<'b> {
+        let array_type = x.array_type()?;
+        let refuse = |kind| {
+            let operands = vec![("x".to_owned(), array_type.clone())];
+            GraphError { kind, operation: "reduce_precision", operands }
+        };
+        let dtype = array_type.dtype;
+        let Some((pattern, exponent, mantissa)) = format(dtype) else {
+            return Err(refuse(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype }));
+        };
+        if exponent_bits == 0 {
+            return Err(refuse(GraphErrorKind::NoExponentBits));
+        }
+        let mut bits = self.bitcast(x, pattern)?;
+        if mantissa_bits < mantissa {
+            bits = self.round_pattern(bits, mantissa - mantissa_bits)?;
+        }
+        if exponent_bits < exponent {
+            bits = self.limit_exponent(bits, exponent, mantissa, exponent_bits)?;
+        }
+        let is_nan = self.is_nan(x)?;
+        self.elementwise(Op::Select, &[is_nan, x, self.bitcast(bits, dtype)?], &RuleSet::None)
+    }
+
+    /// Rounds away the last `dropped` bits. What carries over goes into the exponent, as it should.
+    fn round_pattern<'b>(&'b self, bits: Value<'b>, dropped: u32) -> BuildResult<'b> {
+        let constant = |value: u64| self.convert(self.scalar(value), bits.array_type()?.dtype);
+        let kept = self.shr_logical(bits, constant(u64::from(dropped))?, &[])?;
+        let is_odd = self.and(kept, constant(1)?, &[])?;
+        let below_half = constant((1 << (dropped - 1)) - 1)?;
+        let raised = self.add(self.add(bits, below_half, &[])?, is_odd, &[])?;
+        self.and(raised, constant(!((1 << dropped) - 1))?, &[])
+    }
+
+    /// Infinity above, zero below the exponents of normal numbers with `reduced` bits for them.
+    fn limit_exponent<'b>(
+        &'b self,
+        bits: Value<'b>,
+        exponent: u32,
+        mantissa: u32,
+        reduced: u32,
+    ) -> BuildResult<'b> {
+        let constant = |value: u64| self.convert(self.scalar(value), bits.array_type()?.dtype);
+        let (bias, reduced_bias) = ((1u64 << (exponent - 1)) - 1, (1u64 << (reduced - 1)) - 1);
+        let infinity = ((1u64 << exponent) - 1) << mantissa;
+        let field = self.and(bits, constant(infinity)?, &[])?;
+        let sign = self.and(bits, constant(1 << (exponent + mantissa))?, &[])?;
+        let overflows = self.gt(field, constant((bias + reduced_bias) << mantissa)?, &[])?;
+        let underflows = self.le(field, constant((bias - reduced_bias) << mantissa)?, &[])?;
+        let infinite = self.or(sign, constant(infinity)?, &[])?;
+        let bits = self.elementwise(Op::Select, &[overflows, infinite, bits], &RuleSet::None)?;
+        self.elementwise(Op::Select, &[underflows, sign, bits], &RuleSet::None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::{Array, Element};
+    use crate::eval::evaluate;
+    use crate::half::{bf16, f16};
+
+    fn reduced<T: Element>(values: Vec<T>, exponent: u32, mantissa: u32) -> Vec<T> {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", T::DTYPE, [values.len()]).unwrap();
+        let graph = b.finish(&[b.reduce_precision(x, exponent, mantissa).unwrap()]).unwrap();
+        let array = Array::new([values.len()], values).unwrap();
+        evaluate(&graph, &[array]).unwrap()[0].elements::<T>().unwrap().to_vec()
+    }
+
+    /// Reduction to the format of a type that there is gives that type's rounding, but for its
+    /// subnormals.
+    #[test]
+    fn reduction_is_rounding_to_the_narrow_type() {
+        let bits = (0..=u32::MAX).step_by(65_521);
+        let values: Vec<f32> = bits.map(f32::from_bits).collect();
+        let halves = reduced(values.clone(), 5, 10);
+        let brains = reduced(values.clone(), 8, 7);
+        for ((&x, half), brain) in values.iter().zip(halves).zip(brains) {
+            let narrow = f16::from_f32(x).to_f32();
+            let is_subnormal = narrow.abs() < 2f32.powi(-14);
+            let expected = if is_subnormal { 0f32.copysign(x) } else { narrow };
+            assert_eq!(half.to_bits(), expected.to_bits(), "{x:e} to (5, 10)");
+            assert_eq!(brain.to_bits(), bf16::from_f32(x).to_f32().to_bits(), "{x:e} to (8, 7)");
+        }
+    }
+
+    #[test]
+    fn ties_go_to_even_and_a_nan_stays() {
+        assert_eq!(reduced(vec![1.25f64, 1.75, 3.0, -1.25], 11, 1), [1.0, 2.0, 3.0, -1.0]);
+        assert_eq!(reduced(vec![f64::MAX, -1e-300, 1.0], 8, 23), [f64::INFINITY, -0.0, 1.0]);
+        assert!(reduced(vec![f64::NAN], 5, 2)[0].is_nan());
+        assert_eq!(reduced(vec![f16::from_f32(1.1)], 5, 10), [f16::from_f32(1.1)]);
+        assert_eq!(reduced(vec![1.4f32, 1.6, 3.1], 8, 0), [1.0, 2.0, 4.0]);
+    }
+
+    #[test]
+    fn a_format_needs_an_exponent_and_a_float() {
+        let b = GraphBuilder::new();
+        let (x, n) = (b.scalar(1.0f32), b.scalar(1i32));
+        assert_eq!(b.reduce_precision(x, 0, 3).unwrap_err().code(), "no-exponent-bits");
+        assert_eq!(b.reduce_precision(n, 5, 3).unwrap_err().code(), "element-type-not-allowed");
+        assert_eq!(b.bitcast(x, DType::I64).unwrap_err().code(), "bitcast-width");
+        assert_eq!(
+            b.bitcast(b.scalar(true), DType::I8).unwrap_err().code(),
+            "element-type-not-allowed"
+        );
+    }
+}

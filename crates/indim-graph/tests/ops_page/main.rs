@@ -1,0 +1,10 @@
+//! `docs/ops.md` says what the table of operations says.
+
+mod page;
+
+#[test]
+fn the_page_of_operations_is_up_to_date() {
+    let page = page::page(include_str!("../accuracy/measured.txt"));
+    let written = include_str!("../../../../docs/ops.md");
+    assert!(page == written, "docs/ops.md is out of date: run `cargo xtask ops`");
+}

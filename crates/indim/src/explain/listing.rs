@@ -1,0 +1,135 @@
+//! Loop nests as somebody who knows NumPy would write them.
+
+use indim_cpu::row_major_strides;
+use indim_graph::Graph;
+use indim_graph::lower::coalesce::coalesce;
+use indim_graph::lower::loop_nest::{
+    Access, BufferId, Compute, Instruction, Local, LoopNest, LoopProgram,
+};
+
+use super::names::scalar_text;
+
+/// What the arrays of a loop program are called.
+pub(super) struct Listing<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) loops: &'a LoopProgram,
+}
+
+impl Listing<'_> {
+    /// All nests, in order.
+    pub(super) fn text(&self) -> String {
+        self.loops.nests.iter().map(|nest| self.nest(nest)).collect()
+    }
+
+    fn nest(&self, nest: &LoopNest) -> String {
+        let indices: Vec<String> = (0..nest.shape.rank()).map(|axis| format!("i{axis}")).collect();
+        let sizes: Vec<String> = nest.shape.iter().map(ToString::to_string).collect();
+        let mut text = match indices.is_empty() {
+            true => "once:".to_owned(),
+            false => format!("for {} in ndindex({}):", indices.join(", "), sizes.join(", ")),
+        };
+        text += &format!("{}\n", merged(nest));
+        let is_only_stored = only_stored(nest);
+        for (index, instruction) in nest.instructions.iter().enumerate() {
+            if !is_only_stored[index] {
+                text += &format!("    _{index} = {}\n", self.instruction(nest, instruction));
+            }
+        }
+        for store in &nest.stores {
+            let value = match store.source {
+                Local::Instruction(index) if is_only_stored[index] => {
+                    self.instruction(nest, &nest.instructions[index])
+                }
+                local => self.local(nest, local),
+            };
+            text += &format!("    {} = {value}\n", self.access(&store.target));
+        }
+        text
+    }
+
+    fn instruction(&self, nest: &LoopNest, instruction: &Instruction) -> String {
+        let operands: Vec<String> =
+            instruction.operands.iter().map(|&local| self.local(nest, local)).collect();
+        let function = match instruction.compute {
+            Compute::Elementwise(op) => op.to_string(),
+            Compute::Convert => instruction.dtype.to_string(),
+            Compute::Bitcast => format!("bitcast_{}", instruction.dtype),
+        };
+        format!("{function}({})", operands.join(", "))
+    }
+
+    fn local(&self, nest: &LoopNest, local: Local) -> String {
+        match local {
+            Local::Access(index) => self.access(&nest.accesses[index]),
+            Local::Instruction(index) => format!("_{index}"),
+        }
+    }
+
+    /// An array at the indices of a nest, such as `x[i0, 0]`; a scalar's name, or its number.
+    pub(super) fn access(&self, access: &Access) -> String {
+        let mut indices = vec!["0".to_owned(); access.array_type.shape.rank()];
+        for (axis, walked) in access.axes.iter().enumerate() {
+            if let Some(array_axis) = *walked {
+                indices[array_axis] = format!("i{axis}");
+            }
+        }
+        if let BufferId::Counter(_) = access.buffer {
+            return format!("{}({})", access.array_type.dtype, indices.join(", "));
+        }
+        let name = self.buffer(access.buffer);
+        match indices.is_empty() {
+            true => name,
+            false => format!("{name}[{}]", indices.join(", ")),
+        }
+    }
+
+    fn buffer(&self, buffer: BufferId) -> String {
+        match buffer {
+            BufferId::Parameter(index) => self.graph.parameter_name(index).to_owned(),
+            BufferId::Output(_) if self.loops.outputs.len() == 1 => "result".to_owned(),
+            BufferId::Output(index) => format!("result{index}"),
+            BufferId::Constant(index) => {
+                let array = self.loops.constants.get(index);
+                let scalar = array.filter(|array| array.shape().is_scalar());
+                scalar.and_then(scalar_text).unwrap_or_else(|| format!("constant{index}"))
+            }
+            BufferId::Counter(index) => format!("counter{index}"),
+            BufferId::Temporary(index) => format!("kept{index}"),
+        }
+    }
+}
+
+/// For each instruction, whether its result is stored, once, and not used otherwise.
+fn only_stored(nest: &LoopNest) -> Vec<bool> {
+    let mut uses = vec![0; nest.instructions.len()];
+    let mut stores = uses.clone();
+    let operands = nest.instructions.iter().flat_map(|instruction| &instruction.operands);
+    operands.filter_map(instruction_index).for_each(|index| uses[index] += 1);
+    let sources = nest.stores.iter().map(|store| &store.source);
+    sources.filter_map(instruction_index).for_each(|index| stores[index] += 1);
+    uses.iter().zip(&stores).map(|(&uses, &stores)| uses == 0 && stores == 1).collect()
+}
+
+fn instruction_index(local: &Local) -> Option<usize> {
+    match *local {
+        Local::Instruction(index) => Some(index),
+        Local::Access(_) => None,
+    }
+}
+
+/// A remark on the axes that are left when all arrays are dense and the axes that can be are merged.
+fn merged(nest: &LoopNest) -> String {
+    let accesses = nest.stores.iter().map(|store| &store.target).chain(&nest.accesses);
+    let strides: Vec<Vec<isize>> =
+        accesses.map(|access| access.strides(&row_major_strides(&access.array_type))).collect();
+    match coalesce(&nest.shape, &strides) {
+        Some(axes) if axes.sizes[..] != nest.shape[..] => {
+            let sizes: Vec<String> = axes.sizes.iter().map(ToString::to_string).collect();
+            match sizes.is_empty() {
+                true => "  # a single point".to_owned(),
+                false => format!("  # merged into ({})", sizes.join(", ")),
+            }
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,44 @@
+//! Complex numbers as text: both parts as floats are printed, the imaginary one with its sign.
+
+use indim_graph::Complex;
+
+use super::Format;
+use super::float::{Float, Widths, scalar_text};
+
+/// Both parts each by the widths of their kind; the `j` stands behind the last digit.
+pub(super) fn complex_format<'a, F: Float>(
+    elements: &'a [Complex<F>],
+    shown: &[usize],
+    is_scalar: bool,
+) -> Box<Format<'a>> {
+    if is_scalar {
+        return Box::new(move |position| complex_scalar_text(elements[position]));
+    }
+    let parts = |part: fn(&Complex<F>) -> F| -> Vec<F> {
+        shown.iter().map(|&position| part(&elements[position])).collect()
+    };
+    let real = Widths::of(&parts(|x| x.re), false);
+    let imaginary = Widths::of(&parts(|x| x.im), true);
+    Box::new(move |position| {
+        let Complex { re, im } = elements[position];
+        let text = imaginary.text(im);
+        let digits = text.trim_end();
+        let spaces = " ".repeat(text.len() - digits.len());
+        format!("{}{digits}j{spaces}", real.text(re))
+    })
+}
+
+/// A complex number by itself: `(1-2.5j)`, and `2j` where the real part is 0.
+fn complex_scalar_text<F: Float>(x: Complex<F>) -> String {
+    let part = |x: F| {
+        let text = scalar_text(x);
+        text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    };
+    let imaginary = part(x.im);
+    // The sign of a zero real part is worth writing.
+    if x.re.into().to_bits() == 0 {
+        return format!("{imaginary}j");
+    }
+    let plus = if imaginary.starts_with('-') { "" } else { "+" };
+    format!("({}{plus}{imaginary}j)", part(x.re))
+}

@@ -1,0 +1,240 @@
+//! Floats as text: by themselves, or side by side with equal widths.
+//!
+//! A float is the shortest decimal that reads back the same, with 8 digits behind the point at most.
+//! The limits beyond which numbers have exponents are those of NumPy 2.4.
+
+use core::fmt;
+use core::str::FromStr;
+
+use indim_graph::{bf16, f16};
+
+use super::Format;
+
+/// Digits behind the point at most, in arrays.
+const PRECISION: usize = 8;
+
+/// Below this numbers have exponents.
+const SMALL: f64 = 1e-4;
+
+/// What printing asks of a float type. All values of each are exact as f64.
+pub(super) trait Float:
+    Copy + PartialEq + Into<f64> + FromStr + fmt::Display + fmt::LowerExp + 'static
+{
+    /// From here on arrays have exponents.
+    const LARGE: f64;
+    /// From here on a number by itself has an exponent.
+    const LARGE_ALONE: f64;
+    /// The nearest value of the type, in which NumPy compares.
+    fn rounded(value: f64) -> f64;
+}
+
+macro_rules! float {
+    ($($type:ident: $large:literal, $large_alone:literal, $round:expr;)*) => {$(
+        impl Float for $type {
+            const LARGE: f64 = $large;
+            const LARGE_ALONE: f64 = $large_alone;
+            fn rounded(value: f64) -> f64 { f64::from($round(value)) }
+        }
+    )*};
+}
+
+float! {
+    f16: 1e3, 1e3, f16::from_f64;
+    // NumPy has no such type.
+    bf16: 1e3, 1e3, bf16::from_f64;
+    f32: 1e6, 1e6, |value| value as f32;
+    f64: 1e8, 1e16, |value: f64| value;
+}
+
+/// A number in the parts that are aligned.
+struct Decimal {
+    /// The digits before the point, with a minus.
+    whole: String,
+    fraction: String,
+    /// Sign and digits, at least two.
+    exponent: Option<(char, String)>,
+}
+
+impl Decimal {
+    /// Takes `-12.5` or `1.25e-7` to pieces.
+    fn split(text: &str) -> Decimal {
+        let (mantissa, exponent) =
+            text.split_once('e').map_or((text, None), |(mantissa, rest)| (mantissa, Some(rest)));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let exponent = exponent.map(|exponent| {
+            let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |d| ('-', d));
+            (sign, format!("{digits:0>2}"))
+        });
+        Decimal { whole: whole.to_owned(), fraction: fraction.to_owned(), exponent }
+    }
+
+    /// The shortest that reads back as `x`, the nearest of them, and of two as near the even one.
+    fn shortest<F: Float>(x: F) -> Decimal {
+        let text = format!("{x}");
+        let digits = Decimal::split(&text).fraction.len();
+        let nearest = format!("{:.digits$}", x.into());
+        // Rust takes the odd one at times, and writes zeros for digits of whole numbers.
+        let is_shortest = digits > 0 && reads_back(&nearest, x);
+        Decimal::split(if is_shortest { &nearest } else { &text })
+    }
+
+    /// The same with an exponent.
+    fn shortest_scientific<F: Float>(x: F) -> Decimal {
+        let text = format!("{x:e}");
+        let digits = Decimal::split(&text).fraction.len();
+        let nearest = format!("{:.digits$e}", x.into());
+        Decimal::split(if reads_back(&nearest, x) { &nearest } else { &text })
+    }
+
+    /// The shortest, or where that has too many digits the exact value, rounded half to even.
+    fn positional<F: Float>(x: F) -> Decimal {
+        let mut decimal = Decimal::shortest(x);
+        if decimal.fraction.len() > PRECISION {
+            decimal = Decimal::split(&format!("{:.PRECISION$}", x.into()));
+        }
+        decimal.without_zeros()
+    }
+
+    /// The same with an exponent.
+    fn scientific<F: Float>(x: F) -> Decimal {
+        let mut decimal = Decimal::shortest_scientific(x);
+        if decimal.fraction.len() > PRECISION {
+            decimal = Decimal::split(&format!("{:.PRECISION$e}", x.into()));
+        }
+        decimal.without_zeros()
+    }
+
+    /// With so many digits behind the point; those that the shortest does not have are exact, not zero.
+    fn scientific_to<F: Float>(x: F, digits: usize) -> Decimal {
+        let shortest = Decimal::shortest_scientific(x);
+        match shortest.fraction.len() == digits {
+            true => shortest,
+            false => Decimal::split(&format!("{:.digits$e}", x.into())),
+        }
+    }
+
+    fn without_zeros(mut self) -> Decimal {
+        self.fraction.truncate(self.fraction.trim_end_matches('0').len());
+        self
+    }
+}
+
+/// Just above a power of two, where the gap below is half of that above, the nearest decimal of a
+/// length may read as the neighbour.
+fn reads_back<F: Float>(text: &str, x: F) -> bool {
+    text.parse::<F>().is_ok_and(|read| read == x)
+}
+
+/// `nan`, `inf` or `-inf`.
+fn special<F: Float>(x: F) -> &'static str {
+    let value: f64 = x.into();
+    match (value.is_nan(), value > 0.0) {
+        (true, _) => "nan",
+        (_, true) => "inf",
+        _ => "-inf",
+    }
+}
+
+fn is_finite<F: Float>(x: F) -> bool {
+    x.into().is_finite()
+}
+
+/// A number by itself, as NumPy prints its scalars: with all digits that it needs.
+pub(super) fn scalar_text<F: Float>(x: F) -> String {
+    if !is_finite(x) {
+        return special(x).to_owned();
+    }
+    let magnitude = x.into().abs();
+    if magnitude >= F::LARGE_ALONE || (magnitude != 0.0 && magnitude < SMALL) {
+        let Decimal { whole, fraction, exponent } = Decimal::shortest_scientific(x);
+        let (sign, digits) = exponent.unwrap_or_default();
+        let point = if fraction.is_empty() { "" } else { "." };
+        return format!("{whole}{point}{fraction}e{sign}{digits}");
+    }
+    let Decimal { whole, fraction, .. } = Decimal::shortest(x);
+    format!("{whole}.{}", if fraction.is_empty() { "0" } else { &fraction })
+}
+
+/// How wide the parts of all numbers are.
+pub(super) struct Widths {
+    /// Before the point, with the sign.
+    whole: usize,
+    /// Whether positive numbers have a sign too, as the imaginary parts of complex ones have.
+    has_plus: bool,
+    /// Digits behind the point.
+    fraction: usize,
+    /// Digits of the exponent; `None` without exponents.
+    exponent: Option<usize>,
+}
+
+impl Widths {
+    /// The widths in which all numbers that are shown have room.
+    pub(super) fn of<F: Float>(shown: &[F], has_plus: bool) -> Widths {
+        let finite: Vec<F> = shown.iter().copied().filter(|x| is_finite(*x)).collect();
+        let decimal =
+            if has_exponents(&finite) { Decimal::scientific } else { Decimal::positional };
+        let mut widths = Widths { whole: 0, has_plus, fraction: 0, exponent: None };
+        for Decimal { whole, fraction, exponent } in finite.into_iter().map(decimal) {
+            widths.whole = widths.whole.max(widths.signed(&whole).len());
+            widths.fraction = widths.fraction.max(fraction.len());
+            widths.exponent = widths.exponent.max(exponent.map(|(_, digits)| digits.len()));
+        }
+        if shown.iter().any(|x| !is_finite(*x)) {
+            // Infinity has room even where there are only NaNs.
+            let has_sign =
+                has_plus || shown.iter().any(|x| special(*x) == "-inf" && !is_finite(*x));
+            let length = "inf".len() + usize::from(has_sign);
+            widths.whole = widths.whole.max(length.saturating_sub(widths.behind()));
+        }
+        widths
+    }
+
+    /// The digits with a plus, where there is to be one.
+    fn signed(&self, digits: &str) -> String {
+        let plus = if self.has_plus && !digits.starts_with('-') { "+" } else { "" };
+        format!("{plus}{digits}")
+    }
+
+    /// The width from the point on.
+    fn behind(&self) -> usize {
+        1 + self.fraction + self.exponent.map_or(0, |digits| digits + 2)
+    }
+
+    /// A number in these widths.
+    pub(super) fn text<F: Float>(&self, x: F) -> String {
+        let Widths { whole: width, fraction: digits, exponent, .. } = *self;
+        if !is_finite(x) {
+            return format!("{:>total$}", self.signed(special(x)), total = width + self.behind());
+        }
+        let Some(exponent_width) = exponent else {
+            let Decimal { whole, fraction, .. } = Decimal::positional(x);
+            return format!("{:>width$}.{fraction:<digits$}", self.signed(&whole));
+        };
+        let Decimal { whole, fraction, exponent } = Decimal::scientific_to(x, digits);
+        let (sign, exponent) = exponent.unwrap_or_default();
+        format!("{:>width$}.{fraction}e{sign}{exponent:0>exponent_width$}", self.signed(&whole))
+    }
+}
+
+/// Whether numbers side by side are better told with exponents.
+fn has_exponents<F: Float>(finite: &[F]) -> bool {
+    let magnitudes = finite.iter().map(|&x| x.into().abs()).filter(|magnitude| *magnitude != 0.0);
+    let (smallest, largest) =
+        magnitudes.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
+    let ratio = F::rounded(largest / smallest);
+    largest >= F::LARGE || smallest < F::rounded(SMALL) || ratio > 1000.0
+}
+
+/// A function from the position of a float to its text, with equal widths for all that are shown.
+pub(super) fn float_format<'a, F: Float>(
+    elements: &'a [F],
+    shown: &[usize],
+    is_scalar: bool,
+) -> Box<Format<'a>> {
+    if is_scalar {
+        return Box::new(move |position| scalar_text(elements[position]));
+    }
+    let shown: Vec<F> = shown.iter().map(|&position| elements[position]).collect();
+    let widths = Widths::of(&shown, false);
+    Box::new(move |position| widths.text(elements[position]))
+}

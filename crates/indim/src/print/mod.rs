@@ -1,0 +1,171 @@
+//! Arrays as text, as NumPy prints them.
+//!
+//! The layout follows `numpy/_core/arrayprint.py` of NumPy 2.4 with its default options: 8 fractional
+//! digits, lines of 75 characters, and above 1000 elements only the first and last 3 along each axis.
+//! All elements have one width.
+
+mod complex;
+mod float;
+
+use core::fmt::Write as _;
+
+use indim_cpu::Buffer;
+use indim_graph::{DType, bf16, c64, c128, f16, for_each_element};
+use indim_shape::Shape;
+
+use complex::complex_format;
+use float::float_format;
+
+const LINE_WIDTH: usize = 75;
+const THRESHOLD: usize = 1000;
+const EDGE_ITEMS: usize = 3;
+
+/// NumPy has no arrays of more axes, so there is nothing to follow.
+const MAXIMUM_RANK: usize = 64;
+
+/// The text that `print` of NumPy gives for an array.
+///
+/// An array of more than 64 axes, which NumPy does not have, is only described.
+pub fn array_text(buffer: &Buffer) -> String {
+    let shape = &buffer.array_type().shape;
+    if shape.rank() > MAXIMUM_RANK {
+        return format!("<{} has too many axes to print>", buffer.array_type());
+    }
+    if shape.contains(&0) {
+        return "[]".to_owned();
+    }
+    let layout = Layout::new(shape);
+    let shown = layout.shown();
+    let format = elements_format(buffer, &shown, shape.is_scalar());
+    layout.text(&*format)
+}
+
+/// A function from the position of an element to its text.
+type Format<'a> = dyn Fn(usize) -> String + 'a;
+
+fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], is_scalar: bool) -> Box<Format<'a>> {
+    macro_rules! format {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match buffer.array_type().dtype {
+                $(DType::$variant => {
+                    let elements = buffer.elements::<$type>().unwrap_or_default();
+                    format!(@one $class elements)
+                })*
+            }
+        };
+        (@one boolean $elements:ident) => { bool_format($elements, is_scalar) };
+        (@one half $elements:ident) => { float_format($elements, shown, is_scalar) };
+        (@one float $elements:ident) => { float_format($elements, shown, is_scalar) };
+        (@one complex $elements:ident) => { complex_format($elements, shown, is_scalar) };
+        (@one $class:ident $elements:ident) => { integer_format($elements, shown) };
+    }
+    for_each_element!(format)
+}
+
+fn bool_format(elements: &[bool], is_scalar: bool) -> Box<Format<'_>> {
+    let truth = if is_scalar { "True" } else { " True" };
+    Box::new(move |position| if elements[position] { truth.into() } else { "False".into() })
+}
+
+fn integer_format<'a, T: core::fmt::Display>(
+    elements: &'a [T],
+    shown: &[usize],
+) -> Box<Format<'a>> {
+    let lengths = shown.iter().map(|&position| elements[position].to_string().len());
+    let width = lengths.max().unwrap_or(0);
+    Box::new(move |position| format!("{:>width$}", elements[position]))
+}
+
+/// Which elements are shown, and how their texts are put together.
+struct Layout<'a> {
+    shape: &'a Shape,
+    strides: Vec<isize>,
+    is_summary: bool,
+}
+
+impl<'a> Layout<'a> {
+    fn new(shape: &'a Shape) -> Self {
+        let count = shape.element_count().unwrap_or(usize::MAX);
+        Layout { shape, strides: shape.row_major_strides(), is_summary: count > THRESHOLD }
+    }
+
+    /// The indices along an axis that are shown, and before which of them something is left out.
+    fn indices(&self, axis: usize) -> (Vec<usize>, Option<usize>) {
+        let size = self.shape[axis];
+        if !self.is_summary || size <= 2 * EDGE_ITEMS {
+            return ((0..size).collect(), None);
+        }
+        let indices = (0..EDGE_ITEMS).chain(size - EDGE_ITEMS..size).collect();
+        (indices, Some(EDGE_ITEMS))
+    }
+
+    /// The positions of all elements that are shown.
+    fn shown(&self) -> Vec<usize> {
+        let mut positions = vec![0];
+        for axis in 0..self.shape.rank() {
+            let (indices, _) = self.indices(axis);
+            let stride = self.strides[axis] as usize;
+            let along =
+                |position: usize| indices.iter().map(move |index| position + index * stride);
+            positions = positions.into_iter().flat_map(along).collect();
+        }
+        positions
+    }
+
+    fn text(&self, format: &Format<'_>) -> String {
+        self.nested(0, 0, " ", LINE_WIDTH, format)
+    }
+
+    /// The text of everything at `position` along the first `axis` axes.
+    fn nested(
+        &self,
+        axis: usize,
+        position: usize,
+        indent: &str,
+        width: usize,
+        format: &Format<'_>,
+    ) -> String {
+        let axes_left = self.shape.rank() - axis;
+        if axes_left == 0 {
+            return format(position);
+        }
+        let (indices, gap) = self.indices(axis);
+        let stride = self.strides[axis] as usize;
+        let (next_indent, next_width) = (format!("{indent} "), width.saturating_sub(1));
+        let texts = indices.iter().enumerate().flat_map(|(order, index)| {
+            let position = position + index * stride;
+            let text = self.nested(axis + 1, position, &next_indent, next_width, format);
+            let gap = (gap == Some(order)).then(|| "...".to_owned());
+            gap.into_iter().chain([text])
+        });
+        match axes_left {
+            1 => row(texts, indent, width - 1),
+            _ => block(texts, indent, axes_left),
+        }
+    }
+}
+
+/// Elements side by side, broken into lines.
+fn row(words: impl Iterator<Item = String>, indent: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut line = indent.to_owned();
+    for (order, word) in words.enumerate() {
+        if order > 0 {
+            line.push(' ');
+        }
+        let is_full = line.chars().count() + word.chars().count() > width;
+        if is_full && line.len() > indent.len() {
+            let _ = writeln!(text, "{}", line.trim_end());
+            indent.clone_into(&mut line);
+        }
+        line.push_str(&word);
+    }
+    text.push_str(&line);
+    format!("[{}]", &text[indent.len()..])
+}
+
+/// Parts below each other, with an empty line for each axis inside them.
+fn block(parts: impl Iterator<Item = String>, indent: &str, axes_left: usize) -> String {
+    let separator = format!("{}{indent}", "\n".repeat(axes_left - 1));
+    format!("[{}]", parts.collect::<Vec<_>>().join(&separator))
+}

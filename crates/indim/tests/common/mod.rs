@@ -1,0 +1,32 @@
+//! What tests of files and of printing share.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use std::path::PathBuf;
+
+use indim::{ArrayView, Buffer, CompileOptions, GraphBuilder, compile};
+
+/// A fixture.
+pub(crate) fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// The elements of a view in row-major order, whatever its strides: the result of a graph that does nothing.
+pub(crate) fn dense(view: &ArrayView<'_>) -> Buffer {
+    let b = GraphBuilder::new();
+    let array_type = view.array_type().clone();
+    let x = b.parameter("x", array_type.dtype, array_type.shape).unwrap();
+    let executable = compile(&b.finish(&[x]).unwrap(), &CompileOptions::default()).unwrap();
+    executable.run(std::slice::from_ref(view)).unwrap().remove(0)
+}
+
+/// Bytes from hexadecimal digits; `-` is none.
+pub(crate) fn bytes(hexadecimal: &str) -> Vec<u8> {
+    let digits = hexadecimal.trim_matches('-').as_bytes();
+    let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
+    digits.chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+}
+
+/// The sizes in `2,3`; `-` is none.
+pub(crate) fn shape(sizes: &str) -> Vec<usize> {
+    sizes.split(',').filter(|size| *size != "-").map(|size| size.parse().unwrap()).collect()
+}

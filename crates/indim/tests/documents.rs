@@ -1,0 +1,227 @@
+//! Documents to read: an expression or a graph, and what the compiler makes of it.
+//!
+//! `documents/README.md` describes their form. `INDIM_BLESS=1` writes what is found in place of
+//! what was expected; the difference is then for a reader to judge.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use indim::explain::Explanation;
+use indim::literal::parse_literal;
+use indim::print::array_text;
+use indim::{
+    Array, ArrayType, ArrayView, CompileOptions, Expression, Graph, GraphBuilder, Level, Limits,
+    RuleSet, Value, compile, evaluate, optimize,
+};
+
+/// A heading of a section: what follows is what is expected.
+const HEADING: &str = "--- ";
+
+struct Section<'a> {
+    name: &'a str,
+    expected: String,
+}
+
+struct Document<'a> {
+    /// Everything before the first section.
+    input: &'a str,
+    sections: Vec<Section<'a>>,
+}
+
+impl<'a> Document<'a> {
+    fn parse(text: &'a str) -> Self {
+        let start = text.find(&format!("\n{HEADING}")).expect("a document has a section");
+        let (input, rest) = text.split_at(start + 1);
+        let mut sections: Vec<Section<'a>> = Vec::new();
+        for line in rest.lines() {
+            match (line.strip_prefix(HEADING), sections.last_mut()) {
+                (Some(name), _) => sections.push(Section { name, expected: String::new() }),
+                (None, Some(section)) => section.expected += &format!("{line}\n"),
+                (None, None) => unreachable!("the rest begins with a heading"),
+            }
+        }
+        Document { input, sections }
+    }
+
+    /// The document with what was found.
+    fn with_found(&self, found: &[(String, String)]) -> String {
+        let sections = found.iter().map(|(name, text)| format!("{HEADING}{name}\n{text}"));
+        format!("{}{}\n", self.input, sections.collect::<Vec<_>>().join("\n")).trim_end().to_owned()
+            + "\n"
+    }
+}
+
+/// A parameter of the expression, with its elements where the document gives them.
+struct Parameter<'a> {
+    name: &'a str,
+    array_type: ArrayType,
+    elements: Option<Array>,
+}
+
+/// What the first part of a document says.
+#[derive(Default)]
+struct Input<'a> {
+    expression: &'a str,
+    rule: Option<RuleSet>,
+    parameters: Vec<Parameter<'a>>,
+}
+
+impl<'a> Input<'a> {
+    fn parse(text: &'a str) -> Self {
+        let mut input = Input::default();
+        for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            match line.split_once(' ').map(|(word, rest)| (word, rest.split_once(' '))) {
+                Some((name, Some((":", array_type)))) => input.parameters.push(Parameter {
+                    name,
+                    array_type: parse_type(array_type),
+                    elements: None,
+                }),
+                Some((name, Some(("=", literal)))) => {
+                    let elements = parse_literal(literal).expect("a literal");
+                    let array_type = elements.array_type();
+                    input.parameters.push(Parameter { name, array_type, elements: Some(elements) });
+                }
+                Some(("rule", None)) => input.rule = Some(rule_set(&line["rule ".len()..])),
+                _ if input.expression.is_empty() => input.expression = line,
+                _ => panic!("what is this line? {line}"),
+            }
+        }
+        input
+    }
+
+    /// The graph, or the drawn error.
+    fn graph(&self) -> Result<Graph, String> {
+        let text = self.expression;
+        let parsed =
+            Expression::parse(text, &Limits::default()).map_err(|error| error.draw(text))?;
+        let b = GraphBuilder::new();
+        let bindings: Vec<(&str, Value<'_>)> = self
+            .parameters
+            .iter()
+            .map(|parameter| {
+                let ArrayType { dtype, shape } = parameter.array_type.clone();
+                (parameter.name, b.parameter(parameter.name, dtype, shape).expect("a parameter"))
+            })
+            .collect();
+        let value =
+            parsed.build(&b, &bindings, self.rule.as_ref()).map_err(|error| error.draw(text))?;
+        Ok(b.finish(&[value]).expect("a graph"))
+    }
+
+    /// The printed result, from the reference evaluator and from the executable.
+    fn run(&self, graph: &Graph) -> String {
+        let elements = |parameter: &Parameter<'_>| parameter.elements.clone().expect("elements");
+        let arrays: Vec<Array> = self.parameters.iter().map(elements).collect();
+        let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from_array).collect();
+        let expected = evaluate(graph, &arrays).expect("evaluates");
+        for &level in Level::available() {
+            let options = CompileOptions { level, ..CompileOptions::default() };
+            let found = compile(graph, &options).expect("compiles").run(&views).expect("runs");
+            assert_eq!(found[0].to_array(), expected[0], "{level}");
+        }
+        let printed = compile(graph, &baseline()).expect("compiles").run(&views).expect("runs");
+        array_text(&printed[0])
+    }
+}
+
+/// Reads a type with the reader of graphs.
+fn parse_type(text: &str) -> ArrayType {
+    let graph = format!("graph {{ %0 = parameter \"x\" : {text} return %0 }}");
+    let graph = Graph::parse(&graph).unwrap_or_else(|error| panic!("{}", error.draw(&graph)));
+    graph[graph.outputs()[0]].array_type.clone()
+}
+
+fn rule_set(name: &str) -> RuleSet {
+    match name {
+        "none" => RuleSet::None,
+        "numpy" => RuleSet::Numpy,
+        "xla" => RuleSet::Xla { dims: Vec::new() },
+        "pdpd" => RuleSet::Pdpd { axis: None },
+        _ => panic!("no rule for expressions: {name}"),
+    }
+}
+
+/// The level whose programs are the same on every machine.
+fn baseline() -> CompileOptions {
+    CompileOptions { level: Level::BASELINE, ..CompileOptions::default() }
+}
+
+/// What a section shows of a graph.
+fn show(name: &str, input: &Input<'_>, graph: &Graph) -> String {
+    let explanation = || Explanation::new(graph, &baseline()).expect("compiles");
+    match name {
+        "broadcasts" => explanation().broadcasts().iter().map(|b| format!("{b}\n")).collect(),
+        "graph" => {
+            let text = graph.to_string();
+            let read_back =
+                Graph::parse(&text).unwrap_or_else(|error| panic!("{}", error.draw(&text)));
+            assert_eq!(&read_back, graph, "a graph's text is read back");
+            text
+        }
+        "optimized graph" => optimize(graph).to_string(),
+        "loops" => explanation().loops_text(),
+        "programs" => explanation().programs_text(),
+        "one run" => explanation().forecast_text(),
+        "result" => input.run(graph),
+        _ => panic!("no section is called {name}"),
+    }
+}
+
+/// Name and text of each section as they should be.
+fn found(document: &Document<'_>) -> Vec<(String, String)> {
+    let graph_text = document.input.find("\ngraph {").map(|start| &document.input[start + 1..]);
+    let (input, graph) = match graph_text {
+        Some(text) => (Input::default(), Graph::parse(text).map_err(|error| error.draw(text))),
+        None => {
+            let input = Input::parse(document.input);
+            let graph = input.graph();
+            (input, graph)
+        }
+    };
+    let tidy = |text: String| format!("{}\n", text.trim_end());
+    match graph {
+        Err(error) => vec![("error".to_owned(), tidy(error))],
+        Ok(graph) => document
+            .sections
+            .iter()
+            .map(|section| (section.name.to_owned(), tidy(show(section.name, &input, &graph))))
+            .collect(),
+    }
+}
+
+fn documents() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
+    let entries = fs::read_dir(folder).expect("the documents");
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "indim"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn documents_say_what_the_compiler_does() {
+    let is_blessing = std::env::var_os("INDIM_BLESS").is_some();
+    let mut wrong = Vec::new();
+    let paths = documents();
+    assert!(paths.len() >= 20);
+    for path in paths {
+        let text = fs::read_to_string(&path).expect("a document");
+        let document = Document::parse(&text);
+        let found = document.with_found(&found(&document));
+        if found == text {
+            continue;
+        }
+        if is_blessing {
+            fs::write(&path, found).expect("a blessed document");
+        } else {
+            wrong.push(format!("{}: found\n{found}", path.display()));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{}\n\n`cargo xtask bless` writes what was found",
+        wrong.join("\n\n")
+    );
+}

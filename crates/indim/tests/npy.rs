@@ -1,0 +1,263 @@
+//! `.npy` files that NumPy wrote are read, and files that indim writes are NumPy's to the byte.
+//!
+//! The fixtures come from `data/make_npy.py`.
+
+mod common;
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use common::{bytes, data, dense, shape};
+use indim::files::{ArrayFile, write_npy, write_npy_to, write_text};
+use indim::{ArrayType, DType, Shape, bf16};
+
+/// A file that NumPy wrote, and what it said of it.
+struct Fixture {
+    name: String,
+    file: Vec<u8>,
+    array_type: ArrayType,
+    elements: Vec<u8>,
+}
+
+fn fixtures() -> Vec<Fixture> {
+    let archive = fs::File::open(data("npy_files.npz")).unwrap();
+    let mut archive = zip::ZipArchive::new(archive).unwrap();
+    let text = fs::read_to_string(data("npy_files.txt")).unwrap();
+    let fixture = |line: &str| {
+        let [name, dtype, sizes, elements] = line.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("not a line of the fixtures: {line}");
+        };
+        let mut file = Vec::new();
+        archive.by_name(&format!("{name}.npy")).unwrap().read_to_end(&mut file).unwrap();
+        let array_type = ArrayType::new(dtype.parse().unwrap(), shape(sizes));
+        Fixture { name: name.to_owned(), file, array_type, elements: bytes(elements) }
+    };
+    text.lines().map(fixture).collect()
+}
+
+fn check(fixture: &Fixture, array: &ArrayFile) {
+    let Fixture { name, array_type, elements, .. } = fixture;
+    assert_eq!(array.array_type(), array_type, "{name}");
+    assert_eq!(array.strides().len(), array_type.shape.rank(), "{name}");
+    let found = dense(&array.view()).to_array().data().to_le_bytes();
+    assert_eq!(found, *elements, "{name}");
+}
+
+#[test]
+fn files_of_numpy_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let fixtures = fixtures();
+    for fixture in &fixtures {
+        fs::write(&path, &fixture.file).unwrap();
+        check(fixture, &ArrayFile::open(&path).unwrap());
+        check(fixture, &ArrayFile::from_bytes(fixture.file.clone()).unwrap());
+    }
+    assert_eq!(fixtures.len(), 126);
+}
+
+/// As `np.save` writes an array of `ml_dtypes.bfloat16`.
+#[test]
+fn bf16_has_the_name_that_ml_dtypes_gives_it() {
+    let (mut file, array_type) = (Vec::new(), ArrayType::new(DType::Bf16, [2]));
+    write_npy_to(&mut file, &array_type, &[0xc0, 0x3f, 0x00, 0xc0]).unwrap();
+    assert!(contains(&file, b"{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }"));
+    let array = ArrayFile::from_bytes(file.clone()).unwrap();
+    assert_eq!(dense(&array.view()).elements::<bf16>().unwrap(), [1.5, -2.0].map(bf16::from_f32));
+    let order = file.iter().position(|&byte| byte == b'<').unwrap();
+    file[order] = b'>';
+    let array = ArrayFile::from_bytes(file).unwrap();
+    assert_eq!(dense(&array.view()).to_array().data().to_le_bytes(), [0x3f, 0xc0, 0xc0, 0x00]);
+}
+
+/// Old files, and those of other programs, do not align their elements.
+#[test]
+fn elements_anywhere_in_the_file_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    for mut fixture in fixtures().into_iter().filter(|fixture| fixture.name.contains("_little_")) {
+        let header_end = fixture.file.iter().position(|&byte| byte == b'\n').unwrap();
+        for spaces in 1..=16 {
+            fixture.file.insert(header_end, b' ');
+            let length = (header_end + 1 + spaces - 10) as u16;
+            fixture.file[8..10].copy_from_slice(&length.to_le_bytes());
+            fs::write(&path, &fixture.file).unwrap();
+            check(&fixture, &ArrayFile::open(&path).unwrap());
+            check(&fixture, &ArrayFile::from_bytes(fixture.file.clone()).unwrap());
+        }
+    }
+}
+
+#[test]
+fn files_of_indim_are_those_of_numpy() {
+    let is_as_numpy_writes = |fixture: &&Fixture| {
+        let name = &fixture.name;
+        let is_plain =
+            !name.contains("big") && !name.ends_with("version_2") && !name.ends_with("_3");
+        let is_row_major = !contains(&fixture.file, b"'fortran_order': True");
+        cfg!(target_endian = "little") && is_plain && is_row_major
+    };
+    let fixtures = fixtures();
+    let mut count = 0;
+    for fixture in fixtures.iter().filter(is_as_numpy_writes) {
+        let mut file = Vec::new();
+        write_npy_to(&mut file, &fixture.array_type, &fixture.elements).unwrap();
+        let show = |file: &[u8]| String::from_utf8_lossy(file).into_owned();
+        assert_eq!(show(&file), show(&fixture.file), "{}", fixture.name);
+        assert!(file == fixture.file, "{}", fixture.name);
+        count += 1;
+    }
+    assert_eq!(count, if cfg!(target_endian = "big") { 0 } else { 60 });
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn files_are_replaced_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    fs::write(&path, "a longer file than the one that replaces it, ".repeat(10)).unwrap();
+    let array_type = ArrayType::new(DType::U8, [3]);
+    write_npy(&path, &array_type, &[1, 2, 3]).unwrap();
+    let array = ArrayFile::open(&path).unwrap();
+    assert_eq!((array.array_type(), array.bytes()), (&array_type, &[1, 2, 3][..]));
+    write_text(&path, "text").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"text");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_that_is_open_may_be_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let array_type = ArrayType::new(DType::U8, [10_000]);
+    write_npy(&path, &array_type, &[1; 10_000]).unwrap();
+    let old = ArrayFile::open(&path).unwrap();
+    write_npy(&path, &ArrayType::new(DType::U8, [1]), &[2]).unwrap();
+    assert_eq!(old.bytes(), [1; 10_000]);
+    assert_eq!(ArrayFile::open(&path).unwrap().bytes(), [2]);
+}
+
+#[test]
+fn wrong_elements_leave_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    fs::write(&path, "old").unwrap();
+    let code = |array_type: ArrayType, elements: &[u8]| {
+        let error = write_npy(&path, &array_type, elements).unwrap_err();
+        assert!(error.to_string().contains("x.npy: "), "{error}");
+        error.code()
+    };
+    let f32s = |shape: &[usize]| ArrayType::new(DType::F32, Shape::from(shape.to_vec()));
+    assert_eq!(code(f32s(&[2]), &[0; 7]), "wrong-length");
+    assert_eq!(code(f32s(&[2]), &[0; 9]), "wrong-length");
+    assert_eq!(code(f32s(&[usize::MAX, 2]), &[]), "too-large");
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn places_that_take_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let array_type = ArrayType::new(DType::U8, [1]);
+    let missing = folder.path().join("missing/x.npy");
+    assert_eq!(write_npy(&missing, &array_type, &[1]).unwrap_err().code(), "io");
+    assert_eq!(write_npy(folder.path(), &array_type, &[1]).unwrap_err().code(), "not-a-file");
+    assert_eq!(write_npy(Path::new(""), &array_type, &[1]).unwrap_err().code(), "io");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn paths_that_hold_no_array() {
+    let folder = tempfile::tempdir().unwrap();
+    let code = |path: &Path| ArrayFile::open(path).unwrap_err().code();
+    assert_eq!(code(folder.path()), "not-a-file");
+    assert_eq!(code(&folder.path().join("missing.npy")), "io");
+    let empty = folder.path().join("empty.npy");
+    fs::write(&empty, "").unwrap();
+    assert_eq!(code(&empty), "not-npy");
+    let below_a_file = empty.join("x.npy");
+    assert_eq!(code(&below_a_file), "io");
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_refused_without_waiting_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe.npy");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let error = ArrayFile::open(&pipe).unwrap_err();
+        assert_eq!(error.code(), "not-a-file");
+        assert!(error.to_string().contains("pipe.npy: not a regular file"), "{error}");
+    }
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays_a_pipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| fs::read(&pipe).unwrap());
+            write_text(&pipe, "text").unwrap();
+            assert_eq!(reader.join().unwrap(), b"text");
+        });
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    }
+
+    #[test]
+    fn the_file_behind_a_link_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("x.npy"), folder.path().join("link.npy"));
+        fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+        write_text(&link, "new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_new_file_has_the_permissions_of_the_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("private");
+        write_text(&path, "old").unwrap();
+        for mode in [0o600, 0o666, 0o640] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            write_text(&path, "new").unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
+        }
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_written_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kept");
+        write_text(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        // The superuser may write to it nevertheless.
+        let may_write = fs::OpenOptions::new().write(true).open(&path).is_ok();
+        assert_eq!(write_text(&path, "new").is_ok(), may_write);
+        assert_eq!(fs::read(&path).unwrap(), if may_write { b"new" } else { b"old" });
+    }
+
+    #[test]
+    fn an_unreadable_file_is_an_error_of_the_system() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        write_npy(&path, &ArrayType::new(DType::U8, [1]), &[1]).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+        // The superuser reads it nevertheless.
+        match fs::read(&path) {
+            Ok(_) => assert!(ArrayFile::open(&path).is_ok()),
+            Err(_) => assert_eq!(ArrayFile::open(&path).unwrap_err().code(), "io"),
+        }
+    }
+}

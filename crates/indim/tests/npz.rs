@@ -1,0 +1,191 @@
+//! Members of `.npz` archives: those that NumPy writes, and damaged or hostile ones.
+
+mod common;
+
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+use common::{data, dense};
+use indim::files::{ArrayFile, FileError, read_npz_member, write_npy_to};
+use indim::{ArrayType, DType};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// An archive with these members.
+fn archive(members: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(method);
+    for (name, bytes) in members {
+        writer.start_file(*name, options).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// Bytes 0 to `count`, as a file.
+fn npy(count: usize) -> Vec<u8> {
+    let mut file = Vec::new();
+    let elements: Vec<u8> = (0..count).map(|index| index as u8).collect();
+    write_npy_to(&mut file, &ArrayType::new(DType::U8, [count]), &elements).unwrap();
+    file
+}
+
+fn read(archive: &[u8], member: &str) -> Result<ArrayFile, FileError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    fs::write(&path, archive).unwrap();
+    read_npz_member(&path, member)
+}
+
+#[test]
+fn archives_of_numpy_are_read() {
+    for name in ["saved.npz", "compressed.npz"] {
+        for member in ["x", "x.npy"] {
+            let x = dense(&read_npz_member(&data(name), member).unwrap().view());
+            assert_eq!(x.array_type().to_string(), "f64[2, 3]");
+            assert_eq!(x.elements::<f64>().unwrap(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        }
+        let none = read_npz_member(&data(name), "none").unwrap();
+        assert_eq!(none.array_type().to_string(), "f64[0, 3]");
+    }
+}
+
+#[test]
+fn members_longer_than_any_header_are_read_whole() {
+    let steps = dense(&read_npz_member(&data("compressed.npz"), "steps").unwrap().view());
+    let expected: Vec<i32> = (0..70_000).map(|step| step % 250).collect();
+    assert_eq!(steps.elements::<i32>().unwrap(), expected);
+    // Around the length that is read at first, of which the header takes 128 bytes.
+    for count in (128 * 1024 - 132)..(128 * 1024 - 122) {
+        let bytes = archive(&[("x.npy", &npy(count))], CompressionMethod::Stored);
+        assert_eq!(read(&bytes, "x").unwrap().bytes().len(), count);
+    }
+}
+
+#[test]
+fn a_missing_member_is_told_with_those_there_are() {
+    let error = read_npz_member(&data("compressed.npz"), "y").unwrap_err();
+    assert_eq!(error.code(), "no-member");
+    let message = "compressed.npz: there is no member `y`; there are: none, steps, x";
+    assert!(error.to_string().ends_with(message), "{error}");
+    let error = read(&archive(&[], CompressionMethod::Stored), "y").unwrap_err();
+    assert!(error.to_string().contains("no member `y`; the archive is empty"), "{error}");
+}
+
+#[test]
+fn members_are_found_by_their_whole_name_only() {
+    let npy = npy(1);
+    let names = ["../../x.npy", "/y.npy", "a/b.npy", "z.npy.npy", "é.npy", ""];
+    let members: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, &npy[..])).collect();
+    let bytes = archive(&members, CompressionMethod::Deflated);
+    for member in ["../../x", "/y", "a/b", "z.npy", "é", ""] {
+        assert_eq!(read(&bytes, member).unwrap().bytes(), [0], "{member}");
+    }
+    for member in ["x", "y", "b", "z", "e"] {
+        assert_eq!(read(&bytes, member).unwrap_err().code(), "no-member", "{member}");
+    }
+}
+
+#[test]
+fn members_that_are_no_arrays() {
+    let code = |bytes: &[u8]| {
+        read(&archive(&[("x", bytes)], CompressionMethod::Deflated), "x").unwrap_err().code()
+    };
+    assert_eq!(code(b""), "not-npy");
+    assert_eq!(code(b"some text"), "not-npy");
+    assert_eq!(code(&npy(5)[..100]), "bad-header");
+    assert_eq!(code(&npy(5)[..130]), "wrong-length");
+    assert_eq!(code(&[&npy(5)[..], b"more"].concat()), "wrong-length");
+    assert_eq!(code(&[&npy(200_000)[..], b"more"].concat()), "wrong-length");
+    assert_eq!(code(&npy(200_000)[..199_000]), "wrong-length");
+}
+
+/// A file that claims `count` bytes and has as many zeros as given.
+fn claiming(count: usize, zeros: usize) -> Vec<u8> {
+    let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({count},)}}");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((header.len() as u16).to_le_bytes());
+    file.extend(header.as_bytes());
+    file.resize(file.len() + zeros, 0);
+    file
+}
+
+#[test]
+fn claims_of_the_header_take_no_memory() {
+    for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+        for zeros in [0, 10, 300_000] {
+            let bytes = archive(&[("x.npy", &claiming(1 << 50, zeros))], method);
+            let error = read(&bytes, "x").unwrap_err();
+            assert_eq!(error.code(), "wrong-length", "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_bomb_is_read_no_further_than_its_header_asks() {
+    // 64 MiB of zeros in 64 KiB, of which the header asks for ten.
+    let bytes = archive(&[("x.npy", &claiming(10, 64 << 20))], CompressionMethod::Deflated);
+    assert!(bytes.len() < 100_000);
+    let error = read(&bytes, "x").unwrap_err();
+    assert_eq!(error.code(), "wrong-length");
+    assert!(error.to_string().contains("asks for 10 bytes of elements"), "{error}");
+}
+
+#[test]
+fn sizes_that_the_archive_tells_wrong() {
+    let good = archive(&[("x.npy", &npy(1000))], CompressionMethod::Deflated);
+    // The directory at the end: its sizes, compressed and not, at 20 and 24 bytes from its start.
+    let directory = good.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
+    for at in [20, 24] {
+        for size in [0, 1, 100, 1 << 20, u32::MAX - 1, u32::MAX] {
+            let mut lying = good.clone();
+            lying[directory + at..directory + at + 4].copy_from_slice(&u32::to_le_bytes(size));
+            match read(&lying, "x") {
+                // Where the compressed data ends by itself nobody needs the directory's sizes.
+                Ok(array) => assert_eq!(array.bytes().len(), 1000),
+                Err(error) => assert!(error.to_string().contains("x.npz: "), "{error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_byte_of_an_archive_damaged() {
+    let npy = npy(5);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+        let good = archive(&[("x.npy", &npy), ("y.npy", &npy)], method);
+        for position in 0..good.len() {
+            for change in [1, 0x80, 0xff] {
+                let mut damaged = good.clone();
+                damaged[position] ^= change;
+                fs::write(&path, &damaged).unwrap();
+                if let Ok(array) = read_npz_member(&path, "x") {
+                    // Each member has a checksum, so that what is read is what was written.
+                    assert_eq!(array.bytes(), [0, 1, 2, 3, 4], "byte {position}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn archives_cut_off_anywhere() {
+    let good = archive(&[("x.npy", &npy(5))], CompressionMethod::Deflated);
+    for length in 0..good.len() {
+        let error = read(&good[..length], "x").unwrap_err();
+        assert!(["bad-archive", "io"].contains(&error.code()), "{length}: {error}");
+    }
+}
+
+#[test]
+fn paths_that_hold_no_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let code = |path: &Path| read_npz_member(path, "x").unwrap_err().code();
+    assert_eq!(code(folder.path()), "not-a-file");
+    assert_eq!(code(&folder.path().join("missing.npz")), "io");
+    assert_eq!(read(b"", "x").unwrap_err().code(), "bad-archive");
+    assert_eq!(read(&npy(5), "x").unwrap_err().code(), "bad-archive");
+}

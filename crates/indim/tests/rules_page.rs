@@ -1,0 +1,73 @@
+//! The examples of `docs/rules.md`, each through the oracle.
+
+use indim::oracle::verdict;
+use serde_json::{Map, Value, json};
+
+const OPERATIONS: [&str; 5] = ["add", "select", "clamp", "broadcast", "broadcast_in_dim"];
+
+/// The case and the expected verdict of a line such as `xla add [2,3] [3] dims=[1] -> [2,3] maps [0,1] [1]`.
+fn read_example(line: &str) -> (Value, Map<String, Value>) {
+    let (question, answer) = line.split_once(" -> ").expect("an example has an arrow");
+    let list = |text: &str| serde_json::from_str::<Value>(text).expect("a list or a number");
+    let mut words = question.split_whitespace();
+    let mut case = json!({"rule": words.next(), "operands": []});
+    for word in words {
+        match word.split_once('=') {
+            Some((attribute, value)) => case[attribute] = list(value),
+            None if OPERATIONS.contains(&word) => case["op"] = json!(word),
+            None => {
+                let operands = case["operands"].as_array_mut().expect("a list");
+                operands.push(json!({"dtype": "f32", "shape": list(word)}));
+            }
+        }
+    }
+    if case["op"] == "select" {
+        case["operands"][0]["dtype"] = json!("bool");
+    }
+    let mut expected = Map::new();
+    let words: Vec<&str> = answer.split_whitespace().collect();
+    match words[..] {
+        [shape] => expected.insert("shape".into(), list(shape)),
+        [shape, "maps", ref maps @ ..] => {
+            expected.insert("shape".into(), list(shape));
+            expected.insert("maps".into(), maps.iter().map(|map| list(map)).collect())
+        }
+        [label, code] => {
+            expected.insert("rule".into(), json!(label));
+            expected.insert("code".into(), json!(code))
+        }
+        _ => panic!("no answer: {line}"),
+    };
+    (case, expected)
+}
+
+#[test]
+fn every_example_of_the_page_holds() {
+    let page = include_str!("../../../docs/rules.md");
+    let mut count = 0;
+    for block in page.split("```rules\n").skip(1) {
+        let (examples, _) = block.split_once("```").expect("a block ends");
+        for line in examples.lines() {
+            let (case, expected) = read_example(line);
+            let given = verdict(&case.to_string());
+            let given: Value = serde_json::from_str(&given).expect("a verdict is JSON");
+            for (key, value) in expected {
+                assert_eq!(given[&key], value, "{line}\n{given}");
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 70, "{count} examples were found");
+}
+
+#[test]
+fn the_page_has_every_label() {
+    let page = include_str!("../../../docs/rules.md");
+    for label in ["E", "N", "X", "P"]
+        .into_iter()
+        .zip([5, 2, 9, 5])
+        .flat_map(|(letter, count)| (1..=count).map(move |number| format!("| {letter}{number} |")))
+    {
+        assert!(page.contains(&label), "{label}");
+    }
+}
