@@ -90,7 +90,9 @@ fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
 /// The strides in bytes of a dense row-major array.
 pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
     let size = array_type.dtype.size() as isize;
-    array_type.shape.row_major_strides().into_iter().map(|stride| stride * size).collect()
+    let strides = array_type.shape.row_major_strides().into_iter();
+    // Only a shape that no array in memory can have saturates.
+    strides.map(|stride| stride.saturating_mul(size)).collect()
 }
 
 /// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.

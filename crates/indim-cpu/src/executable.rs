@@ -92,7 +92,8 @@ pub enum RunError {
         /// The array's type.
         given: ArrayType,
     },
-    /// Elements of one output share memory, or two outputs do.
+    /// Elements of one output share memory, or the memory between the first and the last byte of one
+    /// output overlaps that of another.
     OutputsOverlap {
         /// The position of one.
         first: usize,
@@ -457,8 +458,9 @@ impl Memory<'_, '_, '_> {
     }
 }
 
+/// Whether two ranges share an address; an empty one shares none.
 fn overlap(a: &core::ops::Range<usize>, b: &core::ops::Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+    a.start.max(b.start) < a.end.min(b.end)
 }
 
 /// The numbers 0, 1, 2, ... in `dtype`.
