@@ -10,9 +10,9 @@ cargo xtask COMMAND
   demo          real data: iris measurements standardised, a picture normalised
   test          everything that must pass: format, clippy, documentation, all tests, the Python package
   python        the last of these: the wheel built, installed into a clean environment, tested
-  ops           writes docs/ops.md from the table of operations
-  accuracy      measures the functions over all arguments of 32 bits, with records and checksums
   bless         write what the compiler does now into the documents it is tested against
+  ops           write docs/ops.md from the table of operations and the record of their accuracy
+  accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops [--threads N] [--job TEXT] [--size 64MiB]
   bench-python  the Python package against NumPy, numexpr and JAX
   asan          the tests of the crates with unsafe code under AddressSanitizer";
