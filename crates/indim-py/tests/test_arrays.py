@@ -210,3 +210,14 @@ def test_half_precision_and_complex_numbers():
         np.testing.assert_array_equal(traced[0], result)
         assert traced[1].dtype == traced[2].dtype == np.zeros(0, dtype).real.dtype
     assert indim.evaluate("z * k", k=2j).dtype == np.complex128
+
+
+def test_subclasses_of_arrays(tmp_path):
+    with pytest.raises(TypeError, match="`x.data`"):
+        indim.evaluate("x + 1", x=np.ma.array([1.0, 2.0], mask=[True, False]))
+    with pytest.raises(TypeError, match="masked"):
+        indim.evaluate("x + 1", x=np.ma.array([1, 2], mask=[True, False], dtype=">i4"))
+    mapped = np.memmap(tmp_path / "x", dtype=np.float64, mode="w+", shape=(4,))
+    indim.evaluate("x + 1", x=np.arange(4.0), out=mapped)
+    result = indim.evaluate("mapped * 2")
+    assert type(result) is np.ndarray and result.tolist() == [2, 4, 6, 8]
