@@ -373,7 +373,7 @@ impl Buffer {
     /// # Safety
     /// The elements are not initialised: whoever asks must write each of them before the buffer is
     /// read or handed out.
-    pub(crate) unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
+    pub unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
         let bytes =
             array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let (first, memory) = allocate(bytes).ok_or(ArrayError::OutOfMemory { bytes })?;
@@ -383,6 +383,11 @@ impl Buffer {
     /// Element type and shape.
     pub fn array_type(&self) -> &ArrayType {
         &self.array_type
+    }
+
+    /// The address of the first byte, for those who keep the buffer and lend its memory themselves.
+    pub fn as_mut_ptr(&mut self) -> NonNull<u8> {
+        self.first
     }
 
     /// The elements' bytes in row-major order, in the machine's byte order.

@@ -232,14 +232,11 @@ impl Executable {
         &self.loops.outputs
     }
 
-    /// Whether a run over dense arrays has work enough for several threads.
+    /// Whether a run has work enough for several threads.
     ///
     /// A run that has not computes on the calling thread and touches no thread pool.
     pub fn is_parallel(&self) -> bool {
-        let plans = self.programs.iter().zip(&self.dense_plans);
-        plans
-            .filter_map(|(program, plan)| Some((program, plan.as_ref()?)))
-            .any(|(program, plan)| parallel::is_parallel(program, &plan.0))
+        self.programs.iter().any(parallel::is_parallel)
     }
 
     /// What a run will read, write and hold.
