@@ -68,9 +68,10 @@ impl Number for c64 {
 /// Whether `theirs` is as near to `ours` as results of this tolerance must be.
 #[cfg(feature = "peers")]
 pub(crate) fn is_near(ours: f64, theirs: f64, tolerance: f64) -> bool {
-    let both_nan = ours.is_nan() && theirs.is_nan();
-    let scale = ours.abs().max(1.0);
-    both_nan || ours == theirs || (ours - theirs).abs() <= tolerance * scale
+    if ours.is_finite() {
+        return (ours - theirs).abs() <= tolerance * ours.abs().max(1.0);
+    }
+    ours == theirs || (ours.is_nan() && theirs.is_nan())
 }
 
 #[cfg(all(test, feature = "peers"))]

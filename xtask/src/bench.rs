@@ -1,9 +1,8 @@
 //! `cargo xtask bench`: switches on the peers, and makes the environment for those in Python.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use crate::cargo;
+use crate::{cargo, python};
 
 /// Runs the benchmarks; `--peers` and `--python` are for here, the rest for the program.
 pub(crate) fn bench(arguments: &[&str]) -> bool {
@@ -21,45 +20,26 @@ pub(crate) fn bench(arguments: &[&str]) -> bool {
     if !switches.contains(&"--python") {
         return cargo(&run, &variables);
     }
-    let Some(interpreter) = python() else { return false };
+    let Some(interpreter) = interpreter() else { return false };
+    let interpreter = interpreter.to_string_lossy();
     run.extend(["--python", &interpreter]);
     cargo(&run, &variables)
 }
 
 /// The interpreter of an environment under `target/` with what `requirements.txt` says.
-fn python() -> Option<String> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let environment = root.join("target/bench-python");
+fn interpreter() -> Option<PathBuf> {
+    let root = crate::root();
+    let folder = root.join("target/bench-python");
     let requirements = root.join("bench/python/requirements.txt");
-    let folder = if cfg!(windows) { "Scripts" } else { "bin" };
-    let interpreter = environment.join(folder).join("python");
-    let path = interpreter.to_str()?.to_owned();
+    let interpreter = python::environment(&root, &folder)?;
     // A copy says what is installed.
-    let installed = environment.join("requirements.txt");
-    let wanted = std::fs::read(&requirements).ok();
-    if wanted.is_some() && wanted == std::fs::read(&installed).ok() {
-        return Some(path);
+    let installed = folder.join("requirements.txt");
+    let wanted = std::fs::read(&requirements).ok()?;
+    if std::fs::read(&installed).is_ok_and(|installed| installed == wanted) {
+        return Some(interpreter);
     }
-    let made = run("python3", &["-m".into(), "venv".into(), environment])
-        && run(
-            &path,
-            &["-m".into(), "pip".into(), "install".into(), "-r".into(), requirements.clone()],
-        );
-    let copied = made && std::fs::copy(&requirements, &installed).is_ok();
-    copied.then_some(path)
-}
-
-/// Runs a program; says what it runs.
-fn run(program: &str, arguments: &[PathBuf]) -> bool {
-    eprintln!(
-        "+ {program} {}",
-        arguments.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(" ")
-    );
-    match Command::new(program).args(arguments).status() {
-        Ok(status) => status.success(),
-        Err(error) => {
-            eprintln!("{program} cannot be run: {error}");
-            false
-        }
-    }
+    let install = ["install".as_ref(), "--requirement".as_ref(), requirements.as_os_str()];
+    let succeeded = python::pip(&root, &interpreter, &install)
+        && std::fs::copy(&requirements, &installed).is_ok();
+    succeeded.then_some(interpreter)
 }

@@ -1,18 +1,22 @@
 //! Developer commands. `cargo xtask` lists them.
 
 mod bench;
+mod python;
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask COMMAND
-  demo     real data: iris measurements standardised, a picture normalised
-  test     everything that must pass: format, clippy, documentation, all tests
-  ops      writes docs/ops.md from the table of operations
-  accuracy measures the functions over all arguments of 32 bits, with records and checksums
-  bless    write what the compiler does now into the documents it is tested against
-  bench    the benchmarks, with the ratio to hand-written loops and to peers; `bench --help` says more
-  asan     the tests of the crates with unsafe code under AddressSanitizer";
+  demo          real data: iris measurements standardised, a picture normalised
+  test          everything that must pass: format, clippy, documentation, all tests, the Python package
+  python        the last of these: the wheel built, installed into a clean environment, tested
+  bless         write what the compiler does now into the documents it is tested against
+  ops           write docs/ops.md from the table of operations and the record of their accuracy
+  accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
+  bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
+  bench-python  the Python package against NumPy, numexpr and JAX
+  asan          the tests of the crates with unsafe code under AddressSanitizer";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +24,8 @@ fn main() -> ExitCode {
     let succeeded = match arguments.first().map(String::as_str) {
         Some("demo") => demo(),
         Some("test") => test(),
+        Some("python") => python::test(&root()),
+        Some("bench-python") => python::bench(&root()),
         Some("bless") => {
             cargo(&["test", "--package", "indim", "--test", "documents"], &[("INDIM_BLESS", "1")])
         }
@@ -35,11 +41,29 @@ fn main() -> ExitCode {
     if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).to_owned()
+}
+
 fn test() -> bool {
     cargo(&["fmt", "--all", "--check"], &[])
         && cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])
         && cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
         && cargo(&["test", "--workspace"], &[])
+        // The compiler's optimisations must not change a bit.
+        && cargo(&["test", "--release", "--package", "indim-cpu", "--tests"], &[])
+        && python_package()
+}
+
+/// The Python package, where there is a Python: everything else is to be had with Rust alone.
+fn python_package() -> bool {
+    if !python::is_available() {
+        eprintln!("NOT TESTED: the Python package, which needs python3 (3.10 or later) with venv");
+        return true;
+    }
+    python::test(&root())
 }
 
 /// The main job on the data that the repository ships.
@@ -112,11 +136,10 @@ fn asan() -> bool {
 fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
     eprintln!("+ cargo {}", arguments.join(" "));
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let status = Command::new(cargo)
         .args(arguments)
         .envs(variables.iter().copied())
-        .current_dir(root)
+        .current_dir(root())
         .status();
     match status {
         Ok(status) => status.success(),

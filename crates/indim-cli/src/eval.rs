@@ -1,6 +1,7 @@
 //! `indim eval`: an expression over files and literals, printed or written to a file.
 
 use std::io::{self, IsTerminal};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -114,6 +115,7 @@ fn run_with_bar(executable: &Executable, inputs: &[ArrayView<'_>]) -> Result<Buf
         if bar.elapsed() > Duration::from_millis(500) {
             bar.set_position(done as u64);
         }
+        ControlFlow::Continue(())
     };
     let results = executable.run_with_progress(inputs, &progress);
     bar.finish_and_clear();

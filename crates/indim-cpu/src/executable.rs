@@ -1,6 +1,7 @@
 //! Executables: a graph compiled for this machine, to be run on arrays.
 
 use core::fmt;
+use core::ops::ControlFlow;
 
 use indim_graph::lower::loop_nest::{Access, BufferId, LoopNest, LoopProgram};
 use indim_graph::lower::lower;
@@ -51,7 +52,11 @@ impl Forecast {
     }
 }
 
-/// Why a run did not start.
+/// Hears how many elements have been computed since the last call, from any thread; stops the run by
+/// `Break`.
+pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
+
+/// Why a run did not start, or stopped.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunError {
@@ -87,7 +92,8 @@ pub enum RunError {
         /// The array's type.
         given: ArrayType,
     },
-    /// Elements of one output share memory, or two outputs do.
+    /// Elements of one output share memory, or the memory between the first and the last byte of one
+    /// output overlaps that of another.
     OutputsOverlap {
         /// The position of one.
         first: usize,
@@ -96,6 +102,8 @@ pub enum RunError {
     },
     /// Memory for outputs or temporaries.
     Memory(ArrayError),
+    /// `progress` stopped the run; the caller's outputs may have been written in part.
+    Stopped,
 }
 
 impl fmt::Display for RunError {
@@ -120,6 +128,7 @@ impl fmt::Display for RunError {
                 write!(formatter, "outputs {first} and {second} share memory")
             }
             RunError::Memory(error) => write!(formatter, "{error}"),
+            RunError::Stopped => formatter.write_str("the run was stopped"),
         }
     }
 }
@@ -223,6 +232,13 @@ impl Executable {
         &self.loops.outputs
     }
 
+    /// Whether a run has work enough for several threads.
+    ///
+    /// A run that has not computes on the calling thread and touches no thread pool.
+    pub fn is_parallel(&self) -> bool {
+        self.programs.iter().any(parallel::is_parallel)
+    }
+
     /// What a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
         let bytes = |types: &[ArrayType]| -> usize {
@@ -246,17 +262,18 @@ impl Executable {
     /// # Errors
     /// When an input does not fit, or memory cannot be had.
     pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Buffer>, RunError> {
-        self.run_with_progress(inputs, &|_| {})
+        self.run_with_progress(inputs, &|_| ControlFlow::Continue(()))
     }
 
-    /// As [`Executable::run`]; `progress` hears how many elements have been computed since the last call.
+    /// As [`Executable::run`]; `progress` hears how many elements have been computed since the last
+    /// call, and may stop the run.
     ///
     /// # Errors
     /// As [`Executable::run`].
     pub fn run_with_progress(
         &self,
         inputs: &[ArrayView<'_>],
-        progress: &(dyn Fn(usize) + Sync),
+        progress: &Progress<'_>,
     ) -> Result<Vec<Buffer>, RunError> {
         self.check_inputs(inputs)?;
         // SAFETY: the nests write every element of every output.
@@ -281,10 +298,11 @@ impl Executable {
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
     ) -> Result<(), RunError> {
-        self.run_into_with_progress(inputs, outputs, &|_| {})
+        self.run_into_with_progress(inputs, outputs, &|_| ControlFlow::Continue(()))
     }
 
-    /// As [`Executable::run_into`]; `progress` hears how many elements have been computed since the last call.
+    /// As [`Executable::run_into`]; `progress` hears how many elements have been computed since the last
+    /// call, and may stop the run.
     ///
     /// # Errors
     /// As [`Executable::run_into`].
@@ -292,7 +310,7 @@ impl Executable {
         &self,
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
-        progress: &(dyn Fn(usize) + Sync),
+        progress: &Progress<'_>,
     ) -> Result<(), RunError> {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
@@ -360,7 +378,7 @@ impl Executable {
         &self,
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
-        progress: &(dyn Fn(usize) + Sync),
+        progress: &Progress<'_>,
     ) -> Result<(), RunError> {
         // SAFETY: the nest that computes a temporary writes all of it before another reads it.
         let allocate = |t: &ArrayType| unsafe { Buffer::uninitialised(t.clone()) };
@@ -390,7 +408,10 @@ impl Executable {
             let bases: Vec<*mut u8> = operands.map(|access| memory.first(access)).collect();
             // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
             // and temporaries overlap nothing; the level was detected.
-            unsafe { parallel::run(program, plan, wiring, &Bases(&bases), progress) }
+            let flow = unsafe { parallel::run(program, plan, wiring, &Bases(&bases), progress) };
+            if flow.is_break() {
+                return Err(RunError::Stopped);
+            }
         }
         Ok(())
     }
@@ -434,8 +455,9 @@ impl Memory<'_, '_, '_> {
     }
 }
 
+/// Whether two ranges share an address; an empty one shares none.
 fn overlap(a: &core::ops::Range<usize>, b: &core::ops::Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+    a.start.max(b.start) < a.end.min(b.end)
 }
 
 /// The numbers 0, 1, 2, ... in `dtype`.
@@ -467,5 +489,5 @@ fn copy(from: &Buffer, to: &mut ArrayViewMut<'_>, level: Level) -> Result<(), Ru
         .expect("invariant: the result's type exists");
     let options = CompileOptions { level, optimize: false };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");
-    executable.execute(&[from.view()], core::slice::from_mut(to), &|_| {})
+    executable.execute(&[from.view()], core::slice::from_mut(to), &|_| ControlFlow::Continue(()))
 }

@@ -22,7 +22,7 @@ mod program;
 mod wiring;
 
 pub use array::{ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, row_major_strides};
-pub use executable::{CompileOptions, Executable, Forecast, RunError, compile};
+pub use executable::{CompileOptions, Executable, Forecast, Progress, RunError, compile};
 pub use kernel::{KernelFn, convert_kernel, elementwise_kernel, memory};
 pub use level::{Level, UnknownLevel};
 pub use mapped_file::MappedFile;

@@ -1,8 +1,11 @@
 //! How the tiles of a plan are shared out among threads.
 
+use core::ops::{ControlFlow, Range};
+
 use indim_graph::lower::loop_nest::Access;
 use rayon::prelude::*;
 
+use crate::executable::Progress;
 use crate::execute::{Bases, run_tiles};
 use crate::plan::Plan;
 use crate::program::Program;
@@ -17,10 +20,18 @@ const CHUNK_BYTES: usize = 256 * 1024;
 /// Chunks per thread, so that a thread that is held up does not hold up all.
 const CHUNKS_PER_THREAD: usize = 8;
 
+/// Between two calls of `progress` a thread does about this much work.
+const PIECE_BYTES: usize = 8 * 1024 * 1024;
+
 /// A computed value weighs as much as this many bytes moved.
 const BYTES_PER_INSTRUCTION: usize = 2;
 
-/// Runs all tiles of `plan`, by several threads where that pays.
+/// Whether a run is work enough for several threads.
+pub(crate) fn is_parallel(program: &Program) -> bool {
+    work(program) >= SERIAL_BYTES
+}
+
+/// Runs all tiles of `plan`, by several threads where that pays, until `progress` stops it.
 ///
 /// # Safety
 /// As [`run_tiles`], for all tiles.
@@ -29,28 +40,40 @@ pub(crate) unsafe fn run(
     plan: &Plan,
     wiring: &Wiring,
     bases: &Bases<'_>,
-    progress: &(dyn Fn(usize) + Sync),
-) {
+    progress: &Progress<'_>,
+) -> ControlFlow<()> {
     let tiles = plan.tiles();
     let per_tile = plan.tile_steps * plan.step_elements;
-    let bytes = tiles.saturating_mul(per_tile).saturating_mul(bytes_per_element(program));
-    let threads = rayon::current_num_threads();
-    let chunks = match bytes < SERIAL_BYTES {
-        true => 1,
-        false => (bytes / CHUNK_BYTES).clamp(1, tiles.min(threads * CHUNKS_PER_THREAD)),
-    };
-    let run_chunk = |chunk: usize| {
-        let range = tiles * chunk / chunks..tiles * (chunk + 1) / chunks;
+    let run_chunk = |range: Range<usize>| {
         let elements = range.len() * per_tile;
         // SAFETY: the caller's promise; the ranges of the chunks are disjoint.
         unsafe { run_tiles(program, plan, wiring, bases, range) }
-        progress(elements);
+        progress(elements)
     };
-    match chunks {
-        1 => run_chunk(0),
-        _ if threads == 1 => (0..chunks).for_each(run_chunk),
-        _ => (0..chunks).into_par_iter().for_each(run_chunk),
+    let bytes = work(program);
+    if bytes < SERIAL_BYTES {
+        return run_chunk(0..tiles);
     }
+    let threads = rayon::current_num_threads();
+    let chunks = (bytes / CHUNK_BYTES).clamp(1, tiles.min(threads * CHUNKS_PER_THREAD));
+    let pieces = (bytes / chunks / PIECE_BYTES).max(1);
+    // A chunk is run in pieces, between which the run can be stopped.
+    let run_pieces = |chunk: usize| {
+        let chunk = tiles * chunk / chunks..tiles * (chunk + 1) / chunks;
+        let at = |piece: usize| chunk.start + chunk.len() * piece / pieces;
+        (0..pieces).try_for_each(|piece| run_chunk(at(piece)..at(piece + 1)))
+    };
+    match threads {
+        1 => (0..chunks).try_for_each(run_pieces),
+        _ => (0..chunks).into_par_iter().try_for_each(run_pieces),
+    }
+}
+
+/// The weight of a whole run, however its arrays lie in memory.
+fn work(program: &Program) -> usize {
+    let elements =
+        program.sizes().iter().fold(1usize, |product, &size| product.saturating_mul(size));
+    elements.saturating_mul(bytes_per_element(program))
 }
 
 /// The weight of one element: what is moved and what is computed.

@@ -36,5 +36,5 @@ pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use op::{Arity, Binary, Law, Op, OpVisitor, Ternary, Unary, UnknownOp, operations};
 pub use passes::optimize;
 pub use text::graph::{ParseError, ParseErrorKind};
-pub use text::{ExprError, ExprErrorKind, Expression, Limits, Literal, promote};
+pub use text::{Binding, ExprError, ExprErrorKind, Expression, Limits, Literal, promote};
 pub use verify::{VerifyError, VerifyErrorKind, verify};

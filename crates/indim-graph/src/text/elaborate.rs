@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 use indim_shape::{RuleSet, Shape};
 
-use super::Expression;
 use super::error::{ExprError, ExprErrorKind, Span};
 use super::function::{Attribute, Function, Manner, operation_of};
 use super::literal::{Literal, fold_binary, fold_unary};
@@ -17,6 +16,7 @@ use super::syntax::{
     AttributeValue, BinaryOperator, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator,
 };
 use super::typing::{self, OperandType, Plan};
+use super::{Binding, Expression};
 use crate::builder::{GraphBuilder, Value};
 use crate::dtype::DType;
 use crate::error::{GraphError, GraphErrorKind};
@@ -32,11 +32,20 @@ enum Operand<'b> {
     Array(Value<'b>),
 }
 
+impl<'b> From<Binding<'b>> for Operand<'b> {
+    fn from(binding: Binding<'b>) -> Self {
+        match binding {
+            Binding::Array(value) => Operand::Array(value),
+            Binding::Number(literal) => Operand::Literal(literal),
+        }
+    }
+}
+
 pub(super) struct Elaborator<'e, 'b> {
     expression: &'e Expression,
     pub(super) builder: &'b GraphBuilder,
     pub(super) rule: Option<&'e RuleSet>,
-    bindings: HashMap<&'e str, Value<'b>>,
+    bindings: HashMap<&'e str, Binding<'b>>,
     /// What the nodes before the present one have become.
     operands: Vec<Operand<'b>>,
 }
@@ -55,7 +64,7 @@ struct Operation<'o> {
 pub(super) fn elaborate<'e, 'b>(
     expression: &'e Expression,
     builder: &'b GraphBuilder,
-    bindings: &'e [(&str, Value<'b>)],
+    bindings: &[(&'e str, Binding<'b>)],
     rule: Option<&'e RuleSet>,
 ) -> Elaborated<Value<'b>> {
     let bindings = bindings.iter().copied().collect();
@@ -82,8 +91,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     fn name(&self, name: &str, mark: Span) -> Elaborated<Operand<'b>> {
-        if let Some(value) = self.bindings.get(name) {
-            return Ok(Operand::Array(*value));
+        if let Some(binding) = self.bindings.get(name) {
+            return Ok((*binding).into());
         }
         Literal::constant(name).map(Operand::Literal).ok_or_else(|| {
             let suggestion = closest(name, self.bindings.keys().copied()).map(str::to_owned);

@@ -45,6 +45,15 @@ impl Default for Limits {
     }
 }
 
+/// What a name of an expression stands for.
+#[derive(Debug, Clone, Copy)]
+pub enum Binding<'b> {
+    /// A value of the graph.
+    Array(Value<'b>),
+    /// A number that adapts to what it meets, as one written in the text does.
+    Number(Literal),
+}
+
 /// A parsed expression, which can be built into any graph.
 ///
 /// ```
@@ -109,6 +118,32 @@ impl Expression {
         &self,
         builder: &'b GraphBuilder,
         bindings: &[(&str, Value<'b>)],
+        rule: Option<&RuleSet>,
+    ) -> Result<Value<'b>, ExprError> {
+        let bindings: Vec<(&str, Binding<'b>)> =
+            bindings.iter().map(|&(name, value)| (name, Binding::Array(value))).collect();
+        elaborate::elaborate(self, builder, &bindings, rule)
+    }
+
+    /// As [`build`](Self::build), where names may also stand for numbers that adapt.
+    ///
+    /// ```
+    /// use indim_graph::{Binding, DType, Expression, GraphBuilder, Limits, Literal};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let bindings = [("x", Binding::Array(x)), ("k", Binding::Number(Literal::Float(0.5)))];
+    /// let result = Expression::parse("x * k", &Limits::default())?.build_bound(&b, &bindings, None)?;
+    /// assert_eq!(result.array_type()?.to_string(), "f32[3]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_bound<'b>(
+        &self,
+        builder: &'b GraphBuilder,
+        bindings: &[(&str, Binding<'b>)],
         rule: Option<&RuleSet>,
     ) -> Result<Value<'b>, ExprError> {
         elaborate::elaborate(self, builder, bindings, rule)

@@ -1,0 +1,82 @@
+"""Element-wise computation on NumPy arrays in which every broadcast is explicit, checked and free.
+
+``evaluate`` computes expressions given as text, with numexpr's habits; ``jit`` compiles Python functions;
+``indim.xla``, ``indim.numpy``, ``indim.pdpd`` and their kin hold every operation under one rule.
+"""
+
+from __future__ import annotations
+
+import json as _json
+import os as _os
+
+from . import _indim
+from ._errors import ElementTypeError, ExprError, IndimError, ShapeError, UnknownNameError
+from ._explain import Explanation, explain
+from ._functions import broadcast_in_dim, broadcast_to, convert_element_type, reshape, transpose
+from ._indim import (
+    broadcast_shapes,
+    convert,
+    evaluate,
+    get_num_threads,
+    keep_memory,
+    re_evaluate,
+    set_num_threads,
+    validate,
+)
+from ._jit import CompiledFunction, jit
+from ._operations import define as _define
+from . import none, numpy, onnx_legacy, pdpd, stablehlo, xla
+
+__version__ = _indim.__version__
+
+_functions_by_attributes = _define("by attributes")
+for _function in _functions_by_attributes.values():
+    _function.__module__ = __name__
+globals().update(_functions_by_attributes)
+del _function
+
+
+def oracle(case):
+    """The verdict on one case, a dict or a line of JSON: what the rules say of it, and the values if it has data."""
+    text = case if isinstance(case, str) else _json.dumps(case)
+    return _json.loads(_indim._verdict(text))
+
+
+if hasattr(_os, "register_at_fork"):
+    # A forked child has none of its parent's threads.
+    _os.register_at_fork(after_in_child=_indim._forget_threads)
+
+__all__ = sorted(
+    {
+        "CompiledFunction",
+        "ElementTypeError",
+        "ExprError",
+        "Explanation",
+        "IndimError",
+        "ShapeError",
+        "UnknownNameError",
+        "broadcast_in_dim",
+        "broadcast_shapes",
+        "broadcast_to",
+        "convert",
+        "convert_element_type",
+        "evaluate",
+        "explain",
+        "get_num_threads",
+        "jit",
+        "keep_memory",
+        "none",
+        "numpy",
+        "onnx_legacy",
+        "oracle",
+        "pdpd",
+        "re_evaluate",
+        "reshape",
+        "set_num_threads",
+        "stablehlo",
+        "transpose",
+        "validate",
+        "xla",
+    }
+    | set(_functions_by_attributes)
+)

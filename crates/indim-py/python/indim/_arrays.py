@@ -1,0 +1,89 @@
+"""Whatever holds numbers as a NumPy array, and NumPy's opinion on casts. Called by the compiled part."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+#: NumPy's names of the element types.
+NUMPY_NAMES = {
+    "bool": "bool",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "c64": "complex64",
+    "c128": "complex128",
+}
+
+_INDIM_NAMES = {numpy: indim for indim, numpy in NUMPY_NAMES.items()}
+
+_ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__")
+
+
+def numpy_dtype(name):
+    """The NumPy dtype of an element type of indim, or of one of NumPy's names for it."""
+    name = NUMPY_NAMES.get(name, name)
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)
+
+
+def indim_name(dtype):
+    """indim's name of an element type, given as anything that NumPy takes for one."""
+    if isinstance(dtype, str) and dtype in NUMPY_NAMES:
+        return dtype
+    name = np.dtype(dtype).name
+    if name not in _INDIM_NAMES:
+        raise TypeError(f"indim has no element type {name}")
+    return _INDIM_NAMES[name]
+
+
+def as_array(value, name):
+    """``value`` as an array in native byte order, without a copy where its protocols allow it."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"`{name}` is a masked array; compute on `{name}.data`, or on `{name}.filled(...)`")
+    if isinstance(value, np.ndarray):
+        array = value
+    elif hasattr(value, "__dlpack__") and not any(hasattr(value, p) for p in _ARRAY_PROTOCOLS):
+        array = np.from_dlpack(value)
+    else:
+        array = np.asarray(value)
+    if array.dtype.name not in _INDIM_NAMES:
+        kind = "an object" if array.dtype == object else f"an array of {array.dtype}"
+        raise TypeError(f"`{name}` is {kind} ({type(value).__name__}); indim computes with numbers and bool")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def check_cast(from_name, to_name, casting):
+    """Raises what NumPy raises where a result of one type may not be cast to another."""
+    source, target = numpy_dtype(from_name), numpy_dtype(to_name)
+    if not np.can_cast(source, target, casting=casting):
+        raise TypeError(f"cannot cast the result from {source} to {target} of `out` with casting={casting!r}")
+
+
+_TYPE = re.compile(r"\s*(?P<dtype>\w+)?\s*\[(?P<sizes>[\d\s,]*)\]\s*")
+
+
+def placeholder(value):
+    """A type such as ``"f32[2, 3]"`` as an array of this type without memory; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    match = _TYPE.fullmatch(value)
+    if match is None:
+        raise ValueError(f"{value!r} is no type; write 'f32[2, 3]'")
+    sizes = [int(size) for size in match["sizes"].split(",") if size.strip()]
+    return np.broadcast_to(np.zeros((), numpy_dtype(match["dtype"] or "f32")), sizes)

@@ -1,0 +1,44 @@
+"""The exceptions. Raised by the compiled part, from `error.rs`."""
+
+from __future__ import annotations
+
+
+class IndimError(Exception):
+    """A mistake that indim found before it computed anything.
+
+    ``code`` is the stable name of the mistake, ``rule`` the label of the rule that was broken,
+    ``operand`` the position of the guilty operand, ``axis`` that of its axis; each is ``None`` where
+    there is none.
+    """
+
+    def __init__(self, message, code="", rule=None, operand=None, axis=None, text=None, span=None):
+        super().__init__(message)
+        self.code = code
+        self.rule = rule
+        self.operand = operand
+        self.axis = axis
+        self.text = text
+        self.span = span
+
+    def __str__(self):
+        return str(self.args[0])
+
+    def __reduce__(self):
+        details = (self.code, self.rule, self.operand, self.axis, self.text, self.span)
+        return type(self), (self.args[0], *details)
+
+
+class ShapeError(IndimError, ValueError):
+    """Shapes that do not broadcast, or a shape that is not possible. The message draws them."""
+
+
+class ElementTypeError(IndimError, TypeError):
+    """Element types that an operation does not take, or that differ where no rule converts them."""
+
+
+class ExprError(IndimError, ValueError):
+    """A text that is no expression. The message shows the place with a caret; ``text`` and ``span`` hold it."""
+
+
+class UnknownNameError(ExprError, KeyError):
+    """A name of an expression that nothing is bound to."""

@@ -1,0 +1,48 @@
+"""Explanations: what a broadcast, an expression or a function does."""
+
+from __future__ import annotations
+
+import json
+
+from . import _arrays
+from ._indim import _explain_expression, _explain_shapes
+
+
+class Explanation(str):
+    """A text, with the same as data in ``json`` and as a drawing in ``svg``; notebooks show the drawing."""
+
+    def __new__(cls, text, json_text, svg):
+        self = super().__new__(cls, text)
+        self._json_text = json_text
+        self.svg = svg
+        return self
+
+    @property
+    def json(self):
+        """The explanation as a dict."""
+        return json.loads(self._json_text)
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def __repr__(self):
+        return str(self)
+
+    def __reduce__(self):
+        return Explanation, (str(self), self._json_text, self.svg)
+
+
+def explain(*what, rule="numpy", dims=None, axis=None, target=None, **operands):
+    """Explains an expression or a bare rule.
+
+    ``explain("add(x, v, dims=[1])", x="f32[2, 3]", v="f32[3]")`` explains an expression over arrays or types;
+    ``explain((2, 3), (3,), rule="pdpd", axis=1)`` explains what a rule makes of shapes.
+    """
+    if what and isinstance(what[0], str):
+        if len(what) > 1 or not (dims is None and axis is None and target is None):
+            raise TypeError("an expression states `dims=` and `axis=` in its text; operands are keywords")
+        bound = [(name, _arrays.placeholder(value)) for name, value in operands.items()]
+        return Explanation(*_explain_expression(what[0], bound, rule))
+    if operands:
+        raise TypeError("operands by name belong to an expression")
+    return Explanation(*_explain_shapes(list(what), rule, dims, axis, target))

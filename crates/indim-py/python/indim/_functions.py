@@ -1,0 +1,130 @@
+"""Operations as functions: on arrays at once, on tracing values as a step of the program.
+
+An operation is the text of one call, such as ``add(x, y, dims=[1])``, over its operands.
+"""
+
+from __future__ import annotations
+
+from . import _arrays
+from ._indim import evaluate
+from ._tracing import Tracer
+
+_NAMES = ("x", "y", "z")
+
+
+def integers(values):
+    """A list of integers as the text of expressions writes it."""
+    values = [values] if isinstance(values, int) else values
+    return "[" + ", ".join(str(int(value)) for value in values) + "]"
+
+
+def apply(function, operands, attributes="", rule="numpy", out=None):
+    """One operation on arrays, numbers or tracing values."""
+    for operand in operands:
+        if isinstance(operand, Tracer):
+            if out is not None:
+                raise TypeError("`out` has no meaning inside of a function that is compiled")
+            return operand._step(function, operands, attributes, rule)
+    names = _NAMES[: len(operands)]
+    text = f"{function}({', '.join(names)}{attributes})"
+    return evaluate(text, dict(zip(names, operands)), {}, out=out, rule=rule)
+
+
+def unary(function, doc, rule="numpy"):
+    """The function of one operand that calls ``function`` of the expression language."""
+
+    def operation(x, *, out=None):
+        return apply(function, (x,), rule=rule, out=out)
+
+    return _named(operation, function, doc)
+
+
+def plain(function, count, doc, rule):
+    """The function of ``count`` operands under a rule without attributes."""
+    if count == 2:
+
+        def operation(x, y, *, out=None):
+            return apply(function, (x, y), rule=rule, out=out)
+    else:
+
+        def operation(x, y, z, *, out=None):
+            return apply(function, (x, y, z), rule=rule, out=out)
+
+    return _named(operation, function, doc)
+
+
+def xla(function, doc):
+    """The function of two operands under XLA's rule."""
+
+    def operation(x, y, *, broadcast_dimensions=None, out=None):
+        attributes = "" if broadcast_dimensions is None else f", dims={integers(broadcast_dimensions)}"
+        return apply(function, (x, y), attributes, "xla", out)
+
+    return _named(operation, function, doc)
+
+
+def pdpd(function, count, doc, rule="pdpd"):
+    """The function of two or three operands under a rule with an axis."""
+    if count == 2:
+
+        def operation(x, y, *, axis=None, out=None):
+            return apply(function, (x, y), _axis(axis), rule, out)
+    else:
+
+        def operation(x, y, z, *, axis=None, out=None):
+            return apply(function, (x, y, z), _axis(axis), rule, out)
+
+    return _named(operation, function, doc)
+
+
+def by_attributes(function, count, doc):
+    """The function that follows xla, pdpd or numpy, as its attributes say."""
+
+    def operation(*operands, broadcast_dimensions=None, axis=None, out=None):
+        if len(operands) != count:
+            raise TypeError(f"{function}() takes {count} operands, not {len(operands)}")
+        if broadcast_dimensions is not None and axis is not None:
+            raise TypeError(f"{function}() takes broadcast_dimensions (xla) or axis (pdpd), not both")
+        attributes = _axis(axis)
+        if broadcast_dimensions is not None:
+            attributes = f", dims={integers(broadcast_dimensions)}"
+        return apply(function, operands, attributes, "numpy", out)
+
+    return _named(operation, function, doc)
+
+
+def _axis(axis):
+    return "" if axis is None else f", axis={int(axis)}"
+
+
+def _named(operation, name, doc):
+    operation.__name__ = operation.__qualname__ = name
+    operation.__doc__ = doc
+    return operation
+
+
+def convert_element_type(x, dtype, *, out=None):
+    """``x`` with every element converted to ``dtype``."""
+    return apply(_arrays.indim_name(dtype), (x,), out=out)
+
+
+def broadcast_in_dim(x, shape, broadcast_dimensions, *, out=None):
+    """Axis ``i`` of ``x`` lands on axis ``broadcast_dimensions[i]`` of ``shape``; it may permute."""
+    attributes = f", shape={integers(shape)}, dims={integers(broadcast_dimensions)}"
+    return apply("broadcast_in_dim", (x,), attributes, out=out)
+
+
+def broadcast_to(x, shape, *, out=None):
+    """``x`` broadcast to ``shape``: right-aligned, and only ``x`` expands."""
+    return apply("broadcast_to", (x,), f", {integers(shape)}", out=out)
+
+
+def reshape(x, shape, *, out=None):
+    """The same elements in row-major order under another shape; one size may be -1."""
+    return apply("reshape", (x,), f", {integers(shape)}", out=out)
+
+
+def transpose(x, permutation=None, *, out=None):
+    """Result axis ``i`` is axis ``permutation[i]`` of ``x``; without a list all axes are reversed."""
+    attributes = "" if permutation is None else f", {integers(permutation)}"
+    return apply("transpose", (x,), attributes, out=out)

@@ -1,0 +1,100 @@
+"""``jit``: Python functions compiled for the types and ranks that they are called with."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+
+from . import _arrays
+from ._explain import Explanation
+from ._indim import CompiledFunction as _CompiledFunction
+from ._tracing import binder, trace
+
+
+class CompiledFunction(_CompiledFunction):
+    """A Python function that runs as one fused program.
+
+    It is run once on tracing values for each combination of element types and ranks, and the program is
+    compiled for each combination of shapes. Calls take ``out=``, ``order=`` and ``casting=`` beside the
+    function's own arguments. Python numbers are part of the program and adapt to the arrays they meet;
+    NumPy's scalars are arrays of rank 0.
+    """
+
+    def __new__(cls, function, static=()):
+        name = getattr(function, "__qualname__", repr(function))
+        static = (static,) if isinstance(static, str) else tuple(static)
+        names, always_bind, bind, call = binder(function, name)
+        unknown = [given for given in static if given not in names]
+        if unknown:
+            raise TypeError(f"{name}: static={unknown[0]!r} is none of the parameters {names}")
+        is_static = [name in static for name in names]
+        self = super().__new__(cls, call, names, is_static, always_bind, bind, trace)
+        functools.update_wrapper(self, function)
+        self.static = static
+        return self
+
+    def __init__(self, function, static=()):
+        pass
+
+    def __repr__(self):
+        return f"<indim.jit of {getattr(self.__wrapped__, '__qualname__', self.__wrapped__)!r}>"
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    def explain(self, *args, **kwargs):
+        """The program for these arguments, or for those of the last call: text, ``.json``, ``.svg``.
+
+        An argument may be a type such as ``"f32[2, 3]"`` instead of an array.
+        """
+        args = [_arrays.placeholder(value) for value in args]
+        kwargs = {key: _arrays.placeholder(value) for key, value in kwargs.items()}
+        explained = self._explain(*args, **kwargs)
+        if explained is None:
+            raise ValueError("the function was not called yet; give arguments or types such as 'f32[2, 3]'")
+        return Explanation(*explained)
+
+    def _repr_svg_(self):
+        explained = self._explain()
+        return None if explained is None else Explanation(*explained).svg
+
+    def __reduce__(self):
+        function = self.__wrapped__
+        module = sys.modules.get(getattr(function, "__module__", None))
+        found = module
+        for part in getattr(function, "__qualname__", "").split("."):
+            found = getattr(found, part, None)
+        if found is self and not function.__qualname__.endswith(".__wrapped__"):
+            # The name of the function leads to this object, so the function goes by a name of its own.
+            function.__qualname__ += ".__wrapped__"
+        return _restore, (function, self.static)
+
+
+def _restore(function, static):
+    """The compiled function of a pickle: the one of the module, where there is one."""
+    found = sys.modules.get(function.__module__)
+    for part in function.__qualname__.split("."):
+        if part == "__wrapped__" and isinstance(found, CompiledFunction) and found.__wrapped__ is function:
+            return found
+        found = getattr(found, part, None)
+    return CompiledFunction(function, static)
+
+
+def jit(function=None, *, static=()):
+    """Compiles a function of arrays that is made of element-wise operations.
+
+    ``static`` names the arguments that are no arrays: they are passed to the function as they are, and each
+    value is compiled for.
+
+    >>> import indim, numpy as np
+    >>> @indim.jit
+    ... def standardise(x, mean, deviation):
+    ...     return (x - mean) / deviation
+    >>> standardise(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([2.0, 3.0]), np.array([1.0, 1.0]))
+    array([[-1., -1.],
+           [ 1.,  1.]])
+    """
+    if function is None:
+        return functools.partial(jit, static=static)
+    return CompiledFunction(function, static)

@@ -1,0 +1,79 @@
+"""The operations as functions, one set for each rule. Called by the modules that hold them."""
+
+from __future__ import annotations
+
+from . import _functions
+from ._indim import _operations
+
+#: Names that NumPy and the array API use, for operations that the table calls otherwise.
+_OTHER_NAMES = {
+    "abs": ["absolute", "fabs"],
+    "acos": ["arccos"],
+    "acosh": ["arccosh"],
+    "asin": ["arcsin"],
+    "asinh": ["arcsinh"],
+    "atan": ["arctan"],
+    "atan2": ["arctan2"],
+    "atanh": ["arctanh"],
+    "clamp": ["clip"],
+    "conj": ["conjugate"],
+    "div": ["divide", "true_divide"],
+    "eq": ["equal"],
+    "is_finite": ["isfinite"],
+    "is_inf": ["isinf"],
+    "is_nan": ["isnan"],
+    "not": ["bitwise_invert", "bitwise_not", "invert", "logical_not"],
+    "popcnt": ["bitwise_count"],
+    "pow": ["power"],
+    "py_mod": ["mod", "remainder"],
+    "round_even": ["around", "rint", "round"],
+    "shr_arithmetic": ["bitwise_right_shift", "right_shift"],
+}
+
+#: Python's own words get an underscore.
+_PYTHON_WORDS = {"and": "and_", "or": "or_", "not": "not_"}
+
+#: What the text of an expression calls them, where it is not the name itself.
+_IN_TEXT = {"and": "bitwise_and", "or": "bitwise_or", "not": "invert", "bitwise_invert": "invert"}
+
+
+def _names():
+    """``(name in Python, name in the text, arity, documentation)`` of every operation and alias."""
+    for name, arity, doc, aliases in _operations():
+        for known in {name: None, **dict.fromkeys(aliases + _OTHER_NAMES.get(name, []))}:
+            yield _PYTHON_WORDS.get(known, known), _IN_TEXT.get(known, known), arity, doc
+
+
+def define(rule):
+    """The functions of a rule by name."""
+    functions = {}
+    for name, text, arity, doc in _names():
+        if rule == "onnx-legacy" and arity == 3:
+            continue
+        if text in ("mod", "remainder") and rule not in ("numpy", "by attributes"):
+            # Under NumPy's rule this is `py_mod`; XLA and OpenVINO mean `rem` by it.
+            text = "rem"
+        functions[name] = _function(rule, text, arity, doc)
+        functions[name].__name__ = functions[name].__qualname__ = name
+    return functions
+
+
+def _function(rule, text, arity, doc):
+    if arity == 1:
+        return _functions.unary(text, doc, "numpy" if rule in ("numpy", "by attributes") else rule)
+    if rule == "by attributes":
+        return _functions.by_attributes(text, arity, doc)
+    if rule == "xla" and arity == 2:
+        return _functions.xla(text, doc)
+    if rule in ("pdpd", "onnx-legacy"):
+        return _functions.pdpd(text, arity, doc, rule)
+    return _functions.plain(text, arity, doc, rule)
+
+
+def export(namespace, rule):
+    """Puts the functions of a rule into the namespace of a module."""
+    functions = define(rule)
+    for function in functions.values():
+        function.__module__ = namespace["__name__"]
+    namespace.update(functions)
+    namespace["__all__"] = sorted(functions)

@@ -1,0 +1,106 @@
+//! Mistakes as Python exceptions, whose classes are in `indim/_errors.py`.
+
+use indim::{
+    ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel, ShapeError, draw_error,
+};
+use pyo3::prelude::*;
+
+use crate::program::ProgramError;
+
+/// What an exception says, beside its class.
+#[derive(Default)]
+struct Report<'a> {
+    message: String,
+    code: &'a str,
+    rule: Option<&'a str>,
+    operand: Option<usize>,
+    axis: Option<usize>,
+    text: Option<&'a str>,
+    span: Option<(usize, usize)>,
+}
+
+impl Report<'_> {
+    /// The exception of class `name`, or the error that kept us from making it.
+    fn raise(self, py: Python<'_>, name: &str) -> PyErr {
+        let make = || -> PyResult<PyErr> {
+            let class = py.import("indim._errors")?.getattr(name)?;
+            let Report { message, code, rule, operand, axis, text, span } = self;
+            let message = message.trim_end().to_owned();
+            let exception = class.call1((message, code, rule, operand, axis, text, span))?;
+            Ok(PyErr::from_value(exception))
+        };
+        make().unwrap_or_else(|error| error)
+    }
+}
+
+/// The exception for a mistake in a program.
+pub(crate) fn program_error(py: Python<'_>, error: &ProgramError) -> PyErr {
+    match error {
+        ProgramError::Step { text, error } => expression_error(py, text, error),
+        ProgramError::Graph(error) => graph_error(py, error),
+    }
+}
+
+fn expression_error(py: Python<'_>, text: &str, error: &ExprError) -> PyErr {
+    let mut report = Report {
+        message: error.draw(text),
+        code: error.code(),
+        text: Some(text),
+        span: Some(characters(text, error)),
+        ..Report::default()
+    };
+    match &error.kind {
+        ExprErrorKind::Graph(graph) => {
+            let name = describe(graph, &mut report);
+            report.raise(py, name)
+        }
+        ExprErrorKind::UnknownName { .. } => report.raise(py, "UnknownNameError"),
+        _ => report.raise(py, "ExprError"),
+    }
+}
+
+/// The place of an error counted in characters, as Python counts.
+fn characters(text: &str, error: &ExprError) -> (usize, usize) {
+    let count = |end: usize| text.get(..end).map_or(text.len(), |text| text.chars().count());
+    (count(error.span.start), count(error.span.end))
+}
+
+/// The exception for a mistake in a graph.
+pub(crate) fn graph_error(py: Python<'_>, error: &GraphError) -> PyErr {
+    let mut report = Report { message: error.draw(), ..Report::default() };
+    let name = describe(error, &mut report);
+    report.raise(py, name)
+}
+
+/// Fills in what the error knows; returns the class of the exception.
+fn describe<'a>(error: &'a GraphError, report: &mut Report<'a>) -> &'static str {
+    report.code = error.code();
+    report.rule = error.label();
+    report.operand = error.operand();
+    match &error.kind {
+        GraphErrorKind::Shape(error) => {
+            report.axis = error.axis();
+            "ShapeError"
+        }
+        GraphErrorKind::ElementTypeNotAllowed { .. }
+        | GraphErrorKind::ElementTypeMismatch { .. } => "ElementTypeError",
+        _ => "ShapeError",
+    }
+}
+
+/// The exception for shapes that do not broadcast.
+pub(crate) fn shape_error(py: Python<'_>, error: &ShapeError, operation: &str) -> PyErr {
+    let names: Vec<String> =
+        (0..error.shapes().len()).map(|index| format!("operand {index}")).collect();
+    let labels: Vec<OperandLabel<'_>> =
+        names.iter().map(|name| OperandLabel { name, element_type: "" }).collect();
+    let report = Report {
+        message: draw_error(error, operation, &labels),
+        code: error.code(),
+        rule: Some(error.label()),
+        operand: error.operand(),
+        axis: error.axis(),
+        ..Report::default()
+    };
+    report.raise(py, "ShapeError")
+}

@@ -1,0 +1,296 @@
+//! `evaluate` and its kin, with numexpr's habits.
+
+use core::cell::RefCell;
+use std::sync::Arc;
+
+use indim::DType;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::error::program_error;
+use crate::layout::Order;
+use crate::numpy_api::{NumpyArray, Recognised, caller_namespaces};
+use crate::operand::Operand;
+use crate::program::{Compiled, Target};
+use crate::rule::Rule;
+use crate::run::run;
+use crate::text_cache::{CachedProgram, program_of_text};
+
+/// What `re_evaluate` does again.
+struct Last {
+    program: Arc<CachedProgram>,
+    out: Option<Py<PyAny>>,
+    order: Order,
+    casting: String,
+    keywords: Option<Py<PyDict>>,
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Arc<Last>>> = const { RefCell::new(None) };
+}
+
+/// Arguments that numexpr takes and that have no meaning here.
+const IGNORED: [&str; 5] = ["truediv", "optimization", "sanitize", "_frame_depth", "ex_uses_vml"];
+
+/// Where names are looked up: keywords, then local names, then global ones.
+struct Names<'a, 'py> {
+    keywords: Option<&'a Bound<'py, PyDict>>,
+    local: Option<Bound<'py, PyAny>>,
+    global: Option<Bound<'py, PyAny>>,
+}
+
+impl<'a, 'py> Names<'a, 'py> {
+    fn new(
+        py: Python<'py>,
+        keywords: Option<&'a Bound<'py, PyDict>>,
+        local: Option<Bound<'py, PyAny>>,
+        global: Option<Bound<'py, PyAny>>,
+    ) -> Self {
+        if local.is_some() && global.is_some() {
+            return Names { keywords, local, global };
+        }
+        let (caller_local, caller_global) = caller_namespaces(py);
+        Names {
+            keywords,
+            local: local.or(caller_local),
+            global: global.or(caller_global.map(Bound::into_any)),
+        }
+    }
+
+    fn find(&self, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(keywords) = self.keywords
+            && let Some(object) = keywords.get_item(name)?
+        {
+            return Ok(Some(object));
+        }
+        for namespace in [&self.local, &self.global].into_iter().flatten() {
+            if let Ok(namespace) = namespace.cast::<PyDict>() {
+                if let Some(object) = namespace.get_item(name)? {
+                    return Ok(Some(object));
+                }
+                continue;
+            }
+            match namespace.get_item(name) {
+                Ok(object) => return Ok(Some(object)),
+                Err(error) if error.is_instance_of::<PyKeyError>(namespace.py()) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The operands of a program. Names that are not found are left to the program's own message.
+    fn operands(&self, py: Python<'py>, cached: &CachedProgram) -> PyResult<Vec<Operand<'py>>> {
+        let mut operands = Vec::with_capacity(cached.names.len());
+        for (name, text) in cached.names.iter().zip(&cached.program.parameters) {
+            match self.find(name.bind(py))? {
+                Some(object) => operands.push(Operand::from_python(&object, text)?),
+                None => return Err(self.unknown_name(py, cached, &operands)),
+            }
+        }
+        Ok(operands)
+    }
+
+    /// The error of a program whose names are not all bound.
+    fn unknown_name(&self, py: Python<'_>, cached: &CachedProgram, found: &[Operand<'_>]) -> PyErr {
+        let types: Vec<_> = found.iter().map(Operand::operand_type).collect();
+        match cached.program.graph(&types, &[], false) {
+            Err(error) => program_error(py, &error),
+            Ok(_) => PyKeyError::new_err("a name of the expression is not bound"),
+        }
+    }
+}
+
+/// Evaluates an expression over arrays.
+///
+/// Names are looked up among the keywords, then in `local_dict` (the caller's local names), then in
+/// `global_dict` (the caller's global names). The result is a new array, or `out`.
+#[pyfunction]
+#[pyo3(signature = (ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", **kwargs))]
+#[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
+pub(crate) fn evaluate<'py>(
+    py: Python<'py>,
+    ex: &str,
+    local_dict: Option<Bound<'py, PyAny>>,
+    global_dict: Option<Bound<'py, PyAny>>,
+    out: Option<Bound<'py, PyAny>>,
+    order: &str,
+    casting: &str,
+    rule: &str,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let order = Order::parse(order)?;
+    let cached =
+        program_of_text(py, ex, Rule::parse(rule)?).map_err(|error| program_error(py, &error))?;
+    check_keywords(&cached, kwargs)?;
+    let names = Names::new(py, kwargs, local_dict, global_dict);
+    let operands = names.operands(py, &cached)?;
+    let result = run_expression(py, &cached, &operands, out.as_ref(), order, casting)?;
+    remember(cached, out, order, casting, kwargs);
+    Ok(result)
+}
+
+/// A keyword is a name of the expression, or one of numexpr's arguments that mean nothing here.
+fn check_keywords(cached: &CachedProgram, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    let Some(keywords) = keywords else { return Ok(()) };
+    for key in keywords.keys() {
+        let key: String = key.extract()?;
+        let is_known = cached.program.parameters.contains(&key)
+            || cached.program.steps.iter().any(|step| step.expression.mentions(&key))
+            || IGNORED.contains(&key.as_str());
+        if !is_known {
+            return Err(PyTypeError::new_err(format!(
+                "`{key}` is neither a name of the expression nor an argument of evaluate"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn remember(
+    program: Arc<CachedProgram>,
+    out: Option<Bound<'_, PyAny>>,
+    order: Order,
+    casting: &str,
+    keywords: Option<&Bound<'_, PyDict>>,
+) {
+    LAST.with_borrow_mut(|last| {
+        let is_same = last.as_ref().is_some_and(|last| {
+            Arc::ptr_eq(&last.program, &program)
+                && last.out.is_none()
+                && out.is_none()
+                && last.keywords.is_none()
+                && keywords.is_none()
+                && last.order == order
+                && last.casting == casting
+        });
+        if is_same {
+            return;
+        }
+        *last = Some(Arc::new(Last {
+            program,
+            out: out.map(Bound::unbind),
+            order,
+            casting: casting.to_owned(),
+            keywords: keywords.map(|keywords| keywords.clone().unbind()),
+        }));
+    });
+}
+
+/// Evaluates the last expression of this thread again, with the values that its names have now.
+#[pyfunction]
+#[pyo3(signature = (local_dict=None, global_dict=None, _frame_depth=None))]
+pub(crate) fn re_evaluate<'py>(
+    py: Python<'py>,
+    local_dict: Option<Bound<'py, PyAny>>,
+    global_dict: Option<Bound<'py, PyAny>>,
+    _frame_depth: Option<i64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let last = LAST.with_borrow(Clone::clone).ok_or_else(|| {
+        PyRuntimeError::new_err(
+            "there is nothing to evaluate again; call evaluate or validate first",
+        )
+    })?;
+    let keywords = last.keywords.as_ref().map(|keywords| keywords.bind(py));
+    let names = Names::new(py, keywords, local_dict, global_dict);
+    let operands = names.operands(py, &last.program)?;
+    let out = last.out.as_ref().map(|out| out.bind(py));
+    run_expression(py, &last.program, &operands, out, last.order, &last.casting)
+}
+
+/// Checks an expression as `evaluate` would, without computing. Returns the exception, or `None`.
+#[pyfunction]
+#[pyo3(signature = (ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", **kwargs))]
+#[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
+pub(crate) fn validate<'py>(
+    py: Python<'py>,
+    ex: &str,
+    local_dict: Option<Bound<'py, PyAny>>,
+    global_dict: Option<Bound<'py, PyAny>>,
+    out: Option<Bound<'py, PyAny>>,
+    order: &str,
+    casting: &str,
+    rule: &str,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let check = || -> PyResult<()> {
+        let order = Order::parse(order)?;
+        let cached = program_of_text(py, ex, Rule::parse(rule)?)
+            .map_err(|error| program_error(py, &error))?;
+        check_keywords(&cached, kwargs)?;
+        let names = Names::new(py, kwargs, local_dict, global_dict);
+        let operands = names.operands(py, &cached)?;
+        let array = out.as_ref().map(|out| output_array(out, "out")).transpose()?;
+        prepare(py, &cached, &operands, array.as_ref(), casting)?;
+        remember(cached, out.clone(), order, casting, kwargs);
+        Ok(())
+    };
+    match check() {
+        Ok(()) => Ok(None),
+        Err(error) if error.is_instance_of::<pyo3::exceptions::PyException>(py) => {
+            Ok(Some(error.into_value(py).into_bound(py).into_any()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A NumPy array to write to.
+pub(crate) fn output_array<'py>(out: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray<'py>> {
+    let problem = match NumpyArray::recognise(out)? {
+        Recognised::Array(array) if array.is_writeable() => return Ok(array),
+        Recognised::Array(_) => {
+            return Err(PyValueError::new_err(format!("`{name}` is read-only")));
+        }
+        Recognised::Foreign => "has an element type or byte order that indim does not write",
+        Recognised::Other => "is not a NumPy array",
+    };
+    Err(PyTypeError::new_err(format!("`{name}` {problem}")))
+}
+
+/// The compiled program, whose result fits `out`.
+fn prepare(
+    py: Python<'_>,
+    cached: &CachedProgram,
+    operands: &[Operand<'_>],
+    out: Option<&NumpyArray<'_>>,
+    casting: &str,
+) -> PyResult<Arc<Compiled>> {
+    let variant = |targets: &[Target]| {
+        cached.variant(operands, targets).map_err(|error| program_error(py, &error))
+    };
+    let plain = variant(&[])?;
+    let Some(out) = out else { return Ok(plain) };
+    let result = &plain.executable.outputs()[0];
+    if out.is_of(result) {
+        return Ok(plain);
+    }
+    check_cast(py, result.dtype, out.dtype(), casting)?;
+    variant(&[Target { array_type: out.array_type() }])
+}
+
+/// Whether NumPy casts `from` to `to` under `casting`.
+pub(crate) fn check_cast(py: Python<'_>, from: DType, to: DType, casting: &str) -> PyResult<()> {
+    if from == to {
+        return Ok(());
+    }
+    let check = py.import("indim._arrays")?.getattr("check_cast")?;
+    check.call1((from.name(), to.name(), casting))?;
+    Ok(())
+}
+
+fn run_expression<'py>(
+    py: Python<'py>,
+    cached: &CachedProgram,
+    operands: &[Operand<'py>],
+    out: Option<&Bound<'py, PyAny>>,
+    order: Order,
+    casting: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = out.map(|out| output_array(out, "out")).transpose()?;
+    let compiled = prepare(py, cached, operands, array.as_ref(), casting)?;
+    let outputs = array.map(|array| [array]);
+    let mut results =
+        run(py, &compiled, operands, outputs.as_ref().map(|outputs| &outputs[..]), order)?;
+    Ok(results.swap_remove(0).into_object())
+}

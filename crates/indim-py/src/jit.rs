@@ -1,0 +1,431 @@
+//! `CompiledFunction`: what `@indim.jit` makes of a Python function.
+//!
+//! A call looks for a variant that was compiled for its operands. Without one, a trace for their
+//! types and ranks is compiled for their shapes; without that, `indim/_tracing.py` runs the function
+//! on tracing values first.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+use crate::error::program_error;
+use crate::evaluate::{check_cast, output_array};
+use crate::layout::Order;
+use crate::numpy_api::NumpyArray;
+use crate::operand::{Operand, OperandType};
+use crate::program::{Compiled, Target};
+use crate::recorder::Recorder;
+use crate::rules::explain_program;
+use crate::run::run;
+use crate::text_cache::CachedProgram;
+
+/// Traces that are kept for a function; beyond that the oldest goes.
+const MOST_TRACES: usize = 64;
+
+/// An argument of a call.
+enum Argument<'py> {
+    Operand(Operand<'py>),
+    Static(Bound<'py, PyAny>),
+}
+
+/// What a trace was made for.
+enum ArgumentType {
+    Operand(OperandType),
+    Static(Py<PyAny>),
+}
+
+impl Argument<'_> {
+    /// Whether a trace for `expected` holds: element types and ranks are equal, and sizes where they matter.
+    fn is_of(&self, expected: &ArgumentType, has_used_sizes: bool) -> PyResult<bool> {
+        match (self, expected) {
+            (Argument::Operand(operand), ArgumentType::Operand(expected)) => {
+                Ok(match (operand, expected) {
+                    (Operand::Array(array), OperandType::Array(of)) if !has_used_sizes => {
+                        array.dtype() == of.dtype && array.sizes().len() == of.shape.rank()
+                    }
+                    _ => operand.is_of(expected),
+                })
+            }
+            (Argument::Static(object), ArgumentType::Static(expected)) => {
+                let expected = expected.bind(object.py());
+                Ok(object.is(expected)
+                    || (object.get_type().is(expected.get_type()) && object.eq(expected)?))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn argument_type(&self) -> ArgumentType {
+        match self {
+            Argument::Operand(operand) => ArgumentType::Operand(operand.operand_type()),
+            Argument::Static(object) => ArgumentType::Static(object.clone().unbind()),
+        }
+    }
+}
+
+/// How the results are returned.
+enum Structure {
+    Single,
+    Tuple,
+    List,
+    /// A dict with these keys.
+    Dict(Vec<Py<PyAny>>),
+}
+
+/// The operations that a function did for arguments of certain types.
+struct Trace {
+    arguments: Vec<ArgumentType>,
+    has_used_sizes: bool,
+    /// For each parameter that is bound to an argument, which one.
+    positions: Vec<usize>,
+    captured: Vec<Py<PyAny>>,
+    program: CachedProgram,
+    structure: Structure,
+}
+
+/// A Python function that is compiled for the types and ranks it is called with.
+#[pyclass(frozen, dict, weakref, subclass, module = "indim._indim", name = "CompiledFunction")]
+pub(crate) struct CompiledFunction {
+    function: Py<PyAny>,
+    names: Vec<String>,
+    /// Whether the argument at each position is static.
+    is_static: Vec<bool>,
+    /// Whether the function takes any number of arguments beyond the named ones.
+    has_rest: bool,
+    /// Brings positional and keyword arguments into one tuple.
+    bind: Py<PyAny>,
+    /// Runs the function on tracing values.
+    trace: Py<PyAny>,
+    traces: Mutex<Vec<Arc<Trace>>>,
+}
+
+impl CompiledFunction {
+    fn traces(&self) -> MutexGuard<'_, Vec<Arc<Trace>>> {
+        self.traces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn name(&self, position: usize) -> &str {
+        self.names.get(position).or(self.names.last()).map_or("argument", String::as_str)
+    }
+
+    /// All arguments by position, with defaults filled in.
+    fn bound<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let has_keywords = kwargs.is_some_and(|kwargs| !kwargs.is_empty());
+        if !has_keywords && !self.has_rest && args.len() == self.names.len() {
+            return Ok(args.clone());
+        }
+        let py = args.py();
+        let kwargs = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
+        Ok(self.bind.bind(py).call1((args, kwargs))?.cast_into::<PyTuple>()?)
+    }
+
+    fn arguments<'py>(&self, args: &Bound<'py, PyTuple>) -> PyResult<Vec<Argument<'py>>> {
+        let mut arguments = Vec::with_capacity(args.len());
+        for (position, object) in args.iter_borrowed().enumerate() {
+            if self.is_static.get(position).copied().unwrap_or(false) {
+                arguments.push(Argument::Static(object.to_owned()));
+                continue;
+            }
+            let name = self.name(position);
+            if object.is_none() {
+                return Err(PyTypeError::new_err(format!(
+                    "`{name}` is None; an argument that is no array is named in `static=`"
+                )));
+            }
+            arguments.push(Argument::Operand(Operand::from_python(&object, name)?));
+        }
+        Ok(arguments)
+    }
+
+    /// The trace for these arguments, made now if there is none.
+    fn trace(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Arc<Trace>> {
+        // Comparing static arguments calls Python code, which the lock must not be held for.
+        let known: Vec<Arc<Trace>> = self.traces().clone();
+        'traces: for trace in known.into_iter().rev() {
+            if trace.arguments.len() != arguments.len() {
+                continue;
+            }
+            for (argument, expected) in arguments.iter().zip(&trace.arguments) {
+                if !argument.is_of(expected, trace.has_used_sizes)? {
+                    continue 'traces;
+                }
+            }
+            return Ok(trace);
+        }
+        let trace = Arc::new(self.record(py, arguments)?);
+        let mut traces = self.traces();
+        if traces.len() >= MOST_TRACES {
+            traces.remove(0);
+        }
+        traces.push(Arc::clone(&trace));
+        Ok(trace)
+    }
+
+    /// Runs the function on tracing values.
+    fn record(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Trace> {
+        let recorder = Bound::new(py, Recorder::default())?;
+        let mut positions = Vec::new();
+        let mut values: Vec<(String, bool, Bound<'_, PyAny>)> = Vec::new();
+        for (position, argument) in arguments.iter().enumerate() {
+            let name = self.name(position).to_owned();
+            let (is_array, object) = match argument {
+                Argument::Operand(Operand::Array(array)) => {
+                    positions.push(position);
+                    (true, array.object().clone())
+                }
+                Argument::Operand(Operand::Number(number)) => (false, python_number(py, *number)?),
+                Argument::Static(object) => (false, object.clone()),
+            };
+            values.push((name, is_array, object));
+        }
+        let traced = self.trace.bind(py).call1((&self.function, &recorder, values))?;
+        let (kind, keys, outputs): (String, Vec<Py<PyAny>>, Vec<String>) = traced.extract()?;
+        let structure = match kind.as_str() {
+            "tuple" => Structure::Tuple,
+            "list" => Structure::List,
+            "dict" => Structure::Dict(keys),
+            _ => Structure::Single,
+        };
+        let recorded = recorder.get().take(outputs);
+        Ok(Trace {
+            arguments: arguments.iter().map(Argument::argument_type).collect(),
+            has_used_sizes: recorded.has_used_sizes,
+            positions,
+            captured: recorded.captured,
+            program: CachedProgram::new(py, recorded.program),
+            structure,
+        })
+    }
+}
+
+/// Whether a tracing value is among the arguments.
+fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    let tracer = args.py().import("indim._tracing")?.getattr("Tracer")?;
+    for object in args.iter_borrowed() {
+        if object.is_instance(&tracer)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn python_number(py: Python<'_>, number: indim::Literal) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match number {
+        indim::Literal::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
+        indim::Literal::Int(value) => value.into_pyobject(py)?.into_any(),
+        indim::Literal::Float(value) => value.into_pyobject(py)?.into_any(),
+    })
+}
+
+impl Trace {
+    /// The operands of the program: arrays among the arguments, then captured ones.
+    fn operands<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: Vec<Argument<'py>>,
+    ) -> PyResult<Vec<Operand<'py>>> {
+        let mut operands = Vec::with_capacity(self.positions.len() + self.captured.len());
+        for argument in arguments {
+            if let Argument::Operand(operand @ Operand::Array(_)) = argument {
+                operands.push(operand);
+            }
+        }
+        for object in &self.captured {
+            operands.push(Operand::from_python(object.bind(py), "captured array")?);
+        }
+        Ok(operands)
+    }
+
+    fn compiled(
+        &self,
+        py: Python<'_>,
+        operands: &[Operand<'_>],
+        outputs: Option<&[NumpyArray<'_>]>,
+        casting: &str,
+    ) -> PyResult<Arc<Compiled>> {
+        let variant = |targets: &[Target]| {
+            self.program.variant(operands, targets).map_err(|error| program_error(py, &error))
+        };
+        let plain = variant(&[])?;
+        let Some(outputs) = outputs else { return Ok(plain) };
+        let types = plain.executable.outputs();
+        if outputs.len() != types.len() {
+            return Err(PyValueError::new_err(format!(
+                "`out` has {} arrays for {} results",
+                outputs.len(),
+                types.len()
+            )));
+        }
+        if outputs.iter().zip(types).all(|(output, of)| output.is_of(of)) {
+            return Ok(plain);
+        }
+        for (output, of) in outputs.iter().zip(types) {
+            check_cast(py, of.dtype, output.dtype(), casting)?;
+        }
+        let targets: Vec<Target> =
+            outputs.iter().map(|output| Target { array_type: output.array_type() }).collect();
+        variant(&targets)
+    }
+
+    /// The arrays of `out`, in the order of the results.
+    fn outputs<'py>(&self, out: &Bound<'py, PyAny>) -> PyResult<Vec<NumpyArray<'py>>> {
+        match &self.structure {
+            Structure::Single => Ok(vec![output_array(out, "out")?]),
+            Structure::Tuple | Structure::List => {
+                let objects = out.try_iter().map_err(|_| {
+                    PyTypeError::new_err("`out` is a tuple of arrays, one for each result")
+                })?;
+                let array = |(index, object): (usize, PyResult<Bound<'py, PyAny>>)| {
+                    output_array(&object?, &format!("out[{index}]"))
+                };
+                objects.enumerate().map(array).collect()
+            }
+            Structure::Dict(keys) => {
+                let array =
+                    |key: &Py<PyAny>| output_array(&out.get_item(key)?, &format!("out[{key}]"));
+                keys.iter().map(array).collect()
+            }
+        }
+    }
+
+    fn returned<'py>(
+        &self,
+        py: Python<'py>,
+        results: Vec<NumpyArray<'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut objects = results.into_iter().map(NumpyArray::into_object);
+        match &self.structure {
+            Structure::Single => {
+                objects.next().ok_or_else(|| PyValueError::new_err("the function returned nothing"))
+            }
+            Structure::Tuple => Ok(PyTuple::new(py, objects.collect::<Vec<_>>())?.into_any()),
+            Structure::List => Ok(PyList::new(py, objects.collect::<Vec<_>>())?.into_any()),
+            Structure::Dict(keys) => {
+                let dict = PyDict::new(py);
+                for (key, object) in keys.iter().zip(objects) {
+                    dict.set_item(key, object)?;
+                }
+                Ok(dict.into_any())
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl CompiledFunction {
+    #[new]
+    fn new(
+        function: Py<PyAny>,
+        names: Vec<String>,
+        is_static: Vec<bool>,
+        has_rest: bool,
+        bind: Py<PyAny>,
+        trace: Py<PyAny>,
+    ) -> Self {
+        CompiledFunction {
+            function,
+            names,
+            is_static,
+            has_rest,
+            bind,
+            trace,
+            traces: Mutex::default(),
+        }
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = Options::take(py, kwargs)?;
+        let args = self.bound(args, options.rest.as_ref())?;
+        let arguments = match self.arguments(&args) {
+            // Called by a function that is being traced: its operations become that one's.
+            Err(_) if has_tracer(&args)? => return self.function.bind(py).call1(args),
+            arguments => arguments?,
+        };
+        let trace = self.trace(py, &arguments)?;
+        let operands = trace.operands(py, arguments)?;
+        let outputs = options.out.as_ref().map(|out| trace.outputs(out)).transpose()?;
+        let compiled = trace.compiled(py, &operands, outputs.as_deref(), &options.casting)?;
+        if let (Some(out), Some(outputs)) = (&options.out, &outputs) {
+            run(py, &compiled, &operands, Some(outputs), options.order)?;
+            return Ok(out.clone());
+        }
+        let results = run(py, &compiled, &operands, None, options.order)?;
+        trace.returned(py, results)
+    }
+
+    /// Text, JSON and SVG that explain the program for these arguments; without any, the last one.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn _explain<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<(String, String, String)>> {
+        let has_arguments = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
+        let (trace, types) = if has_arguments {
+            let arguments = self.arguments(&self.bound(args, kwargs)?)?;
+            let trace = self.trace(py, &arguments)?;
+            let operands = trace.operands(py, arguments)?;
+            let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
+            (trace, types)
+        } else {
+            let Some(trace) = self.traces().last().cloned() else { return Ok(None) };
+            let Some(types) = trace.program.last_types() else { return Ok(None) };
+            (trace, types)
+        };
+        explain_program(py, &trace.program.program, &types).map(Some)
+    }
+
+    /// How many combinations of types and ranks the function has been run for.
+    #[getter]
+    fn trace_count(&self) -> usize {
+        self.traces().len()
+    }
+}
+
+/// The keyword arguments of a call that are not the function's own.
+struct Options<'py> {
+    out: Option<Bound<'py, PyAny>>,
+    order: Order,
+    casting: String,
+    rest: Option<Bound<'py, PyDict>>,
+}
+
+impl<'py> Options<'py> {
+    fn take(py: Python<'py>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let mut options =
+            Options { out: None, order: Order::K, casting: String::new(), rest: None };
+        let Some(kwargs) = kwargs else { return Ok(options) };
+        let rest = kwargs.copy()?;
+        let take = |name: &str| -> PyResult<Option<Bound<'py, PyAny>>> {
+            let name = PyString::intern(py, name);
+            let value = rest.get_item(&name)?;
+            if value.is_some() {
+                rest.del_item(&name)?;
+            }
+            Ok(value.filter(|value| !value.is_none()))
+        };
+        options.out = take("out")?;
+        if let Some(order) = take("order")? {
+            options.order = Order::parse(order.cast::<PyString>()?.to_cow()?.as_ref())?;
+        }
+        options.casting = match take("casting")? {
+            Some(casting) => casting.extract()?,
+            None => "same_kind".to_owned(),
+        };
+        options.rest = Some(rest);
+        Ok(options)
+    }
+}

@@ -1,0 +1,48 @@
+//! The Python package `indim`: its compiled part, the module `indim._indim`.
+//!
+//! Read in this order: `operand.rs` (what Python gives), `program.rs` (what is compiled),
+//! `run.rs` (how it runs), then `evaluate.rs` and `jit.rs` (what users call). Unsafe code stands only
+//! in `numpy_api.rs`. The other half of the package, in Python, is in `python/indim/`.
+#![deny(unsafe_code)]
+#![warn(clippy::unwrap_used)]
+
+mod error;
+mod evaluate;
+mod jit;
+mod layout;
+#[expect(unsafe_code, reason = "NumPy's C interface")]
+mod numpy_api;
+mod operand;
+mod pool;
+mod program;
+mod recorder;
+mod rule;
+mod rules;
+mod run;
+mod text_cache;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the package `indim`.
+#[pymodule]
+mod _indim {
+    #[pymodule_export]
+    use crate::evaluate::{evaluate, re_evaluate, validate};
+    #[pymodule_export]
+    use crate::jit::CompiledFunction;
+    #[pymodule_export]
+    use crate::pool::{_forget_threads, get_num_threads, keep_memory, set_num_threads};
+    #[pymodule_export]
+    use crate::recorder::Recorder;
+    #[pymodule_export]
+    use crate::rules::{
+        _explain_expression, _explain_shapes, _operations, _verdict, broadcast_shapes, convert,
+    };
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,356 @@
+//! NumPy arrays as memory: reading one without a copy, and making one. Holds all unsafe code of the bindings.
+//!
+//! The fields of an array are read where NumPy's C interface puts them, which has been the same
+//! since NumPy 1.7; the functions come from the table that NumPy exports for extension modules.
+//! Called by `array.rs` and `run.rs`.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr::{self, NonNull};
+
+use indim::{ArrayType, ArrayView, ArrayViewMut, Buffer, DType};
+use pyo3::exceptions::{PyImportError, PyMemoryError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyCapsule, PyDict};
+
+/// `PyArrayObject` of NumPy's C interface.
+#[repr(C)]
+struct RawArray {
+    base: ffi::PyObject,
+    data: *mut c_char,
+    rank: c_int,
+    sizes: *const isize,
+    strides: *const isize,
+    owner: *mut ffi::PyObject,
+    element_type: *const RawElementType,
+    flags: c_int,
+}
+
+/// The beginning of `PyArray_Descr`, which NumPy 1 and 2 have in common.
+#[repr(C)]
+struct RawElementType {
+    base: ffi::PyObject,
+    scalar_type: *mut ffi::PyTypeObject,
+    kind: c_char,
+    character: c_char,
+    byte_order: c_char,
+    other_flags: c_char,
+    number: c_int,
+}
+
+const ALIGNED: c_int = 0x0100;
+const WRITEABLE: c_int = 0x0400;
+
+/// New arrays from this size on lie in memory that indim keeps for the next one: the first write to a
+/// page of new memory costs more than an operation on it.
+const LARGE_BYTES: usize = 1 << 20;
+
+/// The owner of such memory, which NumPy calls the base of the array.
+#[pyclass(frozen, module = "indim._indim")]
+struct Memory {
+    _buffer: Buffer,
+}
+
+type DescrFromType = unsafe extern "C" fn(c_int) -> *mut ffi::PyObject;
+type NewFromDescr = unsafe extern "C" fn(
+    *mut ffi::PyTypeObject,
+    *mut ffi::PyObject,
+    c_int,
+    *const isize,
+    *const isize,
+    *mut c_void,
+    c_int,
+    *mut ffi::PyObject,
+) -> *mut ffi::PyObject;
+
+type SetBaseObject = unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject) -> c_int;
+
+/// What we use of the table of NumPy's C interface.
+struct Api {
+    array_type: *mut ffi::PyTypeObject,
+    descr_from_type: DescrFromType,
+    new_from_descr: NewFromDescr,
+    set_base_object: SetBaseObject,
+    /// NumPy's number of `ml_dtypes.bfloat16`, where that is installed.
+    bfloat16: Option<c_int>,
+}
+
+// SAFETY: the table is part of a loaded module, never changes and is never freed.
+unsafe impl Send for Api {}
+// SAFETY: as above.
+unsafe impl Sync for Api {}
+
+static API: PyOnceLock<Api> = PyOnceLock::new();
+
+/// Positions in the table, as in NumPy's `__multiarray_api.h`.
+const ARRAY_TYPE: usize = 2;
+const DESCR_FROM_TYPE: usize = 45;
+const NEW_FROM_DESCR: usize = 94;
+const SET_BASE_OBJECT: usize = 282;
+
+fn api(py: Python<'_>) -> PyResult<&'static Api> {
+    API.get_or_try_init(py, || load(py))
+}
+
+fn load(py: Python<'_>) -> PyResult<Api> {
+    let module = py
+        .import("numpy._core._multiarray_umath")
+        .or_else(|_| py.import("numpy.core._multiarray_umath"))?;
+    let capsule = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
+    let table = capsule.pointer_checked(None)?.cast::<*mut c_void>();
+    // SAFETY: the capsule holds the table, whose entries at these positions have these types.
+    let mut api = unsafe {
+        Api {
+            array_type: (*table.add(ARRAY_TYPE).as_ptr()).cast(),
+            descr_from_type: core::mem::transmute::<*mut c_void, DescrFromType>(
+                *table.add(DESCR_FROM_TYPE).as_ptr(),
+            ),
+            new_from_descr: core::mem::transmute::<*mut c_void, NewFromDescr>(
+                *table.add(NEW_FROM_DESCR).as_ptr(),
+            ),
+            set_base_object: core::mem::transmute::<*mut c_void, SetBaseObject>(
+                *table.add(SET_BASE_OBJECT).as_ptr(),
+            ),
+            bfloat16: None,
+        }
+    };
+    let ndarray = py.import("numpy")?.getattr("ndarray")?;
+    if api.array_type.cast() != ndarray.as_ptr() {
+        return Err(PyImportError::new_err("NumPy's C interface is not the one that indim knows"));
+    }
+    api.bfloat16 = bfloat16_number(py);
+    Ok(api)
+}
+
+fn bfloat16_number(py: Python<'_>) -> Option<c_int> {
+    let scalar = py.import("ml_dtypes").ok()?.getattr("bfloat16").ok()?;
+    let dtype = py.import("numpy").ok()?.getattr("dtype").ok()?.call1((scalar,)).ok()?;
+    dtype.getattr("num").ok()?.extract().ok()
+}
+
+/// NumPy's numbers of the element types; those of C's `long` depend on the system.
+fn dtype_of_number(number: c_int, api: &Api) -> Option<DType> {
+    const LONG_IS_WIDE: bool = size_of::<core::ffi::c_long>() == 8;
+    Some(match number {
+        0 => DType::Bool,
+        1 => DType::I8,
+        2 => DType::U8,
+        3 => DType::I16,
+        4 => DType::U16,
+        5 => DType::I32,
+        6 => DType::U32,
+        7 if LONG_IS_WIDE => DType::I64,
+        8 if LONG_IS_WIDE => DType::U64,
+        7 => DType::I32,
+        8 => DType::U32,
+        9 => DType::I64,
+        10 => DType::U64,
+        11 => DType::F32,
+        12 => DType::F64,
+        14 => DType::C64,
+        15 => DType::C128,
+        23 => DType::F16,
+        _ if Some(number) == api.bfloat16 => DType::Bf16,
+        _ => return None,
+    })
+}
+
+fn number_of_dtype(dtype: DType, api: &Api) -> Option<c_int> {
+    if dtype == DType::Bf16 {
+        return api.bfloat16;
+    }
+    // The numbers of `long` come first: where it has 64 bits, it is NumPy's own int64.
+    (0..24).find(|&number| dtype_of_number(number, api) == Some(dtype))
+}
+
+/// A NumPy array, with its fields at hand.
+#[derive(Clone)]
+pub(crate) struct NumpyArray<'py> {
+    object: Bound<'py, PyAny>,
+    dtype: DType,
+}
+
+/// What an object is to the fast path.
+pub(crate) enum Recognised<'py> {
+    /// An array that can be used as it is.
+    Array(NumpyArray<'py>),
+    /// An array of an element type or byte order that the machine does not compute in.
+    Foreign,
+    /// No NumPy array.
+    Other,
+}
+
+impl<'py> NumpyArray<'py> {
+    /// Looks at an object without converting it.
+    pub(crate) fn recognise(object: &Bound<'py, PyAny>) -> PyResult<Recognised<'py>> {
+        let api = api(object.py())?;
+        // SAFETY: both are valid; the thread is attached.
+        let is_array = unsafe {
+            ffi::Py_TYPE(object.as_ptr()) == api.array_type
+                || ffi::PyObject_TypeCheck(object.as_ptr(), api.array_type) != 0
+        };
+        if !is_array {
+            return Ok(Recognised::Other);
+        }
+        // SAFETY: an array's element type is never null.
+        let element_type = unsafe { &*(*object.as_ptr().cast::<RawArray>()).element_type };
+        let is_native = element_type.byte_order
+            != if cfg!(target_endian = "little") { b'>' } else { b'<' } as c_char;
+        match dtype_of_number(element_type.number, api) {
+            Some(dtype) if is_native => {
+                Ok(Recognised::Array(NumpyArray { object: object.clone(), dtype }))
+            }
+            _ => Ok(Recognised::Foreign),
+        }
+    }
+
+    /// New memory for an array; `strides` in bytes say its layout, row-major without them.
+    ///
+    /// The elements are not initialised: whoever asks writes each of them before the array is handed out.
+    pub(crate) fn uninitialised(
+        py: Python<'py>,
+        array_type: &ArrayType,
+        strides: Option<&[isize]>,
+    ) -> PyResult<Self> {
+        let api = api(py)?;
+        let dtype = array_type.dtype;
+        let number = number_of_dtype(dtype, api).ok_or_else(|| {
+            PyTypeError::new_err(format!("NumPy has no {dtype}; `pip install ml_dtypes` adds it"))
+        })?;
+        let rank = array_type.shape.rank();
+        let strides = strides.filter(|strides| strides.len() == rank);
+        let bytes = array_type.shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
+        let mut memory = None;
+        if bytes >= LARGE_BYTES {
+            // SAFETY: only kernels write it and only NumPy reads it, to which any bytes are numbers.
+            let buffer = unsafe { Buffer::uninitialised(array_type.clone()) };
+            memory = Some(buffer.map_err(|error| PyMemoryError::new_err(error.to_string()))?);
+        }
+        let data = memory.as_mut().map_or(ptr::null_mut(), |m| m.as_mut_ptr().as_ptr().cast());
+        let flags = if memory.is_some() { ALIGNED | WRITEABLE } else { 0 };
+        // SAFETY: a shape's sizes fit `isize` once its byte count was checked, which every graph
+        // does, and have its layout; NumPy copies sizes and strides and owns the element type. The
+        // strides are a permutation of dense ones, so the elements fill the memory.
+        let array = unsafe {
+            let element_type = (api.descr_from_type)(number);
+            let array = (api.new_from_descr)(
+                api.array_type,
+                element_type,
+                rank as c_int,
+                array_type.shape.sizes().as_ptr().cast(),
+                strides.map_or(ptr::null(), <[isize]>::as_ptr),
+                data,
+                flags,
+                ptr::null_mut(),
+            );
+            Bound::from_owned_ptr_or_err(py, array)?
+        };
+        if let Some(buffer) = memory {
+            let owner = Bound::new(py, Memory { _buffer: buffer })?;
+            // SAFETY: NumPy takes over the reference to the owner, and frees it after the array.
+            if unsafe { (api.set_base_object)(array.as_ptr(), owner.into_ptr()) } != 0 {
+                return Err(PyErr::fetch(py));
+            }
+        }
+        Ok(NumpyArray { object: array, dtype })
+    }
+
+    fn raw(&self) -> &RawArray {
+        // SAFETY: the object is a NumPy array, which we hold; the fields are read while attached.
+        unsafe { &*self.object.as_ptr().cast::<RawArray>() }
+    }
+
+    /// The array as a Python object.
+    pub(crate) fn object(&self) -> &Bound<'py, PyAny> {
+        &self.object
+    }
+
+    /// The array as a Python object.
+    pub(crate) fn into_object(self) -> Bound<'py, PyAny> {
+        self.object
+    }
+
+    /// The element type.
+    pub(crate) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Whether the array may be written.
+    pub(crate) fn is_writeable(&self) -> bool {
+        self.raw().flags & WRITEABLE != 0
+    }
+
+    /// The sizes of the axes.
+    pub(crate) fn sizes(&self) -> &[usize] {
+        let raw = self.raw();
+        if raw.rank <= 0 {
+            return &[];
+        }
+        // SAFETY: an array has `rank` sizes, which are not negative.
+        unsafe { core::slice::from_raw_parts(raw.sizes.cast(), raw.rank as usize) }
+    }
+
+    /// The strides of the axes in bytes.
+    pub(crate) fn strides(&self) -> &[isize] {
+        let raw = self.raw();
+        if raw.rank <= 0 {
+            return &[];
+        }
+        // SAFETY: an array has `rank` strides.
+        unsafe { core::slice::from_raw_parts(raw.strides, raw.rank as usize) }
+    }
+
+    /// Whether element type and shape are these.
+    pub(crate) fn is_of(&self, array_type: &ArrayType) -> bool {
+        self.dtype == array_type.dtype && self.sizes() == array_type.shape.sizes()
+    }
+
+    /// Element type and shape.
+    pub(crate) fn array_type(&self) -> ArrayType {
+        ArrayType::new(self.dtype, self.sizes().to_vec())
+    }
+
+    fn first(&self) -> NonNull<u8> {
+        NonNull::new(self.raw().data.cast()).unwrap_or(NonNull::dangling())
+    }
+
+    /// The memory for reading; truth values as bytes, of which NumPy lets there be other than 0 and 1.
+    pub(crate) fn view(&self) -> ArrayView<'_> {
+        let mut stored = self.array_type();
+        if stored.dtype == DType::Bool {
+            stored.dtype = DType::U8;
+        }
+        // SAFETY: NumPy vouches that every element lies in memory that lives as long as the array,
+        // which we hold; NumPy refuses to resize an array with another reference. Writers on other
+        // threads are the user's to order, as with every NumPy function that releases the GIL.
+        unsafe { ArrayView::from_raw(stored, self.strides().to_vec(), self.first()) }
+    }
+
+    /// The memory for writing.
+    ///
+    /// # Errors
+    /// When the array is read-only.
+    pub(crate) fn view_mut(&self) -> PyResult<ArrayViewMut<'_>> {
+        if !self.is_writeable() {
+            return Err(pyo3::exceptions::PyValueError::new_err("`out` is read-only"));
+        }
+        // SAFETY: as for `view`, and the array is writeable; overlap with inputs and shared
+        // elements are checked by `run_into`.
+        Ok(unsafe {
+            ArrayViewMut::from_raw(self.array_type(), self.strides().to_vec(), self.first())
+        })
+    }
+}
+
+/// The namespaces in which the Python code that called us looks up names: local and global.
+pub(crate) fn caller_namespaces(
+    py: Python<'_>,
+) -> (Option<Bound<'_, PyAny>>, Option<Bound<'_, PyDict>>) {
+    // SAFETY: attached; both return borrowed references, or null when no Python code runs.
+    unsafe {
+        let locals = Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetLocals());
+        let globals = Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetGlobals());
+        (locals, globals.and_then(|globals| globals.cast_into().ok()))
+    }
+}

@@ -1,0 +1,140 @@
+//! What Python gives as an operand: an array, or a number that adapts to the arrays it meets.
+//!
+//! NumPy arrays are used where they are. Everything else becomes one by NumPy's own conversions:
+//! the buffer protocol, `__array_interface__`, `__array__`, DLPack, and last sequences of numbers.
+
+use indim::{ArrayType, Literal};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+
+use crate::numpy_api::{NumpyArray, Recognised};
+
+/// One operand of a call.
+pub(crate) enum Operand<'py> {
+    /// Elements in memory.
+    Array(NumpyArray<'py>),
+    /// A number without an element type of its own; part of the compiled program.
+    Number(Literal),
+}
+
+/// What a program was compiled for, one for each operand.
+#[derive(Debug, Clone)]
+pub(crate) enum OperandType {
+    /// Any array of this type.
+    Array(ArrayType),
+    /// This number.
+    Number(Literal),
+}
+
+impl<'py> Operand<'py> {
+    /// Reads `object`; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// When it is no array of numbers and cannot be made one, or a number beyond 128 bits.
+    pub(crate) fn from_python(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        match NumpyArray::recognise(object)? {
+            Recognised::Array(array) => {
+                refuse_mask(object, name)?;
+                Ok(Operand::Array(array))
+            }
+            Recognised::Foreign => converted(object, name).map(Operand::Array),
+            Recognised::Other => match number(object, name)? {
+                Some(number) => Ok(Operand::Number(number)),
+                None => converted(object, name).map(Operand::Array),
+            },
+        }
+    }
+
+    /// What has to be compiled for this operand.
+    pub(crate) fn operand_type(&self) -> OperandType {
+        match self {
+            Operand::Array(array) => OperandType::Array(array.array_type()),
+            Operand::Number(number) => OperandType::Number(*number),
+        }
+    }
+
+    /// Whether a program that was compiled for `expected` takes this operand.
+    pub(crate) fn is_of(&self, expected: &OperandType) -> bool {
+        match (self, expected) {
+            (Operand::Array(array), OperandType::Array(expected)) => array.is_of(expected),
+            (Operand::Number(number), OperandType::Number(expected)) => {
+                is_same_number(*number, *expected)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether two numbers are of one kind and value: -0.0 is not 0.0, and a NaN is itself.
+pub(crate) fn is_same_number(x: Literal, y: Literal) -> bool {
+    match (x, y) {
+        (Literal::Float(x), Literal::Float(y)) => x.to_bits() == y.to_bits(),
+        _ => x == y,
+    }
+}
+
+/// A Python number; `None` for everything else, NumPy's scalars among it: those have an element type.
+fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Literal>> {
+    if let Ok(value) = object.cast_exact::<PyFloat>() {
+        return Ok(Some(Literal::Float(value.value())));
+    }
+    if let Ok(value) = object.cast::<PyBool>() {
+        return Ok(Some(Literal::Bool(value.is_true())));
+    }
+    let is_number = object.is_instance_of::<PyInt>()
+        || object.is_instance_of::<PyFloat>()
+        || object.is_instance_of::<PyComplex>();
+    if !is_number || is_numpy_scalar(object)? {
+        return Ok(None);
+    }
+    if let Ok(value) = object.cast::<PyInt>() {
+        let value = value.extract::<i128>().map_err(|_| {
+            PyOverflowError::new_err(format!("`{name}` does not fit an integer of 128 bits"))
+        })?;
+        return Ok(Some(Literal::Int(value)));
+    }
+    if let Ok(value) = object.cast::<PyFloat>() {
+        return Ok(Some(Literal::Float(value.value())));
+    }
+    // A Python complex number: it becomes a scalar of NumPy's.
+    Ok(None)
+}
+
+static GENERIC: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static MASKED_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// A masked array would lose its mask.
+fn refuse_mask(array: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+    let py = array.py();
+    if array.get_type().is(NDARRAY.import(py, "numpy", "ndarray")?)
+        || !array.is_instance(MASKED_ARRAY.import(py, "numpy.ma", "MaskedArray")?)?
+    {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "`{name}` is a masked array; compute on `{name}.data`, or on `{name}.filled(...)`"
+    )))
+}
+
+/// Whether `object` is one of NumPy's scalars; some are Python numbers too.
+fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    object.is_instance(GENERIC.import(py, "numpy", "generic")?)
+}
+
+/// `object` as an array that the machine computes in, without a copy where that is possible.
+fn converted<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray<'py>> {
+    let py = object.py();
+    let array = AS_ARRAY.import(py, "indim._arrays", "as_array")?.call1((object, name))?;
+    match NumpyArray::recognise(&array)? {
+        Recognised::Array(array) => Ok(array),
+        _ => Err(PyTypeError::new_err(format!(
+            "`{name}` has elements of type {}, which indim does not compute with",
+            array.getattr("dtype")?
+        ))),
+    }
+}

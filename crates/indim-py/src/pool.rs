@@ -1,0 +1,92 @@
+//! The threads that compute: one pool, made when it is first needed, whose size users choose.
+//!
+//! The lock is only taken while attached to the interpreter, which a fork is too: no child finds it
+//! held. A child has none of its parent's threads; it forgets the pool and makes its own.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// More than any machine has, and less than would exhaust one.
+const MOST_THREADS: usize = 4096;
+
+struct Threads {
+    /// `None` until somebody asks.
+    count: Option<usize>,
+    pool: Option<Arc<ThreadPool>>,
+}
+
+static THREADS: Mutex<Threads> = Mutex::new(Threads { count: None, pool: None });
+
+fn threads() -> MutexGuard<'static, Threads> {
+    THREADS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Threads {
+    fn count(&mut self) -> usize {
+        *self.count.get_or_insert_with(|| {
+            let from_environment = std::env::var("INDIM_NUM_THREADS").ok();
+            let given = from_environment.and_then(|text| text.trim().parse().ok());
+            given
+                .filter(|count| (1..=MOST_THREADS).contains(count))
+                .unwrap_or_else(|| available_parallelism().map_or(1, usize::from))
+        })
+    }
+}
+
+/// The pool.
+pub(crate) fn pool(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
+    let mut threads = threads();
+    if let Some(pool) = &threads.pool {
+        return Ok(Arc::clone(pool));
+    }
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads.count())
+        .thread_name(|index| format!("indim-{index}"))
+        .build()
+        .map_err(|error| PyRuntimeError::new_err(format!("threads cannot be started: {error}")))?;
+    let pool = Arc::new(pool);
+    threads.pool = Some(Arc::clone(&pool));
+    Ok(pool)
+}
+
+/// Sets how many threads compute, and returns how many did before.
+///
+/// Without a call it is the environment variable `INDIM_NUM_THREADS`, or else the number of processors.
+#[pyfunction]
+pub(crate) fn set_num_threads(nthreads: usize) -> PyResult<usize> {
+    if !(1..=MOST_THREADS).contains(&nthreads) {
+        return Err(PyValueError::new_err(format!(
+            "the number of threads is from 1 to {MOST_THREADS}, not {nthreads}"
+        )));
+    }
+    let mut threads = threads();
+    let before = threads.count();
+    if before != nthreads {
+        threads.count = Some(nthreads);
+        // Runs that are under way keep the old pool until they are done.
+        threads.pool = None;
+    }
+    Ok(before)
+}
+
+/// How many threads compute.
+#[pyfunction]
+pub(crate) fn get_num_threads() -> usize {
+    threads().count()
+}
+
+/// Forgets the pool without waiting for its threads, which a forked child does not have.
+#[pyfunction]
+pub(crate) fn _forget_threads() {
+    core::mem::forget(threads().pool.take());
+}
+
+/// Sets how many bytes of memory are kept for the next large results; 1 GiB without a call.
+#[pyfunction]
+pub(crate) fn keep_memory(py: Python<'_>, bytes: usize) {
+    py.detach(|| indim::keep_memory(bytes));
+}

@@ -1,0 +1,189 @@
+//! A program: named steps, each an expression over parameters and earlier steps.
+//!
+//! An expression given to `evaluate` is a program of one step; `jit` records one step for each
+//! operation of a function. A program knows no types: it is compiled for those of each call.
+
+use core::fmt;
+use std::collections::HashMap;
+
+use indim::{
+    ArrayType, Binding, CompileOptions, DType, Executable, ExprError, Expression, Graph,
+    GraphBuilder, GraphError, Limits, RuleSet, Shape, TargetRule, compile,
+};
+
+use crate::operand::OperandType;
+
+/// One operation or expression of a program.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    /// What later steps call its value.
+    pub(crate) name: String,
+    pub(crate) expression: Expression,
+    pub(crate) rule: Option<RuleSet>,
+}
+
+/// Parameters, steps in order, and which values are returned.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Program {
+    pub(crate) parameters: Vec<String>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) outputs: Vec<String>,
+}
+
+/// What an output is converted to, because the caller's array is so.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Target {
+    pub(crate) array_type: ArrayType,
+}
+
+/// A mistake in a program, with the text of the step where it was found.
+#[derive(Debug)]
+pub(crate) enum ProgramError {
+    /// In a step.
+    Step { text: String, error: Box<ExprError> },
+    /// Outside of the steps.
+    Graph(Box<GraphError>),
+}
+
+impl From<GraphError> for ProgramError {
+    fn from(error: GraphError) -> Self {
+        ProgramError::Graph(Box::new(error))
+    }
+}
+
+impl Step {
+    /// Reads the text of a step.
+    pub(crate) fn parse(
+        name: &str,
+        text: &str,
+        rule: Option<RuleSet>,
+    ) -> Result<Self, ProgramError> {
+        let expression = Expression::parse(text, &Limits::default()).map_err(|error| {
+            ProgramError::Step { text: text.to_owned(), error: Box::new(error) }
+        })?;
+        Ok(Step { name: name.to_owned(), expression, rule })
+    }
+
+    /// Adds the step to a graph.
+    pub(crate) fn build<'b>(
+        &self,
+        builder: &'b GraphBuilder,
+        values: &HashMap<&str, Binding<'b>>,
+    ) -> Result<indim::Value<'b>, ProgramError> {
+        const CONSTANTS: [&str; 7] = ["True", "False", "true", "false", "inf", "nan", "pi"];
+        let mentioned = CONSTANTS.into_iter().filter(|name| self.expression.mentions(name));
+        let names = self.expression.names().into_iter().chain(mentioned);
+        let bindings: Vec<(&str, Binding<'b>)> =
+            names.filter_map(|name| Some((name, *values.get(name)?))).collect();
+        self.expression.build_bound(builder, &bindings, self.rule.as_ref()).map_err(|error| {
+            let text = self.expression.text().to_owned();
+            ProgramError::Step { text, error: Box::new(error) }
+        })
+    }
+}
+
+impl Program {
+    /// The program that computes one expression.
+    pub(crate) fn of_expression(text: &str, rule: Option<RuleSet>) -> Result<Self, ProgramError> {
+        let step = Step::parse("result", text, rule)?;
+        let parameters = step.expression.names().into_iter().map(str::to_owned).collect();
+        Ok(Program { parameters, steps: vec![step], outputs: vec!["result".to_owned()] })
+    }
+
+    /// The graph for operands of these types, one for each parameter.
+    ///
+    /// `as_stored` makes it fit for NumPy's memory, whose bool arrays may hold any byte: they are read
+    /// as u8 and converted.
+    pub(crate) fn graph(
+        &self,
+        types: &[OperandType],
+        targets: &[Target],
+        as_stored: bool,
+    ) -> Result<Graph, ProgramError> {
+        let b = GraphBuilder::new();
+        let mut values: HashMap<&str, Binding<'_>> = HashMap::new();
+        for (name, operand_type) in self.parameters.iter().zip(types) {
+            let binding = match operand_type {
+                OperandType::Number(number) => Binding::Number(*number),
+                OperandType::Array(array_type) => {
+                    Binding::Array(parameter(&b, name, array_type, as_stored)?)
+                }
+            };
+            values.insert(name, binding);
+        }
+        for step in &self.steps {
+            let value = step.build(&b, &values)?;
+            values.insert(&step.name, Binding::Array(value));
+        }
+        let mut outputs = Vec::with_capacity(self.outputs.len());
+        for (index, name) in self.outputs.iter().enumerate() {
+            let mut value = self.output(&b, &values, name)?;
+            if let Some(target) = targets.get(index) {
+                value = b.convert(value, target.array_type.dtype)?;
+                let shape = target.array_type.shape.clone();
+                value = b.broadcast_to_target(value, &TargetRule::Unidirectional, shape)?;
+            }
+            outputs.push(value);
+        }
+        Ok(b.finish(&outputs)?)
+    }
+
+    /// The value of an output; a parameter that is a number becomes a scalar.
+    fn output<'b>(
+        &self,
+        builder: &'b GraphBuilder,
+        values: &HashMap<&str, Binding<'b>>,
+        name: &str,
+    ) -> Result<indim::Value<'b>, ProgramError> {
+        match values.get(name) {
+            Some(Binding::Array(value)) => Ok(*value),
+            _ => Step::parse("result", name, None)?.build(builder, values),
+        }
+    }
+
+    /// Compiles for operands of these types.
+    pub(crate) fn compile(
+        &self,
+        types: Vec<OperandType>,
+        targets: Vec<Target>,
+    ) -> Result<Compiled, ProgramError> {
+        let graph = self.graph(&types, &targets, true)?;
+        let executable = compile(&graph, &CompileOptions::default())?;
+        let is_parallel = executable.is_parallel();
+        let forecast = executable.forecast();
+        let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
+        Ok(Compiled { types, targets, executable, is_parallel, bytes })
+    }
+}
+
+fn parameter<'b>(
+    b: &'b GraphBuilder,
+    name: &str,
+    array_type: &ArrayType,
+    as_stored: bool,
+) -> Result<indim::Value<'b>, GraphError> {
+    let shape: Shape = array_type.shape.clone();
+    if as_stored && array_type.dtype == DType::Bool {
+        return b.convert(b.parameter(name, DType::U8, shape)?, DType::Bool);
+    }
+    b.parameter(name, array_type.dtype, shape)
+}
+
+/// A program compiled for operands of certain types.
+pub(crate) struct Compiled {
+    /// What it takes, one for each parameter.
+    pub(crate) types: Vec<OperandType>,
+    /// What its outputs were converted to; empty when they were not.
+    pub(crate) targets: Vec<Target>,
+    pub(crate) executable: Executable,
+    /// Whether a run is work for several threads.
+    pub(crate) is_parallel: bool,
+    /// The bytes that a run reads and writes.
+    pub(crate) bytes: usize,
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Compiled").field("types", &self.types).finish_non_exhaustive()
+    }
+}

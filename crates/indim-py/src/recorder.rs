@@ -1,0 +1,146 @@
+//! Recording the operations of a Python function, step by step, with their types.
+//!
+//! `indim/_tracing.py` holds one while it runs a function on tracing values. Each step is checked by
+//! itself, so that a mistake is raised at its line of the function; the whole is compiled later.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use indim::{ArrayType, Binding, GraphBuilder};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::error::{graph_error, program_error};
+use crate::operand::Operand;
+use crate::program::{Program, ProgramError, Step};
+use crate::rule::Rule;
+
+/// Steps that a function may have.
+const MOST_STEPS: usize = 100_000;
+
+#[derive(Default)]
+struct Recording {
+    program: Program,
+    types: HashMap<String, ArrayType>,
+    /// Arrays that the function uses without being given them, bound to the last parameters.
+    captured: Vec<Py<PyAny>>,
+    /// Whether the function looked at sizes, and so holds for these sizes alone.
+    has_used_sizes: bool,
+}
+
+/// What is known of a value: its name, the name of its element type, its shape.
+type Described<'py> = (String, &'static str, Bound<'py, PyTuple>);
+
+/// The operations of one function, for operands of certain types.
+#[pyclass(frozen, module = "indim._indim")]
+#[derive(Default)]
+pub(crate) struct Recorder(Mutex<Recording>);
+
+/// A recording that is over.
+pub(crate) struct Recorded {
+    pub(crate) program: Program,
+    pub(crate) captured: Vec<Py<PyAny>>,
+    pub(crate) has_used_sizes: bool,
+}
+
+impl Recorder {
+    fn recording(&self) -> MutexGuard<'_, Recording> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the recording.
+    pub(crate) fn take(&self, outputs: Vec<String>) -> Recorded {
+        let recording = core::mem::take(&mut *self.recording());
+        let program = Program { outputs, ..recording.program };
+        Recorded { program, captured: recording.captured, has_used_sizes: recording.has_used_sizes }
+    }
+}
+
+fn described<'py>(
+    py: Python<'py>,
+    name: String,
+    array_type: &ArrayType,
+) -> PyResult<Described<'py>> {
+    Ok((name, array_type.dtype.name(), PyTuple::new(py, array_type.shape.iter())?))
+}
+
+#[pymethods]
+impl Recorder {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// A parameter of the type of `array`, under a name like `name`.
+    fn parameter<'py>(&self, name: &str, array: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
+        let py = array.py();
+        let array_type = match Operand::from_python(array, name)? {
+            Operand::Array(array) => array.array_type(),
+            Operand::Number(_) => return Err(PyValueError::new_err("a number is no parameter")),
+        };
+        let mut recording = self.recording();
+        let mut name = name.to_owned();
+        while recording.types.contains_key(&name) {
+            name.push('_');
+        }
+        recording.program.parameters.push(name.clone());
+        recording.types.insert(name.clone(), array_type.clone());
+        described(py, name, &array_type)
+    }
+
+    /// An array that the function uses without being given it.
+    fn capture<'py>(&self, name: &str, array: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
+        let described = self.parameter(name, array)?;
+        self.recording().captured.push(array.clone().unbind());
+        Ok(described)
+    }
+
+    /// Records one operation: `text` over the names of earlier values.
+    fn step<'py>(&self, py: Python<'py>, text: &str, rule: &str) -> PyResult<Described<'py>> {
+        let rule = Rule::parse(rule)?.rule_set();
+        let mut recording = self.recording();
+        let index = recording.program.steps.len();
+        if index == MOST_STEPS {
+            return Err(PyValueError::new_err(format!(
+                "a function has at most {MOST_STEPS} steps"
+            )));
+        }
+        let mut name = format!("_{index}");
+        while recording.types.contains_key(&name) {
+            name.push('_');
+        }
+        let step = Step::parse(&name, text, rule).map_err(|error| program_error(py, &error))?;
+        let array_type = result_type(py, &step, &recording.types)?;
+        recording.types.insert(name.clone(), array_type.clone());
+        recording.program.steps.push(step);
+        described(py, name, &array_type)
+    }
+
+    /// Says that the function looks at sizes.
+    fn use_sizes(&self) {
+        self.recording().has_used_sizes = true;
+    }
+}
+
+/// The type of a step over values of these types; checks it.
+fn result_type(
+    py: Python<'_>,
+    step: &Step,
+    types: &HashMap<String, ArrayType>,
+) -> PyResult<ArrayType> {
+    let b = GraphBuilder::new();
+    let mut values = HashMap::new();
+    let constants = ["pi", "inf", "nan"].into_iter().filter(|name| step.expression.mentions(name));
+    for name in step.expression.names().into_iter().chain(constants) {
+        if let Some(array_type) = types.get(name) {
+            let value = b
+                .parameter(name, array_type.dtype, array_type.shape.clone())
+                .map_err(|error| graph_error(py, &error))?;
+            values.insert(name, Binding::Array(value));
+        }
+    }
+    let build =
+        || -> Result<ArrayType, ProgramError> { Ok(step.build(&b, &values)?.array_type()?) };
+    build().map_err(|error| program_error(py, &error))
+}

@@ -1,0 +1,191 @@
+//! The rules by themselves: shapes, conversions between rule sets, explanations, the oracle.
+
+use indim::explain::{ExplainedBroadcast, Explanation};
+use indim::{
+    Broadcast, CompileOptions, Op, RuleSet, RuleSetName, Shape, ShapeError, TargetRule, express,
+    oracle,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::error::{graph_error, program_error, shape_error};
+use crate::operand::{Operand, OperandType};
+use crate::program::Program;
+use crate::rule::Rule;
+
+/// The attributes of a rule.
+struct Attributes {
+    dims: Option<Vec<i64>>,
+    axis: Option<i64>,
+    target: Option<Vec<usize>>,
+}
+
+/// The broadcast of `shapes` under a rule set.
+fn elaborate(
+    py: Python<'_>,
+    shapes: &[Vec<usize>],
+    rule: RuleSetName,
+    attributes: Attributes,
+) -> PyResult<Broadcast> {
+    let Attributes { dims, axis, target } = attributes;
+    check_attributes(rule, dims.is_some(), axis.is_some(), target.is_some())?;
+    let shapes: Vec<Shape> = shapes.iter().map(|sizes| Shape::from(&sizes[..])).collect();
+    let refuse = |error: ShapeError| shape_error(py, &error, "broadcast");
+    let dims = dims.unwrap_or_default();
+    let elementwise = match rule {
+        RuleSetName::None => RuleSet::None,
+        RuleSetName::Numpy => RuleSet::Numpy,
+        RuleSetName::Xla => RuleSet::Xla { dims },
+        RuleSetName::StableHlo => RuleSet::StableHlo,
+        RuleSetName::Pdpd => RuleSet::Pdpd { axis },
+        RuleSetName::OnnxLegacy => RuleSet::OnnxLegacy { broadcast: true, axis },
+        _ => {
+            let (Some(target), [data]) = (&target, &shapes[..]) else {
+                return Err(PyValueError::new_err(format!(
+                    "rule {rule} broadcasts one shape to a `target`"
+                )));
+            };
+            let rule = target_rule(rule, dims, axis);
+            return rule.elaborate(data, &Shape::from(&target[..])).map_err(refuse);
+        }
+    };
+    elementwise.elaborate(&shapes).map_err(refuse)
+}
+
+/// Refuses attributes that the rule does not have.
+fn check_attributes(
+    rule: RuleSetName,
+    has_dims: bool,
+    has_axis: bool,
+    has_target: bool,
+) -> PyResult<()> {
+    use RuleSetName as R;
+    let takes_dims = matches!(
+        rule,
+        R::Xla | R::Explicit | R::XlaBroadcastInDim | R::StableHloBroadcastInDim | R::HloBroadcast
+    );
+    let takes_axis = matches!(rule, R::Pdpd | R::OnnxLegacy | R::PdpdBroadcast);
+    let foreign = match () {
+        () if has_dims && !takes_dims => "dims",
+        () if has_axis && !takes_axis => "axis",
+        () if has_target && !rule.is_target_rule() => "target",
+        () => return Ok(()),
+    };
+    Err(PyValueError::new_err(format!("rule {rule} has no attribute `{foreign}`")))
+}
+
+fn target_rule(rule: RuleSetName, dims: Vec<i64>, axis: Option<i64>) -> TargetRule {
+    match rule {
+        RuleSetName::Bidirectional => TargetRule::Bidirectional,
+        RuleSetName::Explicit => TargetRule::Explicit { axes: dims },
+        RuleSetName::PdpdBroadcast => TargetRule::Pdpd { axis },
+        RuleSetName::XlaBroadcast => TargetRule::XlaBroadcast,
+        RuleSetName::XlaBroadcastInDim => TargetRule::XlaBroadcastInDim { dims },
+        RuleSetName::StableHloBroadcastInDim => TargetRule::StableHloBroadcastInDim { dims },
+        RuleSetName::HloBroadcast => TargetRule::HloBroadcast { dims },
+        _ => TargetRule::Unidirectional,
+    }
+}
+
+fn rule_set_name(text: &str) -> PyResult<RuleSetName> {
+    text.parse().map_err(|error| PyValueError::new_err(format!("{error}, not {text:?}")))
+}
+
+/// The shape that operands of these shapes broadcast to under a rule set.
+#[pyfunction]
+#[pyo3(signature = (*shapes, rule="numpy", dims=None, axis=None, target=None))]
+pub(crate) fn broadcast_shapes<'py>(
+    py: Python<'py>,
+    shapes: Vec<Vec<usize>>,
+    rule: &str,
+    dims: Option<Vec<i64>>,
+    axis: Option<i64>,
+    target: Option<Vec<usize>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let attributes = Attributes { dims, axis, target };
+    let form = elaborate(py, &shapes, rule_set_name(rule)?, attributes)?;
+    PyTuple::new(py, form.result().iter())
+}
+
+/// How rule set `to` says what rule set `rule` says about these shapes.
+#[pyfunction]
+#[pyo3(signature = (*shapes, to, rule="numpy", dims=None, axis=None, target=None))]
+pub(crate) fn convert(
+    py: Python<'_>,
+    shapes: Vec<Vec<usize>>,
+    to: &str,
+    rule: &str,
+    dims: Option<Vec<i64>>,
+    axis: Option<i64>,
+    target: Option<Vec<usize>>,
+) -> PyResult<String> {
+    let attributes = Attributes { dims, axis, target };
+    let form = elaborate(py, &shapes, rule_set_name(rule)?, attributes)?;
+    match express(&form, rule_set_name(to)?) {
+        Ok(said) => Ok(said.to_string()),
+        Err(reason) => Err(PyValueError::new_err(format!("error[inexpressible]: {reason}"))),
+    }
+}
+
+/// An explanation of shapes alone: text, JSON, SVG.
+#[pyfunction]
+#[pyo3(signature = (shapes, rule, dims=None, axis=None, target=None))]
+pub(crate) fn _explain_shapes(
+    py: Python<'_>,
+    shapes: Vec<Vec<usize>>,
+    rule: &str,
+    dims: Option<Vec<i64>>,
+    axis: Option<i64>,
+    target: Option<Vec<usize>>,
+) -> PyResult<(String, String, String)> {
+    let attributes = Attributes { dims, axis, target };
+    let form = elaborate(py, &shapes, rule_set_name(rule)?, attributes)?;
+    let labels =
+        (0..shapes.len()).map(|index| (format!("operand {index}"), String::new())).collect();
+    let explained = ExplainedBroadcast::new("broadcast", labels, form);
+    Ok((explained.to_string(), explained.to_json(), explained.to_svg()))
+}
+
+/// An explanation of an expression over arrays, of which only types and shapes matter.
+#[pyfunction]
+pub(crate) fn _explain_expression(
+    py: Python<'_>,
+    text: &str,
+    operands: Vec<(String, Bound<'_, PyAny>)>,
+    rule: &str,
+) -> PyResult<(String, String, String)> {
+    let program = Program::of_expression(text, Rule::parse(rule)?.rule_set())
+        .map_err(|error| program_error(py, &error))?;
+    let mut types = Vec::with_capacity(operands.len());
+    for name in &program.parameters {
+        let Some((_, object)) = operands.iter().find(|(given, _)| given == name) else { break };
+        types.push(Operand::from_python(object, name)?.operand_type());
+    }
+    explain_program(py, &program, &types)
+}
+
+/// An explanation of a program for operands of these types: text, JSON, SVG.
+pub(crate) fn explain_program(
+    py: Python<'_>,
+    program: &Program,
+    types: &[OperandType],
+) -> PyResult<(String, String, String)> {
+    let graph = program.graph(types, &[], false).map_err(|error| program_error(py, &error))?;
+    let explanation = Explanation::new(&graph, &CompileOptions::default())
+        .map_err(|error| graph_error(py, &error))?;
+    Ok((explanation.to_string(), explanation.to_json(), explanation.to_svg()))
+}
+
+/// The verdict on one case, as JSON text.
+#[pyfunction]
+pub(crate) fn _verdict(py: Python<'_>, case: &str) -> String {
+    py.detach(|| oracle::verdict(case))
+}
+
+/// Every operation of the table: its name, the number of its operands, its documentation, its aliases.
+#[pyfunction]
+pub(crate) fn _operations() -> Vec<(&'static str, usize, &'static str, Vec<&'static str>)> {
+    let row = |op: &Op| (op.name(), op.arity().count(), op.doc(), op.aliases().to_vec());
+    Op::ALL.iter().map(row).collect()
+}

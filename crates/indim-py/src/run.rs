@@ -1,0 +1,132 @@
+//! Running a compiled program on arrays: outputs, threads, the interpreter's lock, interrupts.
+
+use core::ops::ControlFlow;
+use core::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use indim::{ArrayView, ArrayViewMut, Progress, RunError};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::layout::Order;
+use crate::numpy_api::NumpyArray;
+use crate::operand::Operand;
+use crate::pool;
+use crate::program::Compiled;
+
+/// Below this much memory a run takes less time than giving the interpreter's lock away and back.
+const DETACH_BYTES: usize = 64 * 1024;
+
+/// How often a long run looks for Ctrl-C.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Runs `compiled` on operands it was compiled for, into `outputs` or else into new arrays.
+///
+/// # Errors
+/// When an output cannot be written or outputs overlap; `KeyboardInterrupt`.
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    compiled: &Compiled,
+    operands: &[Operand<'py>],
+    outputs: Option<&[NumpyArray<'py>]>,
+    order: Order,
+) -> PyResult<Vec<NumpyArray<'py>>> {
+    let inputs: Vec<&NumpyArray<'py>> = operands
+        .iter()
+        .filter_map(|operand| match operand {
+            Operand::Array(array) => Some(array),
+            Operand::Number(_) => None,
+        })
+        .collect();
+    let outputs: Vec<NumpyArray<'py>> = match outputs {
+        Some(outputs) => outputs.to_vec(),
+        None => {
+            let types = compiled.executable.outputs();
+            let new = types.iter().map(|array_type| {
+                let strides = order.strides(array_type, &inputs);
+                NumpyArray::uninitialised(py, array_type, strides.as_deref())
+            });
+            new.collect::<PyResult<_>>()?
+        }
+    };
+    let views: Vec<ArrayView<'_>> = inputs.iter().map(|array| array.view()).collect();
+    let mut views_mut: Vec<ArrayViewMut<'_>> =
+        outputs.iter().map(NumpyArray::view_mut).collect::<PyResult<_>>()?;
+    if compiled.is_parallel {
+        run_in_pool(py, compiled, &views, &mut views_mut)?;
+    } else if compiled.bytes < DETACH_BYTES {
+        compiled.executable.run_into(&views, &mut views_mut).map_err(run_error)?;
+    } else {
+        py.detach(|| compiled.executable.run_into(&views, &mut views_mut)).map_err(run_error)?;
+    }
+    drop(views_mut);
+    Ok(outputs)
+}
+
+fn run_error(error: RunError) -> PyErr {
+    match error {
+        RunError::Memory(error) => PyMemoryError::new_err(error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// Runs on the pool's threads, while this one waits and looks for signals.
+fn run_in_pool(
+    py: Python<'_>,
+    compiled: &Compiled,
+    inputs: &[ArrayView<'_>],
+    outputs: &mut [ArrayViewMut<'_>],
+) -> PyResult<()> {
+    let pool = pool::pool(py)?;
+    py.detach(move || {
+        let is_stopped = AtomicBool::new(false);
+        let finished = Finished::default();
+        let mut result = Ok(());
+        let mut signal = Ok(());
+        let progress: &Progress<'_> = &|_| match is_stopped.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        pool.in_place_scope(|scope| {
+            scope.spawn(|_| {
+                let _announce = Announce(&finished);
+                result = compiled.executable.run_into_with_progress(inputs, outputs, progress);
+            });
+            while !finished.wait(SIGNAL_INTERVAL) {
+                signal = Python::attach(|py| py.check_signals());
+                if signal.is_err() {
+                    is_stopped.store(true, Ordering::Relaxed);
+                    break;
+                }
+            }
+        });
+        signal.and(result.map_err(run_error))
+    })
+}
+
+/// Whether a run is over, to be waited for.
+#[derive(Default)]
+struct Finished {
+    is_finished: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Finished {
+    /// Waits, but no longer than `limit`; returns whether the run is over.
+    fn wait(&self, limit: Duration) -> bool {
+        let guard = self.is_finished.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(guard, limit, |is_finished| !*is_finished);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// Announces the end of a run when dropped, so also when it panics.
+struct Announce<'a>(&'a Finished);
+
+impl Drop for Announce<'_> {
+    fn drop(&mut self) {
+        *self.0.is_finished.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.changed.notify_all();
+    }
+}

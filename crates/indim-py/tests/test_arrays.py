@@ -1,0 +1,223 @@
+"""Arrays in and out: strides, orders, protocols, no copies."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import indim
+
+
+def views():
+    """Arrays of shape (4, 5, 6) that lie in memory in many ways."""
+    base = np.arange(8 * 10 * 12.0).reshape(8, 10, 12)
+    yield "c", base[:4, :5, :6].copy()
+    yield "f", np.asfortranarray(base[:4, :5, :6])
+    yield "sliced", base[::2, ::2, ::2]
+    yield "reversed", base[:4, :5, :6].copy()[::-1, :, ::-1]
+    for axes in itertools.permutations(range(3)):
+        shape = [0, 0, 0]
+        for axis, size in zip(axes, (4, 5, 6)):
+            shape[axis] = size
+        yield f"transposed {axes}", base[: shape[0], : shape[1], : shape[2]].transpose(axes)
+    yield "expanded", np.broadcast_to(base[0, 0, :6], (4, 5, 6))
+    yield "one row", np.broadcast_to(base[0, :5, :1], (4, 5, 6))
+    yield "a diagonal", np.lib.stride_tricks.as_strided(base, (4, 5, 6), (8, 16, 8))
+
+
+VIEWS = list(views())
+
+
+@pytest.mark.parametrize("order", "KCFA")
+@pytest.mark.parametrize(("x", "y"), list(itertools.product(VIEWS, VIEWS[:8])), ids=lambda view: view[0])
+def test_values_and_layout_are_those_of_numpy(x, y, order):
+    (_, x), (_, y) = x, y
+    expected = np.add(x, y, order=order)
+    result = indim.evaluate("x + y", order=order)
+    np.testing.assert_array_equal(result, expected)
+    assert result.strides == expected.strides
+
+
+@pytest.mark.parametrize("name", [name for name, _ in VIEWS])
+def test_layout_with_operands_of_lower_rank(name):
+    x = dict(VIEWS)[name]
+    for y in (np.arange(6.0), np.arange(5.0)[:, None], np.arange(20.0).reshape(5, 4).T[:, :, None], 2.0):
+        expected = x * y
+        result = indim.evaluate("x * y")
+        np.testing.assert_array_equal(result, expected)
+        assert result.strides == expected.strides
+
+
+def test_inputs_are_not_copied():
+    # A read-only array of 8 TiB that takes no memory.
+    x = np.broadcast_to(np.float64(1), (1 << 20, 1 << 20))
+    assert indim.explain("x + 1", x=x).json["bytes_read"] == 8 << 40
+    readonly = np.arange(3.0)
+    readonly.flags.writeable = False
+    assert indim.evaluate("readonly + 1").tolist() == [1, 2, 3]
+
+
+def test_arrays_that_are_not_aligned():
+    raw = np.zeros(8 * 7 + 1, np.uint8)
+    x = raw[1:].view(np.float64)
+    x[:] = np.arange(7)
+    assert not x.flags.aligned
+    assert indim.evaluate("x * 2").tolist() == (np.arange(7.0) * 2).tolist()
+
+
+def test_arrays_of_the_other_byte_order():
+    x = np.arange(5).astype(">f8")
+    result = indim.evaluate("x + 1")
+    assert result.tolist() == [1, 2, 3, 4, 5] and result.dtype.isnative
+    with pytest.raises(TypeError, match="byte order"):
+        indim.evaluate("x + 1", out=np.zeros(5, ">f8"))
+
+
+def test_every_bool_but_zero_is_true():
+    flags = np.array([0, 1, 2, 255], np.uint8).view(bool)
+    assert indim.evaluate("flags & True").tolist() == [False, True, True, True]
+    assert indim.evaluate("where(flags, 1, 2)").tolist() == [2, 1, 1, 1]
+    assert indim.evaluate("flags ^ flags").tolist() == [False] * 4
+
+
+def test_buffers_array_interfaces_and_dlpack():
+    class Interface:
+        def __init__(self, array):
+            self.array = array
+            self.__array_interface__ = array.__array_interface__
+
+    class DLPack:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **keywords):
+            return self.array.__dlpack__(**keywords)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    class Array:
+        def __array__(self, dtype=None, copy=None):
+            return np.arange(3.0)
+
+    x = np.arange(3.0)
+    for value in (memoryview(x), Interface(x), DLPack(x), Array(), bytearray(b"\0\1\2")):
+        assert indim.evaluate("value + 1").tolist() == [1, 2, 3]
+
+
+def test_results_go_out_by_dlpack():
+    result = indim.evaluate("x + 1", x=np.arange(3.0))
+    assert np.from_dlpack(result).tolist() == [1, 2, 3]
+
+
+def test_results_own_their_memory():
+    result = indim.evaluate("x + 1", x=np.arange(3.0))
+    assert result.flags.owndata and result.flags.writeable and result.base is None
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda x: x.transpose(1, 0, 2)])
+def test_large_results_lie_in_memory_that_is_kept(layout):
+    x = layout(np.arange(300_000.0).reshape(30, 100, 100))
+    expected = x + 1
+    for _ in range(3):
+        result = indim.evaluate("x + 1")
+        np.testing.assert_array_equal(result, expected)
+        assert result.strides == expected.strides
+        for flag in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE", "ALIGNED"):
+            assert result.flags[flag] == expected.flags[flag], flag
+        assert type(result.base).__name__ == "Memory"
+        view = result[1:, ::2]
+        del result
+        np.testing.assert_array_equal(view, expected[1:, ::2])
+        view[:] = 0
+    indim.keep_memory(0)
+    np.testing.assert_array_equal(indim.evaluate("x + 1"), expected)
+    indim.keep_memory(1 << 30)
+
+
+@pytest.mark.parametrize(
+    "value", [np.array(["a"]), np.array([object()]), np.array(["2020-01-01"], "M8[D]"), object(), "text", b"bytes"]
+)
+def test_what_holds_no_numbers_is_refused(value):
+    with pytest.raises(TypeError, match="`value`"):
+        indim.evaluate("value + 1")
+
+
+def test_long_double_is_refused():
+    if np.dtype(np.longdouble) == np.float64:
+        pytest.skip("the system's long double is a double")
+    with pytest.raises(TypeError, match="longdouble|float128|float96"):
+        indim.evaluate("x + 1", x=np.zeros(2, np.longdouble))
+
+
+def test_numbers_beyond_128_bits_are_refused():
+    with pytest.raises(OverflowError):
+        indim.evaluate("x + k", x=np.zeros(2), k=1 << 200)
+
+
+def test_arrays_without_elements_and_of_rank_0():
+    for shape in [(0,), (3, 0), (0, 3), (1, 0, 2), ()]:
+        x = np.ones(shape)
+        result = indim.evaluate("x + 1")
+        assert result.shape == shape
+        np.testing.assert_array_equal(result, x + 1)
+    with pytest.raises(indim.ShapeError):
+        indim.evaluate("x + y", x=np.ones((0,)), y=np.ones(2))
+
+
+def test_results_too_large_for_memory_are_an_error_before_the_work():
+    x = np.broadcast_to(np.float64(1), (1 << 20, 1 << 20))
+    with pytest.raises(MemoryError):
+        indim.evaluate("x + 1")
+    y = np.broadcast_to(np.int8(1), (1 << 40, 1))
+    z = np.broadcast_to(np.int8(1), (1, 1 << 40))
+    with pytest.raises(indim.ShapeError) as info:
+        indim.evaluate("y + z")
+    assert info.value.code == "too-large"
+
+
+def test_high_ranks():
+    x = np.arange(2.0**12).reshape((2,) * 12).transpose(list(range(1, 12)) + [0])
+    np.testing.assert_array_equal(indim.evaluate("x * x + x"), x * x + x)
+    high = np.ones((1,) * 32)
+    assert indim.evaluate("high + high").shape == (1,) * 32
+
+
+def test_bfloat16_of_ml_dtypes():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = np.array([1.0, 2.5, -0.0], ml_dtypes.bfloat16)
+    result = indim.evaluate("x * 2")
+    assert result.dtype == ml_dtypes.bfloat16
+    assert result.tolist() == [2.0, 5.0, -0.0]
+    out = np.empty(3, np.float32)
+    indim.evaluate("x + 1", out=out)
+    assert out.tolist() == [2.0, 3.5, 1.0]
+
+
+def test_half_precision_and_complex_numbers():
+    h = np.array([1.0, 2.5, -0.0, 65504.0], np.float16)
+    with np.errstate(over="ignore"):
+        expected = h * 2 + 1
+    result = indim.evaluate("h * 2 + 1")
+    assert result.dtype == np.float16
+    np.testing.assert_array_equal(result, expected)
+    for dtype in (np.complex64, np.complex128):
+        z = np.array([1 + 2j, -3.5 + 0.25j, 0], dtype)
+        result = indim.evaluate("z * conj(z) + real(z)")
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result, z * z.conj() + z.real)
+        traced = indim.jit(lambda z: (z * z.conj() + z.real, z.imag, abs(z)))(z)
+        np.testing.assert_array_equal(traced[0], result)
+        assert traced[1].dtype == traced[2].dtype == np.zeros(0, dtype).real.dtype
+    assert indim.evaluate("z * k", k=2j).dtype == np.complex128
+
+
+def test_subclasses_of_arrays(tmp_path):
+    with pytest.raises(TypeError, match="`x.data`"):
+        indim.evaluate("x + 1", x=np.ma.array([1.0, 2.0], mask=[True, False]))
+    with pytest.raises(TypeError, match="masked"):
+        indim.evaluate("x + 1", x=np.ma.array([1, 2], mask=[True, False], dtype=">i4"))
+    mapped = np.memmap(tmp_path / "x", dtype=np.float64, mode="w+", shape=(4,))
+    indim.evaluate("x + 1", x=np.arange(4.0), out=mapped)
+    result = indim.evaluate("mapped * 2")
+    assert type(result) is np.ndarray and result.tolist() == [2, 4, 6, 8]

@@ -1,0 +1,49 @@
+"""The examples run, and the documentation's code gives what it says."""
+
+import doctest
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import indim._jit
+
+HERE = Path(__file__).parent
+EXAMPLES = sorted((HERE.parent / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(path, tmp_path, monkeypatch, capsys):
+    if "matplotlib" in path.read_text():
+        pytest.importorskip("matplotlib")
+    monkeypatch.setattr("sys.argv", [str(path), str(tmp_path)])
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out.strip()
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 5
+
+
+def test_examples_of_docstrings():
+    assert doctest.testmod(indim._jit).failed == 0
+
+
+@pytest.mark.parametrize(("page", "least"), [("docs/python.md", 5), ("README.md", 3)])
+def test_examples_of_the_documentation(page, least):
+    path = HERE.parents[2] / page
+    if not path.exists():
+        pytest.skip("the package is tested without the repository")
+    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= least
+    options = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=options)
+    names = {"np": np, "indim": indim}
+    for number, block in enumerate(blocks):
+        test = parser.get_doctest(block, {}, f"{page}, block {number}", str(path), 0)
+        # The blocks are one session, as a reader takes them.
+        test.globs = names
+        runner.run(test, clear_globs=False)
+    assert runner.summarize().failed == 0

@@ -1,0 +1,344 @@
+"""``jit``: tracing, its operations, and what a compiled function can do."""
+
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import compiled_functions
+import indim
+
+
+@pytest.fixture
+def x():
+    return np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+def test_a_function_runs_once_for_types_and_ranks():
+    runs = []
+
+    @indim.jit
+    def f(x, y):
+        runs.append(1)
+        return x * y + 1
+
+    for n in (3, 4, 5):
+        assert f(np.ones(n), np.ones(n)).tolist() == [2.0] * n
+    assert len(runs) == 1
+    f(np.ones(3, np.float32), np.ones(3, np.float32))
+    f(np.ones((2, 3)), np.ones(3))
+    assert len(runs) == 3 == f.trace_count
+
+
+def test_a_function_that_looks_at_sizes_runs_once_for_each():
+    runs = []
+
+    @indim.jit
+    def mean_of_sizes(x):
+        runs.append(1)
+        return x / x.shape[0]
+
+    assert mean_of_sizes(np.ones(2)).tolist() == [0.5, 0.5]
+    assert mean_of_sizes(np.ones(4)).tolist() == [0.25] * 4
+    mean_of_sizes(np.ones(4))
+    assert len(runs) == 2
+
+
+OPERATORS = {
+    "arithmetic": lambda x, y: (x + y) * (x - y) / (y + 0.5) - -x,
+    "integers": lambda x, y: (x // 2 + y % 3) ** 2,
+    "reflected": lambda x, y: 1 + x - (2 - y) * 3 / (1 + x) + 2**y,
+    "comparisons": lambda x, y: (x < y) | (x >= 2) & ~(y == 3) ^ (x != y),
+    "number first": lambda x, y: (1 < x) & (2.5 >= y),
+    "abs and round": lambda x, y: abs(x - y) + np.round(y),
+    "divmod": lambda x, y: divmod(x, y + 1)[0] + divmod(x, y + 1)[1],
+    "ufuncs": lambda x, y: np.maximum(np.exp(-x), np.hypot(x, y)) + np.arctan2(x, y),
+    "logic": lambda x, y: np.logical_and(x > 1, np.logical_not(y > 2)),
+    "tests": lambda x, y: np.isfinite(x / y) & ~np.isnan(y),
+    "where": lambda x, y: np.where(x > y, x, -1),
+    "clip": lambda x, y: np.clip(x, 2, 5) + x.clip(min=1) + np.clip(y, None, 2),
+    "astype": lambda x, y: x.astype(np.float32) + y.astype("f4"),
+    "new axes": lambda x, y: x[:, None, :] + y[..., None].reshape(2, 3, 1).transpose(0, 2, 1),
+    "expand_dims": lambda x, y: np.expand_dims(x, (0, -1)) * np.expand_dims(y, 0)[..., None],
+    "transposed": lambda x, y: np.transpose(x.T) + np.broadcast_to(y, (2, 3)),
+    "mixed with arrays": lambda x, y: np.arange(3) + x + np.float32(2) * y,
+    "ints to floats": lambda x, y: np.sqrt(x) + np.floor(y),
+    "rint": lambda x, y: np.rint(x / 2) + np.round(y),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("dtypes", [("f8", "f8"), ("f4", "f8"), ("i4", "i8"), ("f4", "f4")], ids=str)
+def test_a_compiled_function_is_the_function(name, dtypes):
+    function = OPERATORS[name]
+    x = np.array([[1, 2, 3], [4, 5, 6]], dtypes[0])
+    y = np.array([[3, 2, 1], [1, 3, 2]], dtypes[1])
+    expected = function(x, y)
+    result = indim.jit(function)(x, y)
+    assert result.dtype == expected.dtype and result.shape == expected.shape
+    np.testing.assert_allclose(result, expected, rtol=1e-6 if "f4" in dtypes or name == "astype" else 1e-15)
+
+
+def test_operations_of_the_rule_sets(x):
+    @indim.jit
+    def f(x, v, w):
+        return indim.add(x, v, broadcast_dimensions=(1,)), indim.pdpd.add(x, w, axis=0), indim.xla.mul(x, 2.0)
+
+    by_column, by_row, doubled = f(x, np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0]))
+    np.testing.assert_array_equal(by_column, x + [1, 2, 3])
+    np.testing.assert_array_equal(by_row, x + [[10], [20]])
+    np.testing.assert_array_equal(doubled, x * 2)
+
+
+def test_the_array_api_finds_its_namespace(x):
+    @indim.jit
+    def f(x):
+        xp = x.__array_namespace__()
+        return xp.add(xp.atan2(x, 2.0), xp.bitwise_left_shift(xp.convert_element_type(x, "i32"), 1))
+
+    np.testing.assert_allclose(f(x), np.arctan2(x, 2) + (x.astype(np.int32) << 1), rtol=1e-15)
+
+
+def test_shape_mistakes_are_raised_where_they_are_made(x):
+    @indim.jit
+    def f(x, bias):
+        y = x * 2
+        return y + bias
+
+    with pytest.raises(indim.ShapeError) as info:
+        f(x, np.ones(2))
+    assert (info.value.code, info.value.rule) == ("size-mismatch", "N2")
+    assert "bias" in str(info.value)
+    assert info.traceback[-2].frame.code.name in ("f", "_operator", "_record")
+    # The types and ranks are known now; other shapes still meet the rule.
+    f(x, np.ones(3))
+    with pytest.raises(indim.ShapeError) as info:
+        f(x, np.ones(2))
+    assert info.value.operand == 1 and info.value.axis == 0
+
+
+def test_results_keep_their_structure(x):
+    assert isinstance(indim.jit(lambda x: [x, x + 1])(x), list)
+    assert isinstance(indim.jit(lambda x: (x,))(x), tuple)
+    result = indim.jit(lambda x: {"twice": x * 2, "one": 1})(x)
+    np.testing.assert_array_equal(result["twice"], x * 2)
+    assert result["one"] == 1
+    with pytest.raises(TypeError, match="returns None"):
+        indim.jit(lambda x: None)(x)
+
+
+def test_a_parameter_or_a_captured_array_is_a_result(x):
+    weights = np.array([1.0, 2.0])
+    same, captured = indim.jit(lambda x: (x, weights))(x)
+    np.testing.assert_array_equal(same, x)
+    assert same is not x
+    np.testing.assert_array_equal(captured, weights)
+
+
+def test_captured_arrays_are_read_at_each_call(x):
+    weights = np.array([1.0, 1.0, 1.0])
+    f = indim.jit(lambda x: x * weights)
+    np.testing.assert_array_equal(f(x), x)
+    weights[:] = 2
+    np.testing.assert_array_equal(f(x), 2 * x)
+
+
+def test_out_of_one_and_of_several(x):
+    f = indim.jit(lambda x: x + 1)
+    out = np.empty_like(x)
+    assert f(x, out=out) is out
+    np.testing.assert_array_equal(out, x + 1)
+    assert f(x, out=x) is x
+    np.testing.assert_array_equal(x, out)
+    g = indim.jit(lambda x: (x * 2, x > 3))
+    outs = (np.empty((2, 3), np.float32), np.empty((2, 3), bool))
+    assert g(x, out=outs) is outs
+    np.testing.assert_array_equal(outs[0], x * 2)
+    with pytest.raises(ValueError, match="`out` has 1 arrays for 2"):
+        g(x, out=(out,))
+    with pytest.raises(ValueError, match="share memory"):
+        indim.jit(lambda x: (x, x))(x, out=(out, out))
+    h = indim.jit(lambda x: {"y": x * 3})
+    named = {"y": np.empty((2, 3))}
+    assert h(x, out=named) is named and named["y"][0, 0] == x[0, 0] * 3
+
+
+def test_static_arguments_are_passed_as_they_are(x):
+    @indim.jit(static=("kind", "n"))
+    def f(x, kind, n=1):
+        return x + n if kind == "add" else x * n
+
+    np.testing.assert_array_equal(f(x, "add", 2), x + 2)
+    np.testing.assert_array_equal(f(x, kind="multiply", n=3), x * 3)
+    np.testing.assert_array_equal(f(x, "add"), x + 1)
+    np.testing.assert_array_equal(f(x, "add", 1.0), x + 1)
+    assert f.trace_count == 4
+    with pytest.raises(TypeError, match="static='m'"):
+        indim.jit(lambda x: x, static="m")
+
+
+def test_defaults_keywords_and_the_rest(x):
+    f = indim.jit(lambda x, y=2.0, *, z=3: x * y + z)
+    np.testing.assert_array_equal(f(x), x * 2 + 3)
+    np.testing.assert_array_equal(f(x, z=np.ones(3)), x * 2 + 1)
+    np.testing.assert_array_equal(f(y=x, x=x), x * x + 3)
+    with pytest.raises(TypeError):
+        f(x, x, x)
+    total = indim.jit(lambda first, *rest: sum(rest, first))
+    np.testing.assert_array_equal(total(x, x, x), 3 * x)
+    with pytest.raises(TypeError, match="rename"):
+        indim.jit(lambda out: out)
+    with pytest.raises(TypeError, match="static"):
+        indim.jit(lambda x, y: x)(x, None)
+
+
+def test_parameters_may_have_any_name():
+    @indim.jit
+    def f(_0, inf, add, pi, f32):
+        return _0 + inf * add - pi / f32
+
+    values = [np.array([float(n)]) for n in range(1, 6)]
+    assert f(*values)[0] == pytest.approx(1 + 2 * 3 - 4 / 5)
+
+
+def test_numbers_of_python_at_their_edges():
+    f = indim.jit(lambda x, k: x + k)
+    zero = np.array([0.0])
+    assert f(zero, float("inf"))[0] == np.inf
+    assert f(zero, float("-inf"))[0] == -np.inf
+    assert np.isnan(f(zero, float("nan"))[0])
+    assert f(zero, 5e-324)[0] == 5e-324
+    assert f(zero, -1.7976931348623157e308)[0] == -1.7976931348623157e308
+    assert np.signbit(indim.jit(lambda x, k: x * k)(np.array([1.0]), -0.0))[0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x if x > 0 else -x,
+        lambda x: float(x),
+        lambda x: [0, 1][x],
+        lambda x: np.add.reduce(x),
+        lambda x: np.sum(x),
+        lambda x: x[0],
+        lambda x: list(x),
+        lambda x: np.add(x, 1, out=np.ones(3)),
+        lambda x: np.linalg.norm(x),
+        lambda x: np.asarray(x),
+    ],
+)
+def test_what_is_not_element_wise_is_refused(function):
+    with pytest.raises(TypeError):
+        indim.jit(function)(np.ones(3))
+
+
+def test_tracing_values_do_not_leave_their_call(x):
+    kept = []
+    indim.jit(lambda x: kept.append(x) or x)(x)
+    with pytest.raises(ValueError, match="another call"):
+        indim.jit(lambda x: x + kept[0])(x)
+
+
+def test_mistakes_of_the_function_are_its_own(x):
+    @indim.jit
+    def f(x):
+        raise RuntimeError("mine")
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="mine"):
+            f(x)
+
+
+def test_thousands_of_operations():
+    @indim.jit(static="n")
+    def f(x, n):
+        total = x
+        for k in range(n):
+            total = total + x * k
+        return total
+
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(f(x, 3000), x * (1 + 3000 * 2999 / 2))
+
+
+def test_methods(x):
+    class Model:
+        @indim.jit(static="self")
+        def predict(self, x):
+            return x * self.factor
+
+    model = Model()
+    model.factor = 3
+    np.testing.assert_array_equal(model.predict(x), x * 3)
+
+
+def test_explanations(x):
+    f = indim.jit(lambda x, v: indim.add(x, v, broadcast_dimensions=[1]))
+    assert f._repr_svg_() is None
+    with pytest.raises(ValueError, match="not called"):
+        f.explain()
+    text = f.explain("f64[2, 3]", np.ones(3))
+    assert "broadcast_dimensions=[1]" in text and text.svg.startswith("<svg")
+    assert text.json["outputs"] == [{"dtype": "f64", "shape": [2, 3]}]
+    f(x, np.ones(3))
+    assert f.explain() == text and f._repr_svg_() == text.svg
+    assert pickle.loads(pickle.dumps(text)).json == text.json
+
+
+def test_compiled_functions_call_each_other(x):
+    @indim.jit
+    def square(x, *, scale=1):
+        return x * x * scale
+
+    @indim.jit
+    def norm(x, y):
+        return np.sqrt(square(x) + square(y, scale=2))
+
+    np.testing.assert_allclose(norm(x, x), np.sqrt(3 * x * x), rtol=1e-15)
+    assert square.trace_count == 0
+
+
+def test_metadata():
+    assert compiled_functions.standardise.__name__ == "standardise"
+    assert "standardise" in repr(compiled_functions.standardise)
+
+
+def test_compiled_functions_pickle(x):
+    for f in (compiled_functions.standardise, compiled_functions.scaled):
+        assert pickle.loads(pickle.dumps(f)) is f
+
+
+def test_compiled_functions_pickle_in_main():
+    program = """
+        import multiprocessing
+        import numpy as np
+        import indim
+
+        @indim.jit
+        def f(x):
+            return x * 2
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("spawn")
+            with context.Pool(2) as pool:
+                print(sum(result.sum() for result in pool.map(f, [np.ones(3), np.ones(4)])))
+    """
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "main.py"
+        path.write_text(textwrap.dedent(program))
+        ran = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120)
+    assert ran.stdout.strip() == "14.0", ran.stderr
+
+
+def test_lambdas_go_by_cloudpickle(x):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    k = 3
+    f = indim.jit(lambda x: x * k)
+    again = pickle.loads(cloudpickle.dumps(f))
+    np.testing.assert_array_equal(again(x), x * 3)

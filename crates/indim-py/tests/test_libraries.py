@@ -1,0 +1,71 @@
+"""pandas, Dask, joblib: compiled functions and expressions over other people's arrays."""
+
+import numpy as np
+import pytest
+
+import compiled_functions
+import indim
+
+
+def test_columns_of_pandas_are_operands():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4, 5, 6], "c": [True, False, True]})
+    a, b, c = frame["a"], frame["b"], frame.c
+    np.testing.assert_array_equal(indim.evaluate("where(c, a * b, -1)"), [4.0, -1.0, 18.0])
+    np.testing.assert_array_equal(indim.evaluate("a + b", frame), [5.0, 7.0, 9.0])
+    np.testing.assert_array_equal(indim.evaluate("frame * 2", frame=frame[["a"]]), [[2.0], [4.0], [6.0]])
+    f = indim.jit(lambda x, y: x + y)
+    np.testing.assert_array_equal(f(a, b), [5.0, 7.0, 9.0])
+    with pytest.raises(TypeError, match="`text`"):
+        indim.evaluate("text + 1", text=pd.Series(["x", "y"]))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("dask.distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster, distributed.Client(cluster) as client:
+        # The workers find the functions where this process finds them.
+        client.upload_file(compiled_functions.__file__)
+        yield client
+
+
+def test_map_blocks_on_a_cluster_of_processes(cluster):
+    da = pytest.importorskip("dask.array")
+    random = np.random.default_rng(1)
+    table = random.standard_normal((1000, 8))
+    mean, deviation = table.mean(axis=0), table.std(axis=0)
+    chunked = da.from_array(table, chunks=(130, 8))
+    result = chunked.map_blocks(compiled_functions.standardise, mean, deviation, dtype=table.dtype)
+    np.testing.assert_array_equal(result.compute(), (table - mean) / deviation)
+
+
+def test_blockwise_broadcasts_between_chunked_arrays(cluster):
+    da = pytest.importorskip("dask.array")
+    x, y = np.linspace(0, 1, 90)[:, None], np.linspace(-1, 1, 70)[None, :]
+    chunked = da.blockwise(
+        compiled_functions.outer_sum,
+        "ij",
+        da.from_array(x, chunks=(32, 1)),
+        "ij",
+        da.from_array(y, chunks=(1, 20)),
+        "ij",
+        dtype=x.dtype,
+    )
+    np.testing.assert_array_equal(chunked.compute(), np.sqrt(x) + y)
+
+
+def test_a_lambda_on_a_cluster(cluster):
+    da = pytest.importorskip("dask.array")
+    x = np.arange(40.0).reshape(8, 5)
+    scale = 3.0
+    f = indim.jit(lambda x: x * scale + 1)
+    np.testing.assert_array_equal(da.from_array(x, chunks=(3, 5)).map_blocks(f, dtype=x.dtype).compute(), x * 3 + 1)
+
+
+def test_joblib():
+    joblib = pytest.importorskip("joblib")
+    jobs = (joblib.delayed(compiled_functions.scaled)(np.full(3, float(n))) for n in range(4))
+    results = joblib.Parallel(n_jobs=2)(jobs)
+    assert [result[0] for result in results] == [1.0, 2.0, 5.0, 10.0]

@@ -1,0 +1,155 @@
+"""The rules by themselves, the eager functions of each rule set, and the errors."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import indim
+
+
+def test_shapes_of_the_seed_examples():
+    assert indim.broadcast_shapes((2, 3), (1,)) == (2, 3)
+    assert indim.broadcast_shapes((3, 2, 1, 4), (5, 4)) == (3, 2, 5, 4)
+    assert indim.broadcast_shapes((2, 1, 4), (2, 3), rule="xla", dims=[0, 1]) == (2, 3, 4)
+    assert indim.broadcast_shapes((2, 3, 4, 5), (3, 4), rule="pdpd", axis=1) == (2, 3, 4, 5)
+    assert indim.broadcast_shapes((3, 1), rule="bidirectional", target=(2, 1, 6)) == (2, 3, 6)
+    assert indim.broadcast_shapes((3,), rule="explicit", dims=[1], target=(2, 3)) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "attributes", "code", "rule", "operand", "axis"),
+    [
+        (((3,), (2,)), {}, "size-mismatch", "N2", 1, 0),
+        (((4, 3), (3,)), {"rule": "xla"}, "rank-mismatch-without-dims", "X4", None, None),
+        (((8, 1, 6, 1), (7, 1, 5)), {"rule": "pdpd", "axis": 1}, "size-mismatch", "P5", 1, 0),
+        (((2,), (3,)), {"rule": "none"}, "shapes-differ", "O1", 1, 0),
+    ],
+)
+def test_errors_say_what_is_wrong(shapes, attributes, code, rule, operand, axis):
+    with pytest.raises(indim.ShapeError) as info:
+        indim.broadcast_shapes(*shapes, **attributes)
+    error = info.value
+    assert isinstance(error, ValueError)
+    assert (error.code, error.rule) == (code, rule)
+    if operand is not None:
+        assert (error.operand, error.axis) == (operand, axis)
+    assert f"error[{code}]" in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.code, again.axis) == (str(error), error.code, error.axis)
+
+
+def test_attributes_that_a_rule_does_not_have_are_refused():
+    for attributes in ({"dims": [0]}, {"rule": "xla", "axis": 0}, {"target": (2,)}, {"rule": "nothing"}):
+        with pytest.raises(ValueError):
+            indim.broadcast_shapes((2,), (2,), **attributes)
+    with pytest.raises(ValueError, match="target"):
+        indim.broadcast_shapes((2,), (3,), rule="bidirectional")
+
+
+def test_conversion_between_rules():
+    assert indim.convert((2, 3), (3,), to="xla") == "xla broadcast_dimensions=[1]"
+    assert indim.convert((2, 3), (2,), rule="xla", dims=[0], to="pdpd") == "pdpd axis=0"
+    with pytest.raises(ValueError, match="inexpressible"):
+        indim.convert((2, 1), (1, 3), to="pdpd")
+
+
+def test_explanations_of_rules_and_expressions():
+    explained = indim.explain((2, 3), (3,))
+    assert "xla broadcast_dimensions=[1]" in explained
+    assert explained.json["result"] == [2, 3] and explained._repr_svg_().startswith("<svg")
+    explained = indim.explain("add(x, v, dims=[1])", x="f32[2, 3]", v=np.ones(3, np.float32))
+    assert explained.json["bytes_written"] == 24
+    with pytest.raises(KeyError):
+        indim.explain("x + y", x="f32[2]")
+    with pytest.raises(ValueError, match="no type"):
+        indim.explain("x", x="f32(2)")
+
+
+def test_the_oracle():
+    case = {"rule": "xla", "op": "add", "dims": [1], "operands": [{"dtype": "f32", "shape": [2, 3]}, {"dtype": "f32", "shape": [3]}]}
+    assert indim.oracle(case) == {"ok": True, "dtype": "f32", "shape": [2, 3], "maps": [[0, 1], [1]]}
+    assert indim.oracle("nonsense")["code"] == "bad-request"
+
+
+X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+def test_eager_functions_follow_their_rule():
+    np.testing.assert_array_equal(indim.xla.add(X, np.array([10.0, 20.0]), broadcast_dimensions=(0,)), X + [[10], [20]])
+    np.testing.assert_array_equal(indim.pdpd.mul(X, np.array([10.0, 20.0]), axis=0), X * [[10], [20]])
+    np.testing.assert_array_equal(indim.numpy.add(X, [1, 2, 3]), X + [1, 2, 3])
+    np.testing.assert_array_equal(indim.none.sub(X, X), X * 0)
+    np.testing.assert_array_equal(indim.onnx_legacy.add(X, np.array([1.0, 2.0]), axis=0), X + [[1], [2]])
+    np.testing.assert_array_equal(indim.where(X > 2, X, 0), np.where(X > 2, X, 0))
+    np.testing.assert_array_equal(indim.numpy.clip(X, 2, 4), np.clip(X, 2, 4))
+    for module in (indim.none, indim.stablehlo, indim.xla):
+        with pytest.raises(indim.ShapeError):
+            module.add(X, np.ones(3))
+    with pytest.raises(indim.ElementTypeError) as info:
+        indim.xla.add(X, X.astype(np.float32))
+    assert info.value.code == "element-type-mismatch" and isinstance(info.value, TypeError)
+
+
+def test_remainder_is_the_one_of_the_rule():
+    x, y = np.array([-7.0]), np.array([3.0])
+    assert indim.numpy.remainder(x, y)[0] == 2
+    assert indim.xla.remainder(x, y)[0] == -1
+    assert indim.remainder(x, y)[0] == 2
+
+
+def test_eager_functions_write_to_out():
+    out = np.empty((2, 3))
+    assert indim.numpy.sqrt(X, out=out) is out
+    assert indim.xla.add(X, 1.0, out=out) is out
+    np.testing.assert_array_equal(out, X + 1)
+
+
+def test_structure():
+    np.testing.assert_array_equal(indim.transpose(X), X.T)
+    np.testing.assert_array_equal(indim.transpose(X, (1, 0)), X.T)
+    np.testing.assert_array_equal(indim.reshape(X, (3, -1)), X.reshape(3, 2))
+    np.testing.assert_array_equal(indim.reshape(X.T, 6), X.T.reshape(6))
+    np.testing.assert_array_equal(indim.broadcast_to([1, 2], (3, 2)), np.broadcast_to([1, 2], (3, 2)))
+    np.testing.assert_array_equal(indim.broadcast_in_dim(X, (3, 4, 2), (2, 0)), np.broadcast_to(X.T[:, None], (3, 4, 2)))
+    assert indim.convert_element_type(X, np.float32).dtype == np.float32
+
+
+NAMESPACES = {"numpy", "xla", "pdpd", "stablehlo", "none", "onnx_legacy"}
+
+MODULES = [indim, indim.numpy, indim.xla, indim.pdpd, indim.stablehlo, indim.none, indim.onnx_legacy]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_every_function_of_every_rule_can_be_called(module):
+    """A function gives a result, or says that it does not take the type; no name is a dead end."""
+    from indim._indim import _operations
+
+    functions = [getattr(module, name) for name in module.__all__ if name not in NAMESPACES]
+    assert all(callable(function) for function in functions)
+    samples = [np.array([True, False]), np.array([1, 2], np.int32), np.array([0.25, 0.5])]
+    not_called = []
+    for name, count, _, aliases in _operations():
+        if count == 3 and module is indim.onnx_legacy:
+            continue
+        for known in [name, *aliases]:
+            known = {"and": "and_", "or": "or_", "not": "not_"}.get(known, known)
+            results = []
+            for sample in samples:
+                operands = [sample] * count
+                if known in ("select", "where"):
+                    operands[0] = samples[0]
+                try:
+                    results.append(getattr(module, known)(*operands))
+                except indim.ElementTypeError:
+                    pass
+                except indim.ExprError as error:
+                    assert error.code in ("not-defined-in-numpy", "unknown-function"), (known, error)
+            if not results and known not in ("conj", "real", "imag"):
+                not_called.append(known)
+    assert not_called == []
+
+
+def test_documentation_and_names():
+    assert indim.xla.add.__name__ == "add" and indim.xla.add.__module__ == "indim.xla"
+    assert "wrap" in indim.xla.add.__doc__

@@ -1,0 +1,141 @@
+"""Threads, processes, signals: the interpreter's lock, forks, Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import indim
+
+LARGE = 4_000_000
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    before = indim.get_num_threads()
+    yield
+    indim.set_num_threads(before)
+
+
+def test_the_number_of_threads_is_set_and_returned():
+    before = indim.set_num_threads(3)
+    assert indim.get_num_threads() == 3
+    assert indim.set_num_threads(before) == 3
+    for count in (0, -1, 10**9):
+        with pytest.raises((ValueError, OverflowError)):
+            indim.set_num_threads(count)
+
+
+def test_the_environment_says_the_number_of_threads():
+    program = "import indim; print(indim.get_num_threads())"
+    environment = {**os.environ, "INDIM_NUM_THREADS": "5"}
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert ran.stdout.strip() == "5", ran.stderr
+
+
+def test_the_bits_do_not_depend_on_the_number_of_threads():
+    x = np.linspace(-20, 20, LARGE)
+    results = []
+    for count in (1, 2, 7):
+        indim.set_num_threads(count)
+        results.append(indim.evaluate("sin(x) * exp(-x * x) + tanh(x)").tobytes())
+    assert results[0] == results[1] == results[2]
+
+
+def test_calls_from_many_threads_at_once():
+    f = indim.jit(lambda x, k: x * 2 + k)
+
+    def work(seed):
+        random = np.random.default_rng(seed)
+        for _ in range(60):
+            x = random.standard_normal(int(random.integers(1, 200_000)))
+            k = float(random.integers(0, 5))
+            np.testing.assert_array_equal(f(x, k), x * 2 + k)
+            np.testing.assert_array_equal(indim.evaluate("x - k", {"x": x, "k": k}), x - k)
+            if random.integers(0, 10) == 0:
+                indim.set_num_threads(int(random.integers(1, 4)))
+        return True
+
+    with ThreadPoolExecutor(8) as executor:
+        assert all(executor.map(work, range(16)))
+
+
+def test_the_lock_of_the_interpreter_is_released():
+    x = np.linspace(0, 1, LARGE)
+    ticks = []
+    is_over = threading.Event()
+
+    def tick():
+        while not is_over.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    try:
+        start = time.perf_counter()
+        indim.evaluate("sin(x) + cos(x) + tan(x) + exp(x) + log(x + 1) + sqrt(x) + tanh(x) + sinh(x) + cbrt(x)")
+        end = time.perf_counter()
+    finally:
+        is_over.set()
+        ticker.join()
+    assert sum(start < tick < end for tick in ticks) >= 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_child_computes_with_threads_of_its_own():
+    program = """
+        import os, sys
+        import numpy as np
+        import indim
+        x = np.ones(4_000_000)
+        assert indim.evaluate("x + 1").sum() == 8_000_000
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if indim.evaluate("x + 1").sum() == 8_000_000 else 1)
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], timeout=60, capture_output=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_long_evaluation_stops_on_ctrl_c(threads):
+    program = f"""
+        import time
+        import numpy as np
+        import indim
+        indim.set_num_threads({threads})
+        # A result of 256 MB; the operations take tens of seconds.
+        x = np.broadcast_to(np.float64(0.3), (1 << 25,))
+        text = "x"
+        for _ in range(120):
+            text = "sin(" + text + ") + cos(x * 3)"
+        y = np.linspace(0, 1, 1 << 25)
+        print("start", flush=True)
+        start = time.perf_counter()
+        try:
+            indim.evaluate(text, {{"x": y}})
+            print("finished", time.perf_counter() - start)
+        except KeyboardInterrupt:
+            print("interrupted", time.perf_counter() - start)
+        assert indim.evaluate("x + 1", {{"x": np.ones(4_000_000)}})[0] == 2
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "start\n"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    said, seconds = output.split()
+    assert said == "interrupted" and float(seconds) < 20, output
