@@ -2,8 +2,7 @@
 //!
 //! A value is *kept* (an output, or a temporary read by another nest) when computing it again at
 //! every point of its consumer would repeat work, that is when it is read through a broadcast that
-//! expands it, or through a view by several consumers, or as the operand of a reshape that is not a
-//! view. Everything else is computed in the nest that needs it. Kept values of one iteration shape
+//! expands it, or under several views, or as the operand of a reshape that is not a view. Everything else is computed in the nest that needs it. Kept values of one iteration shape
 //! are computed together in one nest.
 
 pub mod coalesce;
