@@ -92,8 +92,8 @@ impl Body<'_> {
             NodeKind::Parameter { index, .. } => {
                 Access { buffer: super::BufferId::Parameter(*index), array_type, axes }
             }
-            NodeKind::Constant(array) => {
-                Access { buffer: self.buffers.constant(array), array_type, axes }
+            NodeKind::Constant(_) => {
+                Access { buffer: self.buffers.constant(value), array_type, axes }
             }
             NodeKind::Iota { axis } => {
                 let length = array_type.shape[*axis];

@@ -156,7 +156,8 @@ pub(super) fn kept_values(graph: &Graph) -> Kept {
     let levels = needs.levels(graph);
     let groups = group(graph, &needs, &levels);
     let numbered = groups.iter().enumerate();
-    let positions = numbered.flat_map(|(position, group)| group.iter().map(move |&v| (v, position)));
+    let positions =
+        numbered.flat_map(|(position, group)| group.iter().map(move |&v| (v, position)));
     Kept { positions: positions.collect(), groups, read: needs.read, dense: needs.dense }
 }
 
