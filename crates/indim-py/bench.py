@@ -4,6 +4,7 @@ Every engine computes the same job on the same arrays, and the results are compa
 of several rounds, in microseconds; an engine that is not installed is left out.
 """
 
+import functools
 import math
 import os
 import time
@@ -96,7 +97,7 @@ JOBS = [
 def engines(function, text, arrays):
     """``(name, call)`` of every engine for a job."""
     values = list(arrays.values())
-    compiled = indim.jit(lambda *operands: function(np, *operands))
+    compiled = indim.jit(functools.partial(function, np))
     out = np.empty_like(compiled(*values))
     yield "jit", lambda: compiled(*values)
     yield "jit, out=", lambda: compiled(*values, out=out)
@@ -106,7 +107,7 @@ def engines(function, text, arrays):
         yield "numexpr", lambda: numexpr.evaluate(text, arrays, {})
     if jax is not None:
         on_device = [jax.numpy.asarray(value) for value in values]
-        jitted = jax.jit(lambda *operands: function(jax.numpy, *operands))
+        jitted = jax.jit(functools.partial(function, jax.numpy))
         yield "JAX", lambda: jitted(*on_device).block_until_ready()
 
 

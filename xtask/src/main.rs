@@ -54,7 +54,18 @@ fn test() -> bool {
         && cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])
         && cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
         && cargo(&["test", "--workspace"], &[])
-        && python::test(&root())
+        // The compiler's optimisations must not change a bit.
+        && cargo(&["test", "--release", "--package", "indim-cpu", "--tests"], &[])
+        && python_package()
+}
+
+/// The Python package, where there is a Python: everything else is to be had with Rust alone.
+fn python_package() -> bool {
+    if !python::is_available() {
+        eprintln!("NOT TESTED: the Python package, which needs python3 (3.10 or later) with venv");
+        return true;
+    }
+    python::test(&root())
 }
 
 /// The main job on the data that the repository ships.

@@ -1,10 +1,22 @@
 //! The Python package: its wheel built, installed into a clean environment, and tested there.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PACKAGE: &str = "crates/indim-py";
+
+/// Whether there is an interpreter that the package supports, with what makes environments.
+pub(crate) fn is_available() -> bool {
+    let program = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
+    let result = Command::new(system_python()).args(["-c", program]).output();
+    result.is_ok_and(|output| output.status.success())
+}
+
+/// The interpreter of the system, or the one that `PYTHON` names.
+fn system_python() -> OsString {
+    std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into())
+}
 
 /// Builds the wheel and runs its tests against it.
 pub(crate) fn test(root: &Path) -> bool {
@@ -62,7 +74,7 @@ fn environment(root: &Path, folder: &Path) -> Option<PathBuf> {
     if let Some(python) = interpreter(folder) {
         return Some(python);
     }
-    let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+    let python = system_python();
     let made = run(root, Path::new(&python), &["-m".as_ref(), "venv".as_ref(), folder.as_os_str()]);
     if made { interpreter(folder) } else { None }
 }

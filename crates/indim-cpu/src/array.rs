@@ -90,7 +90,9 @@ fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
 /// The strides in bytes of a dense row-major array.
 pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
     let size = array_type.dtype.size() as isize;
-    array_type.shape.row_major_strides().into_iter().map(|stride| stride * size).collect()
+    let strides = array_type.shape.row_major_strides().into_iter();
+    // Only a shape that no array in memory can have saturates.
+    strides.map(|stride| stride.saturating_mul(size)).collect()
 }
 
 /// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.
@@ -371,7 +373,7 @@ impl Buffer {
     /// # Safety
     /// The elements are not initialised: whoever asks must write each of them before the buffer is
     /// read or handed out.
-    pub(crate) unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
+    pub unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
         let bytes =
             array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let (first, memory) = allocate(bytes).ok_or(ArrayError::OutOfMemory { bytes })?;
@@ -381,6 +383,11 @@ impl Buffer {
     /// Element type and shape.
     pub fn array_type(&self) -> &ArrayType {
         &self.array_type
+    }
+
+    /// The address of the first byte, for those who keep the buffer and lend its memory themselves.
+    pub fn as_mut_ptr(&mut self) -> NonNull<u8> {
+        self.first
     }
 
     /// The elements' bytes in row-major order, in the machine's byte order.

@@ -92,7 +92,8 @@ pub enum RunError {
         /// The array's type.
         given: ArrayType,
     },
-    /// Elements of one output share memory, or two outputs do.
+    /// Elements of one output share memory, or the memory between the first and the last byte of one
+    /// output overlaps that of another.
     OutputsOverlap {
         /// The position of one.
         first: usize,
@@ -231,14 +232,11 @@ impl Executable {
         &self.loops.outputs
     }
 
-    /// Whether a run over dense arrays has work enough for several threads.
+    /// Whether a run has work enough for several threads.
     ///
     /// A run that has not computes on the calling thread and touches no thread pool.
     pub fn is_parallel(&self) -> bool {
-        let plans = self.programs.iter().zip(&self.dense_plans);
-        plans
-            .filter_map(|(program, plan)| Some((program, plan.as_ref()?)))
-            .any(|(program, plan)| parallel::is_parallel(program, &plan.0))
+        self.programs.iter().any(parallel::is_parallel)
     }
 
     /// What a run will read, write and hold.
@@ -457,8 +455,9 @@ impl Memory<'_, '_, '_> {
     }
 }
 
+/// Whether two ranges share an address; an empty one shares none.
 fn overlap(a: &core::ops::Range<usize>, b: &core::ops::Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+    a.start.max(b.start) < a.end.min(b.end)
 }
 
 /// The numbers 0, 1, 2, ... in `dtype`.

@@ -26,9 +26,9 @@ const PIECE_BYTES: usize = 8 * 1024 * 1024;
 /// A computed value weighs as much as this many bytes moved.
 const BYTES_PER_INSTRUCTION: usize = 2;
 
-/// Whether the tiles of `plan` are work enough for several threads.
-pub(crate) fn is_parallel(program: &Program, plan: &Plan) -> bool {
-    work(program, plan) >= SERIAL_BYTES
+/// Whether a run is work enough for several threads.
+pub(crate) fn is_parallel(program: &Program) -> bool {
+    work(program) >= SERIAL_BYTES
 }
 
 /// Runs all tiles of `plan`, by several threads where that pays, until `progress` stops it.
@@ -50,7 +50,7 @@ pub(crate) unsafe fn run(
         unsafe { run_tiles(program, plan, wiring, bases, range) }
         progress(elements)
     };
-    let bytes = work(program, plan);
+    let bytes = work(program);
     if bytes < SERIAL_BYTES {
         return run_chunk(0..tiles);
     }
@@ -69,10 +69,11 @@ pub(crate) unsafe fn run(
     }
 }
 
-/// The weight of the whole plan.
-fn work(program: &Program, plan: &Plan) -> usize {
-    let per_tile = plan.tile_steps * plan.step_elements;
-    plan.tiles().saturating_mul(per_tile).saturating_mul(bytes_per_element(program))
+/// The weight of a whole run, however its arrays lie in memory.
+fn work(program: &Program) -> usize {
+    let elements =
+        program.sizes().iter().fold(1usize, |product, &size| product.saturating_mul(size));
+    elements.saturating_mul(bytes_per_element(program))
 }
 
 /// The weight of one element: what is moved and what is computed.

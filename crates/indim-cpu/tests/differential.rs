@@ -309,3 +309,37 @@ fn a_nest_reads_only_what_an_earlier_nest_has_written() {
         assert_eq!(results[0].to_array(), expected[0]);
     }
 }
+
+#[test]
+fn an_empty_result_takes_no_memory_however_large_its_operands_could_be() {
+    let b = GraphBuilder::new();
+    let n = 1 << 32;
+    let mut sum = None;
+    for axis in 0..3 {
+        let v = b.parameter(&format!("p{axis}"), DType::I8, [1 << 20]).unwrap();
+        let wide = b.broadcast_in_dim(v, &[axis], [1 << 20, 1 << 20, 1 << 20, 0]).unwrap();
+        sum = Some(match sum {
+            None => wide,
+            Some(sum) => b.add(sum, wide, &[]).unwrap(),
+        });
+    }
+    let counted = b.iota(DType::I8, [n, 0], 0).unwrap();
+    let graph = b.finish(&[sum.unwrap(), counted]).unwrap();
+    let optimized = indim_graph::optimize(&graph);
+    indim_graph::verify(&optimized).unwrap();
+    let numbers = vec![0i8; 1 << 20];
+    let inputs = [(); 3].map(|()| ArrayView::from_slice([1 << 20], &numbers).unwrap());
+    let results = compile(&graph, &CompileOptions::default()).unwrap().run(&inputs).unwrap();
+    assert_eq!(results[0].array_type().to_string(), "i8[1048576, 1048576, 1048576, 0]");
+    assert!(results[1].bytes().is_empty());
+}
+
+#[test]
+fn a_builder_keeps_its_values_after_a_graph_is_made() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [3]).unwrap();
+    let y = b.neg(x).unwrap();
+    b.finish(&[y]).unwrap();
+    b.parameter("q", DType::F64, [7]).unwrap();
+    assert_eq!(b.neg(y).unwrap().array_type().unwrap().to_string(), "f32[3]");
+}

@@ -281,6 +281,8 @@ impl GraphBuilder {
 
     /// The graph that returns `outputs`.
     ///
+    /// The builder keeps its values: other graphs can be made of them.
+    ///
     /// # Errors
     /// The first mistake of an operator; `foreign-value`.
     pub fn finish(&self, outputs: &[Value<'_>]) -> Result<Graph, GraphError> {
@@ -288,8 +290,7 @@ impl GraphBuilder {
         if let Some(error) = &self.state.borrow().first_error {
             return Err(error.clone());
         }
-        // The builder stays usable after an error above; after success it starts anew.
-        Ok(core::mem::take(&mut self.state.borrow_mut().arena).finish(ids))
+        Ok(self.state.borrow().arena.snapshot(ids))
     }
 
     /// Operations under `rule`: `b.under(RuleSet::Numpy).add(x, y)`.

@@ -12,7 +12,6 @@ use indim_shape::Shape;
 use crate::complex::{Complex, c64, c128};
 use crate::dtype::{ArrayType, DType};
 use crate::half::{bf16, f16};
-use crate::lane::FloatLane;
 
 /// Hands the table of element types (`Variant rust_type class`) to another macro, which needs the
 /// types `f16`, `bf16`, `c64` and `c128` in scope.
@@ -180,9 +179,9 @@ macro_rules! define_elements {
     (@to_stored boolean $self:ident) => { u8::from($self) };
     (@to_stored $class:ident $self:ident) => { $self };
     (@canonical half $self:ident $type:ident) => { if $self.is_nan() { $type::NAN } else { $self } };
-    (@canonical float $self:ident $type:ident) => { canonical_nan($self) };
+    (@canonical float $self:ident $type:ident) => { CanonicalNan::canonical_nan($self) };
     (@canonical complex $self:ident $type:ident) => {
-        Complex { re: canonical_nan($self.re), im: canonical_nan($self.im) }
+        Complex { re: CanonicalNan::canonical_nan($self.re), im: CanonicalNan::canonical_nan($self.im) }
     };
     (@canonical $class:ident $self:ident $type:ident) => { $self };
     (@read boolean $bytes:ident $type:ident) => { first_bytes::<1>($bytes)[0] != 0 };
@@ -216,11 +215,30 @@ fn first_bytes<const N: usize>(bytes: &[u8]) -> [u8; N] {
     core::array::from_fn(|index| bytes.get(index).copied().unwrap_or_default())
 }
 
-#[inline(always)]
-fn canonical_nan<F: FloatLane>(value: F) -> F {
-    // The positive quiet NaN; x86 makes negative ones and propagates payloads, others do not.
-    F::select(value.equal(value), value, F::constant(f64::NAN))
+/// The value with any NaN replaced by the positive quiet one.
+///
+/// x86 makes negative NaNs and propagates payloads, other processors do not. The bits are compared
+/// as integers: to the compiler all NaNs are equal as floats, so it drops a choice between two where a
+/// number is the same anyway (of `sqrt`, in optimised builds).
+trait CanonicalNan {
+    fn canonical_nan(self) -> Self;
 }
+
+macro_rules! define_canonical_nan {
+    ($($type:ident)*) => {$(
+        impl CanonicalNan for $type {
+            #[inline(always)]
+            fn canonical_nan(self) -> Self {
+                // Without the sign, only NaNs are above infinity.
+                let bits = self.to_bits();
+                let is_nan = bits << 1 > $type::INFINITY.to_bits() << 1;
+                $type::from_bits(if is_nan { $type::NAN.to_bits() } else { bits })
+            }
+        }
+    )*};
+}
+
+define_canonical_nan!(f32 f64);
 
 /// An element on which operations compute in a wider type, and round once at the end.
 ///

@@ -238,6 +238,11 @@ impl GraphArena {
     pub fn finish(self, outputs: Vec<ValueId>) -> Graph {
         Graph { nodes: self.nodes, parameters: self.parameters, outputs }
     }
+
+    /// As [`GraphArena::finish`], of a copy of the nodes so far.
+    pub fn snapshot(&self, outputs: Vec<ValueId>) -> Graph {
+        Graph { nodes: self.nodes.clone(), parameters: self.parameters.clone(), outputs }
+    }
 }
 
 impl Index<ValueId> for GraphArena {

@@ -204,6 +204,17 @@ impl CompiledFunction {
     }
 }
 
+/// Whether a tracing value is among the arguments.
+fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    let tracer = args.py().import("indim._tracing")?.getattr("Tracer")?;
+    for object in args.iter_borrowed() {
+        if object.is_instance(&tracer)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 fn python_number(py: Python<'_>, number: indim::Literal) -> PyResult<Bound<'_, PyAny>> {
     Ok(match number {
         indim::Literal::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
@@ -337,7 +348,11 @@ impl CompiledFunction {
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = Options::take(py, kwargs)?;
         let args = self.bound(args, options.rest.as_ref())?;
-        let arguments = self.arguments(&args)?;
+        let arguments = match self.arguments(&args) {
+            // Called by a function that is being traced: its operations become that one's.
+            Err(_) if has_tracer(&args)? => return self.function.bind(py).call1(args),
+            arguments => arguments?,
+        };
         let trace = self.trace(py, &arguments)?;
         let operands = trace.operands(py, arguments)?;
         let outputs = options.out.as_ref().map(|out| trace.outputs(out)).transpose()?;

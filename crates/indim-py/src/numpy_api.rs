@@ -7,8 +7,8 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use indim::{ArrayType, ArrayView, ArrayViewMut, DType};
-use pyo3::exceptions::{PyImportError, PyTypeError};
+use indim::{ArrayType, ArrayView, ArrayViewMut, Buffer, DType};
+use pyo3::exceptions::{PyImportError, PyMemoryError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -39,7 +39,18 @@ struct RawElementType {
     number: c_int,
 }
 
+const ALIGNED: c_int = 0x0100;
 const WRITEABLE: c_int = 0x0400;
+
+/// New arrays from this size on lie in memory that indim keeps for the next one: the first write to a
+/// page of new memory costs more than an operation on it.
+const LARGE_BYTES: usize = 1 << 20;
+
+/// The owner of such memory, which NumPy calls the base of the array.
+#[pyclass(frozen, module = "indim._indim")]
+struct Memory {
+    _buffer: Buffer,
+}
 
 type DescrFromType = unsafe extern "C" fn(c_int) -> *mut ffi::PyObject;
 type NewFromDescr = unsafe extern "C" fn(
@@ -53,11 +64,14 @@ type NewFromDescr = unsafe extern "C" fn(
     *mut ffi::PyObject,
 ) -> *mut ffi::PyObject;
 
+type SetBaseObject = unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject) -> c_int;
+
 /// What we use of the table of NumPy's C interface.
 struct Api {
     array_type: *mut ffi::PyTypeObject,
     descr_from_type: DescrFromType,
     new_from_descr: NewFromDescr,
+    set_base_object: SetBaseObject,
     /// NumPy's number of `ml_dtypes.bfloat16`, where that is installed.
     bfloat16: Option<c_int>,
 }
@@ -73,6 +87,7 @@ static API: PyOnceLock<Api> = PyOnceLock::new();
 const ARRAY_TYPE: usize = 2;
 const DESCR_FROM_TYPE: usize = 45;
 const NEW_FROM_DESCR: usize = 94;
+const SET_BASE_OBJECT: usize = 282;
 
 fn api(py: Python<'_>) -> PyResult<&'static Api> {
     API.get_or_try_init(py, || load(py))
@@ -93,6 +108,9 @@ fn load(py: Python<'_>) -> PyResult<Api> {
             ),
             new_from_descr: core::mem::transmute::<*mut c_void, NewFromDescr>(
                 *table.add(NEW_FROM_DESCR).as_ptr(),
+            ),
+            set_base_object: core::mem::transmute::<*mut c_void, SetBaseObject>(
+                *table.add(SET_BASE_OBJECT).as_ptr(),
             ),
             bfloat16: None,
         }
@@ -202,9 +220,19 @@ impl<'py> NumpyArray<'py> {
         })?;
         let rank = array_type.shape.rank();
         let strides = strides.filter(|strides| strides.len() == rank);
+        let bytes = array_type.shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
+        let mut memory = None;
+        if bytes >= LARGE_BYTES {
+            // SAFETY: only kernels write it and only NumPy reads it, to which any bytes are numbers.
+            let buffer = unsafe { Buffer::uninitialised(array_type.clone()) };
+            memory = Some(buffer.map_err(|error| PyMemoryError::new_err(error.to_string()))?);
+        }
+        let data = memory.as_mut().map_or(ptr::null_mut(), |m| m.as_mut_ptr().as_ptr().cast());
+        let flags = if memory.is_some() { ALIGNED | WRITEABLE } else { 0 };
         // SAFETY: a shape's sizes fit `isize` once its byte count was checked, which every graph
-        // does, and have its layout; NumPy copies sizes and strides and owns the element type.
-        unsafe {
+        // does, and have its layout; NumPy copies sizes and strides and owns the element type. The
+        // strides are a permutation of dense ones, so the elements fill the memory.
+        let array = unsafe {
             let element_type = (api.descr_from_type)(number);
             let array = (api.new_from_descr)(
                 api.array_type,
@@ -212,13 +240,20 @@ impl<'py> NumpyArray<'py> {
                 rank as c_int,
                 array_type.shape.sizes().as_ptr().cast(),
                 strides.map_or(ptr::null(), <[isize]>::as_ptr),
-                ptr::null_mut(),
-                0,
+                data,
+                flags,
                 ptr::null_mut(),
             );
-            let object = Bound::from_owned_ptr_or_err(py, array)?;
-            Ok(NumpyArray { object, dtype })
+            Bound::from_owned_ptr_or_err(py, array)?
+        };
+        if let Some(buffer) = memory {
+            let owner = Bound::new(py, Memory { _buffer: buffer })?;
+            // SAFETY: NumPy takes over the reference to the owner, and frees it after the array.
+            if unsafe { (api.set_base_object)(array.as_ptr(), owner.into_ptr()) } != 0 {
+                return Err(PyErr::fetch(py));
+            }
         }
+        Ok(NumpyArray { object: array, dtype })
     }
 
     fn raw(&self) -> &RawArray {

@@ -35,7 +35,10 @@ impl<'py> Operand<'py> {
     /// When it is no array of numbers and cannot be made one, or a number beyond 128 bits.
     pub(crate) fn from_python(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         match NumpyArray::recognise(object)? {
-            Recognised::Array(array) => Ok(Operand::Array(array)),
+            Recognised::Array(array) => {
+                refuse_mask(object, name)?;
+                Ok(Operand::Array(array))
+            }
             Recognised::Foreign => converted(object, name).map(Operand::Array),
             Recognised::Other => match number(object, name)? {
                 Some(number) => Ok(Operand::Number(number)),
@@ -100,7 +103,22 @@ fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Literal>> {
 }
 
 static GENERIC: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static MASKED_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// A masked array would lose its mask.
+fn refuse_mask(array: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+    let py = array.py();
+    if array.get_type().is(NDARRAY.import(py, "numpy", "ndarray")?)
+        || !array.is_instance(MASKED_ARRAY.import(py, "numpy.ma", "MaskedArray")?)?
+    {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "`{name}` is a masked array; compute on `{name}.data`, or on `{name}.filled(...)`"
+    )))
+}
 
 /// Whether `object` is one of NumPy's scalars; some are Python numbers too.
 fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {

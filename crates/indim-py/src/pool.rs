@@ -84,3 +84,9 @@ pub(crate) fn get_num_threads() -> usize {
 pub(crate) fn _forget_threads() {
     core::mem::forget(threads().pool.take());
 }
+
+/// Sets how many bytes of memory are kept for the next large results; 1 GiB without a call.
+#[pyfunction]
+pub(crate) fn keep_memory(py: Python<'_>, bytes: usize) {
+    py.detach(|| indim::keep_memory(bytes));
+}

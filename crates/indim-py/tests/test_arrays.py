@@ -115,6 +115,26 @@ def test_results_own_their_memory():
     assert result.flags.owndata and result.flags.writeable and result.base is None
 
 
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda x: x.transpose(1, 0, 2)])
+def test_large_results_lie_in_memory_that_is_kept(layout):
+    x = layout(np.arange(300_000.0).reshape(30, 100, 100))
+    expected = x + 1
+    for _ in range(3):
+        result = indim.evaluate("x + 1")
+        np.testing.assert_array_equal(result, expected)
+        assert result.strides == expected.strides
+        for flag in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE", "ALIGNED"):
+            assert result.flags[flag] == expected.flags[flag], flag
+        assert type(result.base).__name__ == "Memory"
+        view = result[1:, ::2]
+        del result
+        np.testing.assert_array_equal(view, expected[1:, ::2])
+        view[:] = 0
+    indim.keep_memory(0)
+    np.testing.assert_array_equal(indim.evaluate("x + 1"), expected)
+    indim.keep_memory(1 << 30)
+
+
 @pytest.mark.parametrize(
     "value", [np.array(["a"]), np.array([object()]), np.array(["2020-01-01"], "M8[D]"), object(), "text", b"bytes"]
 )
@@ -166,10 +186,38 @@ def test_high_ranks():
 def test_bfloat16_of_ml_dtypes():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     x = np.array([1.0, 2.5, -0.0], ml_dtypes.bfloat16)
-    try:
-        result = indim.evaluate("x * 2")
-    except indim.ElementTypeError as error:
-        assert error.code == "element-type-not-evaluated"
-        pytest.skip("bf16 is not evaluated")
+    result = indim.evaluate("x * 2")
     assert result.dtype == ml_dtypes.bfloat16
     assert result.tolist() == [2.0, 5.0, -0.0]
+    out = np.empty(3, np.float32)
+    indim.evaluate("x + 1", out=out)
+    assert out.tolist() == [2.0, 3.5, 1.0]
+
+
+def test_half_precision_and_complex_numbers():
+    h = np.array([1.0, 2.5, -0.0, 65504.0], np.float16)
+    with np.errstate(over="ignore"):
+        expected = h * 2 + 1
+    result = indim.evaluate("h * 2 + 1")
+    assert result.dtype == np.float16
+    np.testing.assert_array_equal(result, expected)
+    for dtype in (np.complex64, np.complex128):
+        z = np.array([1 + 2j, -3.5 + 0.25j, 0], dtype)
+        result = indim.evaluate("z * conj(z) + real(z)")
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result, z * z.conj() + z.real)
+        traced = indim.jit(lambda z: (z * z.conj() + z.real, z.imag, abs(z)))(z)
+        np.testing.assert_array_equal(traced[0], result)
+        assert traced[1].dtype == traced[2].dtype == np.zeros(0, dtype).real.dtype
+    assert indim.evaluate("z * k", k=2j).dtype == np.complex128
+
+
+def test_subclasses_of_arrays(tmp_path):
+    with pytest.raises(TypeError, match="`x.data`"):
+        indim.evaluate("x + 1", x=np.ma.array([1.0, 2.0], mask=[True, False]))
+    with pytest.raises(TypeError, match="masked"):
+        indim.evaluate("x + 1", x=np.ma.array([1, 2], mask=[True, False], dtype=">i4"))
+    mapped = np.memmap(tmp_path / "x", dtype=np.float64, mode="w+", shape=(4,))
+    indim.evaluate("x + 1", x=np.arange(4.0), out=mapped)
+    result = indim.evaluate("mapped * 2")
+    assert type(result) is np.ndarray and result.tolist() == [2, 4, 6, 8]

@@ -31,17 +31,18 @@ def test_examples_of_docstrings():
     assert doctest.testmod(indim._jit).failed == 0
 
 
-def test_examples_of_the_documentation():
-    page = HERE.parents[2] / "docs" / "python.md"
-    if not page.exists():
+@pytest.mark.parametrize(("page", "least"), [("docs/python.md", 5), ("README.md", 3)])
+def test_examples_of_the_documentation(page, least):
+    path = HERE.parents[2] / page
+    if not path.exists():
         pytest.skip("the package is tested without the repository")
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 5
+    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= least
     options = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=options)
     names = {"np": np, "indim": indim}
     for number, block in enumerate(blocks):
-        test = parser.get_doctest(block, {}, f"python.md, block {number}", str(page), 0)
+        test = parser.get_doctest(block, {}, f"{page}, block {number}", str(path), 0)
         # The blocks are one session, as a reader takes them.
         test.globs = names
         runner.run(test, clear_globs=False)

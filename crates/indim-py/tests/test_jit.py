@@ -288,6 +288,19 @@ def test_explanations(x):
     assert pickle.loads(pickle.dumps(text)).json == text.json
 
 
+def test_compiled_functions_call_each_other(x):
+    @indim.jit
+    def square(x, *, scale=1):
+        return x * x * scale
+
+    @indim.jit
+    def norm(x, y):
+        return np.sqrt(square(x) + square(y, scale=2))
+
+    np.testing.assert_allclose(norm(x, x), np.sqrt(3 * x * x), rtol=1e-15)
+    assert square.trace_count == 0
+
+
 def test_metadata():
     assert compiled_functions.standardise.__name__ == "standardise"
     assert "standardise" in repr(compiled_functions.standardise)

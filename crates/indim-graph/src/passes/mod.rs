@@ -3,6 +3,7 @@
 //! Every pass rebuilds the graph through the arena, which shares equal nodes, and leaves out what
 //! no output needs. Parameters always stay.
 
+mod empty;
 mod fold;
 mod sink;
 
@@ -10,34 +11,32 @@ use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 
 /// Runs all passes.
 pub fn optimize(graph: &Graph) -> Graph {
-    let graph = rewrite(graph, sink::sink_broadcasts);
+    let graph = rewrite(graph, empty::replace_empty);
+    let graph = rewrite(&graph, sink::sink_broadcasts);
     rewrite(&graph, fold::fold_constants)
 }
 
 /// Rebuilds `graph`: `rule` adds each live node, whose operands are already those of the new graph.
 fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Graph {
-    let is_live = live_values(graph);
+    let graph = rebuild(graph, &live_values(graph), rule);
+    // A rule may have added what it then did not use.
+    let is_live = live_values(&graph);
+    match is_live.iter().all(|&live| live) {
+        true => graph,
+        false => rebuild(&graph, &is_live, GraphArena::add),
+    }
+}
+
+fn rebuild(
+    graph: &Graph,
+    is_live: &[bool],
+    rule: impl Fn(&mut GraphArena, Node) -> ValueId,
+) -> Graph {
     let mut arena = GraphArena::new();
     let mut renamed = vec![ValueId::from_index(0); graph.len()];
     for (value, node) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
         let operands = node.operands.map(|operand| renamed[operand.index()]);
         renamed[value.index()] = rule(&mut arena, Node { operands, ..node.clone() });
-    }
-    let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
-    sweep(arena.finish(outputs))
-}
-
-/// Drops what a rule added and then did not use.
-fn sweep(graph: Graph) -> Graph {
-    let is_live = live_values(&graph);
-    if is_live.iter().all(|&live| live) {
-        return graph;
-    }
-    let mut arena = GraphArena::new();
-    let mut renamed = vec![ValueId::from_index(0); graph.len()];
-    for (value, node) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
-        let operands = node.operands.map(|operand| renamed[operand.index()]);
-        renamed[value.index()] = arena.add(Node { operands, ..node.clone() });
     }
     let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
     arena.finish(outputs)

@@ -52,6 +52,8 @@ def indim_name(dtype):
 
 def as_array(value, name):
     """``value`` as an array in native byte order, without a copy where its protocols allow it."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"`{name}` is a masked array; compute on `{name}.data`, or on `{name}.filled(...)`")
     if isinstance(value, np.ndarray):
         array = value
     elif hasattr(value, "__dlpack__") and not any(hasattr(value, p) for p in _ARRAY_PROTOCOLS):

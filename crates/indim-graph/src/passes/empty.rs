@@ -1,0 +1,22 @@
+//! Values without elements are constants: there is nothing to compute, however large their operands
+//! are.
+
+use crate::element::{Array, ArrayData};
+use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
+
+/// The rule of the pass for one node.
+pub(super) fn replace_empty(arena: &mut GraphArena, node: Node) -> ValueId {
+    let is_computed = !matches!(node.kind, NodeKind::Parameter { .. } | NodeKind::Constant(_));
+    if !is_computed || !node.array_type.shape.contains(&0) {
+        return arena.add(node);
+    }
+    let data = ArrayData::from_le_bytes(node.array_type.dtype, &[]);
+    match Array::from_data(&node.array_type.shape, data) {
+        Ok(array) => arena.add(Node {
+            kind: NodeKind::Constant(array),
+            operands: Operands::new(&[]),
+            array_type: node.array_type,
+        }),
+        Err(_) => arena.add(node),
+    }
+}
