@@ -5,26 +5,26 @@
 use indim::{ArrayView, Element, Shape};
 use rayon::prelude::*;
 
-/// Rows and columns of the iteration space.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Space {
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
-}
+use crate::numbers::Number;
+#[cfg(feature = "peers")]
+use crate::peers::Peer;
+use crate::sizes::{Sizes, Space};
 
-impl Space {
-    pub(crate) fn elements(self) -> usize {
-        self.rows * self.columns
-    }
-}
+/// Loops over fewer elements are run by one thread.
+pub(crate) const SERIAL_BELOW: usize = 64 * 1024;
 
 /// One computation at one size, with its arguments.
 pub(crate) trait Job: Sync {
     /// The element type of the result.
-    type Result: Element;
+    type Result: Element + Number;
 
     /// What it is called in the table.
-    fn name(&self) -> &'static str;
+    const NAME: &'static str;
+    /// The sizes at which it is measured.
+    const SIZES: Sizes;
+
+    /// The job at one size.
+    fn new(space: Space) -> Self;
     /// The expression that indim evaluates under the numpy rule.
     fn expression(&self) -> &'static str;
     /// The arguments of the expression.
@@ -35,13 +35,16 @@ pub(crate) trait Job: Sync {
     fn space(&self) -> Space;
     /// The hand-written loop for one row.
     fn row(&self, row: usize, output: &mut [Self::Result]);
+    /// The job as other Rust libraries do it.
+    #[cfg(feature = "peers")]
+    fn peers(&self) -> Vec<Peer<'_, Self::Result>>;
 }
 
 /// The limit: the hand-written loop over all rows, with the threads of the current pool.
 pub(crate) fn run_by_hand<J: Job>(job: &J, output: &mut [J::Result]) {
-    let Space { rows, columns } = job.space();
+    let Space { rows, columns, .. } = job.space();
     let threads = rayon::current_num_threads();
-    if output.len() < 64 * 1024 || threads == 1 {
+    if output.len() < SERIAL_BELOW || threads == 1 {
         return run_rows(job, 0, output);
     }
     let rows_per_thread = rows.div_ceil(threads);
@@ -79,44 +82,46 @@ fn run_rows_of<J: Job>(job: &J, first: usize, output: &mut [J::Result]) {
     }
 }
 
-/// Defines a job: its arguments with their shapes, its expression, and its loop over one row.
+/// Defines a job: its arguments with their shapes, its expression, its loop over one row, and how
+/// other Rust libraries do it.
 ///
-/// Shapes are given in terms of the rows and columns of the iteration space.
+/// Shapes are given in terms of the iteration space. The section `ndarray` fills its output from
+/// views of the arguments; `candle` makes a tensor from tensors of those that it names.
 #[macro_export]
 macro_rules! job {
     (
         $(#[$doc:meta])*
-        $job:ident, $name:literal: $expression:literal -> $result:ident [$($size:expr),*];
-        |$rows:ident, $columns:ident|
-        $($argument:ident: $type:ident [$($argument_size:expr),*]),* ;
+        $job:ident, $name:literal: $expression:literal
+        -> $result:ident [$($size:expr),*] in $sizes:ident;
+        |$($axis:ident),*| $($argument:ident: $type:ident [$($argument_size:expr),*]),* ;
         |$this:ident, $row:ident, $output:ident| $body:block
+        $(ndarray |$place:ident| $fill:expr;)?
+        $(candle |$($input:ident),*| $tensor:expr;)?
     ) => {
         $(#[$doc])*
         pub(crate) struct $job {
-            space: $crate::job::Space,
+            space: $crate::sizes::Space,
             $($argument: Vec<$type>,)*
-        }
-
-        impl $job {
-            pub(crate) fn new(space: $crate::job::Space) -> Self {
-                let $crate::job::Space { rows: $rows, columns: $columns } = space;
-                let _ = ($rows, $columns);
-                let mut seed = 0;
-                $job {
-                    space,
-                    $($argument: {
-                        seed += 1;
-                        $crate::numbers::Numbers::numbers([$($argument_size),*].iter().product::<usize>(), seed)
-                    },)*
-                }
-            }
         }
 
         impl $crate::job::Job for $job {
             type Result = $result;
 
-            fn name(&self) -> &'static str {
-                $name
+            const NAME: &'static str = $name;
+            const SIZES: $crate::sizes::Sizes = $crate::sizes::$sizes;
+
+            fn new(space: $crate::sizes::Space) -> Self {
+                let $crate::sizes::Space { $($axis,)* .. } = space;
+                let _ = ($($axis,)*);
+                let mut seed = 0;
+                $job {
+                    space,
+                    $($argument: {
+                        seed += 1;
+                        let count = [$($argument_size),*].iter().product::<usize>();
+                        $crate::numbers::Number::numbers(count, seed)
+                    },)*
+                }
             }
 
             fn expression(&self) -> &'static str {
@@ -124,21 +129,22 @@ macro_rules! job {
             }
 
             fn arguments(&self) -> Vec<(&'static str, indim::ArrayView<'_>)> {
-                let $crate::job::Space { rows: $rows, columns: $columns } = self.space;
-                let _ = ($rows, $columns);
+                let $crate::sizes::Space { $($axis,)* .. } = self.space;
+                let _ = ($($axis,)*);
                 vec![$((
                     stringify!($argument),
-                    indim::ArrayView::from_slice([$($argument_size),*], &self.$argument[..]).expect("it fits"),
+                    indim::ArrayView::from_slice([$($argument_size),*], &self.$argument[..])
+                        .expect("it fits"),
                 )),*]
             }
 
             fn shape(&self) -> indim::Shape {
-                let $crate::job::Space { rows: $rows, columns: $columns } = self.space;
-                let _ = ($rows, $columns);
+                let $crate::sizes::Space { $($axis,)* .. } = self.space;
+                let _ = ($($axis,)*);
                 indim::Shape::from([$($size),*])
             }
 
-            fn space(&self) -> $crate::job::Space {
+            fn space(&self) -> $crate::sizes::Space {
                 self.space
             }
 
@@ -146,6 +152,33 @@ macro_rules! job {
             fn row(&self, $row: usize, $output: &mut [$result]) {
                 let $this = self;
                 $body
+            }
+
+            #[cfg(feature = "peers")]
+            fn peers(&self) -> Vec<$crate::peers::Peer<'_, $result>> {
+                use $crate::peers::{Computation, Peer};
+                let $crate::sizes::Space { $($axis,)* .. } = self.space;
+                let shape = [$($size),*];
+                $(let $argument = {
+                    let elements = &self.$argument[..];
+                    ndarray::ArrayView::from_shape([$($argument_size),*], elements).expect("it fits")
+                };)*
+                let _ = (shape, $(&$argument,)* $($axis,)*);
+                vec![
+                    $({
+                        $(let $input = $crate::peers::tensor(&$input);)*
+                        let run = move || $tensor;
+                        Peer { engine: "candle", computation: Computation::Fresh(Box::new(run)) }
+                    },)?
+                    $({
+                        let run = move |output: &mut [$result]| {
+                            let $place = ndarray::ArrayViewMut::from_shape(shape, output);
+                            let $place = $place.expect("it fits");
+                            $fill
+                        };
+                        Peer { engine: "ndarray", computation: Computation::Into(Box::new(run)) }
+                    },)?
+                ]
             }
         }
     };

@@ -1,5 +1,6 @@
 //! Developer commands. `cargo xtask` lists them.
 
+mod bench;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ cargo xtask COMMAND
   bless         write what the compiler does now into the documents it is tested against
   ops           write docs/ops.md from the table of operations and the record of their accuracy
   accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
-  bench         the benchmarks, with the ratio to hand-written loops [--threads N] [--job TEXT] [--size 64MiB]
+  bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
   asan          the tests of the crates with unsafe code under AddressSanitizer";
 
@@ -28,10 +29,7 @@ fn main() -> ExitCode {
         Some("bless") => {
             cargo(&["test", "--package", "indim", "--test", "documents"], &[("INDIM_BLESS", "1")])
         }
-        Some("bench") => {
-            let bench = ["run", "--quiet", "--release", "--package", "indim-bench", "--"];
-            cargo(&[&bench[..], &rest].concat(), &[])
-        }
+        Some("bench") => bench::bench(&rest),
         Some("ops") => ops(),
         Some("accuracy") => accuracy(&rest),
         Some("asan") => asan(),

@@ -70,7 +70,7 @@ fn install(root: &Path, python: &Path, wheel: &Path, requirements: &Path) -> boo
 }
 
 /// The interpreter of a virtual environment, which is made if there is none.
-fn environment(root: &Path, folder: &Path) -> Option<PathBuf> {
+pub(crate) fn environment(root: &Path, folder: &Path) -> Option<PathBuf> {
     if let Some(python) = interpreter(folder) {
         return Some(python);
     }
@@ -90,7 +90,8 @@ fn wheel(folder: &Path) -> Option<PathBuf> {
     paths.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "whl"))
 }
 
-fn pip(folder: &Path, python: &Path, arguments: &[&OsStr]) -> bool {
+/// Runs pip, quietly.
+pub(crate) fn pip(folder: &Path, python: &Path, arguments: &[&OsStr]) -> bool {
     let pip =
         ["-m".as_ref(), "pip".as_ref(), "--quiet".as_ref(), "--disable-pip-version-check".as_ref()];
     run(folder, python, &[&pip[..], arguments].concat())

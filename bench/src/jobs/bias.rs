@@ -6,10 +6,12 @@ use indim::Unary;
 use indim::operations::{Exp, Tanh};
 
 use crate::job;
+#[cfg(feature = "peers")]
+use crate::zip;
 
 job! {
     /// A vector along the rows.
-    RowBias, "row bias": "x + v" -> f32 [rows, columns];
+    RowBias, "row bias": "x + v" -> f32 [rows, columns] in MATRICES;
     |rows, columns| x: f32 [rows, columns], v: f32 [columns];
     |this, row, output| {
         let x = &this.x[row * output.len()..][..output.len()];
@@ -17,11 +19,13 @@ job! {
             *o = x + v;
         }
     }
+    ndarray |o| zip!(o, [x, v], |o, x, v| *o = x + v);
+    candle |x, v| x.broadcast_add(&v);
 }
 
 job! {
     /// A vector along the columns.
-    ColumnBias, "column bias": "x + v" -> f32 [rows, columns];
+    ColumnBias, "column bias": "x + v" -> f32 [rows, columns] in MATRICES;
     |rows, columns| x: f32 [rows, columns], v: f32 [rows, 1];
     |this, row, output| {
         let x = &this.x[row * output.len()..][..output.len()];
@@ -30,11 +34,13 @@ job! {
             *o = x + v;
         }
     }
+    ndarray |o| zip!(o, [x, v], |o, x, v| *o = x + v);
+    candle |x, v| x.broadcast_add(&v);
 }
 
 job! {
     /// Two vectors.
-    OuterProduct, "outer product": "u * v" -> f32 [rows, columns];
+    OuterProduct, "outer product": "u * v" -> f32 [rows, columns] in MATRICES;
     |rows, columns| u: f32 [rows, 1], v: f32 [columns];
     |this, row, output| {
         let u = this.u[row];
@@ -42,11 +48,13 @@ job! {
             *o = u * v;
         }
     }
+    ndarray |o| zip!(o, [u, v], |o, u, v| *o = u * v);
+    candle |u, v| u.broadcast_mul(&v);
 }
 
 job! {
     /// Both vectors go through costly functions, once for each of their elements.
-    Kept, "exp(u)*tanh(v)+x": "exp(u) * tanh(v) + x" -> f32 [rows, columns];
+    Kept, "exp(u)*tanh(v)+x": "exp(u) * tanh(v) + x" -> f32 [rows, columns] in MATRICES;
     |rows, columns| u: f32 [rows, 1], v: f32 [columns], x: f32 [rows, columns];
     |this, row, output| {
         let x = &this.x[row * output.len()..][..output.len()];
@@ -64,4 +72,9 @@ job! {
             }
         });
     }
+    ndarray |o| {
+        let (u, v) = (u.mapv(f32::exp), v.mapv(f32::tanh));
+        zip!(o, [u, v, x], |o, u, v, x| *o = u * v + x);
+    };
+    candle |u, v, x| u.exp()?.broadcast_mul(&v.tanh()?)? + &x;
 }

@@ -1,12 +1,16 @@
 //! Pictures and rasters: small integers become floats, and channels have constants of their own.
 
 use crate::job;
+#[cfg(feature = "peers")]
+use crate::zip;
 
 job! {
     /// Channels last.
     PicturesLast, "u8 pictures, NHWC":
-    "(f32(x) / 255 - mean) / std" -> f32 [rows * columns / 3, 3];
-    |rows, columns| x: u8 [rows * columns / 3, 3], mean: f32 [3], std: f32 [3];
+    "(f32(x) / 255 - mean) / std" -> f32 [rows / height, height, columns / 3, 3]
+    in PICTURES_LAST;
+    |rows, columns, height|
+    x: u8 [rows / height, height, columns / 3, 3], mean: f32 [3], std: f32 [3];
     |this, row, output| {
         let n = output.len();
         let x = &this.x[row * n..][..n];
@@ -23,13 +27,21 @@ job! {
             *o = normalise(x, i);
         }
     }
+    ndarray |o| zip!(o, [x, mean, std], |o, &x, mean, std| {
+        *o = (f32::from(x) / 255.0 - mean) / std;
+    });
+    candle |x, mean, std| {
+        (x.to_dtype(candle_core::DType::F32)? / 255.0)?.broadcast_sub(&mean)?.broadcast_div(&std)
+    };
 }
 
 job! {
     /// Channels first: a row is one plane of one picture.
     PicturesFirst, "u8 pictures, NCHW":
-    "(f32(x) / 255 - mean) / std" -> f32 [rows / 3, 3, columns];
-    |rows, columns| x: u8 [rows / 3, 3, columns], mean: f32 [3, 1], std: f32 [3, 1];
+    "(f32(x) / 255 - mean) / std" -> f32 [rows / 3, 3, height, columns / height]
+    in PICTURES_FIRST;
+    |rows, columns, height|
+    x: u8 [rows / 3, 3, height, columns / height], mean: f32 [3, 1, 1], std: f32 [3, 1, 1];
     |this, row, output| {
         let x = &this.x[row * output.len()..][..output.len()];
         let (mean, std) = (this.mean[row % 3], this.std[row % 3]);
@@ -37,26 +49,18 @@ job! {
             *o = (f32::from(x) / 255.0 - mean) / std;
         }
     }
-}
-
-job! {
-    /// Scale, shift and relu, channels first.
-    ScaleShiftRelu, "max(x*s+b, 0), NCHW": "maximum(x * s + b, 0)" -> f32 [rows / 3, 3, columns];
-    |rows, columns| x: f32 [rows / 3, 3, columns], s: f32 [3, 1], b: f32 [3, 1];
-    |this, row, output| {
-        use indim::{Binary, operations::Max};
-        let x = &this.x[row * output.len()..][..output.len()];
-        let (s, b) = (this.s[row % 3], this.b[row % 3]);
-        for (o, &x) in output.iter_mut().zip(x) {
-            *o = Max::apply(x * s + b, 0.0);
-        }
-    }
+    ndarray |o| zip!(o, [x, mean, std], |o, &x, mean, std| {
+        *o = (f32::from(x) / 255.0 - mean) / std;
+    });
+    candle |x, mean, std| {
+        (x.to_dtype(candle_core::DType::F32)? / 255.0)?.broadcast_sub(&mean)?.broadcast_div(&std)
+    };
 }
 
 job! {
     /// The vegetation index of two bands.
     VegetationIndex, "NDVI, u16":
-    "(f32(n) - f32(r)) / (f32(n) + f32(r))" -> f32 [rows, columns];
+    "(f32(n) - f32(r)) / (f32(n) + f32(r))" -> f32 [rows, columns] in RASTERS;
     |rows, columns| n: u16 [rows, columns], r: u16 [rows, columns];
     |this, row, output| {
         let count = output.len();
@@ -66,12 +70,16 @@ job! {
             output[i] = (n - r) / (n + r);
         }
     }
+    ndarray |o| zip!(o, [n, r], |o, &n, &r| {
+        let (n, r) = (f32::from(n), f32::from(r));
+        *o = (n - r) / (n + r);
+    });
 }
 
 job! {
     /// Pixels whose quality has a bit set are dropped.
     QualityMask, "where(q & 4, nan, v)":
-    "where((q & 4) != 0, nan, v)" -> f32 [rows, columns];
+    "where((q & 4) != 0, nan, v)" -> f32 [rows, columns] in RASTERS;
     |rows, columns| q: u8 [rows, columns], v: f32 [rows, columns];
     |this, row, output| {
         let count = output.len();
@@ -80,4 +88,5 @@ job! {
             output[i] = if q[i] & 4 != 0 { f32::NAN } else { v[i] };
         }
     }
+    ndarray |o| zip!(o, [q, v], |o, q, &v| *o = if q & 4 != 0 { f32::NAN } else { v });
 }

@@ -1,0 +1,171 @@
+//! The times of one job at one size.
+//!
+//! The machine may be noisy, so indim, the loop by hand and the peers in Rust take turns and medians
+//! are taken; the peers in Python follow at once.
+
+use std::time::{Duration, Instant};
+
+use indim::{
+    ArrayView, ArrayViewMut, CompileOptions, Executable, Expression, GraphBuilder, Limits, RuleSet,
+    compile,
+};
+
+use crate::job::{Job, run_by_hand};
+use crate::python::{Python, Task};
+use crate::sizes::Space;
+
+/// Rounds that are counted; between these, as many as the time allows.
+const ROUNDS: std::ops::RangeInclusive<usize> = 5..=201;
+
+/// From this many elements on, the memory of a result comes from the system when none is kept.
+const LARGE_RESULT: usize = 1 << 20;
+
+/// The median seconds of a job at one size.
+pub(crate) struct Measured {
+    pub(crate) job: &'static str,
+    pub(crate) size: &'static str,
+    pub(crate) shape: String,
+    pub(crate) elements: usize,
+    /// What has to be read and written.
+    pub(crate) bytes: usize,
+    /// `run_into` warm memory.
+    pub(crate) ours: f64,
+    /// The loop by hand, into warm memory.
+    pub(crate) limit: f64,
+    /// `run`, into memory that indim allocates and keeps.
+    pub(crate) kept: f64,
+    /// `run`, into memory that is new to the process; not of small results.
+    pub(crate) fresh: Option<f64>,
+    pub(crate) peers: Vec<(String, f64)>,
+}
+
+impl Measured {
+    /// The fastest peer.
+    pub(crate) fn best_peer(&self) -> Option<&(String, f64)> {
+        self.peers.iter().min_by(|(_, left), (_, right)| left.total_cmp(right))
+    }
+}
+
+/// # Panics
+/// If results differ.
+pub(crate) fn measure<J: Job>(
+    size: &'static str,
+    space: Space,
+    budget: Duration,
+    python: Option<&mut Python>,
+) -> std::io::Result<Measured> {
+    let job = J::new(space);
+    let executable = prepare(&job);
+    let (times, ours) = take_turns(&job, &executable, budget);
+    let bytes = executable.forecast().bytes_read + executable.forecast().bytes_written;
+    let mut peers: Vec<_> = times.peers;
+    if let Some(python) = python {
+        peers.extend(python.measure(&Task { job: &job, size, results: &ours })?);
+    }
+    Ok(Measured {
+        job: J::NAME,
+        size,
+        shape: job.shape().to_string(),
+        elements: space.elements(),
+        bytes,
+        ours: median(times.ours),
+        limit: median(times.limit),
+        kept: median(times.kept),
+        fresh: (space.elements() > LARGE_RESULT).then(|| median(times.fresh)),
+        peers,
+    })
+}
+
+fn prepare<J: Job>(job: &J) -> Executable {
+    let expression = Expression::parse(job.expression(), &Limits::default()).expect("it parses");
+    let b = GraphBuilder::new();
+    let values: Vec<_> = job
+        .arguments()
+        .into_iter()
+        .map(|(name, view)| {
+            let array_type = view.array_type().clone();
+            (name, b.parameter(name, array_type.dtype, array_type.shape).expect("names differ"))
+        })
+        .collect();
+    let value = expression.build(&b, &values, Some(&RuleSet::Numpy)).expect("it is legal");
+    let graph = b.finish(&[value]).expect("it is complete");
+    compile(&graph, &CompileOptions::default()).expect("it compiles")
+}
+
+/// The times of the rounds.
+#[derive(Default)]
+struct Times {
+    ours: Vec<Duration>,
+    limit: Vec<Duration>,
+    kept: Vec<Duration>,
+    fresh: Vec<Duration>,
+    /// Medians already.
+    peers: Vec<(String, f64)>,
+}
+
+/// All that run in this process, in turns; and the results of indim.
+fn take_turns<J: Job>(
+    job: &J,
+    executable: &Executable,
+    budget: Duration,
+) -> (Times, Vec<J::Result>) {
+    let arguments: Vec<ArrayView<'_>> = job.arguments().into_iter().map(|(_, view)| view).collect();
+    let elements = job.space().elements();
+    let mut ours = vec![J::Result::default(); elements];
+    let mut theirs = vec![J::Result::default(); elements];
+    let mut output = [ArrayViewMut::from_slice(job.shape(), &mut ours).expect("it fits")];
+    #[cfg(feature = "peers")]
+    let peers = job.peers();
+    #[cfg(feature = "peers")]
+    let mut peer_times = vec![Vec::new(); peers.len()];
+    // Small jobs are repeated within one measurement, so that the clock can see them.
+    let repeat = (200_000 / elements).max(1);
+    let mut times = Times::default();
+    let start = Instant::now();
+    while times.ours.len() <= *ROUNDS.start()
+        || (start.elapsed() < budget && times.ours.len() <= *ROUNDS.end())
+    {
+        times.ours.push(timed(repeat, || {
+            executable.run_into(&arguments, &mut output).expect("it runs");
+        }));
+        drop(executable.run(&arguments));
+        times.kept.push(timed(repeat, || drop(executable.run(&arguments).expect("it runs"))));
+        if elements > LARGE_RESULT {
+            indim::keep_memory(0);
+            times.fresh.push(timed(1, || drop(executable.run(&arguments).expect("it runs"))));
+            indim::keep_memory(1 << 30);
+        }
+        #[cfg(feature = "peers")]
+        for (peer, times) in peers.iter().zip(&mut peer_times) {
+            times.push(timed(repeat, || peer.run(std::hint::black_box(&mut theirs))));
+        }
+        // The last to run, so that what it leaves is compared.
+        times.limit.push(timed(repeat, || run_by_hand(job, std::hint::black_box(&mut theirs))));
+    }
+    assert!(bits(&ours) == bits(&theirs), "{}: the results differ", J::NAME);
+    #[cfg(feature = "peers")]
+    for (peer, peer_times) in peers.iter().zip(peer_times) {
+        assert!(peer.agrees(&ours, &mut theirs), "{}: {} differs", J::NAME, peer.engine);
+        times.peers.push((peer.engine.to_owned(), median(peer_times)));
+    }
+    (times, ours)
+}
+
+fn bits<T: indim::Element>(results: &[T]) -> Vec<u8> {
+    indim::ArrayData::to_le_bytes(&T::into_data(results.to_vec()))
+}
+
+fn timed(repeat: usize, mut run: impl FnMut()) -> Duration {
+    let start = Instant::now();
+    for _ in 0..repeat {
+        run();
+    }
+    start.elapsed() / repeat as u32
+}
+
+/// The median without the first run, which warms the memory.
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.remove(0);
+    times.sort();
+    times[times.len() / 2].as_secs_f64()
+}

@@ -1,0 +1,31 @@
+//! The table.
+
+#![allow(clippy::print_stdout)]
+
+use crate::measure::Measured;
+
+/// What the columns are; `README.md` explains them.
+pub(crate) fn heading(threads: usize) {
+    println!("level {}, {threads} threads; ratios are times over times", indim::Level::detect());
+    println!(
+        "{:<26}{:>8}{:>13}{:>14}{:>10}{:>8}{:>8}  best peer",
+        "job", "size", "elements/s", "bytes/s", "to limit", "run", "fresh"
+    );
+}
+
+pub(crate) fn row(measured: &Measured) {
+    let rate = |amount: usize| amount as f64 / measured.ours / 1e9;
+    let peer = measured.best_peer().map_or("-".to_owned(), |(engine, seconds)| {
+        format!("{engine} {:.2}", measured.ours / seconds)
+    });
+    println!(
+        "{:<26}{:>8}{:>9.3} G/s{:>9.2} GB/s{:>10.2}{:>8.2}{:>8}  {peer}",
+        measured.job,
+        measured.size,
+        rate(measured.elements),
+        rate(measured.bytes),
+        measured.ours / measured.limit,
+        measured.kept / measured.ours,
+        measured.fresh.map_or("-".to_owned(), |fresh| format!("{:.2}", fresh / measured.ours)),
+    );
+}

@@ -1,0 +1,84 @@
+//! How large the jobs are: 32 elements, 64 KiB, 1 MiB and 64 MiB of f32, or the nearest shapes that
+//! people have. A job names one of these tables.
+
+/// The iteration space of a job: rows that the hand-written loop goes through one by one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Space {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Of pictures: how many channels; else 1.
+    pub(crate) channels: usize,
+    /// Of pictures: how many rows of pixels one has; else 1.
+    pub(crate) height: usize,
+}
+
+impl Space {
+    pub(crate) fn elements(self) -> usize {
+        self.rows * self.columns
+    }
+
+    const fn matrix(rows: usize, columns: usize) -> Space {
+        Space { rows, columns, channels: 1, height: 1 }
+    }
+
+    /// Pictures of three channels, these last: a row is a row of pixels.
+    const fn channels_last([pictures, height, width]: [usize; 3]) -> Space {
+        Space { rows: pictures * height, columns: width * 3, channels: 3, height }
+    }
+
+    /// Pictures, channels first: a row is one plane of one picture.
+    const fn channels_first([pictures, channels, height, width]: [usize; 4]) -> Space {
+        Space { rows: pictures * channels, columns: height * width, channels, height }
+    }
+}
+
+/// Spaces with the names that the command line and the table have for them.
+pub(crate) type Sizes = &'static [(&'static str, Space)];
+
+/// What is above 64 MiB, and measured only when asked for.
+pub(crate) const LARGE: &str = "460MiB";
+
+pub(crate) const MATRICES: Sizes = &[
+    ("128B", Space::matrix(4, 8)),
+    ("64KiB", Space::matrix(128, 128)),
+    ("1MiB", Space::matrix(512, 512)),
+    ("64MiB", Space::matrix(4096, 4096)),
+];
+
+/// Matrices, and the raster of one satellite scene at 10 metres.
+pub(crate) const RASTERS: Sizes =
+    &[MATRICES[0], MATRICES[1], MATRICES[2], MATRICES[3], (LARGE, Space::matrix(10980, 10980))];
+
+/// Rows of points with three coordinates; in the end 10^7 points.
+pub(crate) const POINTS: Sizes = &[
+    ("128B", Space::matrix(4, 9)),
+    ("64KiB", Space::matrix(128, 129)),
+    ("1MiB", Space::matrix(512, 513)),
+    ("64MiB", Space::matrix(10_000, 3_000)),
+];
+
+/// In the end 10^7 complex numbers.
+pub(crate) const COMPLEX: Sizes =
+    &[MATRICES[0], MATRICES[1], MATRICES[2], ("64MiB", Space::matrix(3_200, 3_125))];
+
+pub(crate) const PICTURES_LAST: Sizes = &[
+    ("128B", Space::channels_last([1, 3, 4])),
+    ("64KiB", Space::channels_last([1, 74, 74])),
+    ("1MiB", Space::channels_last([4, 148, 148])),
+    ("64MiB", Space::channels_last([64, 224, 224])),
+];
+
+pub(crate) const PICTURES_FIRST: Sizes = &[
+    ("128B", Space::channels_first([1, 3, 3, 4])),
+    ("64KiB", Space::channels_first([1, 3, 74, 74])),
+    ("1MiB", Space::channels_first([4, 3, 148, 148])),
+    ("64MiB", Space::channels_first([64, 3, 224, 224])),
+];
+
+/// What lies between the layers of a network for pictures.
+pub(crate) const FEATURES: Sizes = &[
+    ("128B", Space::channels_first([1, 2, 4, 4])),
+    ("64KiB", Space::channels_first([1, 16, 32, 32])),
+    ("1MiB", Space::channels_first([4, 64, 32, 32])),
+    ("64MiB", Space::channels_first([64, 256, 56, 56])),
+];
