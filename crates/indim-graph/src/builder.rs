@@ -81,19 +81,12 @@ impl GraphBuilder {
         let array_type = ArrayType::new(dtype, shape);
         self.check_size("parameter", &array_type, &[])?;
         let index = self.state.borrow().arena.parameters().len();
-        if self.has_parameter(name) {
+        if self.state.borrow().arena.has_parameter(name) {
             let kind = GraphErrorKind::DuplicateParameter { name: name.to_owned() };
             return Err(self.error("parameter", &[], kind));
         }
         let kind = NodeKind::Parameter { index, name: name.to_owned() };
         Ok(self.add_node(kind, &[], array_type))
-    }
-
-    fn has_parameter(&self, wanted: &str) -> bool {
-        let state = self.state.borrow();
-        state.arena.parameters().iter().any(|&value| {
-            matches!(&state.arena[value].kind, NodeKind::Parameter { name, .. } if name == wanted)
-        })
     }
 
     /// An array known now.

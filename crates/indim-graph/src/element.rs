@@ -4,7 +4,8 @@
 //! tables are made from it.
 
 use core::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::hash::DefaultHasher;
+use std::sync::{Arc, OnceLock};
 
 use indim_shape::Shape;
 
@@ -110,6 +111,29 @@ macro_rules! define_elements {
                 }
             }
 
+            /// Whether both have the same elements, bit for bit.
+            fn has_bits_of(&self, other: &ArrayData) -> bool {
+                match (self, other) {
+                    $((ArrayData::$variant(elements), ArrayData::$variant(others)) => {
+                        let bits = |&element: &$type| define_elements!(@bits_of $class element);
+                        elements.len() == others.len()
+                            && elements.iter().map(bits).eq(others.iter().map(bits))
+                    })*
+                    _ => false,
+                }
+            }
+
+            /// Hashes the bits of the elements.
+            fn hash_bits(&self, state: &mut impl Hasher) {
+                match self {
+                    $(ArrayData::$variant(elements) => {
+                        for &element in elements {
+                            define_elements!(@bits_of $class element).hash(state);
+                        }
+                    })*
+                }
+            }
+
             /// The elements' bytes, little-endian.
             pub fn to_le_bytes(&self) -> Vec<u8> {
                 let mut bytes = Vec::with_capacity(self.len() * self.dtype().size());
@@ -169,6 +193,10 @@ macro_rules! define_elements {
         Complex { re: Element::read_bytes(re), im: Element::read_bytes(im) }
     }};
     (@read $class:ident $bytes:ident $type:ident) => { $type::from_le_bytes(first_bytes($bytes)) };
+    (@bits_of half $element:ident) => { $element.to_bits() };
+    (@bits_of float $element:ident) => { $element.to_bits() };
+    (@bits_of complex $element:ident) => { ($element.re.to_bits(), $element.im.to_bits()) };
+    (@bits_of $class:ident $element:ident) => { $element };
     (@bytes boolean $self:ident $bytes:ident) => { $bytes.push(u8::from($self)) };
     (@bytes half $self:ident $bytes:ident) => {
         $bytes.extend_from_slice(&$self.to_bits().to_le_bytes())
@@ -279,15 +307,37 @@ impl FromWide<bool> for bool {
 #[derive(Debug, Clone)]
 pub struct Array {
     shape: Shape,
-    data: Arc<ArrayData>,
+    elements: Arc<SharedElements>,
+}
+
+/// Elements that never change, with their hash once it was asked for: every pass looks up the
+/// constants of a graph, which may be large.
+#[derive(Debug)]
+struct SharedElements {
+    data: ArrayData,
+    hash: OnceLock<u64>,
+}
+
+impl SharedElements {
+    fn new(data: ArrayData) -> Arc<Self> {
+        Arc::new(SharedElements { data, hash: OnceLock::new() })
+    }
+
+    fn hash(&self) -> u64 {
+        *self.hash.get_or_init(|| {
+            let mut state = DefaultHasher::new();
+            self.data.hash_bits(&mut state);
+            state.finish()
+        })
+    }
 }
 
 impl PartialEq for Array {
     fn eq(&self, other: &Self) -> bool {
         let is_same_type = self.dtype() == other.dtype() && self.shape == other.shape;
         is_same_type
-            && (Arc::ptr_eq(&self.data, &other.data)
-                || self.data.to_le_bytes() == other.data.to_le_bytes())
+            && (Arc::ptr_eq(&self.elements, &other.elements)
+                || self.data().has_bits_of(other.data()))
     }
 }
 
@@ -295,11 +345,9 @@ impl Eq for Array {}
 
 impl Hash for Array {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Equal arrays have equal types; the bits of large ones are left to the comparison.
-        self.array_type().hash(state);
-        if self.data.len() <= 16 {
-            self.data.to_le_bytes().hash(state);
-        }
+        self.dtype().hash(state);
+        self.shape.hash(state);
+        self.elements.hash().hash(state);
     }
 }
 
@@ -339,14 +387,16 @@ impl Array {
     pub fn from_data(shape: impl Into<Shape>, data: ArrayData) -> Result<Self, WrongElementCount> {
         let shape = shape.into();
         match shape.element_count() {
-            Ok(count) if count == data.len() => Ok(Array { shape, data: Arc::new(data) }),
+            Ok(count) if count == data.len() => {
+                Ok(Array { shape, elements: SharedElements::new(data) })
+            }
             _ => Err(WrongElementCount { shape, elements: data.len() }),
         }
     }
 
     /// An array of rank 0.
     pub fn scalar<T: Element>(value: T) -> Self {
-        Array { shape: Shape::scalar(), data: Arc::new(T::into_data(vec![value])) }
+        Array { shape: Shape::scalar(), elements: SharedElements::new(T::into_data(vec![value])) }
     }
 
     /// The same elements in the same order under another shape.
@@ -355,8 +405,10 @@ impl Array {
     /// When the number of elements is not that of the shape.
     pub fn reshaped(&self, shape: Shape) -> Result<Self, WrongElementCount> {
         match shape.element_count() {
-            Ok(count) if count == self.data.len() => Ok(Array { shape, data: self.data.clone() }),
-            _ => Err(WrongElementCount { shape, elements: self.data.len() }),
+            Ok(count) if count == self.data().len() => {
+                Ok(Array { shape, elements: self.elements.clone() })
+            }
+            _ => Err(WrongElementCount { shape, elements: self.data().len() }),
         }
     }
 
@@ -367,7 +419,7 @@ impl Array {
 
     /// The type of each element.
     pub fn dtype(&self) -> DType {
-        self.data.dtype()
+        self.data().dtype()
     }
 
     /// Element type and shape.
@@ -377,11 +429,49 @@ impl Array {
 
     /// The elements, whatever their type.
     pub fn data(&self) -> &ArrayData {
-        &self.data
+        &self.elements.data
     }
 
     /// The elements in row-major order, if they are of type `T`.
     pub fn elements<T: Element>(&self) -> Option<&[T]> {
-        T::elements(&self.data)
+        T::elements(self.data())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn hash(array: &Array) -> u64 {
+        let mut state = DefaultHasher::new();
+        array.hash(&mut state);
+        state.finish()
+    }
+
+    #[test]
+    fn arrays_are_equal_and_hashed_by_bits() {
+        let ending_in = |last: f32| {
+            let mut elements = vec![0.0f32; 64];
+            elements[63] = last;
+            Array::new([64], elements).unwrap()
+        };
+        let arrays = [0.0, -0.0, 1.0, f32::NAN, -f32::NAN].map(ending_in);
+        assert_eq!(arrays.iter().map(hash).collect::<HashSet<u64>>().len(), arrays.len());
+        for (index, array) in arrays.iter().enumerate() {
+            assert_eq!(arrays.iter().position(|other| other == array), Some(index));
+        }
+        assert_eq!(hash(&arrays[3]), hash(&ending_in(f32::NAN)));
+        assert_eq!(arrays[3], ending_in(f32::NAN));
+    }
+
+    #[test]
+    fn arrays_of_different_types_differ() {
+        let flat = Array::new([4], vec![0i32; 4]).unwrap();
+        let square = flat.reshaped(Shape::from([2, 2])).unwrap();
+        let floats = Array::new([4], vec![0.0f32; 4]).unwrap();
+        assert!(flat != square && flat != floats);
+        assert!(hash(&flat) != hash(&square) && hash(&flat) != hash(&floats));
     }
 }

@@ -10,7 +10,7 @@
 
 use core::fmt;
 use core::ops::{Deref, Index};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use indim_shape::AxisMap;
 
@@ -190,6 +190,7 @@ impl Index<ValueId> for Graph {
 pub struct GraphArena {
     nodes: Vec<Node>,
     parameters: Vec<ValueId>,
+    parameter_names: HashSet<String>,
     known: HashMap<Node, ValueId>,
 }
 
@@ -206,8 +207,9 @@ impl GraphArena {
             return known;
         }
         let value = ValueId::from_index(self.nodes.len());
-        if matches!(node.kind, NodeKind::Parameter { .. }) {
+        if let NodeKind::Parameter { name, .. } = &node.kind {
             self.parameters.push(value);
+            self.parameter_names.insert(name.clone());
         }
         self.nodes.push(node);
         self.known.insert(key, value);
@@ -225,6 +227,11 @@ impl GraphArena {
     /// The parameters so far.
     pub fn parameters(&self) -> &[ValueId] {
         &self.parameters
+    }
+
+    /// Whether a parameter has this name.
+    pub fn has_parameter(&self, name: &str) -> bool {
+        self.parameter_names.contains(name)
     }
 
     /// The graph of these nodes that returns `outputs`.

@@ -17,8 +17,7 @@ pub(super) fn nest(
     buffers: &mut Buffers,
 ) -> LoopNest {
     let shape = graph[group[0]].array_type.shape.clone();
-    let computed =
-        computed_values(graph, group, |value, view| kept.source(graph, group, value, view));
+    let computed = computed_values(graph, group, kept);
     let mut body = Body {
         graph,
         group,
@@ -28,9 +27,7 @@ pub(super) fn nest(
         instructions: Vec::new(),
         locals: HashMap::new(),
     };
-    for (&value, views) in &computed {
-        views.iter().for_each(|view| body.compute(value, view));
-    }
+    computed.iter().for_each(|(&value, view)| body.compute(value, view));
     let stores = group.iter().flat_map(|&value| body.stores(value)).collect();
     LoopNest {
         shape,
@@ -47,7 +44,7 @@ struct Body<'a> {
     buffers: &'a mut Buffers,
     accesses: Numbered<Access>,
     instructions: Vec<Instruction>,
-    locals: HashMap<(ValueId, View), Local>,
+    locals: HashMap<ValueId, Local>,
 }
 
 impl Body<'_> {
@@ -69,13 +66,13 @@ impl Body<'_> {
             dtype: node.array_type.dtype,
         });
         let local = Local::Instruction(self.instructions.len() - 1);
-        self.locals.insert((value, view.clone()), local);
+        self.locals.insert(value, local);
     }
 
     /// The local that holds `value` as seen through `view`.
     fn local(&mut self, value: ValueId, view: View) -> Local {
         match self.kept.source(self.graph, self.group, value, view) {
-            Source::Computed(value, view) => self.locals[&(value, view)],
+            Source::Computed(value, _) => self.locals[&value],
             Source::Kept(value, view, shape) => {
                 let buffer = self.buffers.read_from(value);
                 let dtype = self.graph[value].array_type.dtype;
@@ -95,8 +92,8 @@ impl Body<'_> {
             NodeKind::Parameter { index, .. } => {
                 Access { buffer: super::BufferId::Parameter(*index), array_type, axes }
             }
-            NodeKind::Constant(array) => {
-                Access { buffer: self.buffers.constant(array), array_type, axes }
+            NodeKind::Constant(_) => {
+                Access { buffer: self.buffers.constant(value), array_type, axes }
             }
             NodeKind::Iota { axis } => {
                 let length = array_type.shape[*axis];

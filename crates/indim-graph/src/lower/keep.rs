@@ -1,4 +1,7 @@
 //! Which values are kept between nests, and in which order they are computed.
+//!
+//! `lower/mod.rs` says when a value is kept. Every other value is computed under one view only, so
+//! that a nest holds at most one instruction for each node of the graph.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,9 +24,9 @@ pub(super) enum Source {
 /// The kept values, grouped into nests.
 pub(super) struct Kept {
     groups: Vec<Vec<ValueId>>,
+    positions: HashMap<ValueId, usize>,
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
-    use_counts: Vec<usize>,
 }
 
 impl Kept {
@@ -35,11 +38,6 @@ impl Kept {
     /// The values that another nest reads.
     pub(super) fn read_values(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.read.iter().copied()
-    }
-
-    /// The position of the nest that computes a kept value.
-    fn position(&self, value: ValueId) -> Option<usize> {
-        self.groups.iter().position(|group| group.contains(&value))
     }
 
     /// Whether a value is read under another shape, and so must be dense in row-major order.
@@ -55,22 +53,21 @@ impl Kept {
         value: ValueId,
         view: View,
     ) -> Source {
-        let source = resolve(graph, &self.use_counts, value, view);
-        if let Source::Computed(value, view) = &source
-            && self.read.contains(value)
-            && self.position(*value) < group.first().and_then(|&other| self.position(other))
-        {
-            // An earlier nest has computed it anyway.
-            return Source::Kept(*value, view.clone(), graph[*value].array_type.shape.clone());
+        match resolve(graph, value, view) {
+            Source::Computed(value, view)
+                if self.read.contains(&value)
+                    && self.positions[&value] != self.positions[&group[0]] =>
+            {
+                Source::Kept(value, view, graph[value].array_type.shape.clone())
+            }
+            source => source,
         }
-        source
     }
 }
 
 /// Follows views from `value` to something that is read or computed.
-fn resolve(graph: &Graph, use_counts: &[usize], mut value: ValueId, mut view: View) -> Source {
+fn resolve(graph: &Graph, mut value: ValueId, mut view: View) -> Source {
     let mut is_expanded = false;
-    let mut is_viewed = false;
     loop {
         let node = &graph[value];
         match &node.kind {
@@ -92,12 +89,9 @@ fn resolve(graph: &Graph, use_counts: &[usize], mut value: ValueId, mut view: Vi
                 value = operand;
             }
             kind if is_leaf(kind) => return Source::Leaf(value, view),
-            _ if is_expanded || (is_viewed && use_counts[value.index()] > 1) => {
-                return Source::Kept(value, view, node.array_type.shape.clone());
-            }
+            _ if is_expanded => return Source::Kept(value, view, node.array_type.shape.clone()),
             _ => return Source::Computed(value, view),
         }
-        is_viewed = true;
     }
 }
 
@@ -113,94 +107,150 @@ fn is_smaller(operand: &Shape, result: &Shape) -> bool {
     operand.element_count().ok() < result.element_count().ok()
 }
 
-/// What one nest computes: values with the views under which they are needed, latest first.
+/// What one nest computes, in order: values with the view under which they are needed.
 pub(super) fn computed_values(
     graph: &Graph,
-    roots: &[ValueId],
-    mut source: impl FnMut(ValueId, View) -> Source,
-) -> BTreeMap<ValueId, Vec<View>> {
+    group: &[ValueId],
+    kept: &Kept,
+) -> BTreeMap<ValueId, View> {
     let mut computed = BTreeMap::new();
-    let mut pending: BTreeMap<ValueId, Vec<View>> = BTreeMap::new();
-    let need = |pending: &mut BTreeMap<ValueId, Vec<View>>, source: Source| {
-        if let Source::Computed(value, view) = source {
-            let views = pending.entry(value).or_default();
-            if !views.contains(&view) {
-                views.push(view);
-            }
-        }
+    let mut pending: BTreeMap<ValueId, View> = BTreeMap::new();
+    let sources = |value: ValueId, view: &View| {
+        let source = |&value: &ValueId| kept.source(graph, group, value, view.clone());
+        sought(graph, &value).iter().map(source).collect::<Vec<Source>>()
     };
-    for &root in roots {
-        let view = View::identity(&graph[root].array_type.shape);
-        need(&mut pending, source(root, view));
+    for &root in group {
+        pending.insert(root, View::identity(&graph[root].array_type.shape));
     }
-    // Operands come earlier, so every view of the latest pending value is known.
-    while let Some((value, views)) = pending.pop_last() {
-        for view in &views {
-            for &operand in graph[value].operands.iter() {
-                need(&mut pending, source(operand, view.clone()));
+    // Operands come earlier, so the latest pending value is needed by nothing that is still to come.
+    while let Some((value, view)) = pending.pop_last() {
+        for source in sources(value, &view) {
+            if let Source::Computed(operand, operand_view) = source {
+                pending.insert(operand, operand_view);
             }
         }
-        computed.insert(value, views);
+        if is_computed(&graph[value].kind) {
+            computed.insert(value, view);
+        }
     }
     computed
 }
 
-/// Finds the kept values of a graph and orders them into nests.
-pub(super) fn kept_values(graph: &Graph) -> Kept {
-    let use_counts = use_counts(graph);
-    let mut read = BTreeSet::new();
-    let mut dense = BTreeSet::new();
-    let mut dependencies: BTreeMap<ValueId, Vec<ValueId>> = BTreeMap::new();
-    let mut pending: Vec<ValueId> = graph.outputs().to_vec();
-    while let Some(root) = pending.pop() {
-        if dependencies.contains_key(&root) {
-            continue;
-        }
-        let mut depends_on = Vec::new();
-        computed_values(graph, &[root], |value, view| {
-            let source = resolve(graph, &use_counts, value, view);
-            if let Source::Kept(value, _, shape) = &source {
-                depends_on.push(*value);
-                read.insert(*value);
-                if *shape != graph[*value].array_type.shape {
-                    dense.insert(*value);
-                }
-            }
-            source
-        });
-        pending.extend_from_slice(&depends_on);
-        dependencies.insert(root, depends_on);
+/// The values that are followed to their sources to have `value`: the operands of a computation,
+/// else the value itself, which is kept as it is seen.
+fn sought<'a>(graph: &'a Graph, value: &'a ValueId) -> &'a [ValueId] {
+    if is_computed(&graph[*value].kind) {
+        &graph[*value].operands
+    } else {
+        core::slice::from_ref(value)
     }
-    let groups = group(graph, &dependencies, &read);
-    Kept { groups, read, dense, use_counts }
 }
 
-fn use_counts(graph: &Graph) -> Vec<usize> {
-    let mut counts = vec![0; graph.len()];
-    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
-    operands.chain(graph.outputs()).for_each(|value| counts[value.index()] += 1);
-    counts
+fn is_computed(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast)
+}
+
+/// Finds the kept values of a graph and orders them into nests.
+pub(super) fn kept_values(graph: &Graph) -> Kept {
+    let needs = Needs::of(graph);
+    let levels = needs.levels(graph);
+    let groups = group(graph, &needs, &levels);
+    let numbered = groups.iter().enumerate();
+    let positions =
+        numbered.flat_map(|(position, group)| group.iter().map(move |&v| (v, position)));
+    Kept { positions: positions.collect(), groups, read: needs.read, dense: needs.dense }
+}
+
+/// What all nests together need.
+struct Needs {
+    /// The view under which each value is computed, if it is; a kept value is under the identity.
+    views: Vec<Option<View>>,
+    /// The outputs, and the values that nests read.
+    kept: BTreeSet<ValueId>,
+    read: BTreeSet<ValueId>,
+    dense: BTreeSet<ValueId>,
+}
+
+impl Needs {
+    fn of(graph: &Graph) -> Self {
+        let mut needs = Needs {
+            views: vec![None; graph.len()],
+            kept: BTreeSet::new(),
+            read: BTreeSet::new(),
+            dense: BTreeSet::new(),
+        };
+        graph.outputs().iter().for_each(|&output| needs.keep(graph, output));
+        // Operands come earlier, so a value is reached after everything that needs it.
+        for (value, _) in graph.iter().rev() {
+            if let Some(view) = needs.views[value.index()].clone() {
+                for &operand in sought(graph, &value) {
+                    needs.add(graph, resolve(graph, operand, view.clone()));
+                }
+            }
+        }
+        needs
+    }
+
+    fn keep(&mut self, graph: &Graph, value: ValueId) {
+        self.kept.insert(value);
+        self.views[value.index()] = Some(View::identity(&graph[value].array_type.shape));
+    }
+
+    fn add(&mut self, graph: &Graph, source: Source) {
+        match source {
+            Source::Leaf(..) => {}
+            Source::Kept(value, _, shape) => {
+                if shape != graph[value].array_type.shape {
+                    self.dense.insert(value);
+                }
+                self.read.insert(value);
+                self.keep(graph, value);
+            }
+            Source::Computed(value, view) => match &self.views[value.index()] {
+                None => self.views[value.index()] = Some(view),
+                Some(other) if *other == view => {}
+                Some(_) => {
+                    self.read.insert(value);
+                    self.keep(graph, value);
+                }
+            },
+        }
+    }
+
+    /// How many nests must run before each value can be computed.
+    fn levels(&self, graph: &Graph) -> Vec<usize> {
+        let mut levels = vec![0; graph.len()];
+        for (value, _) in graph.iter() {
+            let Some(view) = &self.views[value.index()] else { continue };
+            let after = |&operand: &ValueId| match resolve(graph, operand, view.clone()) {
+                Source::Leaf(..) => 0,
+                Source::Kept(operand, ..) => levels[operand.index()] + 1,
+                Source::Computed(operand, view) => {
+                    // It is kept, and read through a view, when it is computed under another.
+                    let is_read = self.views[operand.index()].as_ref() != Some(&view);
+                    levels[operand.index()] + usize::from(is_read)
+                }
+            };
+            let level = sought(graph, &value).iter().map(after).max().unwrap_or(0);
+            levels[value.index()] = level;
+        }
+        levels
+    }
 }
 
 /// Groups kept values by iteration shape and by how many nests must run before.
-fn group(
-    graph: &Graph,
-    dependencies: &BTreeMap<ValueId, Vec<ValueId>>,
-    read: &BTreeSet<ValueId>,
-) -> Vec<Vec<ValueId>> {
-    let mut levels: HashMap<ValueId, usize> = HashMap::new();
+fn group(graph: &Graph, needs: &Needs, levels: &[usize]) -> Vec<Vec<ValueId>> {
     let mut last_level: HashMap<&Shape, usize> = HashMap::new();
-    for (&value, depends_on) in dependencies {
-        let level = depends_on.iter().map(|other| levels[other] + 1).max().unwrap_or(0);
-        levels.insert(value, level);
+    for &value in &needs.kept {
         let last = last_level.entry(&graph[value].array_type.shape).or_default();
-        *last = level.max(*last);
+        *last = levels[value.index()].max(*last);
     }
     let mut groups: BTreeMap<(usize, Vec<usize>), Vec<ValueId>> = BTreeMap::new();
-    for &value in dependencies.keys() {
+    for &value in &needs.kept {
         let shape = &graph[value].array_type.shape;
         // What nobody waits for joins the last nest of its shape, where it may share work.
-        let level = if read.contains(&value) { levels[&value] } else { last_level[shape] };
+        let is_awaited = needs.read.contains(&value);
+        let level = if is_awaited { levels[value.index()] } else { last_level[shape] };
         groups.entry((level, shape.to_vec())).or_default().push(value);
     }
     groups.into_values().collect()

@@ -2,8 +2,7 @@
 //!
 //! A value is *kept* (an output, or a temporary read by another nest) when computing it again at
 //! every point of its consumer would repeat work, that is when it is read through a broadcast that
-//! expands it, or through a view by several consumers, or as the operand of a reshape that is not a
-//! view. Everything else is computed in the nest that needs it. Kept values of one iteration shape
+//! expands it, or under several views, or as the operand of a reshape that is not a view. Everything else is computed in the nest that needs it. Kept values of one iteration shape
 //! are computed together in one nest.
 
 pub mod coalesce;
@@ -12,6 +11,8 @@ pub mod loop_nest;
 mod body;
 mod keep;
 mod numbered;
+
+use std::collections::HashMap;
 
 use indim_shape::Shape;
 
@@ -32,55 +33,60 @@ pub fn lower(graph: &Graph) -> LoopProgram {
         parameters: graph.parameters().iter().map(type_of).collect(),
         outputs: graph.outputs().iter().map(type_of).collect(),
         temporaries: buffers.temporaries.items().iter().map(type_of).collect(),
-        constants: buffers.constants.into_items(),
+        constants: buffers.constants.items().iter().map(|&value| array_of(graph, value)).collect(),
         counters: buffers.counters.into_items(),
         nests,
     }
 }
 
+fn array_of(graph: &Graph, constant: ValueId) -> Array {
+    match &graph[constant].kind {
+        NodeKind::Constant(array) => array.clone(),
+        _ => unreachable!("invariant: only constants are numbered as such"),
+    }
+}
+
 /// Which array holds which value.
 struct Buffers {
-    constants: Numbered<Array>,
+    constants: Numbered<ValueId>,
     counters: Numbered<(DType, usize)>,
     temporaries: Numbered<ValueId>,
-    /// The outputs, and whether a kept value is read from its output (else from a temporary).
-    outputs: Vec<ValueId>,
+    /// The outputs that return each value.
+    outputs: HashMap<ValueId, Vec<usize>>,
 }
 
 impl Buffers {
     fn new(graph: &Graph, kept: &keep::Kept) -> Self {
-        let is_temporary =
-            |value: &ValueId| kept.needs_dense(*value) || !graph.outputs().contains(value);
-        let temporaries = kept.read_values().filter(is_temporary).collect();
-        Buffers {
-            constants: Numbered::new(),
-            counters: Numbered::new(),
-            temporaries,
-            outputs: graph.outputs().to_vec(),
+        let mut outputs: HashMap<ValueId, Vec<usize>> = HashMap::new();
+        for (index, &value) in graph.outputs().iter().enumerate() {
+            outputs.entry(value).or_default().push(index);
         }
+        let is_temporary =
+            |value: &ValueId| kept.needs_dense(*value) || !outputs.contains_key(value);
+        let temporaries = kept.read_values().filter(is_temporary).collect();
+        Buffers { constants: Numbered::new(), counters: Numbered::new(), temporaries, outputs }
     }
 
     /// Where a kept value is read.
     fn read_from(&self, value: ValueId) -> BufferId {
-        let output = || self.outputs.iter().position(|&other| other == value);
+        let output = || self.outputs.get(&value).map(|indices| BufferId::Output(indices[0]));
         let temporary = self.temporaries.find(&value).map(BufferId::Temporary);
-        temporary
-            .or_else(|| output().map(BufferId::Output))
-            .expect("invariant: a kept value is a temporary or an output")
+        temporary.or_else(output).expect("invariant: a kept value is a temporary or an output")
     }
 
     /// Every place to which a kept value is written.
     fn written_to(&self, value: ValueId) -> Vec<BufferId> {
-        let outputs = self.outputs.iter().enumerate().filter(|&(_, &other)| other == value);
+        let outputs = self.outputs.get(&value).into_iter().flatten();
         let temporary = self.temporaries.find(&value);
         outputs
-            .map(|(index, _)| BufferId::Output(index))
+            .map(|&index| BufferId::Output(index))
             .chain(temporary.map(BufferId::Temporary))
             .collect()
     }
 
-    fn constant(&mut self, array: &Array) -> BufferId {
-        BufferId::Constant(self.constants.number(array))
+    /// Equal constants are one value, which is quicker to look up than its elements.
+    fn constant(&mut self, value: ValueId) -> BufferId {
+        BufferId::Constant(self.constants.number(&value))
     }
 
     fn counter(&mut self, dtype: DType, length: usize) -> BufferId {

@@ -1,0 +1,95 @@
+//! What lowering makes of graphs that are deep, wide or full of views: how much is computed, and where.
+
+#![allow(clippy::unwrap_used)]
+
+use indim_graph::lower::loop_nest::LoopProgram;
+use indim_graph::lower::lower;
+use indim_graph::{Array, DType, Graph, GraphBuilder, NodeKind, Value, optimize};
+
+fn instructions(program: &LoopProgram) -> usize {
+    program.nests.iter().map(|nest| nest.instructions.len()).sum()
+}
+
+fn computations(graph: &Graph) -> usize {
+    let is_computed = |kind: &NodeKind| matches!(kind, NodeKind::Elementwise(_));
+    graph.iter().filter(|(_, node)| is_computed(&node.kind)).count()
+}
+
+/// `steps` times `-v + transpose(abs(v))`, with permutations that generate all of them.
+fn permuted<'b>(b: &'b GraphBuilder, rank: usize, steps: usize) -> Value<'b> {
+    let mut rotate: Vec<i64> = (0..rank as i64).collect();
+    let mut swap = rotate.clone();
+    rotate.rotate_left(1);
+    swap.swap(0, 1);
+    let mut v = b.parameter("x", DType::F32, vec![2usize; rank]).unwrap();
+    for step in 0..steps {
+        let permutation = if step % 2 == 0 { &rotate } else { &swap };
+        let permuted = b.transpose(b.abs(v).unwrap(), permutation).unwrap();
+        v = b.none().add(b.neg(v).unwrap(), permuted).unwrap();
+    }
+    v
+}
+
+#[test]
+fn views_do_not_multiply_what_is_computed() {
+    let b = GraphBuilder::new();
+    let v = permuted(&b, 6, 40);
+    let graph = optimize(&b.finish(&[v]).unwrap());
+    let program = lower(&graph);
+    assert_eq!(instructions(&program), computations(&graph));
+}
+
+#[test]
+fn a_value_under_one_view_only_is_not_kept() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
+    let y = b.parameter("y", DType::F32, [3, 2]).unwrap();
+    let seen = b.transpose(b.exp(x).unwrap(), &[1, 0]).unwrap();
+    let sum = b.none().add(seen, y).unwrap();
+    let product = b.none().mul(sum, seen).unwrap();
+    let program = lower(&b.finish(&[product]).unwrap());
+    assert_eq!((program.nests.len(), program.temporaries.len()), (1, 0));
+    assert_eq!(instructions(&program), 3);
+}
+
+#[test]
+fn many_kept_values_over_one_long_chain() {
+    // Each output's nest needs all before it: walking that anew for each one would take minutes.
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [8]).unwrap();
+    let mut v = x;
+    let outputs: Vec<Value<'_>> = (0..20_000)
+        .map(|_| {
+            v = v + x;
+            v
+        })
+        .collect();
+    let program = lower(&b.finish(&outputs).unwrap());
+    assert_eq!((program.nests.len(), instructions(&program)), (1, 20_000));
+    assert_eq!(program.nests[0].stores.len(), 20_000);
+}
+
+#[test]
+fn large_constants_that_differ_in_their_last_element_are_different() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [64]).unwrap();
+    let constant = |last: f32| {
+        let elements = (0..64).map(|index| if index == 63 { last } else { 0.0 }).collect();
+        b.constant(Array::new([64], elements).unwrap())
+    };
+    // Each twice: equal ones are one value, and so one array of the program.
+    let sum = (0..600).fold(x, |sum, index| sum + constant((index % 300) as f32));
+    let program = lower(&b.finish(&[sum]).unwrap());
+    assert_eq!(program.constants.len(), 300);
+    assert_eq!(program.nests[0].accesses.len(), 301);
+}
+
+#[test]
+fn a_value_returned_twice_is_stored_twice() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [3]).unwrap();
+    let y = b.exp(x).unwrap();
+    let program = lower(&b.finish(&[y, x, y]).unwrap());
+    assert_eq!(program.nests.len(), 1);
+    assert_eq!((instructions(&program), program.nests[0].stores.len()), (1, 3));
+}
