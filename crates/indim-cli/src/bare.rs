@@ -25,6 +25,30 @@ impl Attributes {
     pub(crate) fn is_empty(&self) -> bool {
         self.dims.is_none() && self.axis.is_none() && self.target.is_none()
     }
+
+    /// Refuses an attribute that the rule does not have: whoever gives it expects it to matter.
+    fn check(&self, rule: RuleSetName) -> Result<(), Failure> {
+        use RuleSetName as Name;
+        let takes_dims = matches!(
+            rule,
+            Name::Xla
+                | Name::Explicit
+                | Name::XlaBroadcastInDim
+                | Name::StableHloBroadcastInDim
+                | Name::HloBroadcast
+        );
+        let takes_axis = matches!(rule, Name::Pdpd | Name::PdpdBroadcast | Name::OnnxLegacy);
+        let takes_target = !matches!(rule, Name::None | Name::OnnxLegacy);
+        let given = [
+            ("--dims", self.dims.is_some() && !takes_dims),
+            ("--axis", self.axis.is_some() && !takes_axis),
+            ("--target", self.target.is_some() && !takes_target),
+        ];
+        match given.iter().find(|(_, is_foreign)| *is_foreign) {
+            Some((name, _)) => Err(Failure::Usage(format!("the rule {rule} has no {name}"))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// One argument that holds a list, which clap would otherwise take for several arguments.
@@ -45,6 +69,8 @@ pub(crate) fn elaborate(
     attributes: &Attributes,
     operands: &[Shape],
 ) -> Result<(String, Result<Broadcast, ShapeError>), Failure> {
+    let rule = with_target(rule, attributes.target.is_some());
+    attributes.check(rule)?;
     let dims = attributes.dims.clone().map_or_else(Vec::new, |list| list.0);
     let axis = attributes.axis;
     let elementwise = match rule {
@@ -65,6 +91,18 @@ pub(crate) fn elaborate(
         }
     };
     Ok((elementwise.to_string(), elementwise.elaborate(operands)))
+}
+
+/// The rule of the same system that broadcasts to a target, if there is one.
+fn with_target(rule: RuleSetName, has_target: bool) -> RuleSetName {
+    match rule {
+        _ if !has_target => rule,
+        RuleSetName::Numpy => RuleSetName::Unidirectional,
+        RuleSetName::Pdpd => RuleSetName::PdpdBroadcast,
+        RuleSetName::Xla => RuleSetName::XlaBroadcastInDim,
+        RuleSetName::StableHlo => RuleSetName::StableHloBroadcastInDim,
+        _ => rule,
+    }
 }
 
 fn target_rule(rule: RuleSetName, dims: Vec<i64>, axis: Option<i64>) -> TargetRule {

@@ -145,3 +145,22 @@ fn convert_says_why_it_cannot() {
     fails_with("size-mismatch", &["convert", "--from", "numpy", "--to", "xla", "2,3", "2"]);
     fails_with("bad-shape", &["convert", "--from", "numpy", "--to", "xla", "2,3", "two"]);
 }
+
+#[test]
+fn a_bare_rule_with_a_target_broadcasts_to_it() {
+    let text = succeeds(&["explain", "--rule", "numpy", "--target", "2x3", "3"]);
+    assert!(text.starts_with("unidirectional target=[2, 3]"), "{text}");
+    let text = succeeds(&["explain", "--rule", "pdpd", "--target", "2x3x4", "--axis", "1", "3"]);
+    assert!(text.starts_with("pdpd axis=1 target=[2, 3, 4]"), "{text}");
+}
+
+#[test]
+fn an_attribute_that_a_rule_does_not_have_is_wrong_usage() {
+    for foreign in [["--dims", "1"], ["--axis", "0"]] {
+        let run = indim(&["explain", "--rule", "numpy", foreign[0], foreign[1], "2x3", "3"]);
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.stderr.contains(foreign[0]), "{run:?}");
+    }
+    let run = indim(&["convert", "--from", "none", "--to", "xla", "--target", "3", "3"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+}
