@@ -201,7 +201,7 @@ unsafe fn run_short<B: ChainBody + ?Sized>(destination: *mut u8, links: &[Link],
 unsafe fn load<T: Element, const LENGTH: usize>(operand: *const u8) -> [T; LENGTH] {
     // SAFETY: the caller's promise; any bits are stored elements, at any address.
     let stored = unsafe { *operand.cast::<[Unaligned<T>; LENGTH]>() };
-    stored.map(Unaligned::get)
+    each(stored, Unaligned::get)
 }
 
 /// # Safety
@@ -219,8 +219,19 @@ unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T
     // SAFETY: the caller's promise.
     unsafe {
         *place.cast::<[Unaligned<T>; LENGTH]>() =
-            accumulator.map(|element| Unaligned(element.to_stored()));
+            each(accumulator, |element| Unaligned(element.to_stored()));
     }
+}
+
+/// `f(x)` for each element. The `map` of arrays is not always inlined, and then it is compiled without
+/// the instructions of the level.
+#[inline(always)]
+fn each<T: Copy, R: Copy, const LENGTH: usize>(x: [T; LENGTH], f: impl Fn(T) -> R) -> [R; LENGTH] {
+    let mut results = [f(x[0]); LENGTH];
+    for index in 0..LENGTH {
+        results[index] = f(x[index]);
+    }
+    results
 }
 
 /// `f(x, y)` for each pair.
@@ -315,7 +326,7 @@ macro_rules! define_chains {
                                 <$source as LoadCodes>::BLOCK => {
                                     // SAFETY: the caller's promise for this code.
                                     let stored = unsafe { load::<$source, LENGTH>(operand) };
-                                    x = stored.map(ConvertTo::convert);
+                                    x = each(stored, ConvertTo::convert);
                                 }
                                 <$source as LoadCodes>::SINGLE => {
                                     // SAFETY: the caller's promise for this code.
@@ -367,11 +378,11 @@ macro_rules! define_chains {
                                     x = with(&x, single(), |x, y| meaning::$module::$ordered_name(y, x))
                                 }
                             )*
-                            $(<$unary as Codes>::BLOCK => x = x.map(meaning::$module::$unary_name),)*
+                            $(<$unary as Codes>::BLOCK => x = each(x, meaning::$module::$unary_name),)*
                             _ => {}
                         }
                     }
-                    let results = x.map(Element::canonical);
+                    let results = each(x, Element::canonical);
                     // SAFETY: the caller's promise, for a piece of the destination.
                     unsafe { store(destination.wrapping_add(first * size_of::<$type>()), results) }
                 }
