@@ -201,7 +201,11 @@ unsafe fn run_short<B: ChainBody + ?Sized>(destination: *mut u8, links: &[Link],
 unsafe fn load<T: Element, const LENGTH: usize>(operand: *const u8) -> [T; LENGTH] {
     // SAFETY: the caller's promise; any bits are stored elements, at any address.
     let stored = unsafe { *operand.cast::<[Unaligned<T>; LENGTH]>() };
-    each(stored, Unaligned::get)
+    let mut elements = [T::default(); LENGTH];
+    for index in 0..LENGTH {
+        elements[index] = stored[index].get();
+    }
+    elements
 }
 
 /// # Safety
@@ -216,18 +220,22 @@ unsafe fn load_single<T: Element>(operand: *const u8) -> T {
 /// `place` is valid for writes of `LENGTH` elements.
 #[inline(always)]
 unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T; LENGTH]) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        *place.cast::<[Unaligned<T>; LENGTH]>() =
-            each(accumulator, |element| Unaligned(element.to_stored()));
+    let place = place.cast::<Unaligned<T>>();
+    for (index, element) in accumulator.into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { place.wrapping_add(index).write(Unaligned(element.to_stored())) }
     }
 }
 
 /// `f(x)` for each element. The `map` of arrays is not always inlined, and then it is compiled without
-/// the instructions of the level.
+/// the instructions of the level; and with any but a constant to begin with, the first element would
+/// be computed by itself.
 #[inline(always)]
-fn each<T: Copy, R: Copy, const LENGTH: usize>(x: [T; LENGTH], f: impl Fn(T) -> R) -> [R; LENGTH] {
-    let mut results = [f(x[0]); LENGTH];
+fn each<T: Element, R: Element, const LENGTH: usize>(
+    x: [T; LENGTH],
+    f: impl Fn(T) -> R,
+) -> [R; LENGTH] {
+    let mut results = [R::default(); LENGTH];
     for index in 0..LENGTH {
         results[index] = f(x[index]);
     }
