@@ -3,6 +3,7 @@
 //! Known with the plan, before any tile runs: which stores are written in place, which accesses are
 //! gathered into registers, and what the links of chains do with operands of these forms.
 
+use indim_graph::DType;
 use indim_graph::lower::loop_nest::{Local, Store};
 
 use crate::kernel::chain::{Form, LinkKind};
@@ -19,13 +20,28 @@ pub(crate) struct Wiring {
     pub(crate) registers: Vec<Option<usize>>,
     /// The number of registers.
     pub(crate) register_count: usize,
+    /// Whether any step writes past the caches.
+    pub(crate) streams: bool,
     /// Whether chains go row by row, because some operand is dense within rows, but not in a tile.
     pub(crate) by_rows: bool,
     /// What the links of the program's chains do.
     pub(crate) links: Vec<LinkKind>,
-    /// For each of the program's steps, from one row of its destination to the next, in bytes.
-    pub(crate) destination_steps: Vec<isize>,
+    /// For each of the program's steps where its results go.
+    pub(crate) destinations: Vec<Destination>,
 }
+
+/// Where the results of a step go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Destination {
+    /// From one row to the next, in bytes.
+    pub(crate) step: isize,
+    /// Whether it is written past the caches.
+    pub(crate) streams: bool,
+}
+
+/// A nest that moves so many bytes, each counted once, leaves nothing of use in the caches: there are
+/// few larger ones. On the machine of the committed records they have 32 MiB.
+const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
     pub(crate) fn new(program: &Program, plan: &Plan) -> Wiring {
@@ -48,14 +64,16 @@ impl Wiring {
             register_count += usize::from(is_gathered);
         }
         registers.extend(&program.registers);
+        let destination = |step: &Step| destination(program, plan, &is_direct, step);
+        let destinations: Vec<Destination> = program.steps.iter().map(destination).collect();
         let link = |link: &SlotLink| link_kind(plan, accesses, &ways, link);
-        let destination = |step: &Step| destination_step(program, plan, &is_direct, step);
         Wiring {
             registers,
             register_count,
             by_rows: direct_rows || read_rows,
             links: program.links.iter().map(link).collect(),
-            destination_steps: program.steps.iter().map(destination).collect(),
+            streams: destinations.iter().any(|destination| destination.streams),
+            destinations,
             is_direct,
         }
     }
@@ -129,12 +147,21 @@ fn link_kind(plan: &Plan, accesses: &[OperandPlan], ways: &[Way], link: &SlotLin
     LinkKind { code: link.code(form), stride, step }
 }
 
-fn destination_step(program: &Program, plan: &Plan, is_direct: &[bool], step: &Step) -> isize {
-    let is_target = |&store: &usize| {
-        is_direct[store] && program.slot(program.stores()[store].source) == step.destination
-    };
+/// Only what is left in an array, and read by nobody in the tile, is written past the caches.
+fn destination(program: &Program, plan: &Plan, is_direct: &[bool], step: &Step) -> Destination {
+    let source = |store: usize| program.stores()[store].source;
+    let is_target =
+        |&store: &usize| is_direct[store] && program.slot(source(store)) == step.destination;
     match (0..is_direct.len()).find(is_target) {
-        Some(store) => plan.operands[store].step_stride,
-        None => (step.result_size * plan.step_elements) as isize,
+        Some(store) => Destination {
+            step: plan.operands[store].step_stride,
+            // Masks are not; they are small.
+            streams: program.bytes_moved() >= STREAMED_BYTES
+                && program.is_left_by_chain(source(store))
+                && program.stores()[store].target.array_type.dtype != DType::Bool,
+        },
+        None => {
+            Destination { step: (step.result_size * plan.step_elements) as isize, streams: false }
+        }
     }
 }
