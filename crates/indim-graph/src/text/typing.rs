@@ -25,6 +25,8 @@ pub(super) enum Plan {
     Identity,
     /// `x * x`, where the table has no square of `dtype`.
     Multiplied { dtype: DType },
+    /// 0 everywhere, in the operand's type.
+    Zero,
     /// `1 / x` in integers.
     IntegerReciprocal { dtype: DType },
     /// A comparison of signed integers with u64, exact although no type holds both.
@@ -105,7 +107,14 @@ fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResul
         Op::Neg if is_bool => refuse(Some("~x")),
         Op::Sign if is_bool => refuse(None),
         Op::Floor | Op::Ceil | Op::Trunc | Op::Abs if is_whole => Ok(Plan::Identity),
-        Op::RoundEven if dtype.is_integer() => Ok(Plan::Identity),
+        Op::RoundEven | Op::Conj if dtype.is_integer() => Ok(Plan::Identity),
+        Op::Real if is_whole => Ok(Plan::Identity),
+        Op::Imag if is_whole => Ok(Plan::Zero),
+        // Without a NaN they are these.
+        Op::Fmax if is_whole => Ok(Plan::Compute { op: Op::Max, dtype }),
+        Op::Fmin if is_whole => Ok(Plan::Compute { op: Op::Min, dtype }),
+        // NumPy makes i8 of truth values, whose squares they are.
+        Op::Conj if is_bool => Ok(Plan::Multiplied { dtype: DType::I8 }),
         Op::Square if is_whole => Ok(Plan::Multiplied { dtype: without_bool(dtype) }),
         Op::Reciprocal if is_whole => Ok(Plan::IntegerReciprocal { dtype: without_bool(dtype) }),
         _ if is_bool && op.takes(DType::I8) => Ok(Plan::Compute { op, dtype: DType::I8 }),
