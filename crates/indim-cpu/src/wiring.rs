@@ -3,7 +3,7 @@
 //! Known with the plan, before any tile runs: which stores are written in place, which accesses are
 //! gathered into registers, and what the links of chains do with operands of these forms.
 
-use indim_graph::lower::loop_nest::Local;
+use indim_graph::lower::loop_nest::{BufferId, Local};
 
 use crate::kernel::chain::{Code, Form};
 use crate::plan::{OperandPlan, Plan, TileLayout};
@@ -23,7 +23,8 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
-    pub(crate) fn new(program: &Program, plan: &Plan) -> Wiring {
+    /// `is_over_input` says which outputs lie where an input lies; empty if none does.
+    pub(crate) fn new(program: &Program, plan: &Plan, is_over_input: &[bool]) -> Wiring {
         let accesses = &plan.operands[program.stores().len()..];
         let forms: Vec<Form> =
             (0..accesses.len()).map(|access| form(program, accesses, access)).collect();
@@ -40,7 +41,7 @@ impl Wiring {
             (link.code(form), link.stride(form))
         });
         Wiring {
-            is_direct: direct_stores(program, plan),
+            is_direct: direct_stores(program, plan, is_over_input),
             registers,
             register_count,
             links: links.collect(),
@@ -54,15 +55,21 @@ fn form(program: &Program, accesses: &[OperandPlan], access: usize) -> Form {
     if is_single && !program.is_read_by_kernel[access] { Form::Single } else { Form::Block }
 }
 
-/// Which stores are written by their instruction itself: dense ones, the first of each value.
-fn direct_stores(program: &Program, plan: &Plan) -> Vec<bool> {
+/// Which stores are written by their instruction itself: dense ones, the first of each value, but not
+/// over an input that a later instruction may read.
+fn direct_stores(program: &Program, plan: &Plan, is_over_input: &[bool]) -> Vec<bool> {
     let stores = program.stores();
+    let is_over_input = |store: usize| match stores[store].target.buffer {
+        BufferId::Output(index) => is_over_input.get(index).copied().unwrap_or(false),
+        _ => false,
+    };
     let is_first = |store: usize| !stores[..store].iter().any(|s| s.source == stores[store].source);
     (0..stores.len())
         .map(|store| {
             plan.operands[store].layout == TileLayout::Dense
                 && matches!(stores[store].source, Local::Instruction(_))
                 && is_first(store)
+                && !is_over_input(store)
         })
         .collect()
 }
