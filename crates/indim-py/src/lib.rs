@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 #![warn(clippy::unwrap_used)]
 
+mod casting;
 mod error;
 mod evaluate;
 mod jit;

@@ -42,10 +42,6 @@ def test_keywords_are_names():
         indim.evaluate("a + 1", a=np.array([1]), b=2)
 
 
-def test_arguments_of_numexpr_that_mean_nothing_are_taken():
-    a = np.array([1.0])
-    assert ne.evaluate("a + 1", optimization="aggressive", truediv="auto", sanitize=True)[0] == 2.0
-
 
 def test_python_numbers_are_weak_and_numpy_scalars_are_not():
     a = np.array([1, 2], np.float32)

@@ -66,6 +66,7 @@ OPERATORS = {
     "transposed": lambda x, y: np.transpose(x.T) + np.broadcast_to(y, (2, 3)),
     "mixed with arrays": lambda x, y: np.arange(3) + x + np.float32(2) * y,
     "ints to floats": lambda x, y: np.sqrt(x) + np.floor(y),
+    "angles": lambda x, y: np.deg2rad(x) * np.degrees(y) + np.signbit(-x),
     "rint": lambda x, y: np.rint(x / 2) + np.round(y),
 }
 
@@ -227,6 +228,8 @@ def test_numbers_of_python_at_their_edges():
         lambda x: list(x),
         lambda x: np.add(x, 1, out=np.ones(3)),
         lambda x: np.linalg.norm(x),
+        lambda x: np.matmul(x, x),
+        lambda x: np.gcd(x, x),
         lambda x: np.asarray(x),
     ],
 )

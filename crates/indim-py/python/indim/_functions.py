@@ -5,6 +5,8 @@ An operation is the text of one call, such as ``add(x, y, dims=[1])``, over its 
 
 from __future__ import annotations
 
+import numpy as np
+
 from . import _arrays
 from ._indim import evaluate
 from ._tracing import Tracer
@@ -128,3 +130,30 @@ def transpose(x, permutation=None, *, out=None):
     """Result axis ``i`` is axis ``permutation[i]`` of ``x``; without a list all axes are reversed."""
     attributes = "" if permutation is None else f", {integers(permutation)}"
     return apply("transpose", (x,), attributes, out=out)
+
+
+# What the array API calls differently, or has beside the operations.
+
+signbit = unary("signbit", "Whether the sign bit is set, of -0.0 and of NaN too; of integers whether they are negative.")
+
+
+def positive(x, *, out=None):
+    """``+x``: the elements themselves, but truth values, of which NumPy has none."""
+    if isinstance(x, Tracer):
+        return +x
+    return evaluate("+x", {"x": x}, {}, out=out)
+
+
+def astype(x, dtype):
+    """``x`` with every element converted to ``dtype``."""
+    return convert_element_type(x, dtype)
+
+
+def permute_dims(x, axes):
+    """Result axis ``i`` is axis ``axes[i]`` of ``x``."""
+    return transpose(x, axes)
+
+
+def expand_dims(x, axis):
+    """``x`` with new axes of size 1 at the positions ``axis`` of the result."""
+    return np.expand_dims(x if isinstance(x, Tracer) else _arrays.as_array(x, "x"), axis)

@@ -11,6 +11,7 @@ import inspect
 import numpy as np
 
 from . import _arrays
+from ._errors import ExprError
 
 #: Functions of NumPy on tracing values, by the names of the expression language.
 _ARRAY_FUNCTIONS = {}
@@ -185,7 +186,15 @@ class Tracer:
             return convert(operands[0], "f64") ** operands[1]
         if name == "power":
             return operator_step("**", *operands)
-        return self._step(_UFUNC_NAMES.get(name, name), operands)
+        if name in _ANGLES:
+            x = operands[0]
+            return x.astype(np.result_type(x.dtype, np.float16)) * _ANGLES[name]
+        try:
+            return self._step(_UFUNC_NAMES.get(name, name), operands)
+        except ExprError as error:
+            if error.code != "unknown-function":
+                raise
+        raise TypeError(f"numpy.{name} cannot be traced; indim has no operation of this name")
 
     # The methods of arrays that are element-wise.
 
@@ -227,7 +236,9 @@ class Tracer:
 
 
 #: Ufuncs that the expression language knows under another name.
-_UFUNC_NAMES = {"absolute": "abs", "conjugate": "conj", "invert": "invert", "equal": "eq"}
+_UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
+
+_ANGLES = {"deg2rad": np.pi / 180, "radians": np.pi / 180, "rad2deg": 180 / np.pi, "degrees": 180 / np.pi}
 
 
 def _is_operand(value):
@@ -365,6 +376,11 @@ def _real(val):
 @_implements(np.imag)
 def _imag(val):
     return val.imag
+
+
+@_implements(np.copy)
+def _copy(a, order="K", subok=False):
+    return a
 
 
 @_implements(np.full_like, np.ones_like, np.zeros_like)
