@@ -97,7 +97,7 @@ def test_a_result_is_broadcast_to_a_larger_out():
     out = np.empty((3, 2))
     indim.evaluate("a + 1", out=out)
     assert out.tolist() == [[2.0, 3.0]] * 3
-    with pytest.raises(indim.ShapeError):
+    with pytest.raises(indim.ShapeError, match=r"`out` cannot broadcast `the result` to \[3\]"):
         indim.evaluate("a + 1", out=np.empty(3))
 
 

@@ -91,6 +91,17 @@ def test_eager_functions_follow_their_rule():
     assert info.value.code == "element-type-mismatch" and isinstance(info.value, TypeError)
 
 
+def test_axes_are_whole_numbers():
+    for call in (
+        lambda: indim.xla.add(X, np.ones(3), broadcast_dimensions=(1.0,)),
+        lambda: indim.pdpd.add(X, np.ones(2), axis=0.5),
+        lambda: indim.broadcast_to(X, (2.5, 3)),
+    ):
+        with pytest.raises(TypeError, match="integer"):
+            call()
+    np.testing.assert_array_equal(indim.xla.add(X, np.ones(3), broadcast_dimensions=np.array([1])), X + 1)
+
+
 def test_remainder_is_the_one_of_the_rule():
     x, y = np.array([-7.0]), np.array([3.0])
     assert indim.numpy.remainder(x, y)[0] == 2

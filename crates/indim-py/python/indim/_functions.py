@@ -5,6 +5,8 @@ An operation is the text of one call, such as ``add(x, y, dims=[1])``, over its 
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from . import _arrays
@@ -17,7 +19,7 @@ _NAMES = ("x", "y", "z")
 def integers(values):
     """A list of integers as the text of expressions writes it."""
     values = [values] if isinstance(values, int) else values
-    return "[" + ", ".join(str(int(value)) for value in values) + "]"
+    return "[" + ", ".join(str(operator.index(value)) for value in values) + "]"
 
 
 def apply(function, operands, attributes="", rule="numpy", out=None):
@@ -96,7 +98,7 @@ def by_attributes(function, count, doc):
 
 
 def _axis(axis):
-    return "" if axis is None else f", axis={int(axis)}"
+    return "" if axis is None else f", axis={operator.index(axis)}"
 
 
 def _named(operation, name, doc):

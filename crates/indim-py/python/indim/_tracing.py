@@ -7,6 +7,7 @@ recorder holds, and is checked at once.
 from __future__ import annotations
 
 import inspect
+import operator
 
 import numpy as np
 
@@ -60,6 +61,14 @@ class Tracer:
         raise TypeError(
             f"{what} needs the elements of `{self._name}`, which are not known while the function is traced; "
             "use indim.where for choices, and name arguments that are no arrays in `static=`"
+        )
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f"an array has no `{name}` while the function is traced: indim computes element by element, without "
+            "reductions; compute it before the call and pass it as an argument"
         )
 
     def __bool__(self):
@@ -258,7 +267,7 @@ def _number_text(number):
 
 def _integers(values):
     values = [values] if isinstance(values, int) else values
-    return "[" + ", ".join(str(int(value)) for value in values) + "]"
+    return "[" + ", ".join(str(operator.index(value)) for value in values) + "]"
 
 
 def _tracer_of(operands):
@@ -434,6 +443,8 @@ def _flatten(result):
 def _result_name(recorder, value):
     if value is None:
         raise TypeError("the function returns None; a compiled function returns arrays")
+    if isinstance(value, (tuple, list, dict)):
+        raise TypeError("the results of a compiled function are arrays in one tuple, list or dict, not in nested ones")
     if isinstance(value, Tracer):
         if value._recorder is not recorder:
             raise ValueError(f"`{value._name}` belongs to another call of a compiled function")
