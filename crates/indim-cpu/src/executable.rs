@@ -193,6 +193,9 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Gr
     })
 }
 
+/// A tile of which nothing passes through registers may have so many times the elements of a block.
+const LONG_TILE: usize = 16;
+
 /// How a program walks arrays of these strides; `is_over_input` says which outputs overlie an input.
 fn plan(
     program: &Program,
@@ -202,9 +205,18 @@ fn plan(
     let operands = || program.stores().iter().map(|s| &s.target).chain(program.accesses());
     let strides: Vec<Vec<isize>> = operands().map(strides).collect();
     let sizes: Vec<usize> = operands().map(|access| access.array_type.dtype.size()).collect();
-    let plan = Plan::new(program.sizes(), &strides, &sizes, program.block)?;
-    let wiring = Wiring::new(program, &plan, is_over_input);
-    Some((plan, wiring))
+    let with_tiles_of = |block| {
+        let plan = Plan::new(program.sizes(), &strides, &sizes, block, program.minimum_row())?;
+        let wiring = Wiring::new(program, &plan, is_over_input);
+        Some((plan, wiring))
+    };
+    if program.steps.len() == 1 {
+        let long = with_tiles_of(program.block * LONG_TILE)?;
+        if !long.1.uses_registers(program.accesses().len()) {
+            return Some(long);
+        }
+    }
+    with_tiles_of(program.block)
 }
 
 impl Executable {
