@@ -408,24 +408,24 @@ impl<'py> Options<'py> {
     fn take(py: Python<'py>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let mut options =
             Options { out: None, order: Order::K, casting: Casting::DEFAULT, rest: None };
-        let Some(kwargs) = kwargs else { return Ok(options) };
-        let rest = kwargs.copy()?;
-        let take = |name: &str| -> PyResult<Option<Bound<'py, PyAny>>> {
-            let name = PyString::intern(py, name);
-            let value = rest.get_item(&name)?;
-            if value.is_some() {
-                rest.del_item(&name)?;
+        for (key, value) in kwargs.into_iter().flatten() {
+            let given = Some(value).filter(|value| !value.is_none());
+            match (key.cast::<PyString>()?.to_cow()?.as_ref(), given) {
+                ("out", given) => options.out = given,
+                ("order", None) | ("casting", None) => {}
+                ("order", Some(order)) => options.order = Order::parse(&text_of(&order)?)?,
+                ("casting", Some(casting)) => {
+                    options.casting = Casting::parse(&text_of(&casting)?)?
+                }
+                (_, given) => {
+                    options.rest.get_or_insert_with(|| PyDict::new(py)).set_item(&key, given)?
+                }
             }
-            Ok(value.filter(|value| !value.is_none()))
-        };
-        options.out = take("out")?;
-        if let Some(order) = take("order")? {
-            options.order = Order::parse(order.cast::<PyString>()?.to_cow()?.as_ref())?;
         }
-        if let Some(casting) = take("casting")? {
-            options.casting = Casting::parse(casting.cast::<PyString>()?.to_cow()?.as_ref())?;
-        }
-        options.rest = Some(rest);
         Ok(options)
     }
+}
+
+fn text_of(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(object.cast::<PyString>()?.to_cow()?.into_owned())
 }

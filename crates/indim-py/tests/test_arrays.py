@@ -199,6 +199,31 @@ def test_large_results_lie_in_memory_that_is_kept(layout):
     indim.keep_memory(1 << 30)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="counts the page faults of Linux")
+def test_new_results_take_no_more_new_pages_than_those_of_numpy():
+    program = """
+        import resource
+        import numpy as np
+        import indim
+
+        def faults(call):
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            results.append(call())
+            return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+        x, results = np.ones((4096, 4096), np.float32), []
+        f = indim.jit(lambda x: x * 2)
+        f(x[:600])
+        new, numpy = faults(lambda: f(x)), faults(lambda: x * 2)
+        # The memory of a result that is gone is that of the next.
+        results.clear()
+        print(new, numpy, faults(lambda: f(x)))
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    new, numpy, again = map(int, ran.stdout.split())
+    assert new <= numpy + 100 and again <= 100, ran.stdout
+
+
 @pytest.mark.parametrize(
     "value", [np.array(["a"]), np.array([object()]), np.array(["2020-01-01"], "M8[D]"), object(), "text", b"bytes"]
 )
