@@ -1,5 +1,9 @@
 """``evaluate``, ``re_evaluate`` and ``validate``: numexpr's habits with NumPy 2's types."""
 
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -197,6 +201,23 @@ def test_the_cache_is_bounded_and_right_at_every_size():
         assert indim.evaluate("a * 2").sum() == n * (n - 1)
     for k in range(1200):
         assert indim.evaluate(f"a + {k}", {"a": np.array([1])})[0] == k + 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_ever_new_long_texts_do_not_fill_the_memory():
+    program = """
+        import resource
+        import numpy as np
+        import indim
+        x = np.ones(4)
+        # Each text compiles to some 9 MiB.
+        for k in range(40):
+            indim.evaluate("+".join(f"sin(x*{i}.{k})" for i in range(4000)), {"x": x}, {})
+        pages = int(open("/proc/self/statm").read().split()[1])
+        print(pages * resource.getpagesize() >> 20)
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    assert int(ran.stdout) < 250, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize("text", ["__import__('os')", "a.__class__", "a[0]", "lambda: 0", "a if a else a", "'x'", ""])
