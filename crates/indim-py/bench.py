@@ -1,7 +1,7 @@
 """The Python package against NumPy, numexpr and JAX: `cargo xtask bench-python` prints the README's table.
 
 Every engine computes the same job on the same arrays, and the results are compared. Times are the best
-of several rounds, in microseconds; an engine that is not installed is left out.
+of rounds in which the engines take turns, in microseconds; an engine that is not installed is left out.
 """
 
 import functools
@@ -14,21 +14,23 @@ import numpy as np
 import indim
 
 
-def best(call, seconds=0.6):
-    """The shortest time of one call in microseconds."""
-    call()
-    start = time.perf_counter()
-    call()
-    once = max(time.perf_counter() - start, 1e-7)
-    count = max(1, min(20_000, int(0.02 / once)))
-    shortest = math.inf
+def best_of_each(calls, seconds=3):
+    """The shortest time of each call in microseconds. They take turns, so that other work on the machine hits all alike."""
+    counts = {}
+    for engine, call in calls.items():
+        call()
+        start = time.perf_counter()
+        call()
+        counts[engine] = max(1, min(20_000, int(0.02 / max(time.perf_counter() - start, 1e-7))))
+    shortest = dict.fromkeys(calls, math.inf)
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        start = time.perf_counter()
-        for _ in range(count):
-            call()
-        shortest = min(shortest, (time.perf_counter() - start) / count)
-    return shortest * 1e6
+        for engine, call in calls.items():
+            start = time.perf_counter()
+            for _ in range(counts[engine]):
+                call()
+            shortest[engine] = min(shortest[engine], (time.perf_counter() - start) / counts[engine] * 1e6)
+    return shortest
 
 
 def optional(name):
@@ -119,12 +121,18 @@ def main():
     print("|---" * (len(columns) + 1) + "|")
     for name, function, text, arrays in JOBS:
         expected = function(np, *arrays.values())
-        times = {}
-        for engine, call in engines(function, text, arrays):
+        calls = dict(engines(function, text, arrays))
+        for call in calls.values():
             np.testing.assert_allclose(np.asarray(call()), expected, rtol=2e-5, atol=1e-5)
-            times[engine] = best(call)
-        cells = [f"{times[column]:,.2f}" if times.get(column, 1000) < 100 else f"{times[column]:,.0f}" if column in times else "" for column in columns]
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+        times = best_of_each(calls)
+        print(f"| {name} | " + " | ".join(cell(times.get(column)) for column in columns) + " |", flush=True)
+
+
+def cell(microseconds):
+    """A time as the table shows it."""
+    if microseconds is None:
+        return ""
+    return f"{microseconds:,.2f}" if microseconds < 100 else f"{microseconds:,.0f}"
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ use indim_graph::{Array, ArrayType, DType, Graph, GraphError, optimize};
 
 use crate::array::{ArrayError, ArrayView, ArrayViewMut, Buffer, row_major_strides};
 use crate::execute::Bases;
+use crate::in_place::{overlap, written_over_inputs};
 use crate::kernel::convert_kernel;
 use crate::level::Level;
 use crate::parallel;
@@ -181,7 +182,7 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Gr
     let programs: Vec<Program> =
         loops.nests.iter().map(|nest| Program::compile(nest, options.level)).collect();
     let dense = |access: &Access| access.strides(&row_major_strides(&access.array_type));
-    let dense_plans = programs.iter().map(|program| plan(program, dense)).collect();
+    let dense_plans = programs.iter().map(|program| plan(program, dense, &[])).collect();
     let names = 0..graph.parameters().len();
     Ok(Executable {
         loops,
@@ -195,13 +196,18 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Gr
 /// A tile of which nothing passes through registers may have so many times the elements of a block.
 const LONG_TILE: usize = 16;
 
-fn plan(program: &Program, strides: impl Fn(&Access) -> Vec<isize>) -> Option<(Plan, Wiring)> {
+/// How a program walks arrays of these strides; `is_over_input` says which outputs overlie an input.
+fn plan(
+    program: &Program,
+    strides: impl Fn(&Access) -> Vec<isize>,
+    is_over_input: &[bool],
+) -> Option<(Plan, Wiring)> {
     let operands = || program.stores().iter().map(|s| &s.target).chain(program.accesses());
     let strides: Vec<Vec<isize>> = operands().map(strides).collect();
     let sizes: Vec<usize> = operands().map(|access| access.array_type.dtype.size()).collect();
     let with_tiles_of = |block| {
         let plan = Plan::new(program.sizes(), &strides, &sizes, block, program.minimum_row())?;
-        let wiring = Wiring::new(program, &plan);
+        let wiring = Wiring::new(program, &plan, is_over_input);
         Some((plan, wiring))
     };
     if program.steps.len() == 1 {
@@ -293,14 +299,15 @@ impl Executable {
         let mut buffers: Vec<Buffer> =
             self.loops.outputs.iter().map(allocate).collect::<Result<_, _>>()?;
         let mut outputs: Vec<ArrayViewMut<'_>> = buffers.iter_mut().map(Buffer::view_mut).collect();
-        self.execute(inputs, &mut outputs, progress)?;
+        self.execute(inputs, &mut outputs, &[], progress)?;
         drop(outputs);
         Ok(buffers)
     }
 
     /// Writes the outputs for these inputs into the caller's arrays.
     ///
-    /// An output may overlap inputs; the result is as if the inputs had been copied first.
+    /// An output may overlap inputs; the result is as if the inputs had been copied first. Nothing is
+    /// copied for an output that lies exactly where an input lies, if that is read nowhere else.
     ///
     /// # Errors
     /// When an array does not fit, outputs share memory, or memory for temporaries cannot be had.
@@ -331,7 +338,10 @@ impl Executable {
             inputs.iter().any(|input| overlap(&range, &input.address_range()))
         });
         if !overlaps_input {
-            return self.execute(inputs, outputs, progress);
+            return self.execute(inputs, outputs, &[], progress);
+        }
+        if let Some(is_over_input) = written_over_inputs(&self.programs, inputs, outputs) {
+            return self.execute(inputs, outputs, &is_over_input, progress);
         }
         let results = self.run_with_progress(inputs, progress)?;
         for (result, output) in results.iter().zip(outputs) {
@@ -385,11 +395,13 @@ impl Executable {
         Ok(())
     }
 
-    /// Runs the nests; inputs and outputs have been checked and do not overlap.
+    /// Runs the nests; inputs and outputs have been checked, and overlap only where an output was
+    /// found to be `is_over_input`, which may be left empty.
     fn execute(
         &self,
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
+        is_over_input: &[bool],
         progress: &Progress<'_>,
     ) -> Result<(), RunError> {
         // SAFETY: the nest that computes a temporary writes all of it before another reads it.
@@ -408,10 +420,12 @@ impl Executable {
             let is_dense = |access: &Access| memory.is_dense(access);
             let targets = program.stores().iter().map(|store| &store.target);
             let own_plan;
-            let plan = match targets.chain(program.accesses()).all(is_dense) {
+            let has_dense_plan = targets.chain(program.accesses()).all(is_dense);
+            let plan = match has_dense_plan && !is_over_input.contains(&true) {
                 true => dense_plan,
                 false => {
-                    own_plan = plan(program, |access| access.strides(&memory.strides(access)));
+                    let strides = |access: &Access| access.strides(&memory.strides(access));
+                    own_plan = plan(program, strides, is_over_input);
                     &own_plan
                 }
             };
@@ -419,7 +433,8 @@ impl Executable {
             let operands = program.stores().iter().map(|s| &s.target).chain(program.accesses());
             let bases: Vec<*mut u8> = operands.map(|access| memory.first(access)).collect();
             // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
-            // and temporaries overlap nothing; the level was detected.
+            // and temporaries overlap nothing, but for outputs over an input, of which the wiring
+            // knows; the level was detected.
             let flow = unsafe { parallel::run(program, plan, wiring, &Bases(&bases), progress) };
             if flow.is_break() {
                 return Err(RunError::Stopped);
@@ -467,11 +482,6 @@ impl Memory<'_, '_, '_> {
     }
 }
 
-/// Whether two ranges share an address; an empty one shares none.
-fn overlap(a: &core::ops::Range<usize>, b: &core::ops::Range<usize>) -> bool {
-    a.start.max(b.start) < a.end.min(b.end)
-}
-
 /// The numbers 0, 1, 2, ... in `dtype`.
 fn counter(dtype: DType, length: usize, level: Level) -> Result<Buffer, RunError> {
     const BLOCK: usize = 1024;
@@ -501,5 +511,6 @@ fn copy(from: &Buffer, to: &mut ArrayViewMut<'_>, level: Level) -> Result<(), Ru
         .expect("invariant: the result's type exists");
     let options = CompileOptions { level, optimize: false };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");
-    executable.execute(&[from.view()], core::slice::from_mut(to), &|_| ControlFlow::Continue(()))
+    executable
+        .execute(&[from.view()], core::slice::from_mut(to), &[], &|_| ControlFlow::Continue(()))
 }

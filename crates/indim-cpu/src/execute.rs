@@ -51,7 +51,8 @@ unsafe impl Sync for Bases<'_> {}
 /// - `bases` are the first elements of the program's stores and accesses, in this order, `plan` was
 ///   made from their shapes and strides, and `wiring` for the plan: every element it reaches is valid
 ///   for reads, and for writes of the stores;
-/// - no store overlaps another operand, and nobody else uses the stores' elements in `tiles`;
+/// - no store overlaps another operand, but for one that is not direct and lies exactly over an access
+///   that moves as it does; nobody else uses the stores' elements in `tiles`;
 /// - the processor has the level for which the program was compiled.
 pub(crate) unsafe fn run_tiles(
     program: &Program,

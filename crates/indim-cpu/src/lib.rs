@@ -12,6 +12,7 @@ mod array;
 mod chains;
 mod executable;
 mod execute;
+mod in_place;
 mod kernel;
 mod level;
 mod mapped_file;

@@ -4,7 +4,7 @@
 //! gathered into registers, and what the links of chains do with operands of these forms.
 
 use indim_graph::DType;
-use indim_graph::lower::loop_nest::{Local, Store};
+use indim_graph::lower::loop_nest::{BufferId, Local, Store};
 
 use crate::kernel::chain::{Form, LinkKind};
 use crate::plan::{OperandPlan, Plan, TileLayout};
@@ -44,15 +44,23 @@ pub(crate) struct Destination {
 const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
-    pub(crate) fn new(program: &Program, plan: &Plan) -> Wiring {
+    /// `is_over_input` says which outputs lie where an input lies; empty if none does.
+    pub(crate) fn new(program: &Program, plan: &Plan, is_over_input: &[bool]) -> Wiring {
         let (stores, accesses) = plan.operands.split_at(program.stores().len());
         let ways: Vec<Way> = accesses
             .iter()
             .zip(&program.is_read_by_kernel)
             .map(|(operand, &is_read_by_kernel)| way(operand, is_read_by_kernel))
             .collect();
-        let is_direct: Vec<bool> =
-            (0..stores.len()).map(|store| is_direct(program, stores, store)).collect();
+        // An input that is written over may be read by a later instruction.
+        let is_over_input = |store: &Store| match store.target.buffer {
+            BufferId::Output(index) => is_over_input.get(index).copied().unwrap_or(false),
+            _ => false,
+        };
+        let is_direct = |(store, target): (usize, &Store)| {
+            is_direct(program, stores, store) && !is_over_input(target)
+        };
+        let is_direct: Vec<bool> = program.stores().iter().enumerate().map(is_direct).collect();
         let direct_rows = stores.iter().zip(&is_direct).any(|(o, &d)| d && is_by_rows(o));
         let read_rows =
             accesses.iter().zip(&ways).any(|(o, w)| *w != Way::Gathered && is_by_rows(o));

@@ -1,5 +1,7 @@
 //! The block executor against the reference evaluator, bit for bit, on random graphs: every level,
-//! several thread counts, and inputs and outputs of any strides.
+//! several thread counts, inputs and outputs of any strides, and outputs written over inputs.
+
+use std::ptr::NonNull;
 
 use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
 use indim_graph::{
@@ -237,6 +239,7 @@ fn check(seed: u64) {
                 assert_eq!(result.to_array(), *expected, "dense, {level}, optimize {optimize}");
             }
             check_strided(&mut choices, &executable, &arguments, &expected);
+            check_in_place(&mut choices, &executable, &arguments, &expected);
         }
     }
 }
@@ -272,6 +275,67 @@ fn check_strided(
     drop(outputs);
     for ((bytes, ..), untouched) in memory.iter().zip(&untouched) {
         assert_eq!(bytes, untouched, "strided output");
+    }
+}
+
+/// Outputs written over inputs, wherever one is of an input's size and shape.
+fn check_in_place(
+    choices: &mut Choices,
+    executable: &indim_cpu::Executable,
+    arguments: &[Array],
+    expected: &[Array],
+) {
+    let mut memory: Vec<_> = arguments.iter().map(|array| strided(choices, array)).collect();
+    let mut apart: Vec<_> = expected.iter().map(|array| strided(choices, array)).collect();
+    let mut is_taken = vec![false; arguments.len()];
+    // The bytes that each output is written to: those of an input, or its own.
+    let places: Vec<Option<usize>> = expected
+        .iter()
+        .map(|output| {
+            let place = arguments.iter().zip(&is_taken).position(|(input, is_taken)| {
+                let is_alike = input.dtype().size() == output.dtype().size();
+                !is_taken && is_alike && input.shape() == output.shape()
+            });
+            place.inspect(|&place| is_taken[place] = true)
+        })
+        .collect();
+    let pointer = |(bytes, strides, first): &mut (Vec<u8>, Vec<isize>, usize)| {
+        let first = bytes.as_mut_ptr().wrapping_add(*first);
+        (strides.clone(), NonNull::new(first).unwrap())
+    };
+    let input_pointers: Vec<_> = memory.iter_mut().map(pointer).collect();
+    let output_pointers: Vec<_> = places
+        .iter()
+        .zip(&mut apart)
+        .map(|(place, own)| {
+            place.map_or_else(|| pointer(own), |place| input_pointers[place].clone())
+        })
+        .collect();
+    let types = arguments.iter().map(Array::array_type);
+    // SAFETY: the memory has these strides, lives until the end, and is used through these pointers.
+    let inputs: Vec<ArrayView<'_>> = types
+        .zip(&input_pointers)
+        .map(|(of, (strides, first))| unsafe { ArrayView::from_raw(of, strides.clone(), *first) })
+        .collect();
+    let types = expected.iter().map(Array::array_type);
+    // SAFETY: as above.
+    let mut outputs: Vec<ArrayViewMut<'_>> = types
+        .zip(&output_pointers)
+        .map(|(of, (strides, first))| unsafe {
+            ArrayViewMut::from_raw(of, strides.clone(), *first)
+        })
+        .collect();
+    executable.run_into(&inputs, &mut outputs).unwrap();
+    for (index, output) in expected.iter().enumerate() {
+        let (bytes, strides, first) = match places[index] {
+            Some(place) => &memory[place],
+            None => &apart[index],
+        };
+        let (dense, size) = (output.data().to_le_bytes(), output.dtype().size());
+        for (position, element) in dense.chunks(size).enumerate() {
+            let place = (*first as isize + offset(position, output.shape(), strides)) as usize;
+            assert_eq!(&bytes[place..place + size], element, "output {index} over {places:?}");
+        }
     }
 }
 

@@ -28,12 +28,11 @@ fn result_type(text: &str, types: &[DType]) -> Result<DType, ExprError> {
 
 /// NumPy's type, where docs/expressions.md does not announce another.
 fn expected(text: &str, types: &[DType], numpy: &str) -> Result<DType, &'static str> {
-    // The table neither orders nor rounds complex numbers, and has no complex exp2, log2, log10.
+    // The table does not order complex numbers.
     let is_complex = types.iter().any(|dtype| matches!(dtype, DType::C64 | DType::C128));
-    let is_real_only =
-        ["<", ">", "minimum", "maximum", "less", "rint", "round", "exp2", "log2", "log10"]
-            .iter()
-            .any(|name| text.contains(name));
+    let is_real_only = ["<", ">", "minimum", "maximum", "fmin", "fmax", "less"]
+        .iter()
+        .any(|name| text.contains(name));
     if numpy == "error" || (is_complex && is_real_only) {
         return Err("error");
     }

@@ -3,27 +3,26 @@
 use core::cell::RefCell;
 use std::sync::Arc;
 
-use indim::DType;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};
 
+use crate::casting::Casting;
 use crate::error::program_error;
 use crate::layout::Order;
-use crate::numpy_api::{NumpyArray, Recognised, caller_namespaces};
+use crate::numpy_api::{Caller, NumpyArray, Recognised};
 use crate::operand::Operand;
 use crate::program::{Compiled, Target};
 use crate::rule::Rule;
 use crate::run::run;
 use crate::text_cache::{CachedProgram, program_of_text};
 
-/// What `re_evaluate` does again.
+/// What `re_evaluate` does again. It keeps no array alive.
 struct Last {
     program: Arc<CachedProgram>,
-    out: Option<Py<PyAny>>,
+    out: Option<Py<PyWeakrefReference>>,
     order: Order,
-    casting: String,
-    keywords: Option<Py<PyDict>>,
+    casting: Casting,
 }
 
 thread_local! {
@@ -31,13 +30,19 @@ thread_local! {
 }
 
 /// Arguments that numexpr takes and that have no meaning here.
-const IGNORED: [&str; 5] = ["truediv", "optimization", "sanitize", "_frame_depth", "ex_uses_vml"];
+const IGNORED: [&str; 5] = ["truediv", "optimization", "sanitize", "disable_cache", "ex_uses_vml"];
+
+/// numexpr's `_frame_depth` of the caller: of `evaluate`, and of the other two.
+const EVALUATE_DEPTH: usize = 3;
+const OTHERS_DEPTH: usize = 2;
 
 /// Where names are looked up: keywords, then local names, then global ones.
 struct Names<'a, 'py> {
     keywords: Option<&'a Bound<'py, PyDict>>,
     local: Option<Bound<'py, PyAny>>,
     global: Option<Bound<'py, PyAny>>,
+    /// What stands in for those of the two that were not given.
+    caller: Caller<'py>,
 }
 
 impl<'a, 'py> Names<'a, 'py> {
@@ -46,16 +51,14 @@ impl<'a, 'py> Names<'a, 'py> {
         keywords: Option<&'a Bound<'py, PyDict>>,
         local: Option<Bound<'py, PyAny>>,
         global: Option<Bound<'py, PyAny>>,
-    ) -> Self {
-        if local.is_some() && global.is_some() {
-            return Names { keywords, local, global };
-        }
-        let (caller_local, caller_global) = caller_namespaces(py);
-        Names {
-            keywords,
-            local: local.or(caller_local),
-            global: global.or(caller_global.map(Bound::into_any)),
-        }
+        callers_skipped: usize,
+    ) -> PyResult<Self> {
+        let caller = match (&local, &global) {
+            (Some(_), Some(_)) => Caller::default(),
+            _ if callers_skipped == 0 => Caller::innermost(py),
+            _ => Caller::further_out(py, callers_skipped)?,
+        };
+        Ok(Names { keywords, local, global, caller })
     }
 
     fn find(&self, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -64,7 +67,9 @@ impl<'a, 'py> Names<'a, 'py> {
         {
             return Ok(Some(object));
         }
-        for namespace in [&self.local, &self.global].into_iter().flatten() {
+        let local = self.local.as_ref().or(self.caller.local.as_ref());
+        let global = self.global.as_ref().or(self.caller.global.as_ref());
+        for namespace in [local, global].into_iter().flatten() {
             if let Ok(namespace) = namespace.cast::<PyDict>() {
                 if let Some(object) = namespace.get_item(name)? {
                     return Ok(Some(object));
@@ -82,6 +87,16 @@ impl<'a, 'py> Names<'a, 'py> {
 
     /// The operands of a program. Names that are not found are left to the program's own message.
     fn operands(&self, py: Python<'py>, cached: &CachedProgram) -> PyResult<Vec<Operand<'py>>> {
+        let operands = self.found_operands(py, cached);
+        self.caller.forget_copies()?;
+        operands
+    }
+
+    fn found_operands(
+        &self,
+        py: Python<'py>,
+        cached: &CachedProgram,
+    ) -> PyResult<Vec<Operand<'py>>> {
         let mut operands = Vec::with_capacity(cached.names.len());
         for (name, text) in cached.names.iter().zip(&cached.program.parameters) {
             match self.find(name.bind(py))? {
@@ -107,7 +122,7 @@ impl<'a, 'py> Names<'a, 'py> {
 /// Names are looked up among the keywords, then in `local_dict` (the caller's local names), then in
 /// `global_dict` (the caller's global names). The result is a new array, or `out`.
 #[pyfunction]
-#[pyo3(signature = (ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", **kwargs))]
+#[pyo3(signature = (ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", *, _frame_depth=EVALUATE_DEPTH, **kwargs))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
@@ -118,16 +133,18 @@ pub(crate) fn evaluate<'py>(
     order: &str,
     casting: &str,
     rule: &str,
+    _frame_depth: usize,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let order = Order::parse(order)?;
+    let (order, casting) = (Order::parse(order)?, Casting::parse(casting)?);
     let cached =
         program_of_text(py, ex, Rule::parse(rule)?).map_err(|error| program_error(py, &error))?;
     check_keywords(&cached, kwargs)?;
-    let names = Names::new(py, kwargs, local_dict, global_dict);
+    let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
+    let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
     let operands = names.operands(py, &cached)?;
     let result = run_expression(py, &cached, &operands, out.as_ref(), order, casting)?;
-    remember(cached, out, order, casting, kwargs);
+    remember(cached, out.as_ref(), order, casting)?;
     Ok(result)
 }
 
@@ -150,58 +167,52 @@ fn check_keywords(cached: &CachedProgram, keywords: Option<&Bound<'_, PyDict>>) 
 
 fn remember(
     program: Arc<CachedProgram>,
-    out: Option<Bound<'_, PyAny>>,
+    out: Option<&Bound<'_, PyAny>>,
     order: Order,
-    casting: &str,
-    keywords: Option<&Bound<'_, PyDict>>,
-) {
+    casting: Casting,
+) -> PyResult<()> {
+    let out = out.map(PyWeakrefReference::new).transpose()?.map(Bound::unbind);
     LAST.with_borrow_mut(|last| {
         let is_same = last.as_ref().is_some_and(|last| {
             Arc::ptr_eq(&last.program, &program)
                 && last.out.is_none()
                 && out.is_none()
-                && last.keywords.is_none()
-                && keywords.is_none()
                 && last.order == order
                 && last.casting == casting
         });
-        if is_same {
-            return;
+        if !is_same {
+            *last = Some(Arc::new(Last { program, out, order, casting }));
         }
-        *last = Some(Arc::new(Last {
-            program,
-            out: out.map(Bound::unbind),
-            order,
-            casting: casting.to_owned(),
-            keywords: keywords.map(|keywords| keywords.clone().unbind()),
-        }));
     });
+    Ok(())
 }
 
 /// Evaluates the last expression of this thread again, with the values that its names have now.
+///
+/// It writes to the same `out` where that still exists. Names that were keywords are names like others.
 #[pyfunction]
-#[pyo3(signature = (local_dict=None, global_dict=None, _frame_depth=None))]
+#[pyo3(signature = (local_dict=None, global_dict=None, _frame_depth=OTHERS_DEPTH))]
 pub(crate) fn re_evaluate<'py>(
     py: Python<'py>,
     local_dict: Option<Bound<'py, PyAny>>,
     global_dict: Option<Bound<'py, PyAny>>,
-    _frame_depth: Option<i64>,
+    _frame_depth: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let last = LAST.with_borrow(Clone::clone).ok_or_else(|| {
         PyRuntimeError::new_err(
             "there is nothing to evaluate again; call evaluate or validate first",
         )
     })?;
-    let keywords = last.keywords.as_ref().map(|keywords| keywords.bind(py));
-    let names = Names::new(py, keywords, local_dict, global_dict);
+    let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
+    let names = Names::new(py, None, local_dict, global_dict, skipped)?;
     let operands = names.operands(py, &last.program)?;
-    let out = last.out.as_ref().map(|out| out.bind(py));
-    run_expression(py, &last.program, &operands, out, last.order, &last.casting)
+    let out = last.out.as_ref().and_then(|out| out.bind(py).upgrade());
+    run_expression(py, &last.program, &operands, out.as_ref(), last.order, last.casting)
 }
 
 /// Checks an expression as `evaluate` would, without computing. Returns the exception, or `None`.
 #[pyfunction]
-#[pyo3(signature = (ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", **kwargs))]
+#[pyo3(signature = (ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", *, _frame_depth=OTHERS_DEPTH, **kwargs))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn validate<'py>(
     py: Python<'py>,
@@ -212,19 +223,20 @@ pub(crate) fn validate<'py>(
     order: &str,
     casting: &str,
     rule: &str,
+    _frame_depth: usize,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let check = || -> PyResult<()> {
-        let order = Order::parse(order)?;
+        let (order, casting) = (Order::parse(order)?, Casting::parse(casting)?);
         let cached = program_of_text(py, ex, Rule::parse(rule)?)
             .map_err(|error| program_error(py, &error))?;
         check_keywords(&cached, kwargs)?;
-        let names = Names::new(py, kwargs, local_dict, global_dict);
+        let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
+        let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
         let operands = names.operands(py, &cached)?;
         let array = out.as_ref().map(|out| output_array(out, "out")).transpose()?;
         prepare(py, &cached, &operands, array.as_ref(), casting)?;
-        remember(cached, out.clone(), order, casting, kwargs);
-        Ok(())
+        remember(cached, out.as_ref(), order, casting)
     };
     match check() {
         Ok(()) => Ok(None),
@@ -254,7 +266,7 @@ fn prepare(
     cached: &CachedProgram,
     operands: &[Operand<'_>],
     out: Option<&NumpyArray<'_>>,
-    casting: &str,
+    casting: Casting,
 ) -> PyResult<Arc<Compiled>> {
     let variant = |targets: &[Target]| {
         cached.variant(operands, targets).map_err(|error| program_error(py, &error))
@@ -265,18 +277,8 @@ fn prepare(
     if out.is_of(result) {
         return Ok(plain);
     }
-    check_cast(py, result.dtype, out.dtype(), casting)?;
+    casting.check(py, result.dtype, out.dtype())?;
     variant(&[Target { array_type: out.array_type() }])
-}
-
-/// Whether NumPy casts `from` to `to` under `casting`.
-pub(crate) fn check_cast(py: Python<'_>, from: DType, to: DType, casting: &str) -> PyResult<()> {
-    if from == to {
-        return Ok(());
-    }
-    let check = py.import("indim._arrays")?.getattr("check_cast")?;
-    check.call1((from.name(), to.name(), casting))?;
-    Ok(())
 }
 
 fn run_expression<'py>(
@@ -285,7 +287,7 @@ fn run_expression<'py>(
     operands: &[Operand<'py>],
     out: Option<&Bound<'py, PyAny>>,
     order: Order,
-    casting: &str,
+    casting: Casting,
 ) -> PyResult<Bound<'py, PyAny>> {
     let array = out.map(|out| output_array(out, "out")).transpose()?;
     let compiled = prepare(py, cached, operands, array.as_ref(), casting)?;

@@ -10,8 +10,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
+use crate::casting::Casting;
 use crate::error::program_error;
-use crate::evaluate::{check_cast, output_array};
+use crate::evaluate::output_array;
 use crate::layout::Order;
 use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, OperandType};
@@ -247,7 +248,7 @@ impl Trace {
         py: Python<'_>,
         operands: &[Operand<'_>],
         outputs: Option<&[NumpyArray<'_>]>,
-        casting: &str,
+        casting: Casting,
     ) -> PyResult<Arc<Compiled>> {
         let variant = |targets: &[Target]| {
             self.program.variant(operands, targets).map_err(|error| program_error(py, &error))
@@ -266,7 +267,7 @@ impl Trace {
             return Ok(plain);
         }
         for (output, of) in outputs.iter().zip(types) {
-            check_cast(py, of.dtype, output.dtype(), casting)?;
+            casting.check(py, of.dtype, output.dtype())?;
         }
         let targets: Vec<Target> =
             outputs.iter().map(|output| Target { array_type: output.array_type() }).collect();
@@ -356,7 +357,7 @@ impl CompiledFunction {
         let trace = self.trace(py, &arguments)?;
         let operands = trace.operands(py, arguments)?;
         let outputs = options.out.as_ref().map(|out| trace.outputs(out)).transpose()?;
-        let compiled = trace.compiled(py, &operands, outputs.as_deref(), &options.casting)?;
+        let compiled = trace.compiled(py, &operands, outputs.as_deref(), options.casting)?;
         if let (Some(out), Some(outputs)) = (&options.out, &outputs) {
             run(py, &compiled, &operands, Some(outputs), options.order)?;
             return Ok(out.clone());
@@ -399,33 +400,32 @@ impl CompiledFunction {
 struct Options<'py> {
     out: Option<Bound<'py, PyAny>>,
     order: Order,
-    casting: String,
+    casting: Casting,
     rest: Option<Bound<'py, PyDict>>,
 }
 
 impl<'py> Options<'py> {
     fn take(py: Python<'py>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let mut options =
-            Options { out: None, order: Order::K, casting: String::new(), rest: None };
-        let Some(kwargs) = kwargs else { return Ok(options) };
-        let rest = kwargs.copy()?;
-        let take = |name: &str| -> PyResult<Option<Bound<'py, PyAny>>> {
-            let name = PyString::intern(py, name);
-            let value = rest.get_item(&name)?;
-            if value.is_some() {
-                rest.del_item(&name)?;
+            Options { out: None, order: Order::K, casting: Casting::DEFAULT, rest: None };
+        for (key, value) in kwargs.into_iter().flatten() {
+            let given = Some(value).filter(|value| !value.is_none());
+            match (key.cast::<PyString>()?.to_cow()?.as_ref(), given) {
+                ("out", given) => options.out = given,
+                ("order", None) | ("casting", None) => {}
+                ("order", Some(order)) => options.order = Order::parse(&text_of(&order)?)?,
+                ("casting", Some(casting)) => {
+                    options.casting = Casting::parse(&text_of(&casting)?)?
+                }
+                (_, given) => {
+                    options.rest.get_or_insert_with(|| PyDict::new(py)).set_item(&key, given)?
+                }
             }
-            Ok(value.filter(|value| !value.is_none()))
-        };
-        options.out = take("out")?;
-        if let Some(order) = take("order")? {
-            options.order = Order::parse(order.cast::<PyString>()?.to_cow()?.as_ref())?;
         }
-        options.casting = match take("casting")? {
-            Some(casting) => casting.extract()?,
-            None => "same_kind".to_owned(),
-        };
-        options.rest = Some(rest);
         Ok(options)
     }
+}
+
+fn text_of(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(object.cast::<PyString>()?.to_cow()?.into_owned())
 }

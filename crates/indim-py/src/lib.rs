@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 #![warn(clippy::unwrap_used)]
 
+mod casting;
 mod error;
 mod evaluate;
 mod jit;
@@ -24,7 +25,9 @@ mod text_cache;
 use pyo3::prelude::*;
 
 /// The compiled part of the package `indim`.
-#[pymodule]
+///
+/// It asks for the interpreter's lock where an interpreter can do without: nobody has tested it there.
+#[pymodule(gil_used = true)]
 mod _indim {
     #[pymodule_export]
     use crate::evaluate::{evaluate, re_evaluate, validate};

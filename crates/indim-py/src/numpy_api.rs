@@ -2,7 +2,7 @@
 //!
 //! The fields of an array are read where NumPy's C interface puts them, which has been the same
 //! since NumPy 1.7; the functions come from the table that NumPy exports for extension modules.
-//! Called by `array.rs` and `run.rs`.
+//! Called by `operand.rs`, `evaluate.rs` and `run.rs`.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -343,14 +343,49 @@ impl<'py> NumpyArray<'py> {
     }
 }
 
-/// The namespaces in which the Python code that called us looks up names: local and global.
-pub(crate) fn caller_namespaces(
-    py: Python<'_>,
-) -> (Option<Bound<'_, PyAny>>, Option<Bound<'_, PyDict>>) {
-    // SAFETY: attached; both return borrowed references, or null when no Python code runs.
-    unsafe {
-        let locals = Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetLocals());
-        let globals = Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetGlobals());
-        (locals, globals.and_then(|globals| globals.cast_into().ok()))
+/// The names of the Python code that called us; nothing where none did.
+#[derive(Default)]
+pub(crate) struct Caller<'py> {
+    pub(crate) local: Option<Bound<'py, PyAny>>,
+    pub(crate) global: Option<Bound<'py, PyAny>>,
+    frame: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> Caller<'py> {
+    /// The innermost caller.
+    pub(crate) fn innermost(py: Python<'py>) -> Self {
+        // SAFETY: attached; all return borrowed references, or null when no Python code runs.
+        unsafe {
+            Caller {
+                local: Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetLocals()),
+                global: Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetGlobals()),
+                frame: Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetFrame().cast()),
+            }
+        }
+    }
+
+    /// The caller so many calls further out.
+    pub(crate) fn further_out(py: Python<'py>, calls: usize) -> PyResult<Self> {
+        let frame = py.import("sys")?.getattr("_getframe")?.call1((calls,))?;
+        let (local, global) = (frame.getattr("f_locals")?, frame.getattr("f_globals")?);
+        Ok(Caller { local: Some(local), global: Some(global), frame: Some(frame) })
+    }
+
+    /// Empties the copy of a function's local names that was made for us: it would keep their arrays
+    /// alive until the function returns. A module's or a class's names are no copy, and stay.
+    pub(crate) fn forget_copies(&self) -> PyResult<()> {
+        const IS_FUNCTION: c_int = 0x1;
+        let (Some(local), Some(frame)) = (&self.local, &self.frame) else { return Ok(()) };
+        let Ok(local) = local.cast::<PyDict>() else { return Ok(()) };
+        // The frame's reference and ours. With more, Python's `locals()` has handed the copy out.
+        // SAFETY: attached, and the object is held.
+        if unsafe { ffi::Py_REFCNT(local.as_ptr()) } != 2 {
+            return Ok(());
+        }
+        let flags: c_int = frame.getattr("f_code")?.getattr("co_flags")?.extract()?;
+        if flags & IS_FUNCTION != 0 {
+            local.clear();
+        }
+        Ok(())
     }
 }

@@ -121,7 +121,9 @@ impl Program {
             if let Some(target) = targets.get(index) {
                 value = b.convert(value, target.array_type.dtype)?;
                 let shape = target.array_type.shape.clone();
-                value = b.broadcast_to_target(value, &TargetRule::Unidirectional, shape)?;
+                value = b
+                    .broadcast_to_target(value, &TargetRule::Unidirectional, shape)
+                    .map_err(about_result)?;
             }
             outputs.push(value);
         }
@@ -154,6 +156,15 @@ impl Program {
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
         Ok(Compiled { types, targets, executable, is_parallel, bytes })
     }
+}
+
+/// The error of a result that does not broadcast to `out`.
+fn about_result(mut error: GraphError) -> GraphError {
+    error.operation = "out";
+    for (name, _) in &mut error.operands {
+        "the result".clone_into(name);
+    }
+    error
 }
 
 fn parameter<'b>(

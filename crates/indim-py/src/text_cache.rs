@@ -12,8 +12,11 @@ use crate::operand::{Operand, OperandType};
 use crate::program::{Compiled, Program, ProgramError, Target};
 use crate::rule::Rule;
 
-/// Texts that are kept for each rule; beyond that the cache starts anew.
+/// Texts that are kept for each rule; beyond that, or the bytes below, the cache starts anew.
 const MOST_TEXTS: usize = 1024;
+
+/// Bytes of text that are kept for each rule; a program takes some hundreds for each.
+const MOST_BYTES: usize = 256 * 1024;
 
 /// Compiled programs that are kept for each text; beyond that the oldest goes.
 const MOST_VARIANTS: usize = 64;
@@ -66,7 +69,26 @@ impl CachedProgram {
     }
 }
 
-type Texts = HashMap<String, Arc<CachedProgram>>;
+/// The programs of the texts under one rule.
+#[derive(Default)]
+struct Texts {
+    programs: HashMap<String, Arc<CachedProgram>>,
+    bytes: usize,
+}
+
+impl Texts {
+    fn insert(&mut self, text: &str, program: &Arc<CachedProgram>) {
+        if text.len() > MOST_BYTES {
+            return;
+        }
+        if self.programs.len() >= MOST_TEXTS || self.bytes + text.len() > MOST_BYTES {
+            *self = Texts::default();
+        }
+        if self.programs.insert(text.to_owned(), Arc::clone(program)).is_none() {
+            self.bytes += text.len();
+        }
+    }
+}
 
 static TEXTS: Mutex<Vec<(Rule, Texts)>> = Mutex::new(Vec::new());
 
@@ -78,7 +100,7 @@ pub(crate) fn program_of_text(
 ) -> Result<Arc<CachedProgram>, ProgramError> {
     let lock = || TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, texts)) = lock().iter().find(|(of, _)| *of == rule)
-        && let Some(program) = texts.get(text)
+        && let Some(program) = texts.programs.get(text)
     {
         return Ok(Arc::clone(program));
     }
@@ -86,14 +108,10 @@ pub(crate) fn program_of_text(
     let program = Arc::new(CachedProgram::new(py, program));
     let mut all = lock();
     if !all.iter().any(|(of, _)| *of == rule) {
-        all.push((rule, HashMap::new()));
+        all.push((rule, Texts::default()));
     }
-    let texts = all.iter_mut().find(|(of, _)| *of == rule);
-    if let Some((_, texts)) = texts {
-        if texts.len() >= MOST_TEXTS {
-            texts.clear();
-        }
-        texts.insert(text.to_owned(), Arc::clone(&program));
+    if let Some((_, texts)) = all.iter_mut().find(|(of, _)| *of == rule) {
+        texts.insert(text, &program);
     }
     Ok(program)
 }

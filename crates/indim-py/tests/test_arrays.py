@@ -1,6 +1,10 @@
 """Arrays in and out: strides, orders, protocols, no copies."""
 
+import gc
 import itertools
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -80,34 +84,94 @@ def test_every_bool_but_zero_is_true():
     assert indim.evaluate("flags ^ flags").tolist() == [False] * 4
 
 
-def test_buffers_array_interfaces_and_dlpack():
-    class Interface:
-        def __init__(self, array):
-            self.array = array
-            self.__array_interface__ = array.__array_interface__
+class Interface:
+    """An object with `__array_interface__` alone."""
 
-    class DLPack:
-        def __init__(self, array):
-            self.array = array
+    def __init__(self, array):
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
 
-        def __dlpack__(self, **keywords):
-            return self.array.__dlpack__(**keywords)
 
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
+class DLPack:
+    """An object with DLPack alone."""
 
-    class Array:
-        def __array__(self, dtype=None, copy=None):
-            return np.arange(3.0)
+    def __init__(self, array):
+        self.array = array
 
-    x = np.arange(3.0)
-    for value in (memoryview(x), Interface(x), DLPack(x), Array(), bytearray(b"\0\1\2")):
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class Array:
+    """An object with `__array__` alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+@pytest.mark.parametrize("protocol", [memoryview, Interface, DLPack, Array], ids=lambda protocol: protocol.__name__)
+@pytest.mark.parametrize("is_writeable", [True, False], ids=["writeable", "read-only"])
+def test_other_arrays_are_used_where_they_are(protocol, is_writeable):
+    from indim._arrays import as_array
+
+    base = np.arange(24.0).reshape(4, 6)
+    base.flags.writeable = is_writeable
+    x = base[::-1, 1::2]
+    value = protocol(x)
+    assert np.shares_memory(as_array(value, "value"), base)
+    np.testing.assert_array_equal(indim.evaluate("value + 1"), x + 1)
+    np.testing.assert_array_equal(indim.jit(lambda value: value * 2)(value), x * 2)
+
+
+def test_buffers_of_python():
+    import array
+
+    for value in (array.array("d", [0, 1, 2]), bytearray(b"\0\1\2"), memoryview(b"\0\1\2"), range(3), (0, 1, 2)):
         assert indim.evaluate("value + 1").tolist() == [1, 2, 3]
 
 
-def test_results_go_out_by_dlpack():
-    result = indim.evaluate("x + 1", x=np.arange(3.0))
-    assert np.from_dlpack(result).tolist() == [1, 2, 3]
+@pytest.mark.parametrize("size", [3, 500_000])
+def test_results_go_out_by_dlpack(size):
+    result = indim.evaluate("x + 1", x=np.arange(float(size)))
+    taken = np.from_dlpack(result)
+    assert np.shares_memory(taken, result)
+    del result
+    gc.collect()
+    np.testing.assert_array_equal(taken, np.arange(1.0, size + 1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_an_output_over_its_input_takes_no_memory():
+    program = """
+        import resource
+        import numpy as np
+        import indim
+        indim.set_num_threads(2)
+        x = np.ones((4096, 4096))
+        y = np.arange(4096.0)
+        f = indim.jit(lambda x, y: (x + 1) * y)
+        f(np.ones((600, 4096)), y)
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        # Half of what a copy of `x` would take.
+        resource.setrlimit(resource.RLIMIT_AS, (used + x.nbytes // 2,) * 2)
+        f(x, y, out=x)
+        assert (x == 2 * y).all(where=np.ones(4096, bool))
+        turned = x.T[::-1]
+        indim.evaluate("turned - 1", out=turned)
+        assert x[5, 7] == 13
+        try:
+            indim.evaluate("x + turned", out=x)
+        except MemoryError:
+            print("done")
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    assert ran.stdout == "done\n", ran.stdout + ran.stderr
 
 
 def test_results_own_their_memory():
@@ -133,6 +197,31 @@ def test_large_results_lie_in_memory_that_is_kept(layout):
     indim.keep_memory(0)
     np.testing.assert_array_equal(indim.evaluate("x + 1"), expected)
     indim.keep_memory(1 << 30)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts the page faults of Linux")
+def test_new_results_take_no_more_new_pages_than_those_of_numpy():
+    program = """
+        import resource
+        import numpy as np
+        import indim
+
+        def faults(call):
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            results.append(call())
+            return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+        x, results = np.ones((4096, 4096), np.float32), []
+        f = indim.jit(lambda x: x * 2)
+        f(x[:600])
+        new, numpy = faults(lambda: f(x)), faults(lambda: x * 2)
+        # The memory of a result that is gone is that of the next.
+        results.clear()
+        print(new, numpy, faults(lambda: f(x)))
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    new, numpy, again = map(int, ran.stdout.split())
+    assert new <= numpy + 100 and again <= 100, ran.stdout
 
 
 @pytest.mark.parametrize(
@@ -192,6 +281,10 @@ def test_bfloat16_of_ml_dtypes():
     out = np.empty(3, np.float32)
     indim.evaluate("x + 1", out=out)
     assert out.tolist() == [2.0, 3.5, 1.0]
+    narrow = np.empty(3, ml_dtypes.bfloat16)
+    assert indim.jit(lambda x: np.exp(x) / 3)(x, out=narrow) is narrow
+    np.testing.assert_allclose(narrow.astype(np.float32), np.exp(x.astype(np.float32)) / 3, rtol=2**-7)
+    assert indim.convert_element_type(np.float32([1.00390625]), "bf16").dtype == ml_dtypes.bfloat16
 
 
 def test_half_precision_and_complex_numbers():

@@ -66,6 +66,7 @@ OPERATORS = {
     "transposed": lambda x, y: np.transpose(x.T) + np.broadcast_to(y, (2, 3)),
     "mixed with arrays": lambda x, y: np.arange(3) + x + np.float32(2) * y,
     "ints to floats": lambda x, y: np.sqrt(x) + np.floor(y),
+    "angles": lambda x, y: np.deg2rad(x) * np.degrees(y) + np.signbit(-x),
     "rint": lambda x, y: np.rint(x / 2) + np.round(y),
 }
 
@@ -126,6 +127,8 @@ def test_results_keep_their_structure(x):
     result = indim.jit(lambda x: {"twice": x * 2, "one": 1})(x)
     np.testing.assert_array_equal(result["twice"], x * 2)
     assert result["one"] == 1
+    with pytest.raises(TypeError, match="nested"):
+        indim.jit(lambda x: (x, (x,)))(x)
     with pytest.raises(TypeError, match="returns None"):
         indim.jit(lambda x: None)(x)
 
@@ -227,12 +230,19 @@ def test_numbers_of_python_at_their_edges():
         lambda x: list(x),
         lambda x: np.add(x, 1, out=np.ones(3)),
         lambda x: np.linalg.norm(x),
+        lambda x: np.matmul(x, x),
+        lambda x: np.gcd(x, x),
         lambda x: np.asarray(x),
     ],
 )
 def test_what_is_not_element_wise_is_refused(function):
     with pytest.raises(TypeError):
         indim.jit(function)(np.ones(3))
+
+
+def test_methods_that_reduce_are_no_methods_here():
+    with pytest.raises(AttributeError, match="`sum` while the function is traced"):
+        indim.jit(lambda x: x - x.sum())(np.ones(3))
 
 
 def test_tracing_values_do_not_leave_their_call(x):

@@ -34,3 +34,12 @@ def test_mypy_takes_the_stubs(tmp_path):
     program.write_text("import indim\nindim.evaluate('a', order='Z')\n")
     ran = subprocess.run([sys.executable, "-m", "mypy", program], capture_output=True, text=True)
     assert ran.returncode != 0
+
+
+def test_mypy_takes_the_examples():
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed")
+    # Strict, but that the examples are scripts without annotations.
+    command = [sys.executable, "-m", "mypy", "--check-untyped-defs", "--ignore-missing-imports", ROOT / "examples"]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr

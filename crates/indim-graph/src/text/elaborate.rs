@@ -264,6 +264,13 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         match plan.map_err(|kind| ExprError::new(kind, mark))? {
             Plan::Compute { op, dtype } => self.compute(operation, op, dtype),
             Plan::Identity => self.value(nodes[0]),
+            Plan::Complex(plan) => self
+                .complex(plan, self.value(nodes[0])?)
+                .map_err(|error| self.graph_error(error, nodes, mark)),
+            Plan::Zero => {
+                let x = self.value(nodes[0])?;
+                self.apply_to_equal_shapes(Op::Xor, &[x, x], operation)
+            }
             Plan::Multiplied { dtype } => {
                 let x = self.operand_as(nodes[0], dtype, is_numpy)?;
                 self.apply_to_equal_shapes(Op::Mul, &[x, x], operation)

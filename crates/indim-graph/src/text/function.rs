@@ -28,6 +28,12 @@ pub(super) enum Structural {
     Reshape,
     Transpose,
     Iota,
+    /// The operand itself.
+    Copy,
+    /// 1 in the type and shape of the operand.
+    OnesLike,
+    /// Whether the sign bit is set, of -0.0 and NaN too.
+    SignBit,
 }
 
 /// What a name says beyond its operation.
@@ -108,6 +114,9 @@ const STRUCTURAL: &[(&str, Structural)] = &[
     ("reshape", Structural::Reshape),
     ("transpose", Structural::Transpose),
     ("iota", Structural::Iota),
+    ("copy", Structural::Copy),
+    ("ones_like", Structural::OnesLike),
+    ("signbit", Structural::SignBit),
 ];
 
 /// Names that mean more than the operation they are spelled like.
@@ -177,7 +186,9 @@ impl Function {
             Function::Structural(structural) => structural,
         };
         match structural {
-            Structural::Cast(_) => &[Operand],
+            Structural::Cast(_) | Structural::Copy | Structural::OnesLike | Structural::SignBit => {
+                &[Operand]
+            }
             Structural::Convert => &[Operand, A(Attribute::ElementType)],
             Structural::BroadcastInDim => &[Operand, A(Attribute::Shape), A(Attribute::Dims)],
             Structural::Broadcast => &[Operand, A(Attribute::Sizes)],

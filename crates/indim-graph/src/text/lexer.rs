@@ -70,6 +70,8 @@ const FOREIGN_SYMBOLS: &[(&str, &str)] = &[("&&", "&"), ("||", "|"), ("!", "~")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Token {
     Number(Literal),
+    /// `2j`: the imaginary part.
+    Imaginary(f64),
     Name,
     Symbol(Symbol),
     End,
@@ -100,10 +102,9 @@ impl<'t> Lexer<'t> {
         let (token, length) = if starts_number {
             let length = number_length(rest);
             let span = Span::new(start, start + length);
-            (
-                Token::Number(number(&rest[..length]).map_err(|kind| ExprError::new(kind, span))?),
-                length,
-            )
+            let token =
+                numeric_token(&rest[..length]).map_err(|kind| ExprError::new(kind, span))?;
+            (token, length)
         } else if is_name_start(first) {
             (Token::Name, prefix_length(rest, is_name_part))
         } else {
@@ -147,7 +148,7 @@ fn symbol(rest: &str) -> Result<(Token, usize), (ExprErrorKind, usize)> {
 /// How far a number reaches: letters and digits belong to it, so that `2x` is one mistake, not two
 /// tokens, and a sign after the `e` of a decimal number.
 fn number_length(rest: &str) -> usize {
-    let is_decimal = !["0x", "0X", "0b", "0B", "0o", "0O"].iter().any(|p| rest.starts_with(p));
+    let is_decimal = is_decimal(rest);
     let mut before = ' ';
     let mut has_exponent = false;
     for (index, character) in rest.char_indices() {
@@ -163,6 +164,19 @@ fn number_length(rest: &str) -> usize {
         before = character;
     }
     rest.len()
+}
+
+fn is_decimal(text: &str) -> bool {
+    !["0x", "0X", "0b", "0B", "0o", "0O"].iter().any(|prefix| text.starts_with(prefix))
+}
+
+fn numeric_token(text: &str) -> Result<Token, ExprErrorKind> {
+    match text.strip_suffix(['j', 'J']) {
+        Some(imaginary) if is_decimal(text) => {
+            number(imaginary).map(|literal| Token::Imaginary(literal.to_float()))
+        }
+        _ => number(text).map(Token::Number),
+    }
 }
 
 fn number(text: &str) -> Result<Literal, ExprErrorKind> {
@@ -240,9 +254,11 @@ mod tests {
         assert_eq!(first("1_0.2_5e-1_0"), float(10.25e-10));
         assert_eq!(first("1e999"), float(f64::INFINITY));
         assert_eq!(first("1e-2-3"), float(0.01));
+        assert_eq!(first("1.5e1j"), Ok(Token::Imaginary(15.0)));
+        assert_eq!(first("2J"), Ok(Token::Imaginary(2.0)));
         for bad in [
-            "007", "1__0", "1_", "1_.5", "1._5", "2x", "1j", "0xg", "0x", "0b2", "1e", "1e+",
-            "1.2.3",
+            "007", "1__0", "1_", "1_.5", "1._5", "2x", "1jj", "0x1j", "1ej", "0xg", "0x", "0b2",
+            "1e", "1e+", "1.2.3",
         ] {
             assert_eq!(first(bad), Err("bad-number"), "{bad}");
         }

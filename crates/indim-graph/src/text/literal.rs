@@ -67,7 +67,7 @@ impl Literal {
     }
 
     /// The nearest f64, as Python converts.
-    fn to_float(self) -> f64 {
+    pub(super) fn to_float(self) -> f64 {
         match self {
             Literal::Bool(value) => f64::from(u8::from(value)),
             Literal::Int(value) => value as f64,

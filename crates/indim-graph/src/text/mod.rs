@@ -5,6 +5,7 @@
 //! through the builder (`structure.rs` for reshapes and the like), in the element types that `typing.rs`, `literal.rs` and `promote.rs` decide.
 //! The language is described for users in `docs/expressions.md`.
 
+mod complex_parts;
 mod draw;
 mod elaborate;
 mod error;

@@ -7,14 +7,16 @@ use std::collections::HashMap;
 
 use super::Limits;
 use super::error::{ExprError, ExprErrorKind, Span};
-use super::function::{Attribute, Function, Parameter, Structural};
+use super::function::{Attribute, Function, Manner, Parameter, Structural};
 use super::lexer::{Lexer, Symbol, Token};
+use super::literal::Literal;
 use super::suggest::closest;
 use super::syntax::{
     AttributeValue, BinaryOperator, GivenAttribute, Node, NodeIndex, NodeKind, UNARY_PRECEDENCE,
     UnaryOperator,
 };
 use crate::dtype::DType;
+use crate::op::Op;
 
 type ParseResult<T> = Result<T, ExprError>;
 
@@ -109,6 +111,7 @@ impl<'t> Parser<'t> {
             let (token, span) = self.lexer.next()?;
             match token {
                 Token::Number(literal) => return self.add(NodeKind::Literal(literal), span, span),
+                Token::Imaginary(part) => return self.imaginary(part, span),
                 Token::Name => {
                     if let Some(operand) = self.name_or_call(span)? {
                         return Ok(operand);
@@ -124,6 +127,16 @@ impl<'t> Parser<'t> {
                 Token::End => return Err(self.unexpected(span, "a value")),
             }
         }
+    }
+
+    /// `2j` is `complex(0.0, 2.0)`.
+    fn imaginary(&mut self, part: f64, span: Span) -> ParseResult<NodeIndex> {
+        let parts = [0.0, part];
+        let mut operands = Vec::with_capacity(parts.len());
+        for part in parts {
+            operands.push(self.add(NodeKind::Literal(Literal::Float(part)), span, span)?);
+        }
+        self.add(call_of_table(Op::Complex, operands), span, span)
     }
 
     /// A name as a value, or the beginning of a call; `None` when an operand of the call follows.
@@ -295,7 +308,7 @@ impl<'t> Parser<'t> {
         if is_negative {
             (token, span) = self.lexer.next()?;
         }
-        let Token::Number(super::Literal::Int(value)) = token else {
+        let Token::Number(Literal::Int(value)) = token else {
             return Err(self.unexpected(span, "a whole number, or a list of them such as [0, 2]"));
         };
         let span = Span::new(start, span.end);
@@ -321,7 +334,7 @@ impl<'t> Parser<'t> {
             let next = match symbol {
                 Symbol::CloseParenthesis => Some(self.close(operand, span)?),
                 Symbol::Comma => self.next_argument(operand, span)?,
-                Symbol::Dot => Some(self.method(operand, span)?),
+                Symbol::Dot => Some(self.attribute_of(operand, span)?),
                 _ => return Err(self.unexpected_after_operand(span)),
             };
             match next {
@@ -428,12 +441,20 @@ impl<'t> Parser<'t> {
         self.add(NodeKind::Call { function, operands, attributes }, extent, call.name)
     }
 
-    /// `x.astype(f32)`, the only method.
-    fn method(&mut self, operand: NodeIndex, dot: Span) -> ParseResult<NodeIndex> {
+    /// `x.real` and `x.imag`, which are `real(x)` and `imag(x)`, or `x.astype(f32)`: no more than these.
+    fn attribute_of(&mut self, operand: NodeIndex, dot: Span) -> ParseResult<NodeIndex> {
         let (_, name) = self.lexer.next()?;
-        if self.slice(name) != "astype" {
-            return Err(self.unexpected(Span::new(dot.start, name.end), "an operator"));
-        }
+        let op = match self.slice(name) {
+            "astype" => return self.astype(operand, name),
+            "real" => Op::Real,
+            "imag" => Op::Imag,
+            _ => return Err(self.unexpected(Span::new(dot.start, name.end), "an operator")),
+        };
+        let extent = Span::new(self.nodes[operand].extent.start, name.end);
+        self.add(call_of_table(op, vec![operand]), extent, name)
+    }
+
+    fn astype(&mut self, operand: NodeIndex, name: Span) -> ParseResult<NodeIndex> {
         let (token, open) = self.lexer.next()?;
         if token != Token::Symbol(Symbol::OpenParenthesis) {
             return Err(self.unexpected(open, "`(`"));
@@ -493,6 +514,11 @@ impl<'t> Parser<'t> {
         }
         self.unexpected(span, "an operator or the end")
     }
+}
+
+fn call_of_table(op: Op, operands: Vec<NodeIndex>) -> NodeKind {
+    let function = Function::Elementwise { op, manner: Manner::Table };
+    NodeKind::Call { function, operands, attributes: Vec::new() }
 }
 
 /// Python's operators on single truth values, with the element-wise ones to write instead.

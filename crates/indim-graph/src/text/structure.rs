@@ -1,4 +1,4 @@
-//! Functions that change shapes and element types and are no operations of the table: their
+//! Functions that are no operations of the table, most of which change shapes or element types: their
 //! arguments, and the nodes they become. The rest of elaboration is in `elaborate.rs`.
 
 use indim_shape::{RuleSet, Shape, TargetRule};
@@ -6,9 +6,12 @@ use indim_shape::{RuleSet, Shape, TargetRule};
 use super::elaborate::{Elaborated, Elaborator};
 use super::error::{ExprError, ExprErrorKind, Span};
 use super::function::{Attribute, Structural};
+use super::literal::Literal;
 use super::syntax::{AttributeValue, GivenAttribute, NodeIndex};
 use crate::builder::Value;
-use crate::dtype::DType;
+use crate::dtype::{ArrayType, DType};
+use crate::error::{GraphError, GraphErrorKind};
+use crate::op::Op;
 
 /// A call of one of these functions.
 struct Call<'c> {
@@ -46,8 +49,37 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 let axis = self.iota_axis(&call, &shape)?;
                 self.builder.iota(call.element_type(), shape, axis)
             }
+            Structural::Copy => return self.value(nodes[0]),
+            Structural::OnesLike => self.ones_like(self.value(nodes[0])?),
+            Structural::SignBit => self.sign_bit(self.value(nodes[0])?),
         };
         result.map_err(|error| self.graph_error(error, nodes, mark))
+    }
+
+    fn ones_like(&self, x: Value<'b>) -> Result<Value<'b>, GraphError> {
+        let ArrayType { dtype, shape } = x.array_type()?;
+        let one = self.builder.convert(self.builder.scalar(true), dtype)?;
+        self.builder.broadcast_to_target(one, &TargetRule::Unidirectional, shape)
+    }
+
+    /// The sign of 1 with the sign of `x`. Under the numpy rule integers are converted first.
+    fn sign_bit(&self, x: Value<'b>) -> Result<Value<'b>, GraphError> {
+        let array_type = x.array_type()?;
+        let dtype = array_type.dtype;
+        let is_numpy = self.rule.is_none_or(|rule| *rule == RuleSet::Numpy);
+        let x = match dtype.is_integer() || dtype == DType::Bool {
+            true if is_numpy => self.builder.convert(x, DType::F64)?,
+            _ => x,
+        };
+        let dtype = x.array_type()?.dtype;
+        if !dtype.is_float() {
+            let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
+            let operands = vec![(String::new(), array_type)];
+            return Err(GraphError { kind, operation: "signbit", operands });
+        }
+        let number = |value| Literal::Int(value).scalar(self.builder, dtype);
+        let signed = self.builder.elementwise(Op::Copysign, &[number(1)?, x], &RuleSet::Numpy)?;
+        self.builder.elementwise(Op::Lt, &[signed, number(0)?], &RuleSet::Numpy)
     }
 
     /// Under xla the list increases; StableHLO's may permute.

@@ -25,12 +25,29 @@ pub(super) enum Plan {
     Identity,
     /// `x * x`, where the table has no square of `dtype`.
     Multiplied { dtype: DType },
+    /// 0 everywhere, in the operand's type.
+    Zero,
+    /// A function of complex numbers that the table has for real ones alone.
+    Complex(ComplexPlan),
     /// `1 / x` in integers.
     IntegerReciprocal { dtype: DType },
     /// A comparison of signed integers with u64, exact although no type holds both.
     ExactComparison { op: Op },
     /// A comparison with a number that no element can equal: the same everywhere.
     ConstantComparison { is_true: bool },
+}
+
+/// What is done with complex numbers by their parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ComplexPlan {
+    /// `log(x) / log(2)`.
+    Log2,
+    /// `log(x) / log(10)`.
+    Log10,
+    /// `exp(x * log(2))`.
+    Exp2,
+    /// Each part rounded.
+    Round,
 }
 
 type TypingResult<T> = Result<T, ExprErrorKind>;
@@ -100,12 +117,24 @@ fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResul
         return Ok(Plan::Compute { op, dtype });
     }
     let is_whole = is_bool || dtype.is_integer();
+    if dtype.class() == DTypeClass::Complex
+        && let Some(plan) = complex_plan(op)
+    {
+        return Ok(Plan::Complex(plan));
+    }
     match op {
         Op::Sub if is_bool => refuse(Some("a ^ b")),
         Op::Neg if is_bool => refuse(Some("~x")),
         Op::Sign if is_bool => refuse(None),
         Op::Floor | Op::Ceil | Op::Trunc | Op::Abs if is_whole => Ok(Plan::Identity),
-        Op::RoundEven if dtype.is_integer() => Ok(Plan::Identity),
+        Op::RoundEven | Op::Conj if dtype.is_integer() => Ok(Plan::Identity),
+        Op::Real if is_whole => Ok(Plan::Identity),
+        Op::Imag if is_whole => Ok(Plan::Zero),
+        // Without a NaN they are these.
+        Op::Fmax if is_whole => Ok(Plan::Compute { op: Op::Max, dtype }),
+        Op::Fmin if is_whole => Ok(Plan::Compute { op: Op::Min, dtype }),
+        // NumPy makes i8 of truth values, whose squares they are.
+        Op::Conj if is_bool => Ok(Plan::Multiplied { dtype: DType::I8 }),
         Op::Square if is_whole => Ok(Plan::Multiplied { dtype: without_bool(dtype) }),
         Op::Reciprocal if is_whole => Ok(Plan::IntegerReciprocal { dtype: without_bool(dtype) }),
         _ if is_bool && op.takes(DType::I8) => Ok(Plan::Compute { op, dtype: DType::I8 }),
@@ -116,6 +145,16 @@ fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResul
         _ if op.arity() == Arity::Unary => Ok(Plan::Compute { op, dtype }),
         _ => refuse(None),
     }
+}
+
+fn complex_plan(op: Op) -> Option<ComplexPlan> {
+    Some(match op {
+        Op::Log2 => ComplexPlan::Log2,
+        Op::Log10 => ComplexPlan::Log10,
+        Op::Exp2 => ComplexPlan::Exp2,
+        Op::RoundEven => ComplexPlan::Round,
+        _ => return None,
+    })
 }
 
 /// NumPy has no arithmetic loops for bool and uses those of i8.

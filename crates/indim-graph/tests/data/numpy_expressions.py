@@ -22,14 +22,14 @@ UNARY = ["-a", "+a", "~a"] + [
     for name in (
         "abs absolute negative sign floor ceil trunc round rint fabs sqrt square reciprocal isnan isinf isfinite "
         "logical_not invert exp exp2 expm1 log log2 log10 log1p sin cos tan tanh cbrt arcsin arccos arctan sinh cosh "
-        "arcsinh arccosh arctanh"
+        "arcsinh arccosh arctanh conj real imag signbit copy ones_like"
     ).split()
 ]
 BINARY = [f"a {operator} b" for operator in "+ - * / // % & | ^ << >> < <= > >= == !=".split()] + [
     f"{name}(a, b)"
     for name in (
         "add subtract multiply divide true_divide floor_divide mod remainder fmod maximum minimum logical_and "
-        "logical_or logical_xor bitwise_and left_shift right_shift less equal arctan2 hypot copysign"
+        "logical_or logical_xor bitwise_and left_shift right_shift less equal arctan2 hypot copysign fmax fmin nextafter"
     ).split()
 ]
 # With a literal NumPy's ** takes short cuts with types of their own (bool ** 2 is i8).
@@ -136,6 +136,12 @@ fmod(s, 5)
 f * pi
 g / 3 // 0.01
 isnan(f - f)
+signbit(f)
+signbit(s)
+conj(b)
+fmax(s, u)
+f.imag + g.real
+ones_like(u) + copy(s)
 reciprocal(g)
 g <= 0.1
 f == 1.5

@@ -12,7 +12,18 @@ import os as _os
 from . import _indim
 from ._errors import ElementTypeError, ExprError, IndimError, ShapeError, UnknownNameError
 from ._explain import Explanation, explain
-from ._functions import broadcast_in_dim, broadcast_to, convert_element_type, reshape, transpose
+from ._functions import (
+    astype,
+    broadcast_in_dim,
+    broadcast_to,
+    convert_element_type,
+    expand_dims,
+    permute_dims,
+    positive,
+    reshape,
+    signbit,
+    transpose,
+)
 from ._indim import (
     broadcast_shapes,
     convert,
@@ -24,6 +35,16 @@ from ._indim import (
     validate,
 )
 from ._jit import CompiledFunction, jit
+from ._numexpr import (
+    MAX_THREADS,
+    detect_number_of_cores,
+    detect_number_of_threads,
+    get_vml_num_threads,
+    get_vml_version,
+    set_vml_accuracy_mode,
+    set_vml_num_threads,
+    use_vml,
+)
 from ._operations import define as _define
 from . import none, numpy, onnx_legacy, pdpd, stablehlo, xla
 
@@ -50,19 +71,26 @@ __all__ = sorted(
     {
         "CompiledFunction",
         "ElementTypeError",
-        "ExprError",
         "Explanation",
+        "ExprError",
         "IndimError",
+        "MAX_THREADS",
         "ShapeError",
         "UnknownNameError",
+        "astype",
         "broadcast_in_dim",
         "broadcast_shapes",
         "broadcast_to",
         "convert",
         "convert_element_type",
+        "detect_number_of_cores",
+        "detect_number_of_threads",
         "evaluate",
+        "expand_dims",
         "explain",
         "get_num_threads",
+        "get_vml_num_threads",
+        "get_vml_version",
         "jit",
         "keep_memory",
         "none",
@@ -70,11 +98,17 @@ __all__ = sorted(
         "onnx_legacy",
         "oracle",
         "pdpd",
+        "permute_dims",
+        "positive",
         "re_evaluate",
         "reshape",
         "set_num_threads",
+        "set_vml_accuracy_mode",
+        "set_vml_num_threads",
+        "signbit",
         "stablehlo",
         "transpose",
+        "use_vml",
         "validate",
         "xla",
     }

@@ -5,6 +5,10 @@ An operation is the text of one call, such as ``add(x, y, dims=[1])``, over its 
 
 from __future__ import annotations
 
+import operator
+
+import numpy as np
+
 from . import _arrays
 from ._indim import evaluate
 from ._tracing import Tracer
@@ -15,7 +19,7 @@ _NAMES = ("x", "y", "z")
 def integers(values):
     """A list of integers as the text of expressions writes it."""
     values = [values] if isinstance(values, int) else values
-    return "[" + ", ".join(str(int(value)) for value in values) + "]"
+    return "[" + ", ".join(str(operator.index(value)) for value in values) + "]"
 
 
 def apply(function, operands, attributes="", rule="numpy", out=None):
@@ -94,7 +98,7 @@ def by_attributes(function, count, doc):
 
 
 def _axis(axis):
-    return "" if axis is None else f", axis={int(axis)}"
+    return "" if axis is None else f", axis={operator.index(axis)}"
 
 
 def _named(operation, name, doc):
@@ -128,3 +132,30 @@ def transpose(x, permutation=None, *, out=None):
     """Result axis ``i`` is axis ``permutation[i]`` of ``x``; without a list all axes are reversed."""
     attributes = "" if permutation is None else f", {integers(permutation)}"
     return apply("transpose", (x,), attributes, out=out)
+
+
+# What the array API calls differently, or has beside the operations.
+
+signbit = unary("signbit", "Whether the sign bit is set, of -0.0 and of NaN too; of integers whether they are negative.")
+
+
+def positive(x, *, out=None):
+    """``+x``: the elements themselves, but truth values, of which NumPy has none."""
+    if isinstance(x, Tracer):
+        return +x
+    return evaluate("+x", {"x": x}, {}, out=out)
+
+
+def astype(x, dtype):
+    """``x`` with every element converted to ``dtype``."""
+    return convert_element_type(x, dtype)
+
+
+def permute_dims(x, axes):
+    """Result axis ``i`` is axis ``axes[i]`` of ``x``."""
+    return transpose(x, axes)
+
+
+def expand_dims(x, axis):
+    """``x`` with new axes of size 1 at the positions ``axis`` of the result."""
+    return np.expand_dims(x if isinstance(x, Tracer) else _arrays.as_array(x, "x"), axis)

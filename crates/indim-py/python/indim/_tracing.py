@@ -7,10 +7,12 @@ recorder holds, and is checked at once.
 from __future__ import annotations
 
 import inspect
+import operator
 
 import numpy as np
 
 from . import _arrays
+from ._errors import ExprError
 
 #: Functions of NumPy on tracing values, by the names of the expression language.
 _ARRAY_FUNCTIONS = {}
@@ -59,6 +61,14 @@ class Tracer:
         raise TypeError(
             f"{what} needs the elements of `{self._name}`, which are not known while the function is traced; "
             "use indim.where for choices, and name arguments that are no arrays in `static=`"
+        )
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f"an array has no `{name}` while the function is traced: indim computes element by element, without "
+            "reductions; compute it before the call and pass it as an argument"
         )
 
     def __bool__(self):
@@ -185,7 +195,15 @@ class Tracer:
             return convert(operands[0], "f64") ** operands[1]
         if name == "power":
             return operator_step("**", *operands)
-        return self._step(_UFUNC_NAMES.get(name, name), operands)
+        if name in _ANGLES:
+            x = operands[0]
+            return x.astype(np.result_type(x.dtype, np.float16)) * _ANGLES[name]
+        try:
+            return self._step(_UFUNC_NAMES.get(name, name), operands)
+        except ExprError as error:
+            if error.code != "unknown-function":
+                raise
+        raise TypeError(f"numpy.{name} cannot be traced; indim has no operation of this name")
 
     # The methods of arrays that are element-wise.
 
@@ -227,7 +245,9 @@ class Tracer:
 
 
 #: Ufuncs that the expression language knows under another name.
-_UFUNC_NAMES = {"absolute": "abs", "conjugate": "conj", "invert": "invert", "equal": "eq"}
+_UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
+
+_ANGLES = {"deg2rad": np.pi / 180, "radians": np.pi / 180, "rad2deg": 180 / np.pi, "degrees": 180 / np.pi}
 
 
 def _is_operand(value):
@@ -247,7 +267,7 @@ def _number_text(number):
 
 def _integers(values):
     values = [values] if isinstance(values, int) else values
-    return "[" + ", ".join(str(int(value)) for value in values) + "]"
+    return "[" + ", ".join(str(operator.index(value)) for value in values) + "]"
 
 
 def _tracer_of(operands):
@@ -367,6 +387,11 @@ def _imag(val):
     return val.imag
 
 
+@_implements(np.copy)
+def _copy(a, order="K", subok=False):
+    return a
+
+
 @_implements(np.full_like, np.ones_like, np.zeros_like)
 def _like(*_, **__):
     raise TypeError("write the number itself: it takes the shape of what it meets")
@@ -418,6 +443,8 @@ def _flatten(result):
 def _result_name(recorder, value):
     if value is None:
         raise TypeError("the function returns None; a compiled function returns arrays")
+    if isinstance(value, (tuple, list, dict)):
+        raise TypeError("the results of a compiled function are arrays in one tuple, list or dict, not in nested ones")
     if isinstance(value, Tracer):
         if value._recorder is not recorder:
             raise ValueError(f"`{value._name}` belongs to another call of a compiled function")

@@ -1,0 +1,89 @@
+//! Outputs that lie exactly over an input are written without a copy; the values are those of one.
+
+use std::ptr::NonNull;
+
+use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Executable, compile};
+use indim_graph::{ArrayType, DType, GraphBuilder, Value};
+
+const SHAPE: [usize; 2] = [60, 50];
+
+/// Compiles a function of two matrices `x` and `y`.
+fn of_two(
+    function: impl for<'b> Fn(&'b GraphBuilder, [Value<'b>; 2]) -> Vec<Value<'b>>,
+) -> Executable {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, SHAPE).unwrap();
+    let y = b.parameter("y", DType::F64, SHAPE).unwrap();
+    let graph = b.finish(&function(&b, [x, y])).unwrap();
+    compile(&graph, &CompileOptions::default()).unwrap()
+}
+
+/// Runs with the outputs in the memory of the inputs at `places`; returns those and the inputs' copies.
+fn run(executable: &Executable, places: &[usize]) -> Vec<Vec<f64>> {
+    let numbers = |from: u32| (from..from + 3000).map(f64::from).collect();
+    let mut memory: [Vec<f64>; 2] = [numbers(0), numbers(7000)];
+    let array_type = ArrayType::new(DType::F64, SHAPE);
+    let strides = vec![400, 8];
+    let pointers = memory.each_mut().map(|numbers| NonNull::from(&mut numbers[0]).cast::<u8>());
+    // SAFETY: the memory has these strides, outlives the views, and is used through these pointers.
+    let inputs = pointers
+        .map(|first| unsafe { ArrayView::from_raw(array_type.clone(), strides.clone(), first) });
+    // SAFETY: as above.
+    let output = |&place: &usize| unsafe {
+        ArrayViewMut::from_raw(array_type.clone(), strides.clone(), pointers[place])
+    };
+    let mut outputs: Vec<ArrayViewMut<'_>> = places.iter().map(output).collect();
+    executable.run_into(&inputs, &mut outputs).unwrap();
+    places.iter().map(|&place| memory[place].clone()).collect()
+}
+
+fn expected(function: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    (0..SHAPE[0])
+        .flat_map(|i| (0..SHAPE[1]).map(move |j| (i, j)))
+        .map(|(i, j)| function(i, j))
+        .collect()
+}
+
+fn x(i: usize, j: usize) -> f64 {
+    (50 * i + j) as f64
+}
+
+fn y(i: usize, j: usize) -> f64 {
+    x(i, j) + 7000.0
+}
+
+#[test]
+fn an_input_is_read_before_it_is_overwritten() {
+    // The second output reads `x` after the first was computed.
+    let both =
+        of_two(|b, [x, y]| vec![b.add(x, y, &[0, 1]).unwrap(), b.mul(x, x, &[0, 1]).unwrap()]);
+    assert_eq!(
+        run(&both, &[0, 1]),
+        [expected(|i, j| x(i, j) + y(i, j)), expected(|i, j| x(i, j) * x(i, j))]
+    );
+    assert_eq!(
+        run(&both, &[1, 0]),
+        [expected(|i, j| x(i, j) + y(i, j)), expected(|i, j| x(i, j) * x(i, j))]
+    );
+}
+
+#[test]
+fn inputs_may_change_places() {
+    let swapped = of_two(|_, [x, y]| vec![y, x]);
+    assert_eq!(run(&swapped, &[0, 1]), [expected(y), expected(x)]);
+    let same = of_two(|_, [x, y]| vec![x, y]);
+    assert_eq!(run(&same, &[0, 1]), [expected(x), expected(y)]);
+}
+
+#[test]
+fn an_input_that_is_also_read_elsewhere_is_copied() {
+    // Row 0 and, reversed, every row of `x` beside `x` itself.
+    let transposed = of_two(|b, [x, y]| {
+        let flat = b.reshape(x, [50, 60]).unwrap();
+        let turned = b.transpose(flat, &[1, 0]).unwrap();
+        vec![b.add(b.exp(b.mul(x, y, &[0, 1]).unwrap() * 0.0).unwrap(), turned, &[0, 1]).unwrap()]
+    });
+    let turned = expected(|i, j| 1.0 + (60 * j + i) as f64);
+    assert_eq!(run(&transposed, &[0]), [turned.clone()]);
+    assert_eq!(run(&transposed, &[1]), [turned]);
+}

@@ -1,0 +1,37 @@
+//! Functions of complex numbers that NumPy has and the table has for real ones alone, as compositions:
+//! the parts are computed one by one. The rest of elaboration is in `elaborate.rs`.
+
+use core::f64::consts::{LN_2, LOG2_E, LOG10_E};
+
+use indim_shape::RuleSet;
+
+use super::elaborate::Elaborator;
+use super::literal::Literal;
+use super::typing::ComplexPlan;
+use crate::builder::Value;
+use crate::error::GraphError;
+use crate::op::Op;
+
+type Built<'b> = Result<Value<'b>, GraphError>;
+
+impl<'b> Elaborator<'_, 'b> {
+    pub(super) fn complex(&self, plan: ComplexPlan, x: Value<'b>) -> Built<'b> {
+        let b = self.builder;
+        let scaled = |part: Value<'b>, factor: f64| {
+            let factor = Literal::Float(factor).scalar(b, part.array_type()?.dtype)?;
+            b.elementwise(Op::Mul, &[part, factor], &RuleSet::Numpy)
+        };
+        match plan {
+            ComplexPlan::Log2 => self.by_parts(b.log(x)?, |part| scaled(part, LOG2_E)),
+            ComplexPlan::Log10 => self.by_parts(b.log(x)?, |part| scaled(part, LOG10_E)),
+            ComplexPlan::Exp2 => b.exp(self.by_parts(x, |part| scaled(part, LN_2))?),
+            ComplexPlan::Round => self.by_parts(x, |part| b.round_even(part)),
+        }
+    }
+
+    fn by_parts(&self, x: Value<'b>, function: impl Fn(Value<'b>) -> Built<'b>) -> Built<'b> {
+        let b = self.builder;
+        let parts = [function(b.real(x)?)?, function(b.imag(x)?)?];
+        b.elementwise(Op::Complex, &parts, &RuleSet::None)
+    }
+}
