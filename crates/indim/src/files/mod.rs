@@ -42,7 +42,12 @@ impl ArrayFile {
         let located = |kind| FileError::new(path, kind);
         require_file(path).map_err(located)?;
         let file = MappedFile::open(path).map_err(|error| located(error.into()))?;
-        let header = header::parse(&file).map_err(located)?;
+        let header = match header::parse(&file) {
+            Err(FileErrorKind::NotNpy) if file.starts_with(b"PK") => {
+                return Err(located(npz::member_not_named(path)));
+            }
+            header => header.map_err(located)?,
+        };
         let strides = header.strides();
         let bytes = match header.is_swapped {
             false => Bytes::Mapped { offset: header.data_offset, file },
