@@ -55,7 +55,7 @@ pub enum FileErrorKind {
     },
     /// E5: the array is too large.
     TooLarge(ShapeError),
-    /// There are fewer or more bytes than the shape asks for.
+    /// There are fewer bytes than the shape asks for; to write, also more.
     WrongLength {
         /// The shape.
         shape: Shape,

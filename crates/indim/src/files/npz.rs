@@ -77,11 +77,11 @@ fn read_member(mut member: impl Read, most: u64) -> Result<Vec<u8>, FileErrorKin
         Err(error) => return Err(error),
     };
     let is_all = (first.len() as u64) < HEADER_BYTES;
-    if is_all || expected < available || expected as u64 > most {
+    if is_all || expected as u64 > most {
         return Err(FileErrorKind::WrongLength { shape, expected, available });
     }
     let missing = expected - available;
-    // One byte more shows a member that goes on behind its elements.
+    // Asking for one byte more brings the archive's checksum of a whole member into play.
     let mut bytes = super::reserve(first.len() + missing + 1)?;
     bytes.append(&mut first);
     member.take(missing as u64 + 1).read_to_end(&mut bytes)?;
