@@ -16,6 +16,7 @@ use indim::{ArrayType, ArrayView, Buffer, CompileOptions, Executable, Level, com
 use crate::expression::{build_graph, parse_expression};
 use crate::failure::Failure;
 use crate::output::{print, warn_of_outer_products};
+use crate::report::Report;
 use crate::rule::Rule;
 use crate::source::{Source, split_binding};
 
@@ -75,14 +76,14 @@ impl Eval {
             .collect()
     }
 
-    fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, String> {
+    fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, Report> {
         let graph = build_graph(&self.expression, types, self.rule)?;
         if self.warn_outer_product {
             warn_of_outer_products(&broadcasts(&graph));
         }
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
         let options = CompileOptions { level, ..CompileOptions::default() };
-        compile(&graph, &options).map_err(|error| error.draw())
+        compile(&graph, &options).map_err(|error| Report::from(&error))
     }
 
     fn deliver(&self, result: &Buffer) -> Result<(), String> {
