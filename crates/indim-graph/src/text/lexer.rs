@@ -1,6 +1,7 @@
 //! From text to tokens. No recursion, no allocation; called by the parser, one token at a time.
 
 use super::error::{ExprError, ExprErrorKind, Span};
+use super::foreign;
 use super::literal::Literal;
 
 /// A mark of the language.
@@ -140,7 +141,10 @@ fn symbol(rest: &str) -> Result<(Token, usize), (ExprErrorKind, usize)> {
     let character = rest.chars().next().unwrap_or_default();
     Err(match character {
         '"' | '\'' => (ExprErrorKind::StringLiteral, character.len_utf8()),
-        _ => (ExprErrorKind::UnexpectedCharacter { character }, character.len_utf8()),
+        _ => {
+            let unexpected = ExprErrorKind::UnexpectedCharacter { character };
+            (foreign::character(character).unwrap_or(unexpected), character.len_utf8())
+        }
     })
 }
 
@@ -173,6 +177,11 @@ fn number(text: &str) -> Result<Literal, ExprErrorKind> {
         Some("0o" | "0O") => return prefixed(8),
         Some("0b" | "0B") => return prefixed(2),
         _ => {}
+    }
+    if let Some(real) = text.strip_suffix(['j', 'J'])
+        && real.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+    {
+        return Err(foreign::imaginary(text));
     }
     if text.contains(['.', 'e', 'E']) {
         let digits = without_underscores(text, false).ok_or_else(bad)?;
@@ -241,11 +250,12 @@ mod tests {
         assert_eq!(first("1e999"), float(f64::INFINITY));
         assert_eq!(first("1e-2-3"), float(0.01));
         for bad in [
-            "007", "1__0", "1_", "1_.5", "1._5", "2x", "1j", "0xg", "0x", "0b2", "1e", "1e+",
+            "007", "1__0", "1_", "1_.5", "1._5", "2x", "1jj", "0xg", "0x", "0b2", "1e", "1e+",
             "1.2.3",
         ] {
             assert_eq!(first(bad), Err("bad-number"), "{bad}");
         }
+        assert_eq!(first("1j"), Err("foreign-spelling"));
         assert_eq!(first(&"9".repeat(60)), Err("number-too-large"));
     }
 

@@ -8,6 +8,7 @@
 mod draw;
 mod elaborate;
 mod error;
+mod foreign;
 mod function;
 pub(crate) mod graph;
 mod lexer;
