@@ -26,7 +26,7 @@ const MAXIMUM_THREADS: i64 = 1024;
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A SOURCE is a .npy file, archive.npz:member, or a literal such as [[1,2,3],[4,5,6]] or f32[1.5,2].
+A SOURCE is a .npy file, archive.npz:member, or a literal such as [[1,2,3],[4,5,6]] or f32([1.5,2]).
 
   indim eval '(x - m) / s' x=data/iris.npy m=data/iris_mean.npy s=data/iris_std.npy
   indim eval 'add(X, v, dims=[1])' X='[[1,2,3],[4,5,6]]' v='[7,8,9]' --rule xla

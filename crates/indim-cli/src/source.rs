@@ -33,7 +33,7 @@ impl Source {
                 _ if looks_like_literal(text) => Err(error.draw(text)),
                 _ => Err(format!(
                     "error[no-such-source]: `{text}` is neither a file nor a literal such as 2.5, \
-                     [[1, 2], [3, 4]] or f32[1.5, 2]"
+                     [[1, 2], [3, 4]] or f32([1.5, 2])"
                 )),
             }
         })

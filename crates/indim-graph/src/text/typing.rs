@@ -105,7 +105,10 @@ fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResul
         Op::Neg if is_bool => refuse(Some("~x")),
         Op::Sign if is_bool => refuse(None),
         Op::Floor | Op::Ceil | Op::Trunc | Op::Abs if is_whole => Ok(Plan::Identity),
-        Op::RoundEven if dtype.is_integer() => Ok(Plan::Identity),
+        Op::RoundEven | Op::Conj | Op::Real if dtype.is_integer() => Ok(Plan::Identity),
+        // There is no NaN to pass over.
+        Op::Fmax if is_whole => Ok(Plan::Compute { op: Op::Max, dtype }),
+        Op::Fmin if is_whole => Ok(Plan::Compute { op: Op::Min, dtype }),
         Op::Square if is_whole => Ok(Plan::Multiplied { dtype: without_bool(dtype) }),
         Op::Reciprocal if is_whole => Ok(Plan::IntegerReciprocal { dtype: without_bool(dtype) }),
         _ if is_bool && op.takes(DType::I8) => Ok(Plan::Compute { op, dtype: DType::I8 }),
