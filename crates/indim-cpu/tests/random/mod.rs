@@ -1,0 +1,276 @@
+//! Random graphs with arguments, and the comparison of the block executor with the reference evaluator on
+//! them. `differential.rs` makes the choices from seeds, the fuzz target `graph` from its input.
+
+use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
+use indim_graph::{
+    Array, ArrayData, ArrayType, Complex, DType, Graph, GraphBuilder, Op, Value, bf16, evaluate,
+    f16,
+};
+use indim_shape::{RuleSet, Shape};
+
+/// A source of choices for building a random graph: a function that gives a number below a limit,
+/// which is at least 1.
+pub(crate) struct Choices<'a>(pub(crate) &'a mut dyn FnMut(usize) -> usize);
+
+impl Choices<'_> {
+    fn below(&mut self, limit: usize) -> usize {
+        (self.0)(limit.max(1))
+    }
+
+    fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// Operations that run in chains.
+const CHEAP: [Op; 21] = [
+    Op::Add,
+    Op::Sub,
+    Op::Mul,
+    Op::Div,
+    Op::Max,
+    Op::Min,
+    Op::And,
+    Op::Or,
+    Op::Xor,
+    Op::Neg,
+    Op::Abs,
+    Op::Square,
+    Op::Sqrt,
+    Op::Not,
+    Op::Eq,
+    Op::Ne,
+    Op::Lt,
+    Op::Le,
+    Op::Gt,
+    Op::Ge,
+    Op::Select,
+];
+
+/// A shape that broadcasts to `full` under numpy: some sizes become 1, some leading axes vanish.
+fn partial_shape(choices: &mut Choices<'_>, full: &[usize]) -> Shape {
+    let dropped = if choices.chance(30) { choices.below(full.len() + 1) } else { 0 };
+    full[dropped..].iter().map(|&size| if choices.chance(40) { 1 } else { size }).collect()
+}
+
+fn random_float(choices: &mut Choices<'_>) -> f64 {
+    let infinity = f64::INFINITY;
+    let special = [0.0, -0.0, 1.0, -1.5, 0.5, 2.5, f64::NAN, infinity, -infinity, 1e-42, 3e38];
+    match choices.chance(30) {
+        true => *choices.pick(&special),
+        false => choices.below(20_001) as f64 / 1000.0 - 10.0,
+    }
+}
+
+fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
+    let count = array_type.shape.element_count().unwrap();
+    macro_rules! elements {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match array_type.dtype {
+                $(DType::$variant => {
+                    ArrayData::$variant((0..count).map(|_| elements!(@one $class $type choices)).collect())
+                })*
+            }
+        };
+        (@one boolean $type:ident $choices:ident) => { $choices.chance(50) };
+        (@one half $type:ident $choices:ident) => { $type::from_f64(random_float($choices)) };
+        (@one float $type:ident $choices:ident) => { random_float($choices) as $type };
+        (@one complex $type:ident $choices:ident) => {
+            Complex::new(random_float($choices) as _, random_float($choices) as _)
+        };
+        (@one $class:ident $type:ident $choices:ident) => {
+            match $choices.chance(20) {
+                true => *$choices.pick(&[<$type>::MIN, <$type>::MAX, 0, 1]),
+                false => $choices.below(41) as i64 as $type,
+            }
+        };
+    }
+    Array::from_data(array_type.shape.clone(), indim_graph::for_each_element!(elements)).unwrap()
+}
+
+/// A random graph over arrays that broadcast to one shape, and arguments for it.
+fn random_graph(choices: &mut Choices<'_>) -> (Graph, Vec<Array>) {
+    let b = GraphBuilder::new();
+    let full = random_sizes(choices);
+    // Trees of cheap operations on one type become chains.
+    let only = choices.chance(50).then(|| *choices.pick(DType::ALL));
+    let mut arguments = Vec::new();
+    let mut values: Vec<Value<'_>> = Vec::new();
+    for index in 0..1 + choices.below(4) {
+        let dtype = only.unwrap_or(*choices.pick(DType::ALL));
+        let array_type = ArrayType::new(dtype, partial_shape(choices, &full));
+        arguments.push(random_array(choices, &array_type));
+        let name = format!("p{index}");
+        values.push(b.parameter(&name, array_type.dtype, array_type.shape).unwrap());
+    }
+    for _ in 0..1 + choices.below(24) {
+        let value = match only {
+            Some(only) => {
+                let x = *choices.pick(&values);
+                let x = b.convert(x, only).unwrap();
+                random_operation(choices, &b, &values, x, &CHEAP)
+            }
+            None => random_node(choices, &b, &values),
+        };
+        values.push(value);
+    }
+    let outputs: Vec<Value<'_>> = (0..1 + choices.below(3))
+        .map(|_| values[values.len() - 1 - choices.below(values.len().min(6))])
+        .collect();
+    (b.finish(&outputs).unwrap(), arguments)
+}
+
+/// The sizes of a shape of at most some ten thousand elements.
+fn random_sizes(choices: &mut Choices<'_>) -> Vec<usize> {
+    let mut count = 1;
+    let mut sizes = Vec::new();
+    for _ in 0..choices.below(5) {
+        let size = *choices.pick(&[1, 2, 3, 4, 5, 17, 70, 300, 1100]);
+        let size = if count * size > 30_000 { 2 } else { size };
+        count *= size;
+        sizes.push(if choices.chance(4) { 0 } else { size });
+    }
+    sizes
+}
+
+fn random_node<'b>(
+    choices: &mut Choices<'_>,
+    b: &'b GraphBuilder,
+    values: &[Value<'b>],
+) -> Value<'b> {
+    let x = *choices.pick(values);
+    let x_type = x.array_type().unwrap();
+    match choices.below(10) {
+        0 => {
+            let dtype = *choices.pick(DType::ALL);
+            match choices.chance(50) {
+                true => b.bitcast(x, dtype).unwrap_or(x),
+                false => b.convert(x, dtype).unwrap(),
+            }
+        }
+        1 => {
+            let mut permutation: Vec<i64> = (0..x_type.shape.rank() as i64).collect();
+            permutation.reverse();
+            let transposed = b.transpose(x, &permutation).unwrap();
+            // Back again, so that it still broadcasts with the others.
+            let computed = b.under(RuleSet::Numpy).eq(transposed, transposed).unwrap();
+            b.convert(b.transpose(computed, &permutation).unwrap(), x_type.dtype).unwrap()
+        }
+        2 => {
+            let flat = b.reshape(x, [x_type.shape.element_count().unwrap()]).unwrap();
+            b.reshape(flat, x_type.shape).unwrap()
+        }
+        3 if x_type.shape.rank() > 0 && x_type.dtype != DType::Bool => {
+            let axis = choices.below(x_type.shape.rank()) as i64;
+            b.iota(x_type.dtype, x_type.shape, axis).unwrap()
+        }
+        _ => random_operation(choices, b, values, x, Op::ALL),
+    }
+}
+
+fn random_operation<'b>(
+    choices: &mut Choices<'_>,
+    b: &'b GraphBuilder,
+    values: &[Value<'b>],
+    x: Value<'b>,
+    among: &[Op],
+) -> Value<'b> {
+    let dtype = x.array_type().unwrap().dtype;
+    let takes: Vec<Op> = among.iter().copied().filter(|op| op.takes(dtype)).collect();
+    let op = *choices.pick(&takes);
+    let operands: Vec<Value<'b>> = (0..op.arity().count())
+        .map(|index| {
+            let operand = if index + 1 == op.arity().count() { x } else { *choices.pick(values) };
+            b.convert(operand, op.operand_dtype(index, dtype)).unwrap()
+        })
+        .collect();
+    b.elementwise(op, &operands, &RuleSet::Numpy).unwrap_or(x)
+}
+
+/// The elements of `array` laid out with gaps and random directions in `bytes`: strides and offset.
+fn strided(choices: &mut Choices<'_>, array: &Array) -> (Vec<u8>, Vec<isize>, usize) {
+    let size = array.dtype().size() as isize;
+    let shape = array.shape();
+    let mut order: Vec<usize> = (0..shape.rank()).collect();
+    (1..order.len()).for_each(|last| order.swap(last, choices.below(last + 1)));
+    let mut strides = vec![0; shape.rank()];
+    let (mut stride, mut first) = (size, 0);
+    for axis in order {
+        let backwards = choices.chance(30) && shape[axis] > 0;
+        strides[axis] = if backwards { -stride } else { stride };
+        first += if backwards { stride * (shape[axis] as isize - 1) } else { 0 };
+        stride *= shape[axis] as isize;
+        stride += if choices.chance(30) { size } else { 0 };
+    }
+    let mut bytes = vec![0xAA; (stride + size) as usize];
+    let dense = array.data().to_le_bytes();
+    for (position, element) in dense.chunks(size as usize).enumerate() {
+        let place = (first + offset(position, shape, &strides)) as usize;
+        bytes[place..place + size as usize].copy_from_slice(element);
+    }
+    (bytes, strides, first as usize)
+}
+
+fn offset(mut position: usize, shape: &Shape, strides: &[isize]) -> isize {
+    let mut offset = 0;
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        offset += (position % size) as isize * strides[axis];
+        position /= size;
+    }
+    offset
+}
+
+/// Every level gives the bits of the reference evaluator, optimised or not, dense and strided.
+pub(crate) fn check(choices: &mut Choices<'_>) {
+    let (graph, arguments) = random_graph(choices);
+    let expected = evaluate(&graph, &arguments).unwrap();
+    for &level in Level::available() {
+        for optimize in [false, true] {
+            let executable = compile(&graph, &CompileOptions { level, optimize }).unwrap();
+            let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
+            let results = executable.run(&inputs).unwrap();
+            for (result, expected) in results.iter().zip(&expected) {
+                assert_eq!(result.to_array(), *expected, "dense, {level}, optimize {optimize}");
+            }
+            check_strided(choices, &executable, &arguments, &expected);
+        }
+    }
+}
+
+fn check_strided(
+    choices: &mut Choices<'_>,
+    executable: &indim_cpu::Executable,
+    arguments: &[Array],
+    expected: &[Array],
+) {
+    let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array)).collect();
+    let inputs: Vec<ArrayView<'_>> = arguments
+        .iter()
+        .zip(&layouts)
+        .map(|(array, (bytes, strides, first))| {
+            ArrayView::from_bytes(array.array_type(), strides.clone(), bytes, *first).unwrap()
+        })
+        .collect();
+    let mut memory: Vec<_> = expected.iter().map(|array| strided(choices, array)).collect();
+    let untouched: Vec<Vec<u8>> = memory.iter().map(|(bytes, ..)| bytes.clone()).collect();
+    let mut outputs: Vec<ArrayViewMut<'_>> = Vec::new();
+    for (array, (bytes, strides, first)) in expected.iter().zip(&mut memory) {
+        let (array_type, size) = (array.array_type(), array.dtype().size());
+        // Everything but the gaps is overwritten, so the expected bytes are those of `strided`.
+        let count = array_type.shape.element_count().unwrap();
+        for position in 0..count {
+            let place = (*first as isize + offset(position, &array_type.shape, strides)) as usize;
+            bytes[place..place + size].fill(0x55);
+        }
+        outputs.push(ArrayViewMut::from_bytes(array_type, strides.clone(), bytes, *first).unwrap());
+    }
+    executable.run_into(&inputs, &mut outputs).unwrap();
+    drop(outputs);
+    for ((bytes, ..), untouched) in memory.iter().zip(&untouched) {
+        assert_eq!(bytes, untouched, "strided output");
+    }
+}
