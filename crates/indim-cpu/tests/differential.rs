@@ -7,14 +7,10 @@ use indim_cpu::{ArrayView, CompileOptions, compile};
 use indim_graph::{Array, DType, GraphBuilder, evaluate};
 use indim_shape::RuleSet;
 use proptest::prelude::*;
-use proptest::test_runner::{RngAlgorithm, TestRng};
 use random::Choices;
 
 fn check(seed: u64) {
-    let mut bytes = [7u8; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    random::check(&mut Choices(&mut |limit| (random.next_u64() % limit as u64) as usize));
+    random::check(&mut Choices(&mut random::pseudo_random(seed)));
 }
 
 proptest! {
@@ -23,6 +19,15 @@ proptest! {
     #[test]
     fn the_executor_gives_the_bits_of_the_reference(seed in any::<u64>()) {
         check(seed);
+    }
+}
+
+#[test]
+fn several_threads_give_the_bits_of_one() {
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let pools = [1, 2, 7].map(pool);
+    for seed in 0..40 {
+        random::check_threads(&mut Choices(&mut random::pseudo_random(seed)), &pools);
     }
 }
 

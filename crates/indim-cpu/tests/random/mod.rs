@@ -8,8 +8,7 @@ use indim_graph::{
 };
 use indim_shape::{RuleSet, Shape};
 
-/// A source of choices for building a random graph: a function that gives a number below a limit,
-/// which is at least 1.
+/// A source of choices: a function that gives a number below a limit, which is at least 1.
 pub(crate) struct Choices<'a>(pub(crate) &'a mut dyn FnMut(usize) -> usize);
 
 impl Choices<'_> {
@@ -23,6 +22,18 @@ impl Choices<'_> {
 
     fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
+    }
+}
+
+/// A pseudo-random function (SplitMix64). The elements of arrays come from it, by a seed that is one
+/// choice: a fuzzer's few bytes are for the structure.
+pub(crate) fn pseudo_random(mut state: u64) -> impl FnMut(usize) -> usize {
+    move |limit| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ (bits >> 31)) % limit as u64) as usize
     }
 }
 
@@ -68,6 +79,8 @@ fn random_float(choices: &mut Choices<'_>) -> f64 {
 
 fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
     let count = array_type.shape.element_count().unwrap();
+    let mut elements = pseudo_random(choices.below(256) as u64);
+    let choices = &mut Choices(&mut elements);
     macro_rules! elements {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match array_type.dtype {
@@ -92,18 +105,32 @@ fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
     Array::from_data(array_type.shape.clone(), indim_graph::for_each_element!(elements)).unwrap()
 }
 
-/// A random graph over arrays that broadcast to one shape, and arguments for it.
-fn random_graph(choices: &mut Choices<'_>) -> (Graph, Vec<Array>) {
+/// As [`random_array`], but the elements may repeat along some axes.
+fn random_argument(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
+    if !choices.chance(40) {
+        return random_array(choices, array_type);
+    }
+    let sizes = array_type.shape.iter();
+    let once: Shape = sizes.map(|&size| if choices.chance(50) { 1 } else { size }).collect();
+    let once = random_array(choices, &ArrayType::new(array_type.dtype, once));
     let b = GraphBuilder::new();
-    let full = random_sizes(choices);
+    let x = b.parameter("x", once.dtype(), once.shape()).unwrap();
+    let dims: Vec<i64> = (0..once.shape().rank() as i64).collect();
+    let repeated = b.broadcast_in_dim(x, &dims, &array_type.shape).unwrap();
+    evaluate(&b.finish(&[repeated]).unwrap(), &[once]).unwrap().remove(0)
+}
+
+/// A random graph over arrays that broadcast to one shape, and arguments for it.
+fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>) {
+    let b = GraphBuilder::new();
     // Trees of cheap operations on one type become chains.
     let only = choices.chance(50).then(|| *choices.pick(DType::ALL));
     let mut arguments = Vec::new();
     let mut values: Vec<Value<'_>> = Vec::new();
     for index in 0..1 + choices.below(4) {
         let dtype = only.unwrap_or(*choices.pick(DType::ALL));
-        let array_type = ArrayType::new(dtype, partial_shape(choices, &full));
-        arguments.push(random_array(choices, &array_type));
+        let array_type = ArrayType::new(dtype, partial_shape(choices, full));
+        arguments.push(random_argument(choices, &array_type));
         let name = format!("p{index}");
         values.push(b.parameter(&name, array_type.dtype, array_type.shape).unwrap());
     }
@@ -153,7 +180,12 @@ fn random_node<'b>(
             }
         }
         1 => {
-            let mut permutation: Vec<i64> = (0..x_type.shape.rank() as i64).collect();
+            let rank = x_type.shape.rank();
+            let mut permutation: Vec<i64> = (0..rank as i64).collect();
+            if choices.chance(50) {
+                (1..rank).for_each(|last| permutation.swap(last, choices.below(last + 1)));
+                return b.transpose(x, &permutation).unwrap();
+            }
             permutation.reverse();
             let transposed = b.transpose(x, &permutation).unwrap();
             // Back again, so that it still broadcasts with the others.
@@ -167,6 +199,11 @@ fn random_node<'b>(
         3 if x_type.shape.rank() > 0 && x_type.dtype != DType::Bool => {
             let axis = choices.below(x_type.shape.rank()) as i64;
             b.iota(x_type.dtype, x_type.shape, axis).unwrap()
+        }
+        4 if choices.chance(50) => {
+            let dtype = *choices.pick(DType::ALL);
+            let shape = partial_shape(choices, &x_type.shape);
+            b.constant(random_array(choices, &ArrayType::new(dtype, shape)))
         }
         _ => random_operation(choices, b, values, x, Op::ALL),
     }
@@ -191,15 +228,23 @@ fn random_operation<'b>(
     b.elementwise(op, &operands, &RuleSet::Numpy).unwrap_or(x)
 }
 
-/// The elements of `array` laid out with gaps and random directions in `bytes`: strides and offset.
-fn strided(choices: &mut Choices<'_>, array: &Array) -> (Vec<u8>, Vec<isize>, usize) {
+/// Bytes, strides and the place of the first element.
+type Layout = (Vec<u8>, Vec<isize>, usize);
+
+/// The elements of `array` laid out with gaps, in a random order of axes and in random directions.
+/// Axes that repeat may get a stride of zero when the array is only read.
+fn strided(choices: &mut Choices<'_>, array: &Array, is_read_only: bool) -> Layout {
     let size = array.dtype().size() as isize;
     let shape = array.shape();
+    let dense = array.data().to_le_bytes();
     let mut order: Vec<usize> = (0..shape.rank()).collect();
     (1..order.len()).for_each(|last| order.swap(last, choices.below(last + 1)));
     let mut strides = vec![0; shape.rank()];
     let (mut stride, mut first) = (size, 0);
     for axis in order {
+        if is_read_only && repeats(&dense, size as usize, shape, axis) && choices.chance(70) {
+            continue;
+        }
         let backwards = choices.chance(30) && shape[axis] > 0;
         strides[axis] = if backwards { -stride } else { stride };
         first += if backwards { stride * (shape[axis] as isize - 1) } else { 0 };
@@ -207,12 +252,25 @@ fn strided(choices: &mut Choices<'_>, array: &Array) -> (Vec<u8>, Vec<isize>, us
         stride += if choices.chance(30) { size } else { 0 };
     }
     let mut bytes = vec![0xAA; (stride + size) as usize];
-    let dense = array.data().to_le_bytes();
     for (position, element) in dense.chunks(size as usize).enumerate() {
         let place = (first + offset(position, shape, &strides)) as usize;
         bytes[place..place + size as usize].copy_from_slice(element);
     }
     (bytes, strides, first as usize)
+}
+
+fn views<'a>(arguments: &[Array], layouts: &'a [Layout]) -> Vec<ArrayView<'a>> {
+    let view = |(array, (bytes, strides, first)): (&Array, &'a Layout)| {
+        ArrayView::from_bytes(array.array_type(), strides.clone(), bytes, *first).unwrap()
+    };
+    arguments.iter().zip(layouts).map(view).collect()
+}
+
+/// Whether the elements of a dense array are the same all along `axis`.
+fn repeats(dense: &[u8], size: usize, shape: &Shape, axis: usize) -> bool {
+    let inner: usize = shape[axis + 1..].iter().product::<usize>() * size;
+    let slabs = dense.chunks((inner * shape[axis]).max(1));
+    slabs.into_iter().all(|slab| slab.chunks(inner.max(1)).all(|part| part == &slab[..inner]))
 }
 
 fn offset(mut position: usize, shape: &Shape, strides: &[isize]) -> isize {
@@ -226,7 +284,8 @@ fn offset(mut position: usize, shape: &Shape, strides: &[isize]) -> isize {
 
 /// Every level gives the bits of the reference evaluator, optimised or not, dense and strided.
 pub(crate) fn check(choices: &mut Choices<'_>) {
-    let (graph, arguments) = random_graph(choices);
+    let full = random_sizes(choices);
+    let (graph, arguments) = random_graph(choices, &full);
     let expected = evaluate(&graph, &arguments).unwrap();
     for &level in Level::available() {
         for optimize in [false, true] {
@@ -241,21 +300,35 @@ pub(crate) fn check(choices: &mut Choices<'_>) {
     }
 }
 
+/// Several threads give the bits of one, on graphs that are work enough for several.
+#[allow(dead_code, reason = "the fuzz target has one thread per input")]
+pub(crate) fn check_threads(choices: &mut Choices<'_>, pools: &[rayon::ThreadPool]) {
+    let sizes =
+        [vec![300_000], vec![17, 20_000], vec![70_000, 5], vec![3, 300, 300], vec![2, 3, 7, 9_000]];
+    let full = choices.pick(&sizes).clone();
+    let (graph, arguments) = random_graph(choices, &full);
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array, true)).collect();
+    let inputs = views(&arguments, &layouts);
+    let run = |pool: &rayon::ThreadPool| pool.install(|| executable.run(&inputs)).unwrap();
+    let mut results = pools.iter().map(run);
+    let expected = results.next().unwrap();
+    for (result, pool) in results.zip(&pools[1..]) {
+        for (result, expected) in result.iter().zip(&expected) {
+            assert!(result.bytes() == expected.bytes(), "{} threads", pool.current_num_threads());
+        }
+    }
+}
+
 fn check_strided(
     choices: &mut Choices<'_>,
     executable: &indim_cpu::Executable,
     arguments: &[Array],
     expected: &[Array],
 ) {
-    let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array)).collect();
-    let inputs: Vec<ArrayView<'_>> = arguments
-        .iter()
-        .zip(&layouts)
-        .map(|(array, (bytes, strides, first))| {
-            ArrayView::from_bytes(array.array_type(), strides.clone(), bytes, *first).unwrap()
-        })
-        .collect();
-    let mut memory: Vec<_> = expected.iter().map(|array| strided(choices, array)).collect();
+    let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array, true)).collect();
+    let inputs = views(arguments, &layouts);
+    let mut memory: Vec<_> = expected.iter().map(|array| strided(choices, array, false)).collect();
     let untouched: Vec<Vec<u8>> = memory.iter().map(|(bytes, ..)| bytes.clone()).collect();
     let mut outputs: Vec<ArrayViewMut<'_>> = Vec::new();
     for (array, (bytes, strides, first)) in expected.iter().zip(&mut memory) {
