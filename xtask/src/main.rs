@@ -1,6 +1,7 @@
 //! Developer commands. `cargo xtask` lists them.
 
 mod bench;
+mod fuzz;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +17,8 @@ cargo xtask COMMAND
   accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
-  asan          the tests of the crates with unsafe code under AddressSanitizer";
+  asan          the tests of the crates with unsafe code under AddressSanitizer
+  fuzz          the fuzz targets under libFuzzer [TARGET [FILE...]] [--seconds N]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         Some("ops") => ops(),
         Some("accuracy") => accuracy(&rest),
         Some("asan") => asan(),
+        Some("fuzz") => fuzz::fuzz(&rest),
         _ => {
             eprintln!("{HELP}");
             return ExitCode::from(2);
@@ -124,12 +127,17 @@ fn asan() -> bool {
         ("RUSTDOCFLAGS", "-Zsanitizer=address"),
         ("CARGO_TARGET_DIR", "target/asan"),
     ];
-    let target = if cfg!(target_arch = "aarch64") {
+    let test = ["test", "--package", "indim-cpu", "--tests", "--target", sanitizer_target()];
+    cargo(&test, &variables)
+}
+
+/// A target that is named keeps the flags of sanitizers from build scripts.
+fn sanitizer_target() -> &'static str {
+    if cfg!(target_arch = "aarch64") {
         "aarch64-unknown-linux-gnu"
     } else {
         "x86_64-unknown-linux-gnu"
-    };
-    cargo(&["test", "--package", "indim-cpu", "--tests", "--target", target], &variables)
+    }
 }
 
 /// Runs cargo in the workspace; says what it runs.

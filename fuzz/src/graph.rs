@@ -1,0 +1,12 @@
+//! Random graphs, run at every level, dense and strided, against the reference evaluator. The graphs and
+//! the comparison are those of `indim-cpu`'s differential tests; here the choices are the input.
+
+use crate::choices::choices;
+
+#[path = "../../crates/indim-cpu/tests/random/mod.rs"]
+mod random;
+
+/// Makes a graph of the bytes and checks its execution.
+pub fn run(bytes: &[u8]) {
+    random::check(&mut random::Choices(&mut choices(bytes)));
+}
