@@ -1,13 +1,18 @@
-//! Expressions over small arrays: the first byte chooses the rule, the rest is the text.
+//! Expressions over small arrays: the first byte chooses the rule, and whether the rest is the text or
+//! choices that make one which parses.
 
-use indim::{DType, Expression, GraphBuilder, Limits, Literal, RuleSet};
+use indim::{DType, Expression, GraphBuilder, Limits, Literal, Op, RuleSet};
 
+use crate::choices::choices;
 use crate::engine;
 
 /// Reads the bytes as an expression, builds it, and checks the graph.
 pub fn run(bytes: &[u8]) {
     let Some((&choice, text)) = bytes.split_first() else { return };
-    let text = String::from_utf8_lossy(text);
+    let text = match choice < 128 {
+        true => String::from_utf8_lossy(text).into_owned(),
+        false => well_formed(&mut choices(text), 4),
+    };
     // A small depth and few nodes are reached by short inputs too.
     let limits = Limits { text_bytes: 4096, depth: 40, nodes: 200 };
     let b = GraphBuilder::new();
@@ -33,6 +38,36 @@ pub fn run(bytes: &[u8]) {
             assert!(text.get(error.span.clone()).is_some(), "{error:?}");
             assert!(error.draw(&text).starts_with("error["), "{error:?}");
             assert!(!error.code().is_empty());
+        }
+    }
+}
+
+/// An expression of the grammar: a leaf, or an operation on expressions that are at most `depth` deep.
+fn well_formed(next: &mut dyn FnMut(usize) -> usize, depth: usize) -> String {
+    const LEAVES: [&str; 16] =
+        ["x", "v", "i", "k", "c", "z", "h", "e", "n", "0", "1", "-3", "300", "2.5", "True", "inf"];
+    const OPERATORS: [&str; 19] = [
+        "+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">=", "==",
+        "!=", "+",
+    ];
+    let dtype = DType::ALL[next(DType::ALL.len())];
+    if depth == 0 {
+        return LEAVES[next(LEAVES.len())].to_owned();
+    }
+    match next(6) {
+        0 => LEAVES[next(LEAVES.len())].to_owned(),
+        1 => {
+            let operator = OPERATORS[next(OPERATORS.len())];
+            let (x, y) = (well_formed(next, depth - 1), well_formed(next, depth - 1));
+            format!("({x}) {operator} ({y})")
+        }
+        2 => format!("{dtype}({})", well_formed(next, depth - 1)),
+        3 => format!("({}).astype({dtype})", well_formed(next, depth - 1)),
+        _ => {
+            let op = Op::ALL[next(Op::ALL.len())];
+            let operands: Vec<String> =
+                (0..op.arity().count()).map(|_| well_formed(next, depth - 1)).collect();
+            format!("{}({})", op.name(), operands.join(", "))
         }
     }
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// What each target is given besides its corpus. A graph is run many times; an archive is a file.
 fn input_count(target: &str) -> usize {
     match target {
-        "graph" => 1_000,
+        "graph" => 400,
+        "expression" => 8_000,
         "npz" => 300,
         _ => 20_000,
     }
