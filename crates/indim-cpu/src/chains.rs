@@ -1,8 +1,8 @@
 //! Which instructions of a loop nest run together as one chain.
 //!
-//! A cheap instruction that alone uses the result of another cheap one of the same element type takes
-//! it in, and so a tree of instructions grows. The tree is then put in a line for an accumulator:
-//! where both operands are trees, the first result is saved while the second is computed.
+//! From its result a chain grows backwards: it takes in a cheap instruction of its element type when
+//! all users of it are in the chain. The instructions are then put in a line for an accumulator: a
+//! result that is not used at once, or more than once, is saved meanwhile.
 
 use core::fmt;
 
@@ -16,11 +16,11 @@ use crate::kernel::chain::{MAXIMUM_LINKS, chain_operations, chain_sources};
 pub(crate) enum Task {
     /// One instruction, by its kernel.
     Kernel(usize),
-    /// A tree of instructions.
+    /// Several cheap instructions.
     Chain(Chain),
 }
 
-/// A tree of instructions put in a line.
+/// Cheap instructions put in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chain {
     /// The instruction whose result the chain leaves.
@@ -108,16 +108,21 @@ impl Link {
 
 /// The tasks of a nest, in order.
 pub(crate) fn find_chains(nest: &LoopNest) -> Vec<Task> {
-    let mut finder = Finder { nest, uses: uses(nest), trees: Vec::new(), is_absorbed: Vec::new() };
-    for instruction in &nest.instructions {
-        let tree = finder.tree(instruction);
-        finder.trees.push(tree);
-        finder.is_absorbed.push(false);
+    let count = nest.instructions.len();
+    let steps = nest.instructions.iter().map(ChainStep::of).collect();
+    let mut finder = Finder { nest, steps, uses: uses(nest), taken: vec![0; count] };
+    let mut is_absorbed = vec![false; count];
+    let mut tasks = Vec::new();
+    // All users of an instruction come after it, so from the end it is known whether one took it in.
+    for root in (0..count).rev() {
+        if !is_absorbed[root] {
+            let (task, members) = finder.task(root);
+            members.iter().for_each(|&member| is_absorbed[member] = true);
+            tasks.push(task);
+        }
     }
-    (0..nest.instructions.len())
-        .filter(|&index| !finder.is_absorbed[index])
-        .map(|index| finder.task(index))
-        .collect()
+    tasks.reverse();
+    tasks
 }
 
 /// How often each instruction's result is used.
@@ -132,16 +137,12 @@ fn uses(nest: &LoopNest) -> Vec<usize> {
     uses
 }
 
-/// A tree whose root is a cheap instruction.
+/// What a cheap instruction does in a chain.
 #[derive(Debug, Clone, Copy)]
-struct Tree {
+struct ChainStep {
     kind: Kind,
     /// The element type of the accumulator.
     dtype: DType,
-    /// For each operand, the instruction that was taken in.
-    branches: [Option<usize>; 3],
-    links: usize,
-    saved: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,12 +157,13 @@ enum Kind {
     Select,
 }
 
-impl Kind {
-    /// The kind of an instruction, and the element type of the accumulator; none if it is not cheap.
-    fn of(instruction: &Instruction) -> Option<(Kind, DType)> {
+impl ChainStep {
+    /// None for an instruction that is not cheap.
+    fn of(instruction: &Instruction) -> Option<ChainStep> {
         let Compute::Elementwise(op) = instruction.compute else {
             let is_source = chain_sources(instruction.dtype).contains(&instruction.operand_dtype);
-            return is_source.then_some((Kind::Convert, instruction.dtype));
+            return is_source
+                .then_some(ChainStep { kind: Kind::Convert, dtype: instruction.dtype });
         };
         let dtype = instruction.operand_dtype;
         let kind = match instruction.operands.len() {
@@ -170,163 +172,261 @@ impl Kind {
             _ if instruction.dtype != dtype => Kind::Compare(op),
             _ => Kind::Binary(op),
         };
-        chain_operations(dtype).contains(&op).then_some((kind, dtype))
+        chain_operations(dtype).contains(&op).then_some(ChainStep { kind, dtype })
     }
 }
 
 struct Finder<'a> {
     nest: &'a LoopNest,
+    steps: Vec<Option<ChainStep>>,
     uses: Vec<usize>,
-    trees: Vec<Option<Tree>>,
-    is_absorbed: Vec<bool>,
+    /// How many uses of each instruction are in the chain that grows.
+    taken: Vec<usize>,
 }
 
 impl Finder<'_> {
-    /// The tree of an instruction with as many branches as fit; none if it is not cheap.
-    fn tree(&mut self, instruction: &Instruction) -> Option<Tree> {
-        let (kind, dtype) = Kind::of(instruction)?;
-        let mut tree = Tree { kind, dtype, branches: [None; 3], links: 0, saved: 0 };
-        if kind != Kind::Convert {
-            for (operand, &local) in instruction.operands.iter().enumerate() {
-                let is_mask = kind == Kind::Select && operand == 0;
-                tree.branches[operand] = self.branch(local, dtype, is_mask);
+    /// The task that leaves the result of `root`, and the instructions that it takes in.
+    fn task(&mut self, root: usize) -> (Task, Vec<usize>) {
+        let Some(step) = self.steps[root].filter(|step| step.kind != Kind::Convert) else {
+            return (Task::Kernel(root), Vec::new());
+        };
+        let mut members = self.grow(root, step.dtype);
+        loop {
+            let mut line = Line::new(self, &members);
+            line.compute(root);
+            if matches!(step.kind, Kind::Compare(_)) {
+                line.links.push(Link::WriteMask);
+            }
+            if line.links.len() <= MAXIMUM_LINKS {
+                let chain = Chain { root, dtype: step.dtype, links: line.links, saved: line.saved };
+                return (Task::Chain(chain), members);
+            }
+            // The last that came in has no users but those before it, and no member as operand.
+            members.pop();
+        }
+    }
+
+    /// The root and, one after another, the cheap instructions of `dtype` all of whose users are in.
+    fn grow(&mut self, root: usize, dtype: DType) -> Vec<usize> {
+        let mut members = vec![root];
+        let mut next = 0;
+        while let Some(&user) = members.get(next) {
+            next += 1;
+            if self.steps[user].is_some_and(|step| step.kind == Kind::Convert) {
+                continue;
+            }
+            for (position, &operand) in self.nest.instructions[user].operands.iter().enumerate() {
+                let Local::Instruction(index) = operand else { continue };
+                self.taken[index] += 1;
+                let is_mask = position == 0 && self.is_select(user);
+                let fits = self.is_alike(index, dtype, is_mask);
+                if fits && self.taken[index] == self.uses[index] && members.len() < MAXIMUM_LINKS {
+                    members.push(index);
+                }
             }
         }
-        self.measure(&mut tree, &instruction.operands);
-        // One link more, because the mask may have to be written.
-        while tree.links >= MAXIMUM_LINKS {
-            let size = |branch: &&mut Option<usize>| branch.map(|b| self.trees[b].map(|t| t.links));
-            *tree.branches.iter_mut().max_by_key(size)? = None;
-            self.measure(&mut tree, &instruction.operands);
+        for &member in &members {
+            for &operand in &self.nest.instructions[member].operands {
+                if let Local::Instruction(index) = operand {
+                    self.taken[index] = 0;
+                }
+            }
         }
-        tree.branches.iter().flatten().for_each(|&branch| self.is_absorbed[branch] = true);
-        Some(tree)
+        members
     }
 
-    /// The instruction behind an operand, if it is a tree of `dtype` that nobody else uses.
-    fn branch(&self, operand: Local, dtype: DType, is_mask: bool) -> Option<usize> {
-        let Local::Instruction(index) = operand else { return None };
-        let is_alike = self.trees[index].is_some_and(|tree| {
-            tree.dtype == dtype && matches!(tree.kind, Kind::Compare(_)) == is_mask
-        });
-        (is_alike && self.uses[index] == 1).then_some(index)
+    fn is_select(&self, index: usize) -> bool {
+        self.steps[index].is_some_and(|step| step.kind == Kind::Select)
     }
 
-    /// Counts the links and saved accumulators of a tree with its branches.
-    fn measure(&self, tree: &mut Tree, operands: &[Local]) {
-        let mut line = Line { finder: self, links: Vec::new(), saved: 0 };
-        line.append(tree, operands, 0);
-        (tree.links, tree.saved) = (line.links.len(), line.saved);
-    }
-
-    fn task(&self, root: usize) -> Task {
-        let tree = match self.trees[root] {
-            Some(tree) if tree.kind != Kind::Convert => tree,
-            _ => return Task::Kernel(root),
-        };
-        let mut line = Line { finder: self, links: Vec::with_capacity(tree.links + 1), saved: 0 };
-        line.append(&tree, &self.nest.instructions[root].operands, 0);
-        if matches!(tree.kind, Kind::Compare(_)) {
-            line.links.push(Link::WriteMask);
-        }
-        Task::Chain(Chain { root, dtype: tree.dtype, links: line.links, saved: line.saved })
+    /// Whether the result of an instruction can be the accumulator, or the mask, of a chain of `dtype`.
+    /// A mask can be used only once, because it is not saved.
+    fn is_alike(&self, index: usize, dtype: DType, is_mask: bool) -> bool {
+        self.steps[index].is_some_and(|step| {
+            let is_compare = matches!(step.kind, Kind::Compare(_));
+            step.dtype == dtype && is_compare == is_mask && (!is_mask || self.uses[index] == 1)
+        })
     }
 }
+
 /// Links in the making.
 struct Line<'a> {
     finder: &'a Finder<'a>,
+    /// For each member what is known of it, by its index less that of the first.
+    members: Vec<Option<Member>>,
+    first: usize,
     links: Vec<Link>,
     /// How many accumulators are saved at a time.
     saved: usize,
+    /// Places of saved accumulators that are free again.
+    free: Vec<usize>,
 }
 
-impl Line<'_> {
-    /// Appends the links of a tree, which may save accumulators from number `saved` on. The depth of
-    /// the recursion is that of a tree of [`MAXIMUM_LINKS`].
-    fn append(&mut self, tree: &Tree, operands: &[Local], saved: usize) {
-        match tree.kind {
-            Kind::Convert => self.links.push(Link::Load(Operand::Local(operands[0]))),
-            Kind::Unary(op) => {
-                match tree.branches[0] {
-                    Some(branch) => self.append_branch(branch, saved),
-                    None => self.links.push(Link::Load(Operand::Local(operands[0]))),
+/// An instruction of a chain.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    /// How many accumulators its computation saves at a time, if nothing is saved yet.
+    need: usize,
+    /// Uses to come.
+    uses: usize,
+    /// Where its result is saved.
+    place: Option<usize>,
+}
+
+impl<'a> Line<'a> {
+    fn new(finder: &'a Finder<'a>, members: &[usize]) -> Self {
+        let first = members.iter().copied().min().unwrap_or(0);
+        let last = members.iter().copied().max().unwrap_or(0);
+        let mut line = Line {
+            finder,
+            members: vec![None; last + 1 - first],
+            first,
+            links: Vec::new(),
+            saved: 0,
+            free: Vec::new(),
+        };
+        let mut members = members.to_vec();
+        members.sort_unstable();
+        for index in members {
+            let need = line.need(index);
+            let uses = finder.uses[index];
+            line.members[index - first] = Some(Member { need, uses, place: None });
+        }
+        line
+    }
+
+    /// What the computation of a member saves at a time, as if it were a tree.
+    fn need(&self, index: usize) -> usize {
+        let operands = self.finder.nest.instructions[index].operands.iter();
+        let mut needs: Vec<usize> =
+            operands.filter_map(|&local| Some(self.member(local)?.1.need)).collect();
+        needs.sort_unstable_by(|a, b| b.cmp(a));
+        needs.iter().enumerate().map(|(earlier, need)| need + earlier).max().unwrap_or(0)
+    }
+
+    /// The member that a local is.
+    fn member(&self, local: Local) -> Option<(usize, Member)> {
+        let Local::Instruction(index) = local else { return None };
+        let member = *self.members.get(index.checked_sub(self.first)?)?;
+        Some((index, member?))
+    }
+
+    /// Where a value can be had without computing it; none for a member that is yet to be computed.
+    fn operand(&self, local: Local) -> Option<Operand> {
+        match self.member(local) {
+            None => Some(Operand::Local(local)),
+            Some((_, member)) => member.place.map(Operand::Saved),
+        }
+    }
+
+    /// Brings a value into the accumulator.
+    fn bring(&mut self, local: Local) {
+        match (self.operand(local), local) {
+            (None, Local::Instruction(index)) => {
+                self.compute(index);
+                if self.finder.uses[index] > 1 {
+                    self.save(local);
                 }
+            }
+            // What was saved last is still there.
+            (Some(Operand::Saved(place)), _) if self.links.last() == Some(&Link::Save(place)) => {}
+            (operand, _) => {
+                self.links.push(Link::Load(operand.unwrap_or(Operand::Local(local))));
+            }
+        }
+    }
+
+    /// Saves the accumulator, which is the result of the member `local`, if that is not done yet.
+    fn save(&mut self, local: Local) -> Operand {
+        if let Some(operand) = self.operand(local) {
+            return operand;
+        }
+        let place = self.free.pop().unwrap_or(self.saved);
+        self.saved = self.saved.max(place + 1);
+        self.links.push(Link::Save(place));
+        if let Some((index, member)) = self.member(local) {
+            self.members[index - self.first] = Some(Member { place: Some(place), ..member });
+        }
+        Operand::Saved(place)
+    }
+
+    /// Frees the places of the operands of a link that have had their last use.
+    fn release(&mut self, locals: &[Local]) {
+        for &local in locals {
+            let Some((index, mut member)) = self.member(local) else { continue };
+            member.uses = member.uses.saturating_sub(1);
+            if member.uses == 0 {
+                self.free.extend(member.place.take());
+            }
+            self.members[index - self.first] = Some(member);
+        }
+    }
+
+    /// Appends the links that compute a member. The depth of the recursion is that of a chain of
+    /// [`MAXIMUM_LINKS`].
+    fn compute(&mut self, index: usize) {
+        let Some(step) = self.finder.steps[index] else { return };
+        let operands = &self.finder.nest.instructions[index].operands;
+        match step.kind {
+            Kind::Convert => return self.links.push(Link::Load(Operand::Local(operands[0]))),
+            Kind::Unary(op) => {
+                self.bring(operands[0]);
                 self.links.push(Link::Unary(op));
             }
             Kind::Binary(op) | Kind::Compare(op) => {
-                let (operand, second) = self.append_pair(tree, operands, 0, saved);
-                self.links.push(Link::Binary { op, operand, accumulator_is_second: second });
+                let (operand, accumulator_is_second) = self.bring_pair(operands[0], operands[1]);
+                self.links.push(Link::Binary { op, operand, accumulator_is_second });
             }
-            Kind::Select => self.append_select(tree, operands, saved),
+            Kind::Select => self.select(operands),
         }
+        self.release(operands);
     }
 
-    /// Appends the instruction that was taken in.
-    fn append_branch(&mut self, index: usize, saved: usize) {
-        if let Some(tree) = self.finder.trees[index] {
-            let operands = &self.finder.nest.instructions[index].operands;
-            self.append(&tree, operands, saved);
-        }
-    }
-
-    fn save(&mut self, index: usize) -> Operand {
-        self.links.push(Link::Save(index));
-        self.saved = self.saved.max(index + 1);
-        Operand::Saved(index)
-    }
-
-    /// Brings the operands `first` and `first + 1` where an operation wants them: one into the
-    /// accumulator. Says where the other is, and whether the one is the second.
-    fn append_pair(
-        &mut self,
-        tree: &Tree,
-        operands: &[Local],
-        first: usize,
-        saved: usize,
-    ) -> (Operand, bool) {
-        match (tree.branches[first], tree.branches[first + 1]) {
-            (Some(left), Some(right)) => {
-                let needs = |branch: usize| self.finder.trees[branch].map_or(0, |tree| tree.saved);
-                let left_is_last = needs(left) < needs(right);
-                let (earlier, later) = if left_is_last { (right, left) } else { (left, right) };
-                self.append_branch(earlier, saved);
-                let operand = self.save(saved);
-                self.append_branch(later, saved + 1);
-                (operand, !left_is_last)
+    /// Brings one of two values into the accumulator. Says where the other is, and whether the one is
+    /// the second.
+    fn bring_pair(&mut self, left: Local, right: Local) -> (Operand, bool) {
+        match (self.operand(left), self.operand(right)) {
+            (_, Some(right)) => {
+                self.bring(left);
+                (right, false)
             }
             (Some(left), None) => {
-                self.append_branch(left, saved);
-                (Operand::Local(operands[first + 1]), false)
-            }
-            (None, Some(right)) => {
-                self.append_branch(right, saved);
-                (Operand::Local(operands[first]), true)
+                self.bring(right);
+                (left, true)
             }
             (None, None) => {
-                self.links.push(Link::Load(Operand::Local(operands[first])));
-                (Operand::Local(operands[first + 1]), false)
+                let need = |local| self.member(local).map_or(0, |(_, member)| member.need);
+                let is_right_first = need(left) < need(right);
+                let (earlier, later) = if is_right_first { (right, left) } else { (left, right) };
+                self.bring(earlier);
+                // It may have been a part of the earlier one.
+                if let Some(operand) = self.operand(later) {
+                    return (operand, is_right_first);
+                }
+                let operand = self.save(earlier);
+                self.bring(later);
+                (operand, !is_right_first)
             }
         }
     }
 
-    /// The mask comes last, because the trees of the other operands may use it too.
-    fn append_select(&mut self, tree: &Tree, operands: &[Local], mut saved: usize) {
+    /// A mask that is computed comes last, because the computations of the other operands may use it.
+    fn select(&mut self, operands: &[Local]) {
         let op = Op::Select;
-        let Some(mask) = tree.branches[0] else {
-            let (operand, second) = self.append_pair(tree, operands, 1, saved);
-            self.links.push(Link::LoadMask(operands[0]));
-            self.links.push(Link::Binary { op, operand, accumulator_is_second: second });
-            return;
+        let [mask, on_true, on_false] = operands[..] else { return };
+        let Some((mask, _)) = self.member(mask) else {
+            let (operand, accumulator_is_second) = self.bring_pair(on_true, on_false);
+            self.links.push(Link::LoadMask(mask));
+            return self.links.push(Link::Binary { op, operand, accumulator_is_second });
         };
-        let mut chosen = [1, 2].map(|operand| Operand::Local(operands[operand]));
-        for (operand, chosen) in [1, 2].into_iter().zip(&mut chosen) {
-            if let Some(branch) = tree.branches[operand] {
-                self.append_branch(branch, saved);
-                *chosen = self.save(saved);
-                saved += 1;
+        let chosen = [on_true, on_false].map(|local| match self.operand(local) {
+            Some(operand) => operand,
+            None => {
+                self.bring(local);
+                self.save(local)
             }
-        }
-        self.append_branch(mask, saved);
+        });
+        self.compute(mask);
         self.links.push(Link::Load(chosen[0]));
         self.links.push(Link::Binary { op, operand: chosen[1], accumulator_is_second: false });
     }
@@ -389,9 +489,25 @@ mod tests {
     }
 
     #[test]
-    fn costly_operations_and_results_used_twice_stand_alone() {
+    fn costly_operations_stand_alone() {
         assert_eq!(tasks("exp(x + y) * y"), "[a0 adda1] k1 [t1 mula1]");
-        assert_eq!(tasks("(x + y) * (x + y)"), "[a0 adda1] [t0 mult0]");
+        // The sum is needed by the kernel too.
+        assert_eq!(tasks("exp(x + y) * (x + y)"), "[a0 adda1] k1 [t1 mult0]");
+    }
+
+    #[test]
+    fn results_used_twice_are_saved() {
+        assert_eq!(tasks("(x + y) * (x + y)"), "[a0 adda1 >s0 muls0]");
+        assert_eq!(tasks("(x + y) * ((x + y) - x)"), "[a0 adda1 >s0 suba0 s0mul]");
+        assert_eq!(
+            tasks("(x * x - y * y) / (x * x + y * y)"),
+            "[a0 mula0 >s0 a1 mula1 >s1 s0sub >s2 s0 adds1 s2div]"
+        );
+        // A saved accumulator's place is used again after its last use.
+        assert_eq!(
+            tasks("sqrt((x + y) * (x + y)) * sqrt((x - y) * (x - y))"),
+            "[a0 adda1 >s0 muls0 sqrt >s0 a0 suba1 >s1 muls1 sqrt s0mul]"
+        );
     }
 
     #[test]
@@ -413,7 +529,7 @@ mod tests {
     fn long_trees_are_cut() {
         let text = (0..80).fold("x".to_owned(), |text, _| format!("({text} + y)"));
         let tasks = tasks(&text);
-        assert_eq!(tasks.matches('[').count(), 3, "{tasks}");
+        assert_eq!(tasks.matches('[').count(), 2, "{tasks}");
         assert_eq!(tasks.matches("adda1").count(), 80);
     }
 }

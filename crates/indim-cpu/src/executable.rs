@@ -192,13 +192,25 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Gr
     })
 }
 
+/// A tile of which nothing passes through registers may have so many times the elements of a block.
+const LONG_TILE: usize = 16;
+
 fn plan(program: &Program, strides: impl Fn(&Access) -> Vec<isize>) -> Option<(Plan, Wiring)> {
     let operands = || program.stores().iter().map(|s| &s.target).chain(program.accesses());
     let strides: Vec<Vec<isize>> = operands().map(strides).collect();
     let sizes: Vec<usize> = operands().map(|access| access.array_type.dtype.size()).collect();
-    let plan = Plan::new(program.sizes(), &strides, &sizes, program.block)?;
-    let wiring = Wiring::new(program, &plan);
-    Some((plan, wiring))
+    let with_tiles_of = |block| {
+        let plan = Plan::new(program.sizes(), &strides, &sizes, block, program.minimum_row())?;
+        let wiring = Wiring::new(program, &plan);
+        Some((plan, wiring))
+    };
+    if program.steps.len() == 1 {
+        let long = with_tiles_of(program.block * LONG_TILE)?;
+        if !long.1.uses_registers(program.accesses().len()) {
+            return Some(long);
+        }
+    }
+    with_tiles_of(program.block)
 }
 
 impl Executable {

@@ -7,7 +7,7 @@
 use core::cell::RefCell;
 use core::ops::Range;
 
-use crate::kernel::chain::Link;
+use crate::kernel::chain::{Link, Rows};
 use crate::kernel::memory::{Run, gather, scatter};
 use crate::plan::{Plan, TileLayout};
 use crate::program::{Program, REGISTER_BYTES, Work};
@@ -83,17 +83,14 @@ impl Workspace {
         }
         let first = self.registers.as_mut_ptr().cast::<u8>();
         let address = |register: Option<usize>| match register {
-            Some(index) => first.wrapping_add(index * REGISTER_BYTES),
+            Some(offset) => first.wrapping_add(offset),
             None => core::ptr::null_mut(),
         };
         self.slots.clear();
         self.slots.extend(wiring.registers.iter().map(|&register| address(register)));
         self.links.clear();
-        self.links.extend(wiring.links.iter().map(|&(code, stride)| Link {
-            code,
-            stride,
-            operand: core::ptr::null(),
-        }));
+        let link = |&kind| Link { kind, operand: core::ptr::null() };
+        self.links.extend(wiring.links.iter().map(link));
         self.gathered.clear();
         self.gathered.resize(accesses, Gathered { source: core::ptr::null(), count: 0 });
     }
@@ -196,33 +193,35 @@ impl Executor<'_> {
         unsafe {
             self.bind_stores(walk);
             self.bind_accesses(walk, count);
-            self.run_steps(count);
+            self.run_steps(walk.steps);
             self.write_stores(walk);
         }
     }
 
     /// # Safety
-    /// The slots hold `count` elements.
-    unsafe fn run_steps(&mut self, count: usize) {
+    /// The slots hold the elements of `steps` steps.
+    unsafe fn run_steps(&mut self, steps: usize) {
         for (link, template) in self.links.iter_mut().zip(&self.program.links) {
             link.operand = self.slots[template.slot].cast_const();
         }
-        let mut links = &self.links[..];
-        for step in &self.program.steps {
+        let elements = self.plan.step_elements;
+        let rows = match self.wiring.by_rows {
+            true => Rows { count: steps, elements, step: 0 },
+            false => Rows { count: 1, elements: steps * elements, step: 0 },
+        };
+        let mut links = &mut self.links[..];
+        for (step, &row_step) in self.program.steps.iter().zip(&self.wiring.destination_steps) {
             let destination = self.slots[step.destination];
             // SAFETY: the caller's promise; a destination's register is none of its sources.
             unsafe {
                 match step.work {
                     Work::Kernel { kernel, sources } => {
-                        kernel(
-                            destination,
-                            sources.map(|slot| self.slots[slot].cast_const()),
-                            count,
-                        );
+                        let sources = sources.map(|slot| self.slots[slot].cast_const());
+                        kernel(destination, sources, steps * elements);
                     }
                     Work::Chain { chain, links: length } => {
-                        let (own, rest) = links.split_at(length);
-                        chain(destination, own, count);
+                        let (own, rest) = links.split_at_mut(length);
+                        chain(destination, own, Rows { step: row_step, ..rows });
                         links = rest;
                     }
                 }
@@ -250,14 +249,14 @@ impl Executor<'_> {
         let stores = self.wiring.is_direct.len();
         for access in 0..self.gathered.len() {
             let source = self.tile_address(stores + access, walk);
+            if self.wiring.registers[access].is_none() {
+                self.slots[access] = source;
+                continue;
+            }
             let repeated = [Run { count: self.plan.step_elements, stride: 0 }];
             let runs = match &self.plan.operands[stores + access].layout {
                 TileLayout::Strided(runs) => &runs[..],
-                TileLayout::Single if self.wiring.registers[access].is_some() => &repeated,
-                _ => {
-                    self.slots[access] = source;
-                    continue;
-                }
+                _ => &repeated,
             };
             let held = self.gathered[access];
             if held.source == source.cast_const() && held.count >= count {

@@ -4,13 +4,18 @@
 //! whole, as many as fit, and a number of steps along the next one: a long row is cut into pieces,
 //! and of short rows (three colours, four columns) many are taken together. So no loop runs over
 //! three elements, and an operand that does not move with the tiles is brought into a block once.
+//!
+//! Chains can go through a tile row by row. Then rows are not joined further, and an operand that
+//! differs from row to row (a column, a row out of a wider array) is used where it is.
 
 use indim_graph::lower::coalesce::{CoalescedAxes, coalesce};
 
+use crate::kernel::chain::Form;
 use crate::kernel::memory::Run;
 
-/// A run of so many elements is worth a tile of its own if an operand then is a single element.
-const LONG_RUN: usize = 256;
+/// Shorter rows than this are only worth it if some operand changes with the row; otherwise it is
+/// cheaper to repeat a row in a block, once for all tiles.
+const LONG_ROW: usize = 512;
 
 /// How the elements of one tile lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +38,8 @@ pub(crate) struct OperandPlan {
     /// The stride of one step of the tile axis, in bytes.
     pub(crate) step_stride: isize,
     pub(crate) layout: TileLayout,
+    /// How a step lies in memory, where steps are rows.
+    pub(crate) row: Option<Form>,
 }
 
 /// How a program walks its operands: the stores first, then the accesses.
@@ -51,29 +58,35 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The plan for axes of `sizes`; operands have elements of `element_sizes` bytes and `strides` in
-    /// bytes. `None` when there is nothing to do.
+    /// bytes. A tile has at most `block` elements; where all operands are used as they are, an inner
+    /// axis of at least `minimum_row` elements is a row. `None` when there is nothing to do.
     pub(crate) fn new(
         sizes: &[usize],
         strides: &[Vec<isize>],
         element_sizes: &[usize],
         block: usize,
+        minimum_row: Option<usize>,
     ) -> Option<Plan> {
         let axes = coalesce(sizes, strides)?;
         let rank = axes.sizes.len();
+        let has_rows = minimum_row.is_some_and(|minimum| has_rows(&axes, element_sizes, minimum));
         let mut inner_from = rank;
         let mut step_elements = 1;
         while inner_from > 0 && axes.sizes[inner_from - 1] * step_elements <= block {
-            let is_long = axes.sizes[inner_from - 1] * step_elements >= LONG_RUN;
-            if is_long && ends_single(&axes, inner_from - 1) {
+            if has_rows && inner_from < rank {
                 break;
             }
             inner_from -= 1;
             step_elements *= axes.sizes[inner_from];
         }
+        let has_rows = has_rows && inner_from < rank;
         let tile_axis = if inner_from == 0 { 1 } else { axes.sizes[inner_from - 1] };
         let outer_rank = inner_from.saturating_sub(1);
         let operands = (0..strides.len())
-            .map(|operand| operand_plan(&axes, operand, element_sizes[operand], inner_from))
+            .map(|operand| OperandPlan {
+                row: has_rows.then(|| row_form(&axes, operand)),
+                ..operand_plan(&axes, operand, element_sizes[operand], inner_from)
+            })
             .collect();
         Some(Plan {
             outer_sizes: axes.sizes[..outer_rank].to_vec(),
@@ -95,10 +108,29 @@ impl Plan {
     }
 }
 
-/// Whether an operand has a single element for all axes from `axis` on, but not for the one before.
-fn ends_single(axes: &CoalescedAxes, axis: usize) -> bool {
-    let is_single = |strides: &Vec<isize>| strides[axis..].iter().all(|&stride| stride == 0);
-    axis > 0 && axes.strides.iter().any(|s| is_single(s) && s[axis - 1] != 0)
+/// Whether the innermost axis is long enough, and dense or a single element everywhere.
+fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bool {
+    let Some(&length) = axes.sizes.last() else { return false };
+    let is_row = |(strides, &size): (&Vec<isize>, &usize)| {
+        strides.last().is_some_and(|&stride| stride == 0 || stride == size as isize)
+    };
+    let changes = |strides: &Vec<isize>| match strides[..] {
+        [.., before, last] => before != 0 && before != last * length as isize,
+        _ => false,
+    };
+    let minimum = match axes.strides.iter().any(changes) {
+        true => minimum,
+        false => minimum.max(LONG_ROW),
+    };
+    length >= minimum && axes.strides.iter().zip(element_sizes).all(is_row)
+}
+
+/// The form of a row of an operand of `axes` that have rows.
+fn row_form(axes: &CoalescedAxes, operand: usize) -> Form {
+    match axes.strides[operand].last() {
+        Some(0) => Form::Single,
+        _ => Form::Block,
+    }
 }
 
 /// Pieces of at most `limit` that differ little in length, so that no short one is left over.
@@ -130,6 +162,7 @@ fn operand_plan(
             [Run { stride: 0, .. }] => TileLayout::Single,
             _ => TileLayout::Strided(runs),
         },
+        row: None,
     }
 }
 

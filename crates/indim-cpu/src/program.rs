@@ -10,7 +10,7 @@ use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNes
 use indim_graph::{DType, Op};
 
 use crate::chains::{Chain, Link, Operand, Task, find_chains};
-use crate::kernel::chain::{ChainFn, Code, Form};
+use crate::kernel::chain::{ACCUMULATOR_BYTES, ChainFn, Code, Form, NARROW_BYTES};
 use crate::kernel::{KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel};
 use crate::level::Level;
 
@@ -21,6 +21,8 @@ pub(crate) const REGISTER_BYTES: usize = 4096;
 #[derive(Clone)]
 pub(crate) struct Step {
     pub(crate) destination: usize,
+    /// The bytes of an element of the result.
+    pub(crate) result_size: usize,
     pub(crate) work: Work,
 }
 
@@ -77,8 +79,8 @@ pub struct Program {
     pub(crate) steps: Vec<Step>,
     /// The links of all chains, in order.
     pub(crate) links: Vec<SlotLink>,
-    /// For each instruction and each saved accumulator its register, if it needs one; accesses have
-    /// no register until they need one.
+    /// For each instruction its register, and for each saved accumulator its place, if it needs one: in
+    /// bytes from the first register. Accesses have no register until they need one.
     pub(crate) registers: Vec<Option<usize>>,
     pub(crate) register_count: usize,
     /// For each access, whether a kernel reads it, which needs a block of it in any case.
@@ -134,6 +136,27 @@ impl Program {
         (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES
     }
 
+    /// The fewest elements of a row for which chains are worth their while; none if there are none, or
+    /// if a kernel reads an access: kernels want blocks.
+    pub(crate) fn minimum_row(&self) -> Option<usize> {
+        let accumulator = |task: &Task| match task {
+            Task::Chain(chain) => Some(NARROW_BYTES / chain.dtype.size()),
+            Task::Kernel(_) => None,
+        };
+        let minimum = self.tasks.iter().filter_map(accumulator).max();
+        minimum.filter(|_| !self.is_read_by_kernel.contains(&true))
+    }
+
+    /// Whether a value is the result of a chain, and only stored.
+    pub(crate) fn is_left_by_chain(&self, value: Local) -> bool {
+        let leaves = |task: &Task| match task {
+            Task::Chain(chain) => Local::Instruction(chain.root) == value,
+            Task::Kernel(_) => false,
+        };
+        self.tasks.iter().any(leaves)
+            && !self.tasks.iter().any(|task| task.operands(&self.nest).contains(&value))
+    }
+
     /// The slot of a value.
     pub(crate) fn slot(&self, local: Local) -> usize {
         slot(&self.nest, local)
@@ -186,7 +209,8 @@ fn step(nest: &LoopNest, task: &Task, level: Level, links: &mut Vec<SlotLink>) -
             }
         }
     };
-    Step { destination, work }
+    let result_size = nest.instructions[task.result()].dtype.size();
+    Step { destination, result_size, work }
 }
 
 fn kernel_work(nest: &LoopNest, instruction: &Instruction, level: Level) -> Work {
@@ -269,15 +293,15 @@ fn allocate_registers(nest: &LoopNest, tasks: &[Task]) -> (Vec<Option<usize>>, u
             }
         }
     }
+    registers.iter_mut().flatten().for_each(|register| *register *= REGISTER_BYTES);
     let saved = tasks.iter().map(|task| match task {
         Task::Chain(chain) => chain.saved,
         Task::Kernel(_) => 0,
     });
-    for _ in 0..saved.max().unwrap_or(0) {
-        registers.push(Some(count));
-        count += 1;
-    }
-    (registers, count)
+    let saved = saved.max().unwrap_or(0);
+    let place = |index| Some(count * REGISTER_BYTES + index * ACCUMULATOR_BYTES);
+    registers.extend((0..saved).map(place));
+    (registers, count + (saved * ACCUMULATOR_BYTES).div_ceil(REGISTER_BYTES))
 }
 
 /// For each instruction, the position of the last task that reads its result; stored results live to
@@ -357,7 +381,7 @@ impl Program {
         match local {
             Local::Access(index) => format!("a{index}"),
             Local::Instruction(index) => match self.registers[index] {
-                Some(register) => format!("r{register}"),
+                Some(register) => format!("r{}", register / REGISTER_BYTES),
                 None => format!("t{index}"),
             },
         }

@@ -3,66 +3,138 @@
 //! Known with the plan, before any tile runs: which stores are written in place, which accesses are
 //! gathered into registers, and what the links of chains do with operands of these forms.
 
-use indim_graph::lower::loop_nest::Local;
+use indim_graph::lower::loop_nest::{Local, Store};
 
-use crate::kernel::chain::{Code, Form};
+use crate::kernel::chain::{Form, LinkKind};
 use crate::plan::{OperandPlan, Plan, TileLayout};
-use crate::program::Program;
+use crate::program::{Program, REGISTER_BYTES, SlotLink, Step};
 
 /// Where the slots of a program get their addresses from.
 #[derive(Debug, Clone)]
 pub(crate) struct Wiring {
     /// For each store, whether its instruction writes straight into the array.
     pub(crate) is_direct: Vec<bool>,
-    /// For each slot its register; none for slots that point into arrays.
+    /// For each slot where its register begins, in bytes from the first one; none for slots that
+    /// point into arrays.
     pub(crate) registers: Vec<Option<usize>>,
     /// The number of registers.
     pub(crate) register_count: usize,
-    /// For each link of the program's chains, its code and the stride of its operand.
-    pub(crate) links: Vec<(Code, usize)>,
+    /// Whether chains go row by row, because some operand is dense within rows, but not in a tile.
+    pub(crate) by_rows: bool,
+    /// What the links of the program's chains do.
+    pub(crate) links: Vec<LinkKind>,
+    /// For each of the program's steps, from one row of its destination to the next, in bytes.
+    pub(crate) destination_steps: Vec<isize>,
 }
 
 impl Wiring {
     pub(crate) fn new(program: &Program, plan: &Plan) -> Wiring {
-        let accesses = &plan.operands[program.stores().len()..];
-        let forms: Vec<Form> =
-            (0..accesses.len()).map(|access| form(program, accesses, access)).collect();
+        let (stores, accesses) = plan.operands.split_at(program.stores().len());
+        let ways: Vec<Way> = accesses
+            .iter()
+            .zip(&program.is_read_by_kernel)
+            .map(|(operand, &is_read_by_kernel)| way(operand, is_read_by_kernel))
+            .collect();
+        let is_direct: Vec<bool> =
+            (0..stores.len()).map(|store| is_direct(program, stores, store)).collect();
+        let direct_rows = stores.iter().zip(&is_direct).any(|(o, &d)| d && is_by_rows(o));
+        let read_rows =
+            accesses.iter().zip(&ways).any(|(o, w)| *w != Way::Gathered && is_by_rows(o));
         let mut register_count = program.register_count;
-        let mut registers = Vec::with_capacity(forms.len() + program.registers.len());
-        for (operand, form) in accesses.iter().zip(&forms) {
-            let is_gathered = operand.layout != TileLayout::Dense && *form == Form::Block;
-            registers.push(is_gathered.then_some(register_count));
+        let mut registers = Vec::with_capacity(ways.len() + program.registers.len());
+        for way in &ways {
+            let is_gathered = *way == Way::Gathered;
+            registers.push(is_gathered.then_some(register_count * REGISTER_BYTES));
             register_count += usize::from(is_gathered);
         }
         registers.extend(&program.registers);
-        let links = program.links.iter().map(|link| {
-            let form = forms.get(link.slot).copied().unwrap_or(Form::Block);
-            (link.code(form), link.stride(form))
-        });
+        let link = |link: &SlotLink| link_kind(plan, accesses, &ways, link);
+        let destination = |step: &Step| destination_step(program, plan, &is_direct, step);
         Wiring {
-            is_direct: direct_stores(program, plan),
             registers,
             register_count,
-            links: links.collect(),
+            by_rows: direct_rows || read_rows,
+            links: program.links.iter().map(link).collect(),
+            destination_steps: program.steps.iter().map(destination).collect(),
+            is_direct,
+        }
+    }
+
+    /// Whether anything that is read or stored passes through a register.
+    pub(crate) fn uses_registers(&self, accesses: usize) -> bool {
+        let are_gathered = self.registers[..accesses].iter().any(Option::is_some);
+        are_gathered || self.is_direct.contains(&false)
+    }
+}
+
+/// How an access is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Where it is.
+    InPlace(Form),
+    /// From a register into which it was copied.
+    Gathered,
+}
+
+impl Way {
+    fn form(self) -> Form {
+        match self {
+            Way::InPlace(form) => form,
+            Way::Gathered => Form::Block,
         }
     }
 }
 
-/// The form in which an access is read: a single element needs no block if all readers are chains.
-fn form(program: &Program, accesses: &[OperandPlan], access: usize) -> Form {
-    let is_single = accesses[access].layout == TileLayout::Single;
-    if is_single && !program.is_read_by_kernel[access] { Form::Single } else { Form::Block }
+/// Kernels want dense tiles; chains take a single element as well, and rows of either.
+fn way(operand: &OperandPlan, is_read_by_kernel: bool) -> Way {
+    match (&operand.layout, operand.row) {
+        (TileLayout::Dense, _) => Way::InPlace(Form::Block),
+        _ if is_read_by_kernel => Way::Gathered,
+        (TileLayout::Single, _) => Way::InPlace(Form::Single),
+        (TileLayout::Strided(_), Some(form)) => Way::InPlace(form),
+        (TileLayout::Strided(_), None) => Way::Gathered,
+    }
 }
 
-/// Which stores are written by their instruction itself: dense ones, the first of each value.
-fn direct_stores(program: &Program, plan: &Plan) -> Vec<bool> {
-    let stores = program.stores();
-    let is_first = |store: usize| !stores[..store].iter().any(|s| s.source == stores[store].source);
-    (0..stores.len())
-        .map(|store| {
-            plan.operands[store].layout == TileLayout::Dense
-                && matches!(stores[store].source, Local::Instruction(_))
-                && is_first(store)
-        })
-        .collect()
+/// Whether an operand that is used where it is must be walked row by row.
+fn is_by_rows(operand: &OperandPlan) -> bool {
+    matches!(operand.layout, TileLayout::Strided(_))
+}
+
+/// Whether a store is written by its instruction itself: a dense one, the first of its value; or rows
+/// of it, by a chain whose result nobody reads.
+fn is_direct(program: &Program, stores: &[OperandPlan], store: usize) -> bool {
+    let source = program.stores()[store].source;
+    let is_same = |other: &Store| other.source == source;
+    match &stores[store].layout {
+        _ if !matches!(source, Local::Instruction(_)) => false,
+        TileLayout::Dense => !program.stores()[..store].iter().any(is_same),
+        TileLayout::Strided(_) => {
+            stores[store].row == Some(Form::Block)
+                && program.is_left_by_chain(source)
+                && program.stores().iter().filter(|other| is_same(other)).count() == 1
+        }
+        TileLayout::Single => false,
+    }
+}
+
+fn link_kind(plan: &Plan, accesses: &[OperandPlan], ways: &[Way], link: &SlotLink) -> LinkKind {
+    let way = ways.get(link.slot).copied().unwrap_or(Way::Gathered);
+    let form = way.form();
+    let stride = link.stride(form);
+    let step = match way {
+        Way::InPlace(_) => accesses[link.slot].step_stride,
+        Way::Gathered => (stride * plan.step_elements) as isize,
+    };
+    LinkKind { code: link.code(form), stride, step }
+}
+
+fn destination_step(program: &Program, plan: &Plan, is_direct: &[bool], step: &Step) -> isize {
+    let is_target = |&store: &usize| {
+        is_direct[store] && program.slot(program.stores()[store].source) == step.destination
+    };
+    match (0..is_direct.len()).find(is_target) {
+        Some(store) => plan.operands[store].step_stride,
+        None => (step.result_size * plan.step_elements) as isize,
+    }
 }

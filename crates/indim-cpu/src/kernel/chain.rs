@@ -2,7 +2,7 @@
 //!
 //! A block kernel reads its operands from memory and writes its result there. For `(x - m) * s + b`
 //! that costs more than the arithmetic, and while one kernel works on a block in the cache nobody asks
-//! the main memory for the next. A chain keeps a piece of 256 bytes, the *accumulator*, in the
+//! the main memory for the next. A chain keeps a piece of 256 or 512 bytes, the *accumulator*, in the
 //! processor's vector registers and takes it through all its links; a link is one operation with
 //! one operand. So memory is read and written without a break, and an operand that is one
 //! element for the whole block is not spread out first.
@@ -19,11 +19,14 @@ use indim_graph::{ConvertTo, DType, Element, Law, Op, meaning};
 
 use super::block::Unaligned;
 
-/// The bytes of an accumulator: 4 vector registers of AVX-512, 8 of AVX2.
-pub(crate) const ACCUMULATOR_BYTES: usize = 256;
+/// The most bytes of an accumulator: 8 vector registers of AVX-512.
+pub(crate) const ACCUMULATOR_BYTES: usize = 512;
+
+/// The bytes of an accumulator where there are 16 vector registers: 8 of AVX2.
+pub(crate) const NARROW_BYTES: usize = 256;
 
 /// The most links of a chain.
-pub(crate) const MAXIMUM_LINKS: usize = 32;
+pub(crate) const MAXIMUM_LINKS: usize = 64;
 
 /// What a link does with the accumulator, as a number to switch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,93 +106,140 @@ trait Codes {
     const SINGLE_FIRST: u16 = code(Self::OP, Form::Single, true);
 }
 
-/// One operation of a chain.
+/// What a link does, whatever the addresses.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Link {
+pub(crate) struct LinkKind {
     pub(crate) code: Code,
     /// From one element of the operand to the next, in bytes: an element's size, or 0.
     pub(crate) stride: usize,
+    /// From one row of the operand to the next, in bytes.
+    pub(crate) step: isize,
+}
+
+/// One operation of a chain.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Link {
+    pub(crate) kind: LinkKind,
+    /// The first row of the operand.
     pub(crate) operand: *const u8,
 }
 
-/// Takes `count` elements through `links`.
+/// The elements that a chain computes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    pub(crate) count: usize,
+    /// Elements in a row, one after another.
+    pub(crate) elements: usize,
+    /// From one row of the destination to the next, in bytes.
+    pub(crate) step: isize,
+}
+
+/// Takes rows of elements through `links`; the operands of the links are moved on.
 ///
 /// # Safety
 /// - `links` are 1 to [`MAXIMUM_LINKS`]; their operations, and the types that they load, are those of
 ///   the type that the chain was looked up for;
-/// - `destination` is valid for writes of `count` elements, of bools if the last link is
+/// - each row of `destination` is valid for writes, of bools if the last link is
 ///   [`Code::MASK_WRITTEN`], and overlaps no operand;
-/// - the operand of a link is valid for reads of `count` elements if its stride is an element's
+/// - each row of a link's operand is valid for reads of as many elements if its stride is an element's
 ///   size, else of one element where the code says so, and of [`ACCUMULATOR_BYTES`] where not; that of
 ///   [`Code::SAVED`] for writes of [`ACCUMULATOR_BYTES`];
 /// - the processor has the level for which the chain was looked up.
-pub(crate) type ChainFn = unsafe fn(destination: *mut u8, links: &[Link], count: usize);
+pub(crate) type ChainFn = unsafe fn(destination: *mut u8, links: &mut [Link], rows: Rows);
 
 /// The chains of one element type.
 pub(super) trait ChainBody {
     /// The type of the accumulator's elements.
     type Element: Element;
 
-    /// Takes one accumulator through `links`, from element `first` on.
+    /// Takes one accumulator, a wide or a narrow one, through `links`, from element `first` on.
     ///
     /// # Safety
     /// As [`ChainFn`], for an accumulator full of elements.
-    unsafe fn run_piece(destination: *mut u8, links: &[Link], first: usize);
+    unsafe fn run_piece<const IS_WIDE: bool>(destination: *mut u8, links: &[Link], first: usize);
 
-    /// Runs all pieces. The last one overlaps its neighbour: elements computed twice are cheaper
-    /// than a loop for what is left over.
+    /// Runs all rows; by wide accumulators where they fit, if there are registers for them.
     ///
     /// # Safety
     /// As [`ChainFn`].
     #[inline(always)]
-    unsafe fn run(destination: *mut u8, links: &[Link], count: usize) {
-        let length = ACCUMULATOR_BYTES / size_of::<Self::Element>();
-        // SAFETY: the caller's promise; the pieces lie within the `count` elements.
-        unsafe {
-            if count < length {
-                return run_short::<Self>(destination, links, count);
+    unsafe fn run<const IS_WIDE: bool>(mut destination: *mut u8, links: &mut [Link], rows: Rows) {
+        let [narrow, wide] =
+            [NARROW_BYTES, ACCUMULATOR_BYTES].map(|bytes| bytes / size_of::<Self::Element>());
+        for _ in 0..rows.count {
+            // SAFETY: the caller's promise, for one of the rows.
+            unsafe {
+                match rows.elements {
+                    count if count < narrow => run_short::<Self>(destination, links, count),
+                    count if IS_WIDE && count >= wide => {
+                        run_row::<Self, true>(destination, links, count, wide);
+                    }
+                    count => run_row::<Self, false>(destination, links, count, narrow),
+                }
             }
-            let mut first = 0;
-            while first + length <= count {
-                Self::run_piece(destination, links, first);
-                first += length;
-            }
-            if first < count {
-                Self::run_piece(destination, links, count - length);
+            destination = destination.wrapping_offset(rows.step);
+            for link in &mut *links {
+                link.operand = link.operand.wrapping_offset(link.kind.step);
             }
         }
     }
 }
 
-/// Memory of an accumulator.
+/// Runs all pieces of a row, `length` elements each. The last one overlaps its neighbour: elements
+/// computed twice are cheaper than a loop for what is left over.
+///
+/// # Safety
+/// As [`ChainFn`], for one row of `count` elements, which are `length` or more.
+#[inline(always)]
+unsafe fn run_row<B: ChainBody + ?Sized, const IS_WIDE: bool>(
+    destination: *mut u8,
+    links: &[Link],
+    count: usize,
+    length: usize,
+) {
+    let mut first = 0;
+    // SAFETY: the caller's promise; the pieces lie within the `count` elements.
+    unsafe {
+        while first + length <= count {
+            B::run_piece::<IS_WIDE>(destination, links, first);
+            first += length;
+        }
+        if first < count {
+            B::run_piece::<IS_WIDE>(destination, links, count - length);
+        }
+    }
+}
+
+/// Memory of a narrow accumulator.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Piece([u8; ACCUMULATOR_BYTES]);
+struct Piece([u8; NARROW_BYTES]);
 
 /// Less than a piece: from copies of the operands with zeros behind them.
 ///
 /// # Safety
-/// As [`ChainFn`]; `count` elements fill less than an accumulator.
+/// As [`ChainFn`]; `count` elements fill less than a narrow accumulator.
 #[inline(always)]
 unsafe fn run_short<B: ChainBody + ?Sized>(destination: *mut u8, links: &[Link], count: usize) {
-    const EMPTY: Piece = Piece([0; ACCUMULATOR_BYTES]);
+    const EMPTY: Piece = Piece([0; NARROW_BYTES]);
     let mut copies = [const { core::mem::MaybeUninit::<Piece>::uninit() }; MAXIMUM_LINKS];
-    let placeholder = Link { code: Code::SAVED, stride: 0, operand: core::ptr::null() };
+    let kind = LinkKind { code: Code::SAVED, stride: 0, step: 0 };
+    let placeholder = Link { kind, operand: core::ptr::null() };
     let mut copied_links = [placeholder; MAXIMUM_LINKS];
     for (index, link) in links.iter().enumerate() {
         copied_links[index] = *link;
-        if link.stride != 0 {
+        if link.kind.stride != 0 {
             let copy = copies[index].write(EMPTY).0.as_mut_ptr();
             // SAFETY: `count` elements of the operand are fewer bytes than a piece has.
-            unsafe { core::ptr::copy_nonoverlapping(link.operand, copy, count * link.stride) }
+            unsafe { core::ptr::copy_nonoverlapping(link.operand, copy, count * link.kind.stride) }
             copied_links[index].operand = copy;
         }
     }
     let mut result = EMPTY;
     // SAFETY: the copies are full pieces; `count` elements are the caller's.
     unsafe {
-        B::run_piece(result.0.as_mut_ptr(), &copied_links[..links.len()], 0);
-        let is_mask = links.last().is_some_and(|link| link.code == Code::MASK_WRITTEN);
+        B::run_piece::<false>(result.0.as_mut_ptr(), &copied_links[..links.len()], 0);
+        let is_mask = links.last().is_some_and(|link| link.kind.code == Code::MASK_WRITTEN);
         let size = if is_mask { size_of::<bool>() } else { size_of::<B::Element>() };
         core::ptr::copy_nonoverlapping(result.0.as_ptr(), destination, count * size);
     }
@@ -201,7 +251,11 @@ unsafe fn run_short<B: ChainBody + ?Sized>(destination: *mut u8, links: &[Link],
 unsafe fn load<T: Element, const LENGTH: usize>(operand: *const u8) -> [T; LENGTH] {
     // SAFETY: the caller's promise; any bits are stored elements, at any address.
     let stored = unsafe { *operand.cast::<[Unaligned<T>; LENGTH]>() };
-    each(stored, Unaligned::get)
+    let mut elements = [T::default(); LENGTH];
+    for index in 0..LENGTH {
+        elements[index] = stored[index].get();
+    }
+    elements
 }
 
 /// # Safety
@@ -216,18 +270,22 @@ unsafe fn load_single<T: Element>(operand: *const u8) -> T {
 /// `place` is valid for writes of `LENGTH` elements.
 #[inline(always)]
 unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T; LENGTH]) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        *place.cast::<[Unaligned<T>; LENGTH]>() =
-            each(accumulator, |element| Unaligned(element.to_stored()));
+    let place = place.cast::<Unaligned<T>>();
+    for (index, element) in accumulator.into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { place.wrapping_add(index).write(Unaligned(element.to_stored())) }
     }
 }
 
 /// `f(x)` for each element. The `map` of arrays is not always inlined, and then it is compiled without
-/// the instructions of the level.
+/// the instructions of the level; and with any but a constant to begin with, the first element would
+/// be computed by itself.
 #[inline(always)]
-fn each<T: Copy, R: Copy, const LENGTH: usize>(x: [T; LENGTH], f: impl Fn(T) -> R) -> [R; LENGTH] {
-    let mut results = [f(x[0]); LENGTH];
+fn each<T: Element, R: Element, const LENGTH: usize>(
+    x: [T; LENGTH],
+    f: impl Fn(T) -> R,
+) -> [R; LENGTH] {
+    let mut results = [R::default(); LENGTH];
     for index in 0..LENGTH {
         results[index] = f(x[index]);
     }
@@ -305,12 +363,36 @@ macro_rules! define_chains {
                 type Element = $type;
 
                 #[inline(always)]
-                unsafe fn run_piece(destination: *mut u8, links: &[Link], first: usize) {
-                    const LENGTH: usize = ACCUMULATOR_BYTES / size_of::<$type>();
+                unsafe fn run_piece<const IS_WIDE: bool>(
+                    destination: *mut u8,
+                    links: &[Link],
+                    first: usize,
+                ) {
+                    const SIZE: usize = size_of::<$type>();
+                    // SAFETY: the caller's promise.
+                    unsafe {
+                        if IS_WIDE {
+                            Self::take_through::<{ ACCUMULATOR_BYTES / SIZE }>(destination, links, first);
+                        } else {
+                            Self::take_through::<{ NARROW_BYTES / SIZE }>(destination, links, first);
+                        }
+                    }
+                }
+            }
+
+            impl $body {
+                /// # Safety
+                /// As [`ChainBody::run_piece`], for an accumulator of `LENGTH` elements.
+                #[inline(always)]
+                unsafe fn take_through<const LENGTH: usize>(
+                    destination: *mut u8,
+                    links: &[Link],
+                    first: usize,
+                ) {
                     let mut x = [<$type>::default(); LENGTH];
                     let mut mask = [false; LENGTH];
                     for link in links {
-                        let operand = link.operand.wrapping_add(first * link.stride);
+                        let operand = link.operand.wrapping_add(first * link.kind.stride);
                         let block = || {
                             // SAFETY: the caller's promise for the codes that call this.
                             unsafe { load::<$type, LENGTH>(operand) }
@@ -319,7 +401,7 @@ macro_rules! define_chains {
                             // SAFETY: the caller's promise for the codes that call this.
                             [unsafe { load_single::<$type>(operand) }; LENGTH]
                         };
-                        match link.code.0 {
+                        match link.kind.code.0 {
                             <$type as LoadCodes>::BLOCK => x = block(),
                             <$type as LoadCodes>::SINGLE => x = single(),
                             $(

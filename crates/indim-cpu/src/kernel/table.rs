@@ -10,7 +10,7 @@ use indim_graph::{
 
 use super::KernelFn;
 use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
-use super::chain::{ChainBody, ChainFn, ChainVisitor, Link, visit_chain};
+use super::chain::{ChainBody, ChainFn, ChainVisitor, Link, Rows, visit_chain};
 use super::widened::{
     Shells, WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel,
 };
@@ -191,25 +191,25 @@ unsafe fn avx512<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: 
 
 /// # Safety
 /// As [`ChainFn`].
-unsafe fn baseline_chain<B: ChainBody>(destination: *mut u8, links: &[Link], count: usize) {
+unsafe fn baseline_chain<B: ChainBody>(destination: *mut u8, links: &mut [Link], rows: Rows) {
     // SAFETY: the caller's promise.
-    unsafe { B::run(destination, links, count) }
+    unsafe { B::run::<false>(destination, links, rows) }
 }
 
 /// # Safety
 /// As [`ChainFn`]; the processor has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn avx2_chain<B: ChainBody>(destination: *mut u8, links: &[Link], count: usize) {
+unsafe fn avx2_chain<B: ChainBody>(destination: *mut u8, links: &mut [Link], rows: Rows) {
     // SAFETY: the caller's promise.
-    unsafe { B::run(destination, links, count) }
+    unsafe { B::run::<false>(destination, links, rows) }
 }
 
 /// # Safety
 /// As [`ChainFn`]; the processor has AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn avx512_chain<B: ChainBody>(destination: *mut u8, links: &[Link], count: usize) {
+unsafe fn avx512_chain<B: ChainBody>(destination: *mut u8, links: &mut [Link], rows: Rows) {
     // SAFETY: the caller's promise.
-    unsafe { B::run(destination, links, count) }
+    unsafe { B::run::<true>(destination, links, rows) }
 }
