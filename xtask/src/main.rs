@@ -18,6 +18,7 @@ cargo xtask COMMAND
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
   asan          the tests of the crates with unsafe code under AddressSanitizer
+  tsan          the parallel runs under ThreadSanitizer, with the standard library built anew
   fuzz          the fuzz targets under libFuzzer [TARGET [FILE...]] [--seconds N]";
 
 fn main() -> ExitCode {
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Some("ops") => ops(),
         Some("accuracy") => accuracy(&rest),
         Some("asan") => asan(),
+        Some("tsan") => tsan(),
         Some("fuzz") => fuzz::fuzz(&rest),
         _ => {
             eprintln!("{HELP}");
@@ -129,6 +131,23 @@ fn asan() -> bool {
     ];
     let test = ["test", "--package", "indim-cpu", "--tests", "--target", sanitizer_target()];
     cargo(&test, &variables)
+}
+
+/// ThreadSanitizer knows only the locks and atomics that it has instrumented, so the standard library is
+/// built with it.
+fn tsan() -> bool {
+    let variables = [
+        ("RUSTC_BOOTSTRAP", "1"),
+        ("RUSTFLAGS", "-Zsanitizer=thread"),
+        ("CARGO_TARGET_DIR", "target/tsan-std"),
+    ];
+    let test = ["test", "-Zbuild-std", "--package", "indim-cpu", "--test", "differential"];
+    let only = ["--target", sanitizer_target(), "several_threads"];
+    let succeeded = cargo(&[&test[..], &only].concat(), &variables);
+    if !succeeded {
+        eprintln!("the library's source is a component: `rustup component add rust-src`");
+    }
+    succeeded
 }
 
 /// A target that is named keeps the flags of sanitizers from build scripts.
