@@ -155,6 +155,8 @@ fn types_may_come_from_files() {
 #[test]
 fn errors_of_explain() {
     fails_with("bad-shape", &["explain", "x + 1", "x=[2,3]"]);
+    fails_with("bad-shape", &["explain", "x + 1", "x=f32([2,3])"]);
+    fails_with("bad-shape", &["explain", "x + 1", "x=[[2,3]]"]);
     fails_with("unknown-name", &["explain", "x + y", "x=f32[2]"]);
     fails_with("unused-name", &["explain", "x + x", "x=f32[2]", "y=f32[2]"]);
     fails_with("size-mismatch", &["explain", "x + y", "x=f32[2]", "y=f32[3]"]);
