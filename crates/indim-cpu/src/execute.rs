@@ -8,10 +8,10 @@ use core::cell::RefCell;
 use core::ops::Range;
 
 use crate::kernel::chain::{Link, Rows};
-use crate::kernel::memory::{Run, gather, scatter};
+use crate::kernel::memory::{Run, gather, scatter, settle};
 use crate::plan::{Plan, TileLayout};
 use crate::program::{Program, REGISTER_BYTES, Work};
-use crate::wiring::Wiring;
+use crate::wiring::{Destination, Wiring};
 
 /// One cache line; what the workspace is made of.
 #[derive(Clone, Copy)]
@@ -71,6 +71,9 @@ pub(crate) unsafe fn run_tiles(
             // SAFETY: the caller's promise, for one of the tiles.
             unsafe { executor.run_tile(&walk) }
             walk.advance();
+        }
+        if wiring.streams {
+            settle();
         }
     });
 }
@@ -207,11 +210,11 @@ impl Executor<'_> {
         }
         let elements = self.plan.step_elements;
         let rows = match self.wiring.by_rows {
-            true => Rows { count: steps, elements, step: 0 },
-            false => Rows { count: 1, elements: steps * elements, step: 0 },
+            true => Rows { count: steps, elements, step: 0, streams: false },
+            false => Rows { count: 1, elements: steps * elements, step: 0, streams: false },
         };
         let mut links = &mut self.links[..];
-        for (step, &row_step) in self.program.steps.iter().zip(&self.wiring.destination_steps) {
+        for (step, target) in self.program.steps.iter().zip(&self.wiring.destinations) {
             let destination = self.slots[step.destination];
             // SAFETY: the caller's promise; a destination's register is none of its sources.
             unsafe {
@@ -222,7 +225,8 @@ impl Executor<'_> {
                     }
                     Work::Chain { chain, links: length } => {
                         let (own, rest) = links.split_at_mut(length);
-                        chain(destination, own, Rows { step: row_step, ..rows });
+                        let &Destination { step, streams } = target;
+                        chain(destination, own, Rows { step, streams, ..rows });
                         links = rest;
                     }
                 }

@@ -7,7 +7,7 @@
 use core::fmt;
 
 use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
-use indim_graph::{DType, Op};
+use indim_graph::{ArrayType, DType, Op};
 
 use crate::chains::{Chain, Link, Operand, Task, find_chains};
 use crate::kernel::chain::{ACCUMULATOR_BYTES, ChainFn, Code, Form, NARROW_BYTES};
@@ -134,6 +134,14 @@ impl Program {
     /// The most bytes of registers that one thread needs: every access may have to be gathered.
     pub(crate) fn register_bytes(&self) -> usize {
         (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES
+    }
+
+    /// The bytes of the arrays that are read and written.
+    pub(crate) fn bytes_moved(&self) -> usize {
+        let stores = self.nest.stores.iter().map(|store| &store.target);
+        let arrays = stores.chain(&self.nest.accesses).map(|access| &access.array_type);
+        let bytes = |t: &ArrayType| t.shape.byte_count(t.dtype.size()).unwrap_or(usize::MAX);
+        arrays.map(bytes).fold(0, usize::saturating_add)
     }
 
     /// The fewest elements of a row for which chains are worth their while; none if there are none, or

@@ -3,6 +3,7 @@
 //! Known with the plan, before any tile runs: which stores are written in place, which accesses are
 //! gathered into registers, and what the links of chains do with operands of these forms.
 
+use indim_graph::DType;
 use indim_graph::lower::loop_nest::{BufferId, Local, Store};
 
 use crate::kernel::chain::{Form, LinkKind};
@@ -19,13 +20,28 @@ pub(crate) struct Wiring {
     pub(crate) registers: Vec<Option<usize>>,
     /// The number of registers.
     pub(crate) register_count: usize,
+    /// Whether any step writes past the caches.
+    pub(crate) streams: bool,
     /// Whether chains go row by row, because some operand is dense within rows, but not in a tile.
     pub(crate) by_rows: bool,
     /// What the links of the program's chains do.
     pub(crate) links: Vec<LinkKind>,
-    /// For each of the program's steps, from one row of its destination to the next, in bytes.
-    pub(crate) destination_steps: Vec<isize>,
+    /// For each of the program's steps where its results go.
+    pub(crate) destinations: Vec<Destination>,
 }
+
+/// Where the results of a step go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Destination {
+    /// From one row to the next, in bytes.
+    pub(crate) step: isize,
+    /// Whether it is written past the caches.
+    pub(crate) streams: bool,
+}
+
+/// A nest that moves so many bytes, each counted once, leaves nothing of use in the caches: there are
+/// few larger ones. On the machine of the committed records they have 32 MiB.
+const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
     /// `is_over_input` says which outputs lie where an input lies; empty if none does.
@@ -36,9 +52,15 @@ impl Wiring {
             .zip(&program.is_read_by_kernel)
             .map(|(operand, &is_read_by_kernel)| way(operand, is_read_by_kernel))
             .collect();
-        let is_direct: Vec<bool> = (0..stores.len())
-            .map(|store| is_direct(program, stores, store, is_over_input))
-            .collect();
+        // An input that is written over may be read by a later instruction.
+        let is_over_input = |store: &Store| match store.target.buffer {
+            BufferId::Output(index) => is_over_input.get(index).copied().unwrap_or(false),
+            _ => false,
+        };
+        let is_direct = |(store, target): (usize, &Store)| {
+            is_direct(program, stores, store) && !is_over_input(target)
+        };
+        let is_direct: Vec<bool> = program.stores().iter().enumerate().map(is_direct).collect();
         let direct_rows = stores.iter().zip(&is_direct).any(|(o, &d)| d && is_by_rows(o));
         let read_rows =
             accesses.iter().zip(&ways).any(|(o, w)| *w != Way::Gathered && is_by_rows(o));
@@ -50,14 +72,16 @@ impl Wiring {
             register_count += usize::from(is_gathered);
         }
         registers.extend(&program.registers);
+        let destination = |step: &Step| destination(program, plan, &is_direct, step);
+        let destinations: Vec<Destination> = program.steps.iter().map(destination).collect();
         let link = |link: &SlotLink| link_kind(plan, accesses, &ways, link);
-        let destination = |step: &Step| destination_step(program, plan, &is_direct, step);
         Wiring {
             registers,
             register_count,
             by_rows: direct_rows || read_rows,
             links: program.links.iter().map(link).collect(),
-            destination_steps: program.steps.iter().map(destination).collect(),
+            streams: destinations.iter().any(|destination| destination.streams),
+            destinations,
             is_direct,
         }
     }
@@ -104,20 +128,9 @@ fn is_by_rows(operand: &OperandPlan) -> bool {
 }
 
 /// Whether a store is written by its instruction itself: a dense one, the first of its value; or rows
-/// of it, by a chain whose result nobody reads. None over an input, which a later instruction may read.
-fn is_direct(
-    program: &Program,
-    stores: &[OperandPlan],
-    store: usize,
-    is_over_input: &[bool],
-) -> bool {
-    let Store { source, target } = &program.stores()[store];
-    let source = *source;
-    if let BufferId::Output(output) = target.buffer
-        && is_over_input.get(output) == Some(&true)
-    {
-        return false;
-    }
+/// of it, by a chain whose result nobody reads.
+fn is_direct(program: &Program, stores: &[OperandPlan], store: usize) -> bool {
+    let source = program.stores()[store].source;
     let is_same = |other: &Store| other.source == source;
     match &stores[store].layout {
         _ if !matches!(source, Local::Instruction(_)) => false,
@@ -142,12 +155,21 @@ fn link_kind(plan: &Plan, accesses: &[OperandPlan], ways: &[Way], link: &SlotLin
     LinkKind { code: link.code(form), stride, step }
 }
 
-fn destination_step(program: &Program, plan: &Plan, is_direct: &[bool], step: &Step) -> isize {
-    let is_target = |&store: &usize| {
-        is_direct[store] && program.slot(program.stores()[store].source) == step.destination
-    };
+/// Only what is left in an array, and read by nobody in the tile, is written past the caches.
+fn destination(program: &Program, plan: &Plan, is_direct: &[bool], step: &Step) -> Destination {
+    let source = |store: usize| program.stores()[store].source;
+    let is_target =
+        |&store: &usize| is_direct[store] && program.slot(source(store)) == step.destination;
     match (0..is_direct.len()).find(is_target) {
-        Some(store) => plan.operands[store].step_stride,
-        None => (step.result_size * plan.step_elements) as isize,
+        Some(store) => Destination {
+            step: plan.operands[store].step_stride,
+            // Masks are not; they are small.
+            streams: program.bytes_moved() >= STREAMED_BYTES
+                && program.is_left_by_chain(source(store))
+                && program.stores()[store].target.array_type.dtype != DType::Bool,
+        },
+        None => {
+            Destination { step: (step.result_size * plan.step_elements) as isize, streams: false }
+        }
     }
 }

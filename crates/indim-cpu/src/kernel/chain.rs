@@ -14,6 +14,8 @@
 //! only where the accumulator is written: no operation here lets the bits of a NaN show in anything
 //! but a NaN. Which instructions become chains is decided in `chains.rs`.
 
+use core::mem::MaybeUninit;
+
 use indim_graph::operations::*;
 use indim_graph::{ConvertTo, DType, Element, Law, Op, meaning};
 
@@ -24,6 +26,9 @@ pub(crate) const ACCUMULATOR_BYTES: usize = 512;
 
 /// The bytes of an accumulator where there are 16 vector registers: 8 of AVX2.
 pub(crate) const NARROW_BYTES: usize = 256;
+
+/// The bytes of a cache line.
+const LINE_BYTES: usize = 64;
 
 /// The most links of a chain.
 pub(crate) const MAXIMUM_LINKS: usize = 64;
@@ -132,6 +137,8 @@ pub(crate) struct Rows {
     pub(crate) elements: usize,
     /// From one row of the destination to the next, in bytes.
     pub(crate) step: isize,
+    /// Whether the destination is written past the caches; [`super::memory::settle`] must follow.
+    pub(crate) streams: bool,
 }
 
 /// Takes rows of elements through `links`; the operands of the links are moved on.
@@ -156,7 +163,12 @@ pub(super) trait ChainBody {
     ///
     /// # Safety
     /// As [`ChainFn`], for an accumulator full of elements.
-    unsafe fn run_piece<const IS_WIDE: bool>(destination: *mut u8, links: &[Link], first: usize);
+    unsafe fn run_piece<const IS_WIDE: bool>(
+        destination: *mut u8,
+        links: &[Link],
+        first: usize,
+        streams: bool,
+    );
 
     /// Runs all rows; by wide accumulators where they fit, if there are registers for them.
     ///
@@ -164,17 +176,18 @@ pub(super) trait ChainBody {
     /// As [`ChainFn`].
     #[inline(always)]
     unsafe fn run<const IS_WIDE: bool>(mut destination: *mut u8, links: &mut [Link], rows: Rows) {
-        let [narrow, wide] =
-            [NARROW_BYTES, ACCUMULATOR_BYTES].map(|bytes| bytes / size_of::<Self::Element>());
+        let size = size_of::<Self::Element>();
+        let [narrow, wide] = [NARROW_BYTES / size, ACCUMULATOR_BYTES / size];
         for _ in 0..rows.count {
+            let streams = rows.streams && destination.addr() % size == 0;
             // SAFETY: the caller's promise, for one of the rows.
             unsafe {
                 match rows.elements {
                     count if count < narrow => run_short::<Self>(destination, links, count),
                     count if IS_WIDE && count >= wide => {
-                        run_row::<Self, true>(destination, links, count, wide);
+                        run_row::<Self, true>(destination, links, count, wide, streams);
                     }
-                    count => run_row::<Self, false>(destination, links, count, narrow),
+                    count => run_row::<Self, false>(destination, links, count, narrow, streams),
                 }
             }
             destination = destination.wrapping_offset(rows.step);
@@ -188,25 +201,46 @@ pub(super) trait ChainBody {
 /// Runs all pieces of a row, `length` elements each. The last one overlaps its neighbour: elements
 /// computed twice are cheaper than a loop for what is left over.
 ///
+/// Past the caches only whole lines are written. At either end a piece is computed elsewhere, and the
+/// part of it before the first line or after the last one is copied.
+///
 /// # Safety
-/// As [`ChainFn`], for one row of `count` elements, which are `length` or more.
+/// As [`ChainFn`], for one row of `count` elements, which are `length` or more; if it `streams`, a line
+/// begins with an element.
 #[inline(always)]
 unsafe fn run_row<B: ChainBody + ?Sized, const IS_WIDE: bool>(
     destination: *mut u8,
     links: &[Link],
     count: usize,
     length: usize,
+    streams: bool,
 ) {
+    let size = size_of::<B::Element>();
+    let mut elsewhere =
+        [const { MaybeUninit::<Piece>::uninit() }; ACCUMULATOR_BYTES / NARROW_BYTES];
+    let elsewhere = elsewhere.as_mut_ptr().cast::<u8>();
+    let before_line = if streams { destination.align_offset(LINE_BYTES) / size } else { 0 };
     let mut first = 0;
-    // SAFETY: the caller's promise; the pieces lie within the `count` elements.
-    unsafe {
-        while first + length <= count {
-            B::run_piece::<IS_WIDE>(destination, links, first);
-            first += length;
+    while first < count {
+        let is_before_line = first < before_line;
+        let (from, length) = match first + length <= count {
+            _ if is_before_line => (0, before_line),
+            true => (first, length),
+            false => (count - length, count - first),
+        };
+        let is_elsewhere = streams && (is_before_line || from < first);
+        let to = if is_elsewhere { elsewhere.wrapping_sub(from * size) } else { destination };
+        // SAFETY: the caller's promise; the piece lies within the `count` elements, and what is
+        // streamed begins with a line.
+        unsafe {
+            B::run_piece::<IS_WIDE>(to, links, from, streams && !is_elsewhere);
+            if is_elsewhere {
+                let source = to.wrapping_add(first * size);
+                let place = destination.wrapping_add(first * size);
+                core::ptr::copy_nonoverlapping(source, place, length * size);
+            }
         }
-        if first < count {
-            B::run_piece::<IS_WIDE>(destination, links, count - length);
-        }
+        first += length;
     }
 }
 
@@ -215,30 +249,33 @@ unsafe fn run_row<B: ChainBody + ?Sized, const IS_WIDE: bool>(
 #[repr(align(64))]
 struct Piece([u8; NARROW_BYTES]);
 
+impl Piece {
+    const EMPTY: Piece = Piece([0; NARROW_BYTES]);
+}
+
 /// Less than a piece: from copies of the operands with zeros behind them.
 ///
 /// # Safety
 /// As [`ChainFn`]; `count` elements fill less than a narrow accumulator.
 #[inline(always)]
 unsafe fn run_short<B: ChainBody + ?Sized>(destination: *mut u8, links: &[Link], count: usize) {
-    const EMPTY: Piece = Piece([0; NARROW_BYTES]);
-    let mut copies = [const { core::mem::MaybeUninit::<Piece>::uninit() }; MAXIMUM_LINKS];
-    let kind = LinkKind { code: Code::SAVED, stride: 0, step: 0 };
-    let placeholder = Link { kind, operand: core::ptr::null() };
-    let mut copied_links = [placeholder; MAXIMUM_LINKS];
-    for (index, link) in links.iter().enumerate() {
-        copied_links[index] = *link;
+    let mut copies = [const { MaybeUninit::<Piece>::uninit() }; MAXIMUM_LINKS];
+    let mut copied_links = [const { MaybeUninit::<Link>::uninit() }; MAXIMUM_LINKS];
+    for ((link, copy), copied_link) in links.iter().zip(&mut copies).zip(&mut copied_links) {
+        let copied_link = copied_link.write(*link);
         if link.kind.stride != 0 {
-            let copy = copies[index].write(EMPTY).0.as_mut_ptr();
+            let copy = copy.write(Piece::EMPTY).0.as_mut_ptr();
             // SAFETY: `count` elements of the operand are fewer bytes than a piece has.
             unsafe { core::ptr::copy_nonoverlapping(link.operand, copy, count * link.kind.stride) }
-            copied_links[index].operand = copy;
+            copied_link.operand = copy;
         }
     }
-    let mut result = EMPTY;
+    // SAFETY: as many links have been written.
+    let copied_links = unsafe { copied_links[..links.len()].assume_init_ref() };
+    let mut result = Piece::EMPTY;
     // SAFETY: the copies are full pieces; `count` elements are the caller's.
     unsafe {
-        B::run_piece::<false>(result.0.as_mut_ptr(), &copied_links[..links.len()], 0);
+        B::run_piece::<false>(result.0.as_mut_ptr(), copied_links, 0, false);
         let is_mask = links.last().is_some_and(|link| link.kind.code == Code::MASK_WRITTEN);
         let size = if is_mask { size_of::<bool>() } else { size_of::<B::Element>() };
         core::ptr::copy_nonoverlapping(result.0.as_ptr(), destination, count * size);
@@ -275,6 +312,40 @@ unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T
         // SAFETY: the caller's promise.
         unsafe { place.wrapping_add(index).write(Unaligned(element.to_stored())) }
     }
+}
+
+/// Writes past the caches, to memory that will not be read soon. A line that is written as usual is
+/// first read; so this saves a third of the traffic of a sum of two arrays too large for the caches.
+///
+/// # Safety
+/// `place` is valid for writes of `LENGTH` elements, whole lines.
+#[inline(always)]
+#[cfg(target_arch = "x86_64")]
+unsafe fn stream<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T; LENGTH]) {
+    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+    let mut stored = [const { MaybeUninit::<Unaligned<T>>::uninit() }; LENGTH];
+    for (stored, element) in stored.iter_mut().zip(accumulator) {
+        stored.write(Unaligned(element.to_stored()));
+    }
+    let (from, to) = (stored.as_ptr().cast::<__m128i>(), place.cast::<__m128i>());
+    for index in 0..size_of_val(&stored) / size_of::<__m128i>() {
+        // SAFETY: within the accumulator and the caller's lines; every processor of the target has
+        // these instructions.
+        unsafe {
+            _mm_stream_si128(to.wrapping_add(index), _mm_loadu_si128(from.wrapping_add(index)));
+        }
+    }
+}
+
+/// As [`store`]: there is no portable way past the caches.
+///
+/// # Safety
+/// As [`store`].
+#[inline(always)]
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn stream<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T; LENGTH]) {
+    // SAFETY: the caller's promise.
+    unsafe { store(place, accumulator) }
 }
 
 /// `f(x)` for each element. The `map` of arrays is not always inlined, and then it is compiled without
@@ -367,14 +438,15 @@ macro_rules! define_chains {
                     destination: *mut u8,
                     links: &[Link],
                     first: usize,
+                    streams: bool,
                 ) {
                     const SIZE: usize = size_of::<$type>();
                     // SAFETY: the caller's promise.
                     unsafe {
                         if IS_WIDE {
-                            Self::take_through::<{ ACCUMULATOR_BYTES / SIZE }>(destination, links, first);
+                            Self::take_through::<{ ACCUMULATOR_BYTES / SIZE }>(destination, links, first, streams);
                         } else {
-                            Self::take_through::<{ NARROW_BYTES / SIZE }>(destination, links, first);
+                            Self::take_through::<{ NARROW_BYTES / SIZE }>(destination, links, first, streams);
                         }
                     }
                 }
@@ -388,6 +460,7 @@ macro_rules! define_chains {
                     destination: *mut u8,
                     links: &[Link],
                     first: usize,
+                    streams: bool,
                 ) {
                     let mut x = [<$type>::default(); LENGTH];
                     let mut mask = [false; LENGTH];
@@ -465,8 +538,14 @@ macro_rules! define_chains {
                         }
                     }
                     let results = each(x, Element::canonical);
+                    let place = destination.wrapping_add(first * size_of::<$type>());
                     // SAFETY: the caller's promise, for a piece of the destination.
-                    unsafe { store(destination.wrapping_add(first * size_of::<$type>()), results) }
+                    unsafe {
+                        match streams {
+                            true => stream(place, results),
+                            false => store(place, results),
+                        }
+                    }
                 }
             }
         )*

@@ -66,6 +66,15 @@ pub unsafe fn scatter(
     }
 }
 
+/// Lets other threads see what this one has written past the caches, once they see anything later.
+pub fn settle() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every processor of the target has this instruction.
+    unsafe {
+        core::arch::x86_64::_mm_sfence();
+    }
+}
+
 /// Whether memory is better walked step by step within each element of the run: its neighbours
 /// (and its cache lines) lie that way, or a run is a single element.
 fn is_crosswise(steps: Run, run: Run) -> bool {
