@@ -1,6 +1,7 @@
 //! Developer commands. `cargo xtask` lists them.
 
 mod bench;
+mod fuzz;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +17,9 @@ cargo xtask COMMAND
   accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
-  asan          the tests of the crates with unsafe code under AddressSanitizer";
+  asan          the tests of the crates with unsafe code under AddressSanitizer
+  tsan          the parallel runs under ThreadSanitizer, with the standard library built anew
+  fuzz          the fuzz targets under libFuzzer [TARGET [FILE...]] [--seconds N]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +36,8 @@ fn main() -> ExitCode {
         Some("ops") => ops(),
         Some("accuracy") => accuracy(&rest),
         Some("asan") => asan(),
+        Some("tsan") => tsan(),
+        Some("fuzz") => fuzz::fuzz(&rest),
         _ => {
             eprintln!("{HELP}");
             return ExitCode::from(2);
@@ -124,12 +129,34 @@ fn asan() -> bool {
         ("RUSTDOCFLAGS", "-Zsanitizer=address"),
         ("CARGO_TARGET_DIR", "target/asan"),
     ];
-    let target = if cfg!(target_arch = "aarch64") {
+    let test = ["test", "--package", "indim-cpu", "--tests", "--target", sanitizer_target()];
+    cargo(&test, &variables)
+}
+
+/// ThreadSanitizer knows only the locks and atomics that it has instrumented, so the standard library is
+/// built with it.
+fn tsan() -> bool {
+    let variables = [
+        ("RUSTC_BOOTSTRAP", "1"),
+        ("RUSTFLAGS", "-Zsanitizer=thread"),
+        ("CARGO_TARGET_DIR", "target/tsan-std"),
+    ];
+    let test = ["test", "-Zbuild-std", "--package", "indim-cpu", "--test", "differential"];
+    let only = ["--target", sanitizer_target(), "several_threads"];
+    let succeeded = cargo(&[&test[..], &only].concat(), &variables);
+    if !succeeded {
+        eprintln!("the library's source is a component: `rustup component add rust-src`");
+    }
+    succeeded
+}
+
+/// A target that is named keeps the flags of sanitizers from build scripts.
+fn sanitizer_target() -> &'static str {
+    if cfg!(target_arch = "aarch64") {
         "aarch64-unknown-linux-gnu"
     } else {
         "x86_64-unknown-linux-gnu"
-    };
-    cargo(&["test", "--package", "indim-cpu", "--tests", "--target", target], &variables)
+    }
 }
 
 /// Runs cargo in the workspace; says what it runs.

@@ -1,7 +1,7 @@
 //! A rule and its attributes without an operation, as `explain` and `convert` take them.
 
 use clap::Args;
-use indim::{Broadcast, RuleSet, RuleSetName, Shape, ShapeError, TargetRule};
+use indim::{Broadcast, DType, RuleSet, RuleSetName, Shape, ShapeError, TargetRule};
 
 use crate::failure::Failure;
 use crate::shapes::{parse_integers, parse_type};
@@ -49,6 +49,14 @@ impl Attributes {
             None => Ok(()),
         }
     }
+}
+
+/// What operands without names are called, and their element types where those are known.
+pub(crate) fn operand_labels(types: &[(Option<DType>, Shape)]) -> Vec<(String, String)> {
+    let label = |(index, (dtype, _)): (usize, &(Option<DType>, Shape))| {
+        (format!("operand {index}"), dtype.map_or("", |dtype| dtype.name()).to_owned())
+    };
+    types.iter().enumerate().map(label).collect()
 }
 
 /// One argument that holds a list, which clap would otherwise take for several arguments.

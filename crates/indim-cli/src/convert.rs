@@ -1,11 +1,13 @@
 //! `indim convert`: one rule set's broadcast in the words of another.
 
 use clap::Args;
-use indim::{OperandLabel, RuleSetName, Shape, draw_error, express};
+use indim::{RuleSetName, Shape, express};
 
-use crate::bare::{Attributes, elaborate};
+use crate::bare::{Attributes, elaborate, operand_labels};
 use crate::failure::Failure;
 use crate::output::print;
+use crate::report::Report;
+use crate::rule::any_rule;
 use crate::shapes::parse_type;
 
 /// Say a broadcast of one rule set under another.
@@ -17,10 +19,10 @@ Examples:
   indim convert --from bidirectional --target 2x1x6 --to stablehlo-broadcast-in-dim 3x1")]
 pub(crate) struct Convert {
     /// The rule set that is known.
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", value_parser = any_rule())]
     from: RuleSetName,
     /// The rule set that is wanted.
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", value_parser = any_rule())]
     to: RuleSetName,
     #[command(flatten)]
     attributes: Attributes,
@@ -36,19 +38,8 @@ impl Convert {
             self.shapes.iter().map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>()?;
         let operands: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
         let (_, form) = elaborate(self.from, &self.attributes, &operands)?;
-        let form = form.map_err(|error| {
-            let name = |index: usize| format!("operand {index}");
-            let names: Vec<String> = (0..types.len()).map(name).collect();
-            let labels: Vec<OperandLabel<'_>> = names
-                .iter()
-                .zip(&types)
-                .map(|(name, (dtype, _))| OperandLabel {
-                    name,
-                    element_type: dtype.map_or("", |dtype| dtype.name()),
-                })
-                .collect();
-            draw_error(&error, "convert", &labels)
-        })?;
+        let form =
+            form.map_err(|error| Report::of_shapes(&error, "convert", &operand_labels(&types)))?;
         let said =
             express(&form, self.to).map_err(|reason| format!("error[inexpressible]: {reason}"))?;
         Ok(print(format!("{said}\n").as_bytes())?)

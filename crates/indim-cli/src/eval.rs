@@ -16,6 +16,7 @@ use indim::{ArrayType, ArrayView, Buffer, CompileOptions, Executable, Level, com
 use crate::expression::{build_graph, parse_expression};
 use crate::failure::Failure;
 use crate::output::{print, warn_of_outer_products};
+use crate::report::Report;
 use crate::rule::Rule;
 use crate::source::{Source, split_binding};
 
@@ -25,7 +26,7 @@ const MAXIMUM_THREADS: i64 = 1024;
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A SOURCE is a .npy file, archive.npz:member, or a literal such as [[1,2,3],[4,5,6]] or f32[1.5,2].
+A SOURCE is a .npy file, archive.npz:member, or a literal such as [[1,2,3],[4,5,6]] or f32([1.5,2]).
 
   indim eval '(x - m) / s' x=data/iris.npy m=data/iris_mean.npy s=data/iris_std.npy
   indim eval 'add(X, v, dims=[1])' X='[[1,2,3],[4,5,6]]' v='[7,8,9]' --rule xla
@@ -75,14 +76,14 @@ impl Eval {
             .collect()
     }
 
-    fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, String> {
+    fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, Report> {
         let graph = build_graph(&self.expression, types, self.rule)?;
         if self.warn_outer_product {
             warn_of_outer_products(&broadcasts(&graph));
         }
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
         let options = CompileOptions { level, ..CompileOptions::default() };
-        compile(&graph, &options).map_err(|error| error.draw())
+        compile(&graph, &options).map_err(|error| Report::from(&error))
     }
 
     fn deliver(&self, result: &Buffer) -> Result<(), String> {

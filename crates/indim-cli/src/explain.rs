@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
-use indim::{ArrayType, CompileOptions, Level, OperandLabel, RuleSetName, Shape, draw_error};
+use indim::{ArrayType, CompileOptions, Level, RuleSetName, Shape};
 
-use crate::bare::{Attributes, elaborate};
+use crate::bare::{Attributes, elaborate, operand_labels};
 use crate::expression::{build_graph, parse_expression};
 use crate::failure::Failure;
 use crate::output::{print, warn_of_outer_products};
-use crate::rule::Rule;
+use crate::report::Report;
+use crate::rule::{Rule, any_rule};
 use crate::shapes::{parse_array_type, parse_type};
 use crate::source::{Source, split_binding};
 
@@ -29,11 +30,11 @@ pub(crate) struct Explain {
     #[arg(value_name = "NAME=TYPE | SHAPE")]
     others: Vec<String>,
     /// The rule of every operation, or the bare rule to explain.
-    #[arg(long)]
+    #[arg(long, value_name = "RULE", value_parser = any_rule())]
     rule: Option<RuleSetName>,
     #[command(flatten)]
     attributes: Attributes,
-    /// Print one JSON object.
+    /// Print one JSON object, also for an error: {"error":{"code":...,"message":...}}.
     #[arg(long)]
     json: bool,
     /// Draw the broadcasts, or the error, into this file.
@@ -47,23 +48,30 @@ pub(crate) struct Explain {
 impl Explain {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let explained = self.explain();
-        if let (Some(path), Err(Failure::Input(message))) = (&self.svg, &explained) {
-            write_drawing(path, &message_svg(message))?;
+        match self.explain() {
+            Err(Failure::Input(report)) => self.refuse(report),
+            explained => explained,
         }
-        explained
+    }
+
+    /// An error, in the form in which the explanation was wanted.
+    fn refuse(&self, report: Report) -> Result<(), Failure> {
+        if let Some(path) = &self.svg {
+            write_drawing(path, &message_svg(report.text()))?;
+        }
+        if self.json {
+            print(format!("{}\n", report.to_json()).as_bytes())?;
+            return Err(Failure::Told);
+        }
+        Err(report.into())
     }
 
     fn explain(&self) -> Result<(), Failure> {
         let arguments = std::iter::once(&self.first).chain(&self.others);
         match arguments.map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>() {
             Ok(types) => {
-                let names = (0..types.len()).map(|index| format!("operand {index}"));
-                let labels = names.zip(&types).map(|(name, (dtype, _))| {
-                    (name, dtype.map_or_else(String::new, |dtype| dtype.name().to_owned()))
-                });
                 let shapes: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
-                self.explain_rule(labels.collect(), &shapes)
+                self.explain_rule(operand_labels(&types), &shapes)
             }
             // What is not `NAME=...` can only have been meant as a shape.
             Err(error) if self.others.iter().any(|text| !text.contains('=')) => Err(error.into()),
@@ -74,13 +82,7 @@ impl Explain {
     fn explain_rule(&self, labels: Vec<(String, String)>, shapes: &[Shape]) -> Result<(), Failure> {
         let rule = self.rule.unwrap_or(RuleSetName::Numpy);
         let (rule, form) = elaborate(rule, &self.attributes, shapes)?;
-        let form = form.map_err(|error| {
-            let labels: Vec<OperandLabel<'_>> = labels
-                .iter()
-                .map(|(name, element_type)| OperandLabel { name, element_type })
-                .collect();
-            draw_error(&error, "broadcast", &labels)
-        })?;
+        let form = form.map_err(|error| Report::of_shapes(&error, "broadcast", &labels))?;
         let explained = ExplainedBroadcast::of_rule(rule, labels, form);
         self.warn(core::slice::from_ref(&explained));
         self.deliver(&explained.to_string(), || explained.to_json(), || explained.to_svg())
@@ -97,7 +99,8 @@ impl Explain {
         let graph = build_graph(&self.first, &bindings, self.expression_rule()?)?;
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
         let options = CompileOptions { level, ..CompileOptions::default() };
-        let explanation = Explanation::new(&graph, &options).map_err(|error| error.draw())?;
+        let explanation =
+            Explanation::new(&graph, &options).map_err(|error| Report::from(&error))?;
         self.warn(explanation.broadcasts());
         self.deliver(&explanation.to_string(), || explanation.to_json(), || explanation.to_svg())
     }

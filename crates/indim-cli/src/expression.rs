@@ -2,6 +2,7 @@
 
 use indim::{ArrayType, Expression, GraphBuilder, Limits, Value};
 
+use crate::report::Report;
 use crate::rule::Rule;
 
 /// An argument that may begin with a minus, but is no misspelt option.
@@ -19,25 +20,27 @@ pub(crate) fn build_graph(
     expression: &str,
     types: &[(&str, ArrayType)],
     rule: Option<Rule>,
-) -> Result<indim::Graph, String> {
+) -> Result<indim::Graph, Report> {
     let parsed = Expression::parse(expression, &Limits::default())
-        .map_err(|error| error.draw(expression))?;
+        .map_err(|error| Report::of_expression(&error, expression))?;
     let b = GraphBuilder::new();
     let mut bindings: Vec<(&str, Value<'_>)> = Vec::with_capacity(types.len());
     for (index, (name, array_type)) in types.iter().enumerate() {
         if !parsed.mentions(name) {
-            return Err(format!("error[unused-name]: `{name}` does not occur in the expression"));
+            let text = format!("error[unused-name]: `{name}` does not occur in the expression");
+            return Err(text.into());
         }
         if types[..index].iter().any(|(earlier, _)| earlier == name) {
-            return Err(format!("error[duplicate-name]: `{name}` is bound twice"));
+            return Err(format!("error[duplicate-name]: `{name}` is bound twice").into());
         }
         let value = b
             .parameter(name, array_type.dtype, array_type.shape.clone())
-            .map_err(|error| error.draw())?;
+            .map_err(|error| Report::from(&error))?;
         bindings.push((*name, value));
     }
     let rule = rule.map(Rule::rule_set);
-    let result =
-        parsed.build(&b, &bindings, rule.as_ref()).map_err(|error| error.draw(expression))?;
-    b.finish(&[result]).map_err(|error| error.draw())
+    let result = parsed
+        .build(&b, &bindings, rule.as_ref())
+        .map_err(|error| Report::of_expression(&error, expression))?;
+    b.finish(&[result]).map_err(|error| Report::from(&error))
 }

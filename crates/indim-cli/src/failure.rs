@@ -2,11 +2,15 @@
 
 use std::process::ExitCode;
 
+use crate::report::Report;
+
 /// The message for standard error, by whose mistake it is.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The input is at fault: exit code 1.
-    Input(String),
+    Input(Report),
+    /// So too, and it has been said: exit code 1.
+    Told,
     /// The arguments do not go together, which clap cannot see: exit code 2, as clap's own.
     Usage(String),
 }
@@ -15,10 +19,11 @@ impl Failure {
     /// Says what went wrong; the answer is the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         match self {
-            Failure::Input(message) => {
-                eprintln!("{}", message.trim_end());
+            Failure::Input(report) => {
+                eprintln!("{}", report.text());
                 ExitCode::FAILURE
             }
+            Failure::Told => ExitCode::FAILURE,
             Failure::Usage(message) => {
                 eprintln!("error: {message}\n\nFor more information, try '--help'.");
                 ExitCode::from(2)
@@ -28,7 +33,13 @@ impl Failure {
 }
 
 impl From<String> for Failure {
-    fn from(message: String) -> Self {
-        Failure::Input(message)
+    fn from(text: String) -> Self {
+        Failure::Input(text.into())
+    }
+}
+
+impl From<Report> for Failure {
+    fn from(report: Report) -> Self {
+        Failure::Input(report)
     }
 }

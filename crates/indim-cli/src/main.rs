@@ -12,6 +12,7 @@ mod expression;
 mod failure;
 mod oracle;
 mod output;
+mod report;
 mod rule;
 mod shapes;
 mod source;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
         Command::Eval(eval) => eval.run(),
         Command::Explain(explain) => explain.run(),
         Command::Convert(convert) => convert.run(),
-        Command::Oracle => oracle::run().map_err(failure::Failure::Input),
+        Command::Oracle => oracle::run().map_err(Into::into),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,14 @@
 //! The rule sets as options of the command line.
 
 use clap::ValueEnum;
-use indim::RuleSet;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use indim::{RuleSet, RuleSetName};
+
+/// Reads any rule set, and lists them all in the help.
+pub(crate) fn any_rule() -> impl TypedValueParser<Value = RuleSetName> {
+    PossibleValuesParser::new(RuleSetName::ALL.map(RuleSetName::as_str))
+        .try_map(|name| name.parse::<RuleSetName>())
+}
 
 /// A rule for the operations of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

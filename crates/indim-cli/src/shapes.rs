@@ -10,6 +10,11 @@ pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
         )
     };
     let trimmed = text.trim();
+    if trimmed.contains('(') || trimmed.contains("[[") {
+        return Err(format!(
+            "error[bad-shape]: `{text}` is an array's elements; write its type here, such as f32[2, 3]"
+        ));
+    }
     let start = trimmed.find(|c: char| {
         c == '[' || c.is_ascii_digit() && !trimmed.starts_with(char::is_alphabetic)
     });

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use indim::files::{ArrayFile, read_npz_member};
+use indim::files::{ArrayFile, FileError, read_npz_member};
 use indim::literal::parse_literal;
 use indim::{Array, ArrayType, ArrayView};
 
@@ -15,21 +15,27 @@ pub(crate) enum Source {
 
 impl Source {
     /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, or a literal.
+    ///
+    /// What is a literal is never a file, whatever the folder holds: `./3` is the file.
     pub(crate) fn open(text: &str) -> Result<Source, String> {
-        let from_file =
-            |error: indim::files::FileError| format!("error[{}]: {error}", error.code());
+        let from_file = |error: FileError| format!("error[{}]: {error}", error.code());
         if let Some((archive, member)) = archive_member(text) {
             return read_npz_member(archive, member).map(Source::File).map_err(from_file);
         }
-        // A pipe or a device is no literal either; reading it tells what is wrong.
-        let exists = std::fs::metadata(text).is_ok_and(|metadata| !metadata.is_dir());
-        if text.ends_with(".npy") || exists {
-            return ArrayFile::open(Path::new(text)).map(Source::File).map_err(from_file);
+        let open_file = || ArrayFile::open(Path::new(text)).map(Source::File).map_err(from_file);
+        if text.ends_with(".npy") || text.ends_with(".npz") {
+            return open_file();
         }
-        parse_literal(text).map(Source::Literal).map_err(|error| {
-            let note =
-                "   = note: neither a file of this name nor a literal such as [[1, 2], [3, 4]]";
-            format!("{}{note}", error.draw(text))
+        parse_literal(text).map(Source::Literal).or_else(|error| {
+            match Path::new(text).exists() {
+                // Also a folder, a pipe or a device: opening it tells what is wrong.
+                true => open_file(),
+                _ if looks_like_literal(text) => Err(error.draw(text)),
+                _ => Err(format!(
+                    "error[no-such-source]: `{text}` is neither a file nor a literal such as 2.5, \
+                     [[1, 2], [3, 4]] or f32([1.5, 2])"
+                )),
+            }
         })
     }
 
@@ -46,6 +52,13 @@ impl Source {
             Source::Literal(array) => ArrayView::from_array(array),
         }
     }
+}
+
+/// Whether a text that is no literal was meant as one: it begins like a number or a list, or has brackets.
+fn looks_like_literal(text: &str) -> bool {
+    let begins_like_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
+    let begins = text.trim_start().starts_with(begins_like_number);
+    text.trim().is_empty() || text.contains(['[', '(']) || begins && !text.contains('/')
 }
 
 /// The archive and the member of `archive.npz:member`.

@@ -227,7 +227,16 @@ macro_rules! define_view {
 }
 
 define_view! {
-    /// An array to read.
+    /// An array to read. A clone views the same memory.
+    ///
+    /// ```
+    /// use indim_cpu::ArrayView;
+    ///
+    /// let x = ArrayView::from_slice([2], &[1.0f32, 2.0])?;
+    /// assert_eq!(x.clone().array_type(), x.array_type());
+    /// # Ok::<(), indim_cpu::ArrayError>(())
+    /// ```
+    #[derive(Clone)]
     ArrayView, &'a [u8], &'a [T],
 }
 

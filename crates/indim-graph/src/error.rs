@@ -4,7 +4,7 @@ use core::fmt;
 
 use indim_shape::{OperandLabel, Shape, ShapeError, draw_error};
 
-use crate::dtype::{ArrayType, DType};
+use crate::dtype::{ArrayType, DType, DTypeClass};
 
 /// A mistake found while a graph was built or bound.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,6 +149,11 @@ impl GraphError {
                 let name = self.operands.get(*operand).map_or("the operand", |(name, _)| name);
                 Some(format!("convert it: {expected}({name})"))
             }
+            GraphErrorKind::ElementTypeNotAllowed { dtype, .. }
+                if dtype.class() == DTypeClass::Complex && is_ordering(self.operation) =>
+            {
+                Some("complex numbers have no order: compare real(x), imag(x) or abs(x)".to_owned())
+            }
             _ => None,
         }
     }
@@ -156,6 +161,11 @@ impl GraphError {
     fn operand_name(&self, operand: usize) -> &str {
         self.operands.get(operand).map_or("?", |(name, _)| name)
     }
+}
+
+/// Whether the operation asks which of two elements is greater.
+fn is_ordering(operation: &str) -> bool {
+    matches!(operation, "lt" | "le" | "gt" | "ge" | "max" | "min" | "fmax" | "fmin" | "clamp")
 }
 
 impl fmt::Display for GraphError {

@@ -58,10 +58,23 @@ const CASES: &[(&str, Option<RuleSet>, &str, &str)] = &[
     ("reshape(x, [2 3])", None, "unexpected-token", "3"),
     ("reshape(x, [v])", None, "unexpected-token", "v"),
     ("iota(f32, [3] v)", None, "unexpected-token", "v"),
-    ("x.T", None, "unexpected-token", ".T"),
+    ("x.shape", None, "unexpected-token", ".shape"),
+    ("x.T", None, "foreign-spelling", ".T"),
+    ("np.exp(x)", None, "foreign-spelling", ".exp"),
+    ("np.pi * x", None, "foreign-spelling", ".pi"),
+    ("np.convolve(x, v)", None, "unknown-function", ".convolve"),
+    ("x.exp()", None, "foreign-spelling", ".exp"),
+    ("x + 1jj", None, "bad-number", "1jj"),
+    ("x if c else v", None, "foreign-spelling", "if"),
+    ("c ? x : v", None, "foreign-spelling", "?"),
+    ("expand_dims(v, 0)", None, "foreign-spelling", "expand_dims"),
+    ("sum(x)", None, "not-element-wise", "sum"),
+    ("np.sum(x)", None, "not-element-wise", ".sum"),
+    ("x.max()", None, "not-element-wise", ".max"),
+    ("x @ x", None, "not-element-wise", "@"),
     ("x.astype f32", None, "unexpected-token", "f32"),
     ("x.astype(f32, v)", None, "unexpected-token", ","),
-    ("a = x", None, "unexpected-token", "="),
+    ("a = x", None, "foreign-spelling", "="),
     ("(x + v", None, "unclosed", "("),
     ("sqrt(x", None, "unclosed", "("),
     ("iota(f32", None, "unclosed", "("),
@@ -135,6 +148,25 @@ fn every_mistake_has_its_code_and_its_place() {
         let message = error.to_string();
         assert!(!message.contains('\n') && !message.ends_with('.'), "{message}");
         assert!(error.draw(text).starts_with(&format!("error[{code}]: ")), "{}", error.draw(text));
+    }
+}
+
+#[test]
+fn what_to_write_instead_is_said() {
+    for (text, help) in [
+        ("x.T", "write transpose(x)"),
+        ("np.exp(x)", "write exp(...)"),
+        ("x if c else v", "write where(condition, x, y)"),
+        ("mean(x)", "indim computes element by element: compute `mean` where the arrays come from"),
+        ("max(x)", "compares two arrays element by element; indim has no reductions"),
+        ("x ^ 2", "a power is written x ** 2"),
+        ("c64(x) < c64(v)", "complex numbers have no order: compare real(x), imag(x) or abs(x)"),
+        ("x.astype('f4')", "write names without quotes"),
+        ("x[:, 0]", "add(x, v, dims=[1])"),
+    ] {
+        let drawing = drawing(text);
+        let line = drawing.lines().last().expect("a line");
+        assert!(line.contains("= help: ") && line.contains(help), "{drawing}");
     }
 }
 

@@ -244,13 +244,22 @@ fn xla_in_dim(
 
 /// XLA's ternary operations: any operand may be a scalar, the others have equal shapes.
 fn scalars_and_equal_shapes(operands: &[Shape], dims: &[i64]) -> Elaborated {
-    let result = operands.iter().find(|shape| !shape.is_scalar()).cloned().unwrap_or_default();
+    let result = shape_of_most(operands);
     let differs = |shape: &Shape| !shape.is_scalar() && *shape != result;
     match operands.iter().position(differs) {
         Some(operand) => Err(Violation::ImplicitBroadcastUnsupported { operand }),
         None if !dims.is_empty() => Err(Violation::DimsNotTaken { length: dims.len() }),
         None => Ok((identities(operands), result)),
     }
+}
+
+/// The shape that two of three operands have, so that the odd one out is blamed; else that of the first
+/// that is no scalar, where the middle one, `x` of `clamp` and of `select`, comes before the others.
+fn shape_of_most(operands: &[Shape]) -> Shape {
+    let middle_first = operands.iter().skip(1).chain(operands.first());
+    let shapes: Vec<&Shape> = middle_first.filter(|shape| !shape.is_scalar()).collect();
+    let is_shared = |shape: &&&Shape| shapes.iter().filter(|other| other == shape).count() > 1;
+    shapes.iter().find(is_shared).or(shapes.first()).map_or_else(Shape::scalar, |&s| s.clone())
 }
 
 /// StableHLO's `clamp`: scalars beside operand 1, which has the result's shape.

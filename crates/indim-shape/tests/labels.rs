@@ -196,8 +196,15 @@ fn ternary_operations_of_xla() {
     assert_eq!(result(under(&xla(&[]), &[&[], &[2, 3], &[2, 3]])), [2, 3]);
     assert_eq!(result(under(&xla(&[]), &[&[2, 3], &[], &[2, 3]])), [2, 3]);
     assert_eq!(result(under(&xla(&[]), &[&[], &[], &[]])), []);
-    let refused = ("XT", "implicit-broadcast-unsupported", Some(1), None);
+    let refused = ("XT", "implicit-broadcast-unsupported", Some(0), None);
     assert_eq!(refusal(under(&xla(&[]), &[&[2, 3], &[1, 3], &[]])), refused);
+    // The odd one out is named; of two shapes, the one that is not the middle operand's.
+    let odd = |shapes: &[&[usize]]| refusal(under(&xla(&[]), shapes)).2;
+    assert_eq!(odd(&[&[3], &[2, 3], &[2, 3]]), Some(0));
+    assert_eq!(odd(&[&[2, 3], &[3], &[2, 3]]), Some(1));
+    assert_eq!(odd(&[&[2, 3], &[2, 3], &[3]]), Some(2));
+    assert_eq!(odd(&[&[3], &[2, 3], &[]]), Some(0));
+    assert_eq!(odd(&[&[3], &[], &[2, 3]]), Some(0));
     let list = ("XT", "implicit-broadcast-unsupported", None, None);
     assert_eq!(refusal(under(&xla(&[0, 1]), &[&[2, 3], &[2, 3], &[2, 3]])), list);
     // StableHLO: operand 1 is the one that the result follows.

@@ -57,6 +57,21 @@ fn files_of_numpy_are_read() {
     assert_eq!(fixtures.len(), 126);
 }
 
+/// `np.load` takes the first array of a file and ignores what follows.
+#[test]
+fn bytes_behind_the_elements_are_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    for fixture in fixtures() {
+        let twice = [&fixture.file[..], &fixture.file[..]].concat();
+        fs::write(&path, &twice).unwrap();
+        check(&fixture, &ArrayFile::open(&path).unwrap());
+        let read = ArrayFile::from_bytes(twice).unwrap();
+        check(&fixture, &read);
+        assert_eq!(read.bytes().len(), fixture.elements.len());
+    }
+}
+
 /// As `np.save` writes an array of `ml_dtypes.bfloat16`.
 #[test]
 fn bf16_has_the_name_that_ml_dtypes_gives_it() {

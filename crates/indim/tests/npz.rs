@@ -64,6 +64,15 @@ fn members_longer_than_any_header_are_read_whole() {
 }
 
 #[test]
+fn bytes_behind_the_elements_of_a_member_are_ignored() {
+    for count in [3, 70_000, 200_000] {
+        let bytes = [npy(count), vec![7; 100]].concat();
+        let bytes = archive(&[("x.npy", &bytes)], CompressionMethod::Deflated);
+        assert_eq!(read(&bytes, "x").unwrap().bytes().len(), count);
+    }
+}
+
+#[test]
 fn a_missing_member_is_told_with_those_there_are() {
     let error = read_npz_member(&data("compressed.npz"), "y").unwrap_err();
     assert_eq!(error.code(), "no-member");
@@ -96,8 +105,6 @@ fn members_that_are_no_arrays() {
     assert_eq!(code(b"some text"), "not-npy");
     assert_eq!(code(&npy(5)[..100]), "bad-header");
     assert_eq!(code(&npy(5)[..130]), "wrong-length");
-    assert_eq!(code(&[&npy(5)[..], b"more"].concat()), "wrong-length");
-    assert_eq!(code(&[&npy(200_000)[..], b"more"].concat()), "wrong-length");
     assert_eq!(code(&npy(200_000)[..199_000]), "wrong-length");
 }
 
@@ -127,9 +134,7 @@ fn a_bomb_is_read_no_further_than_its_header_asks() {
     // 64 MiB of zeros in 64 KiB, of which the header asks for ten.
     let bytes = archive(&[("x.npy", &claiming(10, 64 << 20))], CompressionMethod::Deflated);
     assert!(bytes.len() < 100_000);
-    let error = read(&bytes, "x").unwrap_err();
-    assert_eq!(error.code(), "wrong-length");
-    assert!(error.to_string().contains("asks for 10 bytes of elements"), "{error}");
+    assert_eq!(read(&bytes, "x").unwrap().bytes(), [0; 10]);
 }
 
 #[test]

@@ -96,6 +96,9 @@ fn a_result_that_cannot_be_put_in_place_leaves_nothing_behind() {
     assert_eq!(folder.names(), ["y.npy"]);
     let nowhere = folder.file("no/such/y.npy");
     fails_with("io", &["eval", "x", "x=[1]", "-o", nowhere.to_str().expect("UTF-8")]);
+    let message = fails(&["eval", "x", "x=[1]", "-o", nowhere.to_str().expect("UTF-8")]);
+    assert!(message.contains(&format!("{}: there is no folder", nowhere.display())), "{message}");
+    assert!(!message.contains(".indim-"), "the temporary file is not the user's: {message}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! `indim explain` and `indim convert`.
 
-use serde_json::Value;
+use indim::RuleSetName;
+use serde_json::{Value, json};
 
 use crate::run::{Folder, fails, fails_with, indim, succeeds};
 
-fn json(arguments: &[&str]) -> Value {
+fn explained(arguments: &[&str]) -> Value {
     serde_json::from_str(&succeeds(arguments)).expect("valid JSON")
 }
 
@@ -34,7 +35,8 @@ fn a_bare_rule_in_words() {
 
 #[test]
 fn the_fields_of_json_are_stable() {
-    let explained = json(&["explain", "add(x, v, dims=[1])", "x=f32[4,3]", "v=f32[3]", "--json"]);
+    let explained =
+        explained(&["explain", "add(x, v, dims=[1])", "x=f32[4,3]", "v=f32[3]", "--json"]);
     let expected = [
         "broadcast_bytes",
         "broadcast_bytes_stand_for",
@@ -56,18 +58,67 @@ fn the_fields_of_json_are_stable() {
     assert_eq!(explained["broadcast_bytes"], 12);
     assert_eq!(explained["broadcast_bytes_stand_for"], 48);
     assert_eq!(explained["parameters"][1]["name"], "v");
-    assert_eq!(explained["outputs"][0]["shape"], serde_json::json!([4, 3]));
+    assert_eq!(explained["outputs"][0]["shape"], json!([4, 3]));
     let broadcast = &explained["broadcasts"][0];
     assert_eq!(keys(broadcast), ["operands", "operation", "result", "rules", "warning"]);
-    assert_eq!(broadcast["operands"][1]["map"], serde_json::json!([1]));
+    assert_eq!(broadcast["operands"][1]["map"], json!([1]));
     assert_eq!(keys(&broadcast["operands"][1]), ["dtype", "map", "name", "shape"]);
 }
 
 #[test]
 fn a_bare_rule_as_json_is_one_broadcast() {
-    let explained = json(&["explain", "--rule", "numpy", "2,3", "3", "--json"]);
+    let explained = explained(&["explain", "--rule", "numpy", "2,3", "3", "--json"]);
     assert_eq!(keys(&explained), ["operands", "operation", "result", "rules", "warning"]);
-    assert_eq!(explained["result"], serde_json::json!([2, 3]));
+    assert_eq!(explained["result"], json!([2, 3]));
+}
+
+#[test]
+fn an_error_as_json_is_one_object() {
+    for (arguments, error) in [
+        (
+            &["x + y", "x=f32[2,3]", "y=f32[2]"][..],
+            json!({"code": "size-mismatch", "rule": "N2", "operand": "y", "axis": 0,
+                "message": "`add` cannot broadcast `y` onto `x` under rule numpy"}),
+        ),
+        (
+            &["--rule", "xla", "f32[2,3]", "f32[2]"],
+            json!({"code": "rank-mismatch-without-dims", "rule": "X4", "operand": "operand 1", "axis": null,
+                "message": "`broadcast` cannot broadcast `operand 1` onto `operand 0` under rule xla"}),
+        ),
+        (
+            &["add(x, y, dims=[0])", "x=f32[2]", "y=i8[2]"],
+            json!({"code": "element-type-mismatch", "rule": "TY2", "operand": "y", "axis": null,
+                "message": "`add` needs equal element types, but `y` is i8, not f32"}),
+        ),
+        (
+            &["x + z", "x=f32[2]"],
+            json!({"code": "unknown-name", "rule": null, "operand": null, "axis": null,
+                "message": "nothing is bound to `z`"}),
+        ),
+        (
+            &["x + y", "x=f32[2"],
+            json!({"code": "bad-shape", "rule": null, "operand": null, "axis": null,
+                "message": "`f32[2` is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar"}),
+        ),
+    ] {
+        let run = indim(&[&["explain", "--json"], arguments].concat());
+        assert_eq!((run.code, &*run.stderr), (Some(1), ""), "{run:?}");
+        let said: Value = serde_json::from_str(&run.stdout).expect("valid JSON");
+        assert_eq!(said, json!({ "error": error }));
+    }
+}
+
+#[test]
+fn the_help_lists_the_rules() {
+    for command in ["explain", "convert"] {
+        let help = succeeds(&[command, "--help"]);
+        for rule in RuleSetName::ALL {
+            assert!(help.contains(rule.as_str()), "{rule}: {help}");
+        }
+    }
+    let run = indim(&["convert", "--from", "nump", "--to", "xla", "2,3", "3"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("numpy"), "{run:?}");
 }
 
 #[test]
@@ -104,6 +155,8 @@ fn types_may_come_from_files() {
 #[test]
 fn errors_of_explain() {
     fails_with("bad-shape", &["explain", "x + 1", "x=[2,3]"]);
+    fails_with("bad-shape", &["explain", "x + 1", "x=f32([2,3])"]);
+    fails_with("bad-shape", &["explain", "x + 1", "x=[[2,3]]"]);
     fails_with("unknown-name", &["explain", "x + y", "x=f32[2]"]);
     fails_with("unused-name", &["explain", "x + x", "x=f32[2]", "y=f32[2]"]);
     fails_with("size-mismatch", &["explain", "x + y", "x=f32[2]", "y=f32[3]"]);

@@ -1,6 +1,6 @@
-//! The console examples of the README do what it says.
+//! The console examples of the README and of the pages in `docs/` do what is shown.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::run::Folder;
@@ -31,10 +31,14 @@ fn examples(document: &str) -> Vec<Example> {
     examples
 }
 
-#[test]
-fn examples_do_what_the_readme_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = std::fs::read_to_string(root.join("README.md")).expect("README.md");
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs the examples of a document, of which there are `least` or more, in a folder with the data.
+fn run_examples(document: &str, least: usize) -> Folder {
+    let root = root();
+    let text = std::fs::read_to_string(root.join(document)).expect("the document");
     let folder = Folder::new();
     std::fs::create_dir(folder.file("data")).expect("a folder");
     for entry in std::fs::read_dir(root.join("data")).expect("data") {
@@ -43,8 +47,8 @@ fn examples_do_what_the_readme_says() {
     }
     let binaries = Path::new(env!("CARGO_BIN_EXE_indim")).parent().expect("a folder");
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap_or_default());
-    let examples = examples(&readme);
-    assert!(examples.len() >= 6, "the README has examples");
+    let examples = examples(&text);
+    assert!(examples.len() >= least, "{document} has examples");
     for Example { command, output } in examples {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{{ {command}\n}} 2>&1")]);
@@ -56,8 +60,22 @@ fn examples_do_what_the_readme_says() {
             assert_eq!(run.stdout.trim(), output.trim(), "{command}");
         }
     }
+    folder
+}
+
+#[test]
+fn examples_do_what_the_readme_says() {
+    let folder = run_examples("README.md", 6);
     assert!(folder.names().contains(&"standardised.npy".to_owned()));
     let drawn = std::fs::read_to_string(folder.file("broadcast.svg")).expect("a drawing");
-    let shown = std::fs::read_to_string(root.join("docs/images/broadcast.svg")).expect("the image");
+    let shown =
+        std::fs::read_to_string(root().join("docs/images/broadcast.svg")).expect("the image");
     assert_eq!(drawn, shown, "the README's image is what `explain` draws");
+}
+
+#[test]
+fn examples_do_what_the_pages_say() {
+    run_examples("docs/literals.md", 11);
+    run_examples("docs/oracle.md", 6);
+    run_examples("docs/numpy-differences.md", 13);
 }

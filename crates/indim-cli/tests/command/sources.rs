@@ -5,7 +5,7 @@ use std::io::{Cursor, Write as _};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::run::{Folder, f32_bytes, fails, fails_with, npy, succeeds};
+use crate::run::{Folder, command, f32_bytes, fails, fails_with, finish, npy, succeeds};
 
 #[test]
 fn npy_files_of_every_type() {
@@ -66,6 +66,29 @@ fn members_of_archives() {
     assert_eq!(succeeds(&["eval", "x * 2", &format!("{binding}:weights.npy")]), "[2. 4.]\n");
     let message = fails(&["eval", "x", &format!("{binding}:bias")]);
     assert!(message.contains("weights"), "the members there are: {message}");
+    fails_with("member-not-named", &["eval", "x", &binding]);
+    let message = fails(&["eval", "x", &binding]);
+    assert!(message.contains("as in `.npz:weights`; there are: weights"), "{message}");
+}
+
+#[test]
+fn a_file_does_not_change_what_a_literal_means() {
+    let folder = Folder::new();
+    let bytes = npy("<f4", false, "(2,)", &f32_bytes(&[1.0, 2.0]));
+    for name in ["3", "true", "nan", "[7]", "f32[7]", "weights"] {
+        folder.bind("x", name, &bytes);
+    }
+    let eval = |source: &str| {
+        let mut command = command();
+        finish(command.args(["eval", "x", source]).current_dir(folder.path())).stdout
+    };
+    assert_eq!(eval("x=3"), "3\n");
+    assert_eq!(eval("x=true"), "True\n");
+    assert_eq!(eval("x=nan"), "nan\n");
+    assert_eq!(eval("x=[7]"), "[7]\n");
+    assert_eq!(eval("x=f32[7]"), "[7.]\n");
+    assert_eq!(eval("x=./3"), "[1. 2.]\n");
+    assert_eq!(eval("x=weights"), "[1. 2.]\n");
 }
 
 #[test]
@@ -85,9 +108,18 @@ fn literals() {
 
 #[test]
 fn sources_that_are_none() {
-    for source in ["", "[1,", "[[1,2],[3]]", "u8[256]", "f99[1]", "[1 2]", "no-such-file"] {
-        let message = fails(&["eval", "x", &format!("x={source}")]);
-        assert!(message.contains("literal"), "{source}: {message}");
+    for (source, code) in [
+        ("", "bad-literal"),
+        ("[1,", "bad-literal"),
+        ("[[1,2],[3]]", "ragged-literal"),
+        ("u8[256]", "element-does-not-fit"),
+        ("f99[1]", "unknown-element-type"),
+        ("[1 2]", "bad-literal"),
+        ("1.2.3", "wrong-element"),
+        ("no-such-file", "no-such-source"),
+        ("2024/day", "no-such-source"),
+    ] {
+        fails_with(code, &["eval", "x", &format!("x={source}")]);
     }
     fails_with("io", &["eval", "x", "x=missing.npy"]);
     fails_with("io", &["eval", "x", "x=missing.npz:member"]);

@@ -179,7 +179,7 @@ pub(super) trait ChainBody {
         let size = size_of::<Self::Element>();
         let [narrow, wide] = [NARROW_BYTES / size, ACCUMULATOR_BYTES / size];
         for _ in 0..rows.count {
-            let streams = rows.streams && destination.addr() % size == 0;
+            let streams = rows.streams && destination.addr().is_multiple_of(size);
             // SAFETY: the caller's promise, for one of the rows.
             unsafe {
                 match rows.elements {

@@ -84,6 +84,18 @@ pub enum ExprErrorKind {
         /// The element-wise operator.
         instead: &'static str,
     },
+    /// A spelling of another language or system.
+    ForeignSpelling {
+        /// What was found.
+        found: String,
+        /// What to write here.
+        instead: String,
+    },
+    /// `sum(x)`, `x @ y`: what does not compute element by element.
+    NotElementwise {
+        /// The function or operator.
+        name: String,
+    },
     /// `x[...]`.
     Indexing,
     /// No function has this name.
@@ -187,7 +199,7 @@ pub enum ExprErrorKind {
         /// The type of another.
         right: DType,
     },
-    /// NumPy refuses the operation on this type.
+    /// Under the numpy rule the operation is not defined on this type.
     NotDefinedInNumpy {
         /// The operation.
         operation: &'static str,
@@ -226,6 +238,8 @@ impl ExprError {
             K::Unclosed => "unclosed",
             K::ChainedComparison => "chained-comparison",
             K::ForeignOperator { .. } => "foreign-operator",
+            K::ForeignSpelling { .. } => "foreign-spelling",
+            K::NotElementwise { .. } => "not-element-wise",
             K::Indexing => "indexing",
             K::UnknownFunction { .. } => "unknown-function",
             K::UnknownKeyword { .. } => "unknown-keyword",
@@ -258,6 +272,22 @@ impl ExprError {
             K::ChainedComparison => "write (a < b) & (b < c)".to_owned(),
             K::ForeignOperator { instead, .. } => {
                 format!("write {instead}, with parentheses around comparisons: (a < b) & (c < d)")
+            }
+            K::ForeignSpelling { instead, .. } => format!("write {instead}"),
+            K::NotElementwise { name } => format!(
+                "indim computes element by element: compute `{name}` where the arrays come from, and \
+                 bind its result to a name"
+            ),
+            K::WrongOperandCount { function, given: 1, .. }
+                if matches!(function.as_str(), "max" | "min") =>
+            {
+                format!(
+                    "`{function}` compares two arrays element by element; indim has no reductions"
+                )
+            }
+            K::StringLiteral => "write names without quotes, as in x.astype(f32)".to_owned(),
+            K::NotDefinedInNumpy { operation: "xor", dtype, .. } if dtype.is_float() => {
+                "a power is written x ** 2".to_owned()
             }
             K::Indexing => {
                 "say where the axes go: add(x, v, dims=[1]), broadcast_in_dim(v, shape=[2, 3], \
@@ -324,6 +354,12 @@ impl fmt::Display for ExprErrorKind {
             K::ForeignOperator { operator, .. } => {
                 write!(f, "`{operator}` does not work on arrays")
             }
+            K::ForeignSpelling { found, .. } => {
+                write!(f, "`{}` is not of this language", super::draw::shorten(found))
+            }
+            K::NotElementwise { name } => {
+                write!(f, "`{name}` does not compute element by element")
+            }
             K::Indexing => f.write_str("arrays are not indexed in expressions"),
             K::Graph(error) => error.fmt(f),
             K::UnknownFunction { name, .. } => write!(f, "there is no function `{name}`"),
@@ -377,7 +413,7 @@ impl fmt::Display for ExprErrorKind {
                 write!(f, "{left} and {right} have no common type under rule numpy")
             }
             K::NotDefinedInNumpy { operation, dtype, .. } => {
-                write!(f, "NumPy defines no `{operation}` on {dtype}, the common type here")
+                write!(f, "`{operation}` is not defined on {dtype}, the common type here")
             }
             K::NegativeIntegerPower { dtype } => {
                 write!(f, "a negative power of {dtype} is not a whole number")

@@ -1,6 +1,7 @@
 //! From text to tokens. No recursion, no allocation; called by the parser, one token at a time.
 
 use super::error::{ExprError, ExprErrorKind, Span};
+use super::foreign;
 use super::literal::Literal;
 
 /// A mark of the language.
@@ -141,7 +142,10 @@ fn symbol(rest: &str) -> Result<(Token, usize), (ExprErrorKind, usize)> {
     let character = rest.chars().next().unwrap_or_default();
     Err(match character {
         '"' | '\'' => (ExprErrorKind::StringLiteral, character.len_utf8()),
-        _ => (ExprErrorKind::UnexpectedCharacter { character }, character.len_utf8()),
+        _ => {
+            let unexpected = ExprErrorKind::UnexpectedCharacter { character };
+            (foreign::character(character).unwrap_or(unexpected), character.len_utf8())
+        }
     })
 }
 

@@ -9,6 +9,7 @@ mod complex_parts;
 mod draw;
 mod elaborate;
 mod error;
+mod foreign;
 mod function;
 pub(crate) mod graph;
 mod lexer;

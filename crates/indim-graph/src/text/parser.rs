@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::Limits;
 use super::error::{ExprError, ExprErrorKind, Span};
+use super::foreign;
 use super::function::{Attribute, Function, Manner, Parameter, Structural};
 use super::lexer::{Lexer, Symbol, Token};
 use super::literal::Literal;
@@ -158,8 +159,10 @@ impl<'t> Parser<'t> {
         }
         self.lexer.next()?;
         let Some(function) = Function::from_name(name) else {
-            let suggestion = closest(name, Function::names()).map(str::to_owned);
-            let kind = ExprErrorKind::UnknownFunction { name: name.to_owned(), suggestion };
+            let kind = foreign::function(name).unwrap_or_else(|| {
+                let suggestion = closest(name, Function::names()).map(str::to_owned);
+                ExprErrorKind::UnknownFunction { name: name.to_owned(), suggestion }
+            });
             return Err(ExprError::new(kind, span));
         };
         let (operands, attributes) = (Vec::new(), Vec::new());
@@ -448,7 +451,10 @@ impl<'t> Parser<'t> {
             "astype" => return self.astype(operand, name),
             "real" => Op::Real,
             "imag" => Op::Imag,
-            _ => return Err(self.unexpected(Span::new(dot.start, name.end), "an operator")),
+            _ => {
+                let member = Span::new(dot.start, name.end);
+                return Err(self.foreign_member(operand, member, name));
+            }
         };
         let extent = Span::new(self.nodes[operand].extent.start, name.end);
         self.add(call_of_table(op, vec![operand]), extent, name)
@@ -468,6 +474,18 @@ impl<'t> Parser<'t> {
         let kind = NodeKind::Call { function, operands: vec![operand], attributes: Vec::new() };
         let extent = Span::new(self.nodes[operand].extent.start, close.end);
         self.add(kind, extent, name)
+    }
+
+    /// `x.T`, `np.exp(x)` and the like.
+    fn foreign_member(&self, operand: NodeIndex, member: Span, name: Span) -> ExprError {
+        let owner = match self.nodes[operand].kind {
+            NodeKind::Name(index) => Some(self.names[index].as_str()),
+            _ => None,
+        };
+        match foreign::member(owner, self.slice(name)) {
+            Some(kind) => ExprError::new(kind, member),
+            None => self.unexpected(member, "an operator"),
+        }
     }
 
     fn add(&mut self, kind: NodeKind, extent: Span, mark: Span) -> ParseResult<NodeIndex> {
@@ -508,6 +526,9 @@ impl<'t> Parser<'t> {
     fn unexpected_after_operand(&self, span: Span) -> ExprError {
         if let Some((operator, instead)) = python_operator(self.slice(span)) {
             return ExprError::new(ExprErrorKind::ForeignOperator { operator, instead }, span);
+        }
+        if let Some(kind) = foreign::after_operand(self.slice(span)) {
+            return ExprError::new(kind, span);
         }
         if self.slice(span) == "[" {
             return ExprError::new(ExprErrorKind::Indexing, span);

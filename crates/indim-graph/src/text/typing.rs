@@ -141,8 +141,10 @@ fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResul
         _ if is_whole && op.takes(DType::F64) => {
             Ok(Plan::Compute { op, dtype: float_dtype(dtype, operands) })
         }
-        // Of one operand the builder can name the type itself.
-        _ if op.arity() == Arity::Unary => Ok(Plan::Compute { op, dtype }),
+        // The builder can say it itself: of one operand, and of complex numbers, which NumPy orders.
+        _ if op.arity() == Arity::Unary || dtype.class() == DTypeClass::Complex => {
+            Ok(Plan::Compute { op, dtype })
+        }
         _ => refuse(None),
     }
 }

@@ -59,6 +59,10 @@ fn pad_left(shape: &[usize], rank: usize) -> Vec<usize> {
 
 pub(crate) fn elementwise(rule: &RuleSet, shapes: &[Shape]) -> Verdict {
     match (rule, shapes) {
+        (RuleSet::StableHloSelect, [_]) => illegal("wrong-operand-count"),
+        (RuleSet::Xla { .. } | RuleSet::Pdpd { .. }, [_, _, _, _, ..]) => {
+            illegal("wrong-operand-count")
+        }
         (_, [_]) if !matches!(rule, RuleSet::Xla { dims } if !dims.is_empty()) => {
             legal_padded(shapes[0].to_vec(), &[shapes[0].to_vec()])
         }

@@ -55,7 +55,7 @@ pub enum FileErrorKind {
     },
     /// E5: the array is too large.
     TooLarge(ShapeError),
-    /// There are fewer or more bytes than the shape asks for.
+    /// There are fewer bytes than the shape asks for; to write, also more.
     WrongLength {
         /// The shape.
         shape: Shape,
@@ -66,6 +66,11 @@ pub enum FileErrorKind {
     },
     /// The archive cannot be read.
     BadArchive(String),
+    /// An archive, of which no member is named.
+    MemberNotNamed {
+        /// The members there are.
+        members: Vec<String>,
+    },
     /// The archive has no such member.
     NoMember {
         /// The member asked for.
@@ -93,6 +98,7 @@ impl FileError {
             FileErrorKind::TooLarge(_) => "too-large",
             FileErrorKind::WrongLength { .. } => "wrong-length",
             FileErrorKind::BadArchive(_) => "bad-archive",
+            FileErrorKind::MemberNotNamed { .. } => "member-not-named",
             FileErrorKind::NoMember { .. } => "no-member",
         }
     }
@@ -146,6 +152,14 @@ impl fmt::Display for FileErrorKind {
                 "shape {shape} asks for {expected} bytes of elements, there are {available}"
             ),
             FileErrorKind::BadArchive(message) => write!(formatter, "damaged archive: {message}"),
+            FileErrorKind::MemberNotNamed { members } => match members.first() {
+                None => formatter.write_str("an archive without members"),
+                Some(first) => write!(
+                    formatter,
+                    "an archive; name a member behind a colon, as in `.npz:{first}`; there are: {}",
+                    members.join(", ")
+                ),
+            },
             FileErrorKind::NoMember { member, members } if members.is_empty() => {
                 write!(formatter, "there is no member `{member}`; the archive is empty")
             }

@@ -5,6 +5,8 @@
 //! this reader knows the one form, takes no memory, and says where it fails.
 //! The format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
+use core::ops::Range;
+
 use indim_cpu::row_major_strides;
 use indim_graph::{ArrayType, DType};
 use indim_shape::Shape;
@@ -26,8 +28,8 @@ pub(super) struct Header {
     pub(super) is_fortran: bool,
     /// Whether the elements are in the other byte order.
     pub(super) is_swapped: bool,
-    /// Where the elements begin.
-    pub(super) data_offset: usize,
+    /// Where the elements are; NumPy ignores what follows, such as a second array.
+    pub(super) elements: Range<usize>,
 }
 
 impl Header {
@@ -79,13 +81,14 @@ pub(super) fn parse(file: &[u8]) -> Result<Header, FileErrorKind> {
     }
     let data_offset = text_offset + length;
     let mut parser = Parser { file: &file[..data_offset], position: text_offset };
-    let header = parser.dict(data_offset)?;
+    let mut header = parser.dict()?;
     let ArrayType { dtype, shape } = &header.array_type;
     let expected = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
     let available = file.len() - data_offset;
-    if expected != available {
+    if expected > available {
         return Err(FileErrorKind::WrongLength { shape: shape.clone(), expected, available });
     }
+    header.elements = data_offset..data_offset + expected;
     Ok(header)
 }
 
@@ -95,7 +98,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn dict(&mut self, data_offset: usize) -> Result<Header, FileErrorKind> {
+    fn dict(&mut self) -> Result<Header, FileErrorKind> {
         let (mut descr, mut is_fortran, mut shape) = (None, None, None);
         self.expect(b'{', "`{`")?;
         while !self.accept(b'}') {
@@ -120,7 +123,8 @@ impl<'a> Parser<'a> {
         if self.position != self.file.len() {
             return Err(self.wrong("the end of the header"));
         }
-        Ok(Header { array_type: ArrayType { dtype, shape }, is_fortran, is_swapped, data_offset })
+        let elements = self.position..self.position;
+        Ok(Header { array_type: ArrayType { dtype, shape }, is_fortran, is_swapped, elements })
     }
 
     fn wrong(&self, expected: &'static str) -> FileErrorKind {

@@ -6,6 +6,7 @@ mod header;
 mod npz;
 mod write;
 
+use core::ops::Range;
 use std::path::Path;
 
 use indim_cpu::{ArrayView, MappedFile};
@@ -28,7 +29,7 @@ pub struct ArrayFile {
 
 #[derive(Debug)]
 enum Bytes {
-    Mapped { file: MappedFile, offset: usize },
+    Mapped { file: MappedFile, elements: Range<usize> },
     Owned(Vec<u8>),
 }
 
@@ -42,11 +43,16 @@ impl ArrayFile {
         let located = |kind| FileError::new(path, kind);
         require_file(path).map_err(located)?;
         let file = MappedFile::open(path).map_err(|error| located(error.into()))?;
-        let header = header::parse(&file).map_err(located)?;
+        let header = match header::parse(&file) {
+            Err(FileErrorKind::NotNpy) if file.starts_with(b"PK") => {
+                return Err(located(npz::member_not_named(path)));
+            }
+            header => header.map_err(located)?,
+        };
         let strides = header.strides();
         let bytes = match header.is_swapped {
-            false => Bytes::Mapped { offset: header.data_offset, file },
-            true => Bytes::Owned(header.swapped(&file[header.data_offset..]).map_err(located)?),
+            false => Bytes::Mapped { file, elements: header.elements },
+            true => Bytes::Owned(header.swapped(&file[header.elements.clone()]).map_err(located)?),
         };
         Ok(ArrayFile { array_type: header.array_type, strides, bytes })
     }
@@ -58,7 +64,8 @@ impl ArrayFile {
     pub fn from_bytes(mut file: Vec<u8>) -> Result<Self, FileErrorKind> {
         let header = header::parse(&file)?;
         let strides = header.strides();
-        file.drain(..header.data_offset);
+        file.truncate(header.elements.end);
+        file.drain(..header.elements.start);
         if header.is_swapped {
             header.swap(&mut file);
         }
@@ -78,7 +85,7 @@ impl ArrayFile {
     /// The elements' bytes, in the machine's byte order.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Mapped { file, offset } => &file[*offset..],
+            Bytes::Mapped { file, elements } => &file[elements.clone()],
             Bytes::Owned(bytes) => bytes,
         }
     }

@@ -33,15 +33,36 @@ pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError
     read().map_err(|kind| FileError::new(path, kind))
 }
 
+/// What to say of an archive where one array is wanted: which members it has.
+pub(super) fn member_not_named(path: &Path) -> FileErrorKind {
+    let opened = File::open(path).map_err(FileErrorKind::Io);
+    match opened.and_then(|file| ZipArchive::new(file).map_err(archive_error)) {
+        Ok(archive) => FileErrorKind::MemberNotNamed { members: bare(&file_names(&archive)) },
+        Err(error) => error,
+    }
+}
+
 fn find(archive: &ZipArchive<File>, member: &str) -> Result<String, FileErrorKind> {
-    let mut members: Vec<String> = archive.file_names().flatten().map(Into::into).collect();
-    members.sort();
-    let bare = |name: &str| name.strip_suffix(".npy").unwrap_or(name).to_owned();
-    let found = members.iter().find(|name| **name == member || bare(name) == member);
+    let members = file_names(archive);
+    let found = members.iter().find(|name| **name == member || without_suffix(name) == member);
     found.cloned().ok_or_else(|| FileErrorKind::NoMember {
         member: member.to_owned(),
-        members: members.iter().map(|name| bare(name)).collect(),
+        members: bare(&members),
     })
+}
+
+fn file_names(archive: &ZipArchive<File>) -> Vec<String> {
+    let mut names: Vec<String> = archive.file_names().flatten().map(Into::into).collect();
+    names.sort();
+    names
+}
+
+fn bare(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| without_suffix(name).to_owned()).collect()
+}
+
+fn without_suffix(name: &str) -> &str {
+    name.strip_suffix(".npy").unwrap_or(name)
 }
 
 /// The whole member: first enough for its header, then as much as that asks for, `most` bytes at most.
@@ -56,11 +77,11 @@ fn read_member(mut member: impl Read, most: u64) -> Result<Vec<u8>, FileErrorKin
         Err(error) => return Err(error),
     };
     let is_all = (first.len() as u64) < HEADER_BYTES;
-    if is_all || expected < available || expected as u64 > most {
+    if is_all || expected as u64 > most {
         return Err(FileErrorKind::WrongLength { shape, expected, available });
     }
     let missing = expected - available;
-    // One byte more shows a member that goes on behind its elements.
+    // Asking for one byte more brings the archive's checksum of a whole member into play.
     let mut bytes = super::reserve(first.len() + missing + 1)?;
     bytes.append(&mut first);
     member.take(missing as u64 + 1).read_to_end(&mut bytes)?;

@@ -1,7 +1,7 @@
 //! Writing `.npy` files: complete, or not at all.
 
 use std::fs::{File, Permissions};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::path::Path;
 
 use indim_graph::ArrayType;
@@ -63,12 +63,14 @@ fn replace(
     write: impl FnOnce(&mut File) -> Result<(), FileErrorKind>,
 ) -> Result<(), FileErrorKind> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".indim-").suffix(".tmp");
     // Temporary files are private by default; a result is as public as the user's mask says.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    let mut file =
+        builder.tempfile_in(folder).map_err(|error| without_temporary_name(error, folder))?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
@@ -76,6 +78,23 @@ fn replace(
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// The error without the name of a temporary file, which means nothing to the user.
+fn without_temporary_name(error: Error, folder: &Path) -> Error {
+    match (error.kind(), error.raw_os_error().or_else(|| inner_os_error(&error))) {
+        (ErrorKind::NotFound, _) if !folder.exists() => {
+            Error::new(ErrorKind::NotFound, format!("there is no folder {}", folder.display()))
+        }
+        (_, Some(code)) => Error::from_raw_os_error(code),
+        (kind, None) => Error::from(kind),
+    }
+}
+
+/// The system's code in an error to which the library has added a path.
+fn inner_os_error(error: &Error) -> Option<i32> {
+    let source = error.get_ref()?.source()?;
+    source.downcast_ref::<Error>()?.raw_os_error()
 }
 
 /// Writes a dense row-major array in the `.npy` format.

@@ -1,0 +1,413 @@
+//! Random graphs with arguments, and the comparison of the block executor with the reference evaluator on
+//! them. `differential.rs` makes the choices from seeds, the fuzz target `graph` from its input.
+
+use std::ptr::NonNull;
+
+use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
+use indim_graph::{
+    Array, ArrayData, ArrayType, Complex, DType, Graph, GraphBuilder, Op, Value, bf16, evaluate,
+    f16,
+};
+use indim_shape::{RuleSet, Shape};
+
+/// A source of choices: a function that gives a number below a limit, which is at least 1.
+pub(crate) struct Choices<'a>(pub(crate) &'a mut dyn FnMut(usize) -> usize);
+
+impl Choices<'_> {
+    fn below(&mut self, limit: usize) -> usize {
+        (self.0)(limit.max(1))
+    }
+
+    fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// A pseudo-random function (SplitMix64). The elements of arrays come from it, by a seed that is one
+/// choice: a fuzzer's few bytes are for the structure.
+pub(crate) fn pseudo_random(mut state: u64) -> impl FnMut(usize) -> usize {
+    move |limit| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ (bits >> 31)) % limit as u64) as usize
+    }
+}
+
+/// Operations that run in chains.
+const CHEAP: [Op; 21] = [
+    Op::Add,
+    Op::Sub,
+    Op::Mul,
+    Op::Div,
+    Op::Max,
+    Op::Min,
+    Op::And,
+    Op::Or,
+    Op::Xor,
+    Op::Neg,
+    Op::Abs,
+    Op::Square,
+    Op::Sqrt,
+    Op::Not,
+    Op::Eq,
+    Op::Ne,
+    Op::Lt,
+    Op::Le,
+    Op::Gt,
+    Op::Ge,
+    Op::Select,
+];
+
+/// A shape that broadcasts to `full` under numpy: some sizes become 1, some leading axes vanish.
+fn partial_shape(choices: &mut Choices<'_>, full: &[usize]) -> Shape {
+    let dropped = if choices.chance(30) { choices.below(full.len() + 1) } else { 0 };
+    full[dropped..].iter().map(|&size| if choices.chance(40) { 1 } else { size }).collect()
+}
+
+fn random_float(choices: &mut Choices<'_>) -> f64 {
+    let infinity = f64::INFINITY;
+    let special = [0.0, -0.0, 1.0, -1.5, 0.5, 2.5, f64::NAN, infinity, -infinity, 1e-42, 3e38];
+    match choices.chance(30) {
+        true => *choices.pick(&special),
+        false => choices.below(20_001) as f64 / 1000.0 - 10.0,
+    }
+}
+
+fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
+    let count = array_type.shape.element_count().unwrap();
+    let mut elements = pseudo_random(choices.below(256) as u64);
+    let choices = &mut Choices(&mut elements);
+    macro_rules! elements {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match array_type.dtype {
+                $(DType::$variant => {
+                    ArrayData::$variant((0..count).map(|_| elements!(@one $class $type choices)).collect())
+                })*
+            }
+        };
+        (@one boolean $type:ident $choices:ident) => { $choices.chance(50) };
+        (@one half $type:ident $choices:ident) => { $type::from_f64(random_float($choices)) };
+        (@one float $type:ident $choices:ident) => { random_float($choices) as $type };
+        (@one complex $type:ident $choices:ident) => {
+            Complex::new(random_float($choices) as _, random_float($choices) as _)
+        };
+        (@one $class:ident $type:ident $choices:ident) => {
+            match $choices.chance(20) {
+                true => *$choices.pick(&[<$type>::MIN, <$type>::MAX, 0, 1]),
+                false => $choices.below(41) as i64 as $type,
+            }
+        };
+    }
+    Array::from_data(array_type.shape.clone(), indim_graph::for_each_element!(elements)).unwrap()
+}
+
+/// As [`random_array`], but the elements may repeat along some axes.
+fn random_argument(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
+    if !choices.chance(40) {
+        return random_array(choices, array_type);
+    }
+    let sizes = array_type.shape.iter();
+    let once: Shape = sizes.map(|&size| if choices.chance(50) { 1 } else { size }).collect();
+    let once = random_array(choices, &ArrayType::new(array_type.dtype, once));
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", once.dtype(), once.shape()).unwrap();
+    let dims: Vec<i64> = (0..once.shape().rank() as i64).collect();
+    let repeated = b.broadcast_in_dim(x, &dims, &array_type.shape).unwrap();
+    evaluate(&b.finish(&[repeated]).unwrap(), &[once]).unwrap().remove(0)
+}
+
+/// A random graph over arrays that broadcast to one shape, and arguments for it.
+fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>) {
+    let b = GraphBuilder::new();
+    // Trees of cheap operations on one type become chains.
+    let only = choices.chance(50).then(|| *choices.pick(DType::ALL));
+    let mut arguments = Vec::new();
+    let mut values: Vec<Value<'_>> = Vec::new();
+    for index in 0..1 + choices.below(4) {
+        let dtype = only.unwrap_or(*choices.pick(DType::ALL));
+        let array_type = ArrayType::new(dtype, partial_shape(choices, full));
+        arguments.push(random_argument(choices, &array_type));
+        let name = format!("p{index}");
+        values.push(b.parameter(&name, array_type.dtype, array_type.shape).unwrap());
+    }
+    for _ in 0..1 + choices.below(24) {
+        let value = match only {
+            Some(only) => {
+                let x = *choices.pick(&values);
+                let x = b.convert(x, only).unwrap();
+                random_operation(choices, &b, &values, x, &CHEAP)
+            }
+            None => random_node(choices, &b, &values),
+        };
+        values.push(value);
+    }
+    let outputs: Vec<Value<'_>> = (0..1 + choices.below(3))
+        .map(|_| values[values.len() - 1 - choices.below(values.len().min(6))])
+        .collect();
+    (b.finish(&outputs).unwrap(), arguments)
+}
+
+/// The sizes of a shape of at most some ten thousand elements.
+fn random_sizes(choices: &mut Choices<'_>) -> Vec<usize> {
+    let mut count = 1;
+    let mut sizes = Vec::new();
+    for _ in 0..choices.below(5) {
+        let size = *choices.pick(&[1, 2, 3, 4, 5, 17, 70, 300, 1100]);
+        let size = if count * size > 30_000 { 2 } else { size };
+        count *= size;
+        sizes.push(if choices.chance(4) { 0 } else { size });
+    }
+    sizes
+}
+
+fn random_node<'b>(
+    choices: &mut Choices<'_>,
+    b: &'b GraphBuilder,
+    values: &[Value<'b>],
+) -> Value<'b> {
+    let x = *choices.pick(values);
+    let x_type = x.array_type().unwrap();
+    match choices.below(10) {
+        0 => {
+            let dtype = *choices.pick(DType::ALL);
+            match choices.chance(50) {
+                true => b.bitcast(x, dtype).unwrap_or(x),
+                false => b.convert(x, dtype).unwrap(),
+            }
+        }
+        1 => {
+            let rank = x_type.shape.rank();
+            let mut permutation: Vec<i64> = (0..rank as i64).collect();
+            if choices.chance(50) {
+                (1..rank).for_each(|last| permutation.swap(last, choices.below(last + 1)));
+                return b.transpose(x, &permutation).unwrap();
+            }
+            permutation.reverse();
+            let transposed = b.transpose(x, &permutation).unwrap();
+            // Back again, so that it still broadcasts with the others.
+            let computed = b.under(RuleSet::Numpy).eq(transposed, transposed).unwrap();
+            b.convert(b.transpose(computed, &permutation).unwrap(), x_type.dtype).unwrap()
+        }
+        2 => {
+            let flat = b.reshape(x, [x_type.shape.element_count().unwrap()]).unwrap();
+            b.reshape(flat, x_type.shape).unwrap()
+        }
+        3 if x_type.shape.rank() > 0 && x_type.dtype != DType::Bool => {
+            let axis = choices.below(x_type.shape.rank()) as i64;
+            b.iota(x_type.dtype, x_type.shape, axis).unwrap()
+        }
+        4 if choices.chance(50) => {
+            let dtype = *choices.pick(DType::ALL);
+            let shape = partial_shape(choices, &x_type.shape);
+            b.constant(random_array(choices, &ArrayType::new(dtype, shape)))
+        }
+        _ => random_operation(choices, b, values, x, Op::ALL),
+    }
+}
+
+fn random_operation<'b>(
+    choices: &mut Choices<'_>,
+    b: &'b GraphBuilder,
+    values: &[Value<'b>],
+    x: Value<'b>,
+    among: &[Op],
+) -> Value<'b> {
+    let dtype = x.array_type().unwrap().dtype;
+    let takes: Vec<Op> = among.iter().copied().filter(|op| op.takes(dtype)).collect();
+    let op = *choices.pick(&takes);
+    let operands: Vec<Value<'b>> = (0..op.arity().count())
+        .map(|index| {
+            let operand = if index + 1 == op.arity().count() { x } else { *choices.pick(values) };
+            b.convert(operand, op.operand_dtype(index, dtype)).unwrap()
+        })
+        .collect();
+    b.elementwise(op, &operands, &RuleSet::Numpy).unwrap_or(x)
+}
+
+/// Bytes, strides and the place of the first element.
+type Layout = (Vec<u8>, Vec<isize>, usize);
+
+/// The elements of `array` laid out with gaps, in a random order of axes and in random directions.
+/// Axes that repeat may get a stride of zero when the array is only read.
+fn strided(choices: &mut Choices<'_>, array: &Array, is_read_only: bool) -> Layout {
+    let size = array.dtype().size() as isize;
+    let shape = array.shape();
+    let dense = array.data().to_le_bytes();
+    let mut order: Vec<usize> = (0..shape.rank()).collect();
+    (1..order.len()).for_each(|last| order.swap(last, choices.below(last + 1)));
+    let mut strides = vec![0; shape.rank()];
+    let (mut stride, mut first) = (size, 0);
+    for axis in order {
+        if is_read_only && repeats(&dense, size as usize, shape, axis) && choices.chance(70) {
+            continue;
+        }
+        let backwards = choices.chance(30) && shape[axis] > 0;
+        strides[axis] = if backwards { -stride } else { stride };
+        first += if backwards { stride * (shape[axis] as isize - 1) } else { 0 };
+        stride *= shape[axis] as isize;
+        stride += if choices.chance(30) { size } else { 0 };
+    }
+    let mut bytes = vec![0xAA; (stride + size) as usize];
+    for (position, element) in dense.chunks(size as usize).enumerate() {
+        let place = (first + offset(position, shape, &strides)) as usize;
+        bytes[place..place + size as usize].copy_from_slice(element);
+    }
+    (bytes, strides, first as usize)
+}
+
+fn views<'a>(arguments: &[Array], layouts: &'a [Layout]) -> Vec<ArrayView<'a>> {
+    let view = |(array, (bytes, strides, first)): (&Array, &'a Layout)| {
+        ArrayView::from_bytes(array.array_type(), strides.clone(), bytes, *first).unwrap()
+    };
+    arguments.iter().zip(layouts).map(view).collect()
+}
+
+/// Whether the elements of a dense array are the same all along `axis`.
+fn repeats(dense: &[u8], size: usize, shape: &Shape, axis: usize) -> bool {
+    let inner: usize = shape[axis + 1..].iter().product::<usize>() * size;
+    let slabs = dense.chunks((inner * shape[axis]).max(1));
+    slabs.into_iter().all(|slab| slab.chunks(inner.max(1)).all(|part| part == &slab[..inner]))
+}
+
+fn offset(mut position: usize, shape: &Shape, strides: &[isize]) -> isize {
+    let mut offset = 0;
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        offset += (position % size) as isize * strides[axis];
+        position /= size;
+    }
+    offset
+}
+
+/// Every level gives the bits of the reference evaluator, optimised or not, dense and strided.
+pub(crate) fn check(choices: &mut Choices<'_>) {
+    let full = random_sizes(choices);
+    let (graph, arguments) = random_graph(choices, &full);
+    let expected = evaluate(&graph, &arguments).unwrap();
+    for &level in Level::available() {
+        for optimize in [false, true] {
+            let executable = compile(&graph, &CompileOptions { level, optimize }).unwrap();
+            let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
+            let results = executable.run(&inputs).unwrap();
+            for (result, expected) in results.iter().zip(&expected) {
+                assert_eq!(result.to_array(), *expected, "dense, {level}, optimize {optimize}");
+            }
+            check_strided(choices, &executable, &arguments, &expected);
+            check_in_place(choices, &executable, &arguments, &expected);
+        }
+    }
+}
+
+/// Several threads give the bits of one, on graphs that are work enough for several.
+#[allow(dead_code, reason = "the fuzz target has one thread per input")]
+pub(crate) fn check_threads(choices: &mut Choices<'_>, pools: &[rayon::ThreadPool]) {
+    let sizes =
+        [vec![300_000], vec![17, 20_000], vec![70_000, 5], vec![3, 300, 300], vec![2, 3, 7, 9_000]];
+    let full = choices.pick(&sizes).clone();
+    let (graph, arguments) = random_graph(choices, &full);
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array, true)).collect();
+    let inputs = views(&arguments, &layouts);
+    let run = |pool: &rayon::ThreadPool| pool.install(|| executable.run(&inputs)).unwrap();
+    let mut results = pools.iter().map(run);
+    let expected = results.next().unwrap();
+    for (result, pool) in results.zip(&pools[1..]) {
+        for (result, expected) in result.iter().zip(&expected) {
+            assert!(result.bytes() == expected.bytes(), "{} threads", pool.current_num_threads());
+        }
+    }
+}
+
+fn check_strided(
+    choices: &mut Choices<'_>,
+    executable: &indim_cpu::Executable,
+    arguments: &[Array],
+    expected: &[Array],
+) {
+    let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array, true)).collect();
+    let inputs = views(arguments, &layouts);
+    let mut memory: Vec<_> = expected.iter().map(|array| strided(choices, array, false)).collect();
+    let untouched: Vec<Vec<u8>> = memory.iter().map(|(bytes, ..)| bytes.clone()).collect();
+    let mut outputs: Vec<ArrayViewMut<'_>> = Vec::new();
+    for (array, (bytes, strides, first)) in expected.iter().zip(&mut memory) {
+        let (array_type, size) = (array.array_type(), array.dtype().size());
+        // Everything but the gaps is overwritten, so the expected bytes are those of `strided`.
+        let count = array_type.shape.element_count().unwrap();
+        for position in 0..count {
+            let place = (*first as isize + offset(position, &array_type.shape, strides)) as usize;
+            bytes[place..place + size].fill(0x55);
+        }
+        outputs.push(ArrayViewMut::from_bytes(array_type, strides.clone(), bytes, *first).unwrap());
+    }
+    executable.run_into(&inputs, &mut outputs).unwrap();
+    drop(outputs);
+    for ((bytes, ..), untouched) in memory.iter().zip(&untouched) {
+        assert_eq!(bytes, untouched, "strided output");
+    }
+}
+
+/// Outputs written over inputs, wherever one is of an input's size and shape.
+fn check_in_place(
+    choices: &mut Choices<'_>,
+    executable: &indim_cpu::Executable,
+    arguments: &[Array],
+    expected: &[Array],
+) {
+    let mut memory: Vec<_> = arguments.iter().map(|array| strided(choices, array, false)).collect();
+    let mut apart: Vec<_> = expected.iter().map(|array| strided(choices, array, false)).collect();
+    let mut is_taken = vec![false; arguments.len()];
+    // The bytes that each output is written to: those of an input, or its own.
+    let places: Vec<Option<usize>> = expected
+        .iter()
+        .map(|output| {
+            let place = arguments.iter().zip(&is_taken).position(|(input, is_taken)| {
+                let is_alike = input.dtype().size() == output.dtype().size();
+                !is_taken && is_alike && input.shape() == output.shape()
+            });
+            place.inspect(|&place| is_taken[place] = true)
+        })
+        .collect();
+    let pointer = |(bytes, strides, first): &mut Layout| {
+        let first = bytes.as_mut_ptr().wrapping_add(*first);
+        (strides.clone(), NonNull::new(first).unwrap())
+    };
+    let input_pointers: Vec<_> = memory.iter_mut().map(pointer).collect();
+    let output_pointers: Vec<_> = places
+        .iter()
+        .zip(&mut apart)
+        .map(|(place, own)| {
+            place.map_or_else(|| pointer(own), |place| input_pointers[place].clone())
+        })
+        .collect();
+    let types = arguments.iter().map(Array::array_type);
+    // SAFETY: the memory has these strides, lives until the end, and is used through these pointers.
+    let inputs: Vec<ArrayView<'_>> = types
+        .zip(&input_pointers)
+        .map(|(of, (strides, first))| unsafe { ArrayView::from_raw(of, strides.clone(), *first) })
+        .collect();
+    let types = expected.iter().map(Array::array_type);
+    // SAFETY: as above.
+    let mut outputs: Vec<ArrayViewMut<'_>> = types
+        .zip(&output_pointers)
+        .map(|(of, (strides, first))| unsafe {
+            ArrayViewMut::from_raw(of, strides.clone(), *first)
+        })
+        .collect();
+    executable.run_into(&inputs, &mut outputs).unwrap();
+    for (index, output) in expected.iter().enumerate() {
+        let (bytes, strides, first) = match places[index] {
+            Some(place) => &memory[place],
+            None => &apart[index],
+        };
+        let (dense, size) = (output.data().to_le_bytes(), output.dtype().size());
+        for (position, element) in dense.chunks(size).enumerate() {
+            let place = (*first as isize + offset(position, output.shape(), strides)) as usize;
+            assert_eq!(&bytes[place..place + size], element, "output {index} over {places:?}");
+        }
+    }
+}

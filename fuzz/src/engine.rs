@@ -1,0 +1,55 @@
+//! What holds for every legal graph, however it came about: it verifies, reads back as it is printed, and
+//! runs with the reference evaluator's bits. Called by the targets that read graphs.
+
+use indim::explain::Explanation;
+use indim::print::array_text;
+use indim::{
+    Array, ArrayType, ArrayView, CompileOptions, DType, Graph, GraphBuilder, compile, evaluate,
+    optimize, verify,
+};
+
+/// Graphs that hold more elements in all are not run: a short text may ask for terabytes.
+const MAXIMUM_ELEMENTS: usize = 1 << 14;
+
+/// Checks a graph.
+pub(crate) fn check(graph: &Graph) {
+    verify(graph).unwrap();
+    let text = graph.to_string();
+    let again = Graph::parse(&text).unwrap_or_else(|error| panic!("{}", error.draw(&text)));
+    assert_eq!(again.to_string(), text);
+    let optimized = optimize(graph);
+    verify(&optimized).unwrap();
+    let explanation = Explanation::new(graph, &CompileOptions::default()).unwrap();
+    explanation.to_svg();
+    explanation.to_json();
+    let elements = graph.iter().map(|(_, node)| node.array_type.shape.element_count().unwrap());
+    if elements.fold(0, usize::saturating_add) <= MAXIMUM_ELEMENTS {
+        check_run(graph, &again);
+    }
+}
+
+fn check_run(graph: &Graph, again: &Graph) {
+    let types = graph.parameters().iter().map(|&id| &graph[id].array_type);
+    let arguments: Vec<Array> = types.map(argument).collect();
+    let expected = evaluate(graph, &arguments).unwrap();
+    assert_eq!(evaluate(again, &arguments).unwrap(), expected);
+    let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
+    for optimize in [false, true] {
+        let options = CompileOptions { optimize, ..CompileOptions::default() };
+        let results = compile(graph, &options).unwrap().run(&inputs).unwrap();
+        for (result, expected) in results.iter().zip(&expected) {
+            assert_eq!(result.to_array(), *expected, "optimize {optimize}");
+            assert!(!array_text(result).is_empty());
+        }
+    }
+}
+
+/// An array whose elements count from 0.
+fn argument(array_type: &ArrayType) -> Array {
+    let b = GraphBuilder::new();
+    let count = array_type.shape.element_count().unwrap();
+    let numbers = b.iota(DType::I64, [count], 0).unwrap();
+    let shaped = b.reshape(numbers, &array_type.shape).unwrap();
+    let graph = b.finish(&[b.convert(shaped, array_type.dtype).unwrap()]).unwrap();
+    evaluate(&graph, &[]).unwrap().remove(0)
+}

@@ -1,0 +1,17 @@
+//! The text form of graphs. What parses is a legal graph; what does not has its place in the text.
+
+use indim::Graph;
+
+use crate::engine;
+
+/// Reads the bytes as a graph.
+pub fn run(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    match Graph::parse(&text) {
+        Ok(graph) => engine::check(&graph),
+        Err(error) => {
+            assert!(text.get(error.span.clone()).is_some(), "{error:?}");
+            assert!(error.draw(&text).starts_with("error["), "{error:?}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The fuzz targets: functions that take any bytes, and panic when a promise is broken.
+//!
+//! `fuzz_targets/` hands them to libFuzzer (`cargo xtask fuzz`); `tests/bounded.rs` runs them on the
+//! committed corpus and on what is near it (`cargo xtask test`).
+#![deny(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "a panic is how a target reports")]
+
+mod choices;
+mod engine;
+pub mod expression;
+pub mod graph;
+pub mod graph_text;
+pub mod literal;
+pub mod npy;
+pub mod npz;
+pub mod oracle;
+pub mod rules;
+
+/// A function that takes any bytes.
+pub type Target = fn(&[u8]);
+
+/// Every target by its name.
+pub const TARGETS: [(&str, Target); 8] = [
+    ("expression", expression::run),
+    ("graph", graph::run),
+    ("graph_text", graph_text::run),
+    ("literal", literal::run),
+    ("npy", npy::run),
+    ("npz", npz::run),
+    ("oracle", oracle::run),
+    ("rules", rules::run),
+];

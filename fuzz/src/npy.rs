@@ -1,0 +1,28 @@
+//! `.npy` files.
+
+use indim::files::{ArrayFile, FileError, write_npy_to};
+
+/// Reads the bytes as a file.
+pub fn run(bytes: &[u8]) {
+    match ArrayFile::from_bytes(bytes.to_vec()) {
+        Ok(array) => check(&array),
+        Err(kind) => {
+            let error = FileError { path: "x.npy".into(), kind };
+            assert!(!error.code().is_empty() && !error.to_string().is_empty());
+        }
+    }
+}
+
+/// What was read is as long as its type asks for, can be viewed, and survives writing.
+pub(crate) fn check(array: &ArrayFile) {
+    let array_type = array.array_type();
+    let expected = array_type.shape.byte_count(array_type.dtype.size()).unwrap();
+    assert_eq!(array.bytes().len(), expected);
+    assert_eq!(array.view().array_type(), array_type);
+    let mut written = Vec::new();
+    // The elements' order is not the point here: whatever it is, they are written as they lie.
+    write_npy_to(&mut written, array_type, array.bytes()).unwrap();
+    let again = ArrayFile::from_bytes(written).unwrap();
+    assert_eq!(again.array_type(), array_type);
+    assert_eq!(again.bytes(), array.bytes());
+}

@@ -1,0 +1,31 @@
+//! `.npz` archives.
+
+use std::io::Write;
+use std::path::Path;
+
+use indim::files::{FileErrorKind, read_npz_member};
+
+use crate::npy;
+
+/// Reads a member `x` of the bytes as an archive, and every other one that it names.
+pub fn run(bytes: &[u8]) {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    for member in read(file.path(), "x") {
+        read(file.path(), &member);
+    }
+}
+
+/// Reads a member; the first few that there are, if there is no such member.
+fn read(path: &Path, member: &str) -> Vec<String> {
+    match read_npz_member(path, member) {
+        Ok(array) => npy::check(&array),
+        Err(error) => {
+            assert!(!error.code().is_empty() && !error.to_string().is_empty());
+            if let FileErrorKind::NoMember { members, .. } = error.kind {
+                return members.into_iter().take(4).collect();
+            }
+        }
+    }
+    Vec::new()
+}

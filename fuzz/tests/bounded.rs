@@ -1,0 +1,128 @@
+//! The targets without libFuzzer, on the stable toolchain: the committed corpus, what is near it, and
+//! pseudo-random bytes; the same ones every time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each target is given besides its corpus. A graph is run many times; an archive is a file.
+fn input_count(target: &str) -> usize {
+    match target {
+        "graph" => 400,
+        "expression" => 8_000,
+        "npz" => 300,
+        _ => 20_000,
+    }
+}
+
+/// A pseudo-random function (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ (bits >> 31)) % limit.max(1) as u64) as usize
+    }
+
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.below(256) as u8).collect()
+    }
+
+    /// A part of `bytes`.
+    fn part<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let start = self.below(bytes.len() + 1);
+        let length = self.below(bytes.len() - start + 1).min(32);
+        &bytes[start..start + length]
+    }
+
+    /// An input of the corpus with a few parts overwritten, removed, or taken from elsewhere.
+    fn near(&mut self, corpus: &[Vec<u8>]) -> Vec<u8> {
+        let mut input = corpus[self.below(corpus.len())].clone();
+        for _ in 0..1 + self.below(4) {
+            let start = self.below(input.len() + 1);
+            let end = (start + self.below(8)).min(input.len());
+            let other = &corpus[self.below(corpus.len())];
+            let put: Vec<u8> = match self.below(4) {
+                0 => Vec::new(),
+                1 => self.bytes(end - start),
+                2 => self.part(other).to_vec(),
+                _ => self.part(&input).to_vec(),
+            };
+            input.splice(start..end, put);
+        }
+        input
+    }
+}
+
+/// Keeps the input of a panic, for `cargo xtask fuzz TARGET FILE`.
+struct Keep<'a> {
+    target: &'a str,
+    input: &'a [u8],
+}
+
+impl Drop for Keep<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let folder = folder().join("artifacts").join(self.target);
+            let path = folder.join("bounded");
+            let kept = fs::create_dir_all(folder).and_then(|()| fs::write(&path, self.input));
+            eprintln!("the input of target {}: {} {kept:?}", self.target, path.display());
+        }
+    }
+}
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folder = folder().join("corpus").join(target);
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+fn check(target: &str) {
+    let named = |&(name, _): &(&str, indim_fuzz::Target)| name == target;
+    let (_, run) = indim_fuzz::TARGETS.into_iter().find(named).unwrap();
+    let run = |input: &[u8]| {
+        let _keep = Keep { target, input };
+        run(input);
+    };
+    let corpus = corpus(target);
+    assert!(!corpus.is_empty());
+    run(&[]);
+    corpus.iter().for_each(|input| run(input));
+    let mut random = Random(1);
+    for index in 0..input_count(target) {
+        let input = match index % 4 {
+            0 => {
+                let length = random.below(200);
+                random.bytes(length)
+            }
+            _ => random.near(&corpus),
+        };
+        run(&input);
+    }
+}
+
+/// A test for each target.
+macro_rules! tests {
+    ($($target:ident)*) => {
+        $(#[test]
+        fn $target() {
+            check(stringify!($target));
+        })*
+
+        #[test]
+        fn every_target_is_here() {
+            let here = [$(stringify!($target)),*];
+            assert_eq!(indim_fuzz::TARGETS.map(|(name, _)| name), here);
+        }
+    };
+}
+
+tests!(expression graph graph_text literal npy npz oracle rules);

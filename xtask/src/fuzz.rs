@@ -1,0 +1,146 @@
+//! `cargo xtask fuzz`: the targets in `fuzz/` under libFuzzer and AddressSanitizer, without `cargo-fuzz`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{cargo, root, sanitizer_target};
+
+/// What `cargo fuzz` gives the compiler: coverage that libFuzzer can follow, and every check.
+const RUSTFLAGS: &str = "-Zsanitizer=address --cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 \
+    -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
+
+const USAGE: &str = "\
+cargo xtask fuzz [TARGET [FILE...]] [--seconds N]
+  Runs every target, or TARGET, for N seconds each (60), or TARGET on the inputs FILE once.
+  An input that breaks a promise is kept in fuzz/artifacts/TARGET.";
+
+/// A request: which target, for how long, or on which files.
+struct Request<'a> {
+    target: Option<&'a str>,
+    files: Vec<&'a str>,
+    seconds: u32,
+}
+
+/// Builds the targets and runs what is asked for.
+pub(crate) fn fuzz(arguments: &[&str]) -> bool {
+    let Some(request) = request(arguments) else {
+        eprintln!("{USAGE}");
+        return false;
+    };
+    let targets = targets();
+    if let Some(target) = request.target
+        && !targets.iter().any(|known| known == target)
+    {
+        eprintln!("there is no target {target}; there are {}", targets.join(", "));
+        return false;
+    }
+    if !has_compiler() || !build() {
+        return false;
+    }
+    let asked = targets.iter().filter(|&known| request.target.is_none_or(|target| target == known));
+    // All are run, whatever becomes of one.
+    let failed: Vec<&String> = asked.filter(|target| !run(target, &request)).collect();
+    failed.iter().for_each(|target| eprintln!("target {target} FAILED"));
+    failed.is_empty()
+}
+
+fn request<'a>(arguments: &[&'a str]) -> Option<Request<'a>> {
+    let mut request = Request { target: None, files: Vec::new(), seconds: 60 };
+    let mut rest = arguments.iter();
+    while let Some(&argument) = rest.next() {
+        match argument {
+            "--seconds" => request.seconds = rest.next()?.parse().ok().filter(|&n| n > 0)?,
+            _ if argument.starts_with('-') => return None,
+            _ if request.target.is_none() => request.target = Some(argument),
+            _ => request.files.push(argument),
+        }
+    }
+    Some(request)
+}
+
+/// The targets: each is a file of its own.
+fn targets() -> Vec<String> {
+    let entries = std::fs::read_dir(root().join("fuzz/fuzz_targets")).into_iter().flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+/// libFuzzer comes as C++.
+fn has_compiler() -> bool {
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+    let version = Command::new(&compiler)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let found = version.is_ok_and(|status| status.success());
+    if !found {
+        eprintln!(
+            "libFuzzer is compiled from C++, and there is no compiler `{compiler}`: install one (Debian: \
+             g++), or name it in CXX. `cargo xtask test` runs the same targets without libFuzzer."
+        );
+    }
+    found
+}
+
+fn build() -> bool {
+    let build = [
+        "build",
+        "--release",
+        "--package",
+        "indim-fuzz",
+        "--features",
+        "libfuzzer",
+        "--bins",
+        "--target",
+        sanitizer_target(),
+    ];
+    let variables =
+        [("RUSTC_BOOTSTRAP", "1"), ("RUSTFLAGS", RUSTFLAGS), ("CARGO_TARGET_DIR", "target/fuzz")];
+    cargo(&build, &variables)
+}
+
+/// Runs a target, starting from the committed corpus and from what earlier runs have found.
+fn run(target: &str, request: &Request<'_>) -> bool {
+    let (fuzz, found) = (root().join("fuzz"), root().join("target/fuzz/corpus").join(target));
+    let artifacts = fuzz.join("artifacts").join(target);
+    if let Err(error) = make_folders(&[&found, &artifacts]) {
+        eprintln!("a folder under target/fuzz or fuzz/artifacts cannot be made: {error}");
+        return false;
+    }
+    let program = root().join("target/fuzz").join(sanitizer_target()).join("release").join(target);
+    let mut command = Command::new(program);
+    command.arg(format!("-artifact_prefix={}/", artifacts.display()));
+    // A text of some hundred bytes must not make anything ask for a gigabyte at once, or take long.
+    command.args(["-malloc_limit_mb=1024", "-rss_limit_mb=4096", "-timeout=20"]);
+    if request.files.is_empty() {
+        command.arg(format!("-max_total_time={}", request.seconds));
+        command.arg("-print_final_stats=1").args(dictionary(&fuzz, target)).arg(found);
+        command.arg(fuzz.join("corpus").join(target));
+    } else {
+        command.args(&request.files);
+    }
+    eprintln!("+ fuzz target {target}");
+    match command.status() {
+        Ok(status) => status.success(),
+        Err(error) => {
+            eprintln!("the target cannot be run: {error}");
+            false
+        }
+    }
+}
+
+fn make_folders(folders: &[&Path]) -> std::io::Result<()> {
+    folders.iter().try_for_each(std::fs::create_dir_all)
+}
+
+/// The words of the target's language, where it has one.
+fn dictionary(fuzz: &Path, target: &str) -> Option<String> {
+    let path: PathBuf = fuzz.join("dictionaries").join(format!("{target}.dict"));
+    path.exists().then(|| format!("-dict={}", path.display()))
+}
