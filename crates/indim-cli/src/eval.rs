@@ -126,7 +126,7 @@ fn run_with_bar(
         }
         ControlFlow::Continue(())
     };
-    let options = RunOptions { memory_limit, progress: &progress };
+    let options = RunOptions { memory_limit, progress: &progress, ..RunOptions::default() };
     let results = executable.run_with(inputs, &options);
     bar.finish_and_clear();
     let mut results = results.map_err(|error| format!("error[{}]: {error}", error.code()))?;

@@ -110,11 +110,20 @@ pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
 
 /// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.
 fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
-    if array_type.shape.contains(&0) {
-        return true;
-    }
-    let mut dense = array_type.dtype.size() as isize;
-    array_type.shape.iter().zip(strides).rev().all(|(&size, &stride)| {
+    array_type.shape.contains(&0)
+        || is_dense(array_type.shape.iter().zip(strides).rev(), array_type.dtype)
+}
+
+/// Whether the elements are dense and in column-major order.
+pub(crate) fn is_column_major(view: &ArrayView<'_>) -> bool {
+    let shape = &view.array_type.shape;
+    shape.contains(&0) || is_dense(shape.iter().zip(&view.strides), view.array_type.dtype)
+}
+
+/// Whether each axis, from the innermost on, steps over all before it.
+fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: DType) -> bool {
+    let mut dense = dtype.size() as isize;
+    axes.all(|(&size, &stride)| {
         let is_dense = size == 1 || stride == dense;
         // The views' constructors have checked that the bytes fit `isize`.
         dense = dense.wrapping_mul(size as isize);
@@ -359,9 +368,12 @@ fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
     unsafe { core::slice::from_raw_parts(elements.as_ptr().cast(), bytes) }
 }
 
-/// An array of our own: dense, row-major, aligned to [`ALIGNMENT`].
+/// An array of our own: dense, aligned to [`ALIGNMENT`], and row-major unless a run was asked for
+/// another [`Order`](crate::Order).
 pub struct Buffer {
     array_type: ArrayType,
+    /// `None` for row-major.
+    strides: Option<Vec<isize>>,
     first: NonNull<u8>,
     bytes: usize,
     memory: Memory,
@@ -396,10 +408,22 @@ impl Buffer {
     /// The elements are not initialised: whoever asks must write each of them before the buffer is
     /// read or handed out.
     pub unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::uninitialised_in_order(array_type, None) }
+    }
+
+    /// As [`Buffer::uninitialised`]; the strides are those of a dense array, `None` for row-major.
+    ///
+    /// # Safety
+    /// As [`Buffer::uninitialised`].
+    pub(crate) unsafe fn uninitialised_in_order(
+        array_type: ArrayType,
+        strides: Option<Vec<isize>>,
+    ) -> Result<Self, ArrayError> {
         let bytes =
             array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let (first, memory) = allocate(bytes).ok_or(ArrayError::OutOfMemory { bytes })?;
-        Ok(Buffer { array_type, first, bytes, memory })
+        Ok(Buffer { array_type, strides, first, bytes, memory })
     }
 
     /// Element type and shape.
@@ -412,19 +436,80 @@ impl Buffer {
         self.first
     }
 
-    /// The elements' bytes in row-major order, in the machine's byte order.
+    /// The stride along each axis in bytes.
+    pub fn strides(&self) -> Vec<isize> {
+        self.strides.clone().unwrap_or_else(|| row_major_strides(&self.array_type))
+    }
+
+    /// Whether the elements lie in row-major order.
+    pub fn is_row_major(&self) -> bool {
+        self.strides.as_ref().is_none_or(|strides| is_row_major(&self.array_type, strides))
+    }
+
+    /// The elements' bytes in the machine's byte order, as they lie in memory: in row-major order, unless
+    /// the run was asked for another.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the memory is owned, of this size, and initialised before the buffer was handed out.
         unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.bytes) }
     }
 
-    /// The elements in row-major order, if they are of type `T`.
+    /// The elements in row-major order, if they lie so and are of type `T`.
     pub fn elements<T: Element>(&self) -> Option<&[T]> {
+        self.elements_in_memory().filter(|_| self.is_row_major())
+    }
+
+    /// The elements as they lie in memory, if they are of type `T`.
+    pub fn elements_in_memory<T: Element>(&self) -> Option<&[T]> {
         let count = self.bytes / core::mem::size_of::<T>();
         // SAFETY: T is the buffer's element type, the memory is aligned for it and initialised; a
         // kernel writes only 0 and 1 as bool.
         (T::DTYPE == self.array_type.dtype)
             .then(|| unsafe { core::slice::from_raw_parts(self.first.as_ptr().cast(), count) })
+    }
+
+    /// A copy of the elements in row-major order, if they are of type `T`.
+    fn row_major_elements<T: Element>(&self) -> Option<Vec<T>> {
+        if let Some(elements) = self.elements::<T>() {
+            return Some(elements.to_vec());
+        }
+        let elements = self.elements_in_memory::<T>()?;
+        Some(self.row_major_offsets().map(|offset| elements[offset / size_of::<T>()]).collect())
+    }
+
+    /// Where each element lies, in bytes from the first one, in row-major order.
+    fn row_major_offsets(&self) -> impl Iterator<Item = usize> {
+        let strides = self.strides();
+        let mut index = vec![0usize; strides.len()];
+        let offset = move |_| {
+            let along = index.iter().zip(&strides).map(|(&i, &stride)| i * stride.unsigned_abs());
+            let offset = along.sum();
+            for (index, &size) in index.iter_mut().zip(self.array_type.shape.iter()).rev() {
+                *index += 1;
+                if *index < size {
+                    break;
+                }
+                *index = 0;
+            }
+            offset
+        };
+        (0..self.bytes / self.array_type.dtype.size()).map(offset)
+    }
+
+    /// A copy in row-major order.
+    ///
+    /// # Errors
+    /// [`ArrayError::OutOfMemory`].
+    pub fn to_row_major(&self) -> Result<Buffer, ArrayError> {
+        let size = self.array_type.dtype.size();
+        // SAFETY: the loop writes every element.
+        let mut copy = unsafe { Buffer::uninitialised(self.array_type.clone())? };
+        let to = copy.as_mut_ptr().as_ptr();
+        for (position, offset) in self.row_major_offsets().enumerate() {
+            let from = self.first.as_ptr().wrapping_add(offset).cast_const();
+            // SAFETY: both buffers have as many elements of this size.
+            unsafe { core::ptr::copy_nonoverlapping(from, to.wrapping_add(position * size), size) }
+        }
+        Ok(copy)
     }
 
     /// A copy as an array of the graph crate.
@@ -433,8 +518,8 @@ impl Buffer {
             ($($variant:ident $type:ident $class:ident;)*) => {
                 match self.array_type.dtype {
                     $(DType::$variant => self
-                        .elements::<$type>()
-                        .map(|elements| Array::new(self.array_type.shape.clone(), elements.to_vec())),)*
+                        .row_major_elements::<$type>()
+                        .map(|elements| Array::new(self.array_type.shape.clone(), elements)),)*
                 }
             };
         }
@@ -445,16 +530,14 @@ impl Buffer {
 
     /// A view for reading.
     pub fn view(&self) -> ArrayView<'_> {
-        let strides = row_major_strides(&self.array_type);
         // SAFETY: the buffer owns the memory and lends it.
-        unsafe { ArrayView::from_raw(self.array_type.clone(), strides, self.first) }
+        unsafe { ArrayView::from_raw(self.array_type.clone(), self.strides(), self.first) }
     }
 
     /// A view for writing.
     pub fn view_mut(&mut self) -> ArrayViewMut<'_> {
-        let strides = row_major_strides(&self.array_type);
         // SAFETY: the buffer owns the memory and lends it exclusively.
-        unsafe { ArrayViewMut::from_raw(self.array_type.clone(), strides, self.first) }
+        unsafe { ArrayViewMut::from_raw(self.array_type.clone(), self.strides(), self.first) }
     }
 }
 

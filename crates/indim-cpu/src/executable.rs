@@ -10,6 +10,7 @@ use crate::forecast::{Forecast, check_limit};
 use crate::in_place::{overlap, written_over_inputs};
 use crate::kernel::convert_kernel;
 use crate::level::Level;
+use crate::order::{InputAxes, Order};
 use crate::parallel;
 use crate::plan::Plan;
 use crate::program::Program;
@@ -59,6 +60,7 @@ pub struct Executable {
     /// The plan of each program when every array is dense; `None` where there is nothing to do.
     dense_plans: Vec<Option<(Plan, Wiring)>>,
     scratch: ScratchLayout,
+    input_axes: InputAxes,
     parameter_names: Vec<String>,
     level: Level,
 }
@@ -79,6 +81,7 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Gr
     let names = 0..graph.parameters().len();
     Ok(Executable {
         scratch: ScratchLayout::new(&loops),
+        input_axes: InputAxes::default(),
         loops,
         programs,
         dense_plans,
@@ -153,12 +156,14 @@ impl Executable {
 
     /// What a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
-        let is_read = |index: usize| {
-            let mut accesses = self.programs.iter().flat_map(Program::accesses);
-            accesses.any(|access| access.buffer == BufferId::Parameter(index))
-        };
-        let parameters = self.loops.parameters.iter().enumerate();
-        let read = parameters.filter(|&(index, _)| is_read(index)).map(|(_, t)| array_bytes(t));
+        let mut is_read = vec![false; self.loops.parameters.len()];
+        for access in self.programs.iter().flat_map(Program::accesses) {
+            if let BufferId::Parameter(index) = access.buffer {
+                is_read[index] = true;
+            }
+        }
+        let parameters = self.loops.parameters.iter().zip(is_read);
+        let read = parameters.filter(|&(_, is_read)| is_read).map(|(t, _)| array_bytes(t));
         Forecast {
             bytes_read: read.fold(0, usize::saturating_add),
             bytes_written: self
@@ -170,6 +175,19 @@ impl Executable {
             temporary_bytes: self.scratch.bytes,
             register_bytes: self.programs.iter().map(Program::register_bytes).max().unwrap_or(0),
         }
+    }
+
+    /// For each output the strides in bytes in which its elements lie densely in this order, for those who
+    /// bring their own memory; `None` for row-major.
+    ///
+    /// # Panics
+    /// When there are fewer inputs than parameters.
+    pub fn output_strides(
+        &self,
+        order: Order,
+        inputs: &[ArrayView<'_>],
+    ) -> Vec<Option<Vec<isize>>> {
+        self.input_axes.output_strides(&self.loops, order, inputs)
     }
 
     /// The outputs for these inputs, in new memory.
@@ -194,9 +212,12 @@ impl Executable {
         self.check_inputs(inputs)?;
         self.check_memory(options, true)?;
         // SAFETY: the nests write every element of every output.
-        let allocate = |t: &ArrayType| unsafe { Buffer::uninitialised(t.clone()) };
+        let allocate = |(t, strides): (&ArrayType, Option<Vec<isize>>)| unsafe {
+            Buffer::uninitialised_in_order(t.clone(), strides)
+        };
+        let strides = self.output_strides(options.order, inputs);
         let mut buffers: Vec<Buffer> =
-            self.loops.outputs.iter().map(allocate).collect::<Result<_, _>>()?;
+            self.loops.outputs.iter().zip(strides).map(allocate).collect::<Result<_, _>>()?;
         let mut outputs: Vec<ArrayViewMut<'_>> = buffers.iter_mut().map(Buffer::view_mut).collect();
         self.execute(inputs, &mut outputs, &[], options)?;
         drop(outputs);
@@ -258,6 +279,20 @@ impl Executable {
     ) -> Result<(), RunError> {
         let Some(limit) = options.memory_limit else { return Ok(()) };
         let threads = if self.is_parallel() { rayon::current_num_threads() } else { 1 };
+        self.check_memory_limit(limit, threads, allocates_outputs)
+    }
+
+    /// Whether a run by so many threads holds at most `limit` bytes beside the arrays it is given, as
+    /// [`RunOptions::memory_limit`] has it; for those who allocate the outputs themselves.
+    ///
+    /// # Errors
+    /// [`RunError::MemoryLimit`].
+    pub fn check_memory_limit(
+        &self,
+        limit: usize,
+        threads: usize,
+        allocates_outputs: bool,
+    ) -> Result<(), RunError> {
         check_limit(limit, &self.forecast(), &self.loops, threads, allocates_outputs)
     }
 

@@ -271,12 +271,10 @@ impl Executor<'_> {
             let step_stride = self.plan.operands[stores + access].step_stride;
             let steps = Run { count: walk.steps, stride: step_stride };
             // SAFETY: the runs of this tile lie in the access's array, the register holds a block.
-            unsafe {
-                for_each_run(runs, steps, size, |block_offset, offset, steps, run| {
-                    let to = self.slots[access].wrapping_add(block_offset);
-                    gather(to, source.wrapping_offset(offset), steps, run, size);
-                });
-            }
+            for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
+                let to = self.slots[access].wrapping_add(block_offset);
+                gather(to, source.wrapping_offset(offset), steps, run, size);
+            });
             self.gathered[access] = Gathered { source, count };
         }
     }
@@ -299,55 +297,100 @@ impl Executor<'_> {
                 _ => &whole[..],
             };
             // SAFETY: the runs of this tile lie in the store's array, the slot holds a block.
-            unsafe {
-                for_each_run(runs, steps, size, |block_offset, offset, steps, run| {
-                    let from = from.wrapping_add(block_offset);
-                    scatter(to.wrapping_offset(offset), from, steps, run, size);
-                });
-            }
+            for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
+                let from = from.wrapping_add(block_offset);
+                scatter(to.wrapping_offset(offset), from, steps, run, size);
+            });
         }
     }
 }
 
+/// The most levels of a tile's runs: one for the steps, and axes of at least two elements in a block.
+const MOST_LEVELS: usize = 1 + REGISTER_BYTES.ilog2() as usize;
+
 /// Calls `each` with the two innermost levels of a tile's runs at every position of the outer ones:
 /// the offset in the block, the offset in memory, and the two levels.
-unsafe fn for_each_run(
+fn for_each_run(
     runs: &[Run],
     steps: Run,
     element_size: usize,
     mut each: impl FnMut(usize, isize, Run, Run),
 ) {
     let once = Run { count: 1, stride: 0 };
-    // One run a step: the steps continue it (`merge_runs`), or it is a single element.
     let [first, rest @ ..] = runs else { return };
-    let mut levels: Vec<Run> = Vec::with_capacity(runs.len() + 1);
-    match rest {
-        [] => levels.push(Run { count: first.count * steps.count, ..*first }),
-        _ if first.count == 1 => levels.push(steps),
-        _ => levels.push(Run { count: first.count * steps.count, ..*first }),
-    }
-    levels.extend_from_slice(rest);
-    let run = levels.pop().unwrap_or(once);
-    let inner_steps = levels.pop().unwrap_or(once);
+    let mut levels = [once; MOST_LEVELS];
+    // One run a step: the steps continue it (`merge_runs`), or it is a single element.
+    levels[0] = match first.count == 1 && !rest.is_empty() {
+        true => steps,
+        false => Run { count: first.count * steps.count, ..*first },
+    };
+    levels[1..runs.len()].copy_from_slice(rest);
+    let (outer, inner_steps, run) = match &levels[..runs.len()] {
+        [outer @ .., steps, run] => (outer, *steps, *run),
+        _ => (&[][..], once, levels[0]),
+    };
     let block_bytes = run.count * inner_steps.count * element_size;
-    let mut index = vec![0; levels.len()];
+    let mut index = [0; MOST_LEVELS];
     let (mut block_offset, mut offset) = (0, 0isize);
     loop {
         each(block_offset, offset, inner_steps, run);
         block_offset += block_bytes;
-        let mut level = levels.len();
+        let mut level = outer.len();
         loop {
             if level == 0 {
                 return;
             }
             level -= 1;
             index[level] += 1;
-            offset += levels[level].stride;
-            if index[level] < levels[level].count {
+            offset += outer[level].stride;
+            if index[level] < outer[level].count {
                 break;
             }
-            offset -= levels[level].stride * levels[level].count as isize;
+            offset -= outer[level].stride * outer[level].count as isize;
             index[level] = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The offsets in memory of all elements, in the order of the block.
+    fn offsets(runs: &[Run], steps: Run) -> Vec<isize> {
+        let mut found = Vec::new();
+        for_each_run(runs, steps, 1, |block_offset, offset, steps, run| {
+            assert_eq!(block_offset, found.len());
+            for step in 0..steps.count as isize {
+                let along = |i: usize| offset + step * steps.stride + i as isize * run.stride;
+                found.extend((0..run.count).map(along));
+            }
+        });
+        found
+    }
+
+    #[test]
+    fn as_many_levels_as_a_block_can_have() {
+        let steps = Run { count: 1, stride: 0 };
+        // The bits of the position in the block, in reverse: no two levels merge.
+        let bits = REGISTER_BYTES.ilog2();
+        let mut runs = vec![Run { count: 1, stride: 0 }];
+        runs.extend((0..bits).map(|bit| Run { count: 2, stride: 1 << bit }));
+        let reversed = |position: usize| (position.reverse_bits() >> (usize::BITS - bits)) as isize;
+        let expected: Vec<isize> = (0..REGISTER_BYTES).map(reversed).collect();
+        assert_eq!(offsets(&runs, steps), expected);
+    }
+
+    #[test]
+    fn steps_continue_the_first_run_or_lie_around_it() {
+        let steps = Run { count: 3, stride: 100 };
+        let run = |count, stride| Run { count, stride };
+        assert_eq!(offsets(&[run(1, 100)], steps), [0, 100, 200]);
+        assert_eq!(offsets(&[run(2, 50)], steps), [0, 50, 100, 150, 200, 250]);
+        assert_eq!(offsets(&[run(1, 0), run(2, 7)], steps), [0, 7, 100, 107, 200, 207]);
+        assert_eq!(
+            offsets(&[run(1, 0), run(2, 30), run(2, -1)], run(2, 100)),
+            [0, -1, 30, 29, 100, 99, 130, 129]
+        );
     }
 }

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::ops::ControlFlow;
 
+use crate::order::Order;
+
 /// Hears how many elements have been computed since the last call, from any thread; stops the run by
 /// `Break`.
 pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
@@ -25,6 +27,8 @@ pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 /// ```
 #[derive(Clone, Copy)]
 pub struct RunOptions<'a> {
+    /// In which order the elements of new outputs lie.
+    pub order: Order,
     /// The most bytes that the run may hold beside the arrays it is given; a run that would hold more
     /// is refused before anything is allocated.
     ///
@@ -36,15 +40,16 @@ pub struct RunOptions<'a> {
 }
 
 impl Default for RunOptions<'_> {
-    /// No limit, nobody listens.
+    /// Row-major, no limit, nobody listens.
     fn default() -> Self {
-        RunOptions { memory_limit: None, progress: &|_| ControlFlow::Continue(()) }
+        RunOptions { order: Order::C, memory_limit: None, progress: &|_| ControlFlow::Continue(()) }
     }
 }
 
 impl fmt::Debug for RunOptions<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut options = formatter.debug_struct("RunOptions");
+        options.field("order", &self.order);
         options.field("memory_limit", &self.memory_limit).finish_non_exhaustive()
     }
 }

@@ -3,13 +3,14 @@
 use core::cell::RefCell;
 use std::sync::Arc;
 
+use indim::Order;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::casting::Casting;
 use crate::error::program_error;
-use crate::layout::Order;
+use crate::layout::parse_order;
 use crate::numpy_api::{Caller, NumpyArray, Recognised};
 use crate::operand::Operand;
 use crate::program::{Compiled, Target};
@@ -136,7 +137,7 @@ pub(crate) fn evaluate<'py>(
     _frame_depth: usize,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (order, casting) = (Order::parse(order)?, Casting::parse(casting)?);
+    let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
     let cached =
         program_of_text(py, ex, Rule::parse(rule)?).map_err(|error| program_error(py, &error))?;
     check_keywords(&cached, kwargs)?;
@@ -227,7 +228,7 @@ pub(crate) fn validate<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let check = || -> PyResult<()> {
-        let (order, casting) = (Order::parse(order)?, Casting::parse(casting)?);
+        let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
         let cached = program_of_text(py, ex, Rule::parse(rule)?)
             .map_err(|error| program_error(py, &error))?;
         check_keywords(&cached, kwargs)?;

@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use indim::Order;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -13,7 +14,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use crate::casting::Casting;
 use crate::error::program_error;
 use crate::evaluate::output_array;
-use crate::layout::Order;
+use crate::layout::parse_order;
 use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, OperandType};
 use crate::program::{Compiled, Target};
@@ -413,7 +414,7 @@ impl<'py> Options<'py> {
             match (key.cast::<PyString>()?.to_cow()?.as_ref(), given) {
                 ("out", given) => options.out = given,
                 ("order", None) | ("casting", None) => {}
-                ("order", Some(order)) => options.order = Order::parse(&text_of(&order)?)?,
+                ("order", Some(order)) => options.order = parse_order(&text_of(&order)?)?,
                 ("casting", Some(casting)) => {
                     options.casting = Casting::parse(&text_of(&casting)?)?
                 }

@@ -34,7 +34,9 @@ mod _indim {
     #[pymodule_export]
     use crate::jit::CompiledFunction;
     #[pymodule_export]
-    use crate::pool::{_forget_threads, get_num_threads, keep_memory, set_num_threads};
+    use crate::pool::{
+        _forget_threads, get_num_threads, keep_memory, limit_memory, set_num_threads,
+    };
     #[pymodule_export]
     use crate::recorder::Recorder;
     #[pymodule_export]

@@ -1,8 +1,10 @@
-//! The threads that compute: one pool, made when it is first needed, whose size users choose.
+//! The threads that compute: one pool, made when it is first needed, whose size users choose; and how
+//! much memory a run may hold.
 //!
 //! The lock is only taken while attached to the interpreter, which a fork is too: no child finds it
 //! held. A child has none of its parent's threads; it forgets the pool and makes its own.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
@@ -89,4 +91,18 @@ pub(crate) fn _forget_threads() {
 #[pyfunction]
 pub(crate) fn keep_memory(py: Python<'_>, bytes: usize) {
     py.detach(|| indim::keep_memory(bytes));
+}
+
+/// The most bytes that a run may hold beside its inputs; `usize::MAX` for no limit.
+static MEMORY_LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+pub(crate) fn memory_limit() -> Option<usize> {
+    Some(MEMORY_LIMIT.load(Ordering::Relaxed)).filter(|&limit| limit != usize::MAX)
+}
+
+/// Refuses, by `MemoryError`, every later run that would hold more bytes beside its inputs; `None` lifts
+/// the limit.
+#[pyfunction]
+pub(crate) fn limit_memory(bytes: Option<usize>) {
+    MEMORY_LIMIT.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);
 }

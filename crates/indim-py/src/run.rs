@@ -5,11 +5,10 @@ use core::time::Duration;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use indim::{ArrayView, ArrayViewMut, Progress, RunError, RunOptions};
+use indim::{ArrayView, ArrayViewMut, Order, Progress, RunError, RunOptions};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::layout::Order;
 use crate::numpy_api::NumpyArray;
 use crate::operand::Operand;
 use crate::pool;
@@ -39,34 +38,53 @@ pub(crate) fn run<'py>(
             Operand::Number(_) => None,
         })
         .collect();
+    let views: Vec<ArrayView<'_>> = inputs.iter().map(|array| array.view()).collect();
     let outputs: Vec<NumpyArray<'py>> = match outputs {
         Some(outputs) => outputs.to_vec(),
         None => {
+            check_memory(compiled)?;
             let types = compiled.executable.outputs();
-            let new = types.iter().map(|array_type| {
-                let strides = order.strides(array_type, &inputs);
+            let strides = compiled.executable.output_strides(order, &views);
+            let new = types.iter().zip(&strides).map(|(array_type, strides)| {
                 NumpyArray::uninitialised(py, array_type, strides.as_deref())
             });
             new.collect::<PyResult<_>>()?
         }
     };
-    let views: Vec<ArrayView<'_>> = inputs.iter().map(|array| array.view()).collect();
     let mut views_mut: Vec<ArrayViewMut<'_>> =
         outputs.iter().map(NumpyArray::view_mut).collect::<PyResult<_>>()?;
     if compiled.is_parallel {
         run_in_pool(py, compiled, &views, &mut views_mut)?;
     } else if compiled.bytes < DETACH_BYTES {
-        compiled.executable.run_into(&views, &mut views_mut).map_err(run_error)?;
+        run_here(compiled, &views, &mut views_mut).map_err(run_error)?;
     } else {
-        py.detach(|| compiled.executable.run_into(&views, &mut views_mut)).map_err(run_error)?;
+        py.detach(|| run_here(compiled, &views, &mut views_mut)).map_err(run_error)?;
     }
     drop(views_mut);
     Ok(outputs)
 }
 
+/// Refuses a run into new arrays that would hold more than [`pool::memory_limit`].
+fn check_memory(compiled: &Compiled) -> PyResult<()> {
+    let Some(limit) = pool::memory_limit() else { return Ok(()) };
+    let threads = if compiled.is_parallel { pool::get_num_threads() } else { 1 };
+    compiled.executable.check_memory_limit(limit, threads, true).map_err(run_error)
+}
+
+fn run_here(
+    compiled: &Compiled,
+    inputs: &[ArrayView<'_>],
+    outputs: &mut [ArrayViewMut<'_>],
+) -> Result<(), RunError> {
+    let options = RunOptions { memory_limit: pool::memory_limit(), ..RunOptions::default() };
+    compiled.executable.run_into_with(inputs, outputs, &options)
+}
+
 fn run_error(error: RunError) -> PyErr {
     match error {
-        RunError::Memory(error) => PyMemoryError::new_err(error.to_string()),
+        RunError::Memory(_) | RunError::MemoryLimit { .. } => {
+            PyMemoryError::new_err(error.to_string())
+        }
         error => PyValueError::new_err(error.to_string()),
     }
 }
@@ -91,7 +109,8 @@ fn run_in_pool(
         pool.in_place_scope(|scope| {
             scope.spawn(|_| {
                 let _announce = Announce(&finished);
-                let options = RunOptions { progress, ..RunOptions::default() };
+                let memory_limit = pool::memory_limit();
+                let options = RunOptions { progress, memory_limit, ..RunOptions::default() };
                 result = compiled.executable.run_into_with(inputs, outputs, &options);
             });
             while !finished.wait(SIGNAL_INTERVAL) {

@@ -314,3 +314,48 @@ def test_subclasses_of_arrays(tmp_path):
     indim.evaluate("x + 1", x=np.arange(4.0), out=mapped)
     result = indim.evaluate("mapped * 2")
     assert type(result) is np.ndarray and result.tolist() == [2, 4, 6, 8]
+
+
+def test_a_run_beyond_the_memory_limit_is_refused():
+    a, b = np.ones((1 << 15, 1)), np.ones(1 << 15)
+    big = indim.jit(lambda a, b: a + b)
+    try:
+        indim.limit_memory(1 << 30)
+        for run in (lambda: indim.evaluate("a + b", a=a, b=b), lambda: big(a, b)):
+            with pytest.raises(MemoryError, match=r"the limit is 1073741824; .* output 0, f64\[32768, 32768\]"):
+                run()
+        x = np.arange(12.0)
+        np.testing.assert_array_equal(indim.evaluate("x + x"), x + x)
+        # What is given does not count; what has to be copied does.
+        indim.limit_memory(32 * 1024)
+        x = np.arange(1e4)
+        out = np.empty_like(x)
+        assert indim.evaluate("x + 1", out=out) is out
+        with pytest.raises(MemoryError, match="output 0"):
+            indim.evaluate("y + 1", local_dict={"y": out[:-1]}, out=out[1:])
+    finally:
+        indim.limit_memory(None)
+    np.testing.assert_array_equal(indim.evaluate("y + 1", local_dict={"y": out[:-1]}), out[:-1] + 1)
+
+
+def placed(random, shape):
+    """An array of this shape whose axes lie in memory in a random order, some reversed or repeated."""
+    order = random.permutation(len(shape)) if random.random() < 0.7 else np.arange(len(shape))
+    array = random.random([shape[axis] for axis in order]).transpose(np.argsort(order))
+    flips = tuple(slice(None, None, -1 if random.random() < 0.15 else 1) for _ in shape)
+    array = array[flips]
+    repeated = tuple(slice(0, 1) if random.random() < 0.07 else slice(None) for _ in shape)
+    return np.broadcast_to(array[repeated], shape)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_order_k_is_that_of_numpy(seed):
+    random = np.random.default_rng(seed)
+    shape = tuple(random.integers(2, 5, size=random.integers(2, 6)))
+    missing = random.integers(0, 2)
+    x = placed(random, shape)
+    y = placed(random, tuple(1 if random.random() < 0.2 else size for size in shape[missing:]))
+    expected = np.add(x, y)
+    result = indim.evaluate("x + y")
+    np.testing.assert_array_equal(result, expected)
+    assert result.strides == expected.strides

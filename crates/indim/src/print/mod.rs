@@ -34,6 +34,12 @@ pub fn array_text(buffer: &Buffer) -> String {
     if shape.contains(&0) {
         return "[]".to_owned();
     }
+    if !buffer.is_row_major() {
+        return match buffer.to_row_major() {
+            Ok(copy) => array_text(&copy),
+            Err(error) => format!("<{} cannot be printed: {error}>", buffer.array_type()),
+        };
+    }
     let layout = Layout::new(shape);
     let shown = layout.shown();
     let format = elements_format(buffer, &shown, shape.is_scalar());
