@@ -8,7 +8,8 @@ use std::fs;
 
 use common::{bytes, data, dense, shape};
 use indim::print::array_text;
-use indim::{ArrayType, ArrayView, Buffer, DType, bf16, row_major_strides};
+use indim::{ArrayType, ArrayView, Buffer, CompileOptions, DType, GraphBuilder, Order, RunOptions};
+use indim::{bf16, compile, row_major_strides};
 
 /// An array and its text.
 struct Case {
@@ -80,4 +81,18 @@ fn a_summary_of_many_axes_stays_small() {
     sizes[..4].copy_from_slice(&[7, 7, 7, 7]);
     let array_type = ArrayType::new(DType::U8, sizes);
     assert_eq!(array_text(&buffer(array_type, &[5; 2401])).matches('5').count(), 6 * 6 * 6 * 6);
+}
+
+#[test]
+fn a_result_in_another_order_prints_the_same() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
+    let graph = b.finish(&[-x]).unwrap();
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let x = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let inputs = [ArrayView::from_slice([2, 3], &x).unwrap()];
+    let options = RunOptions { order: Order::F, ..RunOptions::default() };
+    let result = executable.run_with(&inputs, &options).unwrap();
+    assert!(!result[0].is_row_major());
+    assert_eq!(array_text(&result[0]), "[[-1. -2. -3.]\n [-4. -5. -6.]]");
 }
