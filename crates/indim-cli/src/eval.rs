@@ -11,8 +11,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use indim::explain::broadcasts;
 use indim::files::{write_npy, write_npy_to};
 use indim::print::array_text;
-use indim::{ArrayType, ArrayView, Buffer, CompileOptions, Executable, Level, compile};
+use indim::{ArrayType, ArrayView, Buffer, CompileOptions, Executable, Level, RunOptions, compile};
 
+use crate::byte_size::parse_byte_size;
 use crate::expression::{build_graph, parse_expression};
 use crate::failure::Failure;
 use crate::output::{print, warn_of_outer_products};
@@ -47,6 +48,9 @@ pub(crate) struct Eval {
     /// How many threads compute; all processors when absent.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
+    /// Refuse a run that would hold more memory beside its inputs: bytes, or a number with KiB, MiB, GiB or TiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_byte_size)]
+    memory_limit: Option<usize>,
     /// Warn of outer products, where the result is far larger than every operand.
     #[arg(long)]
     warn_outer_product: bool,
@@ -62,7 +66,7 @@ impl Eval {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0).into());
         let pool = threads.build().map_err(|error| format!("error[threads]: {error}"))?;
         let views: Vec<ArrayView<'_>> = sources.iter().map(|(_, source)| source.view()).collect();
-        let result = pool.install(|| run_with_bar(&executable, &views))?;
+        let result = pool.install(|| run_with_bar(&executable, &views, self.memory_limit))?;
         Ok(self.deliver(&result)?)
     }
 
@@ -103,7 +107,11 @@ impl Eval {
 }
 
 /// Runs, with a bar on the terminal when it takes long enough for one to be seen.
-fn run_with_bar(executable: &Executable, inputs: &[ArrayView<'_>]) -> Result<Buffer, String> {
+fn run_with_bar(
+    executable: &Executable,
+    inputs: &[ArrayView<'_>],
+    memory_limit: Option<usize>,
+) -> Result<Buffer, String> {
     let points: usize = executable
         .nests()
         .iter()
@@ -118,9 +126,10 @@ fn run_with_bar(executable: &Executable, inputs: &[ArrayView<'_>]) -> Result<Buf
         }
         ControlFlow::Continue(())
     };
-    let results = executable.run_with_progress(inputs, &progress);
+    let options = RunOptions { memory_limit, progress: &progress };
+    let results = executable.run_with(inputs, &options);
     bar.finish_and_clear();
-    let mut results = results.map_err(|error| format!("error[run]: {error}"))?;
+    let mut results = results.map_err(|error| format!("error[{}]: {error}", error.code()))?;
     Ok(results.remove(0))
 }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bare;
+mod byte_size;
 mod convert;
 mod eval;
 mod explain;

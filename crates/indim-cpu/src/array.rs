@@ -49,6 +49,19 @@ pub enum ArrayError {
     },
 }
 
+impl ArrayError {
+    /// A stable name of the kind of error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            ArrayError::TooLarge(error) => error.code(),
+            ArrayError::OutOfMemory { .. } => "out-of-memory",
+            ArrayError::StrideCount { .. } => "stride-count",
+            ArrayError::OutOfBounds { .. } => "out-of-bounds",
+            ArrayError::SharedElements { .. } => "shared-elements",
+        }
+    }
+}
+
 impl fmt::Display for ArrayError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

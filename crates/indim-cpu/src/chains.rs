@@ -44,6 +44,8 @@ pub(crate) enum Link {
     Save(usize),
     /// `op` on the accumulator alone.
     Unary(Op),
+    /// The accumulator, converted to bools, is the mask.
+    Test,
     /// `op` on the accumulator and a value: it becomes the accumulator, or the mask if `op` compares;
     /// a selection goes by the mask.
     Binary {
@@ -153,26 +155,42 @@ enum Kind {
     Binary(Op),
     /// An operation of two operands whose result is the mask.
     Compare(Op),
+    /// A conversion to bool, whose result is the mask.
+    Test,
     /// The first operand is the mask.
     Select,
+}
+
+impl Kind {
+    fn sets_mask(self) -> bool {
+        matches!(self, Kind::Compare(_) | Kind::Test)
+    }
 }
 
 impl ChainStep {
     /// None for an instruction that is not cheap.
     fn of(instruction: &Instruction) -> Option<ChainStep> {
-        let Compute::Elementwise(op) = instruction.compute else {
-            let is_source = chain_sources(instruction.dtype).contains(&instruction.operand_dtype);
-            return is_source
-                .then_some(ChainStep { kind: Kind::Convert, dtype: instruction.dtype });
-        };
-        let dtype = instruction.operand_dtype;
-        let kind = match instruction.operands.len() {
-            1 => Kind::Unary(op),
-            3 => Kind::Select,
-            _ if instruction.dtype != dtype => Kind::Compare(op),
-            _ => Kind::Binary(op),
-        };
-        chain_operations(dtype).contains(&op).then_some(ChainStep { kind, dtype })
+        let (from, to) = (instruction.operand_dtype, instruction.dtype);
+        match instruction.compute {
+            Compute::Elementwise(op) => {
+                let kind = match instruction.operands.len() {
+                    1 => Kind::Unary(op),
+                    3 => Kind::Select,
+                    _ if from != to => Kind::Compare(op),
+                    _ => Kind::Binary(op),
+                };
+                chain_operations(from).contains(&op).then_some(ChainStep { kind, dtype: from })
+            }
+            Compute::Convert if to == DType::Bool => {
+                let has_chains = !chain_operations(from).is_empty();
+                has_chains.then_some(ChainStep { kind: Kind::Test, dtype: from })
+            }
+            Compute::Convert => {
+                let is_source = chain_sources(to).contains(&from);
+                is_source.then_some(ChainStep { kind: Kind::Convert, dtype: to })
+            }
+            Compute::Bitcast => None,
+        }
     }
 }
 
@@ -194,7 +212,7 @@ impl Finder<'_> {
         loop {
             let mut line = Line::new(self, &members);
             line.compute(root);
-            if matches!(step.kind, Kind::Compare(_)) {
+            if step.kind.sets_mask() {
                 line.links.push(Link::WriteMask);
             }
             if line.links.len() <= MAXIMUM_LINKS {
@@ -243,8 +261,8 @@ impl Finder<'_> {
     /// A mask can be used only once, because it is not saved.
     fn is_alike(&self, index: usize, dtype: DType, is_mask: bool) -> bool {
         self.steps[index].is_some_and(|step| {
-            let is_compare = matches!(step.kind, Kind::Compare(_));
-            step.dtype == dtype && is_compare == is_mask && (!is_mask || self.uses[index] == 1)
+            let sets_mask = step.kind.sets_mask();
+            step.dtype == dtype && sets_mask == is_mask && (!is_mask || self.uses[index] == 1)
         })
     }
 }
@@ -377,6 +395,10 @@ impl<'a> Line<'a> {
                 let (operand, accumulator_is_second) = self.bring_pair(operands[0], operands[1]);
                 self.links.push(Link::Binary { op, operand, accumulator_is_second });
             }
+            Kind::Test => {
+                self.bring(operands[0]);
+                self.links.push(Link::Test);
+            }
             Kind::Select => self.select(operands),
         }
         self.release(operands);
@@ -466,6 +488,7 @@ mod tests {
             Link::LoadMask(local) => format!("?{local}"),
             Link::Save(index) => format!(">s{index}"),
             Link::Unary(op) => op.to_string(),
+            Link::Test => "bool".to_owned(),
             Link::Binary { op, operand, accumulator_is_second: true } => format!("{operand}{op}"),
             Link::Binary { op, operand, .. } => format!("{op}{operand}"),
             Link::WriteMask => "!".to_owned(),
@@ -518,6 +541,12 @@ mod tests {
             tasks("where(x < y, x * y, x) + where(x < y, y, x)"),
             "[a0 lta1 !] [a0 mula1 ?t0 selecta0 >s0 a1 ?t0 selecta0 s0add]"
         );
+    }
+
+    #[test]
+    fn a_conversion_to_bool_sets_the_mask() {
+        assert_eq!(tasks("where(x - y, x, y)"), "[a0 suba1 bool a0 selecta1]");
+        assert_eq!(tasks("bool(x)"), "[a0 bool !]");
     }
 
     #[test]

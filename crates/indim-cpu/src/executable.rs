@@ -1,20 +1,21 @@
 //! Executables: a graph compiled for this machine, to be run on arrays.
 
-use core::fmt;
-use core::ops::ControlFlow;
-
 use indim_graph::lower::loop_nest::{Access, BufferId, LoopNest, LoopProgram};
 use indim_graph::lower::lower;
 use indim_graph::{Array, ArrayType, DType, Graph, GraphError, optimize};
 
 use crate::array::{ArrayError, ArrayView, ArrayViewMut, Buffer, row_major_strides};
 use crate::execute::Bases;
+use crate::forecast::{Forecast, check_limit};
 use crate::in_place::{overlap, written_over_inputs};
 use crate::kernel::convert_kernel;
 use crate::level::Level;
 use crate::parallel;
 use crate::plan::Plan;
 use crate::program::Program;
+use crate::run_error::RunError;
+use crate::run_options::RunOptions;
+use crate::scratch::{ScratchLayout, array_bytes};
 use crate::wiring::Wiring;
 
 /// How a graph is compiled.
@@ -30,115 +31,6 @@ impl Default for CompileOptions {
     /// The highest level of this processor, with passes.
     fn default() -> Self {
         CompileOptions { level: Level::detect(), optimize: true }
-    }
-}
-
-/// What a run will read, write and hold, known before anything is allocated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Forecast {
-    /// The bytes of the inputs, each counted once however often it is broadcast.
-    pub bytes_read: usize,
-    /// The bytes of the outputs.
-    pub bytes_written: usize,
-    /// The bytes held between nests.
-    pub temporary_bytes: usize,
-    /// The bytes of the registers that each thread holds while it computes.
-    pub register_bytes: usize,
-}
-
-impl Forecast {
-    /// The most memory that a run into new memory holds beside the inputs, with one thread.
-    pub fn peak_bytes(&self) -> usize {
-        self.bytes_written.saturating_add(self.temporary_bytes).saturating_add(self.register_bytes)
-    }
-}
-
-/// Hears how many elements have been computed since the last call, from any thread; stops the run by
-/// `Break`.
-pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
-
-/// Why a run did not start, or stopped.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum RunError {
-    /// There is not one input per parameter.
-    InputCount {
-        /// The number of parameters.
-        expected: usize,
-        /// The number of inputs.
-        given: usize,
-    },
-    /// An input is not of its parameter's type.
-    InputType {
-        /// The parameter's name.
-        name: String,
-        /// The parameter's type.
-        expected: ArrayType,
-        /// The input's type.
-        given: ArrayType,
-    },
-    /// There is not one array per output.
-    OutputCount {
-        /// The number of outputs.
-        expected: usize,
-        /// The number of arrays.
-        given: usize,
-    },
-    /// An array is not of its output's type.
-    OutputType {
-        /// The output's position.
-        output: usize,
-        /// The output's type.
-        expected: ArrayType,
-        /// The array's type.
-        given: ArrayType,
-    },
-    /// Elements of one output share memory, or the memory between the first and the last byte of one
-    /// output overlaps that of another.
-    OutputsOverlap {
-        /// The position of one.
-        first: usize,
-        /// The position of the other; the same for one whose own elements share memory.
-        second: usize,
-    },
-    /// Memory for outputs or temporaries.
-    Memory(ArrayError),
-    /// `progress` stopped the run; the caller's outputs may have been written in part.
-    Stopped,
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::InputCount { expected, given } => {
-                write!(formatter, "{given} inputs were given for {expected} parameters")
-            }
-            RunError::InputType { name, expected, given } => {
-                write!(formatter, "parameter `{name}` is {expected}, the input is {given}")
-            }
-            RunError::OutputCount { expected, given } => {
-                write!(formatter, "{given} arrays were given for {expected} outputs")
-            }
-            RunError::OutputType { output, expected, given } => {
-                write!(formatter, "output {output} is {expected}, the array for it is {given}")
-            }
-            RunError::OutputsOverlap { first, second } if first == second => {
-                write!(formatter, "elements of output {first} share memory")
-            }
-            RunError::OutputsOverlap { first, second } => {
-                write!(formatter, "outputs {first} and {second} share memory")
-            }
-            RunError::Memory(error) => write!(formatter, "{error}"),
-            RunError::Stopped => formatter.write_str("the run was stopped"),
-        }
-    }
-}
-
-impl core::error::Error for RunError {}
-
-impl From<ArrayError> for RunError {
-    fn from(error: ArrayError) -> Self {
-        RunError::Memory(error)
     }
 }
 
@@ -166,6 +58,7 @@ pub struct Executable {
     programs: Vec<Program>,
     /// The plan of each program when every array is dense; `None` where there is nothing to do.
     dense_plans: Vec<Option<(Plan, Wiring)>>,
+    scratch: ScratchLayout,
     parameter_names: Vec<String>,
     level: Level,
 }
@@ -185,6 +78,7 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Gr
     let dense_plans = programs.iter().map(|program| plan(program, dense, &[])).collect();
     let names = 0..graph.parameters().len();
     Ok(Executable {
+        scratch: ScratchLayout::new(&loops),
         loops,
         programs,
         dense_plans,
@@ -259,16 +153,21 @@ impl Executable {
 
     /// What a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
-        let bytes = |types: &[ArrayType]| -> usize {
-            let size = |t: &ArrayType| t.shape.byte_count(t.dtype.size()).unwrap_or(usize::MAX);
-            types.iter().map(size).fold(0, usize::saturating_add)
+        let is_read = |index: usize| {
+            let mut accesses = self.programs.iter().flat_map(Program::accesses);
+            accesses.any(|access| access.buffer == BufferId::Parameter(index))
         };
-        let counters: Vec<ArrayType> =
-            self.loops.counters.iter().map(|&(dtype, n)| ArrayType::new(dtype, [n])).collect();
+        let parameters = self.loops.parameters.iter().enumerate();
+        let read = parameters.filter(|&(index, _)| is_read(index)).map(|(_, t)| array_bytes(t));
         Forecast {
-            bytes_read: bytes(&self.loops.parameters),
-            bytes_written: bytes(&self.loops.outputs),
-            temporary_bytes: bytes(&self.loops.temporaries).saturating_add(bytes(&counters)),
+            bytes_read: read.fold(0, usize::saturating_add),
+            bytes_written: self
+                .loops
+                .outputs
+                .iter()
+                .map(array_bytes)
+                .fold(0, usize::saturating_add),
+            temporary_bytes: self.scratch.bytes,
             register_bytes: self.programs.iter().map(Program::register_bytes).max().unwrap_or(0),
         }
     }
@@ -280,26 +179,26 @@ impl Executable {
     /// # Errors
     /// When an input does not fit, or memory cannot be had.
     pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Buffer>, RunError> {
-        self.run_with_progress(inputs, &|_| ControlFlow::Continue(()))
+        self.run_with(inputs, &RunOptions::default())
     }
 
-    /// As [`Executable::run`]; `progress` hears how many elements have been computed since the last
-    /// call, and may stop the run.
+    /// As [`Executable::run`], with options.
     ///
     /// # Errors
-    /// As [`Executable::run`].
-    pub fn run_with_progress(
+    /// As [`Executable::run`]; when the limit of memory does not suffice, or `progress` stops the run.
+    pub fn run_with(
         &self,
         inputs: &[ArrayView<'_>],
-        progress: &Progress<'_>,
+        options: &RunOptions<'_>,
     ) -> Result<Vec<Buffer>, RunError> {
         self.check_inputs(inputs)?;
+        self.check_memory(options, true)?;
         // SAFETY: the nests write every element of every output.
         let allocate = |t: &ArrayType| unsafe { Buffer::uninitialised(t.clone()) };
         let mut buffers: Vec<Buffer> =
             self.loops.outputs.iter().map(allocate).collect::<Result<_, _>>()?;
         let mut outputs: Vec<ArrayViewMut<'_>> = buffers.iter_mut().map(Buffer::view_mut).collect();
-        self.execute(inputs, &mut outputs, &[], progress)?;
+        self.execute(inputs, &mut outputs, &[], options)?;
         drop(outputs);
         Ok(buffers)
     }
@@ -317,19 +216,19 @@ impl Executable {
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
     ) -> Result<(), RunError> {
-        self.run_into_with_progress(inputs, outputs, &|_| ControlFlow::Continue(()))
+        self.run_into_with(inputs, outputs, &RunOptions::default())
     }
 
-    /// As [`Executable::run_into`]; `progress` hears how many elements have been computed since the last
-    /// call, and may stop the run.
+    /// As [`Executable::run_into`], with options.
     ///
     /// # Errors
-    /// As [`Executable::run_into`].
-    pub fn run_into_with_progress(
+    /// As [`Executable::run_into`]; when the limit of memory does not suffice, or `progress` stops the
+    /// run, after which outputs may have been written in part.
+    pub fn run_into_with(
         &self,
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
-        progress: &Progress<'_>,
+        options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
@@ -338,16 +237,28 @@ impl Executable {
             inputs.iter().any(|input| overlap(&range, &input.address_range()))
         });
         if !overlaps_input {
-            return self.execute(inputs, outputs, &[], progress);
+            self.check_memory(options, false)?;
+            return self.execute(inputs, outputs, &[], options);
         }
         if let Some(is_over_input) = written_over_inputs(&self.programs, inputs, outputs) {
-            return self.execute(inputs, outputs, &is_over_input, progress);
+            self.check_memory(options, false)?;
+            return self.execute(inputs, outputs, &is_over_input, options);
         }
-        let results = self.run_with_progress(inputs, progress)?;
+        let results = self.run_with(inputs, options)?;
         for (result, output) in results.iter().zip(outputs) {
             copy(result, output, self.level)?;
         }
         Ok(())
+    }
+
+    fn check_memory(
+        &self,
+        options: &RunOptions<'_>,
+        allocates_outputs: bool,
+    ) -> Result<(), RunError> {
+        let Some(limit) = options.memory_limit else { return Ok(()) };
+        let threads = if self.is_parallel() { rayon::current_num_threads() } else { 1 };
+        check_limit(limit, &self.forecast(), &self.loops, threads, allocates_outputs)
     }
 
     fn check_inputs(&self, inputs: &[ArrayView<'_>]) -> Result<(), RunError> {
@@ -402,21 +313,13 @@ impl Executable {
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
         is_over_input: &[bool],
-        progress: &Progress<'_>,
+        options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        // SAFETY: the nest that computes a temporary writes all of it before another reads it.
-        let allocate = |t: &ArrayType| unsafe { Buffer::uninitialised(t.clone()) };
-        let temporaries: Vec<Buffer> =
-            self.loops.temporaries.iter().map(allocate).collect::<Result<_, _>>()?;
-        let counters: Vec<Buffer> = self
-            .loops
-            .counters
-            .iter()
-            .map(|&(dtype, length)| counter(dtype, length, self.level))
-            .collect::<Result<_, _>>()?;
-        let memory =
-            Memory { inputs, outputs, constants: &self.loops.constants, temporaries, counters };
-        for (program, dense_plan) in self.programs.iter().zip(&self.dense_plans) {
+        let scratch = Scratch::new(&self.scratch)?;
+        let memory = Memory { inputs, outputs, constants: &self.loops.constants, scratch };
+        for (nest, (program, dense_plan)) in self.programs.iter().zip(&self.dense_plans).enumerate()
+        {
+            self.write_counters(nest, &memory.scratch);
             let is_dense = |access: &Access| memory.is_dense(access);
             let targets = program.stores().iter().map(|store| &store.target);
             let own_plan;
@@ -435,12 +338,55 @@ impl Executable {
             // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
             // and temporaries overlap nothing, but for outputs over an input, of which the wiring
             // knows; the level was detected.
-            let flow = unsafe { parallel::run(program, plan, wiring, &Bases(&bases), progress) };
+            let flow =
+                unsafe { parallel::run(program, plan, wiring, &Bases(&bases), options.progress) };
             if flow.is_break() {
                 return Err(RunError::Stopped);
             }
         }
         Ok(())
+    }
+
+    /// Writes the counters that `nest` is the first to read.
+    fn write_counters(&self, nest: usize, scratch: &Scratch<'_>) {
+        for (index, &(dtype, length)) in self.loops.counters.iter().enumerate() {
+            if self.scratch.counter_nests[index] == nest {
+                // SAFETY: the layout has room for so many elements, which nobody uses yet.
+                unsafe { write_counter(scratch.counter(index), dtype, length, self.level) }
+            }
+        }
+    }
+}
+
+/// The memory of a run's temporaries and counters.
+struct Scratch<'a> {
+    layout: &'a ScratchLayout,
+    first: *mut u8,
+    /// Owns the memory; `None` when there is none.
+    _buffer: Option<Buffer>,
+}
+
+impl<'a> Scratch<'a> {
+    fn new(layout: &'a ScratchLayout) -> Result<Self, ArrayError> {
+        let bytes = layout.bytes;
+        if bytes == 0 {
+            return Ok(Scratch { layout, first: core::ptr::null_mut(), _buffer: None });
+        }
+        if isize::try_from(bytes).is_err() {
+            return Err(ArrayError::OutOfMemory { bytes });
+        }
+        // SAFETY: the nest that computes a temporary writes all of it before another reads it, and
+        // counters are written before the first nest that reads them.
+        let mut buffer = unsafe { Buffer::uninitialised(ArrayType::new(DType::U8, [bytes]))? };
+        Ok(Scratch { layout, first: buffer.as_mut_ptr().as_ptr(), _buffer: Some(buffer) })
+    }
+
+    fn temporary(&self, index: usize) -> *mut u8 {
+        self.first.wrapping_add(self.layout.temporaries[index])
+    }
+
+    fn counter(&self, index: usize) -> *mut u8 {
+        self.first.wrapping_add(self.layout.counters[index])
     }
 }
 
@@ -449,8 +395,7 @@ struct Memory<'a, 'i, 'o> {
     inputs: &'a [ArrayView<'i>],
     outputs: &'a mut [ArrayViewMut<'o>],
     constants: &'a [Array],
-    temporaries: Vec<Buffer>,
-    counters: Vec<Buffer>,
+    scratch: Scratch<'a>,
 }
 
 impl Memory<'_, '_, '_> {
@@ -459,8 +404,8 @@ impl Memory<'_, '_, '_> {
             BufferId::Parameter(index) => self.inputs[index].first(),
             BufferId::Output(index) => self.outputs[index].first(),
             BufferId::Constant(index) => ArrayView::from_array(&self.constants[index]).first(),
-            BufferId::Counter(index) => self.counters[index].view().first(),
-            BufferId::Temporary(index) => self.temporaries[index].view().first(),
+            BufferId::Counter(index) => self.scratch.counter(index),
+            BufferId::Temporary(index) => self.scratch.temporary(index),
         }
     }
 
@@ -482,14 +427,14 @@ impl Memory<'_, '_, '_> {
     }
 }
 
-/// The numbers 0, 1, 2, ... in `dtype`.
-fn counter(dtype: DType, length: usize, level: Level) -> Result<Buffer, RunError> {
+/// Writes the numbers 0, 1, 2, ... in `dtype`.
+///
+/// # Safety
+/// There is room for `length` elements from `first` on, which nobody else uses.
+unsafe fn write_counter(first: *mut u8, dtype: DType, length: usize, level: Level) {
     const BLOCK: usize = 1024;
     let kernel = convert_kernel(DType::U64, dtype, level)
         .expect("invariant: lowering admits only evaluated types");
-    // SAFETY: the loop below writes every element.
-    let mut buffer = unsafe { Buffer::uninitialised(ArrayType::new(dtype, [length]))? };
-    let first = buffer.view_mut().first();
     let mut numbers = [0u64; BLOCK];
     for start in (0..length).step_by(BLOCK) {
         let count = BLOCK.min(length - start);
@@ -498,7 +443,6 @@ fn counter(dtype: DType, length: usize, level: Level) -> Result<Buffer, RunError
         // SAFETY: `count` numbers are read, and as many elements written from `start` on.
         unsafe { kernel(first.wrapping_add(start * dtype.size()), [source; 3], count) }
     }
-    Ok(buffer)
 }
 
 /// Copies a result into a view of the same type that may have any strides.
@@ -511,6 +455,6 @@ fn copy(from: &Buffer, to: &mut ArrayViewMut<'_>, level: Level) -> Result<(), Ru
         .expect("invariant: the result's type exists");
     let options = CompileOptions { level, optimize: false };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");
-    executable
-        .execute(&[from.view()], core::slice::from_mut(to), &[], &|_| ControlFlow::Continue(()))
+    let options = RunOptions::default();
+    executable.execute(&[from.view()], core::slice::from_mut(to), &[], &options)
 }

@@ -5,10 +5,10 @@ use core::ops::{ControlFlow, Range};
 use indim_graph::lower::loop_nest::Access;
 use rayon::prelude::*;
 
-use crate::executable::Progress;
 use crate::execute::{Bases, run_tiles};
 use crate::plan::Plan;
 use crate::program::Program;
+use crate::run_options::Progress;
 use crate::wiring::Wiring;
 
 /// Below this much work, measured in bytes moved, a second thread costs more than it saves.

@@ -48,6 +48,7 @@ pub(crate) struct SlotLink {
 enum Action {
     Load(DType),
     Save,
+    Test,
     Apply { op: Op, accumulator_is_second: bool },
     WriteMask,
 }
@@ -59,6 +60,7 @@ impl SlotLink {
             Action::Load(dtype) => Code::load(dtype, form),
             Action::WriteMask => Code::MASK_WRITTEN,
             Action::Save => Code::SAVED,
+            Action::Test => Code::TESTED,
             Action::Apply { op, accumulator_is_second } => {
                 Code::apply(op, form, accumulator_is_second)
             }
@@ -251,6 +253,7 @@ fn slot_link(nest: &LoopNest, chain: &Chain, link: &Link) -> SlotLink {
         Link::Binary { op, operand, accumulator_is_second } => {
             (Action::Apply { op, accumulator_is_second }, Some(operand))
         }
+        Link::Test => (Action::Test, None),
         Link::WriteMask => (Action::WriteMask, None),
     };
     match operand {
@@ -405,6 +408,7 @@ impl Program {
             Link::LoadMask(local) => format!("mask {}", self.name(*local)),
             Link::Save(index) => format!("save s{index}"),
             Link::Unary(op) => op.to_string(),
+            Link::Test => "bool".to_owned(),
             Link::Binary { op, operand, accumulator_is_second: true } => {
                 format!("{op} {} ·", name(operand))
             }

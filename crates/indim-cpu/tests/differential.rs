@@ -90,3 +90,18 @@ fn a_builder_keeps_its_values_after_a_graph_is_made() {
     b.parameter("q", DType::F64, [7]).unwrap();
     assert_eq!(b.neg(y).unwrap().array_type().unwrap().to_string(), "f32[3]");
 }
+
+#[test]
+fn the_bits_of_a_whole_number_are_no_conversion() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::I32, [100]).unwrap();
+    let one = b.constant(Array::new([], vec![1.0f32]).unwrap());
+    let sum = b.add(b.bitcast(x, DType::F32).unwrap(), one, &[]).unwrap();
+    let graph = b.finish(&[sum]).unwrap();
+    let bits = (0u8..100).map(|i| (f32::from(i) * 0.25).to_bits().cast_signed()).collect();
+    let arguments = [Array::new([100], bits).unwrap()];
+    let expected = evaluate(&graph, &arguments).unwrap();
+    let inputs = [ArrayView::from_array(&arguments[0])];
+    let results = compile(&graph, &CompileOptions::default()).unwrap().run(&inputs).unwrap();
+    assert_eq!(results[0].to_array(), expected[0]);
+}

@@ -77,7 +77,7 @@ fn inputs_may_change_places() {
 
 #[test]
 fn an_input_that_is_also_read_elsewhere_is_copied() {
-    // Row 0 and, reversed, every row of `x` beside `x` itself.
+    // `x` is read in another order than the result is written.
     let transposed = of_two(|b, [x, y]| {
         let flat = b.reshape(x, [50, 60]).unwrap();
         let turned = b.transpose(flat, &[1, 0]).unwrap();

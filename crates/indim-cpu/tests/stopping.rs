@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use indim_cpu::{ArrayView, CompileOptions, Executable, RunError, compile};
+use indim_cpu::{ArrayView, CompileOptions, Executable, RunError, RunOptions, compile};
 use indim_graph::{DType, GraphBuilder};
 
 const LENGTH: usize = 1 << 24;
@@ -27,7 +27,8 @@ fn a_run_stops_between_pieces_and_says_so() {
             ControlFlow::Break(())
         };
         let view = ArrayView::from_slice([LENGTH], &x).unwrap();
-        let result = pool.install(|| executable.run_with_progress(&[view], &stop));
+        let options = RunOptions { progress: &stop, ..RunOptions::default() };
+        let result = pool.install(|| executable.run_with(&[view], &options));
         assert_eq!(result.unwrap_err(), RunError::Stopped);
         assert!(done.into_inner() < LENGTH);
     }
@@ -43,7 +44,8 @@ fn progress_counts_every_element_once() {
         ControlFlow::Continue(())
     };
     let view = ArrayView::from_slice([LENGTH], &x).unwrap();
-    let result = executable.run_with_progress(&[view], &count).unwrap();
+    let options = RunOptions { progress: &count, ..RunOptions::default() };
+    let result = executable.run_with(&[view], &options).unwrap();
     assert_eq!(done.into_inner(), LENGTH);
     assert!(result[0].elements::<f32>().unwrap().iter().all(|&y| y == -1.0));
 }

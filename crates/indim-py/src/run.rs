@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use indim::{ArrayView, ArrayViewMut, Progress, RunError};
+use indim::{ArrayView, ArrayViewMut, Progress, RunError, RunOptions};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
@@ -91,7 +91,8 @@ fn run_in_pool(
         pool.in_place_scope(|scope| {
             scope.spawn(|_| {
                 let _announce = Announce(&finished);
-                result = compiled.executable.run_into_with_progress(inputs, outputs, progress);
+                let options = RunOptions { progress, ..RunOptions::default() };
+                result = compiled.executable.run_into_with(inputs, outputs, &options);
             });
             while !finished.wait(SIGNAL_INTERVAL) {
                 signal = Python::attach(|py| py.check_signals());

@@ -233,3 +233,24 @@ fn outer_products_are_warned_of_on_request() {
     assert!(run.stderr.starts_with("warning[outer-product]: `mul`"), "{}", run.stderr);
     assert_eq!(run.stdout, indim(&["eval", expression]).stdout);
 }
+
+#[test]
+fn a_run_beyond_the_memory_limit_is_refused() {
+    let expression = ["eval", "a + b", "a=f32[[1],[2]]", "b=f32[1,2,3]"];
+    let with_limit = |limit: &'static str| {
+        let mut arguments = expression.to_vec();
+        arguments.extend(["--memory-limit", limit]);
+        arguments
+    };
+    assert_eq!(succeeds(&with_limit("1MiB")), "[[2. 3. 4.]\n [3. 4. 5.]]\n");
+    let error = fails(&with_limit("20B"));
+    assert!(error.starts_with("error[memory-limit]: the run needs "), "{error}");
+    assert!(error.contains(" bytes of memory, the limit is 20; the largest piece is "), "{error}");
+
+    // Four times 2^40 bytes, which no machine of today has.
+    let iota = "iota(f32, [1048576, 1048576], axis=0)";
+    let error = fails(&["eval", iota, "--memory-limit", "2GiB"]);
+    let largest = "output 0, f32[1048576, 1048576], with 4398046511104 bytes";
+    assert!(error.contains(largest), "{error}");
+    assert_eq!(indim(&["eval", iota, "--memory-limit", "2 apples"]).code, Some(2));
+}

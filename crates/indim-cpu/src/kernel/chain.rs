@@ -49,11 +49,15 @@ pub(crate) enum Form {
 }
 
 impl Code {
+    const TEST: u16 = u16::MAX - 2;
     const SAVE: u16 = u16::MAX - 1;
     const WRITE_MASK: u16 = u16::MAX;
 
     /// The accumulator is written to the operand, a place of [`ACCUMULATOR_BYTES`].
     pub(crate) const SAVED: Code = Code(Code::SAVE);
+
+    /// The accumulator, converted to bools, becomes the mask.
+    pub(crate) const TESTED: Code = Code(Code::TEST);
 
     /// The mask is the result: the last link of a chain of comparisons.
     pub(crate) const MASK_WRITTEN: Code = Code(Code::WRITE_MASK);
@@ -524,6 +528,7 @@ macro_rules! define_chains {
                             <bool as LoadCodes>::BLOCK => mask = unsafe { load::<bool, LENGTH>(operand) },
                             // SAFETY: the caller's promise for these codes.
                             <bool as LoadCodes>::SINGLE => mask = [unsafe { load_single(operand) }; LENGTH],
+                            Code::TEST => mask = each(x, ConvertTo::<bool>::convert),
                             // SAFETY: the caller's promise for this code.
                             Code::SAVE => unsafe { store(operand.cast_mut(), <$type>::narrow::<I, LENGTH>(x)) },
                             Code::WRITE_MASK => {

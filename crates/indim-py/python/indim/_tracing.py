@@ -201,7 +201,7 @@ class Tracer:
         try:
             return self._step(_UFUNC_NAMES.get(name, name), operands)
         except ExprError as error:
-            if error.code != "unknown-function":
+            if error.code not in ("unknown-function", "not-element-wise"):
                 raise
         raise TypeError(f"numpy.{name} cannot be traced; indim has no operation of this name")
 

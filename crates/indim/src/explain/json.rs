@@ -30,7 +30,8 @@ pub(super) fn explanation(explanation: &Explanation) -> String {
         "broadcast_bytes_stand_for": stands_for,
         "bytes_written": forecast.bytes_written,
         "temporary_bytes": forecast.temporary_bytes,
-        "peak_bytes": forecast.peak_bytes(),
+        "register_bytes": forecast.register_bytes,
+        "peak_bytes": forecast.peak_bytes(1),
     })
     .to_string()
 }
