@@ -14,6 +14,7 @@
 //! only where the accumulator is written: no operation here lets the bits of a NaN show in anything
 //! but a NaN. Which instructions become chains is decided in `chains.rs`.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use indim_graph::operations::*;
@@ -405,6 +406,44 @@ fn choose<T: Element, const LENGTH: usize>(
     results
 }
 
+/// How a link reads its operand and rounds its result. Methods, because a closure is not always
+/// inlined, and then it is compiled without the instructions of the level.
+struct Lanes<T, I, const LENGTH: usize> {
+    operand: *const u8,
+    types: PhantomData<(T, I)>,
+}
+
+impl<T: ChainElement, I: Instructions, const LENGTH: usize> Lanes<T, I, LENGTH> {
+    /// # Safety
+    /// `operand` is valid for reads by those of the methods that are called; the processor has the
+    /// instructions `I`.
+    #[inline(always)]
+    unsafe fn of(operand: *const u8) -> Self {
+        Lanes { operand, types: PhantomData }
+    }
+
+    /// An element for each of the accumulator.
+    #[inline(always)]
+    fn block(&self) -> [T::Lane; LENGTH] {
+        // SAFETY: promised where this was made.
+        unsafe { T::widen::<I, LENGTH>(load(self.operand)) }
+    }
+
+    /// One element for all.
+    #[inline(always)]
+    fn single(&self) -> [T::Lane; LENGTH] {
+        // SAFETY: promised where this was made.
+        [unsafe { load_single::<T>(self.operand) }.widen_single(); LENGTH]
+    }
+
+    /// The nearest values of the element type.
+    #[inline(always)]
+    fn rounded(&self, x: [T::Lane; LENGTH]) -> [T::Lane; LENGTH] {
+        // SAFETY: promised where this was made.
+        unsafe { T::rounded::<I, LENGTH>(x) }
+    }
+}
+
 macro_rules! define_chains {
     ($(
         $variant:ident $type:ident $module:ident $body:ident
@@ -488,19 +527,11 @@ macro_rules! define_chains {
                     let mut mask = [false; LENGTH];
                     for link in links {
                         let operand = link.operand.wrapping_add(first * link.kind.stride);
-                        let block = || {
-                            // SAFETY: the caller's promise for the codes that call this.
-                            unsafe { <$type>::widen::<I, LENGTH>(load(operand)) }
-                        };
-                        let single = || {
-                            // SAFETY: the caller's promise for the codes that call this.
-                            [unsafe { load_single::<$type>(operand) }.widen_single(); LENGTH]
-                        };
                         // SAFETY: the caller's promise.
-                        let round = |x| unsafe { <$type>::rounded::<I, LENGTH>(x) };
+                        let lanes = unsafe { Lanes::<$type, I, LENGTH>::of(operand) };
                         match link.kind.code.0 {
-                            <$type as LoadCodes>::BLOCK => x = block(),
-                            <$type as LoadCodes>::SINGLE => x = single(),
+                            <$type as LoadCodes>::BLOCK => x = lanes.block(),
+                            <$type as LoadCodes>::SINGLE => x = lanes.single(),
                             $(
                                 <$source as LoadCodes>::BLOCK => {
                                     // SAFETY: the caller's promise for this code.
@@ -535,57 +566,57 @@ macro_rules! define_chains {
                                 // SAFETY: the caller's promise, for a piece of the destination.
                                 return unsafe { store(destination.wrapping_add(first), mask) };
                             }
-                            <Select as Codes>::BLOCK => x = choose(&mask, &x, block(), meaning::$module::select),
-                            <Select as Codes>::SINGLE => x = choose(&mask, &x, single(), meaning::$module::select),
+                            <Select as Codes>::BLOCK => x = choose(&mask, &x, lanes.block(), meaning::$module::select),
+                            <Select as Codes>::SINGLE => x = choose(&mask, &x, lanes.single(), meaning::$module::select),
                             <Select as Codes>::BLOCK_FIRST => {
-                                x = choose(&mask, &x, block(), |mask, x, y| meaning::$module::select(mask, y, x))
+                                x = choose(&mask, &x, lanes.block(), |mask, x, y| meaning::$module::select(mask, y, x))
                             }
                             <Select as Codes>::SINGLE_FIRST => {
-                                x = choose(&mask, &x, single(), |mask, x, y| meaning::$module::select(mask, y, x))
+                                x = choose(&mask, &x, lanes.single(), |mask, x, y| meaning::$module::select(mask, y, x))
                             }
-                            <Eq as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::eq),
-                            <Eq as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::eq),
-                            <Ne as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::ne),
-                            <Ne as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::ne),
-                            <Lt as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::lt),
-                            <Lt as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::lt),
-                            <Le as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::le),
-                            <Le as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::le),
-                            <Gt as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::gt),
-                            <Gt as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::gt),
-                            <Ge as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::ge),
-                            <Ge as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::ge),
+                            <Eq as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::eq),
+                            <Eq as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::eq),
+                            <Ne as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::ne),
+                            <Ne as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::ne),
+                            <Lt as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::lt),
+                            <Lt as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::lt),
+                            <Le as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::le),
+                            <Le as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::le),
+                            <Gt as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::gt),
+                            <Gt as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::gt),
+                            <Ge as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::ge),
+                            <Ge as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::ge),
                             $(
                                 <$commutative as Codes>::BLOCK => {
- x = with(&x, block(), meaning::$module::$commutative_name);
- if <$commutative as Codes>::IS_INEXACT { x = round(x); }
- },
+                                    x = with(&x, lanes.block(), meaning::$module::$commutative_name);
+                                    if <$commutative as Codes>::IS_INEXACT { x = lanes.rounded(x); }
+                                }
                                 <$commutative as Codes>::SINGLE => {
- x = with(&x, single(), meaning::$module::$commutative_name);
- if <$commutative as Codes>::IS_INEXACT { x = round(x); }
- },
+                                    x = with(&x, lanes.single(), meaning::$module::$commutative_name);
+                                    if <$commutative as Codes>::IS_INEXACT { x = lanes.rounded(x); }
+                                }
                             )*
                             $(
                                 <$ordered as Codes>::BLOCK => {
- x = with(&x, block(), meaning::$module::$ordered_name);
- if <$ordered as Codes>::IS_INEXACT { x = round(x); }
- },
+                                    x = with(&x, lanes.block(), meaning::$module::$ordered_name);
+                                    if <$ordered as Codes>::IS_INEXACT { x = lanes.rounded(x); }
+                                }
                                 <$ordered as Codes>::SINGLE => {
- x = with(&x, single(), meaning::$module::$ordered_name);
- if <$ordered as Codes>::IS_INEXACT { x = round(x); }
- },
+                                    x = with(&x, lanes.single(), meaning::$module::$ordered_name);
+                                    if <$ordered as Codes>::IS_INEXACT { x = lanes.rounded(x); }
+                                }
                                 <$ordered as Codes>::BLOCK_FIRST => {
-                                    x = with(&x, block(), |x, y| meaning::$module::$ordered_name(y, x));
- if <$ordered as Codes>::IS_INEXACT { x = round(x); }
+                                    x = with(&x, lanes.block(), |x, y| meaning::$module::$ordered_name(y, x));
+                                    if <$ordered as Codes>::IS_INEXACT { x = lanes.rounded(x); }
                                 }
                                 <$ordered as Codes>::SINGLE_FIRST => {
-                                    x = with(&x, single(), |x, y| meaning::$module::$ordered_name(y, x));
- if <$ordered as Codes>::IS_INEXACT { x = round(x); }
+                                    x = with(&x, lanes.single(), |x, y| meaning::$module::$ordered_name(y, x));
+                                    if <$ordered as Codes>::IS_INEXACT { x = lanes.rounded(x); }
                                 }
                             )*
                             $(<$unary as Codes>::BLOCK => {
                                 x = each(x, meaning::$module::$unary_name);
-                                if <$unary as Codes>::IS_INEXACT { x = round(x); }
+                                if <$unary as Codes>::IS_INEXACT { x = lanes.rounded(x); }
                             })*
                             _ => {}
                         }
