@@ -15,7 +15,7 @@ pub struct Level(Kind);
 pub(crate) enum Kind {
     /// What every processor of the target has: SSE2 on x86-64, NEON on aarch64.
     Baseline,
-    /// AVX2 with fused multiply-add.
+    /// AVX2 with fused multiply-add and conversions of f16.
     Avx2,
     /// AVX-512 F, BW, DQ and VL.
     Avx512,
@@ -59,6 +59,7 @@ impl Level {
 fn is_available(kind: Kind) -> bool {
     let has_avx2 = || {
         std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("f16c")
             && std::arch::is_x86_feature_detected!("fma")
             && std::arch::is_x86_feature_detected!("bmi1")
             && std::arch::is_x86_feature_detected!("bmi2")

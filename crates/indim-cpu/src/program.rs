@@ -10,7 +10,7 @@ use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNes
 use indim_graph::{ArrayType, DType, Op};
 
 use crate::chains::{Chain, Link, Operand, Task, find_chains};
-use crate::kernel::chain::{ACCUMULATOR_BYTES, ChainFn, Code, Form, NARROW_BYTES};
+use crate::kernel::chain::{ACCUMULATOR_BYTES, ChainFn, Code, Form, chain_minimum};
 use crate::kernel::{KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel};
 use crate::level::Level;
 
@@ -150,7 +150,7 @@ impl Program {
     /// if a kernel reads an access: kernels want blocks.
     pub(crate) fn minimum_row(&self) -> Option<usize> {
         let accumulator = |task: &Task| match task {
-            Task::Chain(chain) => Some(NARROW_BYTES / chain.dtype.size()),
+            Task::Chain(chain) => Some(chain_minimum(chain.dtype)),
             Task::Kernel(_) => None,
         };
         let minimum = self.tasks.iter().filter_map(accumulator).max();

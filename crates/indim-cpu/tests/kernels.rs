@@ -327,3 +327,64 @@ fn a_level_is_read_by_its_name_and_only_if_the_processor_has_it() {
     let message = "sse9".parse::<Level>().unwrap_err().to_string();
     assert!(message.starts_with("`sse9` is not a level of this processor; it has baseline"));
 }
+
+/// Runs the conversion over `operands` at every level; the results must be those of the definition.
+fn check_conversion<A: ConvertTo<B>, B: Element>(operands: &[A::Stored]) {
+    let from = |&stored: &A::Stored| A::from_stored(stored);
+    let expected = stored(operands.iter().map(|operand| from(operand).convert()));
+    for &level in Level::available() {
+        let kernel = convert_kernel(A::DTYPE, B::DTYPE, level).unwrap();
+        let mut results = vec![GUARD; expected.len()];
+        let sources = [operands.as_ptr().cast(), core::ptr::null(), core::ptr::null()];
+        // SAFETY: as many results as operands, in another allocation; the processor has the level.
+        unsafe { kernel(results.as_mut_ptr(), sources, operands.len()) }
+        let size = B::DTYPE.size();
+        let differs = (0..operands.len()).find(|index| {
+            let bytes = index * size..(index + 1) * size;
+            results[bytes.clone()] != expected[bytes]
+        });
+        if let Some(index) = differs {
+            let operand = &stored(core::iter::once(from(&operands[index])));
+            panic!("{} to {} at {level}: {operand:02x?}", A::DTYPE, B::DTYPE);
+        }
+    }
+}
+
+/// All `f32` with these upper bits; the lower ones run in steps of `step`.
+fn floats(upper: core::ops::Range<u32>, step: usize) -> Vec<f32> {
+    let lower = |upper: u32| (0..1 << 16).step_by(step).map(move |lower| upper << 16 | lower);
+    upper.flat_map(lower).map(f32::from_bits).collect()
+}
+
+#[test]
+fn every_half_widens_by_its_definition() {
+    let bits: Vec<u16> = (0..=u16::MAX).collect();
+    check_conversion::<f16, f32>(
+        &bits.iter().map(|&bits| f16::from_bits(bits)).collect::<Vec<_>>(),
+    );
+    check_conversion::<bf16, f32>(
+        &bits.iter().map(|&bits| bf16::from_bits(bits)).collect::<Vec<_>>(),
+    );
+}
+
+/// Every sign and exponent, and of the significand what lies at and beside the ties of either type:
+/// multiples of 2^12, the lower bits zero, all or only the last one set. NaNs among them.
+#[test]
+fn floats_at_and_beside_ties_narrow_by_their_definition() {
+    let floats: Vec<f32> = floats(0..1 << 16, 1 << 12)
+        .into_iter()
+        .flat_map(|x| [0, 1, 0xfff].map(|lower| f32::from_bits(x.to_bits() | lower)))
+        .collect();
+    check_conversion::<f32, f16>(&floats);
+    check_conversion::<f32, bf16>(&floats);
+}
+
+#[test]
+#[ignore = "all 2^32 floats: a minute in a release build"]
+fn every_float_narrows_by_its_definition() {
+    for upper in (0..1 << 16).step_by(16) {
+        let floats = floats(upper..upper + 16, 1);
+        check_conversion::<f32, f16>(&floats);
+        check_conversion::<f32, bf16>(&floats);
+    }
+}

@@ -3,15 +3,17 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use indim_graph::{Binary, ConvertTo, Element, FromWide, Ternary, Unary, Widened};
+use indim_graph::{Binary, ConvertTo, DType, Element, FromWide, Ternary, Unary, Widened, f16};
+
+use super::instructions::Instructions;
 
 /// What a kernel does with a block.
 pub(super) trait Body {
     /// Reads `count` elements from each of `sources` and writes as many results to `destination`.
     ///
     /// # Safety
-    /// As [`super::KernelFn`].
-    unsafe fn run(destination: *mut u8, sources: [*const u8; 3], count: usize);
+    /// As [`super::KernelFn`], where the level has the instructions `I`.
+    unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize);
 }
 
 /// An element in memory that need not be aligned.
@@ -56,7 +58,7 @@ pub(super) struct UnaryBody<O, T>(PhantomData<(O, T)>);
 
 impl<O: Unary<T>, T: Element> Body for UnaryBody<O, T> {
     #[inline(always)]
-    unsafe fn run(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         // SAFETY: the caller's promise.
         let (places, x) =
             unsafe { (places::<O::Result>(destination, count), elements::<T>(sources[0], count)) };
@@ -71,7 +73,7 @@ pub(super) struct BinaryBody<O, T>(PhantomData<(O, T)>);
 
 impl<O: Binary<T>, T: Element> Body for BinaryBody<O, T> {
     #[inline(always)]
-    unsafe fn run(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         // SAFETY: the caller's promise.
         let (places, [x, y]) = unsafe {
             let operands = [sources[0], sources[1]].map(|source| elements::<T>(source, count));
@@ -88,7 +90,7 @@ pub(super) struct TernaryBody<O, T>(PhantomData<(O, T)>);
 
 impl<O: Ternary<T>, T: Element> Body for TernaryBody<O, T> {
     #[inline(always)]
-    unsafe fn run(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         // SAFETY: the caller's promise.
         let (places, first, [x, y]) = unsafe {
             let operands = [sources[1], sources[2]].map(|source| elements::<T>(source, count));
@@ -106,7 +108,21 @@ pub(super) struct ConvertBody<A, B>(PhantomData<(A, B)>);
 
 impl<A: ConvertTo<B>, B: Element> Body for ConvertBody<A, B> {
     #[inline(always)]
-    unsafe fn run(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+        match (A::DTYPE, B::DTYPE) {
+            (DType::F16, DType::F32) => {
+                // SAFETY: the caller's promise, for these types.
+                unsafe {
+                    I::widen_f16(destination.cast(), sources[0].cast(), count);
+                    return make_canonical::<f32>(destination, count);
+                }
+            }
+            // SAFETY: the caller's promise, for these types.
+            (DType::F32, DType::F16) => unsafe {
+                return narrow_to_f16::<I>(destination, sources[0], count);
+            },
+            _ => {}
+        }
         // SAFETY: the caller's promise.
         let (places, x) =
             unsafe { (places::<B>(destination, count), elements::<A>(sources[0], count)) };
@@ -121,7 +137,11 @@ pub(super) struct WidenBody<T>(PhantomData<T>);
 
 impl<T: Widened> Body for WidenBody<T> {
     #[inline(always)]
-    unsafe fn run(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+        if T::DTYPE == DType::F16 {
+            // SAFETY: the caller's promise, for this type.
+            return unsafe { I::widen_f16(destination.cast(), sources[0].cast(), count) };
+        }
         // SAFETY: the caller's promise.
         let (places, x) =
             unsafe { (places::<T::Wide>(destination, count), elements::<T>(sources[0], count)) };
@@ -136,12 +156,43 @@ pub(super) struct NarrowBody<T, Wide>(PhantomData<(T, Wide)>);
 
 impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
     #[inline(always)]
-    unsafe fn run(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+        if T::DTYPE == DType::F16 {
+            // SAFETY: the caller's promise, for this type.
+            return unsafe { narrow_to_f16::<I>(destination, sources[0], count) };
+        }
         // SAFETY: the caller's promise.
         let (places, x) =
             unsafe { (places::<T>(destination, count), elements::<Wide>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
             place.write(Unaligned(T::from_wide(x.get()).to_stored()));
         }
+    }
+}
+
+/// Narrows `f32` elements to `f16`.
+///
+/// # Safety
+/// As [`Body::run`].
+#[inline(always)]
+unsafe fn narrow_to_f16<I: Instructions>(destination: *mut u8, source: *const u8, count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        I::narrow_f16(destination.cast(), source.cast(), count);
+        make_canonical::<f16>(destination, count);
+    }
+}
+
+/// Replaces NaNs by the canonical one.
+///
+/// # Safety
+/// `elements` is valid for reads and writes of `count` elements.
+#[inline(always)]
+unsafe fn make_canonical<T: Element>(elements: *mut u8, count: usize) {
+    // SAFETY: the caller's promise; elements need not be aligned.
+    let elements: &mut [Unaligned<T>] =
+        unsafe { core::slice::from_raw_parts_mut(elements.cast(), count) };
+    for element in elements {
+        *element = Unaligned(element.get().canonical().to_stored());
     }
 }

@@ -14,12 +14,15 @@
 //! only where the accumulator is written: no operation here lets the bits of a NaN show in anything
 //! but a NaN. Which instructions become chains is decided in `chains.rs`.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use indim_graph::operations::*;
-use indim_graph::{ConvertTo, DType, Element, Law, Op, meaning};
+use indim_graph::{ConvertTo, DType, Element, Law, Op, bf16, f16, meaning};
 
 use super::block::Unaligned;
+use super::chain_element::ChainElement;
+use super::instructions::Instructions;
 
 /// The most bytes of an accumulator: 8 vector registers of AVX-512.
 pub(crate) const ACCUMULATOR_BYTES: usize = 512;
@@ -113,6 +116,8 @@ trait Codes {
     const SINGLE: u16 = code(Self::OP, Form::Single, false);
     const BLOCK_FIRST: u16 = code(Self::OP, Form::Block, true);
     const SINGLE_FIRST: u16 = code(Self::OP, Form::Single, true);
+    /// Whether a result may need more bits than the operands have.
+    const IS_INEXACT: bool = !matches!(Self::OP, Op::Max | Op::Min | Op::Neg | Op::Abs);
 }
 
 /// What a link does, whatever the addresses.
@@ -160,14 +165,14 @@ pub(crate) type ChainFn = unsafe fn(destination: *mut u8, links: &mut [Link], ro
 
 /// The chains of one element type.
 pub(super) trait ChainBody {
-    /// The type of the accumulator's elements.
-    type Element: Element;
+    /// The type of the elements that are read and written.
+    type Element: ChainElement;
 
     /// Takes one accumulator, a wide or a narrow one, through `links`, from element `first` on.
     ///
     /// # Safety
-    /// As [`ChainFn`], for an accumulator full of elements.
-    unsafe fn run_piece<const IS_WIDE: bool>(
+    /// As [`ChainFn`], for an accumulator full of elements, where the level has the instructions `I`.
+    unsafe fn run_piece<I: Instructions, const IS_WIDE: bool>(
         destination: *mut u8,
         links: &[Link],
         first: usize,
@@ -177,21 +182,22 @@ pub(super) trait ChainBody {
     /// Runs all rows; by wide accumulators where they fit, if there are registers for them.
     ///
     /// # Safety
-    /// As [`ChainFn`].
+    /// As [`ChainFn`], where the level has the instructions `I`.
     #[inline(always)]
-    unsafe fn run<const IS_WIDE: bool>(mut destination: *mut u8, links: &mut [Link], rows: Rows) {
+    unsafe fn run<I: Instructions>(mut destination: *mut u8, links: &mut [Link], rows: Rows) {
         let size = size_of::<Self::Element>();
-        let [narrow, wide] = [NARROW_BYTES / size, ACCUMULATOR_BYTES / size];
+        let lane_size = size_of::<<Self::Element as ChainElement>::Lane>();
+        let [narrow, wide] = [NARROW_BYTES / lane_size, ACCUMULATOR_BYTES / lane_size];
         for _ in 0..rows.count {
             let streams = rows.streams && destination.addr().is_multiple_of(size);
             // SAFETY: the caller's promise, for one of the rows.
             unsafe {
                 match rows.elements {
-                    count if count < narrow => run_short::<Self>(destination, links, count),
-                    count if IS_WIDE && count >= wide => {
-                        run_row::<Self, true>(destination, links, count, wide, streams);
+                    count if count < narrow => run_short::<Self, I>(destination, links, count),
+                    count if I::HAS_WIDE_REGISTERS && count >= wide => {
+                        run_row::<Self, I, true>(destination, links, count, wide, streams);
                     }
-                    count => run_row::<Self, false>(destination, links, count, narrow, streams),
+                    count => run_row::<Self, I, false>(destination, links, count, narrow, streams),
                 }
             }
             destination = destination.wrapping_offset(rows.step);
@@ -212,7 +218,7 @@ pub(super) trait ChainBody {
 /// As [`ChainFn`], for one row of `count` elements, which are `length` or more; if it `streams`, a line
 /// begins with an element.
 #[inline(always)]
-unsafe fn run_row<B: ChainBody + ?Sized, const IS_WIDE: bool>(
+unsafe fn run_row<B: ChainBody + ?Sized, I: Instructions, const IS_WIDE: bool>(
     destination: *mut u8,
     links: &[Link],
     count: usize,
@@ -237,7 +243,7 @@ unsafe fn run_row<B: ChainBody + ?Sized, const IS_WIDE: bool>(
         // SAFETY: the caller's promise; the piece lies within the `count` elements, and what is
         // streamed begins with a line.
         unsafe {
-            B::run_piece::<IS_WIDE>(to, links, from, streams && !is_elsewhere);
+            B::run_piece::<I, IS_WIDE>(to, links, from, streams && !is_elsewhere);
             if is_elsewhere {
                 let source = to.wrapping_add(first * size);
                 let place = destination.wrapping_add(first * size);
@@ -262,7 +268,11 @@ impl Piece {
 /// # Safety
 /// As [`ChainFn`]; `count` elements fill less than a narrow accumulator.
 #[inline(always)]
-unsafe fn run_short<B: ChainBody + ?Sized>(destination: *mut u8, links: &[Link], count: usize) {
+unsafe fn run_short<B: ChainBody + ?Sized, I: Instructions>(
+    destination: *mut u8,
+    links: &[Link],
+    count: usize,
+) {
     let mut copies = [const { MaybeUninit::<Piece>::uninit() }; MAXIMUM_LINKS];
     let mut copied_links = [const { MaybeUninit::<Link>::uninit() }; MAXIMUM_LINKS];
     for ((link, copy), copied_link) in links.iter().zip(&mut copies).zip(&mut copied_links) {
@@ -279,7 +289,7 @@ unsafe fn run_short<B: ChainBody + ?Sized>(destination: *mut u8, links: &[Link],
     let mut result = Piece::EMPTY;
     // SAFETY: the copies are full pieces; `count` elements are the caller's.
     unsafe {
-        B::run_piece::<false>(result.0.as_mut_ptr(), copied_links, 0, false);
+        B::run_piece::<I, false>(result.0.as_mut_ptr(), copied_links, 0, false);
         let is_mask = links.last().is_some_and(|link| link.kind.code == Code::MASK_WRITTEN);
         let size = if is_mask { size_of::<bool>() } else { size_of::<B::Element>() };
         core::ptr::copy_nonoverlapping(result.0.as_ptr(), destination, count * size);
@@ -396,13 +406,52 @@ fn choose<T: Element, const LENGTH: usize>(
     results
 }
 
+/// How a link reads its operand and rounds its result. Methods, because a closure is not always
+/// inlined, and then it is compiled without the instructions of the level.
+struct Lanes<T, I, const LENGTH: usize> {
+    operand: *const u8,
+    types: PhantomData<(T, I)>,
+}
+
+impl<T: ChainElement, I: Instructions, const LENGTH: usize> Lanes<T, I, LENGTH> {
+    /// # Safety
+    /// `operand` is valid for reads by those of the methods that are called; the processor has the
+    /// instructions `I`.
+    #[inline(always)]
+    unsafe fn of(operand: *const u8) -> Self {
+        Lanes { operand, types: PhantomData }
+    }
+
+    /// An element for each of the accumulator.
+    #[inline(always)]
+    fn block(&self) -> [T::Lane; LENGTH] {
+        // SAFETY: promised where this was made.
+        unsafe { T::widen::<I, LENGTH>(load(self.operand)) }
+    }
+
+    /// One element for all.
+    #[inline(always)]
+    fn single(&self) -> [T::Lane; LENGTH] {
+        // SAFETY: promised where this was made.
+        [unsafe { load_single::<T>(self.operand) }.widen_single(); LENGTH]
+    }
+
+    /// The nearest values of the element type.
+    #[inline(always)]
+    fn rounded(&self, x: [T::Lane; LENGTH]) -> [T::Lane; LENGTH] {
+        // SAFETY: promised where this was made.
+        unsafe { T::rounded::<I, LENGTH>(x) }
+    }
+}
+
 macro_rules! define_chains {
     ($(
         $variant:ident $type:ident $module:ident $body:ident
         commutative [$($commutative:ident $commutative_name:ident)*]
         ordered [$($ordered:ident $ordered_name:ident)*]
         unary [$($unary:ident $unary_name:ident)*]
-        converted [$($source_variant:ident $source:ident)*];
+        converted [$($source_variant:ident $source:ident)*]
+        widened [$($half_variant:ident $half:ident)*];
     )*) => {
         /// The operations that chains of elements of type `dtype` may hold.
         pub(crate) const fn chain_operations(dtype: DType) -> &'static [Op] {
@@ -418,8 +467,16 @@ macro_rules! define_chains {
         /// The element types that chains of elements of type `dtype` convert when they load them.
         pub(crate) const fn chain_sources(dtype: DType) -> &'static [DType] {
             match dtype {
-                $(DType::$variant => &[$(DType::$source_variant,)*],)*
+                $(DType::$variant => &[$(DType::$source_variant,)* $(DType::$half_variant,)*],)*
                 _ => &[],
+            }
+        }
+
+        /// The fewest elements that fill an accumulator of a chain of elements of type `dtype`.
+        pub(crate) const fn chain_minimum(dtype: DType) -> usize {
+            match dtype {
+                $(DType::$variant => NARROW_BYTES / size_of::<<$type as ChainElement>::Lane>(),)*
+                _ => NARROW_BYTES / dtype.size(),
             }
         }
 
@@ -438,19 +495,19 @@ macro_rules! define_chains {
                 type Element = $type;
 
                 #[inline(always)]
-                unsafe fn run_piece<const IS_WIDE: bool>(
+                unsafe fn run_piece<I: Instructions, const IS_WIDE: bool>(
                     destination: *mut u8,
                     links: &[Link],
                     first: usize,
                     streams: bool,
                 ) {
-                    const SIZE: usize = size_of::<$type>();
+                    const SIZE: usize = size_of::<<$type as ChainElement>::Lane>();
                     // SAFETY: the caller's promise.
                     unsafe {
                         if IS_WIDE {
-                            Self::take_through::<{ ACCUMULATOR_BYTES / SIZE }>(destination, links, first, streams);
+                            Self::take_through::<I, { ACCUMULATOR_BYTES / SIZE }>(destination, links, first, streams);
                         } else {
-                            Self::take_through::<{ NARROW_BYTES / SIZE }>(destination, links, first, streams);
+                            Self::take_through::<I, { NARROW_BYTES / SIZE }>(destination, links, first, streams);
                         }
                     }
                 }
@@ -460,27 +517,21 @@ macro_rules! define_chains {
                 /// # Safety
                 /// As [`ChainBody::run_piece`], for an accumulator of `LENGTH` elements.
                 #[inline(always)]
-                unsafe fn take_through<const LENGTH: usize>(
+                unsafe fn take_through<I: Instructions, const LENGTH: usize>(
                     destination: *mut u8,
                     links: &[Link],
                     first: usize,
                     streams: bool,
                 ) {
-                    let mut x = [<$type>::default(); LENGTH];
+                    let mut x = [<$type as ChainElement>::Lane::default(); LENGTH];
                     let mut mask = [false; LENGTH];
                     for link in links {
                         let operand = link.operand.wrapping_add(first * link.kind.stride);
-                        let block = || {
-                            // SAFETY: the caller's promise for the codes that call this.
-                            unsafe { load::<$type, LENGTH>(operand) }
-                        };
-                        let single = || {
-                            // SAFETY: the caller's promise for the codes that call this.
-                            [unsafe { load_single::<$type>(operand) }; LENGTH]
-                        };
+                        // SAFETY: the caller's promise.
+                        let lanes = unsafe { Lanes::<$type, I, LENGTH>::of(operand) };
                         match link.kind.code.0 {
-                            <$type as LoadCodes>::BLOCK => x = block(),
-                            <$type as LoadCodes>::SINGLE => x = single(),
+                            <$type as LoadCodes>::BLOCK => x = lanes.block(),
+                            <$type as LoadCodes>::SINGLE => x = lanes.single(),
                             $(
                                 <$source as LoadCodes>::BLOCK => {
                                     // SAFETY: the caller's promise for this code.
@@ -493,56 +544,85 @@ macro_rules! define_chains {
                                     x = [stored.convert(); LENGTH];
                                 }
                             )*
+                            $(
+                                <$half as LoadCodes>::BLOCK => {
+                                    // SAFETY: the caller's promise for this code.
+                                    x = unsafe { <$half>::widen::<I, LENGTH>(load(operand)) };
+                                }
+                                <$half as LoadCodes>::SINGLE => {
+                                    // SAFETY: the caller's promise for this code.
+                                    let stored = unsafe { load_single::<$half>(operand) };
+                                    x = [stored.widen_single(); LENGTH];
+                                }
+                            )*
                             // SAFETY: the caller's promise for these codes.
                             <bool as LoadCodes>::BLOCK => mask = unsafe { load::<bool, LENGTH>(operand) },
                             // SAFETY: the caller's promise for these codes.
                             <bool as LoadCodes>::SINGLE => mask = [unsafe { load_single(operand) }; LENGTH],
                             Code::TEST => mask = each(x, ConvertTo::<bool>::convert),
                             // SAFETY: the caller's promise for this code.
-                            Code::SAVE => unsafe { store(operand.cast_mut(), x) },
+                            Code::SAVE => unsafe { store(operand.cast_mut(), <$type>::narrow::<I, LENGTH>(x)) },
                             Code::WRITE_MASK => {
                                 // SAFETY: the caller's promise, for a piece of the destination.
                                 return unsafe { store(destination.wrapping_add(first), mask) };
                             }
-                            <Select as Codes>::BLOCK => x = choose(&mask, &x, block(), meaning::$module::select),
-                            <Select as Codes>::SINGLE => x = choose(&mask, &x, single(), meaning::$module::select),
+                            <Select as Codes>::BLOCK => x = choose(&mask, &x, lanes.block(), meaning::$module::select),
+                            <Select as Codes>::SINGLE => x = choose(&mask, &x, lanes.single(), meaning::$module::select),
                             <Select as Codes>::BLOCK_FIRST => {
-                                x = choose(&mask, &x, block(), |mask, x, y| meaning::$module::select(mask, y, x))
+                                x = choose(&mask, &x, lanes.block(), |mask, x, y| meaning::$module::select(mask, y, x))
                             }
                             <Select as Codes>::SINGLE_FIRST => {
-                                x = choose(&mask, &x, single(), |mask, x, y| meaning::$module::select(mask, y, x))
+                                x = choose(&mask, &x, lanes.single(), |mask, x, y| meaning::$module::select(mask, y, x))
                             }
-                            <Eq as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::eq),
-                            <Eq as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::eq),
-                            <Ne as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::ne),
-                            <Ne as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::ne),
-                            <Lt as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::lt),
-                            <Lt as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::lt),
-                            <Le as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::le),
-                            <Le as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::le),
-                            <Gt as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::gt),
-                            <Gt as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::gt),
-                            <Ge as Codes>::BLOCK => mask = with(&x, block(), meaning::$module::ge),
-                            <Ge as Codes>::SINGLE => mask = with(&x, single(), meaning::$module::ge),
+                            <Eq as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::eq),
+                            <Eq as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::eq),
+                            <Ne as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::ne),
+                            <Ne as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::ne),
+                            <Lt as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::lt),
+                            <Lt as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::lt),
+                            <Le as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::le),
+                            <Le as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::le),
+                            <Gt as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::gt),
+                            <Gt as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::gt),
+                            <Ge as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::ge),
+                            <Ge as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::ge),
                             $(
-                                <$commutative as Codes>::BLOCK => x = with(&x, block(), meaning::$module::$commutative_name),
-                                <$commutative as Codes>::SINGLE => x = with(&x, single(), meaning::$module::$commutative_name),
+                                <$commutative as Codes>::BLOCK => {
+                                    x = with(&x, lanes.block(), meaning::$module::$commutative_name);
+                                    if <$commutative as Codes>::IS_INEXACT { x = lanes.rounded(x); }
+                                }
+                                <$commutative as Codes>::SINGLE => {
+                                    x = with(&x, lanes.single(), meaning::$module::$commutative_name);
+                                    if <$commutative as Codes>::IS_INEXACT { x = lanes.rounded(x); }
+                                }
                             )*
                             $(
-                                <$ordered as Codes>::BLOCK => x = with(&x, block(), meaning::$module::$ordered_name),
-                                <$ordered as Codes>::SINGLE => x = with(&x, single(), meaning::$module::$ordered_name),
+                                <$ordered as Codes>::BLOCK => {
+                                    x = with(&x, lanes.block(), meaning::$module::$ordered_name);
+                                    if <$ordered as Codes>::IS_INEXACT { x = lanes.rounded(x); }
+                                }
+                                <$ordered as Codes>::SINGLE => {
+                                    x = with(&x, lanes.single(), meaning::$module::$ordered_name);
+                                    if <$ordered as Codes>::IS_INEXACT { x = lanes.rounded(x); }
+                                }
                                 <$ordered as Codes>::BLOCK_FIRST => {
-                                    x = with(&x, block(), |x, y| meaning::$module::$ordered_name(y, x))
+                                    x = with(&x, lanes.block(), |x, y| meaning::$module::$ordered_name(y, x));
+                                    if <$ordered as Codes>::IS_INEXACT { x = lanes.rounded(x); }
                                 }
                                 <$ordered as Codes>::SINGLE_FIRST => {
-                                    x = with(&x, single(), |x, y| meaning::$module::$ordered_name(y, x))
+                                    x = with(&x, lanes.single(), |x, y| meaning::$module::$ordered_name(y, x));
+                                    if <$ordered as Codes>::IS_INEXACT { x = lanes.rounded(x); }
                                 }
                             )*
-                            $(<$unary as Codes>::BLOCK => x = each(x, meaning::$module::$unary_name),)*
+                            $(<$unary as Codes>::BLOCK => {
+                                x = each(x, meaning::$module::$unary_name);
+                                if <$unary as Codes>::IS_INEXACT { x = lanes.rounded(x); }
+                            })*
                             _ => {}
                         }
                     }
-                    let results = each(x, Element::canonical);
+                    // SAFETY: the caller's promise.
+                    let results = unsafe { <$type>::narrow::<I, LENGTH>(each(x, Element::canonical)) };
                     let place = destination.wrapping_add(first * size_of::<$type>());
                     // SAFETY: the caller's promise, for a piece of the destination.
                     unsafe {
@@ -576,25 +656,42 @@ define_chains! {
         commutative [Add add Mul mul Max max Min min]
         ordered [Sub sub Div div]
         unary [Neg neg Abs abs Square square Sqrt sqrt]
-        converted [I8 i8 U8 u8 I16 i16 U16 u16 I32 i32];
+        converted [I8 i8 U8 u8 I16 i16 U16 u16 I32 i32]
+        widened [F16 f16 Bf16 bf16];
     F64 f64 float ChainF64
         commutative [Add add Mul mul Max max Min min]
         ordered [Sub sub Div div]
         unary [Neg neg Abs abs Square square Sqrt sqrt]
-        converted [I8 i8 U8 u8 I16 i16 U16 u16 I32 i32 F32 f32];
+        converted [I8 i8 U8 u8 I16 i16 U16 u16 I32 i32 F32 f32]
+        widened [];
+    F16 f16 float ChainF16
+        commutative [Add add Mul mul Max max Min min]
+        ordered [Sub sub Div div]
+        unary [Neg neg Abs abs Square square Sqrt sqrt]
+        converted []
+        widened [];
+    Bf16 bf16 float ChainBf16
+        commutative [Add add Mul mul Max max Min min]
+        ordered [Sub sub Div div]
+        unary [Neg neg Abs abs Square square Sqrt sqrt]
+        converted []
+        widened [];
     I32 i32 integer ChainI32
         commutative [Add add Mul mul Max max Min min And and Or or Xor xor]
         ordered [Sub sub]
         unary [Neg neg Not not]
-        converted [];
+        converted []
+        widened [];
     I64 i64 integer ChainI64
         commutative [Add add Mul mul Max max Min min And and Or or Xor xor]
         ordered [Sub sub]
         unary [Neg neg Not not]
-        converted [];
+        converted []
+        widened [];
     U8 u8 integer ChainU8
         commutative [Add add Max max Min min And and Or or Xor xor]
         ordered [Sub sub]
         unary [Not not]
-        converted [];
+        converted []
+        widened [];
 }

@@ -9,6 +9,8 @@
 
 mod block;
 pub(crate) mod chain;
+mod chain_element;
+mod instructions;
 pub mod memory;
 mod table;
 mod widened;

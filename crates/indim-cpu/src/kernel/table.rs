@@ -11,6 +11,9 @@ use indim_graph::{
 use super::KernelFn;
 use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
 use super::chain::{ChainBody, ChainFn, ChainVisitor, Link, Rows, visit_chain};
+use super::instructions::Baseline;
+#[cfg(target_arch = "x86_64")]
+use super::instructions::{Avx2, Avx512};
 use super::widened::{
     Shells, WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel,
 };
@@ -75,12 +78,6 @@ impl Lookup {
         }
     }
 }
-
-struct Baseline;
-#[cfg(target_arch = "x86_64")]
-struct Avx2;
-#[cfg(target_arch = "x86_64")]
-struct Avx512;
 
 impl Shells for Baseline {
     fn shell<B: Body>() -> KernelFn {
@@ -168,48 +165,52 @@ impl ChainVisitor for Lookup {
 /// As [`KernelFn`].
 unsafe fn baseline<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise.
-    unsafe { B::run(destination, sources, count) }
+    unsafe { B::run::<Baseline>(destination, sources, count) }
 }
 
 /// # Safety
-/// As [`KernelFn`]; the processor has AVX2.
+/// As [`KernelFn`]; the processor has AVX2 and F16C.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn avx2<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise.
-    unsafe { B::run(destination, sources, count) }
+    unsafe { B::run::<Avx2>(destination, sources, count) }
 }
 
 /// # Safety
 /// As [`KernelFn`]; the processor has AVX-512.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt"
+)]
 unsafe fn avx512<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise.
-    unsafe { B::run(destination, sources, count) }
+    unsafe { B::run::<Avx512>(destination, sources, count) }
 }
 
 /// # Safety
 /// As [`ChainFn`].
 unsafe fn baseline_chain<B: ChainBody>(destination: *mut u8, links: &mut [Link], rows: Rows) {
     // SAFETY: the caller's promise.
-    unsafe { B::run::<false>(destination, links, rows) }
+    unsafe { B::run::<Baseline>(destination, links, rows) }
 }
 
 /// # Safety
-/// As [`ChainFn`]; the processor has AVX2.
+/// As [`ChainFn`]; the processor has AVX2 and F16C.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn avx2_chain<B: ChainBody>(destination: *mut u8, links: &mut [Link], rows: Rows) {
     // SAFETY: the caller's promise.
-    unsafe { B::run::<false>(destination, links, rows) }
+    unsafe { B::run::<Avx2>(destination, links, rows) }
 }
 
 /// # Safety
 /// As [`ChainFn`]; the processor has AVX-512.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt"
+)]
 unsafe fn avx512_chain<B: ChainBody>(destination: *mut u8, links: &mut [Link], rows: Rows) {
     // SAFETY: the caller's promise.
-    unsafe { B::run::<true>(destination, links, rows) }
+    unsafe { B::run::<Avx512>(destination, links, rows) }
 }
