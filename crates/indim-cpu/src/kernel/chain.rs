@@ -10,6 +10,8 @@
 //! Beside the accumulator there is a mask, one bool for each of its elements: comparisons set it, a
 //! selection uses it, and a chain whose result is a bool ends by writing it.
 //!
+//! How the accumulator holds elements of a 16-bit float is in `chain_element.rs`.
+//!
 //! What a link computes is the definition in `indim-graph`'s `meaning/`. A NaN becomes the canonical one
 //! only where the accumulator is written: no operation here lets the bits of a NaN show in anything
 //! but a NaN. Which instructions become chains is decided in `chains.rs`.
