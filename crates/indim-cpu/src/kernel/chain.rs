@@ -10,6 +10,8 @@
 //! Beside the accumulator there is a mask, one bool for each of its elements: comparisons set it, a
 //! selection uses it, and a chain whose result is a bool ends by writing it.
 //!
+//! How the accumulator holds elements of a 16-bit float is in `chain_element.rs`.
+//!
 //! What a link computes is the definition in `indim-graph`'s `meaning/`. A NaN becomes the canonical one
 //! only where the accumulator is written: no operation here lets the bits of a NaN show in anything
 //! but a NaN. Which instructions become chains is decided in `chains.rs`.
@@ -332,34 +334,18 @@ unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T
 /// first read; so this saves a third of the traffic of a sum of two arrays too large for the caches.
 ///
 /// # Safety
-/// `place` is valid for writes of `LENGTH` elements, whole lines.
+/// `place` is valid for writes of `LENGTH` elements, whole lines; the processor has the instructions `I`.
 #[inline(always)]
-#[cfg(target_arch = "x86_64")]
-unsafe fn stream<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T; LENGTH]) {
-    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+unsafe fn stream<I: Instructions, T: Element, const LENGTH: usize>(
+    place: *mut u8,
+    accumulator: [T; LENGTH],
+) {
     let mut stored = [const { MaybeUninit::<Unaligned<T>>::uninit() }; LENGTH];
     for (stored, element) in stored.iter_mut().zip(accumulator) {
         stored.write(Unaligned(element.to_stored()));
     }
-    let (from, to) = (stored.as_ptr().cast::<__m128i>(), place.cast::<__m128i>());
-    for index in 0..size_of_val(&stored) / size_of::<__m128i>() {
-        // SAFETY: within the accumulator and the caller's lines; every processor of the target has
-        // these instructions.
-        unsafe {
-            _mm_stream_si128(to.wrapping_add(index), _mm_loadu_si128(from.wrapping_add(index)));
-        }
-    }
-}
-
-/// As [`store`]: there is no portable way past the caches.
-///
-/// # Safety
-/// As [`store`].
-#[inline(always)]
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn stream<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T; LENGTH]) {
-    // SAFETY: the caller's promise.
-    unsafe { store(place, accumulator) }
+    // SAFETY: the accumulator, and the caller's lines.
+    unsafe { I::stream(place, stored.as_ptr().cast(), size_of_val(&stored)) }
 }
 
 /// `f(x)` for each element. The `map` of arrays is not always inlined, and then it is compiled without
@@ -627,7 +613,7 @@ macro_rules! define_chains {
                     // SAFETY: the caller's promise, for a piece of the destination.
                     unsafe {
                         match streams {
-                            true => stream(place, results),
+                            true => stream::<I, _, LENGTH>(place, results),
                             false => store(place, results),
                         }
                     }

@@ -1,4 +1,5 @@
-//! What the levels can do that is not left to the compiler: conversions of `f16`. Holds unsafe code.
+//! What the levels can do that is not left to the compiler: conversions of `f16`, and writes past the
+//! caches. Holds unsafe code.
 //!
 //! The shells in `table.rs` hand the instructions of their level to the bodies they run. Rust has no
 //! stable type from which the compiler would make these conversions, and integer arithmetic takes
@@ -26,6 +27,14 @@ pub(super) trait Instructions {
     /// # Safety
     /// As [`Instructions::widen_f16`], with reads and writes exchanged.
     unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize);
+
+    /// Copies bytes past the caches, if there is a way.
+    ///
+    /// # Safety
+    /// - `destination` begins a cache line of 64 bytes; `bytes` are whole lines;
+    /// - it is valid for writes and `source` for reads of as many; they do not overlap;
+    /// - the processor has the level.
+    unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize);
 }
 
 /// What every processor of the target has.
@@ -45,6 +54,24 @@ impl Instructions for Baseline {
     unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize) {
         // SAFETY: the caller's promise.
         unsafe { narrow_singly(narrow, wide, count) }
+    }
+
+    #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
+        use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+        for first in (0..bytes).step_by(size_of::<__m128i>()) {
+            let (to, from) = (destination.wrapping_add(first), source.wrapping_add(first));
+            // SAFETY: the caller's promise; every processor of the target has these instructions.
+            unsafe { _mm_stream_si128(to.cast(), _mm_loadu_si128(from.cast())) }
+        }
+    }
+
+    #[inline(always)]
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { core::ptr::copy_nonoverlapping(source, destination, bytes) }
     }
 }
 
@@ -80,9 +107,10 @@ pub(super) use x86_64::{Avx2, Avx512};
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use core::arch::x86_64::{
-        _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128, _mm256_cvtph_ps,
-        _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps,
-        _mm256_storeu_si256, _mm512_cvtph_ps, _mm512_cvtps_ph, _mm512_loadu_ps, _mm512_storeu_ps,
+        __m256i, __m512i, _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128,
+        _mm256_cvtph_ps, _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps,
+        _mm256_storeu_si256, _mm256_stream_si256, _mm512_cvtph_ps, _mm512_cvtps_ph,
+        _mm512_loadu_ps, _mm512_loadu_si512, _mm512_storeu_ps, _mm512_stream_si512,
     };
 
     use indim_graph::f16;
@@ -99,7 +127,8 @@ mod x86_64 {
         (
             $level:ident, $has_wide_registers:literal, $lanes:literal,
             $load_narrow:ident $widen:ident $store_wide:ident,
-            $load_wide:ident $narrow:ident $store_narrow:ident
+            $load_wide:ident $narrow:ident $store_narrow:ident,
+            $vector:ident $load:ident $stream:ident
         ) => {
             impl Instructions for $level {
                 const HAS_WIDE_REGISTERS: bool = $has_wide_registers;
@@ -132,6 +161,18 @@ mod x86_64 {
                     // SAFETY: the caller's promise, for what is left.
                     unsafe { narrow_singly(narrow, wide, count - whole) }
                 }
+
+                // In pieces of 16 bytes, vectors are taken apart, and the compiler does so even
+                // where they are then written as usual.
+                #[inline(always)]
+                unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
+                    for first in (0..bytes).step_by(size_of::<$vector>()) {
+                        let to = destination.wrapping_add(first);
+                        let from = source.wrapping_add(first);
+                        // SAFETY: the caller's promise; a line is one or two whole vectors.
+                        unsafe { $stream(to.cast(), $load(from.cast())) }
+                    }
+                }
             }
         };
     }
@@ -139,12 +180,14 @@ mod x86_64 {
     define_instructions! {
         Avx2, false, 8,
         _mm_loadu_si128 _mm256_cvtph_ps _mm256_storeu_ps,
-        _mm256_loadu_ps _mm256_cvtps_ph _mm_storeu_si128
+        _mm256_loadu_ps _mm256_cvtps_ph _mm_storeu_si128,
+        __m256i _mm256_loadu_si256 _mm256_stream_si256
     }
 
     define_instructions! {
         Avx512, true, 16,
         _mm256_loadu_si256 _mm512_cvtph_ps _mm512_storeu_ps,
-        _mm512_loadu_ps _mm512_cvtps_ph _mm256_storeu_si256
+        _mm512_loadu_ps _mm512_cvtps_ph _mm256_storeu_si256,
+        __m512i _mm512_loadu_si512 _mm512_stream_si512
     }
 }
