@@ -322,11 +322,13 @@ unsafe fn load_single<T: Element>(operand: *const u8) -> T {
 /// # Safety
 /// `place` is valid for writes of `LENGTH` elements.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "an iterator takes the accumulator out of registers")]
 unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T; LENGTH]) {
     let place = place.cast::<Unaligned<T>>();
-    for (index, element) in accumulator.into_iter().enumerate() {
+    for index in 0..LENGTH {
+        let element = Unaligned(accumulator[index].to_stored());
         // SAFETY: the caller's promise.
-        unsafe { place.wrapping_add(index).write(Unaligned(element.to_stored())) }
+        unsafe { place.wrapping_add(index).write(element) }
     }
 }
 
@@ -341,8 +343,8 @@ unsafe fn stream<I: Instructions, T: Element, const LENGTH: usize>(
     accumulator: [T; LENGTH],
 ) {
     let mut stored = [const { MaybeUninit::<Unaligned<T>>::uninit() }; LENGTH];
-    for (stored, element) in stored.iter_mut().zip(accumulator) {
-        stored.write(Unaligned(element.to_stored()));
+    for index in 0..LENGTH {
+        stored[index].write(Unaligned(accumulator[index].to_stored()));
     }
     // SAFETY: the accumulator, and the caller's lines.
     unsafe { I::stream(place, stored.as_ptr().cast(), size_of_val(&stored)) }
