@@ -9,7 +9,8 @@ use core::fmt;
 use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_graph::{DType, Op};
 
-use crate::kernel::chain::{MAXIMUM_LINKS, chain_operations, chain_sources};
+use crate::kernel::chain::MAXIMUM_LINKS;
+use crate::kernel::chain_links::{chain_operations, chain_sources};
 
 /// What is done at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]

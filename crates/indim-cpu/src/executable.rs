@@ -103,7 +103,7 @@ fn plan(
     let strides: Vec<Vec<isize>> = operands().map(strides).collect();
     let sizes: Vec<usize> = operands().map(|access| access.array_type.dtype.size()).collect();
     let with_tiles_of = |block| {
-        let plan = Plan::new(program.sizes(), &strides, &sizes, block, program.minimum_row())?;
+        let plan = Plan::new(program.sizes(), &strides, &sizes, block, program.minimum_row)?;
         let wiring = Wiring::new(program, &plan, is_over_input);
         Some((plan, wiring))
     };

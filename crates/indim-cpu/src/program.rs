@@ -7,12 +7,14 @@
 use core::fmt;
 
 use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
-use indim_graph::{ArrayType, DType, Op};
+use indim_graph::{DType, Op};
 
 use crate::chains::{Chain, Link, Operand, Task, find_chains};
-use crate::kernel::chain::{ACCUMULATOR_BYTES, ChainFn, Code, Form, chain_minimum};
+use crate::kernel::chain::{ACCUMULATOR_BYTES, ChainFn, Code, Form};
+use crate::kernel::chain_links::chain_minimum;
 use crate::kernel::{KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel};
 use crate::level::Level;
+use crate::scratch::array_bytes;
 
 /// The bytes of a register: several fit into a first-level cache of 32 KiB together.
 pub(crate) const REGISTER_BYTES: usize = 4096;
@@ -88,6 +90,13 @@ pub struct Program {
     /// For each access, whether a kernel reads it, which needs a block of it in any case.
     pub(crate) is_read_by_kernel: Vec<bool>,
     pub(crate) block: usize,
+    /// The bytes of the arrays that are read and written.
+    pub(crate) bytes_moved: usize,
+    /// The fewest elements of a row for which chains are worth their while; none if there are none, or
+    /// if a kernel reads an access: kernels want blocks.
+    pub(crate) minimum_row: Option<usize>,
+    /// For each instruction, whether its result is left by a chain, and only stored.
+    is_left_by_chain: Vec<bool>,
 }
 
 impl Program {
@@ -101,8 +110,12 @@ impl Program {
         let accesses = nest.accesses.iter().map(|access| access.array_type.dtype);
         let results = nest.instructions.iter().map(|instruction| instruction.dtype);
         let widest = accesses.chain(results).map(DType::size).max().unwrap_or(1);
+        let is_read_by_kernel = read_by_kernels(&nest, &tasks);
         Program {
-            is_read_by_kernel: read_by_kernels(&nest, &tasks),
+            bytes_moved: bytes_moved(&nest),
+            minimum_row: minimum_row(&tasks).filter(|_| !is_read_by_kernel.contains(&true)),
+            is_left_by_chain: left_by_chains(&nest, &tasks),
+            is_read_by_kernel,
             nest,
             tasks,
             steps,
@@ -138,33 +151,9 @@ impl Program {
         (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES
     }
 
-    /// The bytes of the arrays that are read and written.
-    pub(crate) fn bytes_moved(&self) -> usize {
-        let stores = self.nest.stores.iter().map(|store| &store.target);
-        let arrays = stores.chain(&self.nest.accesses).map(|access| &access.array_type);
-        let bytes = |t: &ArrayType| t.shape.byte_count(t.dtype.size()).unwrap_or(usize::MAX);
-        arrays.map(bytes).fold(0, usize::saturating_add)
-    }
-
-    /// The fewest elements of a row for which chains are worth their while; none if there are none, or
-    /// if a kernel reads an access: kernels want blocks.
-    pub(crate) fn minimum_row(&self) -> Option<usize> {
-        let accumulator = |task: &Task| match task {
-            Task::Chain(chain) => Some(chain_minimum(chain.dtype)),
-            Task::Kernel(_) => None,
-        };
-        let minimum = self.tasks.iter().filter_map(accumulator).max();
-        minimum.filter(|_| !self.is_read_by_kernel.contains(&true))
-    }
-
     /// Whether a value is the result of a chain, and only stored.
     pub(crate) fn is_left_by_chain(&self, value: Local) -> bool {
-        let leaves = |task: &Task| match task {
-            Task::Chain(chain) => Local::Instruction(chain.root) == value,
-            Task::Kernel(_) => false,
-        };
-        self.tasks.iter().any(leaves)
-            && !self.tasks.iter().any(|task| task.operands(&self.nest).contains(&value))
+        matches!(value, Local::Instruction(index) if self.is_left_by_chain[index])
     }
 
     /// The slot of a value.
@@ -269,6 +258,35 @@ fn slot_link(nest: &LoopNest, chain: &Chain, link: &Link) -> SlotLink {
             SlotLink { action, slot, element_size: 0 }
         }
     }
+}
+
+fn bytes_moved(nest: &LoopNest) -> usize {
+    let stores = nest.stores.iter().map(|store| &store.target);
+    let bytes = stores.chain(&nest.accesses).map(|access| array_bytes(&access.array_type));
+    bytes.fold(0, usize::saturating_add)
+}
+
+/// The fewest elements that fill the accumulators of all chains; none if there are none.
+fn minimum_row(tasks: &[Task]) -> Option<usize> {
+    let chains = tasks.iter().filter_map(|task| match task {
+        Task::Chain(chain) => Some(chain_minimum(chain.dtype)),
+        Task::Kernel(_) => None,
+    });
+    chains.max()
+}
+
+fn left_by_chains(nest: &LoopNest, tasks: &[Task]) -> Vec<bool> {
+    let mut is_left = vec![false; nest.instructions.len()];
+    // Those who read a result come after it.
+    for task in tasks {
+        is_left[task.result()] = matches!(task, Task::Chain(_));
+        for operand in task.operands(nest) {
+            if let Local::Instruction(index) = operand {
+                is_left[index] = false;
+            }
+        }
+    }
+    is_left
 }
 
 fn read_by_kernels(nest: &LoopNest, tasks: &[Task]) -> Vec<bool> {

@@ -164,7 +164,7 @@ fn destination(program: &Program, plan: &Plan, is_direct: &[bool], step: &Step) 
         Some(store) => Destination {
             step: plan.operands[store].step_stride,
             // Masks are not; they are small.
-            streams: program.bytes_moved() >= STREAMED_BYTES
+            streams: program.bytes_moved >= STREAMED_BYTES
                 && program.is_left_by_chain(source(store))
                 && program.stores()[store].target.array_type.dtype != DType::Bool,
         },

@@ -3,7 +3,7 @@
 //!
 //! A load widens, each operation is rounded where its result may need it, and a write narrows. So the
 //! accumulator always holds values of the element type, and a chain gives the bits of its operations
-//! one by one. `chain.rs` calls this.
+//! one by one. `chain_links.rs` calls this.
 
 use indim_graph::{Element, bf16, f16};
 

@@ -10,6 +10,7 @@
 mod block;
 pub(crate) mod chain;
 mod chain_element;
+pub(crate) mod chain_links;
 mod instructions;
 pub mod memory;
 mod table;

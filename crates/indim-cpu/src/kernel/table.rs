@@ -10,7 +10,8 @@ use indim_graph::{
 
 use super::KernelFn;
 use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
-use super::chain::{ChainBody, ChainFn, ChainVisitor, Link, Rows, visit_chain};
+use super::chain::{ChainBody, ChainFn, ChainVisitor, Link, Rows};
+use super::chain_links::visit_chain;
 use super::instructions::Baseline;
 #[cfg(target_arch = "x86_64")]
 use super::instructions::{Avx2, Avx512};
