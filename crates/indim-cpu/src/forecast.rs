@@ -66,7 +66,8 @@ impl fmt::Display for MemoryPiece {
                 write!(formatter, "{buffer}, {array_type}, with {bytes} bytes")
             }
             MemoryPiece::Registers { threads, .. } => {
-                write!(formatter, "the registers of {threads} threads, with {bytes} bytes")
+                let plural = if *threads == 1 { "" } else { "s" };
+                write!(formatter, "the registers of {threads} thread{plural}, with {bytes} bytes")
             }
         }
     }
