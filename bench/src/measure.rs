@@ -154,10 +154,19 @@ fn bits<T: indim::Element>(results: &[T]) -> Vec<u8> {
     indim::ArrayData::to_le_bytes(&T::into_data(results.to_vec()))
 }
 
-/// The time of one run, after one that is not counted: it brings the threads and the memory to where
-/// others before it have taken them from.
+/// How long an engine runs before it is timed. Its threads and its memory are then where others have
+/// taken them from, and the threads of others, which spin for a while (candle's for a millisecond), sleep.
+const WARM_UP: Duration = Duration::from_millis(2);
+
+/// The time of one run.
 fn timed(repeat: usize, mut run: impl FnMut()) -> Duration {
-    run();
+    let start = Instant::now();
+    loop {
+        run();
+        if start.elapsed() >= WARM_UP {
+            break;
+        }
+    }
     let start = Instant::now();
     for _ in 0..repeat {
         run();
