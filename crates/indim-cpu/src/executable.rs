@@ -4,7 +4,8 @@ use indim_graph::lower::loop_nest::{Access, BufferId, LoopNest, LoopProgram};
 use indim_graph::lower::lower;
 use indim_graph::{Array, ArrayType, DType, Graph, GraphError, optimize};
 
-use crate::array::{ArrayError, ArrayView, ArrayViewMut, Buffer, row_major_strides};
+use crate::array::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
+use crate::buffer::Buffer;
 use crate::execute::Bases;
 use crate::forecast::{Forecast, check_limit};
 use crate::in_place::{overlap, written_over_inputs};

@@ -4,11 +4,12 @@
 //! `execute.rs` (the loop over tiles), `kernel/` (one operation over one block), `executable.rs`
 //! (what users call).
 //!
-//! Unsafe code stands only in `array.rs`, `execute.rs`, `executable.rs`, `mapped_file.rs`, `parallel.rs` and
-//! `kernel/`.
+//! Unsafe code stands only in `array.rs`, `buffer.rs`, `pages.rs`, `execute.rs`, `executable.rs`,
+//! `mapped_file.rs`, `parallel.rs` and `kernel/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod array;
+mod buffer;
 mod chains;
 mod executable;
 mod execute;
@@ -27,7 +28,8 @@ mod run_options;
 mod scratch;
 mod wiring;
 
-pub use array::{ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, row_major_strides};
+pub use array::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
+pub use buffer::{ALIGNMENT, Buffer};
 pub use executable::{CompileOptions, Executable, compile};
 pub use forecast::{Forecast, MemoryPiece};
 pub use kernel::{KernelFn, convert_kernel, elementwise_kernel, memory};

@@ -7,7 +7,7 @@
 use indim_graph::ArrayType;
 use indim_graph::lower::loop_nest::{BufferId, LoopProgram};
 
-use crate::array::ALIGNMENT;
+use crate::buffer::ALIGNMENT;
 
 /// The places of temporaries and counters in the memory of a run.
 #[derive(Debug, Clone, Default)]
