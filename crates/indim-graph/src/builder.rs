@@ -2,8 +2,9 @@
 //!
 //! A method of the builder either returns a value or says what is wrong. Nothing is implicit in the
 //! graph: the rule of an operation is elaborated here, by `indim-shape`, into `BroadcastInDim` nodes.
-//! Operators on values (`x * y + 2.0`) are for equal shapes and scalars; their first mistake is
-//! kept and returned by [`GraphBuilder::finish`].
+//! The methods that the table of operations gives are in `methods.rs`. Operators on values
+//! (`x * y + 2.0`, in `operators.rs`) are for equal shapes and scalars; their first mistake is kept and
+//! returned by [`GraphBuilder::finish`].
 
 use core::cell::RefCell;
 
@@ -13,7 +14,7 @@ use crate::dtype::{ArrayType, DType};
 use crate::element::{Array, Element};
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
-use crate::op::{Arity, Op};
+use crate::op::Op;
 use crate::verify::check_bitcast;
 
 /// Makes one graph.
@@ -65,7 +66,8 @@ impl<'b> Value<'b> {
     }
 }
 
-type BuildResult<'b> = Result<Value<'b>, GraphError>;
+/// What a method of the builder returns.
+pub(crate) type BuildResult<'b> = Result<Value<'b>, GraphError>;
 
 impl GraphBuilder {
     /// A builder without nodes.
@@ -293,26 +295,6 @@ impl GraphBuilder {
         Ok(self.state.borrow().arena.snapshot(ids))
     }
 
-    /// Operations under `rule`: `b.under(RuleSet::Numpy).add(x, y)`.
-    pub fn under(&self, rule: RuleSet) -> Under<'_> {
-        Under { builder: self, rule }
-    }
-
-    /// Operations on equal shapes.
-    pub fn none(&self) -> Under<'_> {
-        self.under(RuleSet::None)
-    }
-
-    /// Operations under NumPy's rule.
-    pub fn numpy(&self) -> Under<'_> {
-        self.under(RuleSet::Numpy)
-    }
-
-    /// Operations under the PDPD rule with `axis`.
-    pub fn pdpd(&self, axis: i64) -> Under<'_> {
-        self.under(RuleSet::Pdpd { axis: Some(axis) })
-    }
-
     fn add_node(&self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> Value<'_> {
         self.value(self.add_id(kind, operands, array_type))
     }
@@ -390,7 +372,7 @@ impl GraphBuilder {
     }
 
     /// What an operator makes of a result: on a mistake the builder keeps the first.
-    fn keep<'b>(&'b self, result: BuildResult<'b>) -> Value<'b> {
+    pub(crate) fn keep<'b>(&'b self, result: BuildResult<'b>) -> Value<'b> {
         result.unwrap_or_else(|error| {
             self.state.borrow_mut().first_error.get_or_insert(error);
             Value { builder: self, id: None }
@@ -411,140 +393,4 @@ fn inverse_permutation(permutation: &[i64], rank: usize) -> Option<AxisMap> {
         }
     }
     inverse.into_iter().collect::<Option<Vec<usize>>>().map(AxisMap::from)
-}
-
-/// The operations under one rule set; see [`GraphBuilder::under`].
-#[derive(Debug, Clone)]
-pub struct Under<'b> {
-    builder: &'b GraphBuilder,
-    rule: RuleSet,
-}
-
-macro_rules! define_methods {
-    (
-        unary { $(#[doc = $udoc:literal] $uname:ident = $uop:ident $uclasses:tt -> $uresult:ident, $ulaws:tt, $ualiases:tt;)* }
-        binary { $(#[doc = $bdoc:literal] $bname:ident = $bop:ident $bclasses:tt -> $bresult:ident, $blaws:tt, $baliases:tt;)* }
-        ternary { $(#[doc = $tdoc:literal] $tname:ident = $top:ident $tfirst:tt $tclasses:tt -> $tresult:ident, $tlaws:tt, $taliases:tt;)* }
-    ) => {
-        /// The operations of the table, with XLA's `broadcast_dimensions` on the binary ones.
-        impl GraphBuilder {
-            $(
-                #[doc = $udoc]
-                ///
-                /// # Errors
-                /// TY1.
-                pub fn $uname<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
-                    self.elementwise(Op::$uop, &[x], &RuleSet::None)
-                }
-            )*
-            $(
-                #[doc = $bdoc]
-                ///
-                /// # Errors
-                /// TY1, X1 to X9.
-                pub fn $bname<'b>(&'b self, x: Value<'b>, y: Value<'b>, broadcast_dimensions: &[i64]) -> BuildResult<'b> {
-                    self.elementwise(Op::$bop, &[x, y], &RuleSet::Xla { dims: broadcast_dimensions.to_vec() })
-                }
-            )*
-            $(
-                #[doc = $tdoc]
-                ///
-                /// # Errors
-                /// TY1, TY2, and XLA's rule for ternary operations: scalars, or equal shapes.
-                pub fn $tname<'b>(&'b self, first: Value<'b>, second: Value<'b>, third: Value<'b>) -> BuildResult<'b> {
-                    self.elementwise(Op::$top, &[first, second, third], &RuleSet::Xla { dims: Vec::new() })
-                }
-            )*
-        }
-
-        impl<'b> Under<'b> {
-            $(
-                #[doc = $bdoc]
-                ///
-                /// # Errors
-                /// TY1, TY2, then the labels of the rule set.
-                pub fn $bname(&self, x: Value<'b>, y: Value<'b>) -> BuildResult<'b> {
-                    self.builder.elementwise(Op::$bop, &[x, y], &self.rule)
-                }
-            )*
-            $(
-                #[doc = $tdoc]
-                ///
-                /// # Errors
-                /// TY1, TY2, then the labels of the rule set.
-                pub fn $tname(&self, first: Value<'b>, second: Value<'b>, third: Value<'b>) -> BuildResult<'b> {
-                    self.builder.elementwise(Op::$top, &[first, second, third], &self.rule)
-                }
-            )*
-        }
-    };
-}
-
-crate::for_each_op!(define_methods);
-
-/// The operators of Rust on values: equal shapes, or a scalar with anything.
-mod operators {
-    use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
-
-    use super::{Arity, BuildResult, Op, RuleSet, Value};
-    use crate::element::{Array, Element};
-
-    impl<'b> Value<'b> {
-        fn operator(self, op: Op, operands: &[Value<'b>]) -> Value<'b> {
-            debug_assert_eq!(op.arity().count(), operands.len());
-            self.builder.keep(self.scalar_rule(op, operands))
-        }
-
-        fn scalar_rule(self, op: Op, operands: &[Value<'b>]) -> BuildResult<'b> {
-            let mut has_scalar = op.arity() == Arity::Unary;
-            for operand in operands {
-                has_scalar |= operand.array_type()?.shape.is_scalar();
-            }
-            let rule = if has_scalar { RuleSet::Xla { dims: Vec::new() } } else { RuleSet::None };
-            self.builder.elementwise(op, operands, &rule)
-        }
-    }
-
-    macro_rules! binary_operators {
-        ($($trait:ident $method:ident $op:ident;)*) => {$(
-            impl<'b> $trait for Value<'b> {
-                type Output = Value<'b>;
-                fn $method(self, other: Value<'b>) -> Value<'b> {
-                    self.operator(Op::$op, &[self, other])
-                }
-            }
-            impl<'b, T: Element> $trait<T> for Value<'b> {
-                type Output = Value<'b>;
-                fn $method(self, other: T) -> Value<'b> {
-                    let constant = self.builder.constant(Array::scalar(other));
-                    self.operator(Op::$op, &[self, constant])
-                }
-            }
-        )*};
-    }
-
-    binary_operators! {
-        Add add Add;
-        Sub sub Sub;
-        Mul mul Mul;
-        Div div Div;
-        Rem rem Rem;
-        BitAnd bitand And;
-        BitOr bitor Or;
-        BitXor bitxor Xor;
-    }
-
-    impl<'b> Neg for Value<'b> {
-        type Output = Value<'b>;
-        fn neg(self) -> Value<'b> {
-            self.operator(Op::Neg, &[self])
-        }
-    }
-
-    impl<'b> Not for Value<'b> {
-        type Output = Value<'b>;
-        fn not(self) -> Value<'b> {
-            self.operator(Op::Not, &[self])
-        }
-    }
 }
