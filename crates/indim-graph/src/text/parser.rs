@@ -1,25 +1,22 @@
 //! From tokens to the syntax tree: operator precedence with an explicit stack.
 //!
 //! Nothing here recurses, so a deep text meets the limit on depth and not the end of the machine's
-//! stack. What the operands are is not known here; see `elaborate.rs`.
+//! stack. What stands between the parentheses of a call is read in `call.rs`. What the operands are is
+//! not known here; see `elaborate.rs`.
 
 use std::collections::HashMap;
 
 use super::Limits;
+use super::call::CallFrame;
 use super::error::{ExprError, ExprErrorKind, Span};
 use super::foreign;
-use super::function::{Attribute, Function, Manner, Parameter, Structural};
+use super::function::{Function, Manner, Structural};
 use super::lexer::{Lexer, Symbol, Token};
 use super::literal::Literal;
-use super::suggest::closest;
-use super::syntax::{
-    AttributeValue, BinaryOperator, GivenAttribute, Node, NodeIndex, NodeKind, UNARY_PRECEDENCE,
-    UnaryOperator,
-};
-use crate::dtype::DType;
+use super::syntax::{BinaryOperator, Node, NodeIndex, NodeKind, UNARY_PRECEDENCE, UnaryOperator};
 use crate::op::Op;
 
-type ParseResult<T> = Result<T, ExprError>;
+pub(super) type ParseResult<T> = Result<T, ExprError>;
 
 /// What the parser makes of a text.
 pub(super) struct Parsed {
@@ -28,35 +25,16 @@ pub(super) struct Parsed {
 }
 
 /// Something begun whose operand is still to come.
-enum Frame {
+pub(super) enum Frame {
     Unary { operator: UnaryOperator, mark: Span },
     Binary { operator: BinaryOperator, left: NodeIndex, mark: Span },
     Group { open: Span },
     Call(CallFrame),
 }
 
-/// A call whose closing parenthesis is still to come.
-struct CallFrame {
-    function: Function,
-    name: Span,
-    open: Span,
-    operands: Vec<NodeIndex>,
-    attributes: Vec<GivenAttribute>,
-    /// How many arguments without a keyword have come.
-    position: usize,
-}
-
-/// What stands where an argument may begin.
-enum Argument {
-    /// An operand; its tokens are not read yet.
-    Operand,
-    /// The call is complete.
-    Closed(NodeIndex),
-}
-
 pub(super) struct Parser<'t> {
     text: &'t str,
-    lexer: Lexer<'t>,
+    pub(super) lexer: Lexer<'t>,
     limits: &'t Limits,
     nodes: Vec<Node>,
     names: Vec<String>,
@@ -97,12 +75,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn peek(&self) -> ParseResult<(Token, Span)> {
+    pub(super) fn peek(&self) -> ParseResult<(Token, Span)> {
         let mut ahead = self.lexer;
         ahead.next()
     }
 
-    fn slice(&self, span: Span) -> &'t str {
+    pub(super) fn slice(&self, span: Span) -> &'t str {
         &self.text[span.start..span.end]
     }
 
@@ -143,8 +121,7 @@ impl<'t> Parser<'t> {
     /// A name as a value, or the beginning of a call; `None` when an operand of the call follows.
     fn name_or_call(&mut self, span: Span) -> ParseResult<Option<NodeIndex>> {
         let name = self.slice(span);
-        let (next, open) = self.peek()?;
-        let is_call = next == Token::Symbol(Symbol::OpenParenthesis);
+        let is_call = self.peek()?.0 == Token::Symbol(Symbol::OpenParenthesis);
         // `and(x, y)` is a call of the table's operation; `not (x)` would be read differently by
         // Python when an operator follows.
         if let Some((operator, instead)) = python_operator(name)
@@ -157,18 +134,7 @@ impl<'t> Parser<'t> {
             let position = self.name_position(name);
             return self.add(NodeKind::Name(position), span, span).map(Some);
         }
-        self.lexer.next()?;
-        let Some(function) = Function::from_name(name) else {
-            let kind = foreign::function(name).unwrap_or_else(|| {
-                let suggestion = closest(name, Function::names()).map(str::to_owned);
-                ExprErrorKind::UnknownFunction { name: name.to_owned(), suggestion }
-            });
-            return Err(ExprError::new(kind, span));
-        };
-        let (operands, attributes) = (Vec::new(), Vec::new());
-        let call = CallFrame { function, name: span, open, operands, attributes, position: 0 };
-        self.check_depth(span)?;
-        self.argument(call)
+        self.open_call(span)
     }
 
     fn name_position(&mut self, name: &'t str) -> usize {
@@ -176,148 +142,6 @@ impl<'t> Parser<'t> {
             self.names.push(name.to_owned());
             self.names.len() - 1
         })
-    }
-
-    /// Reads attributes up to the next operand, for which the call is stacked, or to the call's end.
-    fn argument(&mut self, call: CallFrame) -> ParseResult<Option<NodeIndex>> {
-        let open = call.open;
-        match self.attributes(call)? {
-            (Argument::Closed(node), _) => Ok(Some(node)),
-            (Argument::Operand, call) => {
-                self.push(Frame::Call(call), open)?;
-                Ok(None)
-            }
-        }
-    }
-
-    fn attributes(&mut self, mut call: CallFrame) -> ParseResult<(Argument, CallFrame)> {
-        loop {
-            let (token, span) = self.peek()?;
-            if token == Token::Symbol(Symbol::CloseParenthesis) {
-                self.lexer.next()?;
-                return Ok((Argument::Closed(self.close_call(&mut call, span)?), call));
-            }
-            let attribute = match self.keyword(&call, token, span)? {
-                Some(attribute) => attribute,
-                None => match call.function.parameters().get(call.position) {
-                    Some(Parameter::Attribute(attribute)) => {
-                        call.position += 1;
-                        *attribute
-                    }
-                    _ => return Ok((Argument::Operand, call)),
-                },
-            };
-            let value = self.attribute_value(attribute)?;
-            let whole = Span::new(span.start, value.1.end);
-            if call.attributes.iter().any(|given| given.attribute == attribute) {
-                let kind = ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() };
-                return Err(ExprError::new(kind, whole));
-            }
-            call.attributes.push(GivenAttribute { attribute, value: value.0, span: whole });
-            match self.peek()? {
-                (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
-                (Token::Symbol(Symbol::CloseParenthesis), _) => {}
-                (_, span) => return Err(self.unexpected_in_call(&call, span)),
-            }
-        }
-    }
-
-    /// The attribute that `name =` gives, if that is what follows.
-    fn keyword(
-        &mut self,
-        call: &CallFrame,
-        token: Token,
-        span: Span,
-    ) -> ParseResult<Option<Attribute>> {
-        let mut ahead = self.lexer;
-        ahead.next()?;
-        if token != Token::Name || ahead.next()?.0 != Token::Symbol(Symbol::Assign) {
-            return Ok(None);
-        }
-        self.lexer = ahead;
-        let keyword = self.slice(span);
-        match Attribute::from_keyword(keyword).filter(|attribute| call.function.takes(*attribute)) {
-            Some(attribute) => Ok(Some(attribute)),
-            None => {
-                let function = self.slice(call.name).to_owned();
-                let known = call.function.keywords();
-                let keyword = keyword.to_owned();
-                Err(ExprError::new(
-                    ExprErrorKind::UnknownKeyword { function, keyword, known },
-                    span,
-                ))
-            }
-        }
-    }
-
-    fn attribute_value(&mut self, attribute: Attribute) -> ParseResult<(AttributeValue, Span)> {
-        match attribute {
-            Attribute::ElementType => {
-                let (dtype, span) = self.element_type()?;
-                Ok((AttributeValue::ElementType(dtype), span))
-            }
-            Attribute::Axis => {
-                let (axis, span) = self.integer()?;
-                Ok((AttributeValue::Integers(vec![axis]), span))
-            }
-            _ => {
-                let (integers, span) = self.integers()?;
-                Ok((AttributeValue::Integers(integers), span))
-            }
-        }
-    }
-
-    fn element_type(&mut self) -> ParseResult<(DType, Span)> {
-        let (token, span) = self.lexer.next()?;
-        match self.slice(span).parse() {
-            Ok(dtype) if token == Token::Name => Ok((dtype, span)),
-            _ => Err(self.unexpected(span, "an element type such as f32")),
-        }
-    }
-
-    /// `[1, 2]`, `(1, 2)` or a single `1`.
-    fn integers(&mut self) -> ParseResult<(Vec<i64>, Span)> {
-        let (token, open) = self.peek()?;
-        let close = match token {
-            Token::Symbol(Symbol::OpenBracket) => Symbol::CloseBracket,
-            Token::Symbol(Symbol::OpenParenthesis) => Symbol::CloseParenthesis,
-            _ => {
-                let (value, span) = self.integer()?;
-                return Ok((vec![value], span));
-            }
-        };
-        self.lexer.next()?;
-        let mut integers = Vec::new();
-        loop {
-            let (token, span) = self.peek()?;
-            if token == Token::Symbol(close) {
-                self.lexer.next()?;
-                return Ok((integers, Span::new(open.start, span.end)));
-            }
-            integers.push(self.integer()?.0);
-            match self.peek()? {
-                (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
-                (Token::Symbol(symbol), _) if symbol == close => {}
-                (Token::End, _) => return Err(ExprError::new(ExprErrorKind::Unclosed, open)),
-                (_, span) => return Err(self.unexpected(span, "`,` or the end of the list")),
-            }
-        }
-    }
-
-    fn integer(&mut self) -> ParseResult<(i64, Span)> {
-        let (mut token, mut span) = self.lexer.next()?;
-        let start = span.start;
-        let is_negative = token == Token::Symbol(Symbol::Minus);
-        if is_negative {
-            (token, span) = self.lexer.next()?;
-        }
-        let Token::Number(Literal::Int(value)) = token else {
-            return Err(self.unexpected(span, "a whole number, or a list of them such as [0, 2]"));
-        };
-        let span = Span::new(start, span.end);
-        i64::try_from(if is_negative { -value } else { value })
-            .map(|value| (value, span))
-            .map_err(|_| ExprError::new(ExprErrorKind::NumberTooLarge, span))
     }
 
     /// Reads what follows an operand: true at the end of the text, false when an operand must come.
@@ -404,8 +228,8 @@ impl<'t> Parser<'t> {
                 Ok(operand)
             }
             Some(Frame::Call(mut call)) => {
-                call.operands.push(operand);
-                self.close_call(&mut call, span)
+                call.add_operand(operand);
+                self.close_call(call, span)
             }
             _ => Err(self.unexpected(span, "an operator or the end")),
         }
@@ -416,32 +240,11 @@ impl<'t> Parser<'t> {
         let operand = self.reduce(operand, 0)?;
         match self.stack.pop() {
             Some(Frame::Call(mut call)) => {
-                call.operands.push(operand);
-                call.position += 1;
+                call.add_operand(operand);
                 self.argument(call)
             }
             _ => Err(self.unexpected(span, "an operator or the end")),
         }
-    }
-
-    fn close_call(&mut self, call: &mut CallFrame, close: Span) -> ParseResult<NodeIndex> {
-        let function = call.function;
-        let (expected, given) = (function.operand_count(), call.operands.len());
-        if expected != given {
-            let function = self.slice(call.name).to_owned();
-            let kind = ExprErrorKind::WrongOperandCount { function, expected, given };
-            return Err(ExprError::new(kind, call.name));
-        }
-        let is_given = |wanted| call.attributes.iter().any(|given| given.attribute == wanted);
-        if let Some(missing) = function.required().find(|attribute| !is_given(*attribute)) {
-            let function = self.slice(call.name).to_owned();
-            let kind = ExprErrorKind::MissingArgument { function, argument: missing.keyword() };
-            return Err(ExprError::new(kind, call.name));
-        }
-        let operands = core::mem::take(&mut call.operands);
-        let attributes = core::mem::take(&mut call.attributes);
-        let extent = Span::new(call.name.start, close.end);
-        self.add(NodeKind::Call { function, operands, attributes }, extent, call.name)
     }
 
     /// `x.real` and `x.imag`, which are `real(x)` and `imag(x)`, or `x.astype(f32)`: no more than these.
@@ -488,7 +291,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn add(&mut self, kind: NodeKind, extent: Span, mark: Span) -> ParseResult<NodeIndex> {
+    pub(super) fn add(
+        &mut self,
+        kind: NodeKind,
+        extent: Span,
+        mark: Span,
+    ) -> ParseResult<NodeIndex> {
         if self.nodes.len() >= self.limits.nodes {
             let kind = ExprErrorKind::TooManyNodes { limit: self.limits.nodes };
             return Err(ExprError::new(kind, mark));
@@ -497,13 +305,13 @@ impl<'t> Parser<'t> {
         Ok(self.nodes.len() - 1)
     }
 
-    fn push(&mut self, frame: Frame, span: Span) -> ParseResult<()> {
+    pub(super) fn push(&mut self, frame: Frame, span: Span) -> ParseResult<()> {
         self.check_depth(span)?;
         self.stack.push(frame);
         Ok(())
     }
 
-    fn check_depth(&self, span: Span) -> ParseResult<()> {
+    pub(super) fn check_depth(&self, span: Span) -> ParseResult<()> {
         if self.stack.len() >= self.limits.depth {
             let kind = ExprErrorKind::TooDeep { limit: self.limits.depth };
             return Err(ExprError::new(kind, span));
@@ -511,16 +319,9 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn unexpected(&self, span: Span, expected: &'static str) -> ExprError {
+    pub(super) fn unexpected(&self, span: Span, expected: &'static str) -> ExprError {
         let found = self.slice(span).to_owned();
         ExprError::new(ExprErrorKind::Unexpected { found, expected }, span)
-    }
-
-    fn unexpected_in_call(&self, call: &CallFrame, span: Span) -> ExprError {
-        if span.start == self.text.len() {
-            return ExprError::new(ExprErrorKind::Unclosed, call.open);
-        }
-        self.unexpected(span, "`,` or `)`")
     }
 
     fn unexpected_after_operand(&self, span: Span) -> ExprError {
