@@ -2,14 +2,15 @@
 //!
 //! An expression is read in three steps: `lexer.rs` and `parser.rs` (`call.rs` for calls) make a syntax
 //! tree (`syntax.rs`), with the functions of `function.rs`; `elaborate.rs` turns it into nodes of a graph
-//! through the builder (`structure.rs` for reshapes and the like), in the element types that
-//! `typing.rs`, `literal.rs` and `promote.rs` decide.
+//! through the builder (`elementwise.rs` for the operations of the table, `structure.rs` for reshapes and
+//! the like), in the element types that `typing.rs`, `literal.rs` and `promote.rs` decide.
 //! The language is described for users in `docs/expressions.md`.
 
 mod call;
 mod complex_parts;
 mod draw;
 mod elaborate;
+mod elementwise;
 mod error;
 mod foreign;
 mod function;

@@ -1,6 +1,6 @@
 //! In which element type an operation computes: literals adapt, and NumPy's rule converts.
 //!
-//! Decides only; the nodes are made by `elaborate.rs`. NumPy's table of pairs is in `promote.rs`.
+//! Decides only; the nodes are made by `elementwise.rs`. NumPy's table of pairs is in `promote.rs`.
 
 use super::error::ExprErrorKind;
 use super::function::Manner;
