@@ -10,34 +10,11 @@ use indim_graph::{
 };
 use indim_shape::{RuleSet, Shape};
 
-/// A source of choices: a function that gives a number below a limit, which is at least 1.
-pub(crate) struct Choices<'a>(pub(crate) &'a mut dyn FnMut(usize) -> usize);
+pub(crate) use choices::{Choices, pseudo_random};
+use choices::{partial_shape, random_conversion, random_operation};
 
-impl Choices<'_> {
-    fn below(&mut self, limit: usize) -> usize {
-        (self.0)(limit.max(1))
-    }
-
-    fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
-        &items[self.below(items.len())]
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
-
-/// A pseudo-random function (SplitMix64). The elements of arrays come from it, by a seed that is one
-/// choice: a fuzzer's few bytes are for the structure.
-pub(crate) fn pseudo_random(mut state: u64) -> impl FnMut(usize) -> usize {
-    move |limit| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((bits ^ (bits >> 31)) % limit as u64) as usize
-    }
-}
+#[path = "../../../indim-graph/tests/random/choices.rs"]
+mod choices;
 
 /// Operations that run in chains.
 const CHEAP: [Op; 21] = [
@@ -64,12 +41,6 @@ const CHEAP: [Op; 21] = [
     Op::Select,
 ];
 
-/// A shape that broadcasts to `full` under numpy: some sizes become 1, some leading axes vanish.
-fn partial_shape(choices: &mut Choices<'_>, full: &[usize]) -> Shape {
-    let dropped = if choices.chance(30) { choices.below(full.len() + 1) } else { 0 };
-    full[dropped..].iter().map(|&size| if choices.chance(40) { 1 } else { size }).collect()
-}
-
 fn random_float(choices: &mut Choices<'_>) -> f64 {
     let infinity = f64::INFINITY;
     let special = [0.0, -0.0, 1.0, -1.5, 0.5, 2.5, f64::NAN, infinity, -infinity, 1e-42, 3e38];
@@ -81,6 +52,7 @@ fn random_float(choices: &mut Choices<'_>) -> f64 {
 
 fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
     let count = array_type.shape.element_count().unwrap();
+    // A seed is one choice: a fuzzer's few bytes are for the structure.
     let mut elements = pseudo_random(choices.below(256) as u64);
     let choices = &mut Choices(&mut elements);
     macro_rules! elements {
@@ -174,13 +146,7 @@ fn random_node<'b>(
     let x = *choices.pick(values);
     let x_type = x.array_type().unwrap();
     match choices.below(10) {
-        0 => {
-            let dtype = *choices.pick(DType::ALL);
-            match choices.chance(50) {
-                true => b.bitcast(x, dtype).unwrap_or(x),
-                false => b.convert(x, dtype).unwrap(),
-            }
-        }
+        0 => random_conversion(choices, b, x),
         1 => {
             let rank = x_type.shape.rank();
             let mut permutation: Vec<i64> = (0..rank as i64).collect();
@@ -209,25 +175,6 @@ fn random_node<'b>(
         }
         _ => random_operation(choices, b, values, x, Op::ALL),
     }
-}
-
-fn random_operation<'b>(
-    choices: &mut Choices<'_>,
-    b: &'b GraphBuilder,
-    values: &[Value<'b>],
-    x: Value<'b>,
-    among: &[Op],
-) -> Value<'b> {
-    let dtype = x.array_type().unwrap().dtype;
-    let takes: Vec<Op> = among.iter().copied().filter(|op| op.takes(dtype)).collect();
-    let op = *choices.pick(&takes);
-    let operands: Vec<Value<'b>> = (0..op.arity().count())
-        .map(|index| {
-            let operand = if index + 1 == op.arity().count() { x } else { *choices.pick(values) };
-            b.convert(operand, op.operand_dtype(index, dtype)).unwrap()
-        })
-        .collect();
-    b.elementwise(op, &operands, &RuleSet::Numpy).unwrap_or(x)
 }
 
 /// Bytes, strides and the place of the first element.

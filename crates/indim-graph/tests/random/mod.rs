@@ -1,36 +1,17 @@
 //! Random legal graphs and arguments for them, from a seed.
 
+use choices::{Choices, partial_shape, pseudo_random, random_conversion, random_operation};
 use indim_graph::{
     Array, ArrayData, ArrayType, Complex, DType, Graph, GraphBuilder, Op, Value, bf16, f16,
 };
-use indim_shape::{RuleSet, Shape};
 
-/// A source of choices (SplitMix64): the same seed makes the same graph on every machine.
-pub(crate) struct Choices(pub(crate) u64);
+mod choices;
 
-impl Choices {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-
-    fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
-        &items[self.below(items.len())]
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
+fn random_bits(choices: &mut Choices<'_>) -> u64 {
+    (0..4).fold(0, |bits, _| bits << 16 | choices.below(1 << 16) as u64)
 }
 
-fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
+fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
     let count = array_type.shape.element_count().unwrap();
     macro_rules! elements {
         ($($variant:ident $type:ident $class:ident;)*) => {
@@ -44,31 +25,26 @@ fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
         // Any bits: subnormals, infinities and every NaN among them.
         (@one float $type:ident $choices:ident) => {
             match $choices.chance(50) {
-                true => $type::from_bits($choices.next() as _),
+                true => $type::from_bits(random_bits($choices) as _),
                 false => *$choices.pick(&[0.0, -0.0, 1.5, $type::NAN, -$type::NAN, $type::INFINITY, -1e-40]),
             }
         };
-        (@one half $type:ident $choices:ident) => { $type::from_bits($choices.next() as _) };
+        (@one half $type:ident $choices:ident) => { $type::from_bits(random_bits($choices) as _) };
         (@one complex c64 $choices:ident) => {
             Complex::new(elements!(@one float f32 $choices), elements!(@one float f32 $choices))
         };
         (@one complex c128 $choices:ident) => {
             Complex::new(elements!(@one float f64 $choices), elements!(@one float f64 $choices))
         };
-        (@one $class:ident $type:ident $choices:ident) => { $choices.next() as $type };
+        (@one $class:ident $type:ident $choices:ident) => { random_bits($choices) as $type };
     }
     Array::from_data(&array_type.shape, indim_graph::for_each_element!(elements)).unwrap()
 }
 
-/// A shape that broadcasts to `full` under numpy: some sizes are 1, some leading axes missing.
-fn partial_shape(choices: &mut Choices, full: &[usize]) -> Shape {
-    let dropped = if choices.chance(30) { choices.below(full.len() + 1) } else { 0 };
-    full[dropped..].iter().map(|&size| if choices.chance(40) { 1 } else { size }).collect()
-}
-
 /// A random graph with several outputs, in which every operand may be partial; and arguments.
 pub(crate) fn random_graph(seed: u64) -> (Graph, Vec<Array>) {
-    let choices = &mut Choices(seed);
+    let mut next = pseudo_random(seed);
+    let choices = &mut Choices(&mut next);
     let b = GraphBuilder::new();
     let rank = choices.below(7);
     let full: Vec<usize> =
@@ -90,7 +66,7 @@ pub(crate) fn random_graph(seed: u64) -> (Graph, Vec<Array>) {
 }
 
 fn random_node<'b>(
-    choices: &mut Choices,
+    choices: &mut Choices<'_>,
     b: &'b GraphBuilder,
     values: &[Value<'b>],
     full: &[usize],
@@ -99,13 +75,7 @@ fn random_node<'b>(
     let x_type = x.array_type().unwrap();
     let rank = x_type.shape.rank();
     match choices.below(10) {
-        0 => {
-            let dtype = *choices.pick(DType::ALL);
-            match choices.chance(50) {
-                true => b.bitcast(x, dtype).unwrap_or(x),
-                false => b.convert(x, dtype).unwrap(),
-            }
-        }
+        0 => random_conversion(choices, b, x),
         1 => {
             let mut permutation: Vec<i64> = (0..rank as i64).collect();
             (1..rank).for_each(|last| permutation.swap(last, choices.below(last + 1)));
@@ -120,25 +90,6 @@ fn random_node<'b>(
             let array_type = ArrayType::new(dtype, partial_shape(choices, full));
             b.constant(random_array(choices, &array_type))
         }
-        _ => random_operation(choices, b, values, x),
+        _ => random_operation(choices, b, values, x, Op::ALL),
     }
-}
-
-fn random_operation<'b>(
-    choices: &mut Choices,
-    b: &'b GraphBuilder,
-    values: &[Value<'b>],
-    x: Value<'b>,
-) -> Value<'b> {
-    let dtype = x.array_type().unwrap().dtype;
-    let takes: Vec<Op> = Op::ALL.iter().copied().filter(|op| op.takes(dtype)).collect();
-    let op = *choices.pick(&takes);
-    let operands: Vec<Value<'b>> = (0..op.arity().count())
-        .map(|index| {
-            let operand = if index + 1 == op.arity().count() { x } else { *choices.pick(values) };
-            b.convert(operand, op.operand_dtype(index, dtype)).unwrap()
-        })
-        .collect();
-    // Shapes that do not broadcast together, after a transposition say, leave `x` as it was.
-    b.elementwise(op, &operands, &RuleSet::Numpy).unwrap_or(x)
 }
