@@ -1,16 +1,18 @@
 //! Which instructions of a loop nest run together as one chain.
 //!
-//! From its result a chain grows backwards: it takes in a cheap instruction of its element type when
-//! all users of it are in the chain. The instructions are then put in a line for an accumulator: a
-//! result that is not used at once, or more than once, is saved meanwhile.
+//! From its result a chain grows backwards: it takes in a cheap instruction when all users of it are in
+//! the chain. Instructions of the chain's element type compute in the accumulator; conditions, which are
+//! bools or u8, in the mask. All are then put in a line: a result that is not used at once, or more than
+//! once, is saved meanwhile.
 
 use core::fmt;
 
 use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_graph::{DType, Op};
 
-use crate::kernel::chain::MAXIMUM_LINKS;
+use crate::kernel::chain::{MAXIMUM_LINKS, Register};
 use crate::kernel::chain_links::{chain_operations, chain_sources};
+use crate::kernel::chain_mask::mask_operations;
 
 /// What is done at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +28,9 @@ pub(crate) enum Task {
 pub(crate) struct Chain {
     /// The instruction whose result the chain leaves.
     pub(crate) root: usize,
-    /// The element type of all of it.
+    /// The element type of the accumulator.
     pub(crate) dtype: DType,
-    /// What happens to the accumulator.
+    /// What happens to the accumulator and the mask.
     pub(crate) links: Vec<Link>,
     /// How many saved accumulators it needs at a time.
     pub(crate) saved: usize,
@@ -37,25 +39,27 @@ pub(crate) struct Chain {
 /// What happens to the accumulator or the mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// The accumulator becomes this value, converted if it is of another type.
-    Load(Operand),
-    /// The mask becomes this value.
-    LoadMask(Local),
-    /// The accumulator is saved.
-    Save(usize),
-    /// `op` on the accumulator alone.
-    Unary(Op),
-    /// The accumulator, converted to bools, is the mask.
-    Test,
-    /// `op` on the accumulator and a value: it becomes the accumulator, or the mask if `op` compares;
-    /// a selection goes by the mask.
+    /// The register becomes this value; an accumulator converts one of another type.
+    Load(Register, Operand),
+    /// The register is saved.
+    Save(Register, usize),
+    /// `op` on the register alone.
+    Unary(Register, Op),
+    /// The register, converted to bools, is the mask.
+    Test(Register),
+    /// The mask, converted to the element type, is the accumulator.
+    Spread,
+    /// `op` on the register and a value: it becomes the register, or the mask if `op` compares; a
+    /// selection goes by the mask.
     Binary {
         /// The operation.
         op: Op,
+        /// Where one operand is.
+        register: Register,
         /// The other operand.
         operand: Operand,
-        /// Whether the accumulator is the second operand.
-        accumulator_is_second: bool,
+        /// Whether the register is the second operand.
+        register_is_second: bool,
     },
     /// The mask is the result.
     WriteMask,
@@ -101,8 +105,7 @@ impl Link {
     /// The value of the nest that it reads.
     pub(crate) fn local(&self) -> Option<Local> {
         match self {
-            Link::Load(Operand::Local(local))
-            | Link::LoadMask(local)
+            Link::Load(_, Operand::Local(local))
             | Link::Binary { operand: Operand::Local(local), .. } => Some(*local),
             _ => None,
         }
@@ -140,11 +143,12 @@ fn uses(nest: &LoopNest) -> Vec<usize> {
     uses
 }
 
-/// What a cheap instruction does in a chain.
+/// What a cheap instruction does.
 #[derive(Debug, Clone, Copy)]
 struct ChainStep {
     kind: Kind,
-    /// The element type of the accumulator.
+    /// The element type of its operands, or, if it converts, of its result: that of the accumulator, or of
+    /// the mask.
     dtype: DType,
 }
 
@@ -152,20 +156,17 @@ struct ChainStep {
 enum Kind {
     /// A load of another element type.
     Convert,
+    /// A conversion of bools.
+    Spread,
     Unary(Op),
+    /// An operation of two operands.
     Binary(Op),
-    /// An operation of two operands whose result is the mask.
+    /// One whose result is of bools.
     Compare(Op),
-    /// A conversion to bool, whose result is the mask.
+    /// A conversion to bool.
     Test,
     /// The first operand is the mask.
     Select,
-}
-
-impl Kind {
-    fn sets_mask(self) -> bool {
-        matches!(self, Kind::Compare(_) | Kind::Test)
-    }
 }
 
 impl ChainStep {
@@ -180,17 +181,60 @@ impl ChainStep {
                     _ if from != to => Kind::Compare(op),
                     _ => Kind::Binary(op),
                 };
-                chain_operations(from).contains(&op).then_some(ChainStep { kind, dtype: from })
+                let operations = [chain_operations(from), mask_operations(from)];
+                let is_cheap = operations.iter().any(|known| known.contains(&op));
+                is_cheap.then_some(ChainStep { kind, dtype: from })
             }
             Compute::Convert if to == DType::Bool => {
                 let has_chains = !chain_operations(from).is_empty();
                 has_chains.then_some(ChainStep { kind: Kind::Test, dtype: from })
+            }
+            Compute::Convert if from == DType::Bool => {
+                let has_chains = !chain_operations(to).is_empty();
+                has_chains.then_some(ChainStep { kind: Kind::Spread, dtype: to })
             }
             Compute::Convert => {
                 let is_source = chain_sources(to).contains(&from);
                 is_source.then_some(ChainStep { kind: Kind::Convert, dtype: to })
             }
             Compute::Bitcast => None,
+        }
+    }
+
+    /// Where a chain of `dtype` has the result; none if it cannot compute it.
+    fn result(self, dtype: DType) -> Option<Register> {
+        match (self.operands(dtype)?, self.kind) {
+            (_, Kind::Compare(_) | Kind::Test) => Some(Register::Bools),
+            (register, _) => Some(register),
+        }
+    }
+
+    /// Where a chain of `dtype` has the first operand, of a selection the second; none if it cannot
+    /// compute the result.
+    fn operands(self, dtype: DType) -> Option<Register> {
+        let is_of_mask = match self.kind {
+            Kind::Unary(op) | Kind::Binary(op) | Kind::Compare(op) => {
+                mask_operations(self.dtype).contains(&op)
+            }
+            Kind::Test => true,
+            Kind::Convert | Kind::Spread | Kind::Select => false,
+        };
+        match self.dtype {
+            own if own == dtype => Some(Register::Accumulator),
+            DType::Bool if is_of_mask => Some(Register::Bools),
+            DType::U8 if is_of_mask => Some(Register::Bytes),
+            _ => None,
+        }
+    }
+
+    /// Where a chain of `dtype` wants an operand.
+    fn operand(self, dtype: DType, position: usize) -> Option<Register> {
+        match self.kind {
+            Kind::Spread => Some(Register::Bools),
+            Kind::Select if position == 0 => Some(Register::Bools),
+            // It is loaded from where it is.
+            Kind::Convert => None,
+            _ => self.operands(dtype),
         }
     }
 }
@@ -206,18 +250,20 @@ struct Finder<'a> {
 impl Finder<'_> {
     /// The task that leaves the result of `root`, and the instructions that it takes in.
     fn task(&mut self, root: usize) -> (Task, Vec<usize>) {
-        let Some(step) = self.steps[root].filter(|step| step.kind != Kind::Convert) else {
+        let is_load = |step: &ChainStep| matches!(step.kind, Kind::Convert | Kind::Spread);
+        let Some(step) = self.steps[root].filter(|step| !is_load(step)) else {
             return (Task::Kernel(root), Vec::new());
         };
-        let mut members = self.grow(root, step.dtype);
+        let dtype = if step.dtype == DType::Bool { self.compared(root) } else { step.dtype };
+        let mut members = self.grow(root, dtype);
         loop {
-            let mut line = Line::new(self, &members);
+            let mut line = Line::new(self, &members, dtype);
             line.compute(root);
-            if step.kind.sets_mask() {
+            if step.result(dtype) == Some(Register::Bools) {
                 line.links.push(Link::WriteMask);
             }
             if line.links.len() <= MAXIMUM_LINKS {
-                let chain = Chain { root, dtype: step.dtype, links: line.links, saved: line.saved };
+                let chain = Chain { root, dtype, links: line.links, saved: line.saved };
                 return (Task::Chain(chain), members);
             }
             // The last that came in has no users but those before it, and no member as operand.
@@ -225,20 +271,39 @@ impl Finder<'_> {
         }
     }
 
-    /// The root and, one after another, the cheap instructions of `dtype` all of whose users are in.
+    /// The element type of what is compared for a condition: the widest, if there are several.
+    fn compared(&self, root: usize) -> DType {
+        let mut widest = DType::U8;
+        let mut conditions = vec![root];
+        let mut next = 0;
+        while next < conditions.len().min(MAXIMUM_LINKS) {
+            for &operand in &self.nest.instructions[conditions[next]].operands {
+                let Local::Instruction(index) = operand else { continue };
+                let dtype = self.steps[index].map(|step| step.dtype);
+                match dtype {
+                    Some(DType::Bool) => conditions.push(index),
+                    Some(dtype) if dtype.size() > widest.size() => widest = dtype,
+                    _ => {}
+                }
+            }
+            next += 1;
+        }
+        widest
+    }
+
+    /// The root and, one after another, the instructions all of whose users are in and which a chain of
+    /// `dtype` computes where these want them.
     fn grow(&mut self, root: usize, dtype: DType) -> Vec<usize> {
         let mut members = vec![root];
         let mut next = 0;
         while let Some(&user) = members.get(next) {
             next += 1;
-            if self.steps[user].is_some_and(|step| step.kind == Kind::Convert) {
-                continue;
-            }
             for (position, &operand) in self.nest.instructions[user].operands.iter().enumerate() {
                 let Local::Instruction(index) = operand else { continue };
-                self.taken[index] += 1;
-                let is_mask = position == 0 && self.is_select(user);
-                let fits = self.is_alike(index, dtype, is_mask);
+                let wanted = self.steps[user].and_then(|step| step.operand(dtype, position));
+                let result = self.steps[index].and_then(|step| step.result(dtype));
+                let fits = wanted.is_some() && wanted == result;
+                self.taken[index] += usize::from(fits);
                 if fits && self.taken[index] == self.uses[index] && members.len() < MAXIMUM_LINKS {
                     members.push(index);
                 }
@@ -253,39 +318,30 @@ impl Finder<'_> {
         }
         members
     }
-
-    fn is_select(&self, index: usize) -> bool {
-        self.steps[index].is_some_and(|step| step.kind == Kind::Select)
-    }
-
-    /// Whether the result of an instruction can be the accumulator, or the mask, of a chain of `dtype`.
-    /// A mask can be used only once, because it is not saved.
-    fn is_alike(&self, index: usize, dtype: DType, is_mask: bool) -> bool {
-        self.steps[index].is_some_and(|step| {
-            let sets_mask = step.kind.sets_mask();
-            step.dtype == dtype && sets_mask == is_mask && (!is_mask || self.uses[index] == 1)
-        })
-    }
 }
 
 /// Links in the making.
 struct Line<'a> {
     finder: &'a Finder<'a>,
+    /// The element type of the accumulator.
+    dtype: DType,
     /// For each member what is known of it, by its index less that of the first.
     members: Vec<Option<Member>>,
     first: usize,
     links: Vec<Link>,
-    /// How many accumulators are saved at a time.
+    /// How many registers are saved at a time.
     saved: usize,
-    /// Places of saved accumulators that are free again.
+    /// Places of saved registers that are free again.
     free: Vec<usize>,
 }
 
 /// An instruction of a chain.
 #[derive(Debug, Clone, Copy)]
 struct Member {
-    /// How many accumulators its computation saves at a time, if nothing is saved yet.
+    /// How many registers its computation saves at a time, if nothing is saved yet.
     need: usize,
+    /// Whether its computation, if nothing is saved yet, changes the mask.
+    changes_mask: bool,
     /// Uses to come.
     uses: usize,
     /// Where its result is saved.
@@ -293,11 +349,12 @@ struct Member {
 }
 
 impl<'a> Line<'a> {
-    fn new(finder: &'a Finder<'a>, members: &[usize]) -> Self {
+    fn new(finder: &'a Finder<'a>, members: &[usize], dtype: DType) -> Self {
         let first = members.iter().copied().min().unwrap_or(0);
         let last = members.iter().copied().max().unwrap_or(0);
         let mut line = Line {
             finder,
+            dtype,
             members: vec![None; last + 1 - first],
             first,
             links: Vec::new(),
@@ -307,9 +364,13 @@ impl<'a> Line<'a> {
         let mut members = members.to_vec();
         members.sort_unstable();
         for index in members {
-            let need = line.need(index);
-            let uses = finder.uses[index];
-            line.members[index - first] = Some(Member { need, uses, place: None });
+            let member = Member {
+                need: line.need(index),
+                changes_mask: line.changes_mask(index),
+                uses: finder.uses[index],
+                place: None,
+            };
+            line.members[index - first] = Some(member);
         }
         line
     }
@@ -321,6 +382,23 @@ impl<'a> Line<'a> {
             operands.filter_map(|&local| Some(self.member(local)?.1.need)).collect();
         needs.sort_unstable_by(|a, b| b.cmp(a));
         needs.iter().enumerate().map(|(earlier, need)| need + earlier).max().unwrap_or(0)
+    }
+
+    /// Whether the computation of a member changes the mask.
+    fn changes_mask(&self, index: usize) -> bool {
+        let step = self.finder.steps[index];
+        let uses_mask = step.is_some_and(|step| {
+            let is_masked = matches!(step.kind, Kind::Select | Kind::Spread);
+            is_masked || step.result(self.dtype) != Some(Register::Accumulator)
+        });
+        let mut operands = self.finder.nest.instructions[index].operands.iter();
+        uses_mask || operands.any(|&local| self.would_change_mask(local))
+    }
+
+    /// Whether to bring a value into the accumulator changes the mask.
+    fn would_change_mask(&self, local: Local) -> bool {
+        let is_to_compute = self.operand(local).is_none();
+        is_to_compute && self.member(local).is_some_and(|(_, member)| member.changes_mask)
     }
 
     /// The member that a local is.
@@ -338,31 +416,35 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Brings a value into the accumulator.
-    fn bring(&mut self, local: Local) {
+    /// Brings a value into a register.
+    fn bring(&mut self, register: Register, local: Local) {
         match (self.operand(local), local) {
             (None, Local::Instruction(index)) => {
                 self.compute(index);
-                if self.finder.uses[index] > 1 {
-                    self.save(local);
+                // To convert again is no dearer than to save.
+                let is_load = self.finder.steps[index].is_some_and(|it| it.kind == Kind::Convert);
+                if self.finder.uses[index] > 1 && !is_load {
+                    self.save(register, local);
                 }
             }
             // What was saved last is still there.
-            (Some(Operand::Saved(place)), _) if self.links.last() == Some(&Link::Save(place)) => {}
+            (Some(Operand::Saved(place)), _)
+                if self.links.last() == Some(&Link::Save(register, place)) => {}
             (operand, _) => {
-                self.links.push(Link::Load(operand.unwrap_or(Operand::Local(local))));
+                let operand = operand.unwrap_or(Operand::Local(local));
+                self.links.push(Link::Load(register, operand));
             }
         }
     }
 
-    /// Saves the accumulator, which is the result of the member `local`, if that is not done yet.
-    fn save(&mut self, local: Local) -> Operand {
+    /// Saves the register, which holds the member `local`, if that is not done yet.
+    fn save(&mut self, register: Register, local: Local) -> Operand {
         if let Some(operand) = self.operand(local) {
             return operand;
         }
         let place = self.free.pop().unwrap_or(self.saved);
         self.saved = self.saved.max(place + 1);
-        self.links.push(Link::Save(place));
+        self.links.push(Link::Save(register, place));
         if let Some((index, member)) = self.member(local) {
             self.members[index - self.first] = Some(Member { place: Some(place), ..member });
         }
@@ -385,73 +467,83 @@ impl<'a> Line<'a> {
     /// [`MAXIMUM_LINKS`].
     fn compute(&mut self, index: usize) {
         let Some(step) = self.finder.steps[index] else { return };
+        let Some(register) = step.operands(self.dtype) else { return };
         let operands = &self.finder.nest.instructions[index].operands;
         match step.kind {
-            Kind::Convert => return self.links.push(Link::Load(Operand::Local(operands[0]))),
+            Kind::Convert => self.links.push(Link::Load(register, Operand::Local(operands[0]))),
+            Kind::Spread => {
+                self.bring(Register::Bools, operands[0]);
+                self.links.push(Link::Spread);
+            }
             Kind::Unary(op) => {
-                self.bring(operands[0]);
-                self.links.push(Link::Unary(op));
+                self.bring(register, operands[0]);
+                self.links.push(Link::Unary(register, op));
             }
             Kind::Binary(op) | Kind::Compare(op) => {
-                let (operand, accumulator_is_second) = self.bring_pair(operands[0], operands[1]);
-                self.links.push(Link::Binary { op, operand, accumulator_is_second });
+                self.bring_pair_to(op, register, operands[0], operands[1]);
             }
             Kind::Test => {
-                self.bring(operands[0]);
-                self.links.push(Link::Test);
+                self.bring(register, operands[0]);
+                self.links.push(Link::Test(register));
             }
             Kind::Select => self.select(operands),
         }
         self.release(operands);
     }
 
-    /// Brings one of two values into the accumulator. Says where the other is, and whether the one is
-    /// the second.
-    fn bring_pair(&mut self, left: Local, right: Local) -> (Operand, bool) {
+    /// Appends `op` on two values, with one of them brought into the register.
+    fn bring_pair_to(&mut self, op: Op, register: Register, left: Local, right: Local) {
+        let (operand, register_is_second) = self.bring_pair(register, left, right);
+        self.links.push(Link::Binary { op, register, operand, register_is_second });
+    }
+
+    /// Brings one of two values into the register. Says where the other is, and whether the one is the
+    /// second.
+    fn bring_pair(&mut self, register: Register, left: Local, right: Local) -> (Operand, bool) {
         match (self.operand(left), self.operand(right)) {
             (_, Some(right)) => {
-                self.bring(left);
+                self.bring(register, left);
                 (right, false)
             }
             (Some(left), None) => {
-                self.bring(right);
+                self.bring(register, right);
                 (left, true)
             }
             (None, None) => {
                 let need = |local| self.member(local).map_or(0, |(_, member)| member.need);
                 let is_right_first = need(left) < need(right);
                 let (earlier, later) = if is_right_first { (right, left) } else { (left, right) };
-                self.bring(earlier);
+                self.bring(register, earlier);
                 // It may have been a part of the earlier one.
                 if let Some(operand) = self.operand(later) {
                     return (operand, is_right_first);
                 }
-                let operand = self.save(earlier);
-                self.bring(later);
+                let operand = self.save(register, earlier);
+                self.bring(register, later);
                 (operand, !is_right_first)
             }
         }
     }
 
-    /// A mask that is computed comes last, because the computations of the other operands may use it.
+    /// The mask comes first, unless the computations of the other operands need it for themselves.
     fn select(&mut self, operands: &[Local]) {
-        let op = Op::Select;
         let [mask, on_true, on_false] = operands[..] else { return };
-        let Some((mask, _)) = self.member(mask) else {
-            let (operand, accumulator_is_second) = self.bring_pair(on_true, on_false);
-            self.links.push(Link::LoadMask(mask));
-            return self.links.push(Link::Binary { op, operand, accumulator_is_second });
-        };
-        let chosen = [on_true, on_false].map(|local| match self.operand(local) {
+        let (op, register) = (Op::Select, Register::Accumulator);
+        if ![on_true, on_false].iter().any(|&local| self.would_change_mask(local)) {
+            self.bring(Register::Bools, mask);
+            return self.bring_pair_to(op, register, on_true, on_false);
+        }
+        let [on_true, on_false] = [on_true, on_false].map(|local| match self.operand(local) {
             Some(operand) => operand,
             None => {
-                self.bring(local);
-                self.save(local)
+                self.bring(register, local);
+                self.save(register, local)
             }
         });
-        self.compute(mask);
-        self.links.push(Link::Load(chosen[0]));
-        self.links.push(Link::Binary { op, operand: chosen[1], accumulator_is_second: false });
+        self.bring(Register::Bools, mask);
+        self.links.push(Link::Load(register, on_true));
+        let operand = on_false;
+        self.links.push(Link::Binary { op, register, operand, register_is_second: false });
     }
 }
 
@@ -485,12 +577,15 @@ mod tests {
 
     fn describe_link(link: &Link) -> String {
         match *link {
-            Link::Load(operand) => operand.to_string(),
-            Link::LoadMask(local) => format!("?{local}"),
-            Link::Save(index) => format!(">s{index}"),
-            Link::Unary(op) => op.to_string(),
-            Link::Test => "bool".to_owned(),
-            Link::Binary { op, operand, accumulator_is_second: true } => format!("{operand}{op}"),
+            Link::Load(Register::Accumulator, operand) => operand.to_string(),
+            Link::Load(_, operand) => format!("?{operand}"),
+            Link::Save(_, index) => format!(">s{index}"),
+            Link::Unary(_, op) => op.to_string(),
+            Link::Test(_) => "bool".to_owned(),
+            Link::Spread => "spread".to_owned(),
+            Link::Binary { op, operand, register_is_second: true, .. } => {
+                format!("{operand}{op}")
+            }
             Link::Binary { op, operand, .. } => format!("{op}{operand}"),
             Link::WriteMask => "!".to_owned(),
         }
@@ -537,11 +632,30 @@ mod tests {
     #[test]
     fn a_comparison_sets_the_mask_and_a_selection_goes_by_it() {
         assert_eq!(tasks("x * y > 2.5 * y"), "[a0 mula1 >s0 a2 mula1 s0gt !]");
-        assert_eq!(tasks("where(x < y, x + y, x)"), "[a0 adda1 >s0 a0 lta1 s0 selecta0]");
+        assert_eq!(tasks("where(x < y, x + y, x)"), "[a0 lta1 a0 adda1 selecta0]");
         assert_eq!(
             tasks("where(x < y, x * y, x) + where(x < y, y, x)"),
-            "[a0 lta1 !] [a0 mula1 ?t0 selecta0 >s0 a1 ?t0 selecta0 s0add]"
+            "[a0 lta1 >s0 a0 mula1 selecta0 >s1 ?s0 a1 selecta0 s1add]"
         );
+        // The chosen operand needs the mask for itself, so it comes first.
+        assert_eq!(
+            tasks("where(x < y, where(x < 1, x, 1), y)"),
+            "[a0 lta2 a0 selecta2 >s0 a0 lta1 s0 selecta1]"
+        );
+    }
+
+    #[test]
+    fn conditions_are_composed_in_the_mask() {
+        assert_eq!(
+            tasks("where((x > 0) & (y < 1), x, y)"),
+            "[a0 gta1 >s0 a2 lta3 s0and a0 selecta2]"
+        );
+        assert_eq!(tasks("(x > 0) & ~(y < 1)"), "[a0 gta1 >s0 a2 lta3 not s0and !]");
+        assert_eq!(tasks("where(u8(x) & 4 != 0, x, y)"), "k0 [?t0 anda1 nea2 a0 selecta3]");
+        assert_eq!(tasks("f32(x > y) * x"), "[a0 gta1 spread mula0]");
+        // Conditions on different types meet in the widest.
+        assert_eq!(tasks("(x > 0) & (f64(y) < 1)"), "[a0 gta1 !] [a2 lta3 t0and !]");
+        assert_eq!(tasks("bool(u8(x)) & (u8(y) != 0)"), "k0 k2 [t0 bool >s0 t2 nea2 s0and !]");
     }
 
     #[test]
@@ -553,6 +667,11 @@ mod tests {
     #[test]
     fn a_value_of_another_type_is_converted_as_it_is_loaded() {
         assert_eq!(tasks("f32(f64(x) * 2)"), "[a0 mula1] k2");
+        // As often as it is wanted in the accumulator.
+        assert_eq!(
+            tasks("(f64(x) - f64(y)) / (f64(x) + f64(y))"),
+            "[a0 >s0 a1 s0sub >s1 a1 s0add s1div]"
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::execute::{Bases, run_tiles};
 use crate::plan::Plan;
-use crate::program::Program;
+use crate::program::{Program, Step, Work};
 use crate::run_options::Progress;
 use crate::wiring::Wiring;
 
@@ -23,8 +23,12 @@ const CHUNKS_PER_THREAD: usize = 8;
 /// Between two calls of `progress` a thread does about this much work.
 const PIECE_BYTES: usize = 8 * 1024 * 1024;
 
-/// A computed value weighs as much as this many bytes moved.
-const BYTES_PER_INSTRUCTION: usize = 2;
+/// A link of a chain weighs as much as this many bytes moved.
+const BYTES_PER_LINK: usize = 2;
+
+/// A kernel of its own weighs as much: most are functions. `exp` of f32 takes as long as 40 bytes, `sin`
+/// as 120.
+const BYTES_PER_KERNEL: usize = 48;
 
 /// Whether a run is work enough for several threads.
 pub(crate) fn is_parallel(program: &Program) -> bool {
@@ -81,5 +85,9 @@ fn bytes_per_element(program: &Program) -> usize {
     let size = |access: &Access| access.array_type.dtype.size();
     let read: usize = program.accesses().iter().map(size).sum();
     let written: usize = program.stores().iter().map(|store| size(&store.target)).sum();
-    read + written + program.instruction_count() * BYTES_PER_INSTRUCTION
+    let weight = |step: &Step| match step.work {
+        Work::Kernel { .. } => BYTES_PER_KERNEL,
+        Work::Chain { links, .. } => links * BYTES_PER_LINK,
+    };
+    read + written + program.steps.iter().map(weight).sum::<usize>()
 }

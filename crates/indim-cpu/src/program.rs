@@ -10,7 +10,7 @@ use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNes
 use indim_graph::{DType, Op};
 
 use crate::chains::{Chain, Link, Operand, Task, find_chains};
-use crate::kernel::chain::{ACCUMULATOR_BYTES, ChainFn, Code, Form};
+use crate::kernel::chain::{ACCUMULATOR_BYTES, ChainFn, Code, Form, Register};
 use crate::kernel::chain_links::chain_minimum;
 use crate::kernel::{KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel};
 use crate::level::Level;
@@ -48,10 +48,11 @@ pub(crate) struct SlotLink {
 
 #[derive(Clone, Copy)]
 enum Action {
-    Load(DType),
-    Save,
-    Test,
-    Apply { op: Op, accumulator_is_second: bool },
+    Load(Register, DType),
+    Save(Register),
+    Test(Register),
+    Spread,
+    Apply { op: Op, register: Register, register_is_second: bool },
     WriteMask,
 }
 
@@ -59,13 +60,14 @@ impl SlotLink {
     /// The code of the link when its operand has this form.
     pub(crate) fn code(&self, form: Form) -> Code {
         match self.action {
-            Action::Load(dtype) => Code::load(dtype, form),
-            Action::WriteMask => Code::MASK_WRITTEN,
-            Action::Save => Code::SAVED,
-            Action::Test => Code::TESTED,
-            Action::Apply { op, accumulator_is_second } => {
-                Code::apply(op, form, accumulator_is_second)
+            Action::Load(register, dtype) => Code::load(register, dtype, form),
+            Action::Save(register) => Code::save(register),
+            Action::Test(register) => Code::test(register),
+            Action::Spread => Code::MASK_SPREAD,
+            Action::Apply { op, register, register_is_second } => {
+                Code::apply(op, register, form, register_is_second)
             }
+            Action::WriteMask => Code::MASK_WRITTEN,
         }
     }
 
@@ -139,11 +141,6 @@ impl Program {
     /// The sizes of the nest's axes.
     pub(crate) fn sizes(&self) -> &[usize] {
         &self.nest.shape
-    }
-
-    /// The number of instructions.
-    pub(crate) fn instruction_count(&self) -> usize {
-        self.nest.instructions.len()
     }
 
     /// The most bytes of registers that one thread needs: every access may have to be gathered.
@@ -235,14 +232,16 @@ fn slot_link(nest: &LoopNest, chain: &Chain, link: &Link) -> SlotLink {
         None => chain.dtype,
     };
     let (action, operand) = match *link {
-        Link::Load(operand) => (Action::Load(dtype), Some(operand)),
-        Link::LoadMask(local) => (Action::Load(dtype), Some(Operand::Local(local))),
-        Link::Save(index) => (Action::Save, Some(Operand::Saved(index))),
-        Link::Unary(op) => (Action::Apply { op, accumulator_is_second: false }, None),
-        Link::Binary { op, operand, accumulator_is_second } => {
-            (Action::Apply { op, accumulator_is_second }, Some(operand))
+        Link::Load(register, operand) => (Action::Load(register, dtype), Some(operand)),
+        Link::Save(register, index) => (Action::Save(register), Some(Operand::Saved(index))),
+        Link::Unary(register, op) => {
+            (Action::Apply { op, register, register_is_second: false }, None)
         }
-        Link::Test => (Action::Test, None),
+        Link::Binary { op, register, operand, register_is_second } => {
+            (Action::Apply { op, register, register_is_second }, Some(operand))
+        }
+        Link::Test(register) => (Action::Test(register), None),
+        Link::Spread => (Action::Spread, None),
         Link::WriteMask => (Action::WriteMask, None),
     };
     match operand {
@@ -422,12 +421,13 @@ impl Program {
             Operand::Saved(_) => operand.to_string(),
         };
         match link {
-            Link::Load(operand) => name(operand),
-            Link::LoadMask(local) => format!("mask {}", self.name(*local)),
-            Link::Save(index) => format!("save s{index}"),
-            Link::Unary(op) => op.to_string(),
-            Link::Test => "bool".to_owned(),
-            Link::Binary { op, operand, accumulator_is_second: true } => {
+            Link::Load(Register::Accumulator, operand) => name(operand),
+            Link::Load(_, operand) => format!("mask {}", name(operand)),
+            Link::Save(_, index) => format!("save s{index}"),
+            Link::Unary(_, op) => op.to_string(),
+            Link::Test(_) => "bool".to_owned(),
+            Link::Spread => "from mask".to_owned(),
+            Link::Binary { op, operand, register_is_second: true, .. } => {
                 format!("{op} {} ·", name(operand))
             }
             Link::Binary { op, operand, .. } => format!("{op} {}", name(operand)),

@@ -7,12 +7,14 @@
 //! one operand. So memory is read and written without a break, and an operand that is one
 //! element for the whole block is not spread out first.
 //!
-//! Beside the accumulator there is a mask, one bool for each of its elements: comparisons set it, a
-//! selection uses it, and a chain whose result is a bool ends by writing it.
+//! Beside the accumulator there is a mask, one byte for each of its elements: comparisons set it, a
+//! selection uses it, and a chain whose result is a bool ends by writing it. It has operations of its
+//! own, because conditions are composed: `(a > 1) & (b < 2)`, or `q & 4 != 0` where the mask holds a
+//! u8 meanwhile.
 //!
-//! Here is how pieces and rows are walked. What the links do with them is in `chain_links.rs`, how the
-//! accumulator holds elements of a 16-bit float in `chain_element.rs`. Which instructions become chains
-//! is decided in `chains.rs`.
+//! Here is how pieces and rows are walked. What the links do with them is in `chain_links.rs`, for the
+//! mask in `chain_mask.rs`, how the accumulator holds elements of a 16-bit float in
+//! `chain_element.rs`. Which instructions become chains is decided in `chains.rs`.
 
 use core::mem::MaybeUninit;
 
@@ -37,6 +39,17 @@ pub(crate) const MAXIMUM_LINKS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Code(pub(super) u16);
 
+/// Where the left operand and the result of a link are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Register {
+    /// The accumulator.
+    Accumulator,
+    /// The mask, as bools.
+    Bools,
+    /// The mask, as u8.
+    Bytes,
+}
+
 /// Where a link's operand lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -47,32 +60,62 @@ pub(crate) enum Form {
 }
 
 impl Code {
-    pub(super) const TEST: u16 = u16::MAX - 2;
-    pub(super) const SAVE: u16 = u16::MAX - 1;
+    pub(super) const SPREAD: u16 = u16::MAX - 7;
+    pub(super) const BYTES_BLOCK: u16 = u16::MAX - 6;
+    pub(super) const BYTES_SINGLE: u16 = u16::MAX - 5;
+    pub(super) const TEST: u16 = u16::MAX - 4;
+    pub(super) const TEST_MASK: u16 = u16::MAX - 3;
+    pub(super) const SAVE: u16 = u16::MAX - 2;
+    pub(super) const SAVE_MASK: u16 = u16::MAX - 1;
     pub(super) const WRITE_MASK: u16 = u16::MAX;
 
-    /// The accumulator is written to the operand, a place of [`ACCUMULATOR_BYTES`].
-    pub(crate) const SAVED: Code = Code(Code::SAVE);
-
-    /// The accumulator, converted to bools, becomes the mask.
-    pub(crate) const TESTED: Code = Code(Code::TEST);
-
-    /// The mask is the result: the last link of a chain of comparisons.
+    /// The mask is the result: the last link of a chain of conditions.
     pub(crate) const MASK_WRITTEN: Code = Code(Code::WRITE_MASK);
 
-    /// The operand, elements of type `dtype`, becomes the accumulator; if they are bools, the mask.
-    pub(crate) const fn load(dtype: DType, form: Form) -> Code {
-        Code(load_code(dtype, form))
+    /// The mask, bools converted to the chain's type, becomes the accumulator.
+    pub(crate) const MASK_SPREAD: Code = Code(Code::SPREAD);
+
+    /// The register is written to the operand, a place of [`ACCUMULATOR_BYTES`].
+    pub(crate) const fn save(register: Register) -> Code {
+        match register {
+            Register::Accumulator => Code(Code::SAVE),
+            Register::Bools | Register::Bytes => Code(Code::SAVE_MASK),
+        }
     }
 
-    /// `op` on the accumulator and, if it has two operands, the link's; the accumulator may be the
-    /// second of them. A comparison sets the mask, a selection goes by it.
-    pub(crate) fn apply(op: Op, form: Form, accumulator_is_second: bool) -> Code {
-        match mirrored(op) {
-            Some(mirrored) if accumulator_is_second => Code(code(mirrored, form, false)),
-            Some(_) => Code(code(op, form, false)),
-            None => Code(code(op, form, accumulator_is_second && !op.has_law(Law::Commutative))),
+    /// The register, converted to bools, becomes the mask.
+    pub(crate) const fn test(register: Register) -> Code {
+        match register {
+            Register::Accumulator => Code(Code::TEST),
+            Register::Bools | Register::Bytes => Code(Code::TEST_MASK),
         }
+    }
+
+    /// The operand becomes what the register holds; that of an accumulator has elements of type `dtype`.
+    pub(crate) const fn load(register: Register, dtype: DType, form: Form) -> Code {
+        Code(match register {
+            Register::Accumulator => load_code(dtype, form),
+            Register::Bools => load_code(DType::Bool, form),
+            Register::Bytes => match form {
+                Form::Block => Code::BYTES_BLOCK,
+                Form::Single => Code::BYTES_SINGLE,
+            },
+        })
+    }
+
+    /// `op` on the register and, if it has two operands, the link's; the register may be the second of
+    /// them. A comparison sets the mask, a selection goes by it.
+    pub(crate) fn apply(op: Op, register: Register, form: Form, register_is_second: bool) -> Code {
+        let (op, is_second) = match mirrored(op) {
+            Some(mirrored) if register_is_second => (mirrored, false),
+            Some(_) => (op, false),
+            None => (op, register_is_second && !op.has_law(Law::Commutative)),
+        };
+        Code(match register {
+            Register::Accumulator => code(op, form, is_second),
+            Register::Bools => mask_code(op, DType::Bool, form),
+            Register::Bytes => mask_code(op, DType::U8, form),
+        })
     }
 }
 
@@ -96,6 +139,12 @@ pub(super) const fn code(op: Op, form: Form, accumulator_is_second: bool) -> u16
 /// Codes of loads come after those of operations.
 pub(super) const fn load_code(dtype: DType, form: Form) -> u16 {
     Op::ALL.len() as u16 * 4 + dtype as u16 * 2 + matches!(form, Form::Single) as u16
+}
+
+/// Codes of operations on the mask, bools or u8, come after all others.
+pub(super) const fn mask_code(op: Op, dtype: DType, form: Form) -> u16 {
+    let first = load_code(DType::C128, Form::Single) + 1;
+    first + code(op, form, matches!(dtype, DType::Bool))
 }
 
 /// What a link does, whatever the addresses.
@@ -137,7 +186,7 @@ pub(crate) struct Rows {
 ///   [`Code::MASK_WRITTEN`], and overlaps no operand;
 /// - each row of a link's operand is valid for reads of as many elements if its stride is an element's
 ///   size, else of one element where the code says so, and of [`ACCUMULATOR_BYTES`] where not; that of
-///   [`Code::SAVED`] for writes of [`ACCUMULATOR_BYTES`];
+///   [`Code::save`] for writes of [`ACCUMULATOR_BYTES`];
 /// - the processor has the level for which the chain was looked up.
 pub(crate) type ChainFn = unsafe fn(destination: *mut u8, links: &mut [Link], rows: Rows);
 

@@ -16,6 +16,7 @@ use super::chain::{
     load_code,
 };
 use super::chain_element::ChainElement;
+use super::chain_mask::{bools, bytes, mask_link};
 use super::instructions::Instructions;
 
 /// The codes of loading elements of one type, as patterns.
@@ -27,7 +28,7 @@ trait LoadCodes: Element {
 impl<T: Element> LoadCodes for T {}
 
 /// The codes of one operation, as patterns.
-trait Codes {
+pub(super) trait Codes {
     const OP: Op;
     const BLOCK: u16 = code(Self::OP, Form::Block, false);
     const SINGLE: u16 = code(Self::OP, Form::Single, false);
@@ -40,7 +41,7 @@ trait Codes {
 /// # Safety
 /// `operand` is valid for reads of `LENGTH` elements.
 #[inline(always)]
-unsafe fn load<T: Element, const LENGTH: usize>(operand: *const u8) -> [T; LENGTH] {
+pub(super) unsafe fn load<T: Element, const LENGTH: usize>(operand: *const u8) -> [T; LENGTH] {
     // SAFETY: the caller's promise; any bits are stored elements, at any address.
     let stored = unsafe { *operand.cast::<[Unaligned<T>; LENGTH]>() };
     let mut elements = [T::default(); LENGTH];
@@ -53,7 +54,7 @@ unsafe fn load<T: Element, const LENGTH: usize>(operand: *const u8) -> [T; LENGT
 /// # Safety
 /// `operand` is valid for reads of an element.
 #[inline(always)]
-unsafe fn load_single<T: Element>(operand: *const u8) -> T {
+pub(super) unsafe fn load_single<T: Element>(operand: *const u8) -> T {
     // SAFETY: the caller's promise.
     unsafe { *operand.cast::<Unaligned<T>>() }.get()
 }
@@ -62,7 +63,10 @@ unsafe fn load_single<T: Element>(operand: *const u8) -> T {
 /// `place` is valid for writes of `LENGTH` elements.
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "an iterator takes the accumulator out of registers")]
-unsafe fn store<T: Element, const LENGTH: usize>(place: *mut u8, accumulator: [T; LENGTH]) {
+pub(super) unsafe fn store<T: Element, const LENGTH: usize>(
+    place: *mut u8,
+    accumulator: [T; LENGTH],
+) {
     let place = place.cast::<Unaligned<T>>();
     for index in 0..LENGTH {
         let element = Unaligned(accumulator[index].to_stored());
@@ -93,7 +97,7 @@ unsafe fn stream<I: Instructions, T: Element, const LENGTH: usize>(
 /// the instructions of the level; and with any but a constant to begin with, the first element would
 /// be computed by itself.
 #[inline(always)]
-fn each<T: Element, R: Element, const LENGTH: usize>(
+pub(super) fn each<T: Element, R: Element, const LENGTH: usize>(
     x: [T; LENGTH],
     f: impl Fn(T) -> R,
 ) -> [R; LENGTH] {
@@ -106,7 +110,7 @@ fn each<T: Element, R: Element, const LENGTH: usize>(
 
 /// `f(x, y)` for each pair.
 #[inline(always)]
-fn with<T: Copy, R: Element, const LENGTH: usize>(
+pub(super) fn with<T: Copy, R: Element, const LENGTH: usize>(
     x: &[T; LENGTH],
     y: [T; LENGTH],
     f: impl Fn(T, T) -> R,
@@ -121,14 +125,14 @@ fn with<T: Copy, R: Element, const LENGTH: usize>(
 /// `f(mask, x, y)` for each three.
 #[inline(always)]
 fn choose<T: Element, const LENGTH: usize>(
-    mask: &[bool; LENGTH],
+    mask: &[u8; LENGTH],
     x: &[T; LENGTH],
     y: [T; LENGTH],
     f: impl Fn(bool, T, T) -> T,
 ) -> [T; LENGTH] {
     let mut results = [T::default(); LENGTH];
     for index in 0..LENGTH {
-        results[index] = f(mask[index], x[index], y[index]);
+        results[index] = f(mask[index] != 0, x[index], y[index]);
     }
     results
 }
@@ -255,7 +259,7 @@ macro_rules! define_chains {
                     streams: bool,
                 ) {
                     let mut x = [<$type as ChainElement>::Lane::default(); LENGTH];
-                    let mut mask = [false; LENGTH];
+                    let mut mask = [0; LENGTH];
                     for link in links {
                         let operand = link.operand.wrapping_add(first * link.kind.stride);
                         // SAFETY: the caller's promise.
@@ -287,10 +291,11 @@ macro_rules! define_chains {
                                 }
                             )*
                             // SAFETY: the caller's promise for these codes.
-                            <bool as LoadCodes>::BLOCK => mask = unsafe { load::<bool, LENGTH>(operand) },
+                            <bool as LoadCodes>::BLOCK => mask = bytes(unsafe { load::<bool, LENGTH>(operand) }),
                             // SAFETY: the caller's promise for these codes.
-                            <bool as LoadCodes>::SINGLE => mask = [unsafe { load_single(operand) }; LENGTH],
-                            Code::TEST => mask = each(x, ConvertTo::<bool>::convert),
+                            <bool as LoadCodes>::SINGLE => mask = bytes([unsafe { load_single(operand) }; LENGTH]),
+                            Code::TEST => mask = bytes(each(x, ConvertTo::<bool>::convert)),
+                            Code::SPREAD => x = each(bools(mask), ConvertTo::convert),
                             // SAFETY: the caller's promise for this code.
                             Code::SAVE => unsafe { store(operand.cast_mut(), <$type>::narrow::<I, LENGTH>(x)) },
                             Code::WRITE_MASK => {
@@ -305,18 +310,18 @@ macro_rules! define_chains {
                             <Select as Codes>::SINGLE_FIRST => {
                                 x = choose(&mask, &x, lanes.single(), |mask, x, y| meaning::$module::select(mask, y, x))
                             }
-                            <Eq as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::eq),
-                            <Eq as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::eq),
-                            <Ne as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::ne),
-                            <Ne as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::ne),
-                            <Lt as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::lt),
-                            <Lt as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::lt),
-                            <Le as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::le),
-                            <Le as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::le),
-                            <Gt as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::gt),
-                            <Gt as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::gt),
-                            <Ge as Codes>::BLOCK => mask = with(&x, lanes.block(), meaning::$module::ge),
-                            <Ge as Codes>::SINGLE => mask = with(&x, lanes.single(), meaning::$module::ge),
+                            <Eq as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::eq)),
+                            <Eq as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::eq)),
+                            <Ne as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::ne)),
+                            <Ne as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::ne)),
+                            <Lt as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::lt)),
+                            <Lt as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::lt)),
+                            <Le as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::le)),
+                            <Le as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::le)),
+                            <Gt as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::gt)),
+                            <Gt as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::gt)),
+                            <Ge as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::ge)),
+                            <Ge as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::ge)),
                             $(
                                 <$commutative as Codes>::BLOCK => {
                                     x = lanes.results::<$commutative>(with(&x, lanes.block(), meaning::$module::$commutative_name));
@@ -342,7 +347,8 @@ macro_rules! define_chains {
                             $(<$unary as Codes>::BLOCK => {
                                 x = lanes.results::<$unary>(each(x, meaning::$module::$unary_name));
                             })*
-                            _ => {}
+                            // SAFETY: the caller's promise for this code.
+                            code => mask = unsafe { mask_link(code, operand, mask) },
                         }
                     }
                     // SAFETY: the caller's promise.

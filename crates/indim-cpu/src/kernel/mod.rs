@@ -11,6 +11,7 @@ mod block;
 pub(crate) mod chain;
 mod chain_element;
 pub(crate) mod chain_links;
+pub(crate) mod chain_mask;
 mod instructions;
 pub mod memory;
 mod table;

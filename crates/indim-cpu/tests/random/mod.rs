@@ -97,12 +97,16 @@ fn random_argument(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
 /// A random graph over arrays that broadcast to one shape, and arguments for it.
 fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>) {
     let b = GraphBuilder::new();
-    // Trees of cheap operations on one type become chains.
+    // Trees of cheap operations on one type, with conditions of bools and u8, become chains.
     let only = choices.chance(50).then(|| *choices.pick(DType::ALL));
     let mut arguments = Vec::new();
     let mut values: Vec<Value<'_>> = Vec::new();
     for index in 0..1 + choices.below(4) {
-        let dtype = only.unwrap_or(*choices.pick(DType::ALL));
+        let dtype = match only {
+            Some(only) if choices.chance(70) => only,
+            Some(_) => *choices.pick(&[DType::Bool, DType::U8]),
+            None => *choices.pick(DType::ALL),
+        };
         let array_type = ArrayType::new(dtype, partial_shape(choices, full));
         arguments.push(random_argument(choices, &array_type));
         let name = format!("p{index}");
@@ -112,7 +116,7 @@ fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>
         let value = match only {
             Some(only) => {
                 let x = *choices.pick(&values);
-                let x = b.convert(x, only).unwrap();
+                let x = if choices.chance(60) { b.convert(x, only).unwrap() } else { x };
                 random_operation(choices, &b, &values, x, &CHEAP)
             }
             None => random_node(choices, &b, &values),
@@ -204,6 +208,10 @@ fn strided(choices: &mut Choices<'_>, array: &Array, is_read_only: bool) -> Layo
     for (position, element) in dense.chunks(size as usize).enumerate() {
         let place = (first + offset(position, shape, &strides)) as usize;
         bytes[place..place + size as usize].copy_from_slice(element);
+        // Any other byte than 0 is true.
+        if array.dtype() == DType::Bool && is_read_only && element != [0] {
+            bytes[place] = 1 + choices.below(255) as u8;
+        }
     }
     (bytes, strides, first as usize)
 }

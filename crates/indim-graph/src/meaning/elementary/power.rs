@@ -115,7 +115,12 @@ fn cube_root<F: FloatLane>(x: F) -> F {
 pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
     let (x, y) = (x.widen().abs(), y.widen().abs());
     let either_infinite = is_inf(x).or(is_inf(y));
-    let length = length(x, y);
+    // In 64 bits the squares of narrower floats are exact, and in the range.
+    let is_narrow = 2 * (F::MANTISSA_BITS + 1) <= F::Wide::MANTISSA_BITS;
+    let length = match is_narrow {
+        true => x.mul(x).add(y.mul(y)).sqrt(),
+        false => length(x, y),
+    };
     F::narrow(F::Wide::select(either_infinite, F::Wide::constant(f64::INFINITY), length))
 }
 
