@@ -206,7 +206,8 @@ pub(super) trait ChainBody {
         streams: bool,
     );
 
-    /// Runs all rows; by wide accumulators where they fit, if there are registers for them.
+    /// Runs all rows; by wide accumulators where they fit, if there are registers for them. What is less
+    /// than a narrow one is taken through from a copy.
     ///
     /// # Safety
     /// As [`ChainFn`], where the level has the instructions `I`.
@@ -215,16 +216,26 @@ pub(super) trait ChainBody {
         let size = size_of::<Self::Element>();
         let lane_size = size_of::<<Self::Element as ChainElement>::Lane>();
         let [narrow, wide] = [NARROW_BYTES / lane_size, ACCUMULATOR_BYTES / lane_size];
+        let is_short = rows.elements < narrow;
+        let (mut operands, mut result) = (ShortOperands::new(), Piece::EMPTY);
         for _ in 0..rows.count {
             let streams = rows.streams && destination.addr().is_multiple_of(size);
-            // SAFETY: the caller's promise, for one of the rows.
+            // SAFETY: the caller's promise, for one of the rows; a copy is as long as an accumulator. One
+            // call for short rows and others, because each is compiled for itself.
             unsafe {
-                match rows.elements {
-                    count if count < narrow => run_short::<Self, I>(destination, links, count),
-                    count if I::HAS_WIDE_REGISTERS && count >= wide => {
-                        run_row::<Self, I, true>(destination, links, count, wide, streams);
-                    }
-                    count => run_row::<Self, I, false>(destination, links, count, narrow, streams),
+                let (to, links, count) = match is_short {
+                    true => (result.0.as_mut_ptr(), operands.copy(links, rows.elements), narrow),
+                    false => (destination, &*links, rows.elements),
+                };
+                if I::HAS_WIDE_REGISTERS && count >= wide {
+                    run_row::<Self, I, true>(to, links, count, wide, streams);
+                } else {
+                    run_row::<Self, I, false>(to, links, count, narrow, streams && !is_short);
+                }
+                if is_short {
+                    let is_mask = links.last().is_some_and(|it| it.kind.code == Code::MASK_WRITTEN);
+                    let bytes = rows.elements * if is_mask { size_of::<bool>() } else { size };
+                    core::ptr::copy_nonoverlapping(result.0.as_ptr(), destination, bytes);
                 }
             }
             destination = destination.wrapping_offset(rows.step);
@@ -290,36 +301,38 @@ impl Piece {
     const EMPTY: Piece = Piece([0; NARROW_BYTES]);
 }
 
-/// Less than a piece: from copies of the operands with zeros behind them.
-///
-/// # Safety
-/// As [`ChainFn`]; `count` elements fill less than a narrow accumulator.
-#[inline(always)]
-unsafe fn run_short<B: ChainBody + ?Sized, I: Instructions>(
-    destination: *mut u8,
-    links: &[Link],
-    count: usize,
-) {
-    let mut copies = [const { MaybeUninit::<Piece>::uninit() }; MAXIMUM_LINKS];
-    let mut copied_links = [const { MaybeUninit::<Link>::uninit() }; MAXIMUM_LINKS];
-    for ((link, copy), copied_link) in links.iter().zip(&mut copies).zip(&mut copied_links) {
-        let copied_link = copied_link.write(*link);
-        if link.kind.stride != 0 {
-            let copy = copy.write(Piece::EMPTY).0.as_mut_ptr();
-            // SAFETY: `count` elements of the operand are fewer bytes than a piece has.
-            unsafe { core::ptr::copy_nonoverlapping(link.operand, copy, count * link.kind.stride) }
-            copied_link.operand = copy;
+/// Operands of a row of less than a piece: copies with zeros behind them.
+struct ShortOperands {
+    copies: [MaybeUninit<Piece>; MAXIMUM_LINKS],
+    links: [MaybeUninit<Link>; MAXIMUM_LINKS],
+}
+
+impl ShortOperands {
+    #[inline(always)]
+    fn new() -> Self {
+        ShortOperands {
+            copies: [const { MaybeUninit::uninit() }; MAXIMUM_LINKS],
+            links: [const { MaybeUninit::uninit() }; MAXIMUM_LINKS],
         }
     }
-    // SAFETY: as many links have been written.
-    let copied_links = unsafe { copied_links[..links.len()].assume_init_ref() };
-    let mut result = Piece::EMPTY;
-    // SAFETY: the copies are full pieces; `count` elements are the caller's.
-    unsafe {
-        B::run_piece::<I, false>(result.0.as_mut_ptr(), copied_links, 0, false);
-        let is_mask = links.last().is_some_and(|link| link.kind.code == Code::MASK_WRITTEN);
-        let size = if is_mask { size_of::<bool>() } else { size_of::<B::Element>() };
-        core::ptr::copy_nonoverlapping(result.0.as_ptr(), destination, count * size);
+
+    /// The links, with copies of `count` elements of their operands.
+    ///
+    /// # Safety
+    /// As [`ChainFn`]; `count` elements fill less than a narrow accumulator.
+    unsafe fn copy(&mut self, links: &[Link], count: usize) -> &[Link] {
+        for ((link, copy), copied_link) in links.iter().zip(&mut self.copies).zip(&mut self.links) {
+            let copied_link = copied_link.write(*link);
+            if link.kind.stride != 0 {
+                let copy = copy.write(Piece::EMPTY).0.as_mut_ptr();
+                let bytes = count * link.kind.stride;
+                // SAFETY: `count` elements of the operand are fewer bytes than a piece has.
+                unsafe { core::ptr::copy_nonoverlapping(link.operand, copy, bytes) }
+                copied_link.operand = copy;
+            }
+        }
+        // SAFETY: as many links have been written.
+        unsafe { self.links[..links.len()].assume_init_ref() }
     }
 }
 

@@ -5,7 +5,7 @@
 //! accumulator always holds values of the element type, and a chain gives the bits of its operations
 //! one by one. `chain_links.rs` calls this.
 
-use indim_graph::{Element, bf16, f16};
+use indim_graph::{Element, bf16, c64, c128, f16};
 
 use super::instructions::Instructions;
 
@@ -58,7 +58,7 @@ macro_rules! held_as_they_are {
     )*};
 }
 
-held_as_they_are!(f32 f64 i32 i64 u8);
+held_as_they_are!(f32 f64 i32 i64 u8 c64 c128);
 
 impl ChainElement for bf16 {
     type Lane = f32;

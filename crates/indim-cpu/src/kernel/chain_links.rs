@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use indim_graph::operations::*;
-use indim_graph::{ConvertTo, DType, Element, Op, bf16, f16, meaning};
+use indim_graph::{ConvertTo, DType, Element, Op, bf16, c64, c128, f16, meaning};
 
 use super::block::Unaligned;
 use super::chain::{
@@ -35,7 +35,7 @@ pub(super) trait Codes {
     const BLOCK_FIRST: u16 = code(Self::OP, Form::Block, true);
     const SINGLE_FIRST: u16 = code(Self::OP, Form::Single, true);
     /// Whether a result may need more bits than the operands have.
-    const IS_INEXACT: bool = !matches!(Self::OP, Op::Max | Op::Min | Op::Neg | Op::Abs);
+    const IS_INEXACT: bool = !matches!(Self::OP, Op::Max | Op::Min | Op::Neg | Op::Abs | Op::Conj);
 }
 
 /// # Safety
@@ -185,6 +185,7 @@ macro_rules! define_chains {
         commutative [$($commutative:ident $commutative_name:ident)*]
         ordered [$($ordered:ident $ordered_name:ident)*]
         unary [$($unary:ident $unary_name:ident)*]
+        comparisons [$($comparison:ident $comparison_name:ident)*]
         converted [$($source_variant:ident $source:ident)*]
         widened [$($half_variant:ident $half:ident)*];
     )*) => {
@@ -192,7 +193,7 @@ macro_rules! define_chains {
         pub(crate) const fn chain_operations(dtype: DType) -> &'static [Op] {
             match dtype {
                 $(DType::$variant => &[
-                    Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge, Op::Select,
+                    Op::Select, $(Op::$comparison,)*
                     $(Op::$commutative,)* $(Op::$ordered,)* $(Op::$unary,)*
                 ],)*
                 _ => &[],
@@ -310,18 +311,14 @@ macro_rules! define_chains {
                             <Select as Codes>::SINGLE_FIRST => {
                                 x = choose(&mask, &x, lanes.single(), |mask, x, y| meaning::$module::select(mask, y, x))
                             }
-                            <Eq as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::eq)),
-                            <Eq as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::eq)),
-                            <Ne as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::ne)),
-                            <Ne as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::ne)),
-                            <Lt as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::lt)),
-                            <Lt as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::lt)),
-                            <Le as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::le)),
-                            <Le as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::le)),
-                            <Gt as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::gt)),
-                            <Gt as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::gt)),
-                            <Ge as Codes>::BLOCK => mask = bytes(with(&x, lanes.block(), meaning::$module::ge)),
-                            <Ge as Codes>::SINGLE => mask = bytes(with(&x, lanes.single(), meaning::$module::ge)),
+                            $(
+                                <$comparison as Codes>::BLOCK => {
+                                    mask = bytes(with(&x, lanes.block(), meaning::$module::$comparison_name));
+                                }
+                                <$comparison as Codes>::SINGLE => {
+                                    mask = bytes(with(&x, lanes.single(), meaning::$module::$comparison_name));
+                                }
+                            )*
                             $(
                                 <$commutative as Codes>::BLOCK => {
                                     x = lanes.results::<$commutative>(with(&x, lanes.block(), meaning::$module::$commutative_name));
@@ -373,7 +370,7 @@ macro_rules! define_codes {
     };
 }
 
-define_codes! { Add Mul Max Min And Or Xor Sub Div Neg Abs Square Sqrt Not Eq Ne Lt Le Gt Ge Select }
+define_codes! { Add Mul Max Min And Or Xor Sub Div Neg Conj Abs Square Sqrt Not Eq Ne Lt Le Gt Ge Select }
 
 // The cheap operations: those whose cost is that of moving their operands.
 define_chains! {
@@ -381,42 +378,63 @@ define_chains! {
         commutative [Add add Mul mul Max max Min min]
         ordered [Sub sub Div div]
         unary [Neg neg Abs abs Square square Sqrt sqrt]
+        comparisons [Eq eq Ne ne Lt lt Le le Gt gt Ge ge]
         converted [I8 i8 U8 u8 I16 i16 U16 u16 I32 i32]
         widened [F16 f16 Bf16 bf16];
     F64 f64 float ChainF64
         commutative [Add add Mul mul Max max Min min]
         ordered [Sub sub Div div]
         unary [Neg neg Abs abs Square square Sqrt sqrt]
+        comparisons [Eq eq Ne ne Lt lt Le le Gt gt Ge ge]
         converted [I8 i8 U8 u8 I16 i16 U16 u16 I32 i32 F32 f32]
         widened [];
     F16 f16 float ChainF16
         commutative [Add add Mul mul Max max Min min]
         ordered [Sub sub Div div]
         unary [Neg neg Abs abs Square square Sqrt sqrt]
+        comparisons [Eq eq Ne ne Lt lt Le le Gt gt Ge ge]
         converted []
         widened [];
     Bf16 bf16 float ChainBf16
         commutative [Add add Mul mul Max max Min min]
         ordered [Sub sub Div div]
         unary [Neg neg Abs abs Square square Sqrt sqrt]
+        comparisons [Eq eq Ne ne Lt lt Le le Gt gt Ge ge]
         converted []
         widened [];
     I32 i32 integer ChainI32
         commutative [Add add Mul mul Max max Min min And and Or or Xor xor]
         ordered [Sub sub]
         unary [Neg neg Not not]
+        comparisons [Eq eq Ne ne Lt lt Le le Gt gt Ge ge]
         converted []
         widened [];
     I64 i64 integer ChainI64
         commutative [Add add Mul mul Max max Min min And and Or or Xor xor]
         ordered [Sub sub]
         unary [Neg neg Not not]
+        comparisons [Eq eq Ne ne Lt lt Le le Gt gt Ge ge]
         converted []
+        widened [];
+    C64 c64 complex ChainC64
+        commutative [Add add Mul mul]
+        ordered [Sub sub]
+        unary [Neg neg Conj conj]
+        comparisons [Eq eq Ne ne]
+        converted [F32 f32]
+        widened [];
+    C128 c128 complex ChainC128
+        commutative [Add add Mul mul]
+        ordered [Sub sub]
+        unary [Neg neg Conj conj]
+        comparisons [Eq eq Ne ne]
+        converted [F64 f64]
         widened [];
     U8 u8 integer ChainU8
         commutative [Add add Max max Min min And and Or or Xor xor]
         ordered [Sub sub]
         unary [Not not]
+        comparisons [Eq eq Ne ne Lt lt Le le Gt gt Ge ge]
         converted []
         widened [];
 }
