@@ -1,9 +1,9 @@
 //! What the levels can do that is not left to the compiler: conversions of `f16`, and writes past the
 //! caches. Holds unsafe code.
 //!
-//! The shells in `table.rs` hand the instructions of their level to the bodies they run. Rust has no
-//! stable type from which the compiler would make these conversions, and integer arithmetic takes
-//! fifteen instructions where the processor has one.
+//! The shells of a level hand its instructions to the bodies they run. Rust has no stable type from
+//! which the compiler would make these conversions, and integer arithmetic takes fifteen instructions
+//! where the processor has one.
 
 use indim_graph::f16;
 

@@ -2,7 +2,7 @@
 //!
 //! What a kernel computes is the definition in `indim-graph`'s `meaning/`; nothing here adds to it.
 //! Four rules make the compiler vectorise them:
-//! - `#[target_feature]` stands only on the outermost shells, in `table.rs`;
+//! - `#[target_feature]` stands only on the outermost functions, in `shells/`;
 //! - everything below is `#[inline(always)]`;
 //! - no operation in a block loop can panic;
 //! - a destination never is one of the sources, and slices tell the compiler so.
@@ -14,6 +14,7 @@ pub(crate) mod chain_links;
 pub(crate) mod chain_mask;
 mod instructions;
 pub mod memory;
+mod shells;
 mod table;
 mod widened;
 

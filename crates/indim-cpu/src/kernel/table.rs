@@ -1,7 +1,4 @@
 //! Kernels by operation, element type and level. Holds unsafe code.
-//!
-//! The shells are the only functions with `#[target_feature]`; each is a body of `block.rs`
-//! compiled for one level.
 
 use indim_graph::{
     Binary, ConvertTo, ConvertVisitor, DType, Element, FromWide, Op, OpVisitor, Ternary, Unary,
@@ -10,14 +7,13 @@ use indim_graph::{
 
 use super::KernelFn;
 use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
-use super::chain::{ChainBody, ChainFn, ChainVisitor, Link, Rows};
+use super::chain::{ChainBody, ChainFn, ChainVisitor};
 use super::chain_links::visit_chain;
 use super::instructions::Baseline;
 #[cfg(target_arch = "x86_64")]
 use super::instructions::{Avx2, Avx512};
-use super::widened::{
-    Shells, WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel,
-};
+use super::shells::Shells;
+use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
 use crate::level::{Kind, Level};
 
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
@@ -59,13 +55,13 @@ struct Lookup {
 }
 
 impl Lookup {
-    fn shell<B: Body>(self) -> KernelFn {
+    fn kernel<B: Body>(self) -> KernelFn {
         match self.level.kind() {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => Avx512::shell::<B>(),
+            Kind::Avx512 => Avx512::kernel::<B>(),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => Avx2::shell::<B>(),
-            _ => Baseline::shell::<B>(),
+            Kind::Avx2 => Avx2::kernel::<B>(),
+            _ => Baseline::kernel::<B>(),
         }
     }
 
@@ -80,39 +76,19 @@ impl Lookup {
     }
 }
 
-impl Shells for Baseline {
-    fn shell<B: Body>() -> KernelFn {
-        baseline::<B>
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Shells for Avx2 {
-    fn shell<B: Body>() -> KernelFn {
-        avx2::<B>
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Shells for Avx512 {
-    fn shell<B: Body>() -> KernelFn {
-        avx512::<B>
-    }
-}
-
 impl OpVisitor for Lookup {
     type Output = KernelFn;
 
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> KernelFn {
-        self.shell::<UnaryBody<O, T>>()
+        self.kernel::<UnaryBody<O, T>>()
     }
 
     fn binary<O: Binary<T> + 'static, T: Element>(self) -> KernelFn {
-        self.shell::<BinaryBody<O, T>>()
+        self.kernel::<BinaryBody<O, T>>()
     }
 
     fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> KernelFn {
-        self.shell::<TernaryBody<O, T>>()
+        self.kernel::<TernaryBody<O, T>>()
     }
 
     fn widened_unary<O, T>(self) -> KernelFn
@@ -146,7 +122,7 @@ impl ConvertVisitor for Lookup {
     type Output = KernelFn;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> KernelFn {
-        self.shell::<ConvertBody<A, B>>()
+        self.kernel::<ConvertBody<A, B>>()
     }
 }
 
@@ -154,64 +130,10 @@ impl ChainVisitor for Lookup {
     fn chain<B: ChainBody>(self) -> ChainFn {
         match self.level.kind() {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => avx512_chain::<B>,
+            Kind::Avx512 => Avx512::chain::<B>(),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => avx2_chain::<B>,
-            _ => baseline_chain::<B>,
+            Kind::Avx2 => Avx2::chain::<B>(),
+            _ => Baseline::chain::<B>(),
         }
     }
-}
-
-/// # Safety
-/// As [`KernelFn`].
-unsafe fn baseline<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { B::run::<Baseline>(destination, sources, count) }
-}
-
-/// # Safety
-/// As [`KernelFn`]; the processor has AVX2 and F16C.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn avx2<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { B::run::<Avx2>(destination, sources, count) }
-}
-
-/// # Safety
-/// As [`KernelFn`]; the processor has AVX-512.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt"
-)]
-unsafe fn avx512<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { B::run::<Avx512>(destination, sources, count) }
-}
-
-/// # Safety
-/// As [`ChainFn`].
-unsafe fn baseline_chain<B: ChainBody>(destination: *mut u8, links: &mut [Link], rows: Rows) {
-    // SAFETY: the caller's promise.
-    unsafe { B::run::<Baseline>(destination, links, rows) }
-}
-
-/// # Safety
-/// As [`ChainFn`]; the processor has AVX2 and F16C.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn avx2_chain<B: ChainBody>(destination: *mut u8, links: &mut [Link], rows: Rows) {
-    // SAFETY: the caller's promise.
-    unsafe { B::run::<Avx2>(destination, links, rows) }
-}
-
-/// # Safety
-/// As [`ChainFn`]; the processor has AVX-512.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt"
-)]
-unsafe fn avx512_chain<B: ChainBody>(destination: *mut u8, links: &mut [Link], rows: Rows) {
-    // SAFETY: the caller's promise.
-    unsafe { B::run::<Avx512>(destination, links, rows) }
 }

@@ -10,7 +10,8 @@ use core::mem::MaybeUninit;
 use indim_graph::{Binary, DType, Element, FromWide, Ternary, Unary, Widened};
 
 use super::KernelFn;
-use super::block::{BinaryBody, Body, NarrowBody, TernaryBody, UnaryBody, WidenBody};
+use super::block::{BinaryBody, NarrowBody, TernaryBody, UnaryBody, WidenBody};
+use super::shells::Shells;
 
 /// The elements of a piece: few enough that the widened operands stay in the nearest cache.
 const PIECE: usize = 256;
@@ -20,12 +21,6 @@ const PIECE_BYTES: usize = PIECE * 16;
 
 /// A piece of one operand, or of the results, in the wider type.
 type Piece = [MaybeUninit<u128>; PIECE_BYTES / 16];
-
-/// Hands out the kernels of one level.
-pub(super) trait Shells {
-    /// The kernel of `B` at the level.
-    fn shell<B: Body>() -> KernelFn;
-}
 
 /// A kernel and what is done to its operands and its results.
 pub(super) struct Parts {
@@ -47,12 +42,12 @@ pub(super) trait Widening {
 
 /// How operand elements `T` become those of type `Wide`.
 fn operand<S: Shells, T: Widened>() -> Option<(usize, Option<KernelFn>)> {
-    Some((T::DTYPE.size(), Some(S::shell::<WidenBody<T>>())))
+    Some((T::DTYPE.size(), Some(S::kernel::<WidenBody<T>>())))
 }
 
 /// How results of type `Wide` become those of type `T`; nothing where they are the same.
 fn narrowing<S: Shells, T: FromWide<Wide>, Wide: Element>() -> Option<KernelFn> {
-    (T::DTYPE != Wide::DTYPE).then(|| S::shell::<NarrowBody<T, Wide>>())
+    (T::DTYPE != Wide::DTYPE).then(|| S::kernel::<NarrowBody<T, Wide>>())
 }
 
 /// An operation of one operand in the wider type.
@@ -66,7 +61,7 @@ where
     fn parts<S: Shells>() -> Parts {
         Parts {
             operands: [operand::<S, T>(), None, None],
-            kernel: S::shell::<UnaryBody<O, T::Wide>>(),
+            kernel: S::kernel::<UnaryBody<O, T::Wide>>(),
             result_size: <O as Unary<T>>::Result::DTYPE.size(),
             narrow: narrowing::<S, <O as Unary<T>>::Result, <O as Unary<T::Wide>>::Result>(),
         }
@@ -84,7 +79,7 @@ where
     fn parts<S: Shells>() -> Parts {
         Parts {
             operands: [operand::<S, T>(), operand::<S, T>(), None],
-            kernel: S::shell::<BinaryBody<O, T::Wide>>(),
+            kernel: S::kernel::<BinaryBody<O, T::Wide>>(),
             result_size: <O as Binary<T>>::Result::DTYPE.size(),
             narrow: narrowing::<S, <O as Binary<T>>::Result, <O as Binary<T::Wide>>::Result>(),
         }
@@ -106,7 +101,7 @@ where
         };
         Parts {
             operands: [first, operand::<S, T>(), operand::<S, T>()],
-            kernel: S::shell::<TernaryBody<O, T::Wide>>(),
+            kernel: S::kernel::<TernaryBody<O, T::Wide>>(),
             result_size: <O as Ternary<T>>::Result::DTYPE.size(),
             narrow: narrowing::<S, <O as Ternary<T>>::Result, <O as Ternary<T::Wide>>::Result>(),
         }

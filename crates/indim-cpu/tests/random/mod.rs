@@ -17,7 +17,7 @@ use choices::{partial_shape, random_conversion, random_operation};
 mod choices;
 
 /// Operations that run in chains.
-const CHEAP: [Op; 21] = [
+const CHEAP: [Op; 22] = [
     Op::Add,
     Op::Sub,
     Op::Mul,
@@ -39,6 +39,7 @@ const CHEAP: [Op; 21] = [
     Op::Gt,
     Op::Ge,
     Op::Select,
+    Op::Conj,
 ];
 
 fn random_float(choices: &mut Choices<'_>) -> f64 {
