@@ -2,14 +2,14 @@
 //!
 //! From its result a chain grows backwards: it takes in a cheap instruction when all users of it are in
 //! the chain. Instructions of the chain's element type compute in the accumulator; conditions, which are
-//! bools or u8, in the mask. All are then put in a line: a result that is not used at once, or more than
-//! once, is saved meanwhile.
+//! bools or u8, in the mask. `chain_line.rs` then puts them in a line.
 
 use core::fmt;
 
 use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_graph::{DType, Op};
 
+use crate::chain_line::line_up;
 use crate::kernel::chain::{MAXIMUM_LINKS, Register};
 use crate::kernel::chain_links::{chain_operations, chain_sources};
 use crate::kernel::chain_mask::mask_operations;
@@ -145,15 +145,16 @@ fn uses(nest: &LoopNest) -> Vec<usize> {
 
 /// What a cheap instruction does.
 #[derive(Debug, Clone, Copy)]
-struct ChainStep {
-    kind: Kind,
+pub(crate) struct ChainStep {
+    pub(crate) kind: Kind,
     /// The element type of its operands, or, if it converts, of its result: that of the accumulator, or of
     /// the mask.
     dtype: DType,
 }
 
+/// How a chain computes an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     /// A load of another element type.
     Convert,
     /// A conversion of bools.
@@ -202,7 +203,7 @@ impl ChainStep {
     }
 
     /// Where a chain of `dtype` has the result; none if it cannot compute it.
-    fn result(self, dtype: DType) -> Option<Register> {
+    pub(crate) fn result(self, dtype: DType) -> Option<Register> {
         match (self.operands(dtype)?, self.kind) {
             (_, Kind::Compare(_) | Kind::Test) => Some(Register::Bools),
             (register, _) => Some(register),
@@ -211,7 +212,7 @@ impl ChainStep {
 
     /// Where a chain of `dtype` has the first operand, of a selection the second; none if it cannot
     /// compute the result.
-    fn operands(self, dtype: DType) -> Option<Register> {
+    pub(crate) fn operands(self, dtype: DType) -> Option<Register> {
         let is_of_mask = match self.kind {
             Kind::Unary(op) | Kind::Binary(op) | Kind::Compare(op) => {
                 mask_operations(self.dtype).contains(&op)
@@ -239,10 +240,13 @@ impl ChainStep {
     }
 }
 
-struct Finder<'a> {
-    nest: &'a LoopNest,
-    steps: Vec<Option<ChainStep>>,
-    uses: Vec<usize>,
+/// Looks for the instructions of chains.
+pub(crate) struct Finder<'a> {
+    pub(crate) nest: &'a LoopNest,
+    /// For each instruction what it does, if it is cheap.
+    pub(crate) steps: Vec<Option<ChainStep>>,
+    /// How often each instruction's result is used.
+    pub(crate) uses: Vec<usize>,
     /// How many uses of each instruction are in the chain that grows.
     taken: Vec<usize>,
 }
@@ -257,14 +261,12 @@ impl Finder<'_> {
         let dtype = if step.dtype == DType::Bool { self.compared(root) } else { step.dtype };
         let mut members = self.grow(root, dtype);
         loop {
-            let mut line = Line::new(self, &members, dtype);
-            line.compute(root);
+            let (mut links, saved) = line_up(self, &members, root, dtype);
             if step.result(dtype) == Some(Register::Bools) {
-                line.links.push(Link::WriteMask);
+                links.push(Link::WriteMask);
             }
-            if line.links.len() <= MAXIMUM_LINKS {
-                let chain = Chain { root, dtype, links: line.links, saved: line.saved };
-                return (Task::Chain(chain), members);
+            if links.len() <= MAXIMUM_LINKS {
+                return (Task::Chain(Chain { root, dtype, links, saved }), members);
             }
             // The last that came in has no users but those before it, and no member as operand.
             members.pop();
@@ -320,233 +322,6 @@ impl Finder<'_> {
     }
 }
 
-/// Links in the making.
-struct Line<'a> {
-    finder: &'a Finder<'a>,
-    /// The element type of the accumulator.
-    dtype: DType,
-    /// For each member what is known of it, by its index less that of the first.
-    members: Vec<Option<Member>>,
-    first: usize,
-    links: Vec<Link>,
-    /// How many registers are saved at a time.
-    saved: usize,
-    /// Places of saved registers that are free again.
-    free: Vec<usize>,
-}
-
-/// An instruction of a chain.
-#[derive(Debug, Clone, Copy)]
-struct Member {
-    /// How many registers its computation saves at a time, if nothing is saved yet.
-    need: usize,
-    /// Whether its computation, if nothing is saved yet, changes the mask.
-    changes_mask: bool,
-    /// Uses to come.
-    uses: usize,
-    /// Where its result is saved.
-    place: Option<usize>,
-}
-
-impl<'a> Line<'a> {
-    fn new(finder: &'a Finder<'a>, members: &[usize], dtype: DType) -> Self {
-        let first = members.iter().copied().min().unwrap_or(0);
-        let last = members.iter().copied().max().unwrap_or(0);
-        let mut line = Line {
-            finder,
-            dtype,
-            members: vec![None; last + 1 - first],
-            first,
-            links: Vec::new(),
-            saved: 0,
-            free: Vec::new(),
-        };
-        let mut members = members.to_vec();
-        members.sort_unstable();
-        for index in members {
-            let member = Member {
-                need: line.need(index),
-                changes_mask: line.changes_mask(index),
-                uses: finder.uses[index],
-                place: None,
-            };
-            line.members[index - first] = Some(member);
-        }
-        line
-    }
-
-    /// What the computation of a member saves at a time, as if it were a tree.
-    fn need(&self, index: usize) -> usize {
-        let operands = self.finder.nest.instructions[index].operands.iter();
-        let mut needs: Vec<usize> =
-            operands.filter_map(|&local| Some(self.member(local)?.1.need)).collect();
-        needs.sort_unstable_by(|a, b| b.cmp(a));
-        needs.iter().enumerate().map(|(earlier, need)| need + earlier).max().unwrap_or(0)
-    }
-
-    /// Whether the computation of a member changes the mask.
-    fn changes_mask(&self, index: usize) -> bool {
-        let step = self.finder.steps[index];
-        let uses_mask = step.is_some_and(|step| {
-            let is_masked = matches!(step.kind, Kind::Select | Kind::Spread);
-            is_masked || step.result(self.dtype) != Some(Register::Accumulator)
-        });
-        let mut operands = self.finder.nest.instructions[index].operands.iter();
-        uses_mask || operands.any(|&local| self.would_change_mask(local))
-    }
-
-    /// Whether to bring a value into the accumulator changes the mask.
-    fn would_change_mask(&self, local: Local) -> bool {
-        let is_to_compute = self.operand(local).is_none();
-        is_to_compute && self.member(local).is_some_and(|(_, member)| member.changes_mask)
-    }
-
-    /// The member that a local is.
-    fn member(&self, local: Local) -> Option<(usize, Member)> {
-        let Local::Instruction(index) = local else { return None };
-        let member = *self.members.get(index.checked_sub(self.first)?)?;
-        Some((index, member?))
-    }
-
-    /// Where a value can be had without computing it; none for a member that is yet to be computed.
-    fn operand(&self, local: Local) -> Option<Operand> {
-        match self.member(local) {
-            None => Some(Operand::Local(local)),
-            Some((_, member)) => member.place.map(Operand::Saved),
-        }
-    }
-
-    /// Brings a value into a register.
-    fn bring(&mut self, register: Register, local: Local) {
-        match (self.operand(local), local) {
-            (None, Local::Instruction(index)) => {
-                self.compute(index);
-                // To convert again is no dearer than to save.
-                let is_load = self.finder.steps[index].is_some_and(|it| it.kind == Kind::Convert);
-                if self.finder.uses[index] > 1 && !is_load {
-                    self.save(register, local);
-                }
-            }
-            // What was saved last is still there.
-            (Some(Operand::Saved(place)), _)
-                if self.links.last() == Some(&Link::Save(register, place)) => {}
-            (operand, _) => {
-                let operand = operand.unwrap_or(Operand::Local(local));
-                self.links.push(Link::Load(register, operand));
-            }
-        }
-    }
-
-    /// Saves the register, which holds the member `local`, if that is not done yet.
-    fn save(&mut self, register: Register, local: Local) -> Operand {
-        if let Some(operand) = self.operand(local) {
-            return operand;
-        }
-        let place = self.free.pop().unwrap_or(self.saved);
-        self.saved = self.saved.max(place + 1);
-        self.links.push(Link::Save(register, place));
-        if let Some((index, member)) = self.member(local) {
-            self.members[index - self.first] = Some(Member { place: Some(place), ..member });
-        }
-        Operand::Saved(place)
-    }
-
-    /// Frees the places of the operands of a link that have had their last use.
-    fn release(&mut self, locals: &[Local]) {
-        for &local in locals {
-            let Some((index, mut member)) = self.member(local) else { continue };
-            member.uses = member.uses.saturating_sub(1);
-            if member.uses == 0 {
-                self.free.extend(member.place.take());
-            }
-            self.members[index - self.first] = Some(member);
-        }
-    }
-
-    /// Appends the links that compute a member. The depth of the recursion is that of a chain of
-    /// [`MAXIMUM_LINKS`].
-    fn compute(&mut self, index: usize) {
-        let Some(step) = self.finder.steps[index] else { return };
-        let Some(register) = step.operands(self.dtype) else { return };
-        let operands = &self.finder.nest.instructions[index].operands;
-        match step.kind {
-            Kind::Convert => self.links.push(Link::Load(register, Operand::Local(operands[0]))),
-            Kind::Spread => {
-                self.bring(Register::Bools, operands[0]);
-                self.links.push(Link::Spread);
-            }
-            Kind::Unary(op) => {
-                self.bring(register, operands[0]);
-                self.links.push(Link::Unary(register, op));
-            }
-            Kind::Binary(op) | Kind::Compare(op) => {
-                self.bring_pair_to(op, register, operands[0], operands[1]);
-            }
-            Kind::Test => {
-                self.bring(register, operands[0]);
-                self.links.push(Link::Test(register));
-            }
-            Kind::Select => self.select(operands),
-        }
-        self.release(operands);
-    }
-
-    /// Appends `op` on two values, with one of them brought into the register.
-    fn bring_pair_to(&mut self, op: Op, register: Register, left: Local, right: Local) {
-        let (operand, register_is_second) = self.bring_pair(register, left, right);
-        self.links.push(Link::Binary { op, register, operand, register_is_second });
-    }
-
-    /// Brings one of two values into the register. Says where the other is, and whether the one is the
-    /// second.
-    fn bring_pair(&mut self, register: Register, left: Local, right: Local) -> (Operand, bool) {
-        match (self.operand(left), self.operand(right)) {
-            (_, Some(right)) => {
-                self.bring(register, left);
-                (right, false)
-            }
-            (Some(left), None) => {
-                self.bring(register, right);
-                (left, true)
-            }
-            (None, None) => {
-                let need = |local| self.member(local).map_or(0, |(_, member)| member.need);
-                let is_right_first = need(left) < need(right);
-                let (earlier, later) = if is_right_first { (right, left) } else { (left, right) };
-                self.bring(register, earlier);
-                // It may have been a part of the earlier one.
-                if let Some(operand) = self.operand(later) {
-                    return (operand, is_right_first);
-                }
-                let operand = self.save(register, earlier);
-                self.bring(register, later);
-                (operand, !is_right_first)
-            }
-        }
-    }
-
-    /// The mask comes first, unless the computations of the other operands need it for themselves.
-    fn select(&mut self, operands: &[Local]) {
-        let [mask, on_true, on_false] = operands[..] else { return };
-        let (op, register) = (Op::Select, Register::Accumulator);
-        if ![on_true, on_false].iter().any(|&local| self.would_change_mask(local)) {
-            self.bring(Register::Bools, mask);
-            return self.bring_pair_to(op, register, on_true, on_false);
-        }
-        let [on_true, on_false] = [on_true, on_false].map(|local| match self.operand(local) {
-            Some(operand) => operand,
-            None => {
-                self.bring(register, local);
-                self.save(register, local)
-            }
-        });
-        self.bring(Register::Bools, mask);
-        self.links.push(Link::Load(register, on_true));
-        let operand = on_false;
-        self.links.push(Link::Binary { op, register, operand, register_is_second: false });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use indim_graph::lower::lower;
@@ -579,7 +354,7 @@ mod tests {
         match *link {
             Link::Load(Register::Accumulator, operand) => operand.to_string(),
             Link::Load(_, operand) => format!("?{operand}"),
-            Link::Save(_, index) => format!(">s{index}"),
+            Link::Save(_, place) => format!(">s{place}"),
             Link::Unary(_, op) => op.to_string(),
             Link::Test(_) => "bool".to_owned(),
             Link::Spread => "spread".to_owned(),

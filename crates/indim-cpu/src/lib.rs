@@ -10,6 +10,7 @@
 
 mod array;
 mod buffer;
+mod chain_line;
 mod chains;
 mod executable;
 mod execute;
