@@ -13,8 +13,8 @@ use indim_graph::lower::coalesce::{CoalescedAxes, coalesce};
 use crate::kernel::chain::Form;
 use crate::kernel::memory::Run;
 
-/// Shorter rows than this are only worth it if some operand changes with the row; otherwise it is
-/// cheaper to repeat a row in a block, once for all tiles.
+/// Shorter rows than this are only worth it if some operand changes with the row, or if they are whole
+/// accumulators; otherwise it is cheaper to repeat a row in a block, once for all tiles.
 const LONG_ROW: usize = 512;
 
 /// How the elements of one tile lie in memory.
@@ -118,7 +118,9 @@ fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bo
         [.., before, last] => before != 0 && before != last * length as isize,
         _ => false,
     };
-    let minimum = match axes.strides.iter().any(changes) {
+    // The widest accumulator is two of the narrowest, which fill the minimum.
+    let is_whole = length.is_multiple_of(2 * minimum);
+    let minimum = match is_whole || axes.strides.iter().any(changes) {
         true => minimum,
         false => minimum.max(LONG_ROW),
     };

@@ -239,7 +239,7 @@ pub(super) trait ChainBody {
                 }
             }
             destination = destination.wrapping_offset(rows.step);
-            for link in &mut *links {
+            for link in links.iter_mut().filter(|link| link.kind.step != 0) {
                 link.operand = link.operand.wrapping_offset(link.kind.step);
             }
         }
