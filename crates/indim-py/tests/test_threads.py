@@ -110,9 +110,12 @@ def test_a_forked_child_computes_with_threads_of_its_own():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_long_evaluation_stops_on_ctrl_c(threads):
     program = f"""
+        import signal
         import time
         import numpy as np
         import indim
+        # A process started in the background may ignore the signal.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         indim.set_num_threads({threads})
         # A result of 256 MB; the operations take tens of seconds.
         x = np.broadcast_to(np.float64(0.3), (1 << 25,))
