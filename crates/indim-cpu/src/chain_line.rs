@@ -167,7 +167,7 @@ impl<'a> Line<'a> {
     /// [`MAXIMUM_LINKS`].
     fn compute(&mut self, index: usize) {
         let Some(step) = self.finder.steps[index] else { return };
-        let Some(register) = step.operands(self.dtype) else { return };
+        let Some(register) = step.register(self.dtype) else { return };
         let operands = &self.finder.nest.instructions[index].operands;
         match step.kind {
             Kind::Convert => self.links.push(Link::Load(register, Operand::Local(operands[0]))),

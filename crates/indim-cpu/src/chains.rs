@@ -147,8 +147,8 @@ fn uses(nest: &LoopNest) -> Vec<usize> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChainStep {
     pub(crate) kind: Kind,
-    /// The element type of its operands, or, if it converts, of its result: that of the accumulator, or of
-    /// the mask.
+    /// The element type of its operands, or, of `Convert` and `Spread`, of its result: that of the
+    /// accumulator, or of the mask.
     dtype: DType,
 }
 
@@ -204,15 +204,14 @@ impl ChainStep {
 
     /// Where a chain of `dtype` has the result; none if it cannot compute it.
     pub(crate) fn result(self, dtype: DType) -> Option<Register> {
-        match (self.operands(dtype)?, self.kind) {
+        match (self.register(dtype)?, self.kind) {
             (_, Kind::Compare(_) | Kind::Test) => Some(Register::Bools),
             (register, _) => Some(register),
         }
     }
 
-    /// Where a chain of `dtype` has the first operand, of a selection the second; none if it cannot
-    /// compute the result.
-    pub(crate) fn operands(self, dtype: DType) -> Option<Register> {
+    /// The register in which a chain of `dtype` computes it; none if it cannot.
+    pub(crate) fn register(self, dtype: DType) -> Option<Register> {
         let is_of_mask = match self.kind {
             Kind::Unary(op) | Kind::Binary(op) | Kind::Compare(op) => {
                 mask_operations(self.dtype).contains(&op)
@@ -229,13 +228,13 @@ impl ChainStep {
     }
 
     /// Where a chain of `dtype` wants an operand.
-    fn operand(self, dtype: DType, position: usize) -> Option<Register> {
+    fn wanted(self, dtype: DType, position: usize) -> Option<Register> {
         match self.kind {
             Kind::Spread => Some(Register::Bools),
             Kind::Select if position == 0 => Some(Register::Bools),
             // It is loaded from where it is.
             Kind::Convert => None,
-            _ => self.operands(dtype),
+            _ => self.register(dtype),
         }
     }
 }
@@ -254,8 +253,8 @@ pub(crate) struct Finder<'a> {
 impl Finder<'_> {
     /// The task that leaves the result of `root`, and the instructions that it takes in.
     fn task(&mut self, root: usize) -> (Task, Vec<usize>) {
-        let is_load = |step: &ChainStep| matches!(step.kind, Kind::Convert | Kind::Spread);
-        let Some(step) = self.steps[root].filter(|step| !is_load(step)) else {
+        let is_conversion = |step: &ChainStep| matches!(step.kind, Kind::Convert | Kind::Spread);
+        let Some(step) = self.steps[root].filter(|step| !is_conversion(step)) else {
             return (Task::Kernel(root), Vec::new());
         };
         let dtype = if step.dtype == DType::Bool { self.compared(root) } else { step.dtype };
@@ -273,7 +272,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The element type of what is compared for a condition: the widest, if there are several.
+    /// The element type of what is compared for a condition and nothing else: the widest, if there are several.
     fn compared(&self, root: usize) -> DType {
         let mut widest = DType::U8;
         let mut conditions = vec![root];
@@ -284,7 +283,9 @@ impl Finder<'_> {
                 let dtype = self.steps[index].map(|step| step.dtype);
                 match dtype {
                     Some(DType::Bool) => conditions.push(index),
-                    Some(dtype) if dtype.size() > widest.size() => widest = dtype,
+                    Some(dtype) if self.uses[index] == 1 && dtype.size() > widest.size() => {
+                        widest = dtype;
+                    }
                     _ => {}
                 }
             }
@@ -302,7 +303,7 @@ impl Finder<'_> {
             next += 1;
             for (position, &operand) in self.nest.instructions[user].operands.iter().enumerate() {
                 let Local::Instruction(index) = operand else { continue };
-                let wanted = self.steps[user].and_then(|step| step.operand(dtype, position));
+                let wanted = self.steps[user].and_then(|step| step.wanted(dtype, position));
                 let result = self.steps[index].and_then(|step| step.result(dtype));
                 let fits = wanted.is_some() && wanted == result;
                 self.taken[index] += usize::from(fits);

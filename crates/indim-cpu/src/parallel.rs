@@ -26,8 +26,8 @@ const PIECE_BYTES: usize = 8 * 1024 * 1024;
 /// A link of a chain weighs as much as this many bytes moved.
 const BYTES_PER_LINK: usize = 2;
 
-/// A kernel of its own weighs as much: most are functions. `exp` of f32 takes as long as 40 bytes, `sin`
-/// as 120.
+/// A kernel of its own weighs as much as this many bytes moved, because most are functions: `exp` of f32
+/// takes as long as 40 bytes, `sin` as 120.
 const BYTES_PER_KERNEL: usize = 48;
 
 /// Whether a run is work enough for several threads.

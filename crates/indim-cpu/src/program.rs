@@ -431,7 +431,7 @@ impl Program {
                 format!("{op} {} ·", name(operand))
             }
             Link::Binary { op, operand, .. } => format!("{op} {}", name(operand)),
-            Link::WriteMask => "mask".to_owned(),
+            Link::WriteMask => "write mask".to_owned(),
         }
     }
 }

@@ -35,11 +35,11 @@ const LINE_BYTES: usize = 64;
 /// The most links of a chain.
 pub(crate) const MAXIMUM_LINKS: usize = 64;
 
-/// What a link does with the accumulator, as a number to switch on.
+/// What a link does with the accumulator or the mask, as a number to switch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Code(pub(super) u16);
 
-/// Where the left operand and the result of a link are.
+/// Where one operand of a link is, and how it is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Register {
     /// The accumulator.
@@ -61,8 +61,8 @@ pub(crate) enum Form {
 
 impl Code {
     pub(super) const SPREAD: u16 = u16::MAX - 7;
-    pub(super) const BYTES_BLOCK: u16 = u16::MAX - 6;
-    pub(super) const BYTES_SINGLE: u16 = u16::MAX - 5;
+    pub(super) const LOAD_BYTES: u16 = u16::MAX - 6;
+    pub(super) const LOAD_BYTE: u16 = u16::MAX - 5;
     pub(super) const TEST: u16 = u16::MAX - 4;
     pub(super) const TEST_MASK: u16 = u16::MAX - 3;
     pub(super) const SAVE: u16 = u16::MAX - 2;
@@ -97,8 +97,8 @@ impl Code {
             Register::Accumulator => load_code(dtype, form),
             Register::Bools => load_code(DType::Bool, form),
             Register::Bytes => match form {
-                Form::Block => Code::BYTES_BLOCK,
-                Form::Single => Code::BYTES_SINGLE,
+                Form::Block => Code::LOAD_BYTES,
+                Form::Single => Code::LOAD_BYTE,
             },
         })
     }
@@ -144,7 +144,10 @@ pub(super) const fn load_code(dtype: DType, form: Form) -> u16 {
 /// Codes of operations on the mask, bools or u8, come after all others.
 pub(super) const fn mask_code(op: Op, dtype: DType, form: Form) -> u16 {
     let first = load_code(DType::C128, Form::Single) + 1;
-    first + code(op, form, matches!(dtype, DType::Bool))
+    first
+        + op as u16 * 4
+        + matches!(form, Form::Single) as u16
+        + matches!(dtype, DType::Bool) as u16 * 2
 }
 
 /// What a link does, whatever the addresses.
@@ -220,8 +223,8 @@ pub(super) trait ChainBody {
         let (mut operands, mut result) = (ShortOperands::new(), Piece::EMPTY);
         for _ in 0..rows.count {
             let streams = rows.streams && destination.addr().is_multiple_of(size);
-            // SAFETY: the caller's promise, for one of the rows; a copy is as long as an accumulator. One
-            // call for short rows and others, because each is compiled for itself.
+            // SAFETY: the caller's promise, for one of the rows; a copy is as long as an accumulator. Short
+            // rows share the call for narrow accumulators, because each call is compiled for itself.
             unsafe {
                 let (to, links, count) = match is_short {
                     true => (result.0.as_mut_ptr(), operands.copy(links, rows.elements), narrow),

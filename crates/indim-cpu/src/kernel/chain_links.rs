@@ -4,6 +4,7 @@
 //! only where the accumulator is written: no operation here lets the bits of a NaN show in anything
 //! but a NaN. How pieces and rows are walked is in `chain.rs`.
 
+use core::hint::cold_path;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -212,7 +213,8 @@ macro_rules! define_chains {
         pub(crate) const fn chain_minimum(dtype: DType) -> usize {
             match dtype {
                 $(DType::$variant => NARROW_BYTES / size_of::<<$type as ChainElement>::Lane>(),)*
-                _ => NARROW_BYTES / dtype.size(),
+                // There is no such chain.
+                _ => NARROW_BYTES,
             }
         }
 
@@ -250,6 +252,9 @@ macro_rules! define_chains {
             }
 
             impl $body {
+                /// The rarer arms that need many registers are said to be cold. Then the compiler keeps the
+                /// accumulator in registers for the others, where there are only 16.
+                ///
                 /// # Safety
                 /// As [`ChainBody::run_piece`], for an accumulator of `LENGTH` elements.
                 #[inline(always)]
@@ -275,6 +280,7 @@ macro_rules! define_chains {
                                     x = each(stored, ConvertTo::convert);
                                 }
                                 <$source as LoadCodes>::SINGLE => {
+                                    cold_path();
                                     // SAFETY: the caller's promise for this code.
                                     let stored = unsafe { load_single::<$source>(operand) };
                                     x = [stored.convert(); LENGTH];
@@ -282,21 +288,35 @@ macro_rules! define_chains {
                             )*
                             $(
                                 <$half as LoadCodes>::BLOCK => {
+                                    cold_path();
                                     // SAFETY: the caller's promise for this code.
                                     x = unsafe { <$half>::widen::<I, LENGTH>(load(operand)) };
                                 }
                                 <$half as LoadCodes>::SINGLE => {
+                                    cold_path();
                                     // SAFETY: the caller's promise for this code.
                                     let stored = unsafe { load_single::<$half>(operand) };
                                     x = [stored.widen_single(); LENGTH];
                                 }
                             )*
-                            // SAFETY: the caller's promise for these codes.
-                            <bool as LoadCodes>::BLOCK => mask = bytes(unsafe { load::<bool, LENGTH>(operand) }),
-                            // SAFETY: the caller's promise for these codes.
-                            <bool as LoadCodes>::SINGLE => mask = bytes([unsafe { load_single(operand) }; LENGTH]),
-                            Code::TEST => mask = bytes(each(x, ConvertTo::<bool>::convert)),
-                            Code::SPREAD => x = each(bools(mask), ConvertTo::convert),
+                            <bool as LoadCodes>::BLOCK => {
+                                cold_path();
+                                // SAFETY: the caller's promise for this code.
+                                mask = bytes(unsafe { load::<bool, LENGTH>(operand) });
+                            }
+                            <bool as LoadCodes>::SINGLE => {
+                                cold_path();
+                                // SAFETY: the caller's promise for this code.
+                                mask = bytes([unsafe { load_single(operand) }; LENGTH]);
+                            }
+                            Code::TEST => {
+                                cold_path();
+                                mask = bytes(each(x, ConvertTo::<bool>::convert));
+                            }
+                            Code::SPREAD => {
+                                cold_path();
+                                x = each(bools(mask), ConvertTo::convert);
+                            }
                             // SAFETY: the caller's promise for this code.
                             Code::SAVE => unsafe { store(operand.cast_mut(), <$type>::narrow::<I, LENGTH>(x)) },
                             Code::WRITE_MASK => {
@@ -344,8 +364,11 @@ macro_rules! define_chains {
                             $(<$unary as Codes>::BLOCK => {
                                 x = lanes.results::<$unary>(each(x, meaning::$module::$unary_name));
                             })*
-                            // SAFETY: the caller's promise for this code.
-                            code => mask = unsafe { mask_link(code, operand, mask) },
+                            code => {
+                                cold_path();
+                                // SAFETY: the caller's promise for this code.
+                                mask = unsafe { mask_link(code, operand, mask) };
+                            }
                         }
                     }
                     // SAFETY: the caller's promise.

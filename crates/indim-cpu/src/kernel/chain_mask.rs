@@ -38,8 +38,8 @@ macro_rules! define_mask_links {
             // SAFETY: in all arms the caller's promise for the code.
             unsafe {
                 match code {
-                    Code::BYTES_BLOCK => load(operand),
-                    Code::BYTES_SINGLE => single(operand),
+                    Code::LOAD_BYTES => load(operand),
+                    Code::LOAD_BYTE => single(operand),
                     Code::TEST_MASK => bytes(each(mask, ConvertTo::<bool>::convert)),
                     Code::SAVE_MASK => {
                         store(operand.cast_mut(), mask);
@@ -58,7 +58,10 @@ macro_rules! define_mask_links {
                         $comparison::BYTES => bytes(with(&mask, load(operand), meaning::integer::$comparison_name)),
                         $comparison::BYTES_AND_ONE => bytes(with(&mask, single(operand), meaning::integer::$comparison_name)),
                     )*
-                    _ => mask,
+                    _ => {
+                        debug_assert!(false, "no link has the code {code}");
+                        mask
+                    }
                 }
             }
         }

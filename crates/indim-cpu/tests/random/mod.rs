@@ -135,7 +135,7 @@ fn random_sizes(choices: &mut Choices<'_>) -> Vec<usize> {
     let mut count = 1;
     let mut sizes = Vec::new();
     for _ in 0..choices.below(5) {
-        let size = *choices.pick(&[1, 2, 3, 4, 5, 17, 70, 300, 1100]);
+        let size = *choices.pick(&[1, 2, 3, 4, 5, 17, 64, 70, 128, 256, 300, 1100]);
         let size = if count * size > 30_000 { 2 } else { size };
         count *= size;
         sizes.push(if choices.chance(4) { 0 } else { size });
