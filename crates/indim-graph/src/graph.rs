@@ -10,8 +10,9 @@
 
 use core::fmt;
 use core::ops::{Deref, Index};
-use std::collections::{HashMap, HashSet};
 
+// The standard hasher took a fifth of the time of building and compiling.
+use foldhash::{HashMap, HashSet};
 use indim_shape::AxisMap;
 
 use crate::dtype::ArrayType;

@@ -1,6 +1,6 @@
 //! The body of one nest: accesses, instructions, stores.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use super::keep::{Kept, Source, computed_values};
 use super::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};

@@ -3,8 +3,9 @@
 //! `lower/mod.rs` says when a value is kept. Every other value is computed under one view only, so
 //! that a nest holds at most one instruction for each node of the graph.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::{HashMap, HashMapExt};
 use indim_shape::Shape;
 
 use super::{View, is_leaf, is_unit_reshape};

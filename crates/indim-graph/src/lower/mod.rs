@@ -12,8 +12,7 @@ mod body;
 mod keep;
 mod numbered;
 
-use std::collections::HashMap;
-
+use foldhash::{HashMap, HashMapExt};
 use indim_shape::Shape;
 
 use crate::dtype::DType;

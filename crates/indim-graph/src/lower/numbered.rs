@@ -4,7 +4,8 @@
 //! through a list each time would take longer than everything else.
 
 use core::hash::Hash;
-use std::collections::HashMap;
+
+use foldhash::{HashMap, HashMapExt};
 
 /// Things in the order in which they first came.
 #[derive(Debug)]
