@@ -118,22 +118,23 @@ impl<'a> Line<'a> {
 
     /// Brings a value into a register.
     fn bring(&mut self, register: Register, local: Local) {
-        match (self.operand(local), local) {
-            (None, Local::Instruction(index)) => {
-                self.compute(index);
-                // To convert again is no dearer than to save.
-                let is_load = self.finder.steps[index].is_some_and(|it| it.kind == Kind::Convert);
-                if self.finder.uses[index] > 1 && !is_load {
-                    self.save(register, local);
-                }
-            }
+        match self.operand(local) {
             // What was saved last is still there.
-            (Some(Operand::Saved(place)), _)
+            Some(Operand::Saved(place))
                 if self.links.last() == Some(&Link::Save(register, place)) => {}
-            (operand, _) => {
-                let operand = operand.unwrap_or(Operand::Local(local));
-                self.links.push(Link::Load(register, operand));
-            }
+            Some(operand) => self.links.push(Link::Load(register, operand)),
+            None => self.bring_computed(register, local),
+        }
+    }
+
+    /// Computes a member in its register, and saves it there for its other uses.
+    fn bring_computed(&mut self, register: Register, local: Local) {
+        let Some((index, _)) = self.member(local) else { return };
+        self.compute(index);
+        // To convert again is no dearer than to save.
+        let is_load = self.finder.steps[index].is_some_and(|step| step.kind == Kind::Convert);
+        if self.finder.uses[index] > 1 && !is_load {
+            self.save(register, local);
         }
     }
 

@@ -621,6 +621,24 @@ impl Op {
         self.row().laws.contains(&law)
     }
 
+    /// The operation that gives the same with the two operands exchanged, if there is one.
+    ///
+    /// ```
+    /// use indim_graph::Op;
+    /// assert_eq!(Op::Lt.mirrored(), Some(Op::Gt));
+    /// assert_eq!(Op::Add.mirrored(), Some(Op::Add));
+    /// assert_eq!(Op::Sub.mirrored(), None);
+    /// ```
+    pub fn mirrored(self) -> Option<Op> {
+        match self {
+            Op::Lt => Some(Op::Gt),
+            Op::Le => Some(Op::Ge),
+            Op::Gt => Some(Op::Lt),
+            Op::Ge => Some(Op::Le),
+            _ => self.has_law(Law::Commutative).then_some(self),
+        }
+    }
+
     /// Whether the operation takes elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
         self.row().dtypes.iter().any(|dtypes| dtypes.contains(&dtype))

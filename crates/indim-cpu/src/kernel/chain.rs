@@ -18,7 +18,7 @@
 
 use core::mem::MaybeUninit;
 
-use indim_graph::{DType, Law, Op};
+use indim_graph::{DType, Op};
 
 use super::chain_element::ChainElement;
 use super::instructions::Instructions;
@@ -106,10 +106,9 @@ impl Code {
     /// `op` on the register and, if it has two operands, the link's; the register may be the second of
     /// them. A comparison sets the mask, a selection goes by it.
     pub(crate) fn apply(op: Op, register: Register, form: Form, register_is_second: bool) -> Code {
-        let (op, is_second) = match mirrored(op) {
+        let (op, is_second) = match op.mirrored() {
             Some(mirrored) if register_is_second => (mirrored, false),
-            Some(_) => (op, false),
-            None => (op, register_is_second && !op.has_law(Law::Commutative)),
+            _ => (op, register_is_second),
         };
         Code(match register {
             Register::Accumulator => code(op, form, is_second),
@@ -117,19 +116,6 @@ impl Code {
             Register::Bytes => mask_code(op, DType::U8, form),
         })
     }
-}
-
-/// The comparison that gives the same with its operands exchanged.
-fn mirrored(op: Op) -> Option<Op> {
-    Some(match op {
-        Op::Eq => Op::Eq,
-        Op::Ne => Op::Ne,
-        Op::Lt => Op::Gt,
-        Op::Le => Op::Ge,
-        Op::Gt => Op::Lt,
-        Op::Ge => Op::Le,
-        _ => return None,
-    })
 }
 
 pub(super) const fn code(op: Op, form: Form, accumulator_is_second: bool) -> u16 {

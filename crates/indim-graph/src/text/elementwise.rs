@@ -170,7 +170,8 @@ impl<'b> Elaborator<'_, 'b> {
         let values =
             [self.convert(x, DType::U64, operation)?, self.convert(y, DType::U64, operation)?];
         let as_unsigned = self.apply(op, &values, operation)?;
-        let seen_from_signed = if is_unsigned_first { typing::mirrored(op) } else { op };
+        let mirrored = op.mirrored().filter(|_| is_unsigned_first);
+        let seen_from_signed = mirrored.unwrap_or(op);
         match seen_from_signed {
             Op::Lt | Op::Le | Op::Ne => self.apply(Op::Or, &[as_unsigned, is_negative], operation),
             _ => {
@@ -193,9 +194,7 @@ impl<'b> Elaborator<'_, 'b> {
         values: &[Value<'b>],
         operation: &Operation<'_>,
     ) -> Elaborated<Value<'b>> {
-        self.builder
-            .elementwise(op, values, &operation.rule)
-            .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
+        self.apply_under(&operation.rule, op, values, operation)
     }
 
     /// For one operand, or operands made from one: they need no rule.
@@ -205,8 +204,18 @@ impl<'b> Elaborator<'_, 'b> {
         values: &[Value<'b>],
         operation: &Operation<'_>,
     ) -> Elaborated<Value<'b>> {
+        self.apply_under(&RuleSet::None, op, values, operation)
+    }
+
+    fn apply_under(
+        &self,
+        rule: &RuleSet,
+        op: Op,
+        values: &[Value<'b>],
+        operation: &Operation<'_>,
+    ) -> Elaborated<Value<'b>> {
         self.builder
-            .elementwise(op, values, &RuleSet::None)
+            .elementwise(op, values, rule)
             .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
     }
 

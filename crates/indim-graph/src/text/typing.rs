@@ -196,7 +196,7 @@ fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<Plan> {
             is_mixed.then_some(Plan::ExactComparison { op })
         }
         [Array(dtype), Written(literal)] => out_of_range(op, dtype, literal),
-        [Written(literal), Array(dtype)] => out_of_range(mirrored(op), dtype, literal),
+        [Written(literal), Array(dtype)] => out_of_range(op.mirrored()?, dtype, literal),
         _ => None,
     }
 }
@@ -216,17 +216,6 @@ fn out_of_range(op: Op, dtype: DType, literal: Literal) -> Option<Plan> {
         _ => false,
     };
     Some(Plan::ConstantComparison { is_true })
-}
-
-/// The comparison that holds with the operands exchanged.
-pub(super) fn mirrored(op: Op) -> Op {
-    match op {
-        Op::Lt => Op::Gt,
-        Op::Le => Op::Ge,
-        Op::Gt => Op::Lt,
-        Op::Ge => Op::Le,
-        _ => op,
-    }
 }
 
 fn arrays(operands: &[OperandType]) -> impl Iterator<Item = DType> {
