@@ -30,20 +30,32 @@ _INDIM_NAMES = {numpy: indim for indim, numpy in NUMPY_NAMES.items()}
 _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__")
 
 
+#: indim's names that mean another type to NumPy, which counts bytes where indim counts bits. As strings
+#: in Python they are NumPy's, and NumPy's long double is none of indim's types.
+_NAMES_IN_BYTES = ("i8", "u8", "f16")
+
+
 def numpy_dtype(name):
-    """The NumPy dtype of an element type of indim, or of one of NumPy's names for it."""
-    name = NUMPY_NAMES.get(name, name)
-    if name == "bfloat16":
+    """The NumPy dtype of an element type, given by indim's name."""
+    if name == "bf16":
         import ml_dtypes
 
         return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(name)
+    return np.dtype(NUMPY_NAMES[name])
 
 
 def indim_name(dtype):
-    """indim's name of an element type, given as anything that NumPy takes for one."""
-    if isinstance(dtype, str) and dtype in NUMPY_NAMES:
-        return dtype
+    """indim's name of an element type, given as anything that NumPy takes for one.
+
+    A string is NumPy's: ``"i8"`` is int64, of 8 bytes. Where NumPy knows none, it is indim's own: ``"i32"``.
+    """
+    if isinstance(dtype, str):
+        if dtype == "f16":
+            raise TypeError("'f16' is a long double to NumPy, which indim has not; half precision is 'float16' or 'f2'")
+        if dtype in NUMPY_NAMES and dtype not in _NAMES_IN_BYTES:
+            return dtype
+        if dtype in _INDIM_NAMES:
+            return _INDIM_NAMES[dtype]
     name = np.dtype(dtype).name
     if name not in _INDIM_NAMES:
         raise TypeError(f"indim has no element type {name}")
@@ -79,11 +91,18 @@ _TYPE = re.compile(r"\s*(?P<dtype>\w+)?\s*\[(?P<sizes>[\d\s,]*)\]\s*")
 
 
 def placeholder(value):
-    """A type such as ``"f32[2, 3]"`` as an array of this type without memory; anything else as it is."""
+    """A type such as ``"f32[2, 3]"`` as an array of this type without memory; anything else as it is.
+
+    Types are written as in messages, so ``"i8[3]"`` has elements of 8 bits. What counts bytes (``"i4[3]"``) is refused.
+    """
     if not isinstance(value, str):
         return value
     match = _TYPE.fullmatch(value)
     if match is None:
         raise ValueError(f"{value!r} is no type; write 'f32[2, 3]'")
+    name = match["dtype"] or "f32"
+    name = _INDIM_NAMES.get(name, name)
+    if name not in NUMPY_NAMES:
+        raise ValueError(f"{value!r} has no element type of indim; write one of {', '.join(NUMPY_NAMES)}")
     sizes = [int(size) for size in match["sizes"].split(",") if size.strip()]
-    return np.broadcast_to(np.zeros((), numpy_dtype(match["dtype"] or "f32")), sizes)
+    return np.broadcast_to(np.zeros((), numpy_dtype(name)), sizes)

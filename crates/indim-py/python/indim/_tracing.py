@@ -207,8 +207,11 @@ class Tracer:
 
     # The methods of arrays that are element-wise.
 
-    def astype(self, dtype, **_):
-        return convert(self, dtype)
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        target = _arrays.indim_name(dtype)
+        if not np.can_cast(self.dtype, _arrays.numpy_dtype(target), casting=casting):
+            raise TypeError(f"cannot cast `{self._name}` from {self.dtype} to {target} with casting={casting!r}")
+        return self._call(target)
 
     def conj(self):
         return self._call("conj")
