@@ -8,16 +8,23 @@
 //! arguments of 32 bits with those in that file. `every=N` takes every N-th argument of 32 bits.
 //! With `RUSTFLAGS="-C target-cpu=native"` it is several times faster, and the bits are the same.
 
+#[path = "../tests/accuracy/functions.rs"]
+mod functions;
 #[path = "../tests/accuracy/measure.rs"]
 mod measure;
+#[path = "../tests/accuracy/random.rs"]
+mod random;
+#[path = "../tests/accuracy/record.rs"]
+mod record;
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 
-use measure::{
-    BINARY, BinaryCase, FunctionLine, Random, UNARY, UnaryCase, Worst, checksum_of, sample_checksum,
-};
+use functions::{UNARY_FUNCTIONS, UnaryFunction, checksum_of, sample_checksum};
+use measure::{BINARY, BinaryCase, UnaryCase, Worst, unary_cases};
+use random::Random;
+use record::FunctionLine;
 
 const DOUBLE_SAMPLES: u64 = 1 << 25;
 const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/accuracy/measured.txt");
@@ -55,10 +62,10 @@ fn unary_single(case: &UnaryCase, every: u64) -> Worst {
 }
 
 /// The checksum over all arguments of 32 bits.
-fn checksum(case: &UnaryCase) -> u64 {
+fn checksum(function: &UnaryFunction) -> u64 {
     let part = |part, parts: u64| {
         let arguments = (part..1 << 32).step_by(parts as usize).map(|bits| bits as u32);
-        checksum_of(case, arguments)
+        checksum_of(function, arguments)
     };
     in_parallel(part, u64::wrapping_add)
 }
@@ -111,14 +118,15 @@ fn line(name: &str, dtype: &str, worst: Worst) -> FunctionLine {
 }
 
 fn unary_lines(case: &UnaryCase, every: u64) -> Vec<FunctionLine> {
-    let mut single = line(case.name, "f32", unary_single(case, every));
-    single.sample_checksum = Some(sample_checksum(case));
-    single.checksum = (every == 1).then(|| checksum(case));
+    let (function, name) = (case.function, case.function.name);
+    let mut single = line(name, "f32", unary_single(case, every));
+    single.sample_checksum = Some(sample_checksum(function));
+    single.checksum = (every == 1).then(|| checksum(function));
     vec![
-        line(case.name, "f16", case.measure_f16()),
-        line(case.name, "bf16", case.measure_bf16()),
+        line(name, "f16", case.measure_f16()),
+        line(name, "bf16", case.measure_bf16()),
         single,
-        line(case.name, "f64", unary_double(case)),
+        line(name, "f64", unary_double(case)),
     ]
 }
 
@@ -127,7 +135,7 @@ fn binary_lines(case: &BinaryCase) -> Vec<FunctionLine> {
 }
 
 /// Puts the lines into the record, in the place of older ones of the same function and type.
-fn record(lines: &[FunctionLine]) -> std::io::Result<()> {
+fn put_on_record(lines: &[FunctionLine]) -> std::io::Result<()> {
     let text = std::fs::read_to_string(Path::new(RECORD))?;
     let mut all = FunctionLine::read_all(&text);
     for line in lines {
@@ -142,16 +150,16 @@ fn record(lines: &[FunctionLine]) -> std::io::Result<()> {
 
 /// Whether the checksum of `case` is the recorded one; says so.
 #[allow(clippy::print_stdout, reason = "the report is what this program is for")]
-fn check(case: &UnaryCase, recorded: &[FunctionLine]) -> bool {
-    let is_line = |line: &&FunctionLine| line.name == case.name && line.dtype == "f32";
+fn check(function: &UnaryFunction, recorded: &[FunctionLine]) -> bool {
+    let is_line = |line: &&FunctionLine| line.name == function.name && line.dtype == "f32";
     let expected = recorded.iter().find(is_line).and_then(|line| line.checksum);
-    let is_same = expected.is_none_or(|expected| expected == checksum(case));
+    let is_same = expected.is_none_or(|expected| expected == checksum(function));
     let verdict = match (expected, is_same) {
         (None, _) => "no checksum is recorded",
         (_, true) => "the same bits for all 2^32 arguments",
         (_, false) => "OTHER BITS than recorded",
     };
-    println!("{}: {verdict}", case.name);
+    println!("{}: {verdict}", function.name);
     is_same
 }
 
@@ -166,17 +174,18 @@ fn main() -> ExitCode {
     let every: u64 = every.unwrap_or(1).max(1);
     let names: Vec<&String> = names.iter().filter(|name| !name.starts_with("every=")).collect();
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
-    let unary = UNARY.iter().filter(|case| is_wanted(case.name));
+    let functions = UNARY_FUNCTIONS.iter().filter(|function| is_wanted(function.name));
     if mode == "check" {
         let recorded = FunctionLine::read_all(include_str!("../tests/accuracy/measured.txt"));
-        let differing = unary.filter(|case| !check(case, &recorded)).count();
+        let differing = functions.filter(|function| !check(function, &recorded)).count();
         return if differing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
+    let unary = unary_cases().filter(|case| is_wanted(case.function.name));
     let binary = BINARY.iter().filter(|case| is_wanted(case.name)).map(binary_lines);
-    for lines in unary.map(|case| unary_lines(case, every)).chain(binary) {
+    for lines in unary.map(|case| unary_lines(&case, every)).chain(binary) {
         lines.iter().for_each(|line| print!("{}", line.write()));
         if mode == "record"
-            && let Err(error) = record(&lines)
+            && let Err(error) = put_on_record(&lines)
         {
             println!("{RECORD} cannot be written: {error}");
             return ExitCode::FAILURE;
