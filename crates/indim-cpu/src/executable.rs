@@ -181,14 +181,15 @@ impl Executable {
     /// For each output the strides in bytes in which its elements lie densely in this order, for those who
     /// bring their own memory; `None` for row-major.
     ///
-    /// # Panics
-    /// When there are fewer inputs than parameters.
+    /// # Errors
+    /// When an input does not fit.
     pub fn output_strides(
         &self,
         order: Order,
         inputs: &[ArrayView<'_>],
-    ) -> Vec<Option<Vec<isize>>> {
-        self.input_axes.output_strides(&self.loops, order, inputs)
+    ) -> Result<Vec<Option<Vec<isize>>>, RunError> {
+        self.check_inputs(inputs)?;
+        Ok(self.input_axes.output_strides(&self.loops, order, inputs))
     }
 
     /// The outputs for these inputs, in new memory.
@@ -210,13 +211,12 @@ impl Executable {
         inputs: &[ArrayView<'_>],
         options: &RunOptions<'_>,
     ) -> Result<Vec<Buffer>, RunError> {
-        self.check_inputs(inputs)?;
+        let strides = self.output_strides(options.order, inputs)?;
         self.check_memory(options, true)?;
         // SAFETY: the nests write every element of every output.
         let allocate = |(t, strides): (&ArrayType, Option<Vec<isize>>)| unsafe {
             Buffer::uninitialised_in_order(t.clone(), strides)
         };
-        let strides = self.output_strides(options.order, inputs);
         let mut buffers: Vec<Buffer> =
             self.loops.outputs.iter().zip(strides).map(allocate).collect::<Result<_, _>>()?;
         let mut outputs: Vec<ArrayViewMut<'_>> = buffers.iter_mut().map(Buffer::view_mut).collect();

@@ -1,6 +1,6 @@
 //! Graphs: values, the nodes that define them, and hash-consing.
 //!
-//! Invariants, checked by `verify.rs`:
+//! Invariants, which `verify.rs` checks and whoever makes a graph keeps:
 //! - a node refers only to earlier nodes, so index order is execution order;
 //! - the operands of an element-wise node have exactly the result's shape: every expansion is a
 //!   `BroadcastInDim` node of its own, which costs nothing at run time;
@@ -18,6 +18,7 @@ use indim_shape::AxisMap;
 use crate::dtype::ArrayType;
 use crate::element::Array;
 use crate::op::{Law, Op};
+use crate::verify::{VerifyError, verify};
 
 /// The name of a node's result within one graph; prints as `%3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -132,6 +133,41 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// The graph of these nodes, in execution order, that returns `outputs`.
+    ///
+    /// Programs read and write memory as a graph says, so every invariant is checked.
+    ///
+    /// ```
+    /// use indim_graph::{ArrayType, DType, Graph, Node, NodeKind, Op, Operands, ValueId};
+    ///
+    /// let x = NodeKind::Parameter { index: 0, name: "x".to_owned() };
+    /// let node = |kind, operands: &[ValueId], shape: [usize; 1]| {
+    ///     let array_type = ArrayType::new(DType::F32, shape);
+    ///     Node { kind, operands: Operands::new(operands), array_type }
+    /// };
+    /// let first = ValueId::from_index(0);
+    /// let negated = |shape| node(NodeKind::Elementwise(Op::Neg), &[first], shape);
+    /// let outputs = vec![ValueId::from_index(1)];
+    /// assert!(Graph::from_nodes(vec![node(x.clone(), &[], [2]), negated([2])], outputs.clone()).is_ok());
+    ///
+    /// let error = Graph::from_nodes(vec![node(x, &[], [2]), negated([9])], outputs).unwrap_err();
+    /// assert_eq!(error.code(), "operand-shape");
+    /// ```
+    ///
+    /// # Errors
+    /// The first node that breaks an invariant; then the outputs.
+    ///
+    /// # Panics
+    /// When there are 2^32 nodes or more.
+    pub fn from_nodes(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Result<Graph, VerifyError> {
+        let is_parameter = |node: &Node| matches!(node.kind, NodeKind::Parameter { .. });
+        let numbered = nodes.iter().enumerate().filter(|(_, node)| is_parameter(node));
+        let parameters = numbered.map(|(index, _)| ValueId::from_index(index)).collect();
+        let graph = Graph { nodes, parameters, outputs };
+        verify(&graph)?;
+        Ok(graph)
+    }
+
     /// Every value with its node, in execution order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (ValueId, &Node)> + ExactSizeIterator {
         self.nodes.iter().enumerate().map(|(index, node)| (ValueId::from_index(index), node))
@@ -186,9 +222,10 @@ impl Index<ValueId> for Graph {
 
 /// A graph in the making: adds nodes, and finds equal ones instead of adding them twice.
 ///
-/// The builder and every pass make their graphs through this; it checks nothing.
+/// The builder, the parser and every pass make their graphs through this; it checks nothing, so it is
+/// theirs alone: from outside a graph is only made through what checks, as [`Graph::from_nodes`] does.
 #[derive(Debug, Default)]
-pub struct GraphArena {
+pub(crate) struct GraphArena {
     nodes: Vec<Node>,
     parameters: Vec<ValueId>,
     parameter_names: HashSet<String>,
@@ -197,12 +234,12 @@ pub struct GraphArena {
 
 impl GraphArena {
     /// An arena without nodes.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// The value of `node`: an earlier one if an equal node is known, else a new one.
-    pub fn add(&mut self, node: Node) -> ValueId {
+    pub(crate) fn add(&mut self, node: Node) -> ValueId {
         let key = Self::key(&node);
         if let Some(&known) = self.known.get(&key) {
             return known;
@@ -226,22 +263,22 @@ impl GraphArena {
     }
 
     /// The parameters so far.
-    pub fn parameters(&self) -> &[ValueId] {
+    pub(crate) fn parameters(&self) -> &[ValueId] {
         &self.parameters
     }
 
     /// Whether a parameter has this name.
-    pub fn has_parameter(&self, name: &str) -> bool {
+    pub(crate) fn has_parameter(&self, name: &str) -> bool {
         self.parameter_names.contains(name)
     }
 
     /// The graph of these nodes that returns `outputs`.
-    pub fn finish(self, outputs: Vec<ValueId>) -> Graph {
+    pub(crate) fn finish(self, outputs: Vec<ValueId>) -> Graph {
         Graph { nodes: self.nodes, parameters: self.parameters, outputs }
     }
 
     /// As [`GraphArena::finish`], of a copy of the nodes so far.
-    pub fn snapshot(&self, outputs: Vec<ValueId>) -> Graph {
+    pub(crate) fn snapshot(&self, outputs: Vec<ValueId>) -> Graph {
         Graph { nodes: self.nodes.clone(), parameters: self.parameters.clone(), outputs }
     }
 }

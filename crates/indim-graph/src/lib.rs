@@ -32,7 +32,7 @@ pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
 pub use element::{Array, ArrayData, Element, FromWide, Widened, WrongElementCount};
 pub use error::{GraphError, GraphErrorKind};
 pub use eval::{EvalError, evaluate};
-pub use graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
+pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
 pub use half::{bf16, f16};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use methods::Under;

@@ -44,7 +44,7 @@ pub(crate) fn run<'py>(
         None => {
             check_memory(compiled)?;
             let types = compiled.executable.outputs();
-            let strides = compiled.executable.output_strides(order, &views);
+            let strides = compiled.executable.output_strides(order, &views).map_err(run_error)?;
             let new = types.iter().zip(&strides).map(|(array_type, strides)| {
                 NumpyArray::uninitialised(py, array_type, strides.as_deref())
             });
