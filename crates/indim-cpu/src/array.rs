@@ -12,6 +12,8 @@ use core::ptr::NonNull;
 use indim_graph::{Array, ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Shape, ShapeError};
 
+use crate::overlap::Layout;
+
 /// Why memory cannot be viewed or allocated as an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,7 +39,7 @@ pub enum ArrayError {
         /// The bytes there are.
         bytes: usize,
     },
-    /// Two elements of a writable view would share memory.
+    /// Two elements of a writable view would share memory, or it cannot be decided in bounded time that none do.
     SharedElements {
         /// The shape asked for.
         shape: Shape,
@@ -153,29 +155,14 @@ fn check_within(
     }
 }
 
-/// Whether no two elements share a byte: sorted by stride, each axis steps over all smaller ones.
-///
-/// Sufficient, not necessary: interleaved layouts that happen to be free of sharing are refused.
-fn has_separate_elements(array_type: &ArrayType, strides: &[isize]) -> bool {
-    if array_type.shape.contains(&0) {
-        return true;
-    }
-    let mut axes: Vec<(usize, usize)> = array_type
-        .shape
-        .iter()
-        .zip(strides)
-        .filter(|&(&size, _)| size > 1)
-        .map(|(&size, stride)| (stride.unsigned_abs(), size))
-        .collect();
-    axes.sort_unstable();
-    let mut reach = array_type.dtype.size();
-    for (stride, size) in axes {
-        if stride < reach {
-            return false;
-        }
-        reach = reach.saturating_add(stride.saturating_mul(size - 1));
-    }
-    true
+/// Where the elements of an array lie whose first is at the address `first`.
+fn layout<'a>(array_type: &'a ArrayType, strides: &'a [isize], first: usize) -> Layout<'a> {
+    let range = match extent(array_type, strides) {
+        Some((low, high)) => first.wrapping_add_signed(low)..first.wrapping_add_signed(high),
+        None => first..first,
+    };
+    let (element_size, sizes) = (array_type.dtype.size(), array_type.shape.sizes());
+    Layout { range, element_size, sizes, strides }
 }
 
 macro_rules! define_view {
@@ -229,15 +216,9 @@ macro_rules! define_view {
                 self.first.as_ptr()
             }
 
-            /// The addresses from the lowest byte to past the highest; empty without elements.
-            pub(crate) fn address_range(&self) -> core::ops::Range<usize> {
-                let first = self.first.as_ptr() as usize;
-                match extent(&self.array_type, &self.strides) {
-                    Some((low, high)) => {
-                        first.wrapping_add_signed(low)..first.wrapping_add_signed(high)
-                    }
-                    None => first..first,
-                }
+            /// Where the elements lie, for questions of overlap.
+            pub(crate) fn layout(&self) -> Layout<'_> {
+                layout(&self.array_type, &self.strides, self.first.as_ptr() as usize)
             }
         }
     };
@@ -331,7 +312,7 @@ impl<'a> ArrayViewMut<'a> {
     /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
     ///
     /// # Errors
-    /// As [`ArrayView::from_bytes`], and when two elements share memory.
+    /// As [`ArrayView::from_bytes`], and [`ArrayError::SharedElements`].
     pub fn from_bytes(
         array_type: ArrayType,
         strides: Vec<isize>,
@@ -339,7 +320,7 @@ impl<'a> ArrayViewMut<'a> {
         offset: usize,
     ) -> Result<Self, ArrayError> {
         check_within(&array_type, &strides, bytes.len(), offset)?;
-        if !has_separate_elements(&array_type, &strides) {
+        if layout(&array_type, &strides, offset).has_separate_elements() != Some(true) {
             return Err(ArrayError::SharedElements { shape: array_type.shape });
         }
         let first = NonNull::from(bytes).cast::<u8>();
@@ -347,9 +328,9 @@ impl<'a> ArrayViewMut<'a> {
         Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
     }
 
-    /// Whether no two elements share memory, as far as can be told cheaply.
-    pub(crate) fn has_separate_elements(&self) -> bool {
-        self.is_row_major || has_separate_elements(&self.array_type, &self.strides)
+    /// Whether no two elements share memory; `None` where that could not be decided.
+    pub(crate) fn has_separate_elements(&self) -> Option<bool> {
+        if self.is_row_major { Some(true) } else { self.layout().has_separate_elements() }
     }
 }
 

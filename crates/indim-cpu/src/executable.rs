@@ -8,7 +8,7 @@ use crate::array::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
 use crate::buffer::Buffer;
 use crate::execute::Bases;
 use crate::forecast::{Forecast, check_limit};
-use crate::in_place::{overlap, written_over_inputs};
+use crate::in_place::written_over_inputs;
 use crate::kernel::convert_kernel;
 use crate::level::Level;
 use crate::order::{InputAxes, Order};
@@ -254,14 +254,6 @@ impl Executable {
     ) -> Result<(), RunError> {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
-        let overlaps_input = outputs.iter().any(|output| {
-            let range = output.address_range();
-            inputs.iter().any(|input| overlap(&range, &input.address_range()))
-        });
-        if !overlaps_input {
-            self.check_memory(options, false)?;
-            return self.execute(inputs, outputs, &[], options);
-        }
         if let Some(is_over_input) = written_over_inputs(&self.programs, inputs, outputs) {
             self.check_memory(options, false)?;
             return self.execute(inputs, outputs, &is_over_input, options);
@@ -328,18 +320,8 @@ impl Executable {
                     given: output.array_type().clone(),
                 });
             }
-            if !output.has_separate_elements() {
-                return Err(RunError::OutputsOverlap { first: index, second: index });
-            }
-            let range = output.address_range();
-            let earlier = outputs[..index].iter();
-            if let Some(other) =
-                earlier.map(|o| o.address_range()).position(|o| overlap(&range, &o))
-            {
-                return Err(RunError::OutputsOverlap { first: other, second: index });
-            }
         }
-        Ok(())
+        check_overlap(outputs)
     }
 
     /// Runs the nests; inputs and outputs have been checked, and overlap only where an output was
@@ -461,6 +443,23 @@ impl Memory<'_, '_, '_> {
             _ => true,
         }
     }
+}
+
+/// Refuses outputs in which a byte would belong to two elements.
+fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError> {
+    for (second, output) in outputs.iter().enumerate() {
+        let layout = output.layout();
+        let itself = (second, output.has_separate_elements().map(|is_separate| !is_separate));
+        let earlier = outputs[..second].iter().map(|other| other.layout().shares_memory(&layout));
+        for (first, shares) in earlier.enumerate().chain([itself]) {
+            match shares {
+                Some(false) => {}
+                Some(true) => return Err(RunError::OutputsOverlap { first, second }),
+                None => return Err(RunError::OverlapUndecided { first, second }),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Writes the numbers 0, 1, 2, ... in `dtype`.

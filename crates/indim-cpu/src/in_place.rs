@@ -17,9 +17,9 @@ pub(crate) fn written_over_inputs(
 ) -> Option<Vec<bool>> {
     let mut is_over_input = vec![false; outputs.len()];
     for (output, written) in outputs.iter().enumerate() {
-        let range = written.address_range();
+        let layout = written.layout();
         for (parameter, read) in inputs.iter().enumerate() {
-            if !overlap(&range, &read.address_range()) {
+            if layout.shares_memory(&read.layout()) == Some(false) {
                 continue;
             }
             if !is_same_memory(read, written) || !can_replace(programs, parameter, output) {
@@ -29,11 +29,6 @@ pub(crate) fn written_over_inputs(
         }
     }
     Some(is_over_input)
-}
-
-/// Whether two ranges share an address; an empty one shares none.
-pub(crate) fn overlap(a: &core::ops::Range<usize>, b: &core::ops::Range<usize>) -> bool {
-    a.start.max(b.start) < a.end.min(b.end)
 }
 
 /// Whether each element of one lies where the same element of the other does.

@@ -20,6 +20,7 @@ mod kernel;
 mod level;
 mod mapped_file;
 mod order;
+mod overlap;
 mod pages;
 mod parallel;
 mod plan;

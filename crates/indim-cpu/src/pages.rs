@@ -3,8 +3,12 @@
 //! The first write to each page of new memory costs more than an element-wise operation on it: the
 //! system finds a page, clears it and maps it. So large memory is asked for in huge pages, and what is
 //! given back is kept, up to a bound, for the next array that fits it.
+//!
+//! Nobody waits for the kept memory: a process may be forked while another thread holds the lock, and in the
+//! child nobody gives it back. Who finds the lock held does without, as if nothing were kept.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::thread::yield_now;
 
 use memmap2::MmapMut;
 
@@ -45,13 +49,32 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         let Some(map) = self.0.take() else { return };
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut kept) = lock(TRIES) else { return };
         kept.maps.push(map);
         let released = kept.shrink();
         drop(kept);
-        // Unmapping takes a while; others need not wait for it.
+        // Unmapping takes a while; others need not do without the lock for so long.
         drop(released);
     }
+}
+
+/// How often the lock is tried for, which is held for less than a microsecond at a time, to take or to give
+/// back memory.
+const TRIES: usize = 20;
+
+/// The same for setting the bound, which is worth waiting for.
+const TRIES_FOR_BOUND: usize = 100_000;
+
+/// The kept memory; `None` when it is busy at each of so many tries.
+fn lock(tries: usize) -> Option<MutexGuard<'static, Kept>> {
+    for _ in 0..tries {
+        match KEPT.try_lock() {
+            Ok(kept) => return Some(kept),
+            Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
+            Err(TryLockError::WouldBlock) => yield_now(),
+        }
+    }
+    None
 }
 
 impl Kept {
@@ -70,7 +93,7 @@ impl Kept {
 
 /// The kept map that fits best and wastes less than half of itself.
 fn take(bytes: usize) -> Option<MmapMut> {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = lock(TRIES)?;
     let fits = |map: &&MmapMut| map.len() >= bytes && map.len() / 2 <= bytes;
     let best = kept.maps.iter().filter(fits).map(|map| map.len()).min()?;
     let position = kept.maps.iter().rposition(|map| map.len() == best)?;
@@ -88,11 +111,14 @@ fn map(bytes: usize) -> Option<MmapMut> {
 /// Sets how many bytes of memory indim keeps for the next large arrays, and gives back what is
 /// beyond. Without a call it is 1 GiB; 0 keeps none.
 ///
+/// In a process that was forked at the moment when another thread used the kept memory, it stays unused:
+/// every array gets new memory, and this does nothing.
+///
 /// ```
 /// indim_cpu::keep_memory(0);
 /// ```
 pub fn keep_memory(bytes: usize) {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut kept) = lock(TRIES_FOR_BOUND) else { return };
     kept.limit = bytes;
     let released = kept.shrink();
     drop(kept);
@@ -126,5 +152,14 @@ mod tests {
         assert_eq!(kept(&KEPT.lock().unwrap()), 0);
         assert!(Pages::new(usize::MAX).is_none());
         keep_memory(DEFAULT_KEPT_BYTES);
+
+        // As in a process that was forked while another thread held the lock.
+        let held = KEPT.lock().unwrap();
+        let mut pages = Pages::new(HUGE_BYTES).unwrap();
+        // SAFETY: the pages hold so many bytes.
+        unsafe { pages.first().add(HUGE_BYTES - 1).write(1) }
+        drop(pages);
+        keep_memory(0);
+        assert_eq!(held.limit, DEFAULT_KEPT_BYTES);
     }
 }

@@ -43,12 +43,19 @@ pub enum RunError {
         /// The array's type.
         given: ArrayType,
     },
-    /// Elements of one output share memory, or the memory between the first and the last byte of one
-    /// output overlaps that of another.
+    /// An element of one output shares memory with one of another, or with another of its own.
     OutputsOverlap {
         /// The position of one.
         first: usize,
         /// The position of the other; the same for one whose own elements share memory.
+        second: usize,
+    },
+    /// Outputs lie in one another so intricately that whether they share memory is not decided in bounded
+    /// time.
+    OverlapUndecided {
+        /// The position of one.
+        first: usize,
+        /// The position of the other; the same for the elements of one.
         second: usize,
     },
     /// The run would hold more memory than the caller allows; nothing has been allocated.
@@ -79,6 +86,7 @@ impl RunError {
             RunError::OutputCount { .. } => "output-count",
             RunError::OutputType { .. } => "output-type",
             RunError::OutputsOverlap { .. } => "outputs-overlap",
+            RunError::OverlapUndecided { .. } => "overlap-undecided",
             RunError::MemoryLimit { .. } => "memory-limit",
             RunError::Memory(error) => error.code(),
             RunError::Stopped => "stopped",
@@ -107,6 +115,11 @@ impl fmt::Display for RunError {
             RunError::OutputsOverlap { first, second } => {
                 write!(formatter, "outputs {first} and {second} share memory")
             }
+            RunError::OverlapUndecided { first, second } => write!(
+                formatter,
+                "whether outputs {first} and {second} share memory cannot be decided in bounded time: \
+                 give them memory of their own"
+            ),
             RunError::MemoryLimit { bytes, limit, largest } => write!(
                 formatter,
                 "the run needs {bytes} bytes of memory, the limit is {limit}; the largest piece is \

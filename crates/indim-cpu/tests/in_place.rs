@@ -2,7 +2,9 @@
 
 use std::ptr::NonNull;
 
-use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Executable, compile};
+use indim_cpu::{
+    ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, RunOptions, compile,
+};
 use indim_graph::{ArrayType, DType, GraphBuilder, Value};
 
 const SHAPE: [usize; 2] = [60, 50];
@@ -86,4 +88,40 @@ fn an_input_that_is_also_read_elsewhere_is_copied() {
     let turned = expected(|i, j| 1.0 + (60 * j + i) as f64);
     assert_eq!(run(&transposed, &[0]), std::slice::from_ref(&turned));
     assert_eq!(run(&transposed, &[1]), [turned]);
+}
+
+#[test]
+fn outputs_may_lie_between_the_elements_of_one_another_and_of_inputs() {
+    let halves =
+        of_two(|b, [x, y]| vec![b.add(x, y, &[0, 1]).unwrap(), b.mul(x, y, &[0, 1]).unwrap()]);
+    // In each place of four elements `x`, `y`, the sum and the product.
+    let mut memory: Vec<f64> = (0..12_000u32).map(|i| f64::from(i / 4 + i % 4 * 100)).collect();
+    let before = memory.clone();
+    let array_type = ArrayType::new(DType::F64, SHAPE);
+    let strides = vec![1600, 32];
+    let place = |index: usize| NonNull::from(&mut memory[index]).cast::<u8>();
+    let [x, y, sum, product] = [0, 1, 2, 3].map(place);
+    // SAFETY: every fourth element, which no other view has; the memory outlives the views.
+    let inputs = [x, y]
+        .map(|first| unsafe { ArrayView::from_raw(array_type.clone(), strides.clone(), first) });
+    // SAFETY: as above.
+    let mut outputs = [sum, product]
+        .map(|first| unsafe { ArrayViewMut::from_raw(array_type.clone(), strides.clone(), first) });
+    // Nothing is copied: there is no memory for it.
+    let options = RunOptions { memory_limit: Some(40_000), ..RunOptions::default() };
+    halves.run_into_with(&inputs, &mut outputs, &options).unwrap();
+    for (now, before) in memory.chunks(4).zip(before.chunks(4)) {
+        let [x, y] = [before[0], before[1]];
+        assert_eq!(now, [x, y, x + y, x * y]);
+    }
+
+    let mut bytes = vec![0u8; 48_008];
+    let first = NonNull::from(&mut bytes[0]);
+    // SAFETY: inside of the bytes, which are used through these views alone.
+    let at = |offset| unsafe {
+        ArrayViewMut::from_raw(array_type.clone(), vec![800, 16], first.add(offset))
+    };
+    let error = halves.run_into(&inputs, &mut [at(0), at(15)]).unwrap_err();
+    assert_eq!(error, RunError::OutputsOverlap { first: 0, second: 1 });
+    assert_eq!(halves.run_into(&inputs, &mut [at(0), at(8)]), Ok(()));
 }

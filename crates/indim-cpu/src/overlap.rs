@@ -1,0 +1,318 @@
+//! Whether strided arrays share memory, decided exactly. Called by `array.rs`, `executable.rs` and `in_place.rs`.
+//!
+//! Two arrays share a byte where `a + Σ sᵢxᵢ + p = b + Σ tⱼyⱼ + q`: the addresses of an element of each and
+//! a byte of that element. With strides made positive and one side's indices counted from the end, this
+//! is `Σ coefficient · unknown = total` over bounded whole numbers. Such an equation may be hard (it
+//! holds the subset sum problem), so the search is bounded; for layouts that slicing, transposing and
+//! interleaving make, it takes a few steps.
+
+use core::ops::Range;
+
+/// Assignments that are tried before a question is left undecided: some milliseconds.
+const MOST_STEPS: usize = 1 << 16;
+
+/// Where the elements of an array lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout<'a> {
+    /// The addresses from the lowest byte to past the highest; empty without elements.
+    pub(crate) range: Range<usize>,
+    /// In bytes.
+    pub(crate) element_size: usize,
+    pub(crate) sizes: &'a [usize],
+    /// In bytes.
+    pub(crate) strides: &'a [isize],
+}
+
+impl Layout<'_> {
+    /// Whether some byte belongs to an element of each array; `None` where that is left undecided.
+    pub(crate) fn shares_memory(&self, other: &Layout<'_>) -> Option<bool> {
+        let (a, b) = (&self.range, &other.range);
+        if a.start.max(b.start) >= a.end.min(b.end) {
+            return Some(false);
+        }
+        let bytes = self.element_size + other.element_size - 2;
+        let terms = self.terms().chain(other.terms()).chain([Term::new(1, bytes)]);
+        // From the lowest byte of one to the highest of the other.
+        let total = b.end as i128 - 1 - a.start as i128;
+        Equation::new(terms).has_solution(total)
+    }
+
+    /// Whether no two elements share a byte; `None` where that is left undecided.
+    pub(crate) fn has_separate_elements(&self) -> Option<bool> {
+        let mut terms: Vec<Term> = self.terms().collect();
+        terms.sort_unstable_by_key(|term| term.coefficient);
+        if self.range.is_empty() || is_nested(&terms, self.element_size) {
+            return Some(true);
+        }
+        // Two elements that share a byte differ in some index, and first in one where we may call the
+        // larger index that of the first element.
+        let bytes = 2 * (self.element_size as i128 - 1);
+        let mut is_decided = true;
+        for (position, first) in terms.iter().enumerate() {
+            let difference = Term { coefficient: first.coefficient, most: first.most - 1 };
+            let rest = &terms[position + 1..];
+            let differences = rest.iter().map(|term| Term { most: 2 * term.most, ..*term });
+            let total = rest.iter().map(Term::reach).sum::<i128>() + bytes / 2 - first.coefficient;
+            let all = differences.chain([difference, Term { coefficient: 1, most: bytes }]);
+            match Equation::new(all).has_solution(total) {
+                Some(true) => return Some(false),
+                Some(false) => {}
+                None => is_decided = false,
+            }
+        }
+        is_decided.then_some(true)
+    }
+
+    /// The distances that indices make, for axes of more than one element.
+    fn terms(&self) -> impl Iterator<Item = Term> {
+        let axes = self.sizes.iter().zip(self.strides).filter(|&(&size, _)| size > 1);
+        axes.map(|(&size, stride)| Term::new(stride.unsigned_abs(), size - 1))
+    }
+}
+
+/// Whether each axis steps over all smaller ones, as in every slice of a dense array. `terms` are in
+/// ascending order.
+fn is_nested(terms: &[Term], element_size: usize) -> bool {
+    let mut reach = element_size as i128;
+    terms.iter().all(|term| {
+        let steps_over = term.coefficient >= reach;
+        reach += term.reach();
+        steps_over
+    })
+}
+
+/// `coefficient` times an unknown from 0 to `most`.
+#[derive(Debug, Clone, Copy)]
+struct Term {
+    coefficient: i128,
+    most: i128,
+}
+
+impl Term {
+    fn new(coefficient: usize, most: usize) -> Term {
+        Term { coefficient: coefficient as i128, most: most as i128 }
+    }
+
+    /// The largest value. Distances inside an array fit an address, so nothing overflows.
+    fn reach(&self) -> i128 {
+        self.coefficient.saturating_mul(self.most)
+    }
+}
+
+/// The left side of `Σ coefficient · unknown = total`, largest coefficients first.
+struct Equation {
+    terms: Vec<Term>,
+    /// For each position the largest value of the terms from there on, and a last 0.
+    reaches: Vec<i128>,
+    /// For each position the greatest common divisor of the coefficients from there on, and a last 0.
+    divisors: Vec<i128>,
+}
+
+impl Equation {
+    fn new(terms: impl Iterator<Item = Term>) -> Equation {
+        let mut terms: Vec<Term> = terms.filter(|term| term.reach() != 0).collect();
+        terms.sort_unstable_by_key(|term| core::cmp::Reverse(term.coefficient));
+        // Unknowns with the same coefficient are as good as their sum.
+        terms.dedup_by(|next, kept| {
+            let is_same = next.coefficient == kept.coefficient;
+            if is_same {
+                kept.most += next.most;
+            }
+            is_same
+        });
+        let (mut reaches, mut divisors) = (vec![0], vec![0]);
+        for (index, term) in terms.iter().rev().enumerate() {
+            reaches.push(term.reach().saturating_add(reaches[index]));
+            divisors.push(greatest_common_divisor(term.coefficient, divisors[index]));
+        }
+        reaches.reverse();
+        divisors.reverse();
+        Equation { terms, reaches, divisors }
+    }
+
+    /// Whether the unknowns can make `total`; `None` after too many steps.
+    fn has_solution(&self, total: i128) -> Option<bool> {
+        self.can_make(total, 0, &mut MOST_STEPS.clone())
+    }
+
+    /// Whether the terms from `position` on can make `total`.
+    ///
+    /// Recursion is as deep as there are terms: two arrays have at most 126 axes of more than one element.
+    fn can_make(&self, total: i128, position: usize, steps_left: &mut usize) -> Option<bool> {
+        if total < 0 || total > self.reaches[position] {
+            return Some(false);
+        }
+        if total == 0 {
+            return Some(true);
+        }
+        if total % self.divisors[position] != 0 {
+            return Some(false);
+        }
+        let Term { coefficient, most } = self.terms[position];
+        let rest = self.reaches[position + 1];
+        // What is left over must be within reach of the other terms, and a multiple of their divisor.
+        let lowest = (total - rest + coefficient - 1).div_euclid(coefficient).max(0);
+        let highest = (total / coefficient).min(most);
+        let (first, step) = self.fitting(total, position);
+        let mut unknown = lowest + (first - lowest).rem_euclid(step);
+        while unknown <= highest {
+            *steps_left = steps_left.checked_sub(1)?;
+            if self.can_make(total - coefficient * unknown, position + 1, steps_left)? {
+                return Some(true);
+            }
+            unknown += step;
+        }
+        Some(false)
+    }
+
+    /// The values of the unknown at `position` that leave over a multiple of what divides the later
+    /// coefficients: one of them, and the distance between them.
+    fn fitting(&self, total: i128, position: usize) -> (i128, i128) {
+        let (divisor, later) = (self.divisors[position], self.divisors[position + 1]);
+        if later == 0 {
+            // The last term leaves nothing over, which the bounds say.
+            return (0, 1);
+        }
+        let step = later / divisor;
+        let inverse = inverse(self.terms[position].coefficient / divisor % step, step);
+        (total / divisor % step * inverse % step, step)
+    }
+}
+
+fn greatest_common_divisor(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The number that times `a` is 1 modulo `modulus`, which has no divisor in common with `a`.
+fn inverse(a: i128, modulus: i128) -> i128 {
+    let (mut remainders, mut factors) = ((modulus, a), (0, 1));
+    while remainders.1 != 0 {
+        let quotient = remainders.0 / remainders.1;
+        remainders = (remainders.1, remainders.0 - quotient * remainders.1);
+        factors = (factors.1, factors.0 - quotient * factors.1);
+    }
+    factors.0.rem_euclid(modulus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An array whose lowest byte is at `lowest`.
+    fn layout<'a>(
+        lowest: usize,
+        element_size: usize,
+        sizes: &'a [usize],
+        strides: &'a [isize],
+    ) -> Layout<'a> {
+        let reach = |(&size, &stride): (&usize, &isize)| (size - 1) * stride.unsigned_abs();
+        let reach: usize = sizes.iter().zip(strides).map(reach).sum();
+        Layout { range: lowest..lowest + reach + element_size, element_size, sizes, strides }
+    }
+
+    /// The first byte of every element.
+    fn elements(layout: &Layout<'_>) -> Vec<usize> {
+        let mut places = vec![layout.range.start];
+        for (&size, stride) in layout.sizes.iter().zip(layout.strides) {
+            let steps = |place: usize| (0..size).map(move |i| place + i * stride.unsigned_abs());
+            places = places.into_iter().flat_map(steps).collect();
+        }
+        places
+    }
+
+    /// All bytes of all elements, one bit each; none if a byte belongs to two.
+    fn separate_bytes(layout: &Layout<'_>) -> (u128, bool) {
+        let mut is_separate = true;
+        let bytes = elements(layout).into_iter().fold(0, |bytes: u128, place| {
+            let element = ((1u128 << layout.element_size) - 1) << place;
+            is_separate &= bytes & element == 0;
+            bytes | element
+        });
+        (bytes, is_separate)
+    }
+
+    /// Axes of one to three elements with small strides, in both directions.
+    fn shapes() -> Vec<(Vec<usize>, Vec<isize>)> {
+        let axes = || {
+            let strides = |size| [0, 1, 2, 3, 5, -6, 7].map(|stride| (size, stride));
+            [1, 2, 3].into_iter().flat_map(strides)
+        };
+        let mut shapes = vec![(vec![], vec![])];
+        shapes.extend(axes().map(|(size, stride)| (vec![size], vec![stride])));
+        for (m, s) in axes() {
+            shapes.extend(axes().map(|(n, t)| (vec![m, n], vec![s, t])));
+        }
+        shapes
+    }
+
+    #[test]
+    fn every_pair_of_small_arrays_is_decided_as_by_counting_bytes() {
+        let shapes = shapes();
+        let (mut sharing, mut apart) = (0, 0);
+        for (index, (sizes, strides)) in shapes.iter().enumerate() {
+            let a = layout(20, [1, 2, 4][index % 3], sizes, strides);
+            let bytes = separate_bytes(&a).0;
+            for (other, (sizes, strides)) in shapes.iter().enumerate() {
+                for lowest in (0..40).skip(other % 4).step_by(4) {
+                    let b = layout(lowest, [1, 2, 3][other % 3], sizes, strides);
+                    let expected = bytes & separate_bytes(&b).0 != 0;
+                    assert_eq!(a.shares_memory(&b), Some(expected), "{a:?} {b:?}");
+                    *(if expected { &mut sharing } else { &mut apart }) += 1;
+                }
+            }
+        }
+        assert!(sharing > 100_000 && apart > 100_000, "{sharing} {apart}");
+    }
+
+    #[test]
+    fn elements_of_small_arrays_are_separate_as_by_counting_bytes() {
+        let mut interleaved = 0;
+        for (sizes, strides) in shapes() {
+            for third in [None, Some((2, 4)), Some((3, 11)), Some((2, -9))] {
+                let (mut sizes, mut strides) = (sizes.clone(), strides.clone());
+                if let Some((size, stride)) = third {
+                    sizes.push(size);
+                    strides.push(stride);
+                }
+                for element_size in [1, 2, 3] {
+                    let a = layout(3, element_size, &sizes, &strides);
+                    let expected = separate_bytes(&a).1;
+                    assert_eq!(a.has_separate_elements(), Some(expected), "{a:?}");
+                    let mut terms: Vec<Term> = a.terms().collect();
+                    terms.sort_unstable_by_key(|term| term.coefficient);
+                    interleaved += u32::from(expected && !is_nested(&terms, element_size));
+                }
+            }
+        }
+        assert!(interleaved > 100, "{interleaved}");
+    }
+
+    #[test]
+    fn large_arrays_take_few_steps() {
+        // Two columns of a matrix, of elements of 8 bytes in rows of 16.
+        let columns = [0, 8].map(|start| layout(start, 8, &[1 << 40], &[16]));
+        assert_eq!(columns[0].shares_memory(&columns[1]), Some(false));
+        // One byte further they touch.
+        let shifted = layout(7, 8, &[1 << 40], &[16]);
+        assert_eq!(columns[0].shares_memory(&shifted), Some(true));
+        // Every second and every third element, and both reversed, of which they share each sixth.
+        let (second, third) = (layout(8, 8, &[1 << 30], &[16]), layout(0, 8, &[1 << 30], &[-24]));
+        assert_eq!(second.shares_memory(&third), Some(true));
+        let (even, odd) = (layout(0, 8, &[9, 1 << 20], &[48, 480]), layout(24, 8, &[9], &[48]));
+        assert_eq!(even.shares_memory(&odd), Some(false));
+    }
+
+    #[test]
+    fn a_search_without_end_is_left_undecided() {
+        // A subset sum of numbers that are all even, but for one that is used at every turn.
+        let strides: Vec<isize> = (0..26).map(|i| 2 * (700_000_001 + 7_919 * i * i * i)).collect();
+        let sizes = vec![2; 26];
+        let a = layout(0, 1, &sizes, &strides);
+        let total: isize = strides.iter().sum();
+        let b = layout(total as usize / 4 * 2, 1, &[], &[]);
+        assert_eq!(a.shares_memory(&b), None);
+    }
+}
