@@ -292,8 +292,6 @@ fn run_expression<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let array = out.map(|out| output_array(out, "out")).transpose()?;
     let compiled = prepare(py, cached, operands, array.as_ref(), casting)?;
-    let outputs = array.map(|array| [array]);
-    let mut results =
-        run(py, &compiled, operands, outputs.as_ref().map(|outputs| &outputs[..]), order)?;
+    let mut results = run(py, &compiled, operands, &[array], order)?;
     Ok(results.swap_remove(0).into_object())
 }

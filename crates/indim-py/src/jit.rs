@@ -6,11 +6,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indim::Order;
+use indim::{ArrayType, Order};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
+use crate::argument::{Argument, ArgumentType, Described};
 use crate::casting::Casting;
 use crate::error::program_error;
 use crate::evaluate::output_array;
@@ -26,47 +27,6 @@ use crate::text_cache::CachedProgram;
 /// Traces that are kept for a function; beyond that the oldest goes.
 const MOST_TRACES: usize = 64;
 
-/// An argument of a call.
-enum Argument<'py> {
-    Operand(Operand<'py>),
-    Static(Bound<'py, PyAny>),
-}
-
-/// What a trace was made for.
-enum ArgumentType {
-    Operand(OperandType),
-    Static(Py<PyAny>),
-}
-
-impl Argument<'_> {
-    /// Whether a trace for `expected` holds: element types and ranks are equal, and sizes where they matter.
-    fn is_of(&self, expected: &ArgumentType, has_used_sizes: bool) -> PyResult<bool> {
-        match (self, expected) {
-            (Argument::Operand(operand), ArgumentType::Operand(expected)) => {
-                Ok(match (operand, expected) {
-                    (Operand::Array(array), OperandType::Array(of)) if !has_used_sizes => {
-                        array.dtype() == of.dtype && array.sizes().len() == of.shape.rank()
-                    }
-                    _ => operand.is_of(expected),
-                })
-            }
-            (Argument::Static(object), ArgumentType::Static(expected)) => {
-                let expected = expected.bind(object.py());
-                Ok(object.is(expected)
-                    || (object.get_type().is(expected.get_type()) && object.eq(expected)?))
-            }
-            _ => Ok(false),
-        }
-    }
-
-    fn argument_type(&self) -> ArgumentType {
-        match self {
-            Argument::Operand(operand) => ArgumentType::Operand(operand.operand_type()),
-            Argument::Static(object) => ArgumentType::Static(object.clone().unbind()),
-        }
-    }
-}
-
 /// How the results are returned.
 enum Structure {
     Single,
@@ -80,8 +40,6 @@ enum Structure {
 struct Trace {
     arguments: Vec<ArgumentType>,
     has_used_sizes: bool,
-    /// For each parameter that is bound to an argument, which one.
-    positions: Vec<usize>,
     captured: Vec<Py<PyAny>>,
     program: CachedProgram,
     structure: Structure,
@@ -131,16 +89,10 @@ impl CompiledFunction {
         let mut arguments = Vec::with_capacity(args.len());
         for (position, object) in args.iter_borrowed().enumerate() {
             if self.is_static.get(position).copied().unwrap_or(false) {
-                arguments.push(Argument::Static(object.to_owned()));
-                continue;
+                arguments.push(Argument::passed_as_is(object.to_owned())?);
+            } else {
+                arguments.push(Argument::of_arrays(&object, self.name(position))?);
             }
-            let name = self.name(position);
-            if object.is_none() {
-                return Err(PyTypeError::new_err(format!(
-                    "`{name}` is None; an argument that is no array is named in `static=`"
-                )));
-            }
-            arguments.push(Argument::Operand(Operand::from_python(&object, name)?));
         }
         Ok(arguments)
     }
@@ -172,19 +124,9 @@ impl CompiledFunction {
     /// Runs the function on tracing values.
     fn record(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Trace> {
         let recorder = Bound::new(py, Recorder::default())?;
-        let mut positions = Vec::new();
-        let mut values: Vec<(String, bool, Bound<'_, PyAny>)> = Vec::new();
+        let mut values: Vec<Described<'_>> = Vec::new();
         for (position, argument) in arguments.iter().enumerate() {
-            let name = self.name(position).to_owned();
-            let (is_array, object) = match argument {
-                Argument::Operand(Operand::Array(array)) => {
-                    positions.push(position);
-                    (true, array.object().clone())
-                }
-                Argument::Operand(Operand::Number(number)) => (false, python_number(py, *number)?),
-                Argument::Static(object) => (false, object.clone()),
-            };
-            values.push((name, is_array, object));
+            values.push(argument.described(py, self.name(position).to_owned())?);
         }
         let traced = self.trace.bind(py).call1((&self.function, &recorder, values))?;
         let (kind, keys, outputs): (String, Vec<Py<PyAny>>, Vec<String>) = traced.extract()?;
@@ -198,7 +140,6 @@ impl CompiledFunction {
         Ok(Trace {
             arguments: arguments.iter().map(Argument::argument_type).collect(),
             has_used_sizes: recorded.has_used_sizes,
-            positions,
             captured: recorded.captured,
             program: CachedProgram::new(py, recorded.program),
             structure,
@@ -206,23 +147,20 @@ impl CompiledFunction {
     }
 }
 
-/// Whether a tracing value is among the arguments.
+/// Whether a tracing value is among the arguments, or in their containers.
 fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
-    let tracer = args.py().import("indim._tracing")?.getattr("Tracer")?;
-    for object in args.iter_borrowed() {
-        if object.is_instance(&tracer)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let has_tracer = args.py().import("indim._tracing")?.getattr("has_tracer")?;
+    has_tracer.call1((args,))?.is_truthy()
 }
 
-fn python_number(py: Python<'_>, number: indim::Literal) -> PyResult<Bound<'_, PyAny>> {
-    Ok(match number {
-        indim::Literal::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
-        indim::Literal::Int(value) => value.into_pyobject(py)?.into_any(),
-        indim::Literal::Float(value) => value.into_pyobject(py)?.into_any(),
-    })
+/// Whether `out` itself is what a call returns.
+fn is_returned(
+    out: &Bound<'_, PyAny>,
+    structure: &Structure,
+    outputs: &[Option<NumpyArray<'_>>],
+) -> bool {
+    let is_tuple_of_one = matches!(structure, Structure::Single) && out.is_instance_of::<PyTuple>();
+    !is_tuple_of_one && outputs.iter().all(Option::is_some)
 }
 
 impl Trace {
@@ -232,11 +170,9 @@ impl Trace {
         py: Python<'py>,
         arguments: Vec<Argument<'py>>,
     ) -> PyResult<Vec<Operand<'py>>> {
-        let mut operands = Vec::with_capacity(self.positions.len() + self.captured.len());
+        let mut operands = Vec::with_capacity(self.program.program.parameters.len());
         for argument in arguments {
-            if let Argument::Operand(operand @ Operand::Array(_)) = argument {
-                operands.push(operand);
-            }
+            argument.into_arrays(&mut operands);
         }
         for object in &self.captured {
             operands.push(Operand::from_python(object.bind(py), "captured array")?);
@@ -248,7 +184,7 @@ impl Trace {
         &self,
         py: Python<'_>,
         operands: &[Operand<'_>],
-        outputs: Option<&[NumpyArray<'_>]>,
+        outputs: Option<&[Option<NumpyArray<'_>>]>,
         casting: Casting,
     ) -> PyResult<Arc<Compiled>> {
         let variant = |targets: &[Target]| {
@@ -264,34 +200,51 @@ impl Trace {
                 types.len()
             )));
         }
-        if outputs.iter().zip(types).all(|(output, of)| output.is_of(of)) {
+        let fits = |(output, of): (&Option<NumpyArray<'_>>, &ArrayType)| {
+            output.as_ref().is_none_or(|output| output.is_of(of))
+        };
+        if outputs.iter().zip(types).all(fits) {
             return Ok(plain);
         }
+        let mut targets = Vec::with_capacity(types.len());
         for (output, of) in outputs.iter().zip(types) {
-            casting.check(py, of.dtype, output.dtype())?;
+            if let Some(output) = output {
+                casting.check(py, of.dtype, output.dtype())?;
+            }
+            let array_type = output.as_ref().map_or_else(|| of.clone(), NumpyArray::array_type);
+            targets.push(Target { array_type });
         }
-        let targets: Vec<Target> =
-            outputs.iter().map(|output| Target { array_type: output.array_type() }).collect();
         variant(&targets)
     }
 
-    /// The arrays of `out`, in the order of the results.
-    fn outputs<'py>(&self, out: &Bound<'py, PyAny>) -> PyResult<Vec<NumpyArray<'py>>> {
+    /// The arrays of `out`, in the order of the results; `None` where a new one is asked for.
+    fn outputs<'py>(&self, out: &Bound<'py, PyAny>) -> PyResult<Vec<Option<NumpyArray<'py>>>> {
+        let array = |object: &Bound<'py, PyAny>, name: &str| match object.is_none() {
+            true => Ok(None),
+            false => output_array(object, name).map(Some),
+        };
         match &self.structure {
-            Structure::Single => Ok(vec![output_array(out, "out")?]),
-            Structure::Tuple | Structure::List => {
+            // NumPy's ufuncs take a tuple of one, too.
+            Structure::Single if !out.is_instance_of::<PyTuple>() => Ok(vec![array(out, "out")?]),
+            Structure::Dict(keys) => {
+                if out.len()? != keys.len() {
+                    return Err(PyValueError::new_err(format!(
+                        "`out` has {} arrays for {} results",
+                        out.len()?,
+                        keys.len()
+                    )));
+                }
+                let item = |key: &Py<PyAny>| array(&out.get_item(key)?, &format!("out[{key}]"));
+                keys.iter().map(item).collect()
+            }
+            _ => {
                 let objects = out.try_iter().map_err(|_| {
                     PyTypeError::new_err("`out` is a tuple of arrays, one for each result")
                 })?;
-                let array = |(index, object): (usize, PyResult<Bound<'py, PyAny>>)| {
-                    output_array(&object?, &format!("out[{index}]"))
+                let item = |(index, object): (usize, PyResult<Bound<'py, PyAny>>)| {
+                    array(&object?, &format!("out[{index}]"))
                 };
-                objects.enumerate().map(array).collect()
-            }
-            Structure::Dict(keys) => {
-                let array =
-                    |key: &Py<PyAny>| output_array(&out.get_item(key)?, &format!("out[{key}]"));
-                keys.iter().map(array).collect()
+                objects.enumerate().map(item).collect()
             }
         }
     }
@@ -359,12 +312,13 @@ impl CompiledFunction {
         let operands = trace.operands(py, arguments)?;
         let outputs = options.out.as_ref().map(|out| trace.outputs(out)).transpose()?;
         let compiled = trace.compiled(py, &operands, outputs.as_deref(), options.casting)?;
-        if let (Some(out), Some(outputs)) = (&options.out, &outputs) {
-            run(py, &compiled, &operands, Some(outputs), options.order)?;
-            return Ok(out.clone());
+        let outputs = outputs.unwrap_or_default();
+        let results = run(py, &compiled, &operands, &outputs, options.order)?;
+        match &options.out {
+            // The container itself comes back, unless something in it is new or it is a tuple of one.
+            Some(out) if is_returned(out, &trace.structure, &outputs) => Ok(out.clone()),
+            _ => trace.returned(py, results),
         }
-        let results = run(py, &compiled, &operands, None, options.order)?;
-        trace.returned(py, results)
     }
 
     /// Text, JSON and SVG that explain the program for these arguments; without any, the last one.

@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 #![warn(clippy::unwrap_used)]
 
+mod argument;
 mod casting;
 mod error;
 mod evaluate;
@@ -41,7 +42,8 @@ mod _indim {
     use crate::recorder::Recorder;
     #[pymodule_export]
     use crate::rules::{
-        _explain_expression, _explain_shapes, _operations, _verdict, broadcast_shapes, convert,
+        _explain_expression, _explain_shapes, _names_of, _operations, _verdict, broadcast_shapes,
+        convert,
     };
 
     use pyo3::prelude::*;

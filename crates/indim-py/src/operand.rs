@@ -75,6 +75,14 @@ pub(crate) fn is_same_number(x: Literal, y: Literal) -> bool {
     }
 }
 
+/// Whether `object` is a number of Python or NumPy.
+pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(object.is_instance_of::<PyFloat>()
+        || object.is_instance_of::<PyInt>()
+        || object.is_instance_of::<PyComplex>()
+        || is_numpy_scalar(object)?)
+}
+
 /// A Python number; `None` for everything else, NumPy's scalars among it: those have an element type.
 fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Literal>> {
     if let Ok(value) = object.cast_exact::<PyFloat>() {

@@ -13,6 +13,7 @@ use crate::error::{graph_error, program_error, shape_error};
 use crate::operand::{Operand, OperandType};
 use crate::program::Program;
 use crate::rule::Rule;
+use crate::text_cache::program_of_text;
 
 /// The attributes of a rule.
 struct Attributes {
@@ -181,6 +182,15 @@ pub(crate) fn explain_program(
 #[pyfunction]
 pub(crate) fn _verdict(py: Python<'_>, case: &str) -> String {
     py.detach(|| oracle::verdict(case))
+}
+
+/// The names in an expression, in the order in which they occur first.
+#[pyfunction]
+pub(crate) fn _names_of(py: Python<'_>, ex: &str) -> PyResult<Vec<String>> {
+    let program = program_of_text(py, ex, Rule::parse("numpy")?);
+    program
+        .map(|cached| cached.program.parameters.clone())
+        .map_err(|error| program_error(py, &error))
 }
 
 /// Every operation of the table: its name, the number of its operands, its documentation, its aliases.

@@ -20,7 +20,7 @@ const DETACH_BYTES: usize = 64 * 1024;
 /// How often a long run looks for Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs `compiled` on operands it was compiled for, into `outputs` or else into new arrays.
+/// Runs `compiled` on operands it was compiled for, into `outputs`; where there is none, or `None`, into new arrays.
 ///
 /// # Errors
 /// When an output cannot be written or outputs overlap; `KeyboardInterrupt`.
@@ -28,7 +28,7 @@ pub(crate) fn run<'py>(
     py: Python<'py>,
     compiled: &Compiled,
     operands: &[Operand<'py>],
-    outputs: Option<&[NumpyArray<'py>]>,
+    outputs: &[Option<NumpyArray<'py>>],
     order: Order,
 ) -> PyResult<Vec<NumpyArray<'py>>> {
     let inputs: Vec<&NumpyArray<'py>> = operands
@@ -39,16 +39,18 @@ pub(crate) fn run<'py>(
         })
         .collect();
     let views: Vec<ArrayView<'_>> = inputs.iter().map(|array| array.view()).collect();
-    let outputs: Vec<NumpyArray<'py>> = match outputs {
-        Some(outputs) => outputs.to_vec(),
+    let given = |index: usize| outputs.get(index).cloned().flatten();
+    let types = compiled.executable.outputs();
+    let outputs: Vec<NumpyArray<'py>> = match (0..types.len()).map(given).collect() {
+        Some(outputs) => outputs,
         None => {
             check_memory(compiled)?;
-            let types = compiled.executable.outputs();
             let strides = compiled.executable.output_strides(order, &views).map_err(run_error)?;
-            let new = types.iter().zip(&strides).map(|(array_type, strides)| {
-                NumpyArray::uninitialised(py, array_type, strides.as_deref())
+            let arrays = types.iter().zip(&strides).enumerate().map(|(index, (of, strides))| {
+                given(index)
+                    .map_or_else(|| NumpyArray::uninitialised(py, of, strides.as_deref()), Ok)
             });
-            new.collect::<PyResult<_>>()?
+            arrays.collect::<PyResult<_>>()?
         }
     };
     let mut views_mut: Vec<ArrayViewMut<'_>> =

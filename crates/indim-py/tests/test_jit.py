@@ -240,6 +240,38 @@ def test_what_is_not_element_wise_is_refused(function):
         indim.jit(function)(np.ones(3))
 
 
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (0, r"slices of traced values such as \[0\] come in a later version; until then slice before the call"),
+        (slice(1, None), r"\[1:\] come in a later version"),
+        (slice(None, None, -1), r"\[::-1\] come in a later version"),
+        ((slice(None), 2), r"\[2\] come in a later version"),
+        (np.array([True, False, True]), "a mask becomes np.where"),
+        ([0, 2], "gathered before the call"),
+    ],
+    ids=str,
+)
+def test_an_index_says_what_to_do_instead(index, message):
+    def shifted(x):
+        return x[index]
+
+    with pytest.raises(TypeError, match=rf"`x` takes no index but new axes .*shifted is traced: .*{message}"):
+        indim.jit(shifted)(np.ones((3, 3)))
+
+
+def test_a_mask_or_an_assignment_says_what_to_write():
+    def assign(x):
+        x[0] = 1
+
+    with pytest.raises(TypeError, match="np.where"):
+        indim.jit(lambda x: x[x > 0])(np.ones(3))
+    with pytest.raises(TypeError, match=r"`x` cannot be assigned to while .*assign is traced: write np.where"):
+        indim.jit(assign)(np.ones(3))
+    with pytest.raises(TypeError, match="write indim.asarray"):
+        indim.jit(lambda x: np.asarray(x))(np.ones(3))
+
+
 def test_methods_that_reduce_are_no_methods_here():
     with pytest.raises(AttributeError, match="`sum` while the function is traced"):
         indim.jit(lambda x: x - x.sum())(np.ones(3))
@@ -247,9 +279,39 @@ def test_methods_that_reduce_are_no_methods_here():
 
 def test_tracing_values_do_not_leave_their_call(x):
     kept = []
-    indim.jit(lambda x: kept.append(x) or x)(x)
-    with pytest.raises(ValueError, match="another call"):
-        indim.jit(lambda x: x + kept[0])(x)
+
+    @indim.jit
+    def keeper(x):
+        kept.append(x * 2)
+        return x
+
+    keeper(x)
+    leaked = kept[0]
+    for use in (
+        lambda: indim.jit(lambda x: x + leaked)(x),
+        lambda: indim.jit(lambda x: leaked)(x),
+        lambda: keeper(leaked),
+        lambda: leaked + 1,
+        lambda: np.exp(leaked),
+        lambda: np.asarray(leaked),
+        lambda: indim.add(leaked, 1),
+        lambda: indim.evaluate("v + 1", v=leaked),
+        lambda: leaked[0],
+        lambda: leaked.shape,
+        lambda: bool(leaked),
+    ):
+        with pytest.raises(ValueError, match=r"was kept beyond the call of .*keeper in which it stood for an array"):
+            use()
+
+
+def test_tracing_values_of_an_outer_call_are_passed_as_arguments(x):
+    @indim.jit
+    def outer(y):
+        inner = indim.jit(lambda x: x + y)
+        return inner(x)
+
+    with pytest.raises(ValueError, match=r"`y` belongs to another call, of .*outer, which is traced around .*<lambda>"):
+        outer(x)
 
 
 def test_mistakes_of_the_function_are_its_own(x):

@@ -13,6 +13,7 @@ from . import _indim
 from ._errors import ElementTypeError, ExprError, IndimError, ShapeError, UnknownNameError
 from ._explain import Explanation, explain
 from ._functions import (
+    asarray,
     astype,
     broadcast_in_dim,
     broadcast_to,
@@ -78,6 +79,7 @@ __all__ = sorted(
         "MAX_THREADS",
         "ShapeError",
         "UnknownNameError",
+        "asarray",
         "astype",
         "broadcast_in_dim",
         "broadcast_shapes",

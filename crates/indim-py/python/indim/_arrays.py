@@ -91,10 +91,14 @@ _TYPE = re.compile(r"\s*(?P<dtype>\w+)?\s*\[(?P<sizes>[\d\s,]*)\]\s*")
 
 
 def placeholder(value):
-    """A type such as ``"f32[2, 3]"`` as an array of this type without memory; anything else as it is.
+    """A type such as ``"f32[2, 3]"`` as an array of this type without memory, also in containers; anything else as it is.
 
     Types are written as in messages, so ``"i8[3]"`` has elements of 8 bits. What counts bytes (``"i4[3]"``) is refused.
     """
+    if isinstance(value, (list, tuple)):
+        return type(value)(placeholder(item) for item in value)
+    if isinstance(value, dict):
+        return {name: placeholder(item) for name, item in value.items()}
     if not isinstance(value, str):
         return value
     match = _TYPE.fullmatch(value)

@@ -146,6 +146,14 @@ def positive(x, *, out=None):
     return evaluate("+x", {"x": x}, {}, out=out)
 
 
+def asarray(x, dtype=None):
+    """``x`` as an array, without a copy where it is one; a tracing value stays one."""
+    if not isinstance(x, Tracer):
+        array = _arrays.as_array(x, "x")
+        return array if dtype is None else array.astype(_arrays.numpy_dtype(_arrays.indim_name(dtype)), copy=False)
+    return x if dtype is None else x.astype(dtype)
+
+
 def astype(x, dtype):
     """``x`` with every element converted to ``dtype``."""
     return convert_element_type(x, dtype)

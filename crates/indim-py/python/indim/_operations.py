@@ -37,7 +37,7 @@ _PYTHON_WORDS = {"and": "and_", "or": "or_", "not": "not_"}
 _IN_TEXT = {"and": "bitwise_and", "or": "bitwise_or", "not": "invert", "bitwise_invert": "invert"}
 
 
-def _names():
+def names():
     """``(name in Python, name in the text, arity, documentation)`` of every operation and alias."""
     for name, arity, doc, aliases in _operations():
         for known in {name: None, **dict.fromkeys(aliases + _OTHER_NAMES.get(name, []))}:
@@ -47,7 +47,7 @@ def _names():
 def define(rule):
     """The functions of a rule by name."""
     functions = {}
-    for name, text, arity, doc in _names():
+    for name, text, arity, doc in names():
         if rule == "onnx-legacy" and arity == 3:
             continue
         if text in ("mod", "remainder") and rule not in ("numpy", "by attributes"):

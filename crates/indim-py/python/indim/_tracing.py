@@ -6,6 +6,7 @@ recorder holds, and is checked at once.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import operator
 
@@ -13,18 +14,39 @@ import numpy as np
 
 from . import _arrays
 from ._errors import ExprError
+from ._statics import frozen
 
 #: Functions of NumPy on tracing values, by the names of the expression language.
 _ARRAY_FUNCTIONS = {}
 
 
+class Recording:
+    """A call of a function on tracing values: the compiled part's recorder, and what messages say of the call."""
+
+    __slots__ = ("_recorder", "function", "is_over")
+
+    def __init__(self, recorder, function):
+        self._recorder = recorder
+        self.function = function
+        self.is_over = False
+
+    def recorder(self, name):
+        """The recorder, for a step over the value called ``name``."""
+        if self.is_over:
+            raise ValueError(
+                f"`{name}` was kept beyond the call of {self.function} in which it stood for an array; now it means "
+                "nothing. Return values from the function instead of storing them in lists, attributes or global names"
+            )
+        return self._recorder
+
+
 class Tracer:
     """Stands for an array while a function is traced."""
 
-    __slots__ = ("_recorder", "_name", "_dtype", "_shape")
+    __slots__ = ("_recording", "_name", "_dtype", "_shape")
 
-    def __init__(self, recorder, described):
-        self._recorder = recorder
+    def __init__(self, recording, described):
+        self._recording = recording
         self._name, self._dtype, self._shape = described
 
     # What an array says of itself.
@@ -39,13 +61,12 @@ class Tracer:
 
     @property
     def shape(self):
-        self._recorder.use_sizes()
+        self._recording.recorder(self._name).use_sizes()
         return self._shape
 
     @property
     def size(self):
-        self._recorder.use_sizes()
-        return int(np.prod(self._shape, dtype=object))
+        return int(np.prod(self.shape, dtype=object))
 
     def __len__(self):
         if not self._shape:
@@ -57,10 +78,11 @@ class Tracer:
 
     # What a tracing value cannot do.
 
-    def _refuse(self, what):
+    def _refuse(self, what, advice="use indim.where for choices, and name arguments that are no arrays in `static=`"):
+        self._recording.recorder(self._name)
         raise TypeError(
-            f"{what} needs the elements of `{self._name}`, which are not known while the function is traced; "
-            "use indim.where for choices, and name arguments that are no arrays in `static=`"
+            f"{what} needs the elements of `{self._name}`, which are not known while {self._recording.function} is "
+            f"traced; {advice}"
         )
 
     def __getattr__(self, name):
@@ -87,21 +109,29 @@ class Tracer:
         self._refuse("an index")
 
     def __array__(self, dtype=None, copy=None):
-        self._refuse("a NumPy array")
+        self._refuse(
+            "a NumPy array",
+            "leave np.asarray and np.array out, or write indim.asarray, which takes arrays and tracing values; "
+            "what is computed with NumPy's other functions is computed before the call",
+        )
 
     def __iter__(self):
-        self._refuse("iteration")
+        self._refuse("iteration", "pass what it consists of as a list or tuple of arrays")
+
+    def __setitem__(self, key, value):
+        raise TypeError(
+            f"`{self._name}` cannot be assigned to while {self._recording.function} is traced: "
+            "write np.where(condition, value, x), which is a new array"
+        )
 
     def __getitem__(self, key):
         """New axes alone: ``x[:, None]``, ``x[None]``, ``x[..., None]``."""
         keys = key if isinstance(key, tuple) else (key,)
-        if sum(key is Ellipsis for key in keys) > 1 or any(
-            not (key is None or key is Ellipsis or key == slice(None)) for key in keys
-        ):
-            raise TypeError(
-                "only new axes can be indexed with (x[:, None]): indim computes element by element; "
-                "slice arrays before the call, which costs nothing"
-            )
+        for key in keys:
+            if not (key is None or key is Ellipsis or (isinstance(key, slice) and key == slice(None))):
+                self._refuse_index(key)
+        if sum(key is Ellipsis for key in keys) > 1:
+            raise IndexError("an index can only have a single ellipsis ('...')")
         kept = sum(isinstance(key, slice) for key in keys)
         rest = [slice(None)] * (self.ndim - kept)
         if self.ndim < kept:
@@ -116,6 +146,20 @@ class Tracer:
         sizes = iter(self.shape)
         return self._call("reshape", f", {_integers(1 if key is None else next(sizes) for key in keys)}")
 
+    def _refuse_index(self, key):
+        self._recording.recorder(self._name)
+        if isinstance(key, (Tracer, np.ndarray, list)):
+            advice = "a mask becomes np.where(mask, x, other); what is gathered by index is gathered before the call"
+        else:
+            text = _slice_text(key) if isinstance(key, slice) else repr(key)
+            advice = (
+                f"slices of traced values such as [{text}] come in a later version; until then slice before the call, "
+                "which costs nothing, and pass the slice as an argument of its own"
+            )
+        raise TypeError(
+            f"`{self._name}` takes no index but new axes (x[:, None]) while {self._recording.function} is traced: {advice}"
+        )
+
     # Steps.
 
     def _call(self, function, attributes="", rule="numpy"):
@@ -126,17 +170,16 @@ class Tracer:
         return self._record(f"{function}({', '.join(texts)}{attributes})", rule)
 
     def _record(self, text, rule="numpy"):
-        return Tracer(self._recorder, self._recorder.step(text, rule))
+        return Tracer(self._recording, self._recording.recorder(self._name).step(text, rule))
 
     def _text(self, operand):
         """How an operand is written in the text of a step."""
         if isinstance(operand, Tracer):
-            if operand._recorder is not self._recorder:
-                raise ValueError(f"`{operand._name}` belongs to another call of a compiled function")
+            _check_belongs(operand, self._recording)
             return operand._name
         if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
             return _number_text(operand)
-        return Tracer(self._recorder, self._recorder.capture("captured", _arrays.as_array(operand, "operand")))._name
+        return self._recording.recorder(self._name).capture("captured", _arrays.as_array(operand, "operand"))[0]
 
     def _operator(self, symbol, x, y):
         if not _is_operand(x) or not _is_operand(y):
@@ -163,11 +206,23 @@ class Tracer:
     def __divmod__(self, other):
         return self // other, self % other
 
+    def __rdivmod__(self, other):
+        return other // self, other % self
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
     __hash__ = None
 
     # NumPy's protocols.
 
     __array_priority__ = 1000
+
+    # `series + x` is left to `x`.
+    __pandas_priority__ = 10_000
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
@@ -191,6 +246,8 @@ class Tracer:
     def _numpy_function(self, name, operands):
         if name == "positive":
             return +operands[0]
+        if name == "divmod":
+            return operator_step("//", *operands), operator_step("%", *operands)
         if name == "float_power":
             return convert(operands[0], "f64") ** operands[1]
         if name == "power":
@@ -242,6 +299,20 @@ class Tracer:
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         return self._call("reshape", f", {_integers(shape)}")
 
+    def ravel(self, order="C"):
+        return _ravel(self, order)
+
+    flatten = ravel
+
+    def copy(self, order="C"):
+        return self
+
+    def squeeze(self, axis=None):
+        return np.squeeze(self, axis)
+
+    def swapaxes(self, axis1, axis2):
+        return np.swapaxes(self, axis1, axis2)
+
     def transpose(self, *axes):
         axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         return self._call("transpose", f", {_integers(axes)}" if axes else "")
@@ -266,6 +337,23 @@ def _number_text(number):
         return "1e999" if number > 0 else "(-1e999)"
     text = repr(number)
     return f"({text})" if text.startswith("-") else text
+
+
+def _slice_text(key):
+    """A slice as it is written in brackets."""
+    parts = ["" if part is None else repr(part) for part in (key.start, key.stop, key.step)]
+    return ":".join(parts[:2] if key.step is None else parts)
+
+
+def _check_belongs(tracer, recording):
+    """Refuses a value of another call than the one that is recorded."""
+    if tracer._recording is recording:
+        return
+    tracer._recording.recorder(tracer._name)
+    raise ValueError(
+        f"`{tracer._name}` belongs to another call, of {tracer._recording.function}, which is traced around "
+        f"{recording.function}; pass it as an argument"
+    )
 
 
 def _integers(values):
@@ -360,24 +448,44 @@ def _reshape(a, shape, order="C"):
     return a.reshape(shape, order=order)
 
 
-@_implements(np.transpose)
-def _transpose(a, axes=None):
-    return a.transpose(axes) if axes is not None else a.transpose()
+def _permutes(function):
+    """Axes in another order: NumPy says which, on an array whose sizes are the numbers of its axes."""
+
+    def handler(a, *args, **kwargs):
+        permutation = function(np.broadcast_to(np.int8(0), range(a.ndim)), *args, **kwargs).shape
+        return a._call("transpose", f", {_integers(permutation)}")
+
+    _ARRAY_FUNCTIONS[function] = handler
+
+
+def _reshapes(function):
+    """Axes of size 1 that come and go: NumPy says how, on an array of the same shape."""
+
+    def handler(a, *args, **kwargs):
+        if has_tracer(args):
+            raise TypeError(f"numpy.{function.__name__} takes one traced array at a time")
+        return a.reshape(function(np.broadcast_to(np.int8(0), a.shape), *args, **kwargs).shape)
+
+    _ARRAY_FUNCTIONS[function] = handler
+
+
+for _function in (np.transpose, np.swapaxes, np.moveaxis, np.rollaxis):
+    _permutes(_function)
+for _function in (np.expand_dims, np.squeeze, np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    _reshapes(_function)
+del _function
+
+
+@_implements(np.ravel)
+def _ravel(a, order="C"):
+    if order not in ("C", "F"):
+        raise TypeError(f"order={order!r} depends on how arrays lie in memory; a traced value is raveled by 'C' or 'F'")
+    return (a.transpose() if order == "F" else a).reshape(-1)
 
 
 @_implements(np.broadcast_to)
 def _broadcast_to(array, shape):
     return array._call("broadcast_to", f", {_integers(shape)}")
-
-
-@_implements(np.expand_dims)
-def _expand_dims(a, axis):
-    axes = [axis] if isinstance(axis, int) else list(axis)
-    rank = a.ndim + len(axes)
-    new = {axis % rank for axis in axes if -rank <= axis < rank}
-    if len(new) != len(axes):
-        raise ValueError(f"axes {axes} are not distinct axes of rank {rank}")
-    return a[tuple(None if axis in new else slice(None) for axis in range(rank))]
 
 
 @_implements(np.real)
@@ -395,9 +503,41 @@ def _copy(a, order="K", subok=False):
     return a
 
 
-@_implements(np.full_like, np.ones_like, np.zeros_like)
-def _like(*_, **__):
-    raise TypeError("write the number itself: it takes the shape of what it meets")
+@_implements(np.zeros_like)
+def _zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    return _full_like(a, 0, dtype, shape=shape)
+
+
+@_implements(np.ones_like)
+def _ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    return _full_like(a, 1, dtype, shape=shape)
+
+
+@_implements(np.full_like)
+def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    if shape is not None:
+        raise TypeError("`shape` has no meaning while the function is traced; use np.broadcast_to")
+    if np.ndim(fill_value) != 0:
+        raise TypeError("a traced array is filled with one number; use np.broadcast_to")
+    dtype = a.dtype if dtype is None else _arrays.numpy_dtype(_arrays.indim_name(dtype))
+    if isinstance(fill_value, Tracer):
+        number = fill_value.astype(dtype)
+    else:
+        number = np.zeros((), dtype)
+        np.copyto(number, fill_value, casting="unsafe")
+    everywhere = a._call("bool")._call("ones_like")
+    return everywhere._step("where", (everywhere, number, number))
+
+
+@_implements(np.polyval)
+def _polyval(p, x):
+    if isinstance(p, Tracer):
+        raise TypeError("the coefficients of np.polyval are known while the function is traced: name them in `static=`")
+    # As NumPy computes it, first step and element types included.
+    value = np.zeros_like(x)
+    for coefficient in np.asarray(p):
+        value = value * x + coefficient
+    return value
 
 
 @_implements(np.ndim)
@@ -408,6 +548,11 @@ def _ndim(a):
 @_implements(np.shape)
 def _shape(a):
     return a.shape
+
+
+@_implements(np.size)
+def _size(a, axis=None):
+    return a.size if axis is None else a.shape[axis]
 
 
 @_implements(np.nan_to_num)
@@ -422,15 +567,39 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 def trace(function, recorder, arguments):
     """Runs ``function``; returns how it returns, its keys if that is a dict, and the names of the results.
 
-    Called by the compiled part with ``(name, is_array, object)`` for each argument.
+    Called by the compiled part with ``(name, kind, object, items)`` for each argument.
     """
-    values = [
-        Tracer(recorder, recorder.parameter(name, value)) if is_array else value
-        for name, is_array, value in arguments
-    ]
-    result = function(*values)
-    kind, keys, results = _flatten(result)
-    return kind, keys, [_result_name(recorder, value) for value in results]
+    recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
+    try:
+        result = function(*(_value(recording, *argument) for argument in arguments))
+        kind, keys, results = _flatten(result)
+        return kind, keys, [_result_name(recording, value) for value in results]
+    finally:
+        recording.is_over = True
+
+
+def _value(recording, name, kind, given, items):
+    """What the function gets for an argument."""
+    if kind == "array":
+        return Tracer(recording, recording.recorder(name).parameter(name, given))
+    if kind == "static":
+        return frozen(given)
+    if kind == "number":
+        return given
+    values = [_value(recording, *item) for item in items]
+    if isinstance(given, dict):
+        container = copy.copy(given)
+        container.update(zip(given, values))
+        return container
+    return given._make(values) if hasattr(given, "_make") else type(given)(values)
+
+
+def has_tracer(value, depth=0):
+    """Whether a tracing value is in a list, tuple or dict, as deep as containers of arguments may lie."""
+    if depth > 32 or not isinstance(value, (list, tuple, dict)):
+        return isinstance(value, Tracer)
+    items = value.values() if isinstance(value, dict) else value
+    return any(has_tracer(item, depth + 1) for item in items)
 
 
 def _flatten(result):
@@ -443,15 +612,15 @@ def _flatten(result):
     return "single", [], [result]
 
 
-def _result_name(recorder, value):
+def _result_name(recording, value):
     if value is None:
         raise TypeError("the function returns None; a compiled function returns arrays")
     if isinstance(value, (tuple, list, dict)):
         raise TypeError("the results of a compiled function are arrays in one tuple, list or dict, not in nested ones")
     if isinstance(value, Tracer):
-        if value._recorder is not recorder:
-            raise ValueError(f"`{value._name}` belongs to another call of a compiled function")
+        _check_belongs(value, recording)
         return value._name
+    recorder = recording.recorder("result")
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
         return recorder.step(_number_text(value), "numpy")[0]
     return recorder.capture("captured", _arrays.as_array(value, "result"))[0]
@@ -459,7 +628,7 @@ def _result_name(recorder, value):
 
 def binder(function, name):
     """The names of the parameters, whether arguments always have to be bound, how, and what to call then."""
-    signature = inspect.signature(function)
+    signature = _signature(function, name)
     parameters = list(signature.parameters.values())
     for parameter in parameters:
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -480,5 +649,23 @@ def binder(function, name):
         count = len(values) - len(keyword_only)
         return function(*values[:count], **dict(zip(keyword_only, values[count:])))
 
+    call.__qualname__ = name
     names = [parameter.name for parameter in parameters]
     return names, has_rest or bool(keyword_only), bind, call if keyword_only else function
+
+
+def _signature(function, name):
+    """The parameters that a call can give."""
+    if isinstance(function, np.ufunc):
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        return inspect.Signature([inspect.Parameter(f"x{position + 1}", kind) for position in range(function.nin)])
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        message = f"{name} does not say which arguments it takes; compile `lambda x: {name}(x)` instead"
+        raise TypeError(message) from None
+    if (getattr(function, "__module__", None) or "").partition(".")[0] == "indim" and not isinstance(function, type):
+        # Our own operations: what says the rule stays as it is, and `out` is every compiled function's.
+        kept = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        signature = signature.replace(parameters=kept)
+    return signature

@@ -1,0 +1,255 @@
+//! The arguments of a compiled function: operands, what is passed as it is, and containers of both.
+//!
+//! A list, tuple or dict that holds arrays is handed to the function as a container of tracing values.
+//! One of numbers alone is an array, as it is to NumPy.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+
+use crate::operand::{Operand, OperandType, is_number};
+
+/// How deep containers may lie in one another.
+const MOST_DEPTH: usize = 32;
+
+/// An argument of a call.
+pub(crate) enum Argument<'py> {
+    Operand(Operand<'py>),
+    Static {
+        value: Bound<'py, PyAny>,
+        /// Equal for values that the function cannot tell apart.
+        key: Bound<'py, PyAny>,
+    },
+    Container(Container<'py>),
+}
+
+/// A list, tuple or dict with its items.
+pub(crate) struct Container<'py> {
+    container: Bound<'py, PyAny>,
+    /// The keys of a dict, else nothing.
+    keys: Vec<Bound<'py, PyAny>>,
+    items: Vec<Argument<'py>>,
+}
+
+/// What a trace was made for.
+pub(crate) enum ArgumentType {
+    Operand(OperandType),
+    /// With the key.
+    Static(Py<PyAny>),
+    Container {
+        class: Py<PyType>,
+        keys: Vec<Py<PyAny>>,
+        items: Vec<ArgumentType>,
+    },
+}
+
+/// An argument as `indim/_tracing.py` takes it: a name, what it is (`"array"`, `"number"`, `"static"` or
+/// `"container"`), the object, and the items of a container.
+pub(crate) type Described<'py> = (String, &'static str, Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
+
+static STATIC_KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+impl<'py> Argument<'py> {
+    /// An argument that is passed to the function as it is.
+    pub(crate) fn passed_as_is(value: Bound<'py, PyAny>) -> PyResult<Self> {
+        let is_simple = value.is_none()
+            || value.is_exact_instance_of::<PyString>()
+            || value.is_exact_instance_of::<PyInt>()
+            || value.is_exact_instance_of::<PyBool>();
+        if is_simple {
+            return Ok(Argument::Static { key: value.clone(), value });
+        }
+        let key = STATIC_KEY.import(value.py(), "indim._statics", "key")?.call1((&value,))?;
+        Ok(Argument::Static { value, key })
+    }
+
+    /// An argument that holds arrays or numbers; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// When it or one of its items is no array of numbers and cannot be made one.
+    pub(crate) fn of_arrays(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        Self::nested(object, name, 0)
+    }
+
+    fn nested(object: &Bound<'py, PyAny>, name: &str, depth: usize) -> PyResult<Self> {
+        if object.is_none() {
+            return Err(PyTypeError::new_err(format!(
+                "`{name}` is None; an argument that is no array is named in `static=`"
+            )));
+        }
+        if !holds_arrays(object, name, depth)? {
+            return Ok(Argument::Operand(Operand::from_python(object, name)?));
+        }
+        let (keys, values): (Vec<_>, Vec<_>) = match object.cast::<PyDict>() {
+            Ok(dict) => dict.iter().unzip(),
+            Err(_) => (Vec::new(), object.try_iter()?.collect::<PyResult<_>>()?),
+        };
+        let mut items = Vec::with_capacity(values.len());
+        for (index, value) in values.iter().enumerate() {
+            let position = keys.get(index).map_or(Ok(index.to_string()), |key| {
+                key.repr().map(|text| text.to_string_lossy().into_owned())
+            })?;
+            items.push(Self::nested(value, &format!("{name}[{position}]"), depth + 1)?);
+        }
+        Ok(Argument::Container(Container { container: object.clone(), keys, items }))
+    }
+
+    /// Whether a trace for `expected` holds: element types and ranks are equal, and sizes where they matter.
+    pub(crate) fn is_of(&self, expected: &ArgumentType, has_used_sizes: bool) -> PyResult<bool> {
+        match (self, expected) {
+            (Argument::Operand(operand), ArgumentType::Operand(expected)) => {
+                Ok(match (operand, expected) {
+                    (Operand::Array(array), OperandType::Array(of)) if !has_used_sizes => {
+                        array.dtype() == of.dtype && array.sizes().len() == of.shape.rank()
+                    }
+                    _ => operand.is_of(expected),
+                })
+            }
+            (Argument::Static { key, .. }, ArgumentType::Static(expected)) => {
+                is_equal(key, expected.bind(key.py()))
+            }
+            (Argument::Container(given), ArgumentType::Container { class, keys, items }) => {
+                given.is_of(class, keys, items, has_used_sizes)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// What a trace for this argument is made for.
+    pub(crate) fn argument_type(&self) -> ArgumentType {
+        match self {
+            Argument::Operand(operand) => ArgumentType::Operand(operand.operand_type()),
+            Argument::Static { key, .. } => ArgumentType::Static(key.clone().unbind()),
+            Argument::Container(Container { container, keys, items }) => ArgumentType::Container {
+                class: container.get_type().unbind(),
+                keys: keys.iter().map(|key| key.clone().unbind()).collect(),
+                items: items.iter().map(Argument::argument_type).collect(),
+            },
+        }
+    }
+
+    /// The argument for the tracer, under a name that is one in the text of expressions.
+    pub(crate) fn described(&self, py: Python<'py>, name: String) -> PyResult<Described<'py>> {
+        Ok(match self {
+            Argument::Operand(Operand::Array(array)) => {
+                (name, "array", array.object().clone(), Vec::new())
+            }
+            Argument::Operand(Operand::Number(number)) => {
+                (name, "number", python_number(py, *number)?, Vec::new())
+            }
+            Argument::Static { value, .. } => (name, "static", value.clone(), Vec::new()),
+            Argument::Container(Container { container, keys, items }) => {
+                let mut described = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    let item_name = match keys.get(index) {
+                        Some(key) if is_identifier(key)? => format!("{name}_{key}"),
+                        _ => format!("{name}_{index}"),
+                    };
+                    described.push(item.described(py, item_name)?.into_pyobject(py)?.into_any());
+                }
+                (name, "container", container.clone(), described)
+            }
+        })
+    }
+
+    /// Adds the arrays to `operands`, in the order in which the tracer makes parameters of them.
+    pub(crate) fn into_arrays(self, operands: &mut Vec<Operand<'py>>) {
+        match self {
+            Argument::Operand(operand @ Operand::Array(_)) => operands.push(operand),
+            Argument::Operand(Operand::Number(_)) | Argument::Static { .. } => {}
+            Argument::Container(Container { items, .. }) => {
+                for item in items {
+                    item.into_arrays(operands);
+                }
+            }
+        }
+    }
+}
+
+impl Container<'_> {
+    fn is_of(
+        &self,
+        class: &Py<PyType>,
+        keys: &[Py<PyAny>],
+        items: &[ArgumentType],
+        has_used_sizes: bool,
+    ) -> PyResult<bool> {
+        let py = self.container.py();
+        let is_alike = self.container.get_type().is(class)
+            && self.keys.len() == keys.len()
+            && self.items.len() == items.len();
+        if !is_alike {
+            return Ok(false);
+        }
+        for (key, expected) in self.keys.iter().zip(keys) {
+            if !is_equal(key, expected.bind(py))? {
+                return Ok(false);
+            }
+        }
+        for (item, expected) in self.items.iter().zip(items) {
+            if !item.is_of(expected, has_used_sizes)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Whether two objects are of one type and equal.
+fn is_equal(key: &Bound<'_, PyAny>, expected: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if key.is(expected) {
+        return Ok(true);
+    }
+    if !key.get_type().is(expected.get_type()) {
+        return Ok(false);
+    }
+    key.eq(expected).map_err(|cause| {
+        let error = PyTypeError::new_err(
+            "a static argument has no plain answer to `==`, so its values cannot be told apart; pass what the \
+             function needs of it: numbers, strings, tuples or NumPy arrays",
+        );
+        error.set_cause(key.py(), Some(cause));
+        error
+    })
+}
+
+/// Whether `object` is a dict, or a list or tuple in which something is neither a number nor such a list.
+fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult<bool> {
+    let is_dict = object.is_instance_of::<PyDict>();
+    let is_sequence = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+    if !is_dict && !is_sequence {
+        return Ok(false);
+    }
+    if depth > MOST_DEPTH {
+        return Err(PyValueError::new_err(format!(
+            "`{name}` lies deeper than {MOST_DEPTH} containers in one another"
+        )));
+    }
+    if is_dict {
+        return Ok(true);
+    }
+    for item in object.try_iter()? {
+        let item = item?;
+        let is_nested = item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>();
+        if if is_nested { holds_arrays(&item, name, depth + 1)? } else { !is_number(&item)? } {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn is_identifier(key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match key.cast::<PyString>() {
+        Ok(text) => text.call_method0("isidentifier")?.is_truthy(),
+        Err(_) => Ok(false),
+    }
+}
+
+fn python_number(py: Python<'_>, number: indim::Literal) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match number {
+        indim::Literal::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
+        indim::Literal::Int(value) => value.into_pyobject(py)?.into_any(),
+        indim::Literal::Float(value) => value.into_pyobject(py)?.into_any(),
+    })
+}
