@@ -24,7 +24,7 @@ pub(crate) fn build_graph(
     let parsed = Expression::parse(expression, &Limits::default())
         .map_err(|error| Report::of_expression(&error, expression))?;
     let b = GraphBuilder::new();
-    let mut bindings: Vec<(&str, Value<'_>)> = Vec::with_capacity(types.len());
+    let mut bindings: Vec<(&str, Value)> = Vec::with_capacity(types.len());
     for (index, (name, array_type)) in types.iter().enumerate() {
         if !parsed.mentions(name) {
             let text = format!("error[unused-name]: `{name}` does not occur in the expression");

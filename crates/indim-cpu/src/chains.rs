@@ -337,7 +337,8 @@ mod tests {
         let b = GraphBuilder::new();
         let parameter = |name: &String| (name.clone(), b.parameter(name, DType::F32, [8]).unwrap());
         let names: Vec<_> = expression.names().iter().map(|n| parameter(&n.to_string())).collect();
-        let arguments: Vec<_> = names.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let arguments: Vec<_> =
+            names.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         let value = expression.build(&b, &arguments, Some(&RuleSet::Numpy)).unwrap();
         let loops = lower(&b.finish(&[value]).unwrap());
         let nest = loops.nests.last().unwrap();

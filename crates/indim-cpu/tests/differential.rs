@@ -39,7 +39,7 @@ fn a_nest_reads_only_what_an_earlier_nest_has_written() {
     let viewed =
         b.transpose(b.exp(b.transpose(p, &[3, 2, 1, 0]).unwrap()).unwrap(), &[3, 2, 1, 0]).unwrap();
     let x = b.parameter("x", DType::F32, [1, 1, 4, 3]).unwrap();
-    let expanded = b.neg(viewed).unwrap();
+    let expanded = b.neg(&viewed).unwrap();
     let product = b.under(RuleSet::Numpy).mul(x, expanded).unwrap();
     let sum = b.under(RuleSet::Numpy).add(product, viewed).unwrap();
     let graph = b.finish(&[sum]).unwrap();
@@ -86,7 +86,7 @@ fn a_builder_keeps_its_values_after_a_graph_is_made() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [3]).unwrap();
     let y = b.neg(x).unwrap();
-    b.finish(&[y]).unwrap();
+    b.finish(&[y.clone()]).unwrap();
     b.parameter("q", DType::F64, [7]).unwrap();
     assert_eq!(b.neg(y).unwrap().array_type().unwrap().to_string(), "f32[3]");
 }

@@ -8,7 +8,7 @@ use indim_cpu::{
 use indim_graph::lower::loop_nest::BufferId;
 use indim_graph::{DType, GraphBuilder, Value};
 
-fn executable<'b>(builder: &'b GraphBuilder, outputs: &[Value<'b>]) -> Executable {
+fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {
     compile(&builder.finish(outputs).unwrap(), &CompileOptions::default()).unwrap()
 }
 

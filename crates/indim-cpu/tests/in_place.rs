@@ -10,9 +10,7 @@ use indim_graph::{ArrayType, DType, GraphBuilder, Value};
 const SHAPE: [usize; 2] = [60, 50];
 
 /// Compiles a function of two matrices `x` and `y`.
-fn of_two(
-    function: impl for<'b> Fn(&'b GraphBuilder, [Value<'b>; 2]) -> Vec<Value<'b>>,
-) -> Executable {
+fn of_two(function: impl Fn(&GraphBuilder, [Value; 2]) -> Vec<Value>) -> Executable {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, SHAPE).unwrap();
     let y = b.parameter("y", DType::F64, SHAPE).unwrap();
@@ -58,7 +56,7 @@ fn y(i: usize, j: usize) -> f64 {
 fn an_input_is_read_before_it_is_overwritten() {
     // The second output reads `x` after the first was computed.
     let both =
-        of_two(|b, [x, y]| vec![b.add(x, y, &[0, 1]).unwrap(), b.mul(x, x, &[0, 1]).unwrap()]);
+        of_two(|b, [x, y]| vec![b.add(&x, y, &[0, 1]).unwrap(), b.mul(&x, &x, &[0, 1]).unwrap()]);
     assert_eq!(
         run(&both, &[0, 1]),
         [expected(|i, j| x(i, j) + y(i, j)), expected(|i, j| x(i, j) * x(i, j))]
@@ -81,7 +79,7 @@ fn inputs_may_change_places() {
 fn an_input_that_is_also_read_elsewhere_is_copied() {
     // `x` is read in another order than the result is written.
     let transposed = of_two(|b, [x, y]| {
-        let flat = b.reshape(x, [50, 60]).unwrap();
+        let flat = b.reshape(&x, [50, 60]).unwrap();
         let turned = b.transpose(flat, &[1, 0]).unwrap();
         vec![b.add(b.exp(b.mul(x, y, &[0, 1]).unwrap() * 0.0).unwrap(), turned, &[0, 1]).unwrap()]
     });
@@ -93,7 +91,7 @@ fn an_input_that_is_also_read_elsewhere_is_copied() {
 #[test]
 fn outputs_may_lie_between_the_elements_of_one_another_and_of_inputs() {
     let halves =
-        of_two(|b, [x, y]| vec![b.add(x, y, &[0, 1]).unwrap(), b.mul(x, y, &[0, 1]).unwrap()]);
+        of_two(|b, [x, y]| vec![b.add(&x, &y, &[0, 1]).unwrap(), b.mul(x, y, &[0, 1]).unwrap()]);
     // In each place of four elements `x`, `y`, the sum and the product.
     let mut memory: Vec<f64> = (0..12_000u32).map(|i| f64::from(i / 4 + i % 4 * 100)).collect();
     let before = memory.clone();

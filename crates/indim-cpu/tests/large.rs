@@ -12,7 +12,7 @@ fn graph() -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [ROWS, COLUMNS]).unwrap();
     let c = b.parameter("c", DType::F32, [ROWS]).unwrap();
-    let sum = b.add(b.mul(x, c, &[0]).unwrap(), x, &[]).unwrap();
+    let sum = b.add(b.mul(&x, c, &[0]).unwrap(), x, &[]).unwrap();
     b.finish(&[sum]).unwrap()
 }
 

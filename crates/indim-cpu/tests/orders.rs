@@ -3,7 +3,7 @@
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, Order, RunOptions, compile};
 use indim_graph::{ArrayType, DType, GraphBuilder, Value};
 
-fn executable<'b>(builder: &'b GraphBuilder, outputs: &[Value<'b>]) -> Executable {
+fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {
     compile(&builder.finish(outputs).unwrap(), &CompileOptions::default()).unwrap()
 }
 
@@ -173,7 +173,7 @@ fn each_output_follows_the_inputs_that_it_is_computed_from() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
     let y = b.parameter("y", DType::F32, [2, 3]).unwrap();
-    let executable = executable(&b, &[-x, b.exp(y).unwrap(), x + y]);
+    let executable = executable(&b, &[-&x, b.exp(&y).unwrap(), x + y]);
     let inputs = [view(&[2, 3], &[3, 1], &memory), view(&[2, 3], &[1, 2], &memory)];
     let expected = [[3, 1], [1, 2], [3, 1]];
     assert_eq!(strides(&executable, &inputs, Order::K), expected, "row-major wins");

@@ -8,7 +8,7 @@ use crate::error::GraphError;
 use crate::op::Op;
 use indim_shape::RuleSet;
 
-type BuildResult<'b> = Result<Value<'b>, GraphError>;
+type BuildResult = Result<Value, GraphError>;
 
 /// The factors of `selu` (Klambauer et al., Self-Normalizing Neural Networks, 2017).
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
@@ -23,7 +23,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1.
-    pub fn relu<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
+    pub fn relu(&self, x: &Value) -> BuildResult {
         self.max(x, self.alike(x, 0.0)?, &[])
     }
 
@@ -31,25 +31,25 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1.
-    pub fn elu<'b>(&'b self, x: Value<'b>, alpha: f64) -> BuildResult<'b> {
-        let below = self.times(self.expm1(x)?, alpha)?;
+    pub fn elu(&self, x: &Value, alpha: f64) -> BuildResult {
+        let below = self.times(&self.expm1(x)?, alpha)?;
         let is_above = self.gt(x, self.alike(x, 0.0)?, &[])?;
-        self.elementwise(Op::Select, &[is_above, x, below], &RuleSet::None)
+        self.elementwise(Op::Select, &[&is_above, x, &below], &RuleSet::None)
     }
 
     /// `1.0507… * elu(x, 1.6732…)`.
     ///
     /// # Errors
     /// TY1.
-    pub fn selu<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
-        self.times(self.elu(x, SELU_ALPHA)?, SELU_SCALE)
+    pub fn selu(&self, x: &Value) -> BuildResult {
+        self.times(&self.elu(x, SELU_ALPHA)?, SELU_SCALE)
     }
 
     /// `x * erfc(-x / sqrt 2) / 2`, which is `x` times the normal distribution's function.
     ///
     /// # Errors
     /// TY1.
-    pub fn gelu<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
+    pub fn gelu(&self, x: &Value) -> BuildResult {
         let argument = self.times(x, -core::f64::consts::FRAC_1_SQRT_2)?;
         self.mul(self.times(x, 0.5)?, self.erfc(argument)?, &[])
     }
@@ -58,9 +58,9 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1.
-    pub fn gelu_tanh<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
-        let cubic = self.times(self.mul(self.square(x)?, x, &[])?, 0.044_715)?;
-        let argument = self.times(self.add(x, cubic, &[])?, SQRT_2_OVER_PI)?;
+    pub fn gelu_tanh(&self, x: &Value) -> BuildResult {
+        let cubic = self.times(&self.mul(self.square(x)?, x, &[])?, 0.044_715)?;
+        let argument = self.times(&self.add(x, cubic, &[])?, SQRT_2_OVER_PI)?;
         let sum = self.add(self.tanh(argument)?, self.alike(x, 1.0)?, &[])?;
         self.mul(self.times(x, 0.5)?, sum, &[])
     }
@@ -69,8 +69,8 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1.
-    pub fn swish<'b>(&'b self, x: Value<'b>, beta: f64) -> BuildResult<'b> {
-        let argument = if beta == 1.0 { x } else { self.times(x, beta)? };
+    pub fn swish(&self, x: &Value, beta: f64) -> BuildResult {
+        let argument = if beta == 1.0 { x.clone() } else { self.times(x, beta)? };
         self.mul(x, self.logistic(argument)?, &[])
     }
 
@@ -78,7 +78,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1.
-    pub fn softplus<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
+    pub fn softplus(&self, x: &Value) -> BuildResult {
         self.logaddexp(x, self.alike(x, 0.0)?, &[])
     }
 
@@ -86,7 +86,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1.
-    pub fn softsign<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
+    pub fn softsign(&self, x: &Value) -> BuildResult {
         self.div(x, self.add(self.abs(x)?, self.alike(x, 1.0)?, &[])?, &[])
     }
 
@@ -94,7 +94,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1.
-    pub fn mish<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
+    pub fn mish(&self, x: &Value) -> BuildResult {
         self.mul(x, self.tanh(self.softplus(x)?)?, &[])
     }
 
@@ -102,7 +102,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1.
-    pub fn hard_sigmoid<'b>(&'b self, x: Value<'b>, alpha: f64, beta: f64) -> BuildResult<'b> {
+    pub fn hard_sigmoid(&self, x: &Value, alpha: f64, beta: f64) -> BuildResult {
         let line = self.add(self.times(x, alpha)?, self.alike(x, beta)?, &[])?;
         self.clamp(self.alike(x, 0.0)?, line, self.alike(x, 1.0)?)
     }
@@ -111,19 +111,19 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1.
-    pub fn hard_swish<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
+    pub fn hard_swish(&self, x: &Value) -> BuildResult {
         let shifted = self.add(x, self.alike(x, 3.0)?, &[])?;
         let bounded = self.clamp(self.alike(x, 0.0)?, shifted, self.alike(x, 6.0)?)?;
         self.div(self.mul(x, bounded, &[])?, self.alike(x, 6.0)?, &[])
     }
 
     /// `x * factor`.
-    fn times<'b>(&'b self, x: Value<'b>, factor: f64) -> BuildResult<'b> {
+    fn times(&self, x: &Value, factor: f64) -> BuildResult {
         self.mul(x, self.alike(x, factor)?, &[])
     }
 
     /// A scalar of the element type of `x`.
-    fn alike<'b>(&'b self, x: Value<'b>, value: f64) -> BuildResult<'b> {
+    fn alike(&self, x: &Value, value: f64) -> BuildResult {
         self.convert(self.scalar(value), x.array_type()?.dtype)
     }
 }
@@ -136,13 +136,10 @@ mod tests {
 
     use super::*;
 
-    fn apply(
-        activation: impl for<'b> Fn(&'b GraphBuilder, Value<'b>) -> BuildResult<'b>,
-        argument: f64,
-    ) -> f64 {
+    fn apply(activation: impl Fn(&GraphBuilder, &Value) -> BuildResult, argument: f64) -> f64 {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F64, [1]).unwrap();
-        let graph = b.finish(&[activation(&b, x).unwrap()]).unwrap();
+        let graph = b.finish(&[activation(&b, &x).unwrap()]).unwrap();
         let results = evaluate(&graph, &[Array::new([1], vec![argument]).unwrap()]).unwrap();
         results[0].elements::<f64>().unwrap()[0]
     }
@@ -176,7 +173,7 @@ mod tests {
     fn relu_takes_integers_and_elu_does_not() {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::I32, [2, 3]).unwrap();
-        assert!(b.relu(x).is_ok());
-        assert_eq!(b.elu(x, 1.0).unwrap_err().code(), "element-type-not-allowed");
+        assert!(b.relu(&x).is_ok());
+        assert_eq!(b.elu(&x, 1.0).unwrap_err().code(), "element-type-not-allowed");
     }
 }

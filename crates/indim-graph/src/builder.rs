@@ -2,11 +2,14 @@
 //!
 //! A method of the builder either returns a value or says what is wrong. Nothing is implicit in the
 //! graph: the rule of an operation is elaborated here, by `indim-shape`, into `BroadcastInDim` nodes.
-//! The methods that the table of operations gives are in `methods.rs`. Operators on values
-//! (`x * y + 2.0`, in `operators.rs`) are for equal shapes and scalars; their first mistake is kept and
-//! returned by [`GraphBuilder::finish`].
+//! The methods that the table of operations gives are in `methods.rs`, what they take in `operand.rs`.
+//! Operators on values (`2.0 * x + y`, in `operators.rs`) are for equal shapes and scalars; their first
+//! mistake is kept and returned by [`GraphBuilder::finish`].
 
 use core::cell::RefCell;
+use core::fmt;
+use core::panic::Location;
+use std::rc::Rc;
 
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError, TargetRule, check_broadcast_in_dim};
 
@@ -15,9 +18,10 @@ use crate::element::{Array, Element};
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::op::Op;
+use crate::operand::Operand;
 use crate::verify::check_bitcast;
 
-/// Makes one graph.
+/// Makes one graph. A clone makes the same one.
 ///
 /// ```
 /// use indim_graph::{DType, GraphBuilder};
@@ -25,14 +29,14 @@ use crate::verify::check_bitcast;
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [4, 3])?;
 /// let v = b.parameter("v", DType::F32, [3])?;
-/// let sum = b.add(x, v, &[1])?; // axis 0 of v lands on axis 1 of x
+/// let sum = b.add(&x, &v, &[1])?; // axis 0 of v lands on axis 1 of x
 /// let graph = b.finish(&[sum])?;
 /// assert_eq!(graph.outputs().len(), 1);
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct GraphBuilder {
-    state: RefCell<State>,
+    state: Rc<RefCell<State>>,
 }
 
 #[derive(Debug, Default)]
@@ -43,31 +47,68 @@ struct State {
 }
 
 /// A value of the graph that a builder makes.
-#[derive(Debug, Clone, Copy)]
-pub struct Value<'b> {
-    builder: &'b GraphBuilder,
+///
+/// Its operators and methods are for equal shapes, and for scalars with anything. They take values, owned
+/// or borrowed, and numbers, which take the value's element type. They return no error: the builder keeps
+/// the first one for [`GraphBuilder::finish`].
+///
+/// ```
+/// use indim_graph::{DType, GraphBuilder, Value};
+///
+/// fn gelu(x: &Value) -> Value {
+///     0.5 * x * (x * -0.5f64.sqrt()).erfc()
+/// }
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [4, 3])?;
+/// let graph = b.finish(&[gelu(&x).max(-1)])?;
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+#[derive(Clone)]
+pub struct Value {
+    builder: GraphBuilder,
     /// `None` after an operator's mistake, which the builder keeps.
     id: Option<ValueId>,
 }
 
-impl<'b> Value<'b> {
+impl Value {
     /// The builder of the value.
-    pub fn builder(self) -> &'b GraphBuilder {
-        self.builder
+    pub fn builder(&self) -> &GraphBuilder {
+        &self.builder
     }
 
     /// Element type and shape.
     ///
     /// # Errors
     /// The builder's first mistake, if the value is the result of one.
-    pub fn array_type(self) -> Result<ArrayType, GraphError> {
+    pub fn array_type(&self) -> Result<ArrayType, GraphError> {
         let id = self.id.ok_or_else(|| self.builder.kept_error())?;
         Ok(self.builder.type_of(id))
+    }
+
+    /// The element type, unless the value is the result of a mistake.
+    pub(crate) fn dtype(&self) -> Option<DType> {
+        Some(self.builder.state.borrow().arena[self.id?].array_type.dtype)
+    }
+
+    /// Whether the value has no axes.
+    pub(crate) fn is_scalar(&self) -> bool {
+        let state = self.builder.state.borrow();
+        self.id.is_some_and(|id| state.arena[id].array_type.shape.is_scalar())
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.id {
+            Some(id) => write!(formatter, "Value({id}: {})", self.builder.type_of(id)),
+            None => formatter.write_str("Value(of a mistake)"),
+        }
     }
 }
 
 /// What a method of the builder returns.
-pub(crate) type BuildResult<'b> = Result<Value<'b>, GraphError>;
+pub(crate) type BuildResult = Result<Value, GraphError>;
 
 impl GraphBuilder {
     /// A builder without nodes.
@@ -79,7 +120,8 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// `duplicate-parameter`; E5 `too-large`.
-    pub fn parameter(&self, name: &str, dtype: DType, shape: impl Into<Shape>) -> BuildResult<'_> {
+    #[track_caller]
+    pub fn parameter(&self, name: &str, dtype: DType, shape: impl Into<Shape>) -> BuildResult {
         let array_type = ArrayType::new(dtype, shape);
         self.check_size("parameter", &array_type, &[])?;
         let index = self.state.borrow().arena.parameters().len();
@@ -92,13 +134,13 @@ impl GraphBuilder {
     }
 
     /// An array known now.
-    pub fn constant(&self, array: Array) -> Value<'_> {
+    pub fn constant(&self, array: Array) -> Value {
         let array_type = array.array_type();
         self.add_node(NodeKind::Constant(array), &[], array_type)
     }
 
     /// A constant of rank 0.
-    pub fn scalar<T: Element>(&self, value: T) -> Value<'_> {
+    pub fn scalar<T: Element>(&self, value: T) -> Value {
         self.constant(Array::scalar(value))
     }
 
@@ -106,7 +148,8 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// `axis-out-of-range`; `element-type-not-allowed` for bool; E5 `too-large`.
-    pub fn iota(&self, dtype: DType, shape: impl Into<Shape>, axis: i64) -> BuildResult<'_> {
+    #[track_caller]
+    pub fn iota(&self, dtype: DType, shape: impl Into<Shape>, axis: i64) -> BuildResult {
         let array_type = ArrayType::new(dtype, shape);
         self.check_size("iota", &array_type, &[])?;
         if dtype == DType::Bool {
@@ -124,21 +167,31 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1, TY2 (X1), then the labels of the rule set.
-    pub fn elementwise<'b>(
-        &'b self,
+    #[track_caller]
+    pub fn elementwise(
+        &self,
         op: Op,
-        operands: &[Value<'b>],
+        operands: &[impl core::borrow::Borrow<Value>],
         rule: &RuleSet,
-    ) -> BuildResult<'b> {
+    ) -> BuildResult {
         let ids = self.ids(op.name(), operands)?;
+        self.elementwise_ids(op, &ids, rule)
+    }
+
+    #[track_caller]
+    pub(crate) fn elementwise_ids(&self, op: Op, ids: &[ValueId], rule: &RuleSet) -> BuildResult {
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
-        let dtype = op.check_signature(&types).map_err(|kind| self.error(op.name(), &ids, kind))?;
+        let dtype = match op.check_signature(&types) {
+            Ok(dtype) => dtype,
+            Err(kind) => return Err(self.error(op.name(), ids, kind)),
+        };
         let shapes: Vec<Shape> = types.into_iter().map(|t| t.shape).collect();
-        let broadcast = (op.rule_set(rule))
-            .elaborate(&shapes)
-            .map_err(|error| self.shape_error(op.name(), &ids, error))?;
+        let broadcast = match op.rule_set(rule).elaborate(&shapes) {
+            Ok(broadcast) => broadcast,
+            Err(error) => return Err(self.shape_error(op.name(), ids, error)),
+        };
         let result = ArrayType::new(op.result_dtype(dtype), broadcast.result().clone());
-        self.check_size(op.name(), &result, &ids)?;
+        self.check_size(op.name(), &result, ids)?;
         let expanded: Vec<ValueId> = ids
             .iter()
             .zip(broadcast.maps())
@@ -161,11 +214,12 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// E5 `too-large` when the wider elements do not fit.
-    pub fn convert<'b>(&'b self, operand: Value<'b>, dtype: DType) -> BuildResult<'b> {
-        let id = self.id("convert", operand)?;
+    #[track_caller]
+    pub fn convert(&self, operand: impl Operand, dtype: DType) -> BuildResult {
+        let id = self.given_id("convert", operand)?;
         let from = self.type_of(id);
         if from.dtype == dtype {
-            return Ok(operand);
+            return Ok(self.value(id));
         }
         let array_type = ArrayType::new(dtype, from.shape);
         self.check_size("convert", &array_type, &[id])?;
@@ -176,12 +230,15 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1 for `bool` and complex numbers; `bitcast-width`.
-    pub fn bitcast<'b>(&'b self, operand: Value<'b>, dtype: DType) -> BuildResult<'b> {
-        let id = self.id("bitcast", operand)?;
+    #[track_caller]
+    pub fn bitcast(&self, operand: impl Operand, dtype: DType) -> BuildResult {
+        let id = self.given_id("bitcast", operand)?;
         let from = self.type_of(id);
-        check_bitcast(from.dtype, dtype).map_err(|kind| self.error("bitcast", &[id], kind))?;
+        if let Err(kind) = check_bitcast(from.dtype, dtype) {
+            return Err(self.error("bitcast", &[id], kind));
+        }
         if from.dtype == dtype {
-            return Ok(operand);
+            return Ok(self.value(id));
         }
         Ok(self.add_node(NodeKind::Bitcast, &[id], ArrayType::new(dtype, from.shape)))
     }
@@ -190,24 +247,27 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// E1 to E5.
-    pub fn broadcast_in_dim<'b>(
-        &'b self,
-        operand: Value<'b>,
+    #[track_caller]
+    pub fn broadcast_in_dim(
+        &self,
+        operand: impl Operand,
         dims: &[i64],
         shape: impl Into<Shape>,
-    ) -> BuildResult<'b> {
+    ) -> BuildResult {
         let shape = shape.into();
-        let id = self.id("broadcast_in_dim", operand)?;
-        let map = check_broadcast_in_dim(&self.type_of(id).shape, dims, &shape)
-            .map_err(|error| self.shape_error("broadcast_in_dim", &[id], error))?;
-        self.placed("broadcast_in_dim", id, &map, &shape)
+        let id = self.given_id("broadcast_in_dim", operand)?;
+        match check_broadcast_in_dim(&self.type_of(id).shape, dims, &shape) {
+            Ok(map) => self.placed("broadcast_in_dim", id, &map, &shape),
+            Err(error) => Err(self.shape_error("broadcast_in_dim", &[id], error)),
+        }
     }
 
     /// XLA's `Broadcast`: new axes of `sizes` in front.
     ///
     /// # Errors
     /// E5.
-    pub fn broadcast<'b>(&'b self, operand: Value<'b>, sizes: &[usize]) -> BuildResult<'b> {
+    #[track_caller]
+    pub fn broadcast(&self, operand: impl Operand, sizes: &[usize]) -> BuildResult {
         self.broadcast_to_target(operand, &TargetRule::XlaBroadcast, Shape::from(sizes))
     }
 
@@ -215,26 +275,28 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// The labels of the rule.
-    pub fn broadcast_to_target<'b>(
-        &'b self,
-        operand: Value<'b>,
+    #[track_caller]
+    pub fn broadcast_to_target(
+        &self,
+        operand: impl Operand,
         rule: &TargetRule,
         target: impl Into<Shape>,
-    ) -> BuildResult<'b> {
-        let id = self.id("broadcast", operand)?;
-        let broadcast = rule
-            .elaborate(&self.type_of(id).shape, &target.into())
-            .map_err(|error| self.shape_error("broadcast", &[id], error))?;
-        self.placed("broadcast", id, &broadcast.maps()[0], broadcast.result())
+    ) -> BuildResult {
+        let id = self.given_id("broadcast", operand)?;
+        match rule.elaborate(&self.type_of(id).shape, &target.into()) {
+            Ok(broadcast) => self.placed("broadcast", id, &broadcast.maps()[0], broadcast.result()),
+            Err(error) => Err(self.shape_error("broadcast", &[id], error)),
+        }
     }
 
+    #[track_caller]
     fn placed(
         &self,
         operation: &'static str,
         operand: ValueId,
         map: &AxisMap,
         shape: &Shape,
-    ) -> BuildResult<'_> {
+    ) -> BuildResult {
         let result = ArrayType::new(self.type_of(operand).dtype, shape.clone());
         self.check_size(operation, &result, &[operand])?;
         Ok(self.value(self.place(operand, map, shape)))
@@ -244,9 +306,10 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// `reshape-element-count`.
-    pub fn reshape<'b>(&'b self, operand: Value<'b>, shape: impl Into<Shape>) -> BuildResult<'b> {
+    #[track_caller]
+    pub fn reshape(&self, operand: impl Operand, shape: impl Into<Shape>) -> BuildResult {
         let shape = shape.into();
-        let id = self.id("reshape", operand)?;
+        let id = self.given_id("reshape", operand)?;
         let from = self.type_of(id);
         if shape.element_count().ok() != from.shape.element_count().ok() {
             return Err(self.error(
@@ -256,7 +319,7 @@ impl GraphBuilder {
             ));
         }
         if shape == from.shape {
-            return Ok(operand);
+            return Ok(self.value(id));
         }
         Ok(self.add_node(NodeKind::Reshape, &[id], ArrayType::new(from.dtype, shape)))
     }
@@ -265,8 +328,9 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// `not-a-permutation`.
-    pub fn transpose<'b>(&'b self, operand: Value<'b>, permutation: &[i64]) -> BuildResult<'b> {
-        let id = self.id("transpose", operand)?;
+    #[track_caller]
+    pub fn transpose(&self, operand: impl Operand, permutation: &[i64]) -> BuildResult {
+        let id = self.given_id("transpose", operand)?;
         let from = self.type_of(id).shape;
         let Some(map) = inverse_permutation(permutation, from.rank()) else {
             let permutation = permutation.to_vec();
@@ -287,7 +351,11 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// The first mistake of an operator; `foreign-value`.
-    pub fn finish(&self, outputs: &[Value<'_>]) -> Result<Graph, GraphError> {
+    #[track_caller]
+    pub fn finish(
+        &self,
+        outputs: &[impl core::borrow::Borrow<Value>],
+    ) -> Result<Graph, GraphError> {
         let ids = self.ids("finish", outputs)?;
         if let Some(error) = &self.state.borrow().first_error {
             return Err(error.clone());
@@ -295,7 +363,7 @@ impl GraphBuilder {
         Ok(self.state.borrow().arena.snapshot(ids))
     }
 
-    fn add_node(&self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> Value<'_> {
+    fn add_node(&self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> Value {
         self.value(self.add_id(kind, operands, array_type))
     }
 
@@ -304,27 +372,36 @@ impl GraphBuilder {
         self.state.borrow_mut().arena.add(node)
     }
 
-    fn value(&self, id: ValueId) -> Value<'_> {
-        Value { builder: self, id: Some(id) }
+    fn value(&self, id: ValueId) -> Value {
+        Value { builder: self.clone(), id: Some(id) }
     }
 
     fn type_of(&self, id: ValueId) -> ArrayType {
         self.state.borrow().arena[id].array_type.clone()
     }
 
-    fn id(&self, operation: &'static str, value: Value<'_>) -> Result<ValueId, GraphError> {
-        if !core::ptr::eq(value.builder, self) {
+    #[track_caller]
+    pub(crate) fn id(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError> {
+        if !Rc::ptr_eq(&value.builder.state, &self.state) {
             return Err(self.error(operation, &[], GraphErrorKind::ForeignValue));
         }
-        value.id.ok_or_else(|| self.kept_error())
+        match value.id {
+            Some(id) => Ok(id),
+            None => Err(self.kept_error()),
+        }
     }
 
+    #[track_caller]
     fn ids(
         &self,
         operation: &'static str,
-        values: &[Value<'_>],
+        values: &[impl core::borrow::Borrow<Value>],
     ) -> Result<Vec<ValueId>, GraphError> {
-        values.iter().map(|&value| self.id(operation, value)).collect()
+        let mut ids = Vec::with_capacity(values.len());
+        for value in values {
+            ids.push(self.id(operation, core::borrow::Borrow::borrow(value))?);
+        }
+        Ok(ids)
     }
 
     fn kept_error(&self) -> GraphError {
@@ -332,6 +409,7 @@ impl GraphBuilder {
         state.first_error.clone().expect("invariant: a value without a node comes with an error")
     }
 
+    #[track_caller]
     fn check_size(
         &self,
         operation: &'static str,
@@ -344,6 +422,7 @@ impl GraphBuilder {
         }
     }
 
+    #[track_caller]
     fn shape_error(
         &self,
         operation: &'static str,
@@ -353,7 +432,8 @@ impl GraphBuilder {
         self.error(operation, operands, GraphErrorKind::Shape(Box::new(error)))
     }
 
-    fn error(
+    #[track_caller]
+    pub(crate) fn error(
         &self,
         operation: &'static str,
         operands: &[ValueId],
@@ -368,14 +448,15 @@ impl GraphBuilder {
             };
             (name, node.array_type.clone())
         };
-        GraphError { kind, operation, operands: operands.iter().map(describe).collect() }
+        let operands = operands.iter().map(describe).collect();
+        GraphError::new(kind, operation, operands).at(Location::caller())
     }
 
     /// What an operator makes of a result: on a mistake the builder keeps the first.
-    pub(crate) fn keep<'b>(&'b self, result: BuildResult<'b>) -> Value<'b> {
+    pub(crate) fn keep(&self, result: BuildResult) -> Value {
         result.unwrap_or_else(|error| {
             self.state.borrow_mut().first_error.get_or_insert(error);
-            Value { builder: self, id: None }
+            Value { builder: self.clone(), id: None }
         })
     }
 }

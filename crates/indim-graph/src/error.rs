@@ -1,13 +1,18 @@
 //! What can be wrong with a graph: typed data, one code each, drawn for people on request.
 
 use core::fmt;
+use core::panic::Location;
 
 use indim_shape::{OperandLabel, Shape, ShapeError, draw_error};
 
 use crate::dtype::{ArrayType, DType, DTypeClass};
+use crate::text::Literal;
 
 /// A mistake found while a graph was built or bound.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// `{:?}` shows it drawn, with the caller's line: so do `unwrap`, and `?` in `main`.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
 pub struct GraphError {
     /// What is wrong.
     pub kind: GraphErrorKind,
@@ -15,6 +20,8 @@ pub struct GraphError {
     pub operation: &'static str,
     /// Its operands, by name and type, in order.
     pub operands: Vec<(String, ArrayType)>,
+    /// Where the builder was called.
+    pub location: Option<&'static Location<'static>>,
 }
 
 /// The kinds of mistakes, without the place where they happened.
@@ -72,6 +79,13 @@ pub enum GraphErrorKind {
     },
     /// A float format without bits for an exponent.
     NoExponentBits,
+    /// A number is no value of the element type that it meets.
+    Number {
+        /// The number.
+        literal: Literal,
+        /// The element type of the other operands.
+        dtype: DType,
+    },
     /// Two parameters have the same name.
     DuplicateParameter {
         /// The name.
@@ -82,6 +96,21 @@ pub enum GraphErrorKind {
 }
 
 impl GraphError {
+    /// A mistake in `operation` on these operands, by name and type.
+    pub fn new(
+        kind: GraphErrorKind,
+        operation: &'static str,
+        operands: Vec<(String, ArrayType)>,
+    ) -> Self {
+        GraphError { kind, operation, operands, location: None }
+    }
+
+    /// The same mistake, made there.
+    #[must_use]
+    pub fn at(self, location: &'static Location<'static>) -> Self {
+        GraphError { location: Some(location), ..self }
+    }
+
     /// The stable code: `size-mismatch`, `element-type-mismatch`, ...
     pub fn code(&self) -> &'static str {
         match &self.kind {
@@ -94,6 +123,10 @@ impl GraphError {
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
             GraphErrorKind::BitcastWidth { .. } => "bitcast-width",
             GraphErrorKind::NoExponentBits => "no-exponent-bits",
+            GraphErrorKind::Number { literal, dtype } if literal.is_of_kind(*dtype) => {
+                "literal-out-of-range"
+            }
+            GraphErrorKind::Number { .. } => "literal-kind",
             GraphErrorKind::DuplicateParameter { .. } => "duplicate-parameter",
             GraphErrorKind::ForeignValue => "foreign-value",
         }
@@ -154,6 +187,9 @@ impl GraphError {
             {
                 Some("complex numbers have no order: compare real(x), imag(x) or abs(x)".to_owned())
             }
+            GraphErrorKind::Number { literal, .. } => Some(format!(
+                "convert the other operands to a type that holds {literal}, or write the number otherwise"
+            )),
             _ => None,
         }
     }
@@ -199,6 +235,11 @@ impl fmt::Display for GraphError {
             GraphErrorKind::AxisOutOfRange { axis, rank } => {
                 write!(formatter, "axis {axis} does not exist in a shape of rank {rank}")
             }
+            GraphErrorKind::Number { literal, dtype } => write!(
+                formatter,
+                "`{operation}`: the {} {literal} is no value of {dtype}, which it meets",
+                literal.kind_name()
+            ),
             GraphErrorKind::DuplicateParameter { name } => {
                 write!(formatter, "there is already a parameter `{name}`")
             }
@@ -214,6 +255,19 @@ impl fmt::Display for GraphError {
                 write!(formatter, "`{operation}` was given a value of another builder")
             }
         }
+    }
+}
+
+/// As it is drawn, with the place of the call below the headline.
+impl fmt::Debug for GraphError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let drawing = self.draw();
+        let (headline, rest) = drawing.split_once('\n').unwrap_or((&drawing, ""));
+        formatter.write_str(headline)?;
+        if let Some(location) = self.location {
+            write!(formatter, "\n  --> {location}")?;
+        }
+        write!(formatter, "\n{}", rest.trim_end())
     }
 }
 

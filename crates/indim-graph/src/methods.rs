@@ -1,37 +1,40 @@
-//! A method of the builder for each operation of the table in `op.rs`: on [`GraphBuilder`] itself with
-//! XLA's `broadcast_dimensions`, on [`Under`] with a rule set said once.
+//! A method for each operation of the table in `op.rs`: on [`GraphBuilder`] with XLA's
+//! `broadcast_dimensions`, on [`Under`] with a rule set said once, on [`Value`] for equal shapes and scalars.
 
 use indim_shape::RuleSet;
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::op::Op;
+use crate::operand::Operand;
+use crate::operand::sealed::Sealed;
+use crate::operators::operator;
 
 impl GraphBuilder {
     /// Operations under `rule`: `b.under(RuleSet::Numpy).add(x, y)`.
-    pub fn under(&self, rule: RuleSet) -> Under<'_> {
-        Under { builder: self, rule }
+    pub fn under(&self, rule: RuleSet) -> Under {
+        Under { builder: self.clone(), rule }
     }
 
     /// Operations on equal shapes.
-    pub fn none(&self) -> Under<'_> {
+    pub fn none(&self) -> Under {
         self.under(RuleSet::None)
     }
 
     /// Operations under NumPy's rule.
-    pub fn numpy(&self) -> Under<'_> {
+    pub fn numpy(&self) -> Under {
         self.under(RuleSet::Numpy)
     }
 
     /// Operations under the PDPD rule with `axis`.
-    pub fn pdpd(&self, axis: i64) -> Under<'_> {
+    pub fn pdpd(&self, axis: i64) -> Under {
         self.under(RuleSet::Pdpd { axis: Some(axis) })
     }
 }
 
 /// The operations under one rule set; see [`GraphBuilder::under`].
 #[derive(Debug, Clone)]
-pub struct Under<'b> {
-    builder: &'b GraphBuilder,
+pub struct Under {
+    builder: GraphBuilder,
     rule: RuleSet,
 }
 
@@ -48,8 +51,9 @@ macro_rules! define_methods {
                 ///
                 /// # Errors
                 /// TY1.
-                pub fn $uname<'b>(&'b self, x: Value<'b>) -> BuildResult<'b> {
-                    self.elementwise(Op::$uop, &[x], &RuleSet::None)
+                #[track_caller]
+                pub fn $uname(&self, x: impl Operand) -> BuildResult {
+                    self.operation(Op::$uop, &[x.given()], &RuleSet::None)
                 }
             )*
             $(
@@ -57,8 +61,10 @@ macro_rules! define_methods {
                 ///
                 /// # Errors
                 /// TY1, X1 to X9.
-                pub fn $bname<'b>(&'b self, x: Value<'b>, y: Value<'b>, broadcast_dimensions: &[i64]) -> BuildResult<'b> {
-                    self.elementwise(Op::$bop, &[x, y], &RuleSet::Xla { dims: broadcast_dimensions.to_vec() })
+                #[track_caller]
+                pub fn $bname(&self, x: impl Operand, y: impl Operand, broadcast_dimensions: &[i64]) -> BuildResult {
+                    let rule = RuleSet::Xla { dims: broadcast_dimensions.to_vec() };
+                    self.operation(Op::$bop, &[x.given(), y.given()], &rule)
                 }
             )*
             $(
@@ -66,20 +72,23 @@ macro_rules! define_methods {
                 ///
                 /// # Errors
                 /// TY1, TY2, and XLA's rule for ternary operations: scalars, or equal shapes.
-                pub fn $tname<'b>(&'b self, first: Value<'b>, second: Value<'b>, third: Value<'b>) -> BuildResult<'b> {
-                    self.elementwise(Op::$top, &[first, second, third], &RuleSet::Xla { dims: Vec::new() })
+                #[track_caller]
+                pub fn $tname(&self, first: impl Operand, second: impl Operand, third: impl Operand) -> BuildResult {
+                    let operands = [first.given(), second.given(), third.given()];
+                    self.operation(Op::$top, &operands, &RuleSet::Xla { dims: Vec::new() })
                 }
             )*
         }
 
-        impl<'b> Under<'b> {
+        impl Under {
             $(
                 #[doc = $bdoc]
                 ///
                 /// # Errors
                 /// TY1, TY2, then the labels of the rule set.
-                pub fn $bname(&self, x: Value<'b>, y: Value<'b>) -> BuildResult<'b> {
-                    self.builder.elementwise(Op::$bop, &[x, y], &self.rule)
+                #[track_caller]
+                pub fn $bname(&self, x: impl Operand, y: impl Operand) -> BuildResult {
+                    self.builder.operation(Op::$bop, &[x.given(), y.given()], &self.rule)
                 }
             )*
             $(
@@ -87,8 +96,29 @@ macro_rules! define_methods {
                 ///
                 /// # Errors
                 /// TY1, TY2, then the labels of the rule set.
-                pub fn $tname(&self, first: Value<'b>, second: Value<'b>, third: Value<'b>) -> BuildResult<'b> {
-                    self.builder.elementwise(Op::$top, &[first, second, third], &self.rule)
+                #[track_caller]
+                pub fn $tname(&self, first: impl Operand, second: impl Operand, third: impl Operand) -> BuildResult {
+                    let operands = [first.given(), second.given(), third.given()];
+                    self.builder.operation(Op::$top, &operands, &self.rule)
+                }
+            )*
+        }
+
+        /// The operations of the table on equal shapes, or on scalars with anything.
+        #[allow(clippy::should_implement_trait, reason = "the operators of the same names do the same")]
+        impl Value {
+            $(
+                #[doc = $udoc]
+                #[track_caller]
+                pub fn $uname(&self) -> Value {
+                    operator(self.builder(), Op::$uop, &[self.given()])
+                }
+            )*
+            $(
+                #[doc = $bdoc]
+                #[track_caller]
+                pub fn $bname(&self, y: impl Operand) -> Value {
+                    operator(self.builder(), Op::$bop, &[self.given(), y.given()])
                 }
             )*
         }

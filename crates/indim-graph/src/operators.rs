@@ -1,70 +1,143 @@
-//! The operators of Rust on values: equal shapes, or a scalar with anything.
+//! The operators of Rust on values, and methods for the rest: equal shapes, or a scalar with anything.
 //!
-//! An operator cannot return an error; the builder keeps the first one, see `builder.rs`.
+//! An operator cannot return an error; the builder keeps the first one, see `builder.rs`. The methods of
+//! one and two operands are made from the table in `methods.rs`.
 
-use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
+use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
 use indim_shape::RuleSet;
 
-use crate::builder::{BuildResult, Value};
-use crate::element::Element;
-use crate::op::{Arity, Op};
+use crate::builder::{GraphBuilder, Value};
+use crate::complex::{c64, c128};
+use crate::dtype::DType;
+use crate::for_each_element;
+use crate::half::{bf16, f16};
+use crate::op::Op;
+use crate::operand::sealed::Sealed;
+use crate::operand::{Given, Operand};
+use crate::text::shift_right;
 
-impl<'b> Value<'b> {
-    fn operator(self, op: Op, operands: &[Value<'b>]) -> Value<'b> {
-        debug_assert_eq!(op.arity().count(), operands.len());
-        self.builder().keep(self.scalar_rule(op, operands))
+impl Value {
+    /// `on_true` where this `bool` holds, else `on_false`.
+    #[track_caller]
+    pub fn select(&self, on_true: impl Operand, on_false: impl Operand) -> Value {
+        operator(self.builder(), Op::Select, &[self.given(), on_true.given(), on_false.given()])
     }
 
-    fn scalar_rule(self, op: Op, operands: &[Value<'b>]) -> BuildResult<'b> {
-        let mut has_scalar = op.arity() == Arity::Unary;
-        for operand in operands {
-            has_scalar |= operand.array_type()?.shape.is_scalar();
-        }
-        let rule = if has_scalar { RuleSet::Xla { dims: Vec::new() } } else { RuleSet::None };
-        self.builder().elementwise(op, operands, &rule)
+    /// The value, but not below `low` nor above `high`; a NaN in any of the three gives a NaN.
+    #[track_caller]
+    pub fn clamp(&self, low: impl Operand, high: impl Operand) -> Value {
+        operator(self.builder(), Op::Clamp, &[low.given(), self.given(), high.given()])
+    }
+
+    /// The value times `factor` plus `summand`, with one rounding.
+    #[track_caller]
+    pub fn fma(&self, factor: impl Operand, summand: impl Operand) -> Value {
+        operator(self.builder(), Op::Fma, &[self.given(), factor.given(), summand.given()])
+    }
+
+    /// Every element converted to `dtype`.
+    #[track_caller]
+    pub fn convert(&self, dtype: DType) -> Value {
+        self.builder().keep(self.builder().convert(self, dtype))
     }
 }
 
+/// The operation on equal shapes, or on scalars with anything.
+#[track_caller]
+pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[Given]) -> Value {
+    let is_scalar = |operand: &Given| match operand {
+        Given::Value(value) => value.is_scalar(),
+        Given::Number(..) | Given::Complex(..) => true,
+    };
+    let rule = match operands.len() > 1 && operands.iter().any(is_scalar) {
+        true => RuleSet::Xla { dims: Vec::new() },
+        false => RuleSet::None,
+    };
+    builder.keep(builder.operation(op, operands, &rule))
+}
+
+/// The operation that `>>` is beside this value, as in Rust: arithmetic on signed integers alone.
+fn right_shift(value: &Value) -> Op {
+    value.dtype().map_or(Op::ShrArithmetic, shift_right)
+}
+
 macro_rules! binary_operators {
+    ($($trait:ident $method:ident $op:expr;)*) => {
+        $(
+            impl<T: Operand> $trait<T> for Value {
+                type Output = Value;
+                #[track_caller]
+                fn $method(self, other: T) -> Value {
+                    (&self).$method(other)
+                }
+            }
+            impl<T: Operand> $trait<T> for &Value {
+                type Output = Value;
+                #[track_caller]
+                fn $method(self, other: T) -> Value {
+                    let op = $op;
+                    operator(self.builder(), op(self), &[self.given(), other.given()])
+                }
+            }
+        )*
+        macro_rules! with_number_first {
+            ($number:ident $value:ty) => {$(
+                impl $trait<$value> for $number {
+                    type Output = Value;
+                    #[track_caller]
+                    fn $method(self, value: $value) -> Value {
+                        let op = $op;
+                        operator(value.builder(), op(&value), &[self.given(), (&value).given()])
+                    }
+                }
+            )*};
+        }
+    };
+}
+
+binary_operators! {
+    Add add |_: &Value| Op::Add;
+    Sub sub |_: &Value| Op::Sub;
+    Mul mul |_: &Value| Op::Mul;
+    Div div |_: &Value| Op::Div;
+    Rem rem |_: &Value| Op::Rem;
+    BitAnd bitand |_: &Value| Op::And;
+    BitOr bitor |_: &Value| Op::Or;
+    BitXor bitxor |_: &Value| Op::Xor;
+    Shl shl |_: &Value| Op::Shl;
+    Shr shr right_shift;
+}
+
+macro_rules! numbers_first {
+    ($($variant:ident $number:ident $class:ident;)*) => {$(
+        with_number_first!($number Value);
+        with_number_first!($number &Value);
+    )*};
+}
+
+for_each_element!(numbers_first);
+
+macro_rules! unary_operators {
     ($($trait:ident $method:ident $op:ident;)*) => {$(
-        impl<'b> $trait for Value<'b> {
-            type Output = Value<'b>;
-            fn $method(self, other: Value<'b>) -> Value<'b> {
-                self.operator(Op::$op, &[self, other])
+        impl $trait for Value {
+            type Output = Value;
+            #[track_caller]
+            fn $method(self) -> Value {
+                (&self).$method()
             }
         }
-        impl<'b, T: Element> $trait<T> for Value<'b> {
-            type Output = Value<'b>;
-            fn $method(self, other: T) -> Value<'b> {
-                let constant = self.builder().scalar(other);
-                self.operator(Op::$op, &[self, constant])
+        impl $trait for &Value {
+            type Output = Value;
+            #[track_caller]
+            fn $method(self) -> Value {
+                operator(self.builder(), Op::$op, &[self.given()])
             }
         }
     )*};
 }
 
-binary_operators! {
-    Add add Add;
-    Sub sub Sub;
-    Mul mul Mul;
-    Div div Div;
-    Rem rem Rem;
-    BitAnd bitand And;
-    BitOr bitor Or;
-    BitXor bitxor Xor;
-}
-
-impl<'b> Neg for Value<'b> {
-    type Output = Value<'b>;
-    fn neg(self) -> Value<'b> {
-        self.operator(Op::Neg, &[self])
-    }
-}
-
-impl<'b> Not for Value<'b> {
-    type Output = Value<'b>;
-    fn not(self) -> Value<'b> {
-        self.operator(Op::Not, &[self])
-    }
+unary_operators! {
+    Neg neg Neg;
+    Not not Not;
 }

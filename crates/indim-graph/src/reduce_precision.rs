@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::error::{GraphError, GraphErrorKind};
 use crate::op::Op;
 
-type BuildResult<'b> = Result<Value<'b>, GraphError>;
+type BuildResult = Result<Value, GraphError>;
 
 /// The integer type of the pattern, and the bits of the exponent and of the significand.
 const fn format(dtype: DType) -> Option<(DType, u32, u32)> {
@@ -29,16 +29,16 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY1; `no-exponent-bits`.
-    pub fn reduce_precision<'b>(
-        &'b self,
-        x: Value<'b>,
+    pub fn reduce_precision(
+        &self,
+        x: &Value,
         exponent_bits: u32,
         mantissa_bits: u32,
-    ) -> BuildResult<'b> {
+    ) -> BuildResult {
         let array_type = x.array_type()?;
         let refuse = |kind| {
             let operands = vec![("x".to_owned(), array_type.clone())];
-            GraphError { kind, operation: "reduce_precision", operands }
+            GraphError::new(kind, "reduce_precision", operands)
         };
         let dtype = array_type.dtype;
         let Some((pattern, exponent, mantissa)) = format(dtype) else {
@@ -49,17 +49,17 @@ impl GraphBuilder {
         }
         let mut bits = self.bitcast(x, pattern)?;
         if mantissa_bits < mantissa {
-            bits = self.round_pattern(bits, mantissa - mantissa_bits)?;
+            bits = self.round_pattern(&bits, mantissa - mantissa_bits)?;
         }
         if exponent_bits < exponent {
-            bits = self.limit_exponent(bits, exponent, mantissa, exponent_bits)?;
+            bits = self.limit_exponent(&bits, exponent, mantissa, exponent_bits)?;
         }
         let is_nan = self.is_nan(x)?;
-        self.elementwise(Op::Select, &[is_nan, x, self.bitcast(bits, dtype)?], &RuleSet::None)
+        self.elementwise(Op::Select, &[&is_nan, x, &self.bitcast(bits, dtype)?], &RuleSet::None)
     }
 
     /// Rounds away the last `dropped` bits. What carries over goes into the exponent, as it should.
-    fn round_pattern<'b>(&'b self, bits: Value<'b>, dropped: u32) -> BuildResult<'b> {
+    fn round_pattern(&self, bits: &Value, dropped: u32) -> BuildResult {
         let constant = |value: u64| self.convert(self.scalar(value), bits.array_type()?.dtype);
         let kept = self.shr_logical(bits, constant(u64::from(dropped))?, &[])?;
         let is_odd = self.and(kept, constant(1)?, &[])?;
@@ -69,22 +69,22 @@ impl GraphBuilder {
     }
 
     /// Infinity above, zero below the exponents of normal numbers with `reduced` bits for them.
-    fn limit_exponent<'b>(
-        &'b self,
-        bits: Value<'b>,
+    fn limit_exponent(
+        &self,
+        bits: &Value,
         exponent: u32,
         mantissa: u32,
         reduced: u32,
-    ) -> BuildResult<'b> {
+    ) -> BuildResult {
         let constant = |value: u64| self.convert(self.scalar(value), bits.array_type()?.dtype);
         let (bias, reduced_bias) = ((1u64 << (exponent - 1)) - 1, (1u64 << (reduced - 1)) - 1);
         let infinity = ((1u64 << exponent) - 1) << mantissa;
         let field = self.and(bits, constant(infinity)?, &[])?;
         let sign = self.and(bits, constant(1 << (exponent + mantissa))?, &[])?;
-        let overflows = self.gt(field, constant((bias + reduced_bias) << mantissa)?, &[])?;
+        let overflows = self.gt(&field, constant((bias + reduced_bias) << mantissa)?, &[])?;
         let underflows = self.le(field, constant((bias - reduced_bias) << mantissa)?, &[])?;
-        let infinite = self.or(sign, constant(infinity)?, &[])?;
-        let bits = self.elementwise(Op::Select, &[overflows, infinite, bits], &RuleSet::None)?;
+        let infinite = self.or(&sign, constant(infinity)?, &[])?;
+        let bits = self.elementwise(Op::Select, &[&overflows, &infinite, bits], &RuleSet::None)?;
         self.elementwise(Op::Select, &[underflows, sign, bits], &RuleSet::None)
     }
 }
@@ -99,7 +99,7 @@ mod tests {
     fn reduced<T: Element>(values: Vec<T>, exponent: u32, mantissa: u32) -> Vec<T> {
         let b = GraphBuilder::new();
         let x = b.parameter("x", T::DTYPE, [values.len()]).unwrap();
-        let graph = b.finish(&[b.reduce_precision(x, exponent, mantissa).unwrap()]).unwrap();
+        let graph = b.finish(&[b.reduce_precision(&x, exponent, mantissa).unwrap()]).unwrap();
         let array = Array::new([values.len()], values).unwrap();
         evaluate(&graph, &[array]).unwrap()[0].elements::<T>().unwrap().to_vec()
     }
@@ -134,8 +134,8 @@ mod tests {
     fn a_format_needs_an_exponent_and_a_float() {
         let b = GraphBuilder::new();
         let (x, n) = (b.scalar(1.0f32), b.scalar(1i32));
-        assert_eq!(b.reduce_precision(x, 0, 3).unwrap_err().code(), "no-exponent-bits");
-        assert_eq!(b.reduce_precision(n, 5, 3).unwrap_err().code(), "element-type-not-allowed");
+        assert_eq!(b.reduce_precision(&x, 0, 3).unwrap_err().code(), "no-exponent-bits");
+        assert_eq!(b.reduce_precision(&n, 5, 3).unwrap_err().code(), "element-type-not-allowed");
         assert_eq!(b.bitcast(x, DType::I64).unwrap_err().code(), "bitcast-width");
         assert_eq!(
             b.bitcast(b.scalar(true), DType::I8).unwrap_err().code(),

@@ -225,7 +225,7 @@ pub(crate) fn rule(
     let named =
         |(position, operand): (usize, &ArrayType)| (format!("operand {position}"), operand.clone());
     let operands = operands.iter().enumerate().map(named).collect();
-    VerifyErrorKind::Rule(Box::new(GraphError { kind, operation, operands }))
+    VerifyErrorKind::Rule(Box::new(GraphError::new(kind, operation, operands)))
 }
 
 /// What a node of this kind is called in text.

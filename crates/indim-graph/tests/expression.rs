@@ -188,7 +188,7 @@ fn names_come_in_the_order_of_first_use_and_bindings_win_over_constants() {
     assert!(expression.mentions("pi") && !expression.mentions("sqrt"));
 
     let b = GraphBuilder::new();
-    let pi: Value<'_> = b.scalar(3i32);
+    let pi: Value = b.scalar(3i32);
     let result = parse("pi + 1").build(&b, &[("pi", pi)], None).unwrap();
     let graph = b.finish(&[result]).unwrap();
     assert_eq!(evaluate(&graph, &[]).unwrap(), [Array::scalar(4i32)]);

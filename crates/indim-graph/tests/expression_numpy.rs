@@ -17,7 +17,7 @@ fn cases(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str
 
 fn result_type(text: &str, types: &[DType]) -> Result<DType, ExprError> {
     let b = GraphBuilder::new();
-    let bindings: Vec<(&str, Value<'_>)> = ["a", "b"]
+    let bindings: Vec<(&str, Value)> = ["a", "b"]
         .into_iter()
         .zip(types)
         .map(|(name, dtype)| (name, b.parameter(name, *dtype, [2]).unwrap()))
@@ -88,7 +88,7 @@ fn arrays() -> Vec<(&'static str, Array)> {
 fn compute(text: &str) -> Array {
     let b = GraphBuilder::new();
     let arrays = arrays();
-    let bindings: Vec<(&str, Value<'_>)> = arrays
+    let bindings: Vec<(&str, Value)> = arrays
         .iter()
         .map(|(name, array)| (*name, b.parameter(name, array.dtype(), array.shape()).unwrap()))
         .collect();

@@ -16,7 +16,7 @@ fn computations(graph: &Graph) -> usize {
 }
 
 /// `steps` times `-v + transpose(abs(v))`, with permutations that generate all of them.
-fn permuted<'b>(b: &'b GraphBuilder, rank: usize, steps: usize) -> Value<'b> {
+fn permuted(b: &GraphBuilder, rank: usize, steps: usize) -> Value {
     let mut rotate: Vec<i64> = (0..rank as i64).collect();
     let mut swap = rotate.clone();
     rotate.rotate_left(1);
@@ -24,7 +24,7 @@ fn permuted<'b>(b: &'b GraphBuilder, rank: usize, steps: usize) -> Value<'b> {
     let mut v = b.parameter("x", DType::F32, vec![2usize; rank]).unwrap();
     for step in 0..steps {
         let permutation = if step % 2 == 0 { &rotate } else { &swap };
-        let permuted = b.transpose(b.abs(v).unwrap(), permutation).unwrap();
+        let permuted = b.transpose(b.abs(&v).unwrap(), permutation).unwrap();
         v = b.none().add(b.neg(v).unwrap(), permuted).unwrap();
     }
     v
@@ -45,7 +45,7 @@ fn a_value_under_one_view_only_is_not_kept() {
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
     let y = b.parameter("y", DType::F32, [3, 2]).unwrap();
     let seen = b.transpose(b.exp(x).unwrap(), &[1, 0]).unwrap();
-    let sum = b.none().add(seen, y).unwrap();
+    let sum = b.none().add(&seen, y).unwrap();
     let product = b.none().mul(sum, seen).unwrap();
     let program = lower(&b.finish(&[product]).unwrap());
     assert_eq!((program.nests.len(), program.temporaries.len()), (1, 0));
@@ -57,11 +57,11 @@ fn many_kept_values_over_one_long_chain() {
     // Each output's nest needs all before it: walking that anew for each one would take minutes.
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [8]).unwrap();
-    let mut v = x;
-    let outputs: Vec<Value<'_>> = (0..20_000)
+    let mut v = x.clone();
+    let outputs: Vec<Value> = (0..20_000)
         .map(|_| {
-            v = v + x;
-            v
+            v = &v + &x;
+            v.clone()
         })
         .collect();
     let program = lower(&b.finish(&outputs).unwrap());
@@ -88,8 +88,8 @@ fn large_constants_that_differ_in_their_last_element_are_different() {
 fn a_value_returned_twice_is_stored_twice() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [3]).unwrap();
-    let y = b.exp(x).unwrap();
-    let program = lower(&b.finish(&[y, x, y]).unwrap());
+    let y = b.exp(&x).unwrap();
+    let program = lower(&b.finish(&[y.clone(), x, y]).unwrap());
     assert_eq!(program.nests.len(), 1);
     assert_eq!((instructions(&program), program.nests[0].stores.len()), (1, 3));
 }

@@ -65,16 +65,16 @@ impl Step {
     }
 
     /// Adds the step to a graph.
-    pub(crate) fn build<'b>(
+    pub(crate) fn build(
         &self,
-        builder: &'b GraphBuilder,
-        values: &HashMap<&str, Binding<'b>>,
-    ) -> Result<indim::Value<'b>, ProgramError> {
+        builder: &GraphBuilder,
+        values: &HashMap<&str, Binding>,
+    ) -> Result<indim::Value, ProgramError> {
         const CONSTANTS: [&str; 7] = ["True", "False", "true", "false", "inf", "nan", "pi"];
         let mentioned = CONSTANTS.into_iter().filter(|name| self.expression.mentions(name));
         let names = self.expression.names().into_iter().chain(mentioned);
-        let bindings: Vec<(&str, Binding<'b>)> =
-            names.filter_map(|name| Some((name, *values.get(name)?))).collect();
+        let bindings: Vec<(&str, Binding)> =
+            names.filter_map(|name| Some((name, values.get(name)?.clone()))).collect();
         self.expression.build_bound(builder, &bindings, self.rule.as_ref()).map_err(|error| {
             let text = self.expression.text().to_owned();
             ProgramError::Step { text, error: Box::new(error) }
@@ -101,7 +101,7 @@ impl Program {
         as_stored: bool,
     ) -> Result<Graph, ProgramError> {
         let b = GraphBuilder::new();
-        let mut values: HashMap<&str, Binding<'_>> = HashMap::new();
+        let mut values: HashMap<&str, Binding> = HashMap::new();
         for (name, operand_type) in self.parameters.iter().zip(types) {
             let binding = match operand_type {
                 OperandType::Number(number) => Binding::Number(*number),
@@ -131,14 +131,14 @@ impl Program {
     }
 
     /// The value of an output; a parameter that is a number becomes a scalar.
-    fn output<'b>(
+    fn output(
         &self,
-        builder: &'b GraphBuilder,
-        values: &HashMap<&str, Binding<'b>>,
+        builder: &GraphBuilder,
+        values: &HashMap<&str, Binding>,
         name: &str,
-    ) -> Result<indim::Value<'b>, ProgramError> {
+    ) -> Result<indim::Value, ProgramError> {
         match values.get(name) {
-            Some(Binding::Array(value)) => Ok(*value),
+            Some(Binding::Array(value)) => Ok(value.clone()),
             _ => Step::parse("result", name, None)?.build(builder, values),
         }
     }
@@ -167,12 +167,12 @@ fn about_result(mut error: GraphError) -> GraphError {
     error
 }
 
-fn parameter<'b>(
-    b: &'b GraphBuilder,
+fn parameter(
+    b: &GraphBuilder,
     name: &str,
     array_type: &ArrayType,
     as_stored: bool,
-) -> Result<indim::Value<'b>, GraphError> {
+) -> Result<indim::Value, GraphError> {
     let shape: Shape = array_type.shape.clone();
     if as_stored && array_type.dtype == DType::Bool {
         return b.convert(b.parameter(name, DType::U8, shape)?, DType::Bool);

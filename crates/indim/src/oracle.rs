@@ -286,7 +286,7 @@ fn result_dtype(case: &Case, request: &Request, types: &[ArrayType]) -> Result<D
             op.check_signature(types).map(|dtype| op.result_dtype(dtype)).map_err(|kind| {
                 let operands =
                     (0..).map(|index| format!("operand {index}")).zip(types.iter().cloned());
-                let error = GraphError { kind, operation: op.name(), operands: operands.collect() };
+                let error = GraphError::new(kind, op.name(), operands.collect());
                 let is_mismatch = matches!(error.kind, GraphErrorKind::ElementTypeMismatch { .. });
                 let label =
                     if is_mismatch && case.rule == "xla" { Some("X1") } else { error.label() };
@@ -335,10 +335,10 @@ fn evaluated(
     }
     let result = match request {
         Request::Operation(op) => b.elementwise(*op, &values, &rule_set(case)?)?,
-        Request::Convert(dtype) => b.convert(values[0], *dtype)?,
+        Request::Convert(dtype) => b.convert(&values[0], *dtype)?,
         Request::Target(..) | Request::Shapes => {
             let dims: Vec<i64> = broadcast.maps()[0].iter().map(|&axis| axis as i64).collect();
-            b.broadcast_in_dim(values[0], &dims, broadcast.result().clone())?
+            b.broadcast_in_dim(&values[0], &dims, broadcast.result().clone())?
         }
     };
     let graph = b.finish(&[result])?;

@@ -95,7 +95,7 @@ impl<'a> Input<'a> {
         let parsed =
             Expression::parse(text, &Limits::default()).map_err(|error| error.draw(text))?;
         let b = GraphBuilder::new();
-        let bindings: Vec<(&str, Value<'_>)> = self
+        let bindings: Vec<(&str, Value)> = self
             .parameters
             .iter()
             .map(|parameter| {

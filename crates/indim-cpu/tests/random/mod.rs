@@ -101,7 +101,7 @@ fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>
     // Trees of cheap operations on one type, with conditions of bools and u8, become chains.
     let only = choices.chance(50).then(|| *choices.pick(DType::ALL));
     let mut arguments = Vec::new();
-    let mut values: Vec<Value<'_>> = Vec::new();
+    let mut values: Vec<Value> = Vec::new();
     for index in 0..1 + choices.below(4) {
         let dtype = match only {
             Some(only) if choices.chance(70) => only,
@@ -116,7 +116,7 @@ fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>
     for _ in 0..1 + choices.below(24) {
         let value = match only {
             Some(only) => {
-                let x = *choices.pick(&values);
+                let x = choices.pick(&values).clone();
                 let x = if choices.chance(60) { b.convert(x, only).unwrap() } else { x };
                 random_operation(choices, &b, &values, x, &CHEAP)
             }
@@ -124,8 +124,8 @@ fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>
         };
         values.push(value);
     }
-    let outputs: Vec<Value<'_>> = (0..1 + choices.below(3))
-        .map(|_| values[values.len() - 1 - choices.below(values.len().min(6))])
+    let outputs: Vec<Value> = (0..1 + choices.below(3))
+        .map(|_| values[values.len() - 1 - choices.below(values.len().min(6))].clone())
         .collect();
     (b.finish(&outputs).unwrap(), arguments)
 }
@@ -143,12 +143,8 @@ fn random_sizes(choices: &mut Choices<'_>) -> Vec<usize> {
     sizes
 }
 
-fn random_node<'b>(
-    choices: &mut Choices<'_>,
-    b: &'b GraphBuilder,
-    values: &[Value<'b>],
-) -> Value<'b> {
-    let x = *choices.pick(values);
+fn random_node(choices: &mut Choices<'_>, b: &GraphBuilder, values: &[Value]) -> Value {
+    let x = choices.pick(values).clone();
     let x_type = x.array_type().unwrap();
     match choices.below(10) {
         0 => random_conversion(choices, b, x),
@@ -162,7 +158,7 @@ fn random_node<'b>(
             permutation.reverse();
             let transposed = b.transpose(x, &permutation).unwrap();
             // Back again, so that it still broadcasts with the others.
-            let computed = b.under(RuleSet::Numpy).eq(transposed, transposed).unwrap();
+            let computed = b.under(RuleSet::Numpy).eq(&transposed, &transposed).unwrap();
             b.convert(b.transpose(computed, &permutation).unwrap(), x_type.dtype).unwrap()
         }
         2 => {

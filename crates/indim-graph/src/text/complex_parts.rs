@@ -12,12 +12,12 @@ use crate::builder::Value;
 use crate::error::GraphError;
 use crate::op::Op;
 
-type Built<'b> = Result<Value<'b>, GraphError>;
+type Built = Result<Value, GraphError>;
 
 impl<'b> Elaborator<'_, 'b> {
-    pub(super) fn complex(&self, plan: ComplexPlan, x: Value<'b>) -> Built<'b> {
+    pub(super) fn complex(&self, plan: ComplexPlan, x: Value) -> Built {
         let b = self.builder;
-        let scaled = |part: Value<'b>, factor: f64| {
+        let scaled = |part: Value, factor: f64| {
             let factor = Literal::Float(factor).scalar(b, part.array_type()?.dtype)?;
             b.elementwise(Op::Mul, &[part, factor], &RuleSet::Numpy)
         };
@@ -29,9 +29,9 @@ impl<'b> Elaborator<'_, 'b> {
         }
     }
 
-    fn by_parts(&self, x: Value<'b>, function: impl Fn(Value<'b>) -> Built<'b>) -> Built<'b> {
+    fn by_parts(&self, x: Value, function: impl Fn(Value) -> Built) -> Built {
         let b = self.builder;
-        let parts = [function(b.real(x)?)?, function(b.imag(x)?)?];
+        let parts = [function(b.real(&x)?)?, function(b.imag(x)?)?];
         b.elementwise(Op::Complex, &parts, &RuleSet::None)
     }
 }

@@ -27,14 +27,14 @@ use crate::op::Op;
 pub(super) type Elaborated<T> = Result<T, ExprError>;
 
 /// What a node has become.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Operand<'b> {
+#[derive(Debug, Clone)]
+pub(super) enum Operand {
     Literal(Literal),
-    Array(Value<'b>),
+    Array(Value),
 }
 
-impl<'b> From<Binding<'b>> for Operand<'b> {
-    fn from(binding: Binding<'b>) -> Self {
+impl<'b> From<Binding> for Operand {
+    fn from(binding: Binding) -> Self {
         match binding {
             Binding::Array(value) => Operand::Array(value),
             Binding::Number(literal) => Operand::Literal(literal),
@@ -46,18 +46,18 @@ pub(super) struct Elaborator<'e, 'b> {
     expression: &'e Expression,
     pub(super) builder: &'b GraphBuilder,
     pub(super) rule: Option<&'e RuleSet>,
-    bindings: HashMap<&'e str, Binding<'b>>,
+    bindings: HashMap<&'e str, Binding>,
     /// What the nodes before the present one have become.
-    pub(super) operands: Vec<Operand<'b>>,
+    pub(super) operands: Vec<Operand>,
 }
 
 pub(super) fn elaborate<'e, 'b>(
     expression: &'e Expression,
     builder: &'b GraphBuilder,
-    bindings: &[(&'e str, Binding<'b>)],
+    bindings: &[(&'e str, Binding)],
     rule: Option<&'e RuleSet>,
-) -> Elaborated<Value<'b>> {
-    let bindings = bindings.iter().copied().collect();
+) -> Elaborated<Value> {
+    let bindings = bindings.iter().cloned().collect();
     let operands = Vec::with_capacity(expression.nodes.len());
     let mut elaborator = Elaborator { expression, builder, rule, bindings, operands };
     for node in &expression.nodes {
@@ -68,7 +68,7 @@ pub(super) fn elaborate<'e, 'b>(
 }
 
 impl<'e, 'b> Elaborator<'e, 'b> {
-    fn node(&self, node: &'e Node) -> Elaborated<Operand<'b>> {
+    fn node(&self, node: &'e Node) -> Elaborated<Operand> {
         match &node.kind {
             NodeKind::Literal(literal) => Ok(Operand::Literal(*literal)),
             NodeKind::Name(index) => self.name(&self.expression.names[*index], node.mark),
@@ -80,9 +80,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    fn name(&self, name: &str, mark: Span) -> Elaborated<Operand<'b>> {
+    fn name(&self, name: &str, mark: Span) -> Elaborated<Operand> {
         if let Some(binding) = self.bindings.get(name) {
-            return Ok((*binding).into());
+            return Ok(binding.clone().into());
         }
         Literal::constant(name).map(Operand::Literal).ok_or_else(|| {
             let suggestion = closest(name, self.bindings.keys().copied()).map(str::to_owned);
@@ -95,7 +95,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         operator: UnaryOperator,
         operand: NodeIndex,
         mark: Span,
-    ) -> Elaborated<Operand<'b>> {
+    ) -> Elaborated<Operand> {
         if let Operand::Literal(x) = self.operands[operand] {
             let folded = fold_unary(operator, x).map_err(|kind| ExprError::new(kind, mark))?;
             return Ok(Operand::Literal(folded));
@@ -118,9 +118,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// `+x` is `x`, but for truth values under the numpy rule.
-    fn plus(&self, operand: NodeIndex, mark: Span) -> Elaborated<Operand<'b>> {
+    fn plus(&self, operand: NodeIndex, mark: Span) -> Elaborated<Operand> {
         let value = self.value(operand)?;
-        let dtype = self.dtype(value, mark)?;
+        let dtype = self.dtype(&value, mark)?;
         if dtype == DType::Bool && self.rule_of(&[])? == RuleSet::Numpy {
             let kind =
                 ExprErrorKind::NotDefinedInNumpy { operation: "+", dtype, instead: Some("i8(x)") };
@@ -134,9 +134,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         operator: BinaryOperator,
         nodes: &[NodeIndex; 2],
         mark: Span,
-    ) -> Elaborated<Operand<'b>> {
-        let [x, y] = nodes.map(|node| self.operands[node]);
-        if let (Operand::Literal(x), Operand::Literal(y)) = (x, y) {
+    ) -> Elaborated<Operand> {
+        let [x, y] = nodes.map(|node| &self.operands[node]);
+        if let (&Operand::Literal(x), &Operand::Literal(y)) = (x, y) {
             let folded = fold_binary(operator, x, y).map_err(|kind| ExprError::new(kind, mark))?;
             return match folded {
                 Some(literal) => Ok(Operand::Literal(literal)),
@@ -164,9 +164,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let (op, _) = operation_of(operator);
         let b = GraphBuilder::new();
         let fold = || {
-            let scalars = nodes.map(|node| match self.operands[node] {
+            let scalars = nodes.map(|node| match &self.operands[node] {
                 Operand::Literal(literal) => literal.scalar(&b, DType::F64),
-                Operand::Array(value) => Ok(value),
+                Operand::Array(value) => Ok(value.clone()),
             });
             let [x, y] = scalars;
             let result = b.elementwise(op, &[x?, y?], &RuleSet::None)?;
@@ -185,7 +185,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         nodes: &[NodeIndex],
         attributes: &[GivenAttribute],
         mark: Span,
-    ) -> Elaborated<Value<'b>> {
+    ) -> Elaborated<Value> {
         let (op, manner) = match function {
             Function::Elementwise { op, manner } => (op, manner),
             Function::Structural(structural) => {
@@ -246,10 +246,10 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         matches!(self.operands[node], Operand::Array(_))
     }
 
-    pub(super) fn cast(&self, node: NodeIndex, dtype: DType) -> Elaborated<Value<'b>> {
+    pub(super) fn cast(&self, node: NodeIndex, dtype: DType) -> Elaborated<Value> {
         let extent = self.expression.nodes[node].extent;
-        match self.operands[node] {
-            Operand::Literal(literal) => self.scalar(literal, dtype, extent),
+        match &self.operands[node] {
+            Operand::Literal(literal) => self.scalar(*literal, dtype, extent),
             Operand::Array(value) => self
                 .builder
                 .convert(value, dtype)
@@ -258,22 +258,17 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// The operand as an array; literals that no array gave a type take their own.
-    pub(super) fn value(&self, node: NodeIndex) -> Elaborated<Value<'b>> {
-        match self.operands[node] {
-            Operand::Array(value) => Ok(value),
+    pub(super) fn value(&self, node: NodeIndex) -> Elaborated<Value> {
+        match &self.operands[node] {
+            Operand::Array(value) => Ok(value.clone()),
             Operand::Literal(literal) => {
                 let extent = self.expression.nodes[node].extent;
-                self.scalar(literal, literal.default_dtype(), extent)
+                self.scalar(*literal, literal.default_dtype(), extent)
             }
         }
     }
 
-    pub(super) fn scalar(
-        &self,
-        literal: Literal,
-        dtype: DType,
-        span: Span,
-    ) -> Elaborated<Value<'b>> {
+    pub(super) fn scalar(&self, literal: Literal, dtype: DType, span: Span) -> Elaborated<Value> {
         if !literal.fits(dtype) {
             return Err(ExprError::new(ExprErrorKind::LiteralOutOfRange { literal, dtype }, span));
         }
@@ -281,20 +276,20 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     pub(super) fn operand_type(&self, node: NodeIndex) -> Elaborated<OperandType> {
-        match self.operands[node] {
-            Operand::Literal(literal) => Ok(OperandType::Literal(literal)),
+        match &self.operands[node] {
+            Operand::Literal(literal) => Ok(OperandType::Literal(*literal)),
             Operand::Array(value) => {
                 self.dtype(value, self.expression.nodes[node].extent).map(OperandType::Array)
             }
         }
     }
 
-    pub(super) fn dtype(&self, value: Value<'b>, span: Span) -> Elaborated<DType> {
+    pub(super) fn dtype(&self, value: &Value, span: Span) -> Elaborated<DType> {
         let array_type = value.array_type().map_err(|error| self.graph_error(error, &[], span))?;
         Ok(array_type.dtype)
     }
 
-    pub(super) fn array_shape(&self, value: Value<'b>, span: Span) -> Elaborated<Shape> {
+    pub(super) fn array_shape(&self, value: &Value, span: Span) -> Elaborated<Shape> {
         let array_type = value.array_type().map_err(|error| self.graph_error(error, &[], span))?;
         Ok(array_type.shape)
     }
@@ -316,6 +311,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 *name = super::draw::shorten(self.text(extent));
             }
         }
+        error.location = None;
         ExprError::new(ExprErrorKind::Graph(Box::new(error)), mark)
     }
 }

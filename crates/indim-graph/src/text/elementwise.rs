@@ -1,6 +1,7 @@
 //! One element-wise operation: the nodes that `typing.rs` has planned for it, with its literals and its
 //! rule. The rest of elaboration is in `elaborate.rs`.
 
+use core::borrow::Borrow;
 use core::ops::Range;
 
 use indim_shape::{RuleSet, Shape};
@@ -29,7 +30,7 @@ pub(super) struct Operation<'o> {
 
 impl<'b> Elaborator<'_, 'b> {
     /// The value of the operation.
-    pub(super) fn elementwise(&self, operation: &Operation<'_>) -> Elaborated<Value<'b>> {
+    pub(super) fn elementwise(&self, operation: &Operation<'_>) -> Elaborated<Value> {
         let Operation { op, manner, nodes, mark, .. } = *operation;
         let types =
             nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
@@ -46,11 +47,11 @@ impl<'b> Elaborator<'_, 'b> {
                 .map_err(|error| self.graph_error(error, nodes, mark)),
             Plan::Zero => {
                 let x = self.value(nodes[0])?;
-                self.apply_to_equal_shapes(Op::Xor, &[x, x], operation)
+                self.apply_to_equal_shapes(Op::Xor, &[&x, &x], operation)
             }
             Plan::Multiplied { dtype } => {
                 let x = self.operand_as(nodes[0], dtype, is_numpy)?;
-                self.apply_to_equal_shapes(Op::Mul, &[x, x], operation)
+                self.apply_to_equal_shapes(Op::Mul, &[&x, &x], operation)
             }
             Plan::IntegerReciprocal { dtype } => {
                 let one = self.scalar(Literal::Int(1), dtype, mark)?;
@@ -63,14 +64,10 @@ impl<'b> Elaborator<'_, 'b> {
     }
 
     /// `x ** 2` is a multiplication, as in NumPy: it is exact where a general power is not.
-    pub(super) fn square(
-        &self,
-        nodes: &[NodeIndex; 2],
-        mark: Span,
-    ) -> Elaborated<Option<Value<'b>>> {
+    pub(super) fn square(&self, nodes: &[NodeIndex; 2], mark: Span) -> Elaborated<Option<Value>> {
         let [base, exponent] = *nodes;
         let (OperandType::Array(dtype), Operand::Literal(exponent)) =
-            (self.operand_type(base)?, self.operands[exponent])
+            (self.operand_type(base)?, &self.operands[exponent])
         else {
             return Ok(None);
         };
@@ -80,7 +77,7 @@ impl<'b> Elaborator<'_, 'b> {
         }
         let is_two = match exponent {
             Literal::Int(2) => dtype != DType::Bool,
-            Literal::Float(exponent) => exponent == 2.0 && dtype.is_float(),
+            Literal::Float(exponent) => *exponent == 2.0 && dtype.is_float(),
             _ => false,
         };
         if !is_two {
@@ -89,10 +86,10 @@ impl<'b> Elaborator<'_, 'b> {
         let x = self.value(base)?;
         let operation =
             Operation { op: Op::Mul, manner: Manner::Table, nodes, rule, states_rule: false, mark };
-        self.apply_to_equal_shapes(Op::Mul, &[x, x], &operation).map(Some)
+        self.apply_to_equal_shapes(Op::Mul, &[&x, &x], &operation).map(Some)
     }
 
-    fn compute(&self, operation: &Operation<'_>, op: Op, dtype: DType) -> Elaborated<Value<'b>> {
+    fn compute(&self, operation: &Operation<'_>, op: Op, dtype: DType) -> Elaborated<Value> {
         let is_numpy = operation.rule == RuleSet::Numpy;
         if operation.manner == Manner::Logical && dtype != DType::Bool {
             return Err(self.not_allowed(operation, dtype));
@@ -123,12 +120,12 @@ impl<'b> Elaborator<'_, 'b> {
         &self,
         operation: &Operation<'_>,
         positions: Range<usize>,
-        values: &mut [Value<'b>],
+        values: &mut [Value],
     ) -> Elaborated<()> {
         let mut target: Option<Shape> = None;
         for (value, &node) in values.iter().zip(operation.nodes) {
             if self.is_array(node) {
-                let shape = self.array_shape(*value, operation.mark)?;
+                let shape = self.array_shape(value, operation.mark)?;
                 if target.as_ref().is_none_or(|target| shape.rank() > target.rank()) {
                     target = Some(shape);
                 }
@@ -138,33 +135,29 @@ impl<'b> Elaborator<'_, 'b> {
         for position in positions {
             let node = operation.nodes[position];
             if !self.is_array(node) {
-                values[position] = self
-                    .builder
-                    .broadcast_in_dim(values[position], &[], &target)
-                    .map_err(|error| self.graph_error(error, &[node], operation.mark))?;
+                values[position] =
+                    self.builder
+                        .broadcast_in_dim(&values[position], &[], &target)
+                        .map_err(|error| self.graph_error(error, &[node], operation.mark))?;
             }
         }
         Ok(())
     }
 
     /// A comparison whose result no element changes: a constant with the shape of the array.
-    fn constant_comparison(
-        &self,
-        is_true: bool,
-        operation: &Operation<'_>,
-    ) -> Elaborated<Value<'b>> {
+    fn constant_comparison(&self, is_true: bool, operation: &Operation<'_>) -> Elaborated<Value> {
         let mut arrays = operation.nodes.iter().filter(|node| self.is_array(**node));
         let x = self.value(*arrays.next().unwrap_or(&operation.nodes[0]))?;
         // An integer equals itself.
         let op = if is_true { Op::Eq } else { Op::Ne };
-        self.apply_to_equal_shapes(op, &[x, x], operation)
+        self.apply_to_equal_shapes(op, &[&x, &x], operation)
     }
 
     /// A signed array `s` beside `u` of u64: `s < u` where s is negative or, as u64, below u.
-    fn exact_comparison(&self, op: Op, operation: &Operation<'_>) -> Elaborated<Value<'b>> {
+    fn exact_comparison(&self, op: Op, operation: &Operation<'_>) -> Elaborated<Value> {
         let [x, y] = [self.value(operation.nodes[0])?, self.value(operation.nodes[1])?];
-        let is_unsigned_first = self.dtype(x, operation.mark)? == DType::U64;
-        let signed = if is_unsigned_first { y } else { x };
+        let is_unsigned_first = self.dtype(&x, operation.mark)? == DType::U64;
+        let signed = if is_unsigned_first { &y } else { &x };
         let is_negative = self.is_negative(signed, operation)?;
         // Operands as the text has them, so that an error about shapes names them right.
         let values =
@@ -182,18 +175,18 @@ impl<'b> Elaborator<'_, 'b> {
         }
     }
 
-    fn is_negative(&self, signed: Value<'b>, operation: &Operation<'_>) -> Elaborated<Value<'b>> {
+    fn is_negative(&self, signed: &Value, operation: &Operation<'_>) -> Elaborated<Value> {
         let dtype = self.dtype(signed, operation.mark)?;
         let zero = self.scalar(Literal::Int(0), dtype, operation.mark)?;
-        self.apply(Op::Lt, &[signed, zero], operation)
+        self.apply(Op::Lt, &[signed, &zero], operation)
     }
 
     fn apply(
         &self,
         op: Op,
-        values: &[Value<'b>],
+        values: &[impl Borrow<Value>],
         operation: &Operation<'_>,
-    ) -> Elaborated<Value<'b>> {
+    ) -> Elaborated<Value> {
         self.apply_under(&operation.rule, op, values, operation)
     }
 
@@ -201,9 +194,9 @@ impl<'b> Elaborator<'_, 'b> {
     fn apply_to_equal_shapes(
         &self,
         op: Op,
-        values: &[Value<'b>],
+        values: &[impl Borrow<Value>],
         operation: &Operation<'_>,
-    ) -> Elaborated<Value<'b>> {
+    ) -> Elaborated<Value> {
         self.apply_under(&RuleSet::None, op, values, operation)
     }
 
@@ -211,34 +204,24 @@ impl<'b> Elaborator<'_, 'b> {
         &self,
         rule: &RuleSet,
         op: Op,
-        values: &[Value<'b>],
+        values: &[impl Borrow<Value>],
         operation: &Operation<'_>,
-    ) -> Elaborated<Value<'b>> {
+    ) -> Elaborated<Value> {
         self.builder
             .elementwise(op, values, rule)
             .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
     }
 
-    fn convert(
-        &self,
-        value: Value<'b>,
-        dtype: DType,
-        operation: &Operation<'_>,
-    ) -> Elaborated<Value<'b>> {
+    fn convert(&self, value: Value, dtype: DType, operation: &Operation<'_>) -> Elaborated<Value> {
         self.builder
             .convert(value, dtype)
             .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
     }
 
     /// The operand in the type of an operation; arrays are converted only where the rule says so.
-    fn operand_as(
-        &self,
-        node: NodeIndex,
-        dtype: DType,
-        is_converting: bool,
-    ) -> Elaborated<Value<'b>> {
-        match self.operands[node] {
-            Operand::Array(value) if !is_converting => Ok(value),
+    fn operand_as(&self, node: NodeIndex, dtype: DType, is_converting: bool) -> Elaborated<Value> {
+        match &self.operands[node] {
+            Operand::Array(value) if !is_converting => Ok(value.clone()),
             _ => self.cast(node, dtype),
         }
     }
@@ -250,7 +233,7 @@ impl<'b> Elaborator<'_, 'b> {
             .iter()
             .filter_map(|&node| Some((String::new(), self.value(node).ok()?.array_type().ok()?)))
             .collect();
-        let error = GraphError { kind, operation: operation.op.name(), operands };
+        let error = GraphError::new(kind, operation.op.name(), operands);
         self.graph_error(error, operation.nodes, operation.mark)
     }
 }

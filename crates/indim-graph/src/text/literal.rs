@@ -37,7 +37,7 @@ impl Literal {
     }
 
     /// `a Python int` and the like, for messages.
-    pub(super) const fn kind_name(self) -> &'static str {
+    pub(crate) const fn kind_name(self) -> &'static str {
         match self {
             Literal::Bool(_) => "truth value",
             Literal::Int(_) => "whole number",
@@ -46,7 +46,7 @@ impl Literal {
     }
 
     /// The element type of a literal that meets no array.
-    pub(super) const fn default_dtype(self) -> DType {
+    pub(crate) const fn default_dtype(self) -> DType {
         match self {
             Literal::Bool(_) => DType::Bool,
             Literal::Int(_) => DType::I64,
@@ -83,8 +83,17 @@ impl Literal {
         }
     }
 
+    /// Whether elements of `dtype` may be such a number without a conversion that is asked for.
+    pub(crate) fn is_of_kind(self, dtype: DType) -> bool {
+        match self {
+            Literal::Bool(_) => dtype == DType::Bool,
+            Literal::Int(_) => dtype != DType::Bool,
+            Literal::Float(_) => matches!(dtype.class(), DTypeClass::Float | DTypeClass::Complex),
+        }
+    }
+
     /// Whether the value is one of `dtype`; floats take every number and round it.
-    pub(super) fn fits(self, dtype: DType) -> bool {
+    pub(crate) fn fits(self, dtype: DType) -> bool {
         match (self, integer_range(dtype)) {
             (Literal::Int(value), Some((low, high))) => (low..=high).contains(&value),
             _ => true,
@@ -92,7 +101,8 @@ impl Literal {
     }
 
     /// The literal as a scalar of the graph; the caller has checked that it [`fits`](Self::fits).
-    pub(super) fn scalar(self, b: &GraphBuilder, dtype: DType) -> Result<Value<'_>, GraphError> {
+    #[track_caller]
+    pub(crate) fn scalar(self, b: &GraphBuilder, dtype: DType) -> Result<Value, GraphError> {
         // Only integers of 64 bits need more than an f64 holds; the convert rule does the rest.
         match (self.to_int(), dtype) {
             (_, DType::Bool) => Ok(b.scalar(self.is_true())),

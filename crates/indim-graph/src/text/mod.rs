@@ -29,6 +29,7 @@ use indim_shape::RuleSet;
 pub use error::{ExprError, ExprErrorKind};
 pub use literal::Literal;
 pub use promote::promote;
+pub(crate) use typing::shift_right;
 
 use crate::builder::{GraphBuilder, Value};
 
@@ -51,10 +52,10 @@ impl Default for Limits {
 }
 
 /// What a name of an expression stands for.
-#[derive(Debug, Clone, Copy)]
-pub enum Binding<'b> {
+#[derive(Debug, Clone)]
+pub enum Binding {
     /// A value of the graph.
-    Array(Value<'b>),
+    Array(Value),
     /// A number that adapts to what it meets, as one written in the text does.
     Number(Literal),
 }
@@ -119,14 +120,14 @@ impl Expression {
     /// # Errors
     /// Unbound names; attributes that the rule does not have; literals that do not fit; whatever
     /// the builder refuses.
-    pub fn build<'b>(
+    pub fn build(
         &self,
-        builder: &'b GraphBuilder,
-        bindings: &[(&str, Value<'b>)],
+        builder: &GraphBuilder,
+        bindings: &[(&str, Value)],
         rule: Option<&RuleSet>,
-    ) -> Result<Value<'b>, ExprError> {
-        let bindings: Vec<(&str, Binding<'b>)> =
-            bindings.iter().map(|&(name, value)| (name, Binding::Array(value))).collect();
+    ) -> Result<Value, ExprError> {
+        let bindings: Vec<(&str, Binding)> =
+            bindings.iter().map(|(name, value)| (*name, Binding::Array(value.clone()))).collect();
         elaborate::elaborate(self, builder, &bindings, rule)
     }
 
@@ -145,12 +146,12 @@ impl Expression {
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn build_bound<'b>(
+    pub fn build_bound(
         &self,
-        builder: &'b GraphBuilder,
-        bindings: &[(&str, Binding<'b>)],
+        builder: &GraphBuilder,
+        bindings: &[(&str, Binding)],
         rule: Option<&RuleSet>,
-    ) -> Result<Value<'b>, ExprError> {
+    ) -> Result<Value, ExprError> {
         elaborate::elaborate(self, builder, bindings, rule)
     }
 }

@@ -27,7 +27,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         nodes: &[NodeIndex],
         attributes: &[GivenAttribute],
         mark: Span,
-    ) -> Elaborated<Value<'b>> {
+    ) -> Elaborated<Value> {
         let call = Call { nodes, attributes, mark };
         let result = match function {
             Structural::Cast(dtype) => return self.cast(nodes[0], dtype),
@@ -41,7 +41,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             ),
             Structural::Reshape => {
                 let x = self.value(nodes[0])?;
-                self.builder.reshape(x, self.reshape_target(x, &call)?)
+                self.builder.reshape(&x, self.reshape_target(&x, &call)?)
             }
             Structural::Transpose => return self.transpose(&call),
             Structural::Iota => {
@@ -56,14 +56,14 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         result.map_err(|error| self.graph_error(error, nodes, mark))
     }
 
-    fn ones_like(&self, x: Value<'b>) -> Result<Value<'b>, GraphError> {
+    fn ones_like(&self, x: Value) -> Result<Value, GraphError> {
         let ArrayType { dtype, shape } = x.array_type()?;
         let one = self.builder.convert(self.builder.scalar(true), dtype)?;
         self.builder.broadcast_to_target(one, &TargetRule::Unidirectional, shape)
     }
 
     /// The sign of 1 with the sign of `x`. Under the numpy rule integers are converted first.
-    fn sign_bit(&self, x: Value<'b>) -> Result<Value<'b>, GraphError> {
+    fn sign_bit(&self, x: Value) -> Result<Value, GraphError> {
         let array_type = x.array_type()?;
         let dtype = array_type.dtype;
         let is_numpy = self.rule.is_none_or(|rule| *rule == RuleSet::Numpy);
@@ -75,7 +75,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         if !dtype.is_float() {
             let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
             let operands = vec![(String::new(), array_type)];
-            return Err(GraphError { kind, operation: "signbit", operands });
+            return Err(GraphError::new(kind, "signbit", operands));
         }
         let number = |value| Literal::Int(value).scalar(self.builder, dtype);
         let signed = self.builder.elementwise(Op::Copysign, &[number(1)?, x], &RuleSet::Numpy)?;
@@ -83,7 +83,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// Under xla the list increases; StableHLO's may permute.
-    fn broadcast_in_dim(&self, call: &Call<'_>) -> Elaborated<Value<'b>> {
+    fn broadcast_in_dim(&self, call: &Call<'_>) -> Elaborated<Value> {
         let x = self.value(call.nodes[0])?;
         let shape = call.sizes()?;
         let dims = call.integers(&[Attribute::Dims]).unwrap_or_default();
@@ -98,9 +98,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// Without a permutation the axes are reversed, as in NumPy.
-    fn transpose(&self, call: &Call<'_>) -> Elaborated<Value<'b>> {
+    fn transpose(&self, call: &Call<'_>) -> Elaborated<Value> {
         let x = self.value(call.nodes[0])?;
-        let rank = self.array_shape(x, call.mark)?.rank() as i64;
+        let rank = self.array_shape(&x, call.mark)?.rank() as i64;
         let reversed: Vec<i64> = (0..rank).rev().collect();
         let permutation = call.integers(&[Attribute::Permutation]).unwrap_or(&reversed);
         self.builder
@@ -121,7 +121,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// The shape of a reshape, in which one size may be -1: what keeps the number of elements.
-    fn reshape_target(&self, x: Value<'b>, call: &Call<'_>) -> Elaborated<Shape> {
+    fn reshape_target(&self, x: &Value, call: &Call<'_>) -> Elaborated<Shape> {
         let given = call.integers(&[Attribute::Shape]).unwrap_or_default();
         let Some(inferred) = given.iter().position(|size| *size == -1) else {
             return call.sizes();

@@ -58,12 +58,7 @@ pub(super) fn strict(op: Op, manner: Manner, operands: &[OperandType]) -> Typing
     let equal = &operands[usize::from(op.first_is_bool())..];
     let dtype = arrays(equal).next().unwrap_or_else(|| literal_dtype(op, equal));
     for literal in literals(equal) {
-        let is_fitting = match literal {
-            Literal::Bool(_) => dtype == DType::Bool,
-            Literal::Int(_) => dtype != DType::Bool,
-            Literal::Float(_) => matches!(dtype.class(), DTypeClass::Float | DTypeClass::Complex),
-        };
-        if !is_fitting {
+        if !literal.is_of_kind(dtype) {
             return Err(ExprErrorKind::LiteralKind { literal, dtype });
         }
     }
@@ -175,7 +170,8 @@ fn float_dtype(common: DType, operands: &[OperandType]) -> DType {
     }
 }
 
-fn shift_right(dtype: DType) -> Op {
+/// `>>` on this element type.
+pub(crate) fn shift_right(dtype: DType) -> Op {
     match dtype.class() {
         DTypeClass::Unsigned => Op::ShrLogical,
         _ => Op::ShrArithmetic,

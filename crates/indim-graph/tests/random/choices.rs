@@ -38,32 +38,32 @@ pub(crate) fn partial_shape(choices: &mut Choices<'_>, full: &[usize]) -> Shape 
 }
 
 /// `x` in another element type, by its value or by its bits.
-pub(crate) fn random_conversion<'b>(
-    choices: &mut Choices<'_>,
-    b: &'b GraphBuilder,
-    x: Value<'b>,
-) -> Value<'b> {
+pub(crate) fn random_conversion(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value) -> Value {
     let dtype = *choices.pick(DType::ALL);
     match choices.chance(50) {
-        true => b.bitcast(x, dtype).unwrap_or(x),
+        true => b.bitcast(&x, dtype).unwrap_or(x),
         false => b.convert(x, dtype).unwrap(),
     }
 }
 
 /// An operation `among` these on the element type of `x`, which is its last operand.
-pub(crate) fn random_operation<'b>(
+pub(crate) fn random_operation(
     choices: &mut Choices<'_>,
-    b: &'b GraphBuilder,
-    values: &[Value<'b>],
-    x: Value<'b>,
+    b: &GraphBuilder,
+    values: &[Value],
+    x: Value,
     among: &[Op],
-) -> Value<'b> {
+) -> Value {
     let dtype = x.array_type().unwrap().dtype;
     let takes: Vec<Op> = among.iter().copied().filter(|op| op.takes(dtype)).collect();
     let op = *choices.pick(&takes);
-    let operands: Vec<Value<'b>> = (0..op.arity().count())
+    let operands: Vec<Value> = (0..op.arity().count())
         .map(|index| {
-            let operand = if index + 1 == op.arity().count() { x } else { *choices.pick(values) };
+            let operand = if index + 1 == op.arity().count() {
+                x.clone()
+            } else {
+                choices.pick(values).clone()
+            };
             b.convert(operand, op.operand_dtype(index, dtype)).unwrap()
         })
         .collect();

@@ -50,7 +50,7 @@ pub(crate) fn random_graph(seed: u64) -> (Graph, Vec<Array>) {
     let full: Vec<usize> =
         (0..rank).map(|_| if choices.chance(4) { 0 } else { 1 + choices.below(3) }).collect();
     let mut arguments = Vec::new();
-    let mut values: Vec<Value<'_>> = Vec::new();
+    let mut values: Vec<Value> = Vec::new();
     for index in 0..1 + choices.below(4) {
         let array_type = ArrayType::new(*choices.pick(DType::ALL), partial_shape(choices, &full));
         arguments.push(random_array(choices, &array_type));
@@ -60,18 +60,18 @@ pub(crate) fn random_graph(seed: u64) -> (Graph, Vec<Array>) {
     for _ in 0..1 + choices.below(12) {
         values.push(random_node(choices, &b, &values, &full));
     }
-    let outputs: Vec<Value<'_>> =
-        (0..1 + choices.below(3)).map(|_| *choices.pick(&values)).collect();
+    let outputs: Vec<Value> =
+        (0..1 + choices.below(3)).map(|_| choices.pick(&values).clone()).collect();
     (b.finish(&outputs).unwrap(), arguments)
 }
 
-fn random_node<'b>(
+fn random_node(
     choices: &mut Choices<'_>,
-    b: &'b GraphBuilder,
-    values: &[Value<'b>],
+    b: &GraphBuilder,
+    values: &[Value],
     full: &[usize],
-) -> Value<'b> {
-    let x = *choices.pick(values);
+) -> Value {
+    let x = choices.pick(values).clone();
     let x_type = x.array_type().unwrap();
     let rank = x_type.shape.rank();
     match choices.below(10) {

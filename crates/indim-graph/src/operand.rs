@@ -1,0 +1,146 @@
+//! What operators and the builder's methods take: values, and numbers of Rust.
+//!
+//! A number takes the element type of the values beside it, as one written in an expression does; alone
+//! it is of its own type.
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::complex::{c64, c128};
+use crate::dtype::{DType, DTypeClass};
+use crate::element::Element;
+use crate::error::{GraphError, GraphErrorKind};
+use crate::for_each_element;
+use crate::graph::ValueId;
+use crate::half::{bf16, f16};
+use crate::op::Op;
+use crate::text::Literal;
+use indim_shape::RuleSet;
+
+pub(crate) mod sealed {
+    /// Only the types of this file are operands.
+    pub trait Sealed {
+        /// What the operand is.
+        fn given(self) -> super::Given;
+    }
+}
+
+/// A value, owned or borrowed, or a number, which takes the element type of the values beside it.
+///
+/// ```
+/// use indim_graph::{DType, GraphBuilder};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [3])?;
+/// let line = b.add(b.mul(&x, 2, &[])?, 0.5, &[])?;
+/// assert_eq!(line.array_type()?, x.array_type()?);
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+pub trait Operand: sealed::Sealed {}
+
+impl<T: sealed::Sealed> Operand for T {}
+
+/// What was given as an operand.
+#[derive(Debug, Clone)]
+pub enum Given {
+    /// A value of some builder.
+    Value(Value),
+    /// A real number or a truth value, and the type of its own.
+    Number(Literal, DType),
+    /// A complex number, and the type of its own.
+    Complex(c128, DType),
+}
+
+impl sealed::Sealed for Value {
+    fn given(self) -> Given {
+        Given::Value(self)
+    }
+}
+
+impl sealed::Sealed for &Value {
+    fn given(self) -> Given {
+        Given::Value(self.clone())
+    }
+}
+
+macro_rules! numbers {
+    ($($variant:ident $type:ident $class:ident;)*) => {$(
+        impl sealed::Sealed for $type {
+            fn given(self) -> Given {
+                numbers!(@$class self, <$type as Element>::DTYPE)
+            }
+        }
+    )*};
+    (@boolean $number:ident, $own:expr) => { Given::Number(Literal::Bool($number), $own) };
+    (@signed $number:ident, $own:expr) => { Given::Number(Literal::Int(i128::from($number)), $own) };
+    (@unsigned $number:ident, $own:expr) => { Given::Number(Literal::Int(i128::from($number)), $own) };
+    (@half $number:ident, $own:expr) => {
+        Given::Number(Literal::Float(f64::from($number.to_f32())), $own)
+    };
+    (@float $number:ident, $own:expr) => { Given::Number(Literal::Float(f64::from($number)), $own) };
+    (@complex $number:ident, $own:expr) => {
+        Given::Complex(c128::new(f64::from($number.re), f64::from($number.im)), $own)
+    };
+}
+
+for_each_element!(numbers);
+
+impl GraphBuilder {
+    /// An operation of the table on what a method or an operator was given.
+    #[track_caller]
+    pub(crate) fn operation(&self, op: Op, operands: &[Given], rule: &RuleSet) -> BuildResult {
+        // The first operand of `select` is of another type than those that are to be equal.
+        let equal_from = usize::from(op.first_is_bool());
+        let dtype = operands.iter().skip(equal_from).find_map(Given::dtype_of_value);
+        let mut ids = Vec::with_capacity(operands.len());
+        for (position, operand) in operands.iter().enumerate() {
+            let beside = dtype.filter(|_| position >= equal_from);
+            ids.push(self.id_beside(op.name(), operand, beside)?);
+        }
+        self.elementwise_ids(op, &ids, rule)
+    }
+
+    /// The value of an operand that stands alone.
+    #[track_caller]
+    pub(crate) fn given_id(
+        &self,
+        operation: &'static str,
+        operand: impl Operand,
+    ) -> Result<ValueId, GraphError> {
+        self.id_beside(operation, &operand.given(), None)
+    }
+
+    /// The value of an operand beside values of type `dtype`.
+    #[track_caller]
+    fn id_beside(
+        &self,
+        operation: &'static str,
+        operand: &Given,
+        dtype: Option<DType>,
+    ) -> Result<ValueId, GraphError> {
+        let scalar = match operand {
+            Given::Value(value) => return self.id(operation, value),
+            Given::Number(literal, own) => {
+                let (literal, dtype) = (*literal, dtype.unwrap_or(*own));
+                if !literal.is_of_kind(dtype) || !literal.fits(dtype) {
+                    let kind = GraphErrorKind::Number { literal, dtype };
+                    return Err(self.error(operation, &[], kind));
+                }
+                literal.scalar(self, dtype)?
+            }
+            // Beside real numbers it keeps its type, and the operation refuses it.
+            Given::Complex(number, own) => {
+                let complex = dtype.filter(|dtype| dtype.class() == DTypeClass::Complex);
+                self.convert(self.scalar(*number), complex.unwrap_or(*own))?
+            }
+        };
+        self.id(operation, &scalar)
+    }
+}
+
+impl Given {
+    fn dtype_of_value(&self) -> Option<DType> {
+        match self {
+            Given::Value(value) => value.dtype(),
+            Given::Number(..) | Given::Complex(..) => None,
+        }
+    }
+}
