@@ -13,6 +13,7 @@ cargo xtask COMMAND
   test          everything that must pass: format, clippy, documentation, all tests, the Python package
   python        the last of these: the wheel built, installed into a clean environment, tested
   bless         write what the compiler does now into the documents it is tested against
+  bits          record the bits that operations give on special values, against which every machine is tested
   ops           write docs/ops.md from the table of operations and the record of their accuracy
   accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
@@ -31,6 +32,10 @@ fn main() -> ExitCode {
         Some("bench-python") => python::bench(&root()),
         Some("bless") => {
             cargo(&["test", "--package", "indim", "--test", "documents"], &[("INDIM_BLESS", "1")])
+        }
+        Some("bits") => {
+            let test = ["test", "--package", "indim-cpu", "--test", "same_bits"];
+            cargo(&test, &[("INDIM_BLESS", "1")])
         }
         Some("bench") => bench::bench(&rest),
         Some("ops") => ops(),

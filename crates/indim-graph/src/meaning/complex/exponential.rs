@@ -1,6 +1,6 @@
 //! Exponentials, logarithms, powers and roots of complex numbers.
 
-use super::{Scaled, add, div, is_nan, is_zero, mul, neg, real_one, reciprocal, zero};
+use super::{Scaled, add, copysign, div, is_nan, is_zero, mul, neg, real_one, reciprocal, zero};
 use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane, IntLane};
 use crate::meaning::elementary::{scale, sum_of_squares_less_one};
@@ -21,7 +21,7 @@ pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     // With an imaginary part that has no direction: 0 times anything, infinity times anything.
     let vanishes = is_wild.and(x.re.equal(F::constant(f64::NEG_INFINITY)));
     let explodes = is_wild.and(x.re.equal(F::constant(f64::INFINITY)));
-    let nothing = Complex::new(zero(), float::copysign(zero(), x.im));
+    let nothing = Complex::new(zero(), copysign(zero(), x.im));
     let result = Complex::select(vanishes, nothing, product);
     let infinite = Complex::new(F::constant(f64::INFINITY), F::constant(f64::NAN));
     let result = Complex::select(explodes, infinite, result);
@@ -117,7 +117,7 @@ pub fn sqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let root = scale(root, half_exponent);
     let other = scale(other, half_exponent);
     let re = F::select(is_left, other, root);
-    let im = float::copysign(F::select(is_left, root, other), x.im);
+    let im = copysign(F::select(is_left, root, other), x.im);
     with_special_roots(x, Complex::new(re, im))
 }
 
@@ -125,8 +125,8 @@ pub fn sqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
 fn with_special_roots<F: FloatLane>(x: Complex<F>, ordinary: Complex<F>) -> Complex<F> {
     let (infinity, nan) = (F::constant(f64::INFINITY), F::constant(f64::NAN));
     let rest = F::select(float::is_nan(x.im), nan, zero());
-    let right = Complex::new(infinity, float::copysign(rest, x.im));
-    let left = Complex::new(rest, float::copysign(infinity, x.im));
+    let right = Complex::new(infinity, copysign(rest, x.im));
+    let left = Complex::new(rest, copysign(infinity, x.im));
     let is_left = x.re.less(zero());
     let along = Complex::select(is_left, left, right);
     let result = Complex::select(is_nan(x), Complex::new(nan, nan), ordinary);

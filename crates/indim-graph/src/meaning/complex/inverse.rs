@@ -7,7 +7,7 @@
 use core::f64::consts::FRAC_PI_2;
 
 use super::exponential::sqrt;
-use super::{conj, is_inf, is_nan, one, times_j, times_minus_j, zero};
+use super::{conj, copysign, is_inf, is_nan, one, times_j, times_minus_j, zero};
 use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane};
 use crate::meaning::float;
@@ -37,7 +37,7 @@ fn real_of_product<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
 pub fn asin<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let (lower, upper) = roots(x);
     let re = float::atan2(x.re, real_of_product(lower, upper));
-    let im = float::copysign(float::asinh(cross(lower, upper)), x.im);
+    let im = copysign(float::asinh(cross(lower, upper)), x.im);
     let numbers = with_infinite_modulus(x, Complex::new(re, im), angle_to_imaginary_axis(x));
     let is_kept = x.re.equal(zero());
     Complex::new(F::select(is_kept, x.re, numbers.re), numbers.im)
@@ -49,9 +49,9 @@ pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let (lower, upper) = roots(x);
     let two = F::constant(2.0);
     let re = two.mul(float::atan2(lower.re, upper.re));
-    let im = float::copysign(float::asinh(cross(upper, lower)), x.im.neg());
+    let im = copysign(float::asinh(cross(upper, lower)), x.im);
     let angle = float::atan2(x.im.abs(), x.re);
-    let result = with_infinite_modulus(conj(x), Complex::new(re, im), angle);
+    let result = conj(with_infinite_modulus(x, Complex::new(re, im), angle));
     let is_on_axis = x.re.equal(zero()).and(is_nan(x));
     Complex::new(F::select(is_on_axis, F::constant(FRAC_PI_2), result.re), result.im)
 }
@@ -59,7 +59,7 @@ pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
 /// With one infinite part the imaginary part of the result is infinite, whatever the other part.
 #[inline(always)]
 fn with_infinite_modulus<F: FloatLane>(x: Complex<F>, finite: Complex<F>, angle: F) -> Complex<F> {
-    let infinity = float::copysign(F::constant(f64::INFINITY), x.im);
+    let infinity = copysign(F::constant(f64::INFINITY), x.im);
     Complex::select(is_inf(x), Complex::new(angle, infinity), finite)
 }
 
@@ -79,13 +79,27 @@ pub fn asinh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
 #[inline(always)]
 pub fn acosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let angle = acos(x);
-    Complex::new(angle.im.abs(), float::copysign(angle.re, x.im))
+    Complex::new(angle.im.abs(), copysign(angle.re, x.im))
 }
 
-/// `log1p(4 re / ((1 - re)² + im²)) / 4 + j arg((1 - re)(1 + re) - im² + 2 j im) / 2` for `re >= 0`.
+/// Each part has the sign of that of the argument, so the magnitudes suffice.
 #[inline(always)]
 pub fn atanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let (re, im) = (x.re.abs(), x.im.abs());
+    let result = atanh_of_magnitudes(x.re.abs(), x.im.abs());
+    Complex::new(copysign(result.re, x.re), copysign(result.im, x.im))
+}
+
+/// `-j atanh(j x)`.
+#[inline(always)]
+pub fn atan<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+    let result = atanh_of_magnitudes(x.im.abs(), x.re.abs());
+    Complex::new(copysign(result.im, x.re), copysign(result.re, x.im))
+}
+
+/// `log1p(4 re / ((1 - re)² + im²)) / 4 + j arg((1 - re)(1 + re) - im² + 2 j im) / 2` for parts that are not
+/// negative.
+#[inline(always)]
+fn atanh_of_magnitudes<F: FloatLane>(re: F, im: F) -> Complex<F> {
     let rest = one::<F>().sub(re);
     let norm = rest.mul(rest).add(im.mul(im));
     let ratio = F::constant(4.0).mul(re).div(norm);
@@ -93,12 +107,11 @@ pub fn atanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let cosine = rest.mul(one::<F>().add(re)).sub(im.mul(im));
     let angle = F::constant(0.5).mul(float::atan2(F::constant(2.0).mul(im), cosine));
     // Where the squares would overflow: 1 / x and a quarter of a turn.
-    let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(x));
+    let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(Complex::new(re, im)));
     let quarter = F::select(float::is_nan(im), im, F::constant(FRAC_PI_2));
     let far = Complex::new(real_of_reciprocal(re, im), quarter);
     let result = Complex::select(is_far, far, Complex::new(real, angle));
-    let result = Complex::new(F::select(re.equal(zero()), zero(), result.re), result.im);
-    Complex::new(float::copysign(result.re, x.re), float::copysign(result.im, x.im))
+    Complex::new(F::select(re.equal(zero()), zero(), result.re), result.im)
 }
 
 /// `re / (re² + im²)` for large parts.
@@ -107,10 +120,4 @@ fn real_of_reciprocal<F: FloatLane>(re: F, im: F) -> F {
     let modulus = float::hypot(re, im);
     let ratio = re.div(modulus).div(modulus);
     F::select(float::is_inf(re).or(float::is_inf(im)), zero(), ratio)
-}
-
-/// `-j atanh(j x)`.
-#[inline(always)]
-pub fn atan<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    times_minus_j(atanh(times_j(x)))
 }

@@ -5,6 +5,8 @@
 //! large terms. Special values are those of C99, annex G, where NumPy and XLA follow it; products
 //! are the plain formula, as in both.
 //!
+//! Signs are taken by the `copysign` of this file, never by that of `float`.
+//!
 //! `c64` computes in `c128` for everything that is more than a few additions and products.
 
 mod exponential;
@@ -33,6 +35,14 @@ fn one<F: FloatLane>() -> F {
 #[inline(always)]
 fn real_one<F: FloatLane>() -> Complex<F> {
     Complex::new(one(), zero())
+}
+
+/// The magnitude of `x` with the sign of `sign`, a NaN counting as positive: IEEE 754 leaves the sign of a NaN
+/// that an operation makes to the processor, so nothing may depend on it. With zeros and infinities
+/// this is what C99 asks for; beside a NaN it leaves the sign open.
+#[inline(always)]
+fn copysign<F: FloatLane>(x: F, sign: F) -> F {
+    float::copysign(x, F::select(float::is_nan(sign), one(), sign))
 }
 
 /// `j z`.
@@ -85,8 +95,8 @@ pub fn sign<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let modulus = abs(scaled);
     let finite = Complex::new(scaled.re.div(modulus), scaled.im.div(modulus));
     let (is_re, is_im) = (float::is_inf(x.re), float::is_inf(x.im));
-    let along_re = Complex::new(float::copysign(one(), x.re), zero());
-    let along_im = Complex::new(zero(), float::copysign(one(), x.im));
+    let along_re = Complex::new(copysign(one(), x.re), zero());
+    let along_im = Complex::new(zero(), copysign(one(), x.im));
     let along = Complex::select(is_re, along_re, along_im);
     let numbers = Complex::select(is_re.or(is_im), along, finite);
     // One infinite part counts even beside a NaN.
@@ -196,7 +206,7 @@ fn with_special_quotients<F: FloatLane>(
     ordinary: Complex<F>,
 ) -> Complex<F> {
     let infinity = F::constant(f64::INFINITY);
-    let signed = float::copysign(infinity, y.re);
+    let signed = copysign(infinity, y.re);
     let by_zero = Complex::new(signed.mul(x.re), signed.mul(x.im));
     // An infinite operand counts by the directions of its infinite parts alone.
     let of_infinity = mul(directions(x), conj(y));
@@ -213,7 +223,7 @@ fn with_special_quotients<F: FloatLane>(
 /// Infinite parts as ±1, the others as ±0.
 #[inline(always)]
 fn directions<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let direction = |part: F| float::copysign(F::select(float::is_inf(part), one(), zero()), part);
+    let direction = |part: F| copysign(F::select(float::is_inf(part), one(), zero()), part);
     Complex::new(direction(x.re), direction(x.im))
 }
 
@@ -225,10 +235,9 @@ pub fn reciprocal<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let down = F::Bits::constant(0).sub(exponent);
     let ordinary =
         Complex::new(scale(number.re.div(norm), down), scale(number.im.neg().div(norm), down));
-    let infinite = float::copysign(F::constant(f64::INFINITY), x.re);
+    let infinite = copysign(F::constant(f64::INFINITY), x.re);
     let of_zero = Complex::new(infinite, F::constant(f64::NAN));
-    let of_infinity =
-        Complex::new(float::copysign(zero(), x.re), float::copysign(zero(), x.im.neg()));
+    let of_infinity = Complex::new(copysign(zero(), x.re), copysign(zero(), x.im).neg());
     let result = Complex::select(is_zero(x), of_zero, ordinary);
     Complex::select(is_inf(x), of_infinity, result)
 }

@@ -3,7 +3,7 @@
 //! The trigonometric ones are the hyperbolic ones of the argument times `j`.
 
 use super::exponential::exp_times;
-use super::{one, times_j, times_minus_j, zero};
+use super::{copysign, one, times_j, times_minus_j, zero};
 use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane};
 use crate::meaning::float;
@@ -56,11 +56,11 @@ pub fn cosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     // 0 times anything is 0, with the sign of the product.
     let sine = float::sin(x.im);
     let direction = F::select(float::is_nan(sine), x.im, sine);
-    let sign = float::copysign(one(), x.re).mul(float::copysign(one(), direction));
+    let sign = copysign(one(), x.re).mul(copysign(one(), direction));
     let has_zero = x.re.equal(zero()).or(x.im.equal(zero()));
     Complex::new(
         F::select(is_undirected(x), F::constant(f64::INFINITY), re),
-        F::select(has_zero, float::copysign(zero(), sign), im),
+        F::select(has_zero, copysign(zero(), sign), im),
     )
 }
 
@@ -88,8 +88,8 @@ fn far_tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let sine_cosine = float::sin(x.im).mul(float::cos(x.im));
     let directed = F::constant(4.0).mul(sine_cosine).mul(power);
     // Beside an infinity any imaginary part, even a NaN, gives a zero.
-    let im = F::select(is_undirected(x), float::copysign(zero(), x.im), directed);
-    Complex::new(float::copysign(one(), x.re), im)
+    let im = F::select(is_undirected(x), copysign(zero(), x.im), directed);
+    Complex::new(copysign(one(), x.re), im)
 }
 
 /// A part that is 0 stays 0.
