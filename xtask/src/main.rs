@@ -1,6 +1,7 @@
 //! Developer commands. `cargo xtask` lists them.
 
 mod bench;
+mod cross;
 mod fuzz;
 mod python;
 
@@ -18,6 +19,7 @@ cargo xtask COMMAND
   accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
+  cross         builds and tests for other machines, by emulation [aarch64 | s390x | i686 | wasm32]
   asan          the tests of the crates with unsafe code under AddressSanitizer
   tsan          the parallel runs under ThreadSanitizer, with the standard library built anew
   fuzz          the fuzz targets under libFuzzer [TARGET [FILE...]] [--seconds N]";
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::bench(&rest),
         Some("ops") => ops(),
         Some("accuracy") => accuracy(&rest),
+        Some("cross") => cross::cross(&rest),
         Some("asan") => asan(),
         Some("tsan") => tsan(),
         Some("fuzz") => fuzz::fuzz(&rest),
@@ -65,6 +68,8 @@ fn test() -> bool {
         // The compiler's optimisations must not change a bit.
         && cargo(&["test", "--release", "--package", "indim-cpu", "--tests"], &[])
         && python_package()
+        // Big numbers, floats and NaNs are where another processor could differ.
+        && cross::test_if_possible("aarch64")
 }
 
 /// The Python package, where there is a Python: everything else is to be had with Rust alone.
@@ -166,9 +171,14 @@ fn sanitizer_target() -> &'static str {
 
 /// Runs cargo in the workspace; says what it runs.
 fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
-    eprintln!("+ cargo {}", arguments.join(" "));
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let status = Command::new(cargo)
+    cargo_of(Path::new(&cargo), arguments, variables)
+}
+
+/// As [`cargo`], with the cargo of another toolchain.
+fn cargo_of(program: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> bool {
+    eprintln!("+ cargo {}", arguments.join(" "));
+    let status = Command::new(program)
         .args(arguments)
         .envs(variables.iter().copied())
         .current_dir(root())

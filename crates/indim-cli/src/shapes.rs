@@ -1,6 +1,6 @@
 //! Shapes and types as they stand on the command line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
 
-use indim::{ArrayType, DType, Shape};
+use indim::{ArrayType, DType, Shape, saturating_size};
 
 /// Reads a type. The element type may be missing.
 pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
@@ -32,8 +32,9 @@ pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
     };
     let is_empty = sizes.trim().is_empty();
     let pieces = sizes.split([',', 'x']).filter(|_| !is_empty);
-    let shape = pieces.map(|size| size.trim().parse::<usize>()).collect::<Result<Vec<_>, _>>();
-    Ok((dtype, Shape::from(shape.map_err(|_| wrong())?)))
+    let size = |size: &str| size.trim().parse().map(saturating_size).map_err(|_| wrong());
+    let shape = pieces.map(size).collect::<Result<Vec<_>, _>>()?;
+    Ok((dtype, Shape::from(shape)))
 }
 
 /// Reads a type that must say its element type.

@@ -133,7 +133,11 @@ fn pool(dtype: DType, index: usize, random: &mut Random) -> Vec<u8> {
             0 if random.below(4) != 0 => special[random.below(special.len())],
             _ => random_value(dtype, random),
         };
-        bytes.extend_from_slice(&value.to_le_bytes()[..dtype.size()]);
+        let mut low = value.to_le_bytes()[..dtype.size()].to_vec();
+        if cfg!(target_endian = "big") {
+            low.reverse();
+        }
+        bytes.extend(low);
     }
     bytes
 }

@@ -47,7 +47,7 @@ fn large_results_are_whole_wherever_they_begin() {
                 let bytes = &memory[first + row * row_bytes..][..row_bytes];
                 let (elements, gap_bytes) = bytes.split_at(COLUMNS * ELEMENT);
                 let is_right = |(element, x): (&[u8], &f32)| {
-                    f32::from_le_bytes(element.try_into().unwrap()) == x * c[row] + x
+                    f32::from_ne_bytes(element.try_into().unwrap()) == x * c[row] + x
                 };
                 let expected = &x[row * COLUMNS..][..COLUMNS];
                 let mut pairs = elements.chunks_exact(ELEMENT).zip(expected);

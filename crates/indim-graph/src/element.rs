@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use indim_shape::Shape;
 
 use crate::complex::{Complex, c64, c128};
-use crate::dtype::{ArrayType, DType};
+use crate::dtype::{ArrayType, DType, DTypeClass};
 use crate::half::{bf16, f16};
 
 /// Hands the table of element types (`Variant rust_type class`) to another macro, which needs the
@@ -132,6 +132,18 @@ macro_rules! define_elements {
                         }
                     })*
                 }
+            }
+
+            /// The elements' bytes as this machine has them in memory.
+            pub fn to_ne_bytes(&self) -> Vec<u8> {
+                let mut bytes = self.to_le_bytes();
+                if cfg!(target_endian = "big") && !bytes.is_empty() {
+                    // A complex number is two numbers.
+                    let is_complex = self.dtype().class() == DTypeClass::Complex;
+                    let parts = if is_complex { 2 } else { 1 };
+                    bytes.chunks_exact_mut(self.dtype().size() / parts).for_each(<[u8]>::reverse);
+                }
+                bytes
             }
 
             /// The elements' bytes, little-endian.

@@ -5,6 +5,10 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+// x87 computes in 80 bits: every function would give other bits, and none the promised accuracy.
+#[cfg(all(target_arch = "x86", not(target_feature = "sse2")))]
+compile_error!("indim needs SSE2 on 32-bit x86: build for i686, or with `-C target-feature=+sse2`");
+
 mod activation;
 mod builder;
 mod complex;

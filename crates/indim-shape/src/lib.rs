@@ -51,6 +51,6 @@ pub use picture::{OperandLabel, draw_error};
 pub use repair::{Repair, RepairReason};
 pub use rule_set::RuleSet;
 pub use rule_set_name::{RuleSetName, UnknownRuleSet};
-pub use shape::Shape;
+pub use shape::{Shape, saturating_size};
 pub use target_rule::TargetRule;
 pub use violation::{AxisOf, Party, Violation};

@@ -224,11 +224,14 @@ fn xla_in_dim(
     let mut map = Vec::with_capacity(dims.len());
     let mut result = large.to_vec();
     for (axis, (&dim, &size)) in dims.iter().zip(small.iter()).enumerate() {
-        let other_axis =
-            usize::try_from(dim).map_err(|_| Violation::DimNegative { operand, axis, dim })?;
-        let Some(&other_size) = large.get(other_axis) else {
-            return Err(Violation::DimTooLarge { operand, axis, dim, rank: large.rank() });
+        if dim < 0 {
+            return Err(Violation::DimNegative { operand, axis, dim });
+        }
+        let rank = large.rank();
+        let Some(other_axis) = usize::try_from(dim).ok().filter(|&axis| axis < rank) else {
+            return Err(Violation::DimTooLarge { operand, axis, dim, rank });
         };
+        let other_size = large[other_axis];
         result[other_axis] = unify(size, other_size).ok_or(Violation::DimSizeMismatch {
             this: AxisOf::operand(operand, axis, size),
             other: AxisOf::operand(1 - operand, other_axis, other_size),

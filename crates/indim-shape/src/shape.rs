@@ -84,6 +84,16 @@ impl Deref for Shape {
     }
 }
 
+/// A size that was given in 64 bits. One beyond the machine's word becomes the largest there is, so that
+/// E5 refuses the shape as `too-large`, as it does on machines with a longer word.
+///
+/// ```
+/// assert_eq!(indim_shape::saturating_size(3), 3);
+/// ```
+pub fn saturating_size(size: u64) -> usize {
+    usize::try_from(size).unwrap_or(usize::MAX)
+}
+
 impl From<Vec<usize>> for Shape {
     fn from(sizes: Vec<usize>) -> Self {
         Shape(sizes)

@@ -8,7 +8,9 @@ use std::fs;
 
 use common::{bytes, data, dense, shape};
 use indim::print::array_text;
-use indim::{ArrayType, ArrayView, Buffer, CompileOptions, DType, GraphBuilder, Order, RunOptions};
+use indim::{
+    ArrayData, ArrayType, ArrayView, Buffer, CompileOptions, DType, GraphBuilder, Order, RunOptions,
+};
 use indim::{bf16, compile, row_major_strides};
 
 /// An array and its text.
@@ -28,7 +30,9 @@ fn cases() -> Vec<Case> {
         };
         let array_type = ArrayType::new(dtype.parse().unwrap(), shape(sizes));
         let length = array_type.shape.byte_count(array_type.dtype.size()).unwrap();
-        let elements = bytes(pattern).into_iter().cycle().take(length).collect();
+        let elements: Vec<u8> = bytes(pattern).into_iter().cycle().take(length).collect();
+        // The corpus is little-endian.
+        let elements = ArrayData::from_le_bytes(array_type.dtype, &elements).to_ne_bytes();
         let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
         Case { head: head.to_owned(), array_type, elements, text }
     };
@@ -41,7 +45,6 @@ fn buffer(array_type: ArrayType, elements: &[u8]) -> Buffer {
 }
 
 #[test]
-#[cfg(target_endian = "little")]
 fn arrays_are_printed_as_numpy_prints_them() {
     let cases = cases();
     let mut differences = Vec::new();

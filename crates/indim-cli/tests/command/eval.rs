@@ -59,8 +59,10 @@ fn output_files_read_back() {
     let path = folder.file("y.npy");
     let output = path.to_str().expect("UTF-8");
     assert_eq!(succeeds(&["eval", "x * 2", "x=f32[[1,2],[3,4]]", "-o", output]), "");
-    let elements = f32_bytes(&[2.0, 4.0, 6.0, 8.0]);
-    assert_eq!(fs::read(&path).expect("a file"), npy("<f4", false, "(2, 2)", &elements));
+    let elements = [2.0f32, 4.0, 6.0, 8.0].map(f32::to_ne_bytes).concat();
+    // Files are written in the machine's own order of bytes.
+    let descr = if cfg!(target_endian = "little") { "<f4" } else { ">f4" };
+    assert_eq!(fs::read(&path).expect("a file"), npy(descr, false, "(2, 2)", &elements));
     assert_eq!(succeeds(&["eval", "y", &format!("y={output}")]), "[[2. 4.]\n [6. 8.]]\n");
     assert_eq!(folder.names(), ["y.npy"]);
 }

@@ -45,7 +45,7 @@ fn run_examples(document: &str, least: usize) -> Folder {
         let entry = entry.expect("an entry");
         std::fs::copy(entry.path(), folder.file("data").join(entry.file_name())).expect("copied");
     }
-    let binaries = Path::new(env!("CARGO_BIN_EXE_indim")).parent().expect("a folder");
+    let binaries = crate::run::binary().parent().expect("a folder");
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap_or_default());
     let examples = examples(&text);
     assert!(examples.len() >= least, "{document} has examples");

@@ -3,12 +3,39 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
+/// The built binary. Where the machine that it was built for is emulated, `INDIM_TEST_RUNNER` names the
+/// emulator, and this is a script that starts it.
+pub(crate) fn binary() -> &'static Path {
+    static BINARY: OnceLock<(PathBuf, Option<TempDir>)> = OnceLock::new();
+    let built = Path::new(env!("CARGO_BIN_EXE_indim"));
+    let (binary, _) = BINARY.get_or_init(|| match std::env::var("INDIM_TEST_RUNNER") {
+        Ok(runner) => {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            (script(folder.path(), &runner, built), Some(folder))
+        }
+        Err(_) => (built.to_owned(), None),
+    });
+    binary
+}
+
+/// A script `indim` in `folder` that has `runner` run the binary.
+fn script(folder: &Path, runner: &str, binary: &Path) -> PathBuf {
+    let path = folder.join("indim");
+    let text = format!("#!/bin/sh\nexec {runner} '{}' \"$@\"\n", binary.display());
+    std::fs::write(&path, text).expect("the script is written");
+    #[cfg(unix)]
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("the script may be run");
+    path
+}
+
 /// The command, ready for arguments, with nothing on its standard input.
 pub(crate) fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_indim"));
+    let mut command = Command::new(binary());
     command.stdin(Stdio::null());
     command
 }

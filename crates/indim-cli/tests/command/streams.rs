@@ -119,7 +119,7 @@ fn a_full_disk_is_an_error() {
 fn a_closed_standard_input_is_no_panic() {
     for (script, code) in [("oracle <&-", 0), ("eval 1+1 <&-", 0), ("eval 1+1 >&- <&-", 0)] {
         let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", &format!("\"$0\" {script}"), env!("CARGO_BIN_EXE_indim")]);
+        shell.args(["-c", &format!("\"$0\" {script}")]).arg(crate::run::binary());
         let run = crate::run::finish(&mut shell);
         assert!(!run.stderr.contains("panicked"), "{script}: {}", run.stderr);
         assert_eq!(run.code, Some(code), "{script}: {}", run.stderr);

@@ -186,7 +186,7 @@ type Layout = (Vec<u8>, Vec<isize>, usize);
 fn strided(choices: &mut Choices<'_>, array: &Array, is_read_only: bool) -> Layout {
     let size = array.dtype().size() as isize;
     let shape = array.shape();
-    let dense = array.data().to_le_bytes();
+    let dense = array.data().to_ne_bytes();
     let mut order: Vec<usize> = (0..shape.rank()).collect();
     (1..order.len()).for_each(|last| order.swap(last, choices.below(last + 1)));
     let mut strides = vec![0; shape.rank()];
@@ -356,7 +356,7 @@ fn check_in_place(
             Some(place) => &memory[place],
             None => &apart[index],
         };
-        let (dense, size) = (output.data().to_le_bytes(), output.dtype().size());
+        let (dense, size) = (output.data().to_ne_bytes(), output.dtype().size());
         for (position, element) in dense.chunks(size).enumerate() {
             let place = (*first as isize + offset(position, output.shape(), strides)) as usize;
             assert_eq!(&bytes[place..place + size], element, "output {index} over {places:?}");

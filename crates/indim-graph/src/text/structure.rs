@@ -1,7 +1,7 @@
 //! Functions that are no operations of the table, most of which change shapes or element types: their
 //! arguments, and the nodes they become. The rest of elaboration is in `elaborate.rs`.
 
-use indim_shape::{RuleSet, Shape, TargetRule};
+use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
 use super::elaborate::{Elaborated, Elaborator};
 use super::error::{ExprError, ExprErrorKind, Span};
@@ -170,9 +170,9 @@ impl Call<'_> {
         });
         let (sizes, span) =
             given.expect("invariant: the parser refuses a call without its required attributes");
-        let size = |size: &i64| {
-            usize::try_from(*size)
-                .map_err(|_| ExprError::new(ExprErrorKind::NegativeSize { size: *size }, span))
+        let size = |size: &i64| match u64::try_from(*size) {
+            Ok(size) => Ok(saturating_size(size)),
+            Err(_) => Err(ExprError::new(ExprErrorKind::NegativeSize { size: *size }, span)),
         };
         sizes.iter().map(size).collect()
     }

@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use indim_cpu::row_major_strides;
 use indim_graph::{ArrayType, DType};
-use indim_shape::Shape;
+use indim_shape::{Shape, saturating_size};
 
 use super::descr::{from_descr, number_size};
 use super::error::FileErrorKind;
@@ -195,8 +195,9 @@ impl<'a> Parser<'a> {
         while !self.accept(b')') {
             let digits = core::str::from_utf8(self.word()).unwrap_or_default();
             // Python 2 wrote large sizes with an L.
-            let size = digits.strip_suffix('L').unwrap_or(digits).parse::<usize>();
-            sizes.push(size.map_err(|_| self.wrong("a size that is a non-negative integer"))?);
+            let size = digits.strip_suffix('L').unwrap_or(digits).parse::<u64>();
+            let size = size.map_err(|_| self.wrong("a size that is a non-negative integer"))?;
+            sizes.push(saturating_size(size));
             if !self.accept(b',') {
                 self.expect(b')', "`,` or `)`")?;
                 break;

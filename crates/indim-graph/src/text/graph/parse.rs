@@ -4,7 +4,7 @@
 use core::ops::Range;
 use std::collections::{HashMap, HashSet};
 
-use indim_shape::{AxisMap, Shape};
+use indim_shape::{AxisMap, Shape, saturating_size};
 
 use super::element::ElementText;
 use super::error::{ParseError, ParseErrorKind};
@@ -249,7 +249,8 @@ impl<'t> Parser<'t> {
 
     fn size(&mut self) -> Parsed<usize> {
         let (digits, span) = self.run(|c| c.is_ascii_digit(), "a number")?;
-        digits.parse().map_err(|_| self.error(ParseErrorKind::NumberTooLarge, span))
+        let size = digits.parse().map_err(|_| self.error(ParseErrorKind::NumberTooLarge, span))?;
+        Ok(saturating_size(size))
     }
 
     /// A text in quotes, with `\"`, `\\` and `\u{1f}` in it.

@@ -1,0 +1,270 @@
+//! `cargo xtask cross`: builds and tests for another machine, by emulation.
+//!
+//! What is tested everywhere: the rules, the graphs, the executor, the files, the command, the digests of
+//! every operation over special values, and a sample of the checksums of the functions.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{cargo_of, root};
+
+const USAGE: &str = "\
+cargo xtask cross [MACHINE...] [--bounded]
+  Builds and tests for aarch64, s390x, i686 or wasm32; without a machine for each that this one can build for.
+  `--bounded` leaves out the long tests: rules, digests and checksums are what another machine may change.";
+
+/// A machine that this one can act as.
+struct Machine {
+    name: &'static str,
+    target: &'static str,
+    /// The C compiler that links; none where the toolchain brings a linker.
+    linker: Option<&'static str>,
+    runner: Runner,
+    /// What Debian calls the linker, the libraries and the emulator.
+    packages: &'static str,
+}
+
+/// Who runs a program of the other machine.
+enum Runner {
+    /// QEMU's emulator of user programs, from a version on that computes correctly.
+    Emulator { program: &'static str, libraries: &'static str, least: (u32, u32) },
+    /// This processor, with the other machine's loader.
+    Native { loader: &'static str },
+    /// Node.js, for one module without imports.
+    Node,
+}
+
+const MACHINES: &[Machine] = &[
+    Machine {
+        name: "aarch64",
+        target: "aarch64-unknown-linux-gnu",
+        linker: Some("aarch64-linux-gnu-gcc"),
+        runner: Runner::Emulator {
+            program: "qemu-aarch64",
+            libraries: "/usr/aarch64-linux-gnu",
+            least: (7, 2),
+        },
+        packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user",
+    },
+    Machine {
+        name: "s390x",
+        target: "s390x-unknown-linux-gnu",
+        linker: Some("s390x-linux-gnu-gcc"),
+        // 7.2 multiplies floats of 32 bits into 64 wrongly, which looks like wrong asin, erfc and hypot.
+        runner: Runner::Emulator {
+            program: "qemu-s390x",
+            libraries: "/usr/s390x-linux-gnu",
+            least: (8, 1),
+        },
+        packages: "gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user",
+    },
+    Machine {
+        name: "i686",
+        target: "i686-unknown-linux-gnu",
+        linker: Some("i686-linux-gnu-gcc"),
+        runner: Runner::Native { loader: "/lib/ld-linux.so.2" },
+        packages: "gcc-i686-linux-gnu libc6-dev-i386-cross libc6-i386 lib32gcc-s1",
+    },
+    Machine {
+        name: "wasm32",
+        target: "wasm32-unknown-unknown",
+        linker: None,
+        runner: Runner::Node,
+        packages: "nodejs",
+    },
+];
+
+/// A compiler, and whether it must build the standard library for the target.
+struct Toolchain {
+    cargo: PathBuf,
+    rustc: Option<PathBuf>,
+    builds_std: bool,
+}
+
+/// Builds and tests for each machine that is asked for.
+pub(crate) fn cross(arguments: &[&str]) -> bool {
+    let (flags, names): (Vec<&str>, Vec<&str>) =
+        arguments.iter().partition(|argument| argument.starts_with('-'));
+    let unknown = names.iter().find(|&&name| machine(name).is_none());
+    if unknown.is_some() || flags.iter().any(|&flag| flag != "--bounded") {
+        eprintln!("{USAGE}");
+        return false;
+    }
+    let is_asked = |machine: &&Machine| names.is_empty() || names.contains(&machine.name);
+    // All are tried, whatever becomes of one.
+    let failed: Vec<&str> = (MACHINES.iter().filter(is_asked))
+        .filter(|machine| !test_on(machine, !flags.is_empty()))
+        .map(|machine| machine.name)
+        .collect();
+    failed.iter().for_each(|name| eprintln!("{name} FAILED, or something is missing for it"));
+    failed.is_empty()
+}
+
+/// The bounded tests on one machine, where this one has what they need; what is missing is said.
+pub(crate) fn test_if_possible(name: &str) -> bool {
+    let Some(machine) = machine(name) else { return false };
+    match missing(machine).as_slice() {
+        [] => test_on(machine, true),
+        missing => {
+            eprintln!("NOT TESTED: {name}, which needs {}", missing.join("; "));
+            true
+        }
+    }
+}
+
+fn machine(name: &str) -> Option<&'static Machine> {
+    MACHINES.iter().find(|machine| machine.name == name)
+}
+
+fn test_on(machine: &Machine, is_bounded: bool) -> bool {
+    let missing = missing(machine);
+    if !missing.is_empty() {
+        eprintln!("for {}, there is missing:", machine.name);
+        missing.iter().for_each(|what| eprintln!("  {what}"));
+        return false;
+    }
+    let Some(toolchain) = toolchain(machine) else { return false };
+    match machine.runner {
+        Runner::Node => build(machine, &toolchain) && run_module(machine),
+        _ => test(machine, &toolchain, is_bounded),
+    }
+}
+
+/// What must be installed before this machine can act as the other, in words.
+fn missing(machine: &Machine) -> Vec<String> {
+    let mut missing = Vec::new();
+    let mut need = |is_there: bool, what: String| {
+        if !is_there {
+            missing.push(what);
+        }
+    };
+    let target = machine.target;
+    need(
+        toolchain(machine).is_some(),
+        format!(
+            "the standard library for {target}: `rustup target add {target}`, or Debian's packages \
+             rustc-web cargo-web rust-web-src"
+        ),
+    );
+    let packages = machine.packages;
+    if let Some(linker) = machine.linker {
+        need(version(linker).is_some(), format!("{linker} (Debian: {packages})"));
+    }
+    match machine.runner {
+        Runner::Emulator { program, libraries, least } => {
+            let (major, minor) = least;
+            let found = version(program).as_deref().and_then(emulator_version);
+            need(
+                found.is_some_and(|found| found >= least),
+                format!(
+                    "{program} {major}.{minor} or later (Debian, or its backports: {packages})"
+                ),
+            );
+            need(Path::new(libraries).exists(), format!("{libraries} (Debian: {packages})"));
+        }
+        Runner::Native { loader } => {
+            need(Path::new(loader).exists(), format!("{loader} (Debian: {packages})"));
+        }
+        Runner::Node => need(version("node").is_some(), format!("node (Debian: {packages})")),
+    }
+    missing
+}
+
+/// What `PROGRAM --version` prints; `None` when there is no such program.
+fn version(program: &str) -> Option<String> {
+    let output = Command::new(program).arg("--version").stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// From `qemu-s390x version 10.0.2 (Debian ...)`.
+fn emulator_version(text: &str) -> Option<(u32, u32)> {
+    let number = text.split_whitespace().skip_while(|&word| word != "version").nth(1)?;
+    let mut parts = number.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
+}
+
+/// The first compiler that has the target's standard library, or else its source.
+fn toolchain(machine: &Machine) -> Option<Toolchain> {
+    let installed = (std::env::var_os("CARGO").map_or("cargo".into(), PathBuf::from), None);
+    let debian = (PathBuf::from("/usr/bin/cargo"), Some(PathBuf::from("/usr/bin/rustc")));
+    let found = [installed, debian].into_iter().filter_map(|(cargo, rustc)| {
+        let libraries = sysroot(rustc.as_deref())?.join("lib/rustlib");
+        let has_std = libraries.join(machine.target).join("lib").exists();
+        let has_source = libraries.join("src/rust/library/std/Cargo.toml").exists();
+        (has_std || has_source).then_some(Toolchain { cargo, rustc, builds_std: !has_std })
+    });
+    found.min_by_key(|toolchain| toolchain.builds_std)
+}
+
+fn sysroot(rustc: Option<&Path>) -> Option<PathBuf> {
+    let compiler = rustc.unwrap_or(Path::new("rustc"));
+    let output = Command::new(compiler).args(["--print", "sysroot"]).output().ok()?;
+    let path = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| PathBuf::from(path.trim()))
+}
+
+/// The tests of every crate that the machine could change, in the machine's own build folder.
+fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
+    const ALL: &[&str] = &["indim-shape", "indim-graph", "indim-cpu", "indim", "indim-cli"];
+    let packages: &[&str] = if is_bounded { &["indim-shape", "indim-graph"] } else { ALL };
+    let packages = packages.iter().flat_map(|&package| ["--package", package]);
+    let mut arguments = vec!["test", "--release", "--no-fail-fast", "--lib", "--bins", "--tests"];
+    arguments.extend(packages);
+    run_cargo(machine, toolchain, &arguments)
+}
+
+fn build(machine: &Machine, toolchain: &Toolchain) -> bool {
+    let example = ["build", "--release", "--package", "indim", "--example", "self_check"];
+    run_cargo(machine, toolchain, &example)
+}
+
+fn run_cargo(machine: &Machine, toolchain: &Toolchain, arguments: &[&str]) -> bool {
+    let mut arguments = [arguments, &["--target", machine.target]].concat();
+    if toolchain.builds_std {
+        arguments.push(match machine.runner {
+            Runner::Node => "-Zbuild-std=std,panic_abort",
+            _ => "-Zbuild-std",
+        });
+    }
+    let variables = variables(machine, toolchain);
+    let variables: Vec<(&str, &str)> =
+        variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    cargo_of(&toolchain.cargo, &arguments, &variables)
+}
+
+/// What tells cargo how to build, link and run for the machine.
+fn variables(machine: &Machine, toolchain: &Toolchain) -> Vec<(String, String)> {
+    let mut variables = vec![("CARGO_TARGET_DIR".to_owned(), "target/cross".to_owned())];
+    let mut set = |name: &str, value: &str| variables.push((name.to_owned(), value.to_owned()));
+    if let Some(rustc) = &toolchain.rustc {
+        set("RUSTC", &rustc.to_string_lossy());
+        set("RUSTDOC", &rustc.with_file_name("rustdoc").to_string_lossy());
+    }
+    if toolchain.builds_std {
+        // Building the standard library is an unstable flag, which the stable compiler accepts when told to.
+        set("RUSTC_BOOTSTRAP", "1");
+    }
+    let prefix = format!("CARGO_TARGET_{}", machine.target.to_uppercase().replace('-', "_"));
+    if let Some(linker) = machine.linker {
+        set(&format!("{prefix}_LINKER"), linker);
+    }
+    if let Runner::Emulator { program, libraries, .. } = machine.runner {
+        let runner = format!("{program} -L {libraries}");
+        set(&format!("{prefix}_RUNNER"), &runner);
+        // For tests that start the command themselves.
+        set("INDIM_TEST_RUNNER", &runner);
+    }
+    variables
+}
+
+/// Runs the module that checks itself; a check that fails traps.
+fn run_module(machine: &Machine) -> bool {
+    const SCRIPT: &str = "\
+        const bytes = require('fs').readFileSync(process.argv[1]);\
+        WebAssembly.instantiate(bytes, {}).then(({ instance }) => instance.exports.main(0, 0))\
+        .then(code => { process.exitCode = code; })";
+    let module = format!("target/cross/{}/release/examples/self_check.wasm", machine.target);
+    eprintln!("+ node self_check.wasm");
+    let status = Command::new("node").args(["-e", SCRIPT, &module]).current_dir(root()).status();
+    status.is_ok_and(|status| status.success())
+}
