@@ -193,10 +193,13 @@ impl Buffer {
 struct Line;
 
 fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
-    if bytes >= pages::MINIMUM_BYTES {
-        let mut pages = Pages::new(bytes)?;
-        return Some((NonNull::new(pages.first())?, Memory::Pages { _pages: pages }));
+    if bytes >= pages::MINIMUM_BYTES
+        && let Some(mut pages) = Pages::new(bytes)
+        && let Some(first) = NonNull::new(pages.first())
+    {
+        return Some((first, Memory::Pages { _pages: pages }));
     }
+    // Small, or on a machine that cannot map memory, as WebAssembly.
     let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
     let first = match bytes {
         0 => NonNull::<Line>::dangling().cast(),
