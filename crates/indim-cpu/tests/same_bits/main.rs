@@ -27,10 +27,10 @@ impl Cell {
     fn new(
         name: String,
         arguments: Vec<Array>,
-        node: impl for<'b> Fn(&'b GraphBuilder, &[Value<'b>]) -> Value<'b>,
+        node: impl Fn(&GraphBuilder, &[Value]) -> Value,
     ) -> Self {
         let b = GraphBuilder::new();
-        let parameters: Vec<Value<'_>> = arguments
+        let parameters: Vec<Value> = arguments
             .iter()
             .enumerate()
             .map(|(index, argument)| {
@@ -52,7 +52,7 @@ impl Cell {
 
     fn of_conversion(from: DType, to: DType) -> Self {
         Cell::new(format!("convert {from} {to}"), values::combined(&[from]), |b, operands| {
-            b.convert(operands[0], to).unwrap()
+            b.convert(&operands[0], to).unwrap()
         })
     }
 
