@@ -3,7 +3,9 @@
 //! A list, tuple or dict that holds arrays is handed to the function as a container of tracing values.
 //! One of numbers alone is an array, as it is to NumPy.
 
+use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
@@ -153,6 +155,20 @@ impl<'py> Argument<'py> {
         })
     }
 
+    /// Reads the element types anew, once all arguments are there.
+    ///
+    /// # Errors
+    /// As [`Operand::settle`].
+    pub(crate) fn settle(&mut self) -> PyResult<()> {
+        match self {
+            Argument::Operand(operand) => operand.settle(),
+            Argument::Static { .. } => Ok(()),
+            Argument::Container(container) => {
+                container.items.iter_mut().try_for_each(Argument::settle)
+            }
+        }
+    }
+
     /// Adds the arrays to `operands`, in the order in which the tracer makes parameters of them.
     pub(crate) fn into_arrays(self, operands: &mut Vec<Operand<'py>>) {
         match self {
@@ -162,6 +178,21 @@ impl<'py> Argument<'py> {
                 for item in items {
                     item.into_arrays(operands);
                 }
+            }
+        }
+    }
+}
+
+impl ArgumentType {
+    /// Shows the collector of cycles what is held.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            ArgumentType::Operand(_) => Ok(()),
+            ArgumentType::Static(key) => visit.call(key),
+            ArgumentType::Container { class, keys, items } => {
+                visit.call(class)?;
+                keys.iter().try_for_each(|key| visit.call(key))?;
+                items.iter().try_for_each(|item| item.traverse(visit))
             }
         }
     }

@@ -105,6 +105,7 @@ impl<'a, 'py> Names<'a, 'py> {
                 None => return Err(self.unknown_name(py, cached, &operands)),
             }
         }
+        operands.iter_mut().try_for_each(Operand::settle)?;
         Ok(operands)
     }
 
@@ -173,7 +174,7 @@ fn remember(
     casting: Casting,
 ) -> PyResult<()> {
     let out = out.map(PyWeakrefReference::new).transpose()?.map(Bound::unbind);
-    LAST.with_borrow_mut(|last| {
+    let before = LAST.with_borrow_mut(|last| {
         let is_same = last.as_ref().is_some_and(|last| {
             Arc::ptr_eq(&last.program, &program)
                 && last.out.is_none()
@@ -181,10 +182,10 @@ fn remember(
                 && last.order == order
                 && last.casting == casting
         });
-        if !is_same {
-            *last = Some(Arc::new(Last { program, out, order, casting }));
-        }
+        if is_same { None } else { last.replace(Arc::new(Last { program, out, order, casting })) }
     });
+    // Dropping objects may run Python code that evaluates, so it is done when nothing is borrowed.
+    drop(before);
     Ok(())
 }
 

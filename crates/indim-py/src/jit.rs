@@ -7,11 +7,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim::{ArrayType, Order};
+use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::argument::{Argument, ArgumentType, Described};
+use crate::captured::{Place, Surroundings};
 use crate::casting::Casting;
 use crate::error::program_error;
 use crate::evaluate::output_array;
@@ -41,12 +44,20 @@ struct Trace {
     arguments: Vec<ArgumentType>,
     has_used_sizes: bool,
     captured: Vec<Py<PyAny>>,
-    program: CachedProgram,
+    /// What the function may have read beside its arguments.
+    surroundings: Surroundings,
+    program: Arc<CachedProgram>,
     structure: Structure,
 }
 
+/// What `indim/_tracing.py` says of a function: how it returns, the keys if that is a dict, the names of
+/// the results, and the places outside of its arguments that it may have read.
+type Traced<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<Place<'py>>);
+
 /// A Python function that is compiled for the types and ranks it is called with.
-#[pyclass(frozen, dict, weakref, subclass, module = "indim._indim", name = "CompiledFunction")]
+///
+/// The class in `indim/_jit.py` adds the dict, whose contents the collector of cycles can then see.
+#[pyclass(frozen, subclass, module = "indim._indim", name = "CompiledFunction")]
 pub(crate) struct CompiledFunction {
     function: Py<PyAny>,
     names: Vec<String>,
@@ -94,42 +105,62 @@ impl CompiledFunction {
                 arguments.push(Argument::of_arrays(&object, self.name(position))?);
             }
         }
+        arguments.iter_mut().try_for_each(Argument::settle)?;
         Ok(arguments)
     }
 
-    /// The trace for these arguments, made now if there is none.
+    /// The trace for these arguments, made now if there is none, or if what the function reads beside them
+    /// has changed since.
     fn trace(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Arc<Trace>> {
         // Comparing static arguments calls Python code, which the lock must not be held for.
         let known: Vec<Arc<Trace>> = self.traces().clone();
-        'traces: for trace in known.into_iter().rev() {
-            if trace.arguments.len() != arguments.len() {
+        let mut stale = None;
+        for trace in known.iter().rev() {
+            if !trace.is_for(arguments)? {
                 continue;
             }
-            for (argument, expected) in arguments.iter().zip(&trace.arguments) {
-                if !argument.is_of(expected, trace.has_used_sizes)? {
-                    continue 'traces;
-                }
+            if trace.surroundings.are_unchanged(py)? {
+                return Ok(Arc::clone(trace));
             }
-            return Ok(trace);
+            stale = Some(trace);
+            break;
         }
-        let trace = Arc::new(self.record(py, arguments)?);
-        let mut traces = self.traces();
-        if traces.len() >= MOST_TRACES {
-            traces.remove(0);
-        }
-        traces.push(Arc::clone(&trace));
+        let trace = Arc::new(self.record(py, arguments, stale)?);
+        let gone = self.keep(&trace, stale);
+        // Dropping objects may run Python code that calls this function, so it is done without the lock.
+        drop(gone);
         Ok(trace)
     }
 
-    /// Runs the function on tracing values.
-    fn record(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Trace> {
+    /// Adds a trace, in the place of one that no longer holds; returns what is kept no longer.
+    fn keep(&self, trace: &Arc<Trace>, stale: Option<&Arc<Trace>>) -> Option<Arc<Trace>> {
+        let mut traces = self.traces();
+        let place =
+            traces.iter().position(|kept| stale.is_some_and(|stale| Arc::ptr_eq(kept, stale)));
+        let gone = match place {
+            Some(place) => Some(traces.remove(place)),
+            None if traces.len() >= MOST_TRACES => Some(traces.remove(0)),
+            None => None,
+        };
+        traces.push(Arc::clone(trace));
+        gone
+    }
+
+    /// Runs the function on tracing values. What was compiled for a `stale` trace is kept if the new one
+    /// has the same operations.
+    fn record(
+        &self,
+        py: Python<'_>,
+        arguments: &[Argument<'_>],
+        stale: Option<&Arc<Trace>>,
+    ) -> PyResult<Trace> {
         let recorder = Bound::new(py, Recorder::default())?;
         let mut values: Vec<Described<'_>> = Vec::new();
         for (position, argument) in arguments.iter().enumerate() {
             values.push(argument.described(py, self.name(position).to_owned())?);
         }
         let traced = self.trace.bind(py).call1((&self.function, &recorder, values))?;
-        let (kind, keys, outputs): (String, Vec<Py<PyAny>>, Vec<String>) = traced.extract()?;
+        let (kind, keys, outputs, places): Traced<'_> = traced.extract()?;
         let structure = match kind.as_str() {
             "tuple" => Structure::Tuple,
             "list" => Structure::List,
@@ -137,11 +168,17 @@ impl CompiledFunction {
             _ => Structure::Single,
         };
         let recorded = recorder.get().take(outputs);
+        let known = stale.filter(|stale| stale.program.program.is_same(&recorded.program));
+        let program = match known {
+            Some(stale) => Arc::clone(&stale.program),
+            None => Arc::new(CachedProgram::new(py, recorded.program)),
+        };
         Ok(Trace {
             arguments: arguments.iter().map(Argument::argument_type).collect(),
             has_used_sizes: recorded.has_used_sizes,
             captured: recorded.captured,
-            program: CachedProgram::new(py, recorded.program),
+            surroundings: Surroundings::new(py, places)?,
+            program,
             structure,
         })
     }
@@ -164,6 +201,26 @@ fn is_returned(
 }
 
 impl Trace {
+    /// Whether it was made for arguments like these.
+    fn is_for(&self, arguments: &[Argument<'_>]) -> PyResult<bool> {
+        if self.arguments.len() != arguments.len() {
+            return Ok(false);
+        }
+        for (argument, expected) in arguments.iter().zip(&self.arguments) {
+            if !argument.is_of(expected, self.has_used_sizes)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Shows the collector of cycles what is held.
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.arguments.iter().try_for_each(|argument| argument.traverse(visit))?;
+        self.captured.iter().try_for_each(|object| visit.call(object))?;
+        self.surroundings.traverse(visit)
+    }
+
     /// The operands of the program: arrays among the arguments, then captured ones.
     fn operands<'py>(
         &self,
@@ -344,7 +401,14 @@ impl CompiledFunction {
         explain_program(py, &trace.program.program, &types).map(Some)
     }
 
-    /// How many combinations of types and ranks the function has been run for.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        [&self.function, &self.bind, &self.trace].into_iter().try_for_each(|o| visit.call(o))?;
+        // Who holds the lock uses the traces; what is not shown is not collected.
+        let Ok(traces) = self.traces.try_lock() else { return Ok(()) };
+        traces.iter().try_for_each(|trace| trace.traverse(&visit))
+    }
+
+    /// How many combinations of types and ranks the function is compiled for.
     #[getter]
     fn trace_count(&self) -> usize {
         self.traces().len()

@@ -7,6 +7,7 @@
 #![warn(clippy::unwrap_used)]
 
 mod argument;
+mod captured;
 mod casting;
 mod error;
 mod evaluate;
@@ -50,6 +51,8 @@ mod _indim {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // So that no fork finds its first use, which others wait for, under way.
+        indim::Level::detect();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

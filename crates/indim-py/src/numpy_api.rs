@@ -8,7 +8,7 @@ use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 
 use indim::{ArrayType, ArrayView, ArrayViewMut, Buffer, DType};
-use pyo3::exceptions::{PyImportError, PyMemoryError, PyTypeError};
+use pyo3::exceptions::{PyImportError, PyMemoryError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -164,7 +164,21 @@ fn number_of_dtype(dtype: DType, api: &Api) -> Option<c_int> {
     (0..24).find(|&number| dtype_of_number(number, api) == Some(dtype))
 }
 
-/// A NumPy array, with its fields at hand.
+/// The element type of an array now; `None` where the machine does not compute in it.
+///
+/// # Safety
+/// `array` is a NumPy array, and the thread is attached.
+unsafe fn current_dtype(array: *mut ffi::PyObject, api: &Api) -> Option<DType> {
+    // SAFETY: an array's element type is never null.
+    let element_type = unsafe { &*(*array.cast::<RawArray>()).element_type };
+    let foreign = if cfg!(target_endian = "little") { b'>' } else { b'<' } as c_char;
+    dtype_of_number(element_type.number, api).filter(|_| element_type.byte_order != foreign)
+}
+
+/// A NumPy array, and the element type it had when it was read.
+///
+/// Python code can change type, sizes, strides and memory of an array in place. So what a run depends on is
+/// read at once, by `view` and `view_mut`, and no Python code runs between that and the run.
 #[derive(Clone)]
 pub(crate) struct NumpyArray<'py> {
     object: Bound<'py, PyAny>,
@@ -193,15 +207,32 @@ impl<'py> NumpyArray<'py> {
         if !is_array {
             return Ok(Recognised::Other);
         }
-        // SAFETY: an array's element type is never null.
-        let element_type = unsafe { &*(*object.as_ptr().cast::<RawArray>()).element_type };
-        let is_native = element_type.byte_order
-            != if cfg!(target_endian = "little") { b'>' } else { b'<' } as c_char;
-        match dtype_of_number(element_type.number, api) {
-            Some(dtype) if is_native => {
-                Ok(Recognised::Array(NumpyArray { object: object.clone(), dtype }))
-            }
-            _ => Ok(Recognised::Foreign),
+        // SAFETY: it is an array; the thread is attached.
+        Ok(match unsafe { current_dtype(object.as_ptr(), api) } {
+            Some(dtype) => Recognised::Array(NumpyArray { object: object.clone(), dtype }),
+            None => Recognised::Foreign,
+        })
+    }
+
+    /// Reads the element type anew.
+    ///
+    /// # Errors
+    /// When it has become one that the machine does not compute in.
+    pub(crate) fn read_again(&mut self) -> PyResult<()> {
+        let api = api(self.object.py())?;
+        // SAFETY: it is an array; the thread is attached.
+        let dtype = unsafe { current_dtype(self.object.as_ptr(), api) };
+        self.dtype = dtype.ok_or_else(has_changed)?;
+        Ok(())
+    }
+
+    /// Refuses an array whose element type is no longer the one that was read.
+    fn check_dtype(&self) -> PyResult<()> {
+        let api = api(self.object.py())?;
+        // SAFETY: it is an array; the thread is attached.
+        match unsafe { current_dtype(self.object.as_ptr(), api) } {
+            Some(dtype) if dtype == self.dtype => Ok(()),
+            _ => Err(has_changed()),
         }
     }
 
@@ -316,7 +347,11 @@ impl<'py> NumpyArray<'py> {
     }
 
     /// The memory for reading; truth values as bytes, of which NumPy lets there be other than 0 and 1.
-    pub(crate) fn view(&self) -> ArrayView<'_> {
+    ///
+    /// # Errors
+    /// When the element type is no longer the one that was read.
+    pub(crate) fn view(&self) -> PyResult<ArrayView<'_>> {
+        self.check_dtype()?;
         let mut stored = self.array_type();
         if stored.dtype == DType::Bool {
             stored.dtype = DType::U8;
@@ -324,14 +359,15 @@ impl<'py> NumpyArray<'py> {
         // SAFETY: NumPy vouches that every element lies in memory that lives as long as the array,
         // which we hold; NumPy refuses to resize an array with another reference. Writers on other
         // threads are the user's to order, as with every NumPy function that releases the GIL.
-        unsafe { ArrayView::from_raw(stored, self.strides().to_vec(), self.first()) }
+        Ok(unsafe { ArrayView::from_raw(stored, self.strides().to_vec(), self.first()) })
     }
 
     /// The memory for writing.
     ///
     /// # Errors
-    /// When the array is read-only.
+    /// When the array is read-only, or its element type is no longer the one that was read.
     pub(crate) fn view_mut(&self) -> PyResult<ArrayViewMut<'_>> {
+        self.check_dtype()?;
         if !self.is_writeable() {
             return Err(pyo3::exceptions::PyValueError::new_err("`out` is read-only"));
         }
@@ -341,6 +377,12 @@ impl<'py> NumpyArray<'py> {
             ArrayViewMut::from_raw(self.array_type(), self.strides().to_vec(), self.first())
         })
     }
+}
+
+fn has_changed() -> PyErr {
+    PyRuntimeError::new_err(
+        "the element type of an array was changed while the operands of the call were read",
+    )
 }
 
 /// The names of the Python code that called us; nothing where none did.

@@ -47,6 +47,18 @@ impl<'py> Operand<'py> {
         }
     }
 
+    /// Reads the element type anew, once all operands of a call are there: finding and converting one may run
+    /// Python code that changes another.
+    ///
+    /// # Errors
+    /// When an array has become one of an element type that the machine does not compute in.
+    pub(crate) fn settle(&mut self) -> PyResult<()> {
+        match self {
+            Operand::Array(array) => array.read_again(),
+            Operand::Number(_) => Ok(()),
+        }
+    }
+
     /// What has to be compiled for this operand.
     pub(crate) fn operand_type(&self) -> OperandType {
         match self {

@@ -90,6 +90,17 @@ impl Program {
         Ok(Program { parameters, steps: vec![step], outputs: vec!["result".to_owned()] })
     }
 
+    /// Whether another has the same operations on the same parameters.
+    pub(crate) fn is_same(&self, other: &Program) -> bool {
+        let is_same = |x: &Step, y: &Step| {
+            x.name == y.name && x.rule == y.rule && x.expression.text() == y.expression.text()
+        };
+        self.parameters == other.parameters
+            && self.outputs == other.outputs
+            && self.steps.len() == other.steps.len()
+            && self.steps.iter().zip(&other.steps).all(|(x, y)| is_same(x, y))
+    }
+
     /// The graph for operands of these types, one for each parameter.
     ///
     /// `as_stored` makes it fit for NumPy's memory, whose bool arrays may hold any byte: they are read

@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use indim::{ArrayType, Binding, GraphBuilder};
+use indim::{ArrayType, Binding, GraphBuilder, RuleSet};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::error::{graph_error, program_error};
+use crate::error::program_error;
 use crate::operand::Operand;
 use crate::program::{Program, ProgramError, Step};
 use crate::rule::Rule;
@@ -86,6 +86,8 @@ impl Recorder {
         }
         recording.program.parameters.push(name.clone());
         recording.types.insert(name.clone(), array_type.clone());
+        // Making objects may run Python code that traces.
+        drop(recording);
         described(py, name, &array_type)
     }
 
@@ -99,22 +101,15 @@ impl Recorder {
     /// Records one operation: `text` over the names of earlier values.
     fn step<'py>(&self, py: Python<'py>, text: &str, rule: &str) -> PyResult<Described<'py>> {
         let rule = Rule::parse(rule)?.rule_set();
-        let mut recording = self.recording();
-        let index = recording.program.steps.len();
-        if index == MOST_STEPS {
-            return Err(PyValueError::new_err(format!(
-                "a function has at most {MOST_STEPS} steps"
-            )));
+        // Errors and results are objects, whose making may run Python code that traces: without the lock.
+        let added = self.recording().step(text, rule);
+        match added {
+            Some(Ok((name, array_type))) => described(py, name, &array_type),
+            Some(Err(error)) => Err(program_error(py, &error)),
+            None => {
+                Err(PyValueError::new_err(format!("a function has at most {MOST_STEPS} steps")))
+            }
         }
-        let mut name = format!("_{index}");
-        while recording.types.contains_key(&name) {
-            name.push('_');
-        }
-        let step = Step::parse(&name, text, rule).map_err(|error| program_error(py, &error))?;
-        let array_type = result_type(py, &step, &recording.types)?;
-        recording.types.insert(name.clone(), array_type.clone());
-        recording.program.steps.push(step);
-        described(py, name, &array_type)
     }
 
     /// Says that the function looks at sizes.
@@ -123,24 +118,44 @@ impl Recorder {
     }
 }
 
+impl Recording {
+    /// Adds a step, checked; returns its name and type. `None` when there are too many.
+    fn step(
+        &mut self,
+        text: &str,
+        rule: Option<RuleSet>,
+    ) -> Option<Result<(String, ArrayType), ProgramError>> {
+        let index = self.program.steps.len();
+        if index == MOST_STEPS {
+            return None;
+        }
+        let mut name = format!("_{index}");
+        while self.types.contains_key(&name) {
+            name.push('_');
+        }
+        let checked = || {
+            let step = Step::parse(&name, text, rule)?;
+            let array_type = result_type(&step, &self.types)?;
+            Ok((step, array_type))
+        };
+        Some(checked().map(|(step, array_type)| {
+            self.types.insert(name.clone(), array_type.clone());
+            self.program.steps.push(step);
+            (name, array_type)
+        }))
+    }
+}
+
 /// The type of a step over values of these types; checks it.
-fn result_type(
-    py: Python<'_>,
-    step: &Step,
-    types: &HashMap<String, ArrayType>,
-) -> PyResult<ArrayType> {
+fn result_type(step: &Step, types: &HashMap<String, ArrayType>) -> Result<ArrayType, ProgramError> {
     let b = GraphBuilder::new();
     let mut values = HashMap::new();
     let constants = ["pi", "inf", "nan"].into_iter().filter(|name| step.expression.mentions(name));
     for name in step.expression.names().into_iter().chain(constants) {
         if let Some(array_type) = types.get(name) {
-            let value = b
-                .parameter(name, array_type.dtype, array_type.shape.clone())
-                .map_err(|error| graph_error(py, &error))?;
+            let value = b.parameter(name, array_type.dtype, array_type.shape.clone())?;
             values.insert(name, Binding::Array(value));
         }
     }
-    let build =
-        || -> Result<ArrayType, ProgramError> { Ok(step.build(&b, &values)?.array_type()?) };
-    build().map_err(|error| program_error(py, &error))
+    Ok(step.build(&b, &values)?.array_type()?)
 }

@@ -38,7 +38,9 @@ pub(crate) fn run<'py>(
             Operand::Number(_) => None,
         })
         .collect();
-    let views: Vec<ArrayView<'_>> = inputs.iter().map(|array| array.view()).collect();
+    // From here on no Python code runs, which could change an array: only memory is asked for.
+    let views: Vec<ArrayView<'_>> =
+        inputs.iter().map(|array| array.view()).collect::<PyResult<_>>()?;
     let given = |index: usize| outputs.get(index).cloned().flatten();
     let types = compiled.executable.outputs();
     let outputs: Vec<NumpyArray<'py>> = match (0..types.len()).map(given).collect() {

@@ -5,6 +5,7 @@ import itertools
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
@@ -127,6 +128,59 @@ def test_other_arrays_are_used_where_they_are(protocol, is_writeable):
     assert np.shares_memory(as_array(value, "value"), base)
     np.testing.assert_array_equal(indim.evaluate("value + 1"), x + 1)
     np.testing.assert_array_equal(indim.jit(lambda value: value * 2)(value), x * 2)
+
+
+class Changing:
+    """An array whose conversion changes another in place."""
+
+    def __init__(self, array, dtype):
+        self.array, self.dtype = array, dtype
+
+    def __array__(self, dtype=None, copy=None):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.array.dtype = self.dtype
+        return np.ones(1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, y: indim.evaluate("x + y", {"x": x, "y": y}),
+        lambda x, y: indim.jit(lambda x, y: x + y)(x, y),
+        lambda x, y: indim.add(x, y),
+    ],
+)
+def test_operands_are_read_after_all_are_converted(call):
+    # Read as what it was, the memory would be left by far.
+    x = np.zeros(4, np.complex128)
+    result = call(x, Changing(x, np.int8))
+    assert result.dtype == np.float64 and result.tolist() == [1.0] * 64
+    with pytest.raises((TypeError, RuntimeError), match="type|changed"):
+        call(x, Changing(x, "M8[s]"))
+
+
+def test_an_operand_that_changes_later_is_refused():
+    f = indim.jit(lambda x: (x, x))
+    for dtype, error in [(np.int8, ValueError), (">f8", RuntimeError), (np.int64, RuntimeError)]:
+        x, out = np.zeros(4), np.zeros(4)
+        with pytest.raises(error):
+            f(x, out=Outputs(x, dtype, out))
+        with pytest.raises(error):
+            f(np.zeros(4), out=Outputs(out, dtype, out))
+
+
+class Outputs(Changing):
+    """Two arrays to write to, between which `array` is changed."""
+
+    def __init__(self, array, dtype, out):
+        super().__init__(array, dtype)
+        self.out = out
+
+    def __iter__(self):
+        yield self.out
+        self.__array__()
+        yield np.zeros(4)
 
 
 def test_buffers_of_python():

@@ -1,9 +1,11 @@
 """``jit``: tracing, its operations, and what a compiled function can do."""
 
+import gc
 import pickle
 import subprocess
 import sys
 import textwrap
+import weakref
 
 import numpy as np
 import pytest
@@ -169,6 +171,18 @@ def test_out_of_one_and_of_several(x):
     assert h(x, out=named) is named and named["y"][0, 0] == x[0, 0] * 3
 
 
+def test_outputs_may_lie_between_one_another(x):
+    f = indim.jit(lambda x: (x + 1, x * 2))
+    for shape, parts in [((2, 3, 2), lambda o: (o[..., 0], o[..., 1])), ((2, 6), lambda o: (o[:, ::2], o[:, 1::2]))]:
+        both = np.zeros(shape)
+        f(x, out=parts(both))
+        for part, expected in zip(parts(both), (x + 1, x * 2)):
+            np.testing.assert_array_equal(part, expected)
+    overlapping = np.zeros((2, 7))
+    with pytest.raises(ValueError, match="outputs 0 and 1 share memory"):
+        f(x, out=(overlapping[:, :6:2], overlapping[:, 2::2][:, :3]))
+
+
 def test_static_arguments_are_passed_as_they_are(x):
     @indim.jit(static=("kind", "n"))
     def f(x, kind, n=1):
@@ -181,6 +195,40 @@ def test_static_arguments_are_passed_as_they_are(x):
     assert f.trace_count == 4
     with pytest.raises(TypeError, match="static='m'"):
         indim.jit(lambda x: x, static="m")
+
+
+def test_objects_may_call_the_function_when_they_go():
+    program = """
+        import numpy as np
+        import indim
+
+        class Key:
+            def __del__(self):
+                f(np.ones(2), None)
+
+        f = indim.jit(lambda x, key: x + 1, static="key")
+        for _ in range(200):
+            f(np.ones(2), Key())
+        print("done")
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=100
+    )
+    assert ran.stdout == "done\n", ran.stderr
+
+
+def test_compiled_functions_that_hold_themselves_are_collected():
+    class Model:
+        def __init__(self):
+            self.double = indim.jit(lambda x: x * self.factor)
+            self.factor = 2.0
+
+    model = Model()
+    assert model.double(np.ones(1)).tolist() == [2.0]
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
 
 
 def test_defaults_keywords_and_the_rest(x):

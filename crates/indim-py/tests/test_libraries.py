@@ -13,11 +13,68 @@ def test_columns_of_pandas_are_operands():
     a, b, c = frame["a"], frame["b"], frame.c
     np.testing.assert_array_equal(indim.evaluate("where(c, a * b, -1)"), [4.0, -1.0, 18.0])
     np.testing.assert_array_equal(indim.evaluate("a + b", frame), [5.0, 7.0, 9.0])
-    np.testing.assert_array_equal(indim.evaluate("frame * 2", frame=frame[["a"]]), [[2.0], [4.0], [6.0]])
+    np.testing.assert_array_equal(indim.evaluate("frame * 2", frame=frame[["a"]].to_numpy()), [[2.0], [4.0], [6.0]])
+    np.testing.assert_array_equal(indim.evaluate("table * 2", table=pd.DataFrame([[1.0, 2.0]])), [[2.0, 4.0]])
     f = indim.jit(lambda x, y: x + y)
     np.testing.assert_array_equal(f(a, b), [5.0, 7.0, 9.0])
     with pytest.raises(TypeError, match="`text`"):
         indim.evaluate("text + 1", text=pd.Series(["x", "y"]))
+
+
+def refused(value, advice):
+    """Expressions, compiled functions and operations refuse `value`, and say what to call."""
+    calls = (
+        lambda: indim.evaluate("value + 1", value=value),
+        lambda: indim.jit(lambda value: value + 1)(value),
+        lambda: indim.jit(lambda x: indim.add(x, value))(np.ones(3)),
+        lambda: indim.add(1.0, value),
+    )
+    for call in calls:
+        with pytest.raises(TypeError, match=advice):
+            call()
+
+
+def test_labels_of_pandas_are_not_lost_without_a_word():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})
+    refused(frame, r"to_numpy\(\)")
+    # In another order, the same labels would meet others.
+    refused(frame["a"][::-1], r"to_numpy\(\)")
+    refused(frame["a"][frame["a"] > 1], r"to_numpy\(\)")
+    refused(pd.Series([1.0, 2.0], index=["x", "y"]), r"to_numpy\(\)")
+    assert indim.evaluate("index + 1", index=frame["a"][::-1].index).tolist() == [3, 2, 1]
+    assert indim.evaluate("a * 2", a=frame["a"].array).tolist() == [2, 4, 6]
+
+
+def test_arrays_of_dask_and_xarray_are_not_loaded_without_a_word():
+    da = pytest.importorskip("dask.array")
+    chunked = da.ones((4, 3), chunks=2)
+    refused(chunked, "map_blocks")
+    np.testing.assert_array_equal(chunked.map_blocks(indim.jit(lambda x: x + 1)).compute(), np.full((4, 3), 2))
+    xr = pytest.importorskip("xarray")
+    labelled = xr.DataArray(np.ones((2, 3)), dims=("x", "y"), coords={"x": [10, 20]})
+    refused(labelled, r"apply_ufunc.*\.values")
+    added = xr.apply_ufunc(indim.jit(lambda x: x + 1), labelled)
+    assert added.dims == ("x", "y") and float(added.sum()) == 12
+
+
+def test_stored_arrays_are_not_loaded_without_a_word(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        stored = file.create_dataset("x", data=np.ones((4, 3)))
+        refused(stored, r"\[\.\.\.\]")
+        assert indim.evaluate("x + 1", x=stored[...]).sum() == 24
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.array(np.ones((4, 3)), chunks=(2, 3))
+    refused(stored, r"\[\.\.\.\]")
+
+    class Chunked:
+        chunks = (2, 2)
+
+        def __array__(self, dtype=None, copy=None):
+            raise AssertionError("it is loaded")
+
+    refused(Chunked(), r"\[\.\.\.\]")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 
+from . import _foreign
+
 #: NumPy's names of the element types.
 NUMPY_NAMES = {
     "bool": "bool",
@@ -63,15 +65,23 @@ def indim_name(dtype):
 
 
 def as_array(value, name):
-    """``value`` as an array in native byte order, without a copy where its protocols allow it."""
+    """``value`` as an array in native byte order, without a copy where its protocols allow it.
+
+    What is no plain array in memory is refused: see ``_foreign.py``.
+    """
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"`{name}` is a masked array; compute on `{name}.data`, or on `{name}.filled(...)`")
     if isinstance(value, np.ndarray):
-        array = value
-    elif hasattr(value, "__dlpack__") and not any(hasattr(value, p) for p in _ARRAY_PROTOCOLS):
+        return _native(value, value, name)
+    _foreign.refuse(value, name)
+    if hasattr(value, "__dlpack__") and not any(hasattr(value, p) for p in _ARRAY_PROTOCOLS):
         array = np.from_dlpack(value)
     else:
         array = np.asarray(value)
+    return _native(array, value, name)
+
+
+def _native(array, value, name):
     if array.dtype.name not in _INDIM_NAMES:
         kind = "an object" if array.dtype == object else f"an array of {array.dtype}"
         raise TypeError(f"`{name}` is {kind} ({type(value).__name__}); indim computes with numbers and bool")

@@ -12,7 +12,7 @@ import operator
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _captured
 from ._errors import ExprError
 from ._statics import frozen
 
@@ -565,17 +565,35 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 
 def trace(function, recorder, arguments):
-    """Runs ``function``; returns how it returns, its keys if that is a dict, and the names of the results.
+    """Runs ``function``; returns how it returns, its keys if that is a dict, the names of the results, and the
+    places outside of its arguments that it may have read.
 
     Called by the compiled part with ``(name, kind, object, items)`` for each argument.
     """
     recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
+    around = getattr(function, _ADAPTED, function), _static_objects(arguments)
+    before = _captured.places(*around)
     try:
         result = function(*(_value(recording, *argument) for argument in arguments))
+        captured = _captured.unchanged(before, _captured.places(*around))
         kind, keys, results = _flatten(result)
-        return kind, keys, [_result_name(recording, value) for value in results]
+        return kind, keys, [_result_name(recording, value) for value in results], captured
     finally:
         recording.is_over = True
+
+
+def _static_objects(arguments):
+    """The objects that are passed as they are, and those in lists, tuples and dicts, of which copies are passed."""
+    pending, objects = [given for _, kind, given, _ in arguments if kind == "static"], []
+    while pending:
+        value = pending.pop()
+        if type(value) in (list, tuple):
+            pending.extend(value)
+        elif type(value) is dict:
+            pending.extend(value.values())
+        else:
+            objects.append(value)
+    return objects
 
 
 def _value(recording, name, kind, given, items):
@@ -626,6 +644,10 @@ def _result_name(recording, value):
     return recorder.capture("captured", _arrays.as_array(value, "result"))[0]
 
 
+#: Where a function that was made for calls by position keeps the one that it calls.
+_ADAPTED = "_indim_adapted"
+
+
 def binder(function, name):
     """The names of the parameters, whether arguments always have to be bound, how, and what to call then."""
     signature = _signature(function, name)
@@ -650,6 +672,7 @@ def binder(function, name):
         return function(*values[:count], **dict(zip(keyword_only, values[count:])))
 
     call.__qualname__ = name
+    setattr(call, _ADAPTED, function)
     names = [parameter.name for parameter in parameters]
     return names, has_rest or bool(keyword_only), bind, call if keyword_only else function
 

@@ -1,0 +1,226 @@
+"""What a traced function takes from outside of its arguments, and where from.
+
+A trace holds as long as all that is still there: the compiled part looks at these places at each call. They are
+found in the function's code, and in that of the Python functions it may call: the names that it reads, and
+of the objects behind them the attributes that some code mentions, and what lists and dicts hold.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import os
+import sys
+import sysconfig
+import types
+import warnings
+
+#: Lists and dicts of more entries, and places beyond so many, are not looked at again.
+_MOST_ENTRIES = 256
+_MOST_PLACES = 1000
+
+#: Stands for what is not there.
+MISSING = object()
+
+
+def read(kind, holder, key):
+    """What is at a place now; of a list or dict, its entries in a tuple."""
+    if kind == "name":
+        return holder.get(key, MISSING)
+    if kind == "attribute":
+        try:
+            return getattr(holder, key)
+        except (AttributeError, ValueError):
+            return MISSING
+    return tuple(holder) if isinstance(holder, list) else (*holder.keys(), *holder.values())
+
+
+def places(function, objects):
+    """``{identity: (kind, holder, key, value)}`` of all that ``function`` may read, given ``objects``."""
+    names = frozenset()
+    while True:
+        search = _Search(function, names)
+        search.run([function, *objects])
+        if search.names <= names:
+            return search.places
+        # Code that was found late mentions attributes of objects that were found early.
+        names |= search.names
+
+
+def unchanged(before, after):
+    """The places of ``after``, but for those that the function itself changed while it ran."""
+
+    def is_same(identity, place):
+        kind, _, _, value = place
+        earlier = before[identity][3] if identity in before else value
+        if kind != "entries":
+            return earlier is value
+        return len(earlier) == len(value) and all(x is y for x, y in zip(earlier, value))
+
+    return [place for identity, place in after.items() if is_same(identity, place)]
+
+
+class _Search:
+    """One walk over everything that is to be reached, for the attributes ``mentioned`` so far."""
+
+    def __init__(self, function, mentioned):
+        self.package = _package(getattr(function, "__module__", None))
+        self.mentioned = mentioned
+        self.names = set()
+        self.places = {}
+        self.seen = {}
+        self.pending = []
+
+    def run(self, objects):
+        self.pending.extend(objects)
+        while self.pending and len(self.places) <= _MOST_PLACES:
+            value = self.pending.pop()
+            if id(value) not in self.seen:
+                self.seen[id(value)] = value
+                self.look_into(value)
+
+    def add(self, kind, holder, key):
+        if len(self.places) == _MOST_PLACES:
+            _warn(f"it reads more than {_MOST_PLACES} names, attributes and entries, of which the others")
+        value = read(kind, holder, key)
+        self.places[kind, id(holder), key] = (kind, holder, key, value)
+        self.pending.extend(value if kind == "entries" else (value,))
+
+    def look_into(self, value):
+        if isinstance(value, types.FunctionType):
+            self.function(value)
+        elif isinstance(value, types.MethodType):
+            self.pending += [value.__func__, value.__self__]
+        elif isinstance(value, functools.partial):
+            self.pending += [value.func, *value.args, *value.keywords.values()]
+        elif type(value) in (list, dict):
+            self.entries(value)
+        elif isinstance(value, tuple):
+            self.pending.extend(value[:_MOST_ENTRIES])
+        elif isinstance(value, types.ModuleType):
+            if self.is_own(value.__name__):
+                self.attributes(value, lambda name: vars(value).get(name, MISSING))
+        elif isinstance(value, type):
+            if self.is_own(value.__module__):
+                self.attributes(value, lambda name: _of_class(value, name))
+        elif _package(type(value).__module__) not in ("builtins", "numpy", "indim"):
+            self.instance(value)
+        elif isinstance(getattr(value, "__wrapped__", None), types.FunctionType):
+            # A compiled function, in this one.
+            self.pending.append(value.__wrapped__)
+
+    def is_own(self, module):
+        """Whether the code of a module is looked at: the user's is, an installed package's is not."""
+        package = _package(module)
+        return package == self.package or not _is_installed(package)
+
+    def function(self, function):
+        if not self.is_own(function.__module__):
+            return
+        loaded, mentioned = _loads(function.__code__)
+        self.names |= mentioned
+        for cell in function.__closure__ or ():
+            self.add("attribute", cell, "cell_contents")
+        for name in loaded:
+            value = function.__globals__.get(name, MISSING)
+            if isinstance(value, types.ModuleType):
+                # Nobody gives the name of a module to another.
+                self.pending.append(value)
+            elif value is not MISSING or hasattr(builtins, name):
+                self.add("name", function.__globals__, name)
+
+    def entries(self, container):
+        if len(container) > _MOST_ENTRIES:
+            _warn(f"it reads a {type(container).__name__} of {len(container)} entries, which")
+            return
+        self.add("entries", container, None)
+
+    def attributes(self, holder, find):
+        """The mentioned attributes of a module or class."""
+        for name in self.mentioned:
+            value = find(name)
+            if isinstance(value, (staticmethod, classmethod)):
+                self.pending.append(value.__func__)
+            elif isinstance(value, (types.FunctionType, types.ModuleType, property)):
+                self.pending.append(value.fget if isinstance(value, property) else value)
+            elif value is not MISSING:
+                self.add("attribute", holder, name)
+
+    def instance(self, value):
+        cls = type(value)
+        if isinstance(cls.__getattribute__, types.FunctionType):
+            # What an attribute is, only that function knows.
+            return
+        try:
+            own = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            own = {}
+        if isinstance(own.get("__wrapped__"), types.FunctionType):
+            self.pending.append(own["__wrapped__"])
+        self.pending.append(_of_class(cls, "__call__"))
+        for name in self.mentioned:
+            found = _of_class(cls, name)
+            if isinstance(found, property):
+                self.pending.append(found.fget)
+            elif isinstance(found, functools.cached_property):
+                self.pending.append(found.func)
+            elif isinstance(found, types.MemberDescriptorType) or name in own:
+                self.add("attribute", value, name)
+            elif isinstance(found, (staticmethod, classmethod)):
+                self.pending.append(found.__func__)
+            elif isinstance(found, types.FunctionType):
+                self.pending.append(found)
+            elif found is not MISSING and not hasattr(type(found), "__get__"):
+                self.add("attribute", value, name)
+
+
+def _of_class(cls, name):
+    for base in cls.__mro__:
+        if name in vars(base):
+            return vars(base)[name]
+    return MISSING
+
+
+@functools.lru_cache(maxsize=1024)
+def _loads(code):
+    """The global names that some code reads, and the names that may be those of attributes."""
+    loaded = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    mentioned = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            inner_loaded, inner_mentioned = _loads(constant)
+            loaded |= inner_loaded
+            mentioned |= inner_mentioned
+        elif isinstance(constant, str) and constant.isidentifier():
+            # `getattr(x, "name")`
+            mentioned.add(constant)
+    return frozenset(loaded), frozenset(mentioned)
+
+
+def _package(module):
+    return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+_INSTALLED = tuple(
+    os.path.join(os.path.realpath(path), "")
+    for path in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    if path
+)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_installed(package):
+    """Whether a package is Python's own or an installed one."""
+    if package in ("indim", "numpy") or package in sys.stdlib_module_names:
+        return True
+    path = getattr(sys.modules.get(package), "__file__", None)
+    return path is not None and os.path.realpath(path).startswith(_INSTALLED)
+
+
+def _warn(what):
+    warnings.warn(
+        f"a compiled function is traced: {what} are not looked at again when it is called. Pass what changes as "
+        "an argument",
+        stacklevel=2,
+    )

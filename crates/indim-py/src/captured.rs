@@ -1,0 +1,164 @@
+//! What a traced function took from outside of its arguments, and whether it is still there.
+//!
+//! `indim/_captured.py` finds the places when the function is traced; here they are looked at, at each call.
+
+use pyo3::PyTraverseError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::gc::PyVisit;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+/// A place as Python describes it: its kind, what holds it, its key, what was there.
+pub(crate) type Place<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// A place and what was there. Holding the object keeps another from getting its identity.
+enum Captured {
+    /// A name among a module's; `None` where it was not.
+    Name { names: Py<PyDict>, name: Py<PyString>, value: Option<Py<PyAny>> },
+    /// An attribute, or what a closure's cell holds.
+    Attribute { holder: Py<PyAny>, name: Py<PyString>, value: Option<Py<PyAny>> },
+    /// The elements of a list.
+    List { list: Py<PyList>, elements: Vec<Py<PyAny>> },
+    /// The keys of a dict, then its values.
+    Dict { dict: Py<PyDict>, entries: Vec<Py<PyAny>> },
+}
+
+/// All that a trace depends on beside its arguments.
+pub(crate) struct Surroundings(Vec<Captured>);
+
+impl Surroundings {
+    pub(crate) fn new(py: Python<'_>, places: Vec<Place<'_>>) -> PyResult<Self> {
+        let missing = py.import("indim._captured")?.getattr("MISSING")?;
+        let captured = |(kind, holder, key, value): Place<'_>| {
+            let present = || (!value.is(&missing)).then(|| value.clone().unbind());
+            Ok(match kind.as_str() {
+                "name" => Captured::Name {
+                    names: holder.cast_into::<PyDict>()?.unbind(),
+                    name: key.cast_into::<PyString>()?.unbind(),
+                    value: present(),
+                },
+                "attribute" => Captured::Attribute {
+                    holder: holder.unbind(),
+                    name: key.cast_into::<PyString>()?.unbind(),
+                    value: present(),
+                },
+                _ => Captured::entries(&holder, value.cast_into::<PyTuple>()?)?,
+            })
+        };
+        places.into_iter().map(captured).collect::<PyResult<_>>().map(Surroundings)
+    }
+
+    /// Whether everything is as it was when the function was traced.
+    pub(crate) fn are_unchanged(&self, py: Python<'_>) -> PyResult<bool> {
+        for captured in &self.0 {
+            if !captured.is_unchanged(py)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Shows the collector of cycles what is held.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.0.iter().try_for_each(|captured| captured.traverse(visit))
+    }
+}
+
+impl Captured {
+    fn entries(holder: &Bound<'_, PyAny>, values: Bound<'_, PyTuple>) -> PyResult<Captured> {
+        let values = values.iter().map(Bound::unbind).collect();
+        if let Ok(list) = holder.cast::<PyList>() {
+            return Ok(Captured::List { list: list.clone().unbind(), elements: values });
+        }
+        match holder.cast::<PyDict>() {
+            Ok(dict) => Ok(Captured::Dict { dict: dict.clone().unbind(), entries: values }),
+            Err(_) => Err(PyTypeError::new_err("entries are those of a list or a dict")),
+        }
+    }
+
+    fn is_unchanged(&self, py: Python<'_>) -> PyResult<bool> {
+        match self {
+            Captured::Name { names, name, value } => {
+                is_same(names.bind(py).get_item(name)?.as_ref(), value.as_ref())
+            }
+            Captured::Attribute { holder, name, value } => match holder.bind(py).getattr(name) {
+                Ok(now) => is_same(Some(&now), value.as_ref()),
+                // An empty cell is a `ValueError`.
+                Err(error)
+                    if error.is_instance_of::<PyAttributeError>(py)
+                        || error.is_instance_of::<PyValueError>(py) =>
+                {
+                    Ok(value.is_none())
+                }
+                Err(error) => Err(error),
+            },
+            Captured::List { list, elements } => {
+                let list = list.bind(py);
+                are_same(list.len(), list.iter(), elements)
+            }
+            Captured::Dict { dict, entries } => {
+                let dict = dict.bind(py);
+                let now = dict.keys().into_iter().chain(dict.values());
+                are_same(2 * dict.len(), now, entries)
+            }
+        }
+    }
+
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Captured::Name { names, value, .. } => {
+                visit.call(names)?;
+                visit.call(value)
+            }
+            Captured::Attribute { holder, value, .. } => {
+                visit.call(holder)?;
+                visit.call(value)
+            }
+            Captured::List { list, elements } => {
+                visit.call(list)?;
+                elements.iter().try_for_each(|element| visit.call(element))
+            }
+            Captured::Dict { dict, entries } => {
+                visit.call(dict)?;
+                entries.iter().try_for_each(|entry| visit.call(entry))
+            }
+        }
+    }
+}
+
+fn are_same<'py>(
+    count: usize,
+    mut now: impl Iterator<Item = Bound<'py, PyAny>>,
+    then: &[Py<PyAny>],
+) -> PyResult<bool> {
+    if count != then.len() {
+        return Ok(false);
+    }
+    for then in then {
+        // Comparing runs no Python code, so nothing has become shorter.
+        let Some(now) = now.next() else { return Ok(false) };
+        if !is_same(Some(&now), Some(then))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether two are the same object, or the same number or text to a function that is traced.
+fn is_same(now: Option<&Bound<'_, PyAny>>, then: Option<&Py<PyAny>>) -> PyResult<bool> {
+    let (now, then) = match (now, then) {
+        (Some(now), Some(then)) => (now, then.bind(now.py())),
+        (now, then) => return Ok(now.is_none() && then.is_none()),
+    };
+    if now.is(then) {
+        return Ok(true);
+    }
+    if let (Ok(now), Ok(then)) = (now.cast_exact::<PyFloat>(), then.cast_exact::<PyFloat>()) {
+        // -0.0 is not 0.0, and a NaN is itself.
+        return Ok(now.value().to_bits() == then.value().to_bits());
+    }
+    let is_value = now.is_exact_instance_of::<PyInt>()
+        || now.is_exact_instance_of::<PyString>()
+        || now.is_exact_instance_of::<PyBool>();
+    Ok(is_value && now.get_type().is(then.get_type()) && now.eq(then)?)
+}
