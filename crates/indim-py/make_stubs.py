@@ -14,6 +14,7 @@ from indim import _functions, none, numpy, onnx_legacy, pdpd, stablehlo, xla
 HERE = Path(__file__).parent
 PACKAGE = HERE / "python" / "indim"
 HEADER = "# Written by make_stubs.py; do not edit.\n"
+IMPORTS = "from typing import Any\n\nfrom numpy.typing import NDArray\n\nfrom ._types import Integers, Operand\n\n"
 TYPES = {"broadcast_dimensions": "Integers | None", "axis": "int | None", "out": "NDArray[Any] | None"}
 
 
@@ -21,41 +22,35 @@ def stub(name, function):
     """The declaration of one function."""
     parts, is_keyword_only = [], False
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            parts.append(f"*{parameter.name}: Operand")
-            is_keyword_only = True
-        elif parameter.kind is parameter.KEYWORD_ONLY:
-            if not is_keyword_only:
-                parts.append("*")
-                is_keyword_only = True
-            parts.append(f"{parameter.name}: {TYPES[parameter.name]} = ...")
-        else:
+        if parameter.kind is not parameter.KEYWORD_ONLY:
             parts.append(f"{parameter.name}: Operand")
-    return f"def {name}({', '.join(parts)}) -> Any: ...\n"
+            continue
+        if not is_keyword_only:
+            parts.append("*")
+            is_keyword_only = True
+        parts.append(f"{parameter.name}: {TYPES[parameter.name]} = ...")
+    return f"def {name}({', '.join(parts)}) -> NDArray[Any]: ...\n"
 
 
-def operations(module, names):
-    """The declarations of all operations of a module."""
-    return "".join(stub(name, getattr(module, name)) for name in sorted(names))
+def operations(module):
+    """The declarations of all operations of a module, those that `import *` leaves out too."""
+    codes = _functions.OPERATION_CODES
+    found = [(name, value) for name, value in vars(module).items() if getattr(value, "__code__", None) in codes]
+    return "".join(stub(name, function) for name, function in sorted(found))
+
+
+def exports(module):
+    """The declaration of what `import *` gives."""
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in module.__all__) + "]\n\n"
 
 
 def files():
     """The stubs by path."""
-    imports = "from typing import Any\n\nfrom numpy.typing import NDArray\n\nfrom ._types import Integers, Operand\n\n"
     for module in (none, numpy, onnx_legacy, pdpd, stablehlo, xla):
         name = module.__name__.rpartition(".")[2]
-        yield PACKAGE / f"{name}.pyi", HEADER + imports + operations(module, module.__all__)
+        yield PACKAGE / f"{name}.pyi", HEADER + IMPORTS + exports(module) + operations(module)
     by_hand = (HERE / "__init__.pyi.in").read_text()
-    own = {name for name in indim.__all__ if getattr(getattr(indim, name), "__code__", None) in OPERATION_CODES}
-    yield PACKAGE / "__init__.pyi", HEADER + by_hand + "\n" + operations(indim, own)
-
-
-def _codes():
-    samples = [_functions.unary("abs", ""), _functions.by_attributes("add", 2, "")]
-    return {sample.__code__ for sample in samples}
-
-
-OPERATION_CODES = _codes()
+    yield PACKAGE / "__init__.pyi", HEADER + by_hand + "\n" + exports(indim) + operations(indim)
 
 
 def main():

@@ -1,5 +1,6 @@
 """The rules by themselves, the eager functions of each rule set, and the errors."""
 
+import builtins
 import pickle
 
 import numpy as np
@@ -167,7 +168,7 @@ def test_the_names_of_the_array_api(name):
         np.testing.assert_allclose(result, expected, rtol=1e-15)
 
 
-NAMESPACES = {"numpy", "xla", "pdpd", "stablehlo", "none", "onnx_legacy"}
+NAMESPACES = {"xla", "pdpd", "stablehlo", "none", "onnx_legacy", "E"}
 
 MODULES = [indim, indim.numpy, indim.xla, indim.pdpd, indim.stablehlo, indim.none, indim.onnx_legacy]
 
@@ -179,6 +180,7 @@ def test_every_function_of_every_rule_can_be_called(module):
 
     functions = [getattr(module, name) for name in module.__all__ if name not in NAMESPACES]
     assert all(callable(function) for function in functions if not isinstance(function, int))
+    assert not any(hasattr(builtins, name) for name in module.__all__)
     samples = [np.array([True, False]), np.array([1, 2], np.int32), np.array([0.25, 0.5])]
     not_called = []
     for name, count, _, aliases in _operations():
@@ -205,3 +207,22 @@ def test_every_function_of_every_rule_can_be_called(module):
 def test_documentation_and_names():
     assert indim.xla.add.__name__ == "add" and indim.xla.add.__module__ == "indim.xla"
     assert "wrap" in indim.xla.add.__doc__
+
+
+def test_importing_everything_hides_nothing_of_python_or_numpy():
+    names = {"numpy": "mine"}
+    before = set(dir(builtins))
+    for module in MODULES:
+        exec(f"from {module.__name__} import *", names)
+    assert names["numpy"] == "mine" and not before & (set(names) - {"__builtins__"})
+    # They are there by their full names, as the array API has them.
+    assert indim.abs(np.array([-1.0])) == indim.round(np.array([1.2])) == indim.pow(np.array([1.0]), 2)
+
+
+@pytest.mark.parametrize("name", ["add", "where", "exp"])
+def test_operations_take_so_many_operands(name):
+    count = {"add": 2, "where": 3, "exp": 1}[name]
+    for module in (indim, indim.numpy, indim.xla):
+        for wrong in (count - 1, count + 1):
+            with pytest.raises(TypeError, match=r"positional argument"):
+                getattr(module, name)(*[np.ones(2)] * wrong)

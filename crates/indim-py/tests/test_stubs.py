@@ -1,13 +1,18 @@
-"""The type stubs are up to date, and a type checker takes them."""
+"""The type stubs are up to date, and type checkers take and refuse what they should."""
 
 import importlib.util
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import indim
+
 ROOT = Path(__file__).parents[1]
+PROGRAMS = ROOT / "tests" / "typing"
 
 
 def test_stubs_are_up_to_date():
@@ -15,31 +20,47 @@ def test_stubs_are_up_to_date():
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_mypy_takes_the_stubs(tmp_path):
+def mypy(*arguments):
+    """The lines with mistakes by file name, and what was printed."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import numpy as np\n"
-        "import indim\n"
-        "@indim.jit(static='k')\n"
-        "def f(x: object, k: int) -> object:\n"
-        "    return x\n"
-        "f.explain('f32[2]', 1).svg.upper()\n"
-        "indim.xla.add(np.ones(2), 1.0, broadcast_dimensions=(0,))\n"
-        "indim.evaluate('a', order='K').shape\n"
-    )
-    ran = subprocess.run([sys.executable, "-m", "mypy", "--strict", program], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    program.write_text("import indim\nindim.evaluate('a', order='Z')\n")
-    ran = subprocess.run([sys.executable, "-m", "mypy", program], capture_output=True, text=True)
-    assert ran.returncode != 0
+    ran = subprocess.run([sys.executable, "-m", "mypy", *arguments], capture_output=True, text=True, cwd=PROGRAMS)
+    assert ran.returncode in (0, 1), ran.stdout + ran.stderr
+    found = re.findall(r"^(.+?):(\d+): error", ran.stdout, flags=re.MULTILINE)
+    return {(Path(name).name, int(line)) for name, line in found}, ran.stdout
+
+
+def pyright(*arguments):
+    """As for mypy."""
+    if importlib.util.find_spec("pyright") is None:
+        pytest.skip("pyright is not installed")
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=PROGRAMS)
+    if ran.returncode not in (0, 1):
+        pytest.skip(f"pyright cannot be run: {ran.stderr[-300:]}")
+    found = json.loads(ran.stdout)["generalDiagnostics"]
+    errors = [problem for problem in found if problem["severity"] == "error"]
+    return {(Path(p["file"]).name, p["range"]["start"]["line"] + 1) for p in errors}, ran.stdout
+
+
+CHECKERS = [lambda *names: mypy("--strict", *names), pyright]
+
+
+@pytest.mark.parametrize("check", CHECKERS, ids=["mypy", "pyright"])
+def test_type_checkers_take_what_is_right_and_refuse_the_rest(check):
+    marked = (PROGRAMS / "refused.py").read_text().splitlines()
+    expected = {("refused.py", number) for number, line in enumerate(marked, 1) if "# refused" in line}
+    assert len(expected) > 20
+    found, printed = check("accepted.py", "refused.py")
+    assert found == expected, f"missing {sorted(expected - found)}, wrong {sorted(found - expected)}\n{printed}"
+
+
+def test_mypy_takes_the_stubs_themselves():
+    found, printed = mypy("--strict", *sorted(str(path) for path in Path(indim.__file__).parent.glob("*.pyi")))
+    assert not found, printed
 
 
 def test_mypy_takes_the_examples():
-    if importlib.util.find_spec("mypy") is None:
-        pytest.skip("mypy is not installed")
     # Strict, but that the examples are scripts without annotations.
-    command = [sys.executable, "-m", "mypy", "--check-untyped-defs", "--ignore-missing-imports", ROOT / "examples"]
-    ran = subprocess.run(command, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found, printed = mypy("--check-untyped-defs", "--ignore-missing-imports", str(ROOT / "examples"))
+    assert not found, printed

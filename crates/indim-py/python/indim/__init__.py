@@ -47,8 +47,10 @@ from ._numexpr import (
     set_vml_num_threads,
     use_vml,
 )
-from ._operations import define as _define
-from . import none, numpy, onnx_legacy, pdpd, stablehlo, xla
+from ._operations import define as _define, exported as _exported
+from . import expressions, necompiler, none, numpy, onnx_legacy, pdpd, stablehlo, utils, xla
+from .expressions import E
+from .necompiler import NumExpr, disassemble
 
 __version__ = _indim.__version__
 
@@ -69,14 +71,17 @@ if hasattr(_os, "register_at_fork"):
     # A forked child has none of its parent's threads.
     _os.register_at_fork(after_in_child=_indim._forget_threads)
 
-__all__ = sorted(
+# Not `numpy`: `from indim import *` leaves the reader's own.
+__all__ = _exported(
     {
         "CompiledFunction",
+        "E",
         "ElementTypeError",
         "Explanation",
         "ExprError",
         "IndimError",
         "MAX_THREADS",
+        "NumExpr",
         "ShapeError",
         "UnknownNameError",
         "asarray",
@@ -88,6 +93,7 @@ __all__ = sorted(
         "convert_element_type",
         "detect_number_of_cores",
         "detect_number_of_threads",
+        "disassemble",
         "evaluate",
         "expand_dims",
         "explain",
@@ -98,7 +104,6 @@ __all__ = sorted(
         "keep_memory",
         "limit_memory",
         "none",
-        "numpy",
         "onnx_legacy",
         "oracle",
         "pdpd",

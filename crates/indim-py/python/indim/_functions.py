@@ -82,19 +82,26 @@ def pdpd(function, count, doc, rule="pdpd"):
 
 
 def by_attributes(function, count, doc):
-    """The function that follows xla, pdpd or numpy, as its attributes say."""
+    """The function of two or three operands that follows xla, pdpd or numpy, as its attributes say."""
+    if count == 2:
 
-    def operation(*operands, broadcast_dimensions=None, axis=None, out=None):
-        if len(operands) != count:
-            raise TypeError(f"{function}() takes {count} operands, not {len(operands)}")
-        if broadcast_dimensions is not None and axis is not None:
-            raise TypeError(f"{function}() takes broadcast_dimensions (xla) or axis (pdpd), not both")
-        attributes = _axis(axis)
-        if broadcast_dimensions is not None:
-            attributes = f", dims={integers(broadcast_dimensions)}"
-        return apply(function, operands, attributes, "numpy", out)
+        def operation(x, y, *, broadcast_dimensions=None, axis=None, out=None):
+            return _apply_by_attributes(function, (x, y), broadcast_dimensions, axis, out)
+    else:
+
+        def operation(x, y, z, *, broadcast_dimensions=None, axis=None, out=None):
+            return _apply_by_attributes(function, (x, y, z), broadcast_dimensions, axis, out)
 
     return _named(operation, function, doc)
+
+
+def _apply_by_attributes(function, operands, broadcast_dimensions, axis, out):
+    if broadcast_dimensions is not None and axis is not None:
+        raise TypeError(f"{function}() takes broadcast_dimensions (xla) or axis (pdpd), not both")
+    attributes = _axis(axis)
+    if broadcast_dimensions is not None:
+        attributes = f", dims={integers(broadcast_dimensions)}"
+    return apply(function, operands, attributes, "numpy", out)
 
 
 def _axis(axis):
@@ -105,6 +112,18 @@ def _named(operation, name, doc):
     operation.__name__ = operation.__qualname__ = name
     operation.__doc__ = doc
     return operation
+
+
+#: The code of the functions that are made for every operation, for `make_stubs.py`.
+OPERATION_CODES = {
+    function.__code__
+    for function in (
+        unary("abs", ""),
+        xla("add", ""),
+        *(make("add", count, "") for make in (pdpd, by_attributes) for count in (2, 3)),
+        *(plain("add", count, "", "numpy") for count in (2, 3)),
+    )
+}
 
 
 def convert_element_type(x, dtype, *, out=None):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 from . import _functions
 from ._indim import _operations
 
@@ -76,4 +78,9 @@ def export(namespace, rule):
     for function in functions.values():
         function.__module__ = namespace["__name__"]
     namespace.update(functions)
-    namespace["__all__"] = sorted(functions)
+    namespace["__all__"] = exported(functions)
+
+
+def exported(names):
+    """What `import *` gives of these names: none that is Python's own, such as `abs` and `round`."""
+    return sorted(name for name in names if not hasattr(builtins, name))

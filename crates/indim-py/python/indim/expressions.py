@@ -1,0 +1,155 @@
+"""numexpr's expressions made by operators: `E.a + 2 * E.b` is the text `(a + (2 * b))`, for `NumExpr` to compile."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _arrays
+from ._operations import names as _operation_names
+from ._tracing import _number_text
+
+
+class ExpressionNode:
+    """An expression: a text in the language of `evaluate`, and the names in it."""
+
+    __slots__ = ("text", "names")
+
+    def __init__(self, text, names=()):
+        self.text = text
+        self.names = frozenset(names)
+
+    def __repr__(self):
+        return self.text
+
+    def __bool__(self):
+        raise TypeError("an expression has no truth value: write &, |, ~ for and, or, not, and parentheses around comparisons")
+
+    @property
+    def real(self):
+        """The real part."""
+        return _call("real", self)
+
+    @property
+    def imag(self):
+        """The imaginary part."""
+        return _call("imag", self)
+
+    def __neg__(self):
+        return ExpressionNode(f"(-{self.text})", self.names)
+
+    def __pos__(self):
+        return self
+
+    def __invert__(self):
+        return ExpressionNode(f"(~{self.text})", self.names)
+
+    def __abs__(self):
+        return _call("abs", self)
+
+    __hash__ = None
+
+
+class VariableNode(ExpressionNode):
+    """A name that an array is bound to."""
+
+    __slots__ = ()
+
+    def __init__(self, name):
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} is no name")
+        super().__init__(name, [name])
+
+
+class ConstantNode(ExpressionNode):
+    """A number. Those of NumPy keep their element type; those of Python adapt to what they meet."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        super().__init__(_constant_text(value))
+        self.value = value
+
+    @property
+    def astKind(self):  # numexpr's name
+        """What numexpr calls the element type: `bool`, `int`, `long`, `float`, `double` or `complex`."""
+        if isinstance(self.value, float):
+            return "double"
+        dtype = np.asarray(self.value).dtype
+        if dtype.kind in "iu":
+            return "int" if dtype.itemsize < 8 and not isinstance(self.value, int) else "long"
+        return {"b": "bool", "c": "complex"}.get(dtype.kind, "float" if dtype.itemsize < 8 else "double")
+
+
+def _constant_text(value):
+    if isinstance(value, np.generic):
+        name = _arrays.indim_name(value.dtype)
+        return f"{name}({_constant_text(value.item())})"
+    if isinstance(value, complex):
+        return f"complex({_number_text(value.real)}, {_number_text(value.imag)})"
+    if isinstance(value, (bool, int, float)):
+        return _number_text(value)
+    raise TypeError(f"{value!r} is neither a number nor an expression")
+
+
+def _node(value):
+    return value if isinstance(value, ExpressionNode) else ConstantNode(value)
+
+
+def _call(function, *operands):
+    nodes = [_node(operand) for operand in operands]
+    names = frozenset().union(*(node.names for node in nodes))
+    return ExpressionNode(f"{function}({', '.join(node.text for node in nodes)})", names)
+
+
+def _operation(symbol, x, y):
+    x, y = _node(x), _node(y)
+    return ExpressionNode(f"({x.text} {symbol} {y.text})", x.names | y.names)
+
+
+def _add_operators():
+    symbols = {
+        "add": "+",
+        "sub": "-",
+        "mul": "*",
+        "truediv": "/",
+        "floordiv": "//",
+        "mod": "%",
+        "pow": "**",
+        "lshift": "<<",
+        "rshift": ">>",
+        "and": "&",
+        "or": "|",
+        "xor": "^",
+    }
+    comparisons = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+    for name, symbol in {**symbols, **comparisons}.items():
+        setattr(ExpressionNode, f"__{name}__", lambda x, y, s=symbol: _operation(s, x, y))
+    for name, symbol in symbols.items():
+        setattr(ExpressionNode, f"__r{name}__", lambda y, x, s=symbol: _operation(s, x, y))
+
+
+_add_operators()
+
+
+class _Names:
+    """`E`: its attributes are the names of an expression."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return VariableNode(name)
+
+
+E = _Names()
+
+
+def _function(name):
+    def function(*operands):
+        return _call(name, *operands)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+#: The functions of expressions by name.
+functions = {text: _function(text) for text in sorted({text for _, text, _, _ in _operation_names()} | {"copy", "ones_like"})}

@@ -1,0 +1,127 @@
+"""numexpr's own tests, as numexpr ships them, run with indim in its place: `python -m indim.numexpr_tests`.
+
+It takes numexpr and pytest. Arguments are pytest's: `-k "not moderate and not aggressive"` leaves out repetitions
+that differ in an option without a meaning here. The status is 1 if a test fails for a reason that is not known.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+from pathlib import Path
+
+#: Why tests fail, by the names of the tests; docs/python.md says more.
+REASONS = {
+    "strings: there are none": r"test_str_contains_\w+|test_null_chars|test_empty_string\d|test_compare_\w+"
+    r"|test_add_(string|numeric)_array",
+    "reductions: there are none": "test_reductions",
+    "the virtual machine's instructions and constants": "test_disassemble|test_r0_reuse|test_constant_deduplication"
+    "|test_nan_constant",
+    "types: small integers stay small": "test_small_(int|uint32)",
+    "errors: other classes": "test_validate_syntax|test_no_sanitize",
+    "text: quotes, `and`, `or`, `not` and calls such as `fmod(a)` are errors": "test_sanitize|test_boolean_operator"
+    "|test_ex_uses_vml",
+    "threads: numexpr's variables and limits": r"test_(omp_num|numexpr_num|numexpr_max|max)_threads\w*",
+}
+
+#: A package `numexpr` that is indim.
+STAND_IN = """
+import sys
+
+import indim
+from indim import expressions, necompiler, utils
+
+sys.modules.update({
+    "numexpr": indim,
+    "numexpr.expressions": expressions,
+    "numexpr.necompiler": necompiler,
+    "numexpr.utils": utils,
+})
+"""
+
+#: The one test that is repeated for every expression, type and option.
+REPEATED = "test_expressions"
+
+
+class Outcome:
+    """How the tests went."""
+
+    def __init__(self, report):
+        cases = xml.etree.ElementTree.parse(report).iter("testcase")
+        #: ``(name without parameters, whether it failed)`` of each test.
+        self.tests = [
+            (case.get("name").partition("[")[0], case.find("failure") is not None or case.find("error") is not None)
+            for case in cases
+            if case.find("skipped") is None
+        ]
+
+    def count(self, *, is_repeated=None, has_failed=None):
+        """How many tests are so; ``None`` is either."""
+        return sum(
+            (is_repeated is None or (name == REPEATED) is is_repeated) and (has_failed is None or failed is has_failed)
+            for name, failed in self.tests
+        )
+
+    def failures(self):
+        """The names of the failed tests by reason; those that no reason explains are under ``None``."""
+        found = {}
+        for name, failed in self.tests:
+            if failed:
+                reasons = [reason for reason, names in REASONS.items() if re.fullmatch(names, name)]
+                found.setdefault(reasons[0] if reasons else None, []).append(name)
+        return found
+
+    def __str__(self):
+        lines = [
+            f"{len(self.tests)} tests: {self.count(has_failed=False)} pass, {self.count(has_failed=True)} fail",
+            f"  {REPEATED}, repeated for {self.count(is_repeated=True)} expressions, types and options: "
+            f"{self.count(is_repeated=True, has_failed=True)} fail",
+            f"  {self.count(is_repeated=False)} others: {self.count(is_repeated=False, has_failed=True)} fail",
+        ]
+        for reason, names in self.failures().items():
+            lines.append(f"{reason or 'for no known reason'} ({len(names)})")
+            lines.extend(f"  {name}" for name in sorted(set(names)))
+        return "\n".join(lines)
+
+
+def run(arguments=()):
+    """Runs the tests; returns their outcome and what pytest printed."""
+    tests = Path(importlib.util.find_spec("numexpr").origin).parent / "tests" / "test_numexpr.py"
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "numexpr").mkdir()
+        (Path(folder) / "numexpr" / "__init__.py").write_text(STAND_IN)
+        (Path(folder) / "test_theirs.py").write_bytes(tests.read_bytes())
+        path = os.pathsep.join([folder, *filter(None, sys.path)])
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", "report.xml", *arguments]
+        ran = subprocess.run(
+            [*command, "test_theirs.py"],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": path},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return Outcome(Path(folder) / "report.xml"), ran.stdout
+
+
+def main():
+    """Prints the outcome."""
+    missing = [name for name in ("numexpr", "pytest") if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"{' and '.join(missing)} must be installed: pip install numexpr pytest", file=sys.stderr)
+        return 2
+    outcome, printed = run(sys.argv[1:])
+    unknown = outcome.failures().get(None)
+    if unknown or not outcome.tests:
+        print(printed)
+    print(outcome)
+    return 1 if unknown or not outcome.tests else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
