@@ -203,18 +203,23 @@ fn sysroot(rustc: Option<&Path>) -> Option<PathBuf> {
     output.status.success().then(|| PathBuf::from(path.trim()))
 }
 
-/// The tests of every crate that the machine could change, in the machine's own build folder.
+/// The tests of every crate that the machine could change.
 fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
-    const ALL: &[&str] = &["indim-shape", "indim-graph", "indim-cpu", "indim", "indim-cli"];
-    let packages: &[&str] = if is_bounded { &["indim-shape", "indim-graph"] } else { ALL };
-    let packages = packages.iter().flat_map(|&package| ["--package", package]);
-    let mut arguments = vec!["test", "--release", "--no-fail-fast", "--lib", "--bins", "--tests"];
-    arguments.extend(packages);
-    run_cargo(machine, toolchain, &arguments)
+    const TEST: &[&str] = &["test", "--release", "--no-fail-fast"];
+    const RULES: &[&str] = &["--package", "indim-shape", "--package", "indim-graph"];
+    const REST: &[&str] =
+        &["--package", "indim-cpu", "--package", "indim", "--package", "indim-cli"];
+    const ALL_TESTS: &[&str] = &["--lib", "--bins", "--tests"];
+    const DIGESTS: &[&str] = &["--package", "indim-cpu", "--test", "same_bits"];
+    if is_bounded {
+        return run_cargo(machine, toolchain, &[TEST, RULES, ALL_TESTS].concat())
+            && run_cargo(machine, toolchain, &[TEST, DIGESTS].concat());
+    }
+    run_cargo(machine, toolchain, &[TEST, RULES, REST, ALL_TESTS].concat())
 }
 
 fn build(machine: &Machine, toolchain: &Toolchain) -> bool {
-    let example = ["build", "--release", "--package", "indim", "--example", "self_check"];
+    let example = ["build", "--release", "--package", "indim-cpu", "--example", "self_check"];
     run_cargo(machine, toolchain, &example)
 }
 

@@ -1,0 +1,82 @@
+//! The cells of the grid: every operation and every conversion at every element type, and the digest of what
+//! it gives.
+//!
+//! Used by the test here and by `examples/self_check.rs`.
+
+use indim_cpu::{ArrayView, CompileOptions, Level, compile};
+use indim_graph::{Array, ArrayData, DType, Graph, GraphBuilder, Op, Value, evaluate};
+use indim_shape::RuleSet;
+
+use crate::values;
+
+/// A graph of one node, and the arguments on which it runs.
+pub(crate) struct Cell {
+    pub(crate) name: String,
+    graph: Graph,
+    arguments: Vec<Array>,
+}
+
+impl Cell {
+    fn new(
+        name: String,
+        arguments: Vec<Array>,
+        node: impl Fn(&GraphBuilder, &[Value]) -> Value,
+    ) -> Self {
+        let b = GraphBuilder::new();
+        let parameters: Vec<Value> = arguments
+            .iter()
+            .enumerate()
+            .map(|(index, argument)| {
+                b.parameter(&format!("x{index}"), argument.dtype(), argument.shape().clone())
+                    .unwrap()
+            })
+            .collect();
+        let graph = b.finish(&[node(&b, &parameters)]).unwrap();
+        Cell { name, graph, arguments }
+    }
+
+    fn of_operation(op: Op, dtype: DType) -> Self {
+        let dtypes: Vec<DType> =
+            (0..op.arity().count()).map(|index| op.operand_dtype(index, dtype)).collect();
+        Cell::new(format!("{op} {dtype}"), values::combined(&dtypes), |b, operands| {
+            b.elementwise(op, operands, &RuleSet::None).unwrap()
+        })
+    }
+
+    fn of_conversion(from: DType, to: DType) -> Self {
+        Cell::new(format!("convert {from} {to}"), values::combined(&[from]), |b, operands| {
+            b.convert(&operands[0], to).unwrap()
+        })
+    }
+
+    /// The digest by the reference evaluator.
+    pub(crate) fn reference(&self) -> u64 {
+        digest(evaluate(&self.graph, &self.arguments).unwrap()[0].data())
+    }
+
+    /// The digest by the executor.
+    pub(crate) fn executed(&self, level: Level) -> u64 {
+        let options = CompileOptions { level, ..CompileOptions::default() };
+        let inputs: Vec<ArrayView<'_>> = self.arguments.iter().map(ArrayView::from_array).collect();
+        let results = compile(&self.graph, &options).unwrap().run(&inputs).unwrap();
+        digest(results[0].to_array().data())
+    }
+}
+
+/// The hash of the little-endian bytes (Fowler, Noll and Vo, FNV-1a).
+fn digest(data: &ArrayData) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    data.to_le_bytes().into_iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// Every cell, in the order of the record.
+pub(crate) fn cells() -> impl Iterator<Item = Cell> {
+    let operations = Op::ALL.iter().flat_map(|&op| {
+        let taken = DType::ALL.iter().filter(move |&&dtype| op.takes(dtype));
+        taken.map(move |&dtype| Cell::of_operation(op, dtype))
+    });
+    let conversions = DType::ALL
+        .iter()
+        .flat_map(|&from| DType::ALL.iter().map(move |&to| Cell::of_conversion(from, to)));
+    operations.chain(conversions)
+}
