@@ -20,7 +20,8 @@ cargo xtask COMMAND
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
   cross         builds and tests for other machines, by emulation [aarch64 | s390x | i686 | wasm32]
-  asan          the tests of the crates with unsafe code under AddressSanitizer
+  asan          the tests of indim-cpu under AddressSanitizer
+  asan-python   the Python package under AddressSanitizer [pytest's arguments]
   tsan          the parallel runs under ThreadSanitizer, with the standard library built anew
   fuzz          the fuzz targets under libFuzzer [TARGET [FILE...]] [--seconds N]";
 
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Some("accuracy") => accuracy(&rest),
         Some("cross") => cross::cross(&rest),
         Some("asan") => asan(),
+        Some("asan-python") => python::asan(&root(), &rest),
         Some("tsan") => tsan(),
         Some("fuzz") => fuzz::fuzz(&rest),
         _ => {
@@ -132,15 +134,16 @@ fn accuracy(arguments: &[&str]) -> bool {
 }
 
 /// The sanitizer is an unstable flag, which the stable compiler accepts when told to.
+const ASAN_VARIABLES: [(&str, &str); 4] = [
+    ("RUSTC_BOOTSTRAP", "1"),
+    ("RUSTFLAGS", "-Zsanitizer=address"),
+    ("RUSTDOCFLAGS", "-Zsanitizer=address"),
+    ("CARGO_TARGET_DIR", "target/asan"),
+];
+
 fn asan() -> bool {
-    let variables = [
-        ("RUSTC_BOOTSTRAP", "1"),
-        ("RUSTFLAGS", "-Zsanitizer=address"),
-        ("RUSTDOCFLAGS", "-Zsanitizer=address"),
-        ("CARGO_TARGET_DIR", "target/asan"),
-    ];
     let test = ["test", "--package", "indim-cpu", "--tests", "--target", sanitizer_target()];
-    cargo(&test, &variables)
+    cargo(&test, &ASAN_VARIABLES)
 }
 
 /// ThreadSanitizer knows only the locks and atomics that it has instrumented, so the standard library is

@@ -1,8 +1,11 @@
-//! The Python package: its wheel built, installed into a clean environment, and tested there.
+//! The Python package: its wheel built, installed into a clean environment, and tested there; and its tests
+//! under AddressSanitizer.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::{ASAN_VARIABLES, cargo, sanitizer_target};
 
 const PACKAGE: &str = "crates/indim-py";
 
@@ -53,6 +56,88 @@ pub(crate) fn bench(root: &Path) -> bool {
     let requirements = package.join("requirements-bench.txt");
     pip(root, &python, &["install".as_ref(), "--requirement".as_ref(), requirements.as_os_str()])
         && run(&package, &python, &["bench.py".as_ref()])
+}
+
+/// The tests that compute in this process, which is the one that the sanitizer watches.
+const ASAN_TESTS: [&str; 9] = [
+    "tests/test_arguments.py",
+    "tests/test_arrays.py",
+    "tests/test_captured.py",
+    "tests/test_element_types.py",
+    "tests/test_evaluate.py",
+    "tests/test_jit.py",
+    "tests/test_properties.py",
+    "tests/test_rules.py",
+    "tests/test_traced_functions.py",
+];
+
+/// What measures or limits the memory of a process, or is one of hundreds of its kind.
+const NOT_UNDER_ASAN: &str =
+    "not takes_no_memory and not new_pages and not in_main and not order_k_is_that_of_numpy";
+
+/// Runs tests of the package, built with AddressSanitizer, or what `arguments` say instead of them.
+///
+/// An interpreter knows nothing of the sanitizer, so its library is loaded first; that is the C compiler's,
+/// for Rust brings it only for programs of its own.
+pub(crate) fn asan(root: &Path, arguments: &[&str]) -> bool {
+    let Some(library) = sanitizer_library() else {
+        eprintln!("there is no libasan.so, which comes with GCC (Debian: libgcc-12-dev)");
+        return false;
+    };
+    let build = ["build", "--package", "indim-py", "--target", sanitizer_target()];
+    if !cargo(&build, &ASAN_VARIABLES) {
+        return false;
+    }
+    let target = root.join("target/asan");
+    let built = target.join(sanitizer_target()).join("debug/lib_indim.so");
+    let (package, staged) = (root.join(PACKAGE), target.join("python"));
+    if let Err(error) = stage(&package.join("python/indim"), &built, &staged.join("indim")) {
+        eprintln!("the package cannot be copied into {}: {error}", staged.display());
+        return false;
+    }
+    let Some(python) = environment(root, &target.join("environment")) else { return false };
+    let requirements = package.join("requirements-test.txt");
+    if !pip(
+        root,
+        &python,
+        &["install".as_ref(), "--requirement".as_ref(), requirements.as_os_str()],
+    ) {
+        return false;
+    }
+    let mut command = Command::new(&python);
+    command.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]);
+    match arguments {
+        [] => command.args(ASAN_TESTS).args(["-k", NOT_UNDER_ASAN]),
+        _ => command.args(arguments),
+    };
+    command.env("PYTHONPATH", staged).env("LD_PRELOAD", library).current_dir(package);
+    // The interpreter keeps memory until it ends, and the tests ask for more than there is. Objects get
+    // memory of their own each, so that the sanitizer sees their bounds.
+    command.env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1");
+    command.env("PYTHONMALLOC", "malloc");
+    eprintln!("+ {command:?}");
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// The sanitizer's library for programs that were built without it.
+fn sanitizer_library() -> Option<PathBuf> {
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let asked = Command::new(compiler).arg("-print-file-name=libasan.so").output().ok()?;
+    let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
+    // A compiler that has none says the bare name.
+    path.is_absolute().then_some(path)
+}
+
+/// Copies the Python part of the package, with the compiled part beside it.
+fn stage(package: &Path, built: &Path, staged: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(staged)?;
+    for entry in std::fs::read_dir(package)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "py") {
+            std::fs::copy(&path, staged.join(path.file_name().unwrap_or_default()))?;
+        }
+    }
+    std::fs::copy(built, staged.join("_indim.abi3.so")).map(|_| ())
 }
 
 fn install(root: &Path, python: &Path, wheel: &Path, requirements: &Path) -> bool {

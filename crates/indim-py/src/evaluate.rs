@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};
 
+use crate::cached_program::CachedProgram;
 use crate::casting::Casting;
 use crate::error::program_error;
 use crate::layout::parse_order;
@@ -16,7 +17,7 @@ use crate::operand::Operand;
 use crate::program::{Compiled, Target};
 use crate::rule::Rule;
 use crate::run::run;
-use crate::text_cache::{CachedProgram, program_of_text};
+use crate::text_cache::program_of_text;
 
 /// What `re_evaluate` does again. It keeps no array alive.
 struct Last {

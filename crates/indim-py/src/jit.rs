@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::argument::{Argument, ArgumentType, Described};
+use crate::cached_program::CachedProgram;
 use crate::captured::{Place, Surroundings};
 use crate::casting::Casting;
 use crate::error::program_error;
@@ -25,7 +26,6 @@ use crate::program::{Compiled, Target};
 use crate::recorder::Recorder;
 use crate::rules::explain_program;
 use crate::run::run;
-use crate::text_cache::CachedProgram;
 
 /// Traces that are kept for a function; beyond that the oldest goes.
 const MOST_TRACES: usize = 64;
@@ -171,7 +171,7 @@ impl CompiledFunction {
         let known = stale.filter(|stale| stale.program.program.is_same(&recorded.program));
         let program = match known {
             Some(stale) => Arc::clone(&stale.program),
-            None => Arc::new(CachedProgram::new(py, recorded.program)),
+            None => CachedProgram::new(py, recorded.program),
         };
         Ok(Trace {
             arguments: arguments.iter().map(Argument::argument_type).collect(),

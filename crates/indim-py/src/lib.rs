@@ -7,6 +7,7 @@
 #![warn(clippy::unwrap_used)]
 
 mod argument;
+mod cached_program;
 mod captured;
 mod casting;
 mod error;
@@ -31,6 +32,8 @@ use pyo3::prelude::*;
 /// It asks for the interpreter's lock where an interpreter can do without: nobody has tested it there.
 #[pymodule(gil_used = true)]
 mod _indim {
+    #[pymodule_export]
+    use crate::cached_program::_held_bytes;
     #[pymodule_export]
     use crate::evaluate::{evaluate, re_evaluate, validate};
     #[pymodule_export]

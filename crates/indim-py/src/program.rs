@@ -11,6 +11,7 @@ use indim::{
     GraphBuilder, GraphError, Limits, RuleSet, Shape, TargetRule, compile,
 };
 
+use crate::cached_program::Held;
 use crate::operand::OperandType;
 
 /// One operation or expression of a program.
@@ -165,8 +166,16 @@ impl Program {
         let is_parallel = executable.is_parallel();
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
-        Ok(Compiled { types, targets, executable, is_parallel, bytes })
+        let held = Held::new(held_bytes(&executable));
+        Ok(Compiled { types, targets, executable, is_parallel, bytes, _held: held })
     }
+}
+
+/// About what a compiled program holds: most are its instructions, with their share of code and plans.
+fn held_bytes(executable: &Executable) -> usize {
+    const BYTES_PER_INSTRUCTION: usize = 2048;
+    let instructions = executable.nests().iter().map(|nest| nest.instructions.len() + 2);
+    instructions.sum::<usize>() * BYTES_PER_INSTRUCTION
 }
 
 /// The error of a result that does not broadcast to `out`.
@@ -202,6 +211,8 @@ pub(crate) struct Compiled {
     pub(crate) is_parallel: bool,
     /// The bytes that a run reads and writes.
     pub(crate) bytes: usize,
+    /// The memory of the program itself.
+    _held: Held,
 }
 
 impl fmt::Debug for Compiled {

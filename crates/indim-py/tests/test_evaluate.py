@@ -246,3 +246,20 @@ def test_the_functions_of_numexpr(function):
 def test_the_functions_of_numexpr_of_two_operands(function):
     x, y = np.linspace(0.05, 3, 13), np.linspace(2, 0.1, 13)
     np.testing.assert_allclose(indim.evaluate(f"{function}(x, y)"), getattr(np, function)(x, y), rtol=1e-15)
+
+
+def test_programs_hold_a_bounded_amount_of_memory():
+    from indim._indim import _held_bytes
+
+    x, bound = np.array([1.0, 2.0, 3.0]), 64 << 20
+    f = indim.jit(lambda x: x * 2)
+    f(x)
+    before, held = _held_bytes(), []
+    for k in range(16):
+        result = indim.evaluate("sin(x) * 2 + " * 6000 + f"{k} * x")
+        np.testing.assert_allclose(result, 12000 * np.sin(x) + k * x, rtol=1e-10)
+        held.append(_held_bytes())
+    assert max(held) <= bound
+    # All of them would have held more, so some were let go, and the function with them.
+    assert 16 * (held[0] - before) > bound
+    np.testing.assert_array_equal(f(x), x * 2)
