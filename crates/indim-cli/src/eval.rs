@@ -1,22 +1,22 @@
 //! `indim eval`: an expression over files and literals, printed or written to a file.
 
-use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use indim::explain::broadcasts;
-use indim::files::{write_npy, write_npy_to};
 use indim::print::array_text;
-use indim::{ArrayType, ArrayView, Buffer, CompileOptions, Executable, Level, RunOptions, compile};
+use indim::{
+    ArrayType, ArrayView, ArrayViewMut, Buffer, CompileOptions, Executable, Level, RunError,
+    RunOptions, compile,
+};
 
 use crate::byte_size::parse_byte_size;
+use crate::destination::{Destination, Format};
 use crate::expression::{build_graph, parse_expression};
 use crate::failure::Failure;
 use crate::output::{print, warn_of_outer_products};
+use crate::progress::Progress;
 use crate::report::Report;
 use crate::rule::Rule;
 use crate::source::{Source, split_binding};
@@ -42,13 +42,15 @@ pub(crate) struct Eval {
     /// The rule of every operation; without it, `dims=` makes an operation xla, `axis=` pdpd, and the others are numpy.
     #[arg(long)]
     rule: Option<Rule>,
-    /// Write the result as a .npy file (`-`: to standard output) instead of printing it.
+    /// Write the result instead of printing it: to a .npy file, a .npz file with the member arr_0, or as .npy
+    /// to standard output (`-`).
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// How many threads compute; all processors when absent.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
-    /// Refuse a run that would hold more memory beside its inputs: bytes, or a number with KiB, MiB, GiB or TiB.
+    /// Refuse a run that would hold more memory: bytes, or a number with KiB, MiB, GiB or TiB. Large .npy
+    /// files, which are read where they are, and a result that is written to one do not count.
     #[arg(long, value_name = "SIZE", value_parser = parse_byte_size)]
     memory_limit: Option<usize>,
     /// Warn of outer products, where the result is far larger than every operand.
@@ -59,25 +61,33 @@ pub(crate) struct Eval {
 impl Eval {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        let output = self.output.as_deref();
+        let format = output.map_or(Ok(Format::Npy), Format::of)?;
         let sources = self.open_sources()?;
         let types: Vec<(&str, ArrayType)> =
             sources.iter().map(|(name, source)| (*name, source.array_type())).collect();
         let executable = self.compile(&types)?;
+        let destination = output.map(|path| Destination::open(path, format)).transpose()?;
         let threads = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0).into());
         let pool = threads.build().map_err(|error| format!("error[threads]: {error}"))?;
-        let views: Vec<ArrayView<'_>> = sources.iter().map(|(_, source)| source.view()).collect();
-        let result = pool.install(|| run_with_bar(&executable, &views, self.memory_limit))?;
-        Ok(self.deliver(&result)?)
+        let computation =
+            Computation { executable, sources, memory_limit: self.memory_limit, pool };
+        match destination {
+            None => print(format!("{}\n", array_text(&computation.result()?)).as_bytes())?,
+            Some(destination) => computation.deliver(destination)?,
+        }
+        Ok(())
     }
 
     fn open_sources(&self) -> Result<Vec<(&str, Source)>, String> {
-        self.bindings
-            .iter()
-            .map(|text| {
-                let (name, source) = split_binding(text)?;
-                Ok((name, Source::open(source)?))
-            })
-            .collect()
+        let mut memory_left = self.memory_limit.unwrap_or(usize::MAX);
+        let mut open = |text| {
+            let (name, source) = split_binding(text)?;
+            let source = Source::open(source, memory_left)?;
+            memory_left = memory_left.saturating_sub(source.held_bytes());
+            Ok((name, source))
+        };
+        self.bindings.iter().map(|text| open(text)).collect()
     }
 
     fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, Report> {
@@ -89,52 +99,70 @@ impl Eval {
         let options = CompileOptions { level, ..CompileOptions::default() };
         compile(&graph, &options).map_err(|error| Report::from(&error))
     }
+}
 
-    fn deliver(&self, result: &Buffer) -> Result<(), String> {
-        let output = match self.output.as_deref() {
-            None => return print(format!("{}\n", array_text(result)).as_bytes()),
-            Some(output) => output,
-        };
-        if output == Path::new("-") {
-            let mut bytes = Vec::new();
-            write_npy_to(&mut bytes, result.array_type(), result.bytes())
-                .map_err(|error| format!("error[io]: {error}"))?;
-            return print(&bytes);
+/// What is to be computed, and how.
+struct Computation<'a> {
+    executable: Executable,
+    sources: Vec<(&'a str, Source)>,
+    memory_limit: Option<usize>,
+    pool: rayon::ThreadPool,
+}
+
+impl Computation<'_> {
+    /// The result, in new memory.
+    fn result(&self) -> Result<Buffer, String> {
+        self.run(|inputs, options| {
+            let mut results = self.executable.run_with(inputs, options)?;
+            Ok(results.remove(0))
+        })
+    }
+
+    /// Writes the result to where it belongs, or computes it there.
+    fn deliver(&self, mut destination: Destination) -> Result<(), String> {
+        let array_type = &self.executable.outputs()[0];
+        match destination.map(array_type)? {
+            Some(output) => self.run_into(output)?,
+            None => destination.write(&self.result()?)?,
         }
-        write_npy(output, result.array_type(), result.bytes())
-            .map_err(|error| format!("error[{}]: {error}", error.code()))
+        destination.finish(array_type)
+    }
+
+    fn run_into(&self, output: ArrayViewMut<'_>) -> Result<(), String> {
+        let outputs = &mut [output];
+        self.run(|inputs, options| self.executable.run_into_with(inputs, outputs, options))
+    }
+
+    /// Runs on the threads asked for, and makes sure that the inputs are still what they were.
+    fn run<T: Send>(
+        &self,
+        run: impl FnOnce(&[ArrayView<'_>], &RunOptions<'_>) -> Result<T, RunError> + Send,
+    ) -> Result<T, String> {
+        let inputs: Vec<ArrayView<'_>> = self.sources.iter().map(|(_, s)| s.view()).collect();
+        let held = self.sources.iter().map(|(_, source)| source.held_bytes());
+        let bar = Progress::of_elements(points(&self.executable));
+        let progress = |elements: usize| {
+            bar.advance(elements);
+            ControlFlow::Continue(())
+        };
+        let options = RunOptions {
+            memory_limit: self.memory_limit,
+            input_bytes: held.fold(0, usize::saturating_add),
+            progress: &progress,
+            ..RunOptions::default()
+        };
+        let result = self.pool.install(|| run(&inputs, &options));
+        drop(bar);
+        let result = result.map_err(|error| format!("error[{}]: {error}", error.code()))?;
+        self.sources.iter().try_for_each(|(name, source)| source.check_unchanged(name))?;
+        Ok(result)
     }
 }
 
-/// Runs, with a bar on the terminal when it takes long enough for one to be seen.
-fn run_with_bar(
-    executable: &Executable,
-    inputs: &[ArrayView<'_>],
-    memory_limit: Option<usize>,
-) -> Result<Buffer, String> {
-    let points: usize = executable
-        .nests()
-        .iter()
+/// How many elements are computed, of all loop nests together.
+fn points(executable: &Executable) -> usize {
+    let nests = executable.nests().iter();
+    nests
         .map(|nest| nest.shape.element_count().unwrap_or(usize::MAX))
-        .fold(0, usize::saturating_add);
-    let bar = if io::stderr().is_terminal() { bar(points) } else { ProgressBar::hidden() };
-    let done = AtomicUsize::new(0);
-    let progress = |elements: usize| {
-        let done = done.fetch_add(elements, Ordering::Relaxed) + elements;
-        if bar.elapsed() > Duration::from_millis(500) {
-            bar.set_position(done as u64);
-        }
-        ControlFlow::Continue(())
-    };
-    let options = RunOptions { memory_limit, progress: &progress, ..RunOptions::default() };
-    let results = executable.run_with(inputs, &options);
-    bar.finish_and_clear();
-    let mut results = results.map_err(|error| format!("error[{}]: {error}", error.code()))?;
-    Ok(results.remove(0))
-}
-
-fn bar(points: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {percent}% of {len} elements, {eta} left");
-    ProgressBar::new(points as u64)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        .fold(0, usize::saturating_add)
 }

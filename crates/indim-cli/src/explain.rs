@@ -37,7 +37,7 @@ pub(crate) struct Explain {
     /// Print one JSON object, also for an error: {"error":{"code":...,"message":...}}.
     #[arg(long)]
     json: bool,
-    /// Draw the broadcasts, or the error, into this file.
+    /// Draw the broadcasts, or the error, into this file (`-`: to standard output, instead of the text).
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Warn of outer products, where the result is far larger than every operand.
@@ -48,10 +48,19 @@ pub(crate) struct Explain {
 impl Explain {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        if self.json && self.draws_to_output() {
+            return Err(Failure::Usage(
+                "standard output takes the drawing or the JSON: give --svg a file".to_owned(),
+            ));
+        }
         match self.explain() {
             Err(Failure::Input(report)) => self.refuse(report),
             explained => explained,
         }
+    }
+
+    fn draws_to_output(&self) -> bool {
+        self.svg.as_deref().is_some_and(is_output)
     }
 
     /// An error, in the form in which the explanation was wanted.
@@ -131,13 +140,24 @@ impl Explain {
     ) -> Result<(), Failure> {
         if let Some(path) = &self.svg {
             write_drawing(path, &svg())?;
+            if is_output(path) {
+                return Ok(());
+            }
         }
         let text = if self.json { json() } else { text.to_owned() };
         Ok(print(format!("{}\n", text.trim_end()).as_bytes())?)
     }
 }
 
+fn is_output(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 fn write_drawing(path: &Path, drawing: &str) -> Result<(), String> {
+    if is_output(path) {
+        return print(drawing.as_bytes());
+    }
+    crate::signals::watch().map_err(|error| format!("error[io]: {error}"))?;
     indim::files::write_text(path, drawing)
         .map_err(|error| format!("error[{}]: {error}", error.code()))
 }
@@ -147,7 +167,7 @@ fn typed_name(text: &str) -> Result<(&str, ArrayType), String> {
     let (name, source) = split_binding(text)?;
     match parse_array_type(source) {
         Ok(array_type) => Ok((name, array_type)),
-        Err(_) if source.contains(".np") => Ok((name, Source::open(source)?.array_type())),
+        Err(_) if source.contains(".np") => Ok((name, Source::type_of(source)?)),
         Err(error) => Err(error),
     }
 }

@@ -2,20 +2,24 @@
 //!
 //! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own).
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod bare;
 mod byte_size;
 mod convert;
+mod destination;
 mod eval;
 mod explain;
 mod expression;
 mod failure;
 mod oracle;
 mod output;
+mod progress;
 mod report;
 mod rule;
 mod shapes;
+#[allow(unsafe_code)]
+mod signals;
 mod source;
 
 use std::process::ExitCode;

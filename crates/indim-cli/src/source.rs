@@ -2,9 +2,16 @@
 
 use std::path::Path;
 
-use indim::files::{ArrayFile, FileError, read_npz_member};
+use indim::files::{
+    ArrayFile, FileError, read_npy_type, read_npz_member_type, read_npz_member_within,
+};
 use indim::literal::parse_literal;
 use indim::{Array, ArrayType, ArrayView};
+
+use crate::signals::map_file;
+
+/// Smaller files are read into memory, where nobody changes them.
+const MAPPED_FROM: u64 = 1 << 20;
 
 /// An operand that has been read, or mapped.
 #[derive(Debug)]
@@ -13,30 +20,33 @@ pub(crate) enum Source {
     Literal(Array),
 }
 
+/// What a text stands for.
+enum Place<'a> {
+    File(&'a Path),
+    Member { archive: &'a Path, member: &'a str },
+    Literal(Array),
+}
+
 impl Source {
-    /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, or a literal.
-    ///
-    /// What is a literal is never a file, whatever the folder holds: `./3` is the file.
-    pub(crate) fn open(text: &str) -> Result<Source, String> {
-        let from_file = |error: FileError| format!("error[{}]: {error}", error.code());
-        if let Some((archive, member)) = archive_member(text) {
-            return read_npz_member(archive, member).map(Source::File).map_err(from_file);
-        }
-        let open_file = || ArrayFile::open(Path::new(text)).map(Source::File).map_err(from_file);
-        if text.ends_with(".npy") || text.ends_with(".npz") {
-            return open_file();
-        }
-        parse_literal(text).map(Source::Literal).or_else(|error| {
-            match Path::new(text).exists() {
-                // Also a folder, a pipe or a device: opening it tells what is wrong.
-                true => open_file(),
-                _ if looks_like_literal(text) => Err(error.draw(text)),
-                _ => Err(format!(
-                    "error[no-such-source]: `{text}` is neither a file nor a literal such as 2.5, \
-                     [[1, 2], [3, 4]] or f32([1.5, 2])"
-                )),
-            }
-        })
+    /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, or a literal. Of a file or a member at
+    /// most `limit` bytes are read into memory; large files are mapped.
+    pub(crate) fn open(text: &str, limit: usize) -> Result<Source, String> {
+        let opened = match place(text)? {
+            Place::File(path) => open_npy(path, limit),
+            Place::Member { archive, member } => read_npz_member_within(archive, member, limit),
+            Place::Literal(array) => return Ok(Source::Literal(array)),
+        };
+        opened.map(Source::File).map_err(|error| error_text(&error))
+    }
+
+    /// The type of what [`Source::open`] would open, of which no more is read than tells it.
+    pub(crate) fn type_of(text: &str) -> Result<ArrayType, String> {
+        let read = match place(text)? {
+            Place::File(path) => read_npy_type(path),
+            Place::Member { archive, member } => read_npz_member_type(archive, member),
+            Place::Literal(array) => return Ok(array.array_type()),
+        };
+        read.map_err(|error| error_text(&error))
     }
 
     pub(crate) fn array_type(&self) -> ArrayType {
@@ -52,6 +62,65 @@ impl Source {
             Source::Literal(array) => ArrayView::from_array(array),
         }
     }
+
+    /// The bytes of memory that the elements take.
+    pub(crate) fn held_bytes(&self) -> usize {
+        match self {
+            Source::File(file) => file.held_bytes(),
+            Source::Literal(array) => array
+                .shape()
+                .element_count()
+                .unwrap_or(usize::MAX)
+                .saturating_mul(array.dtype().size()),
+        }
+    }
+
+    /// Refuses what was computed from a file that has changed since it was opened.
+    pub(crate) fn check_unchanged(&self, name: &str) -> Result<(), String> {
+        match self {
+            Source::File(file) if !file.is_unchanged() => Err(format!(
+                "error[file-changed]: the file of `{name}` changed while it was read, so that there is no \
+                 telling of what the result would be; let its writer finish first, or give a copy of it"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError> {
+    let is_large = path.metadata().is_ok_and(|file| file.is_file() && file.len() >= MAPPED_FROM);
+    match is_large.then(|| map_file(path)) {
+        Some(Ok(file)) => ArrayFile::from_mapped(path, file, limit),
+        // What cannot be mapped may still be read.
+        _ => ArrayFile::open_within(path, limit),
+    }
+}
+
+fn error_text(error: &FileError) -> String {
+    format!("error[{}]: {error}", error.code())
+}
+
+/// Finds out what `text` stands for. What is a literal is never a file, whatever the folder holds: `./3` is
+/// the file.
+fn place(text: &str) -> Result<Place<'_>, String> {
+    if let Some((archive, member)) = archive_member(text) {
+        return Ok(Place::Member { archive, member });
+    }
+    let file = Place::File(Path::new(text));
+    if text.ends_with(".npy") || text.ends_with(".npz") {
+        return Ok(file);
+    }
+    parse_literal(text).map(Place::Literal).or_else(|error| {
+        match Path::new(text).exists() {
+            // Also a folder, a pipe or a device: opening it tells what is wrong.
+            true => Ok(file),
+            _ if looks_like_literal(text) => Err(error.draw(text)),
+            _ => Err(format!(
+                "error[no-such-source]: `{text}` is neither a file nor a literal such as 2.5, \
+                 [[1, 2], [3, 4]] or f32([1.5, 2])"
+            )),
+        }
+    })
 }
 
 /// Whether a text that is no literal was meant as one: it begins like a number or a list, or has brackets.
@@ -81,7 +150,7 @@ mod tests {
 
     #[test]
     fn devices_are_refused_as_files() {
-        let error = Source::open("/dev/null").unwrap_err();
+        let error = Source::open("/dev/null", usize::MAX).unwrap_err();
         assert!(error.starts_with("error[not-a-file]: /dev/null: not a regular file"), "{error}");
     }
 }

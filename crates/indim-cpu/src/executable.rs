@@ -272,7 +272,8 @@ impl Executable {
     ) -> Result<(), RunError> {
         let Some(limit) = options.memory_limit else { return Ok(()) };
         let threads = if self.is_parallel() { rayon::current_num_threads() } else { 1 };
-        self.check_memory_limit(limit, threads, allocates_outputs)
+        let (forecast, inputs) = (self.forecast(), options.input_bytes);
+        check_limit(limit, inputs, &forecast, &self.loops, threads, allocates_outputs)
     }
 
     /// Whether a run by so many threads holds at most `limit` bytes beside the arrays it is given, as
@@ -286,7 +287,7 @@ impl Executable {
         threads: usize,
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
-        check_limit(limit, &self.forecast(), &self.loops, threads, allocates_outputs)
+        check_limit(limit, 0, &self.forecast(), &self.loops, threads, allocates_outputs)
     }
 
     fn check_inputs(&self, inputs: &[ArrayView<'_>]) -> Result<(), RunError> {

@@ -46,6 +46,11 @@ pub enum MemoryPiece {
         /// The bytes that each of them holds.
         bytes: usize,
     },
+    /// What the caller holds for the inputs.
+    Inputs {
+        /// The bytes of it.
+        bytes: usize,
+    },
 }
 
 impl MemoryPiece {
@@ -54,6 +59,7 @@ impl MemoryPiece {
         match self {
             MemoryPiece::Array { array_type, .. } => array_bytes(array_type),
             MemoryPiece::Registers { threads, bytes } => threads.saturating_mul(*bytes),
+            MemoryPiece::Inputs { bytes } => *bytes,
         }
     }
 }
@@ -69,21 +75,25 @@ impl fmt::Display for MemoryPiece {
                 let plural = if *threads == 1 { "" } else { "s" };
                 write!(formatter, "the registers of {threads} thread{plural}, with {bytes} bytes")
             }
+            MemoryPiece::Inputs { .. } => {
+                write!(formatter, "the inputs that were read into memory, with {bytes} bytes")
+            }
         }
     }
 }
 
-/// Refuses a run that would hold more than `limit` bytes; `allocates_outputs` says whether its outputs
-/// are new memory.
+/// Refuses a run that would hold more than `limit` bytes, with `input_bytes` of the inputs;
+/// `allocates_outputs` says whether its outputs are new memory.
 pub(crate) fn check_limit(
     limit: usize,
+    input_bytes: usize,
     forecast: &Forecast,
     loops: &LoopProgram,
     threads: usize,
     allocates_outputs: bool,
 ) -> Result<(), RunError> {
     let given = if allocates_outputs { 0 } else { forecast.bytes_written };
-    let bytes = forecast.peak_bytes(threads).saturating_sub(given);
+    let bytes = forecast.peak_bytes(threads).saturating_sub(given).saturating_add(input_bytes);
     if bytes <= limit {
         return Ok(());
     }
@@ -102,5 +112,6 @@ pub(crate) fn check_limit(
         }));
     let registers = MemoryPiece::Registers { threads, bytes: forecast.register_bytes };
     let larger = |a: MemoryPiece, b: MemoryPiece| if b.bytes() > a.bytes() { b } else { a };
+    let pieces = pieces.chain([MemoryPiece::Inputs { bytes: input_bytes }]);
     Err(RunError::MemoryLimit { bytes, limit, largest: pieces.fold(registers, larger) })
 }

@@ -5,7 +5,8 @@
 //! (what users call).
 //!
 //! Unsafe code stands only in `array.rs`, `buffer.rs`, `pages.rs`, `execute.rs`, `executable.rs`,
-//! `mapped_file.rs`, `parallel.rs` and `kernel/`.
+//! `mapped_file.rs`, `unnamed_file.rs`, `parallel.rs` and `kernel/`; of the other
+//! crates in `numpy_api.rs` of the Python bindings and `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod array;
@@ -28,6 +29,7 @@ mod program;
 mod run_error;
 mod run_options;
 mod scratch;
+mod unnamed_file;
 mod wiring;
 
 pub use array::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
@@ -42,3 +44,4 @@ pub use pages::keep_memory;
 pub use program::Program;
 pub use run_error::RunError;
 pub use run_options::{Progress, RunOptions};
+pub use unnamed_file::{CompleteFile, UnnamedFile, copy_owner_and_mode};

@@ -1,20 +1,21 @@
 //! Files as memory. Holds unsafe code.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Deref;
 use std::path::Path;
+use std::time::SystemTime;
 
 use memmap2::Mmap;
 
 /// The bytes of a file, read by the system when they are touched.
-///
-/// Who changes or shortens the file meanwhile changes the bytes, or makes the system end the
-/// process; that is the price of reading without a copy, and the same as with any mapped file.
 #[derive(Debug)]
 pub struct MappedFile {
     /// `None` for an empty file, which cannot be mapped.
     map: Option<Mmap>,
+    file: File,
+    /// The length and the time of change when it was opened.
+    version: (u64, Option<SystemTime>),
 }
 
 impl MappedFile {
@@ -22,20 +23,36 @@ impl MappedFile {
     ///
     /// # Errors
     /// When the file cannot be opened or mapped.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    ///
+    /// # Safety
+    /// Nobody changes or shortens the file while it is mapped, in this or another process; or else the
+    /// caller answers for it that bytes change while they are read, and that the system sends `SIGBUS`
+    /// to who reads what is no longer there.
+    pub unsafe fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
-        if metadata.len() == 0 {
-            return Ok(MappedFile { map: None });
-        }
-        // SAFETY: the map is only read, as bytes, for which every value is valid; that others leave
-        // the file alone is asked of the user in the documentation of this type.
-        let map = unsafe { Mmap::map(&file)? };
-        Ok(MappedFile { map: Some(map) })
+        let map = match metadata.len() {
+            0 => None,
+            // SAFETY: the map is only read, as bytes, for which every value is valid; that others leave
+            // the file alone is the caller's promise.
+            _ => Some(unsafe { Mmap::map(&file)? }),
+        };
+        Ok(MappedFile { map, file, version: version(&metadata) })
     }
+
+    /// Whether the file is as long as when it was opened and was not written to since, as far as the
+    /// system notes the time of that.
+    pub fn is_unchanged(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| version(&metadata) == self.version)
+    }
+}
+
+/// What tells one state of a file from another; some systems note no time.
+fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
+    (metadata.len(), metadata.modified().ok())
 }
 
 impl Deref for MappedFile {

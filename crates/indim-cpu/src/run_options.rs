@@ -35,6 +35,8 @@ pub struct RunOptions<'a> {
     /// Outputs in new memory, temporaries, and the registers of all threads count. Memory that is kept
     /// for later runs does not ([`keep_memory`](crate::keep_memory)).
     pub memory_limit: Option<usize>,
+    /// The bytes of memory that the caller holds for the inputs and that are to count towards the limit.
+    pub input_bytes: usize,
     /// Hears how far the run is, and may stop it.
     pub progress: &'a Progress<'a>,
 }
@@ -42,7 +44,12 @@ pub struct RunOptions<'a> {
 impl Default for RunOptions<'_> {
     /// Row-major, no limit, nobody listens.
     fn default() -> Self {
-        RunOptions { order: Order::C, memory_limit: None, progress: &|_| ControlFlow::Continue(()) }
+        RunOptions {
+            order: Order::C,
+            memory_limit: None,
+            input_bytes: 0,
+            progress: &|_| ControlFlow::Continue(()),
+        }
     }
 }
 
@@ -50,6 +57,7 @@ impl fmt::Debug for RunOptions<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut options = formatter.debug_struct("RunOptions");
         options.field("order", &self.order);
-        options.field("memory_limit", &self.memory_limit).finish_non_exhaustive()
+        options.field("memory_limit", &self.memory_limit);
+        options.field("input_bytes", &self.input_bytes).finish_non_exhaustive()
     }
 }

@@ -9,8 +9,13 @@ use std::io::Read;
 use std::path::Path;
 
 use common::{bytes, data, dense, shape};
-use indim::files::{ArrayFile, write_npy, write_npy_to, write_text};
-use indim::{ArrayData, ArrayType, DType, Shape, bf16};
+use indim::files::{
+    ArrayFile, FileError, OutputFile, read_npy_type, write_npy, write_npy_to, write_text,
+};
+use indim::{
+    ArrayData, ArrayType, ArrayView, CompileOptions, DType, GraphBuilder, MappedFile, Shape, bf16,
+    compile,
+};
 
 /// A file that NumPy wrote, and what it said of it.
 struct Fixture {
@@ -44,6 +49,13 @@ fn check(fixture: &Fixture, array: &ArrayFile) {
     assert_eq!(found, *elements, "{name}");
 }
 
+/// The array in a file that nobody changes meanwhile.
+fn mapped(path: &Path) -> Result<ArrayFile, FileError> {
+    // SAFETY: the file is the test's own.
+    let file = unsafe { MappedFile::open(path) }.unwrap();
+    ArrayFile::from_mapped(path, file, usize::MAX)
+}
+
 #[test]
 fn files_of_numpy_are_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +64,9 @@ fn files_of_numpy_are_read() {
     for fixture in &fixtures {
         fs::write(&path, &fixture.file).unwrap();
         check(fixture, &ArrayFile::open(&path).unwrap());
+        check(fixture, &mapped(&path).unwrap());
         check(fixture, &ArrayFile::from_bytes(fixture.file.clone()).unwrap());
+        assert_eq!(read_npy_type(&path).unwrap(), fixture.array_type);
     }
     assert_eq!(fixtures.len(), 126);
 }
@@ -99,6 +113,7 @@ fn elements_anywhere_in_the_file_are_read() {
             fixture.file[8..10].copy_from_slice(&length.to_le_bytes());
             fs::write(&path, &fixture.file).unwrap();
             check(&fixture, &ArrayFile::open(&path).unwrap());
+            check(&fixture, &mapped(&path).unwrap());
             check(&fixture, &ArrayFile::from_bytes(fixture.file.clone()).unwrap());
         }
     }
@@ -170,9 +185,10 @@ fn a_file_that_is_open_may_be_replaced() {
     let path = folder.path().join("x.npy");
     let array_type = ArrayType::new(DType::U8, [10_000]);
     write_npy(&path, &array_type, &[1; 10_000]).unwrap();
-    let old = ArrayFile::open(&path).unwrap();
+    let (read, old) = (ArrayFile::open(&path).unwrap(), mapped(&path).unwrap());
     write_npy(&path, &ArrayType::new(DType::U8, [1]), &[2]).unwrap();
-    assert_eq!(old.bytes(), [1; 10_000]);
+    assert_eq!((read.bytes(), old.bytes()), (&[1; 10_000][..], &[1; 10_000][..]));
+    assert!(old.is_unchanged());
     assert_eq!(ArrayFile::open(&path).unwrap().bytes(), [2]);
 }
 
@@ -218,6 +234,71 @@ fn paths_that_hold_no_array() {
     assert_eq!(code(&below_a_file), "io");
 }
 
+#[test]
+fn a_read_array_does_not_change_with_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    write_npy(&path, &ArrayType::new(DType::U8, [3]), &[1, 2, 3]).unwrap();
+    let (read, mapped) = (ArrayFile::open(&path).unwrap(), mapped(&path).unwrap());
+    assert_eq!((read.held_bytes(), mapped.held_bytes()), (3, 0));
+    assert!(read.is_unchanged() && mapped.is_unchanged());
+    fs::File::options().write(true).open(&path).unwrap().set_len(200).unwrap();
+    assert!(read.is_unchanged() && !mapped.is_unchanged());
+    fs::write(&path, "").unwrap();
+    assert_eq!(read.bytes(), [1, 2, 3]);
+    let error = ArrayFile::open_within(&data("npy_files.npz"), 10).unwrap_err();
+    assert_eq!(error.code(), "member-not-named");
+    write_npy(&path, &ArrayType::new(DType::U8, [3]), &[1, 2, 3]).unwrap();
+    assert_eq!(ArrayFile::open_within(&path, 2).unwrap_err().code(), "memory-limit");
+}
+
+#[test]
+fn results_are_computed_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::U8, [3]).unwrap();
+    let graph = b.finish(&[b.broadcast_in_dim(x, &[1], [20_000_000, 3]).unwrap()]).unwrap();
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let array_type = &executable.outputs()[0];
+    let mut file = OutputFile::create(&path).unwrap();
+    match file.map_npy(array_type).unwrap() {
+        Some(output) => {
+            let x = ArrayView::from_slice([3], &[1u8, 2, 3]).unwrap();
+            executable.run_into(&[x], &mut [output]).unwrap();
+        }
+        // Linux maps the files of every file system that tests run on.
+        None if cfg!(target_os = "linux") => panic!("it is mapped"),
+        None => return,
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let mut written = 0;
+    file.finish(&mut |bytes| written += bytes).unwrap();
+    assert_eq!(written as u64, fs::metadata(&path).unwrap().len());
+    let array = ArrayFile::open(&path).unwrap();
+    assert_eq!(array.array_type(), array_type);
+    assert!(array.bytes().chunks(3).all(|row| row == [1, 2, 3]));
+}
+
+#[test]
+fn outputs_that_can_be_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = |path: &Path| OutputFile::create(path).unwrap_err();
+    let told = error(folder.path());
+    assert_eq!(told.code(), "not-a-file");
+    assert!(told.to_string().contains("a folder; to write there name a file in it"), "{told}");
+    assert_eq!(error(&folder.path().join("new/")).code(), "not-a-file");
+    let told = error(&folder.path().join("no/file"));
+    assert!(
+        told.to_string()
+            .ends_with(&format!("there is no folder {}", folder.path().join("no").display()))
+    );
+    let mut file = OutputFile::create(&folder.path().join("x.npy")).unwrap();
+    // As many bytes as no disk has.
+    let error = file.map_npy(&ArrayType::new(DType::U8, [1 << 60]));
+    assert!(error.map_or_else(|error| error.code() == "io", |file| file.is_none()));
+}
+
 #[cfg(unix)]
 mod unix {
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
@@ -257,6 +338,37 @@ mod unix {
         write_text(&link, "new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn the_file_behind_a_link_to_nothing_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let (far, near) = (folder.path().join("far"), folder.path().join("near"));
+        symlink("far", &near).unwrap();
+        symlink("new", &far).unwrap();
+        write_text(&near, "text").unwrap();
+        assert_eq!(fs::read(folder.path().join("new")).unwrap(), b"text");
+        assert!(fs::symlink_metadata(&near).unwrap().is_symlink());
+        assert!(fs::symlink_metadata(&far).unwrap().is_symlink());
+        let round = folder.path().join("round");
+        symlink("round", &round).unwrap();
+        assert_eq!(write_text(&round, "text").unwrap_err().code(), "io");
+    }
+
+    #[test]
+    fn a_new_file_has_the_owner_of_the_old() {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("theirs");
+        write_text(&path, "old").unwrap();
+        // Only the superuser gives files away.
+        if chown(&path, Some(1234), Some(4321)).is_ok() {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o6755)).unwrap();
+            write_text(&path, "new").unwrap();
+            let new = fs::metadata(&path).unwrap();
+            assert_eq!((new.uid(), new.gid(), new.mode() & 0o7777), (1234, 4321, 0o6755));
+            assert_eq!(fs::read(&path).unwrap(), b"new");
+        }
     }
 
     #[test]

@@ -7,7 +7,10 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use common::{data, dense};
-use indim::files::{ArrayFile, FileError, read_npz_member, write_npy_to};
+use indim::files::{
+    ArrayFile, FileError, FileErrorKind, read_npz_member, read_npz_member_type,
+    read_npz_member_within, write_npy_to, write_npz_to,
+};
 use indim::{ArrayType, DType};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -56,8 +59,8 @@ fn members_longer_than_any_header_are_read_whole() {
     let steps = dense(&read_npz_member(&data("compressed.npz"), "steps").unwrap().view());
     let expected: Vec<i32> = (0..70_000).map(|step| step % 250).collect();
     assert_eq!(steps.elements::<i32>().unwrap(), expected);
-    // Around the length that is read at first, of which the header takes 128 bytes.
-    for count in (128 * 1024 - 132)..(128 * 1024 - 122) {
+    // Around the length that is read at first, 64 KiB and 12 bytes, of which the header takes 128.
+    for count in (64 * 1024 - 122)..(64 * 1024 - 110) {
         let bytes = archive(&[("x.npy", &npy(count))], CompressionMethod::Stored);
         assert_eq!(read(&bytes, "x").unwrap().bytes().len(), count);
     }
@@ -131,10 +134,72 @@ fn claims_of_the_header_take_no_memory() {
 
 #[test]
 fn a_bomb_is_read_no_further_than_its_header_asks() {
-    // 64 MiB of zeros in 64 KiB, of which the header asks for ten.
+    // 64 MiB of zeros in 64 KiB, of which the header asks for ten; as many as the checksum is worth are read.
     let bytes = archive(&[("x.npy", &claiming(10, 64 << 20))], CompressionMethod::Deflated);
     assert!(bytes.len() < 100_000);
-    assert_eq!(read(&bytes, "x").unwrap().bytes(), [0; 10]);
+    let error = read(&bytes, "x").unwrap_err();
+    assert_eq!(error.code(), "bad-archive");
+    assert!(
+        error.to_string().contains("more than 1048576 bytes stand behind the elements"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_type_of_a_member_is_read_without_its_elements() {
+    let whole = archive(&[("x.npy", &npy(300_000))], CompressionMethod::Stored);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    // A byte of the elements: whoever reads them all finds that the checksum is another.
+    let mut damaged = whole.clone();
+    damaged[200_000] ^= 1;
+    fs::write(&path, damaged).unwrap();
+    assert_eq!(read_npz_member_type(&path, "x").unwrap().to_string(), "u8[300000]");
+    assert_eq!(read_npz_member(&path, "x").unwrap_err().code(), "bad-archive");
+    assert_eq!(read_npz_member_type(&path, "y").unwrap_err().code(), "no-member");
+    fs::write(&path, archive(&[("x.npy", &claiming(10, 9))], CompressionMethod::Deflated)).unwrap();
+    assert_eq!(read_npz_member_type(&path, "x").unwrap_err().code(), "wrong-length");
+}
+
+#[test]
+fn a_limit_of_memory_is_kept() {
+    let bytes = archive(&[("x.npy", &npy(300_000))], CompressionMethod::Deflated);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    fs::write(&path, bytes).unwrap();
+    let array = read_npz_member_within(&path, "x", 300_000).unwrap();
+    assert_eq!(array.held_bytes(), 300_000);
+    let error = read_npz_member_within(&path, "x", 299_999).unwrap_err();
+    assert_eq!(error.code(), "memory-limit");
+    assert!(error.to_string().contains("takes 300000 bytes of memory"), "{error}");
+}
+
+#[test]
+fn the_checksum_counts_also_with_bytes_behind_the_elements() {
+    for count in [3, 70_000, 200_000] {
+        let bytes = [npy(count), vec![7; 100]].concat();
+        let good = archive(&[("x.npy", &bytes)], CompressionMethod::Stored);
+        let start = good.windows(4).position(|bytes| bytes == b"\x93NUM").unwrap();
+        for position in [128, 127 + count, 128 + count, 227 + count] {
+            let mut damaged = good.clone();
+            damaged[start + position] ^= 1;
+            let error = read(&damaged, "x").expect_err("the checksum is another");
+            assert_eq!(error.code(), "bad-archive", "{error}");
+        }
+        assert!(read(&good, "x").is_ok());
+    }
+}
+
+#[test]
+fn archives_of_indim_are_read_back() {
+    let array_type = ArrayType::new(DType::F32, [2, 3]);
+    let elements: Vec<u8> = (0..24).collect();
+    let mut bytes = Vec::new();
+    write_npz_to(&mut bytes, "arr_0", &array_type, &elements).unwrap();
+    let array = read(&bytes, "arr_0").unwrap();
+    assert_eq!((array.array_type(), array.bytes()), (&array_type, &elements[..]));
+    let error = write_npz_to(Vec::new(), "x", &array_type, &elements[1..]).unwrap_err();
+    assert!(matches!(error, FileErrorKind::WrongLength { .. }), "{error}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod eval;
 mod explain;
+mod files;
 mod hostile;
 #[cfg(unix)]
 mod readme;

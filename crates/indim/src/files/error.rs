@@ -22,6 +22,10 @@ pub enum FileErrorKind {
     Io(std::io::Error),
     /// A directory, a pipe or a device, where a file is wanted.
     NotAFile,
+    /// A folder, where a file is to be written.
+    Folder,
+    /// The file that is to be replaced belongs to another, whom the new one cannot be given to.
+    OwnerNotKept,
     /// The file does not begin like a `.npy` file.
     NotNpy,
     /// The version of the format is unknown.
@@ -52,6 +56,13 @@ pub enum FileErrorKind {
     OutOfMemory {
         /// The bytes asked for.
         bytes: usize,
+    },
+    /// The elements take more memory than the caller allows.
+    MemoryLimit {
+        /// The bytes that the elements take.
+        bytes: usize,
+        /// The bytes that are left for them.
+        limit: usize,
     },
     /// E5: the array is too large.
     TooLarge(ShapeError),
@@ -89,12 +100,14 @@ impl FileError {
     pub fn code(&self) -> &'static str {
         match self.kind {
             FileErrorKind::Io(_) => "io",
-            FileErrorKind::NotAFile => "not-a-file",
+            FileErrorKind::NotAFile | FileErrorKind::Folder => "not-a-file",
+            FileErrorKind::OwnerNotKept => "owner-not-kept",
             FileErrorKind::NotNpy => "not-npy",
             FileErrorKind::UnknownVersion { .. } => "unknown-version",
             FileErrorKind::HeaderTooLong { .. } | FileErrorKind::BadHeader { .. } => "bad-header",
             FileErrorKind::UnknownElementType { .. } => "unknown-element-type",
             FileErrorKind::OutOfMemory { .. } => "out-of-memory",
+            FileErrorKind::MemoryLimit { .. } => "memory-limit",
             FileErrorKind::TooLarge(_) => "too-large",
             FileErrorKind::WrongLength { .. } => "wrong-length",
             FileErrorKind::BadArchive(_) => "bad-archive",
@@ -123,6 +136,13 @@ impl fmt::Display for FileErrorKind {
             FileErrorKind::NotAFile => formatter.write_str(
                 "not a regular file; save what a pipe, a device or a directory holds as one file first",
             ),
+            FileErrorKind::Folder => {
+                formatter.write_str("a folder; to write there name a file in it, as in `folder/result.npy`")
+            }
+            FileErrorKind::OwnerNotKept => formatter.write_str(
+                "the file there belongs to another user or group, and the new one cannot be given to them: \
+                 write to another name, or remove that file first",
+            ),
             FileErrorKind::NotNpy => {
                 formatter.write_str("not a .npy file (it does not begin with \\x93NUMPY)")
             }
@@ -146,6 +166,11 @@ impl fmt::Display for FileErrorKind {
             FileErrorKind::OutOfMemory { bytes } => {
                 write!(formatter, "there is no memory for {bytes} bytes of elements")
             }
+            FileErrorKind::MemoryLimit { bytes, limit } => write!(
+                formatter,
+                "to read it takes {bytes} bytes of memory, of which the limit leaves {limit}: raise the \
+                 limit, or save the array as a .npy file, which is read where it is"
+            ),
             FileErrorKind::TooLarge(error) => write!(formatter, "{error}"),
             FileErrorKind::WrongLength { shape, expected, available } => write!(
                 formatter,

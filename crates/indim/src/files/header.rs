@@ -13,10 +13,12 @@ use indim_shape::{Shape, saturating_size};
 
 use super::descr::{from_descr, number_size};
 use super::error::FileErrorKind;
-use super::reserve;
 
 /// Longer headers are refused; NumPy's own limit for trusted files is 10,000.
 pub(super) const MAXIMUM_HEADER: usize = 64 * 1024;
+
+/// The bytes at the start of a file in which its header ends, if it is not refused.
+pub(super) const START_BYTES: usize = MAXIMUM_HEADER + MAGIC.len() + 6;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -45,23 +47,18 @@ impl Header {
         strides
     }
 
-    /// A copy of the elements in the machine's byte order.
-    pub(super) fn swapped(&self, elements: &[u8]) -> Result<Vec<u8>, FileErrorKind> {
-        let mut bytes = reserve(elements.len())?;
-        bytes.extend_from_slice(elements);
-        self.swap(&mut bytes);
-        Ok(bytes)
-    }
-
-    /// Turns the elements' bytes around.
-    pub(super) fn swap(&self, elements: &mut [u8]) {
-        elements.chunks_exact_mut(number_size(self.array_type.dtype)).for_each(<[u8]>::reverse);
+    /// Turns elements that are in the other byte order around.
+    pub(super) fn to_native(&self, elements: &mut [u8]) {
+        if self.is_swapped {
+            elements.chunks_exact_mut(number_size(self.array_type.dtype)).for_each(<[u8]>::reverse);
+        }
     }
 }
 
-/// Reads the header of a whole file, and checks it against the file's length.
-pub(super) fn parse(file: &[u8]) -> Result<Header, FileErrorKind> {
-    let rest = file.strip_prefix(MAGIC).ok_or(FileErrorKind::NotNpy)?;
+/// Reads the header at the start of a file, and checks it against the file's length. Of a longer file
+/// [`START_BYTES`] are enough.
+pub(super) fn parse(start: &[u8], file_length: usize) -> Result<Header, FileErrorKind> {
+    let rest = start.strip_prefix(MAGIC).ok_or(FileErrorKind::NotNpy)?;
     let (length, text_offset) = match *rest {
         [1, 0, a, b, ..] => (usize::from(u16::from_le_bytes([a, b])), MAGIC.len() + 4),
         [2 | 3, 0, a, b, c, d, ..] => (u32::from_le_bytes([a, b, c, d]) as usize, MAGIC.len() + 6),
@@ -75,16 +72,17 @@ pub(super) fn parse(file: &[u8]) -> Result<Header, FileErrorKind> {
             return Err(FileErrorKind::UnknownVersion { version: (major, minor) });
         }
     };
-    let available = file.len() - text_offset;
-    if length > available.min(MAXIMUM_HEADER) {
+    let available = file_length.saturating_sub(text_offset);
+    let data_offset = text_offset.saturating_add(length);
+    let text = start.get(..data_offset).filter(|_| length <= available.min(MAXIMUM_HEADER));
+    let Some(text) = text else {
         return Err(FileErrorKind::HeaderTooLong { claimed: length, available });
-    }
-    let data_offset = text_offset + length;
-    let mut parser = Parser { file: &file[..data_offset], position: text_offset };
+    };
+    let mut parser = Parser { file: text, position: text_offset };
     let mut header = parser.dict()?;
     let ArrayType { dtype, shape } = &header.array_type;
     let expected = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
-    let available = file.len() - data_offset;
+    let available = file_length - data_offset;
     if expected > available {
         return Err(FileErrorKind::WrongLength { shape: shape.clone(), expected, available });
     }

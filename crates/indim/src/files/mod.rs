@@ -4,6 +4,9 @@ mod descr;
 mod error;
 mod header;
 mod npz;
+mod output_file;
+mod read;
+mod unfinished;
 mod write;
 
 use core::ops::Range;
@@ -13,13 +16,15 @@ use indim_cpu::{ArrayView, MappedFile};
 use indim_graph::ArrayType;
 
 pub use error::{FileError, FileErrorKind};
-pub use npz::read_npz_member;
-pub use write::{write_npy, write_npy_to, write_text};
+pub use npz::{read_npz_member, read_npz_member_type, read_npz_member_within};
+pub use output_file::OutputFile;
+pub use read::read_npy_type;
+pub use unfinished::remove_unfinished_files;
+pub use write::{write_npy, write_npy_to, write_npz_to, write_text};
+
+use header::Header;
 
 /// An array in a file, or read from one.
-///
-/// The elements of a `.npy` file in the machine's byte order are read where they are, by the system,
-/// when they are touched; those in the other byte order are copied.
 #[derive(Debug)]
 pub struct ArrayFile {
     array_type: ArrayType,
@@ -34,26 +39,37 @@ enum Bytes {
 }
 
 impl ArrayFile {
-    /// Opens a `.npy` file.
+    /// Reads a `.npy` file into memory.
     ///
     /// # Errors
     /// When the file cannot be read, is damaged, or has elements of a type that indim does not
     /// evaluate. Nothing is allocated before the header has been checked.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let located = |kind| FileError::new(path, kind);
-        require_file(path).map_err(located)?;
-        let file = MappedFile::open(path).map_err(|error| located(error.into()))?;
-        let header = match header::parse(&file) {
-            Err(FileErrorKind::NotNpy) if file.starts_with(b"PK") => {
-                return Err(located(npz::member_not_named(path)));
-            }
-            header => header.map_err(located)?,
-        };
+        Self::open_within(path, usize::MAX)
+    }
+
+    /// As [`ArrayFile::open`], of an array whose elements have at most `limit` bytes.
+    ///
+    /// # Errors
+    /// As [`ArrayFile::open`], and `memory-limit`.
+    pub fn open_within(path: &Path, limit: usize) -> Result<Self, FileError> {
+        read::open_npy(path, limit)
+    }
+
+    /// A `.npy` file whose elements are read where they are, by the system, when they are touched;
+    /// `path` is for messages. Those in the other byte order, of at most `limit` bytes, are copied.
+    ///
+    /// # Errors
+    /// As [`ArrayFile::open_within`].
+    pub fn from_mapped(path: &Path, file: MappedFile, limit: usize) -> Result<Self, FileError> {
+        let header = header::parse(&file, file.len());
+        let header = header.map_err(|kind| read::not_npy_but_archive(path, kind))?;
+        if header.is_swapped {
+            let copy = read::read_npy(&*file, file.len(), limit);
+            return copy.map_err(|kind| FileError::new(path, kind));
+        }
         let strides = header.strides();
-        let bytes = match header.is_swapped {
-            false => Bytes::Mapped { file, elements: header.elements },
-            true => Bytes::Owned(header.swapped(&file[header.elements.clone()]).map_err(located)?),
-        };
+        let bytes = Bytes::Mapped { file, elements: header.elements };
         Ok(ArrayFile { array_type: header.array_type, strides, bytes })
     }
 
@@ -62,14 +78,17 @@ impl ArrayFile {
     /// # Errors
     /// When the bytes are damaged, or hold elements of a type that indim does not evaluate.
     pub fn from_bytes(mut file: Vec<u8>) -> Result<Self, FileErrorKind> {
-        let header = header::parse(&file)?;
-        let strides = header.strides();
+        let header = header::parse(&file, file.len())?;
         file.truncate(header.elements.end);
         file.drain(..header.elements.start);
-        if header.is_swapped {
-            header.swap(&mut file);
-        }
-        Ok(ArrayFile { array_type: header.array_type, strides, bytes: Bytes::Owned(file) })
+        Ok(Self::from_elements(header, file))
+    }
+
+    /// The array of this header, from a copy of its elements as they were in the file.
+    fn from_elements(header: Header, mut elements: Vec<u8>) -> Self {
+        header.to_native(&mut elements);
+        let strides = header.strides();
+        ArrayFile { array_type: header.array_type, strides, bytes: Bytes::Owned(elements) }
     }
 
     /// Element type and shape.
@@ -90,24 +109,26 @@ impl ArrayFile {
         }
     }
 
+    /// The bytes of memory that hold the elements; none if they are read where they are.
+    pub fn held_bytes(&self) -> usize {
+        match &self.bytes {
+            Bytes::Mapped { .. } => 0,
+            Bytes::Owned(bytes) => bytes.len(),
+        }
+    }
+
+    /// Whether the elements are still those that the file had when it was opened, as far as its length
+    /// and its time of change tell. A copy is never changed.
+    pub fn is_unchanged(&self) -> bool {
+        match &self.bytes {
+            Bytes::Mapped { file, .. } => file.is_unchanged(),
+            Bytes::Owned(_) => true,
+        }
+    }
+
     /// A view of the elements.
     pub fn view(&self) -> ArrayView<'_> {
         ArrayView::from_bytes(self.array_type.clone(), self.strides.clone(), self.bytes(), 0)
             .expect("invariant: the header was checked against the length")
     }
-}
-
-/// Refuses what cannot be mapped, before opening it, which for a pipe waits until somebody writes.
-fn require_file(path: &Path) -> Result<(), FileErrorKind> {
-    match std::fs::metadata(path)?.is_file() {
-        true => Ok(()),
-        false => Err(FileErrorKind::NotAFile),
-    }
-}
-
-/// Room for `bytes` bytes, or a typed error where a `Vec` would end the process.
-fn reserve(bytes: usize) -> Result<Vec<u8>, FileErrorKind> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(bytes).map_err(|_| FileErrorKind::OutOfMemory { bytes })?;
-    Ok(room)
 }

@@ -1,34 +1,76 @@
 //! Members of `.npz` archives, stored or deflated.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
+use indim_graph::ArrayType;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::read::{read_header, read_npy};
 use super::{ArrayFile, FileError, FileErrorKind};
-
-/// Bytes of a member that are read before its header has said how many there are.
-const HEADER_BYTES: u64 = 128 * 1024;
 
 /// Deflate makes at most this many bytes of one.
 const LARGEST_RATIO: u64 = 1032;
 
+/// The most bytes that may stand behind the elements of a member. They mean nothing, but only a member read
+/// to its end can be checked against its checksum.
+const MAXIMUM_TRAILING: u64 = 1 << 20;
+
 /// Reads the member `member` (with or without `.npy`) of the archive at `path` into memory.
 ///
 /// # Errors
-/// When the archive or the member cannot be read, or there is no such member. What the archive claims
-/// is not trusted: no more is read than the member's own header asks for, and nothing is allocated
-/// that the compressed bytes cannot fill.
+/// When the archive or the member cannot be read or does not agree with its checksum, or there is no such
+/// member. What the archive claims is not trusted: no more is read than the member's own header asks for
+/// and 1 MiB, and nothing is allocated that the compressed bytes cannot fill.
 pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError> {
+    read_npz_member_within(path, member, usize::MAX)
+}
+
+/// As [`read_npz_member`], of an array whose elements have at most `limit` bytes.
+///
+/// # Errors
+/// As [`read_npz_member`], and `memory-limit`, before anything is allocated.
+pub fn read_npz_member_within(
+    path: &Path,
+    member: &str,
+    limit: usize,
+) -> Result<ArrayFile, FileError> {
+    read_member(path, member, |mut file, length| {
+        let array = read_npy(&mut file, length, limit)?;
+        let trailing = io::copy(&mut file.take(MAXIMUM_TRAILING + 1), &mut io::sink())?;
+        match trailing > MAXIMUM_TRAILING {
+            true => Err(FileErrorKind::BadArchive(format!(
+                "more than {MAXIMUM_TRAILING} bytes stand behind the elements of `{member}`"
+            ))),
+            false => Ok(array),
+        }
+    })
+}
+
+/// The element type and the shape of a member, of which only the header is read.
+///
+/// # Errors
+/// As [`read_npz_member`].
+pub fn read_npz_member_type(path: &Path, member: &str) -> Result<ArrayType, FileError> {
+    read_member(path, member, |mut file, length| Ok(read_header(&mut file, length)?.1.array_type))
+}
+
+/// Opens a member, and reads what is wanted of it: `read` gets its bytes, and how many there are at most.
+fn read_member<T>(
+    path: &Path,
+    member: &str,
+    read: impl FnOnce(&mut dyn Read, usize) -> Result<T, FileErrorKind>,
+) -> Result<T, FileError> {
     let read = || {
-        super::require_file(path)?;
-        let mut archive = ZipArchive::new(File::open(path)?).map_err(archive_error)?;
+        let (file, _) = super::read::open(path)?;
+        let mut archive = ZipArchive::new(file).map_err(archive_error)?;
         let name = find(&archive, member)?;
-        let file = archive.by_name(&name).map_err(archive_error)?;
+        let mut file = archive.by_name(&name).map_err(archive_error)?;
         let most = file.compressed_size().saturating_mul(LARGEST_RATIO);
-        ArrayFile::from_bytes(read_member(file, most)?)
+        let length = usize::try_from(file.size().min(most)).unwrap_or(usize::MAX);
+        read(&mut file, length).map_err(without_io)
     };
     read().map_err(|kind| FileError::new(path, kind))
 }
@@ -65,27 +107,14 @@ fn without_suffix(name: &str) -> &str {
     name.strip_suffix(".npy").unwrap_or(name)
 }
 
-/// The whole member: first enough for its header, then as much as that asks for, `most` bytes at most.
-fn read_member(mut member: impl Read, most: u64) -> Result<Vec<u8>, FileErrorKind> {
-    let mut first = Vec::new();
-    member.by_ref().take(HEADER_BYTES).read_to_end(&mut first)?;
-    let (shape, expected, available) = match super::header::parse(&first) {
-        Ok(_) => return Ok(first),
-        Err(FileErrorKind::WrongLength { shape, expected, available }) => {
-            (shape, expected, available)
+/// What the library reports as an error of reading is one of the archive, unless it is the system's.
+fn without_io(kind: FileErrorKind) -> FileErrorKind {
+    match kind {
+        FileErrorKind::Io(error) if error.raw_os_error().is_none() => {
+            FileErrorKind::BadArchive(error.to_string())
         }
-        Err(error) => return Err(error),
-    };
-    let is_all = (first.len() as u64) < HEADER_BYTES;
-    if is_all || expected as u64 > most {
-        return Err(FileErrorKind::WrongLength { shape, expected, available });
+        kind => kind,
     }
-    let missing = expected - available;
-    // Asking for one byte more brings the archive's checksum of a whole member into play.
-    let mut bytes = super::reserve(first.len() + missing + 1)?;
-    bytes.append(&mut first);
-    member.take(missing as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 fn archive_error(error: ZipError) -> FileErrorKind {

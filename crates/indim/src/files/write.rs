@@ -1,13 +1,13 @@
-//! Writing `.npy` files: complete, or not at all.
+//! The formats `.npy` and `.npz`, written; where files go is in `output_file.rs`.
 
-use std::fs::{File, Permissions};
-use std::io::{BufWriter, Error, ErrorKind, Write};
+use std::io::{self, BufWriter, Error, ErrorKind, Write};
 use std::path::Path;
 
 use indim_graph::ArrayType;
-use indim_shape::Shape;
+use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::descr::to_descr;
+use super::output_file::OutputFile;
 use super::{FileError, FileErrorKind};
 
 /// NumPy aligns the elements of a file to this many bytes.
@@ -16,85 +16,26 @@ const ALIGNMENT: usize = 64;
 /// NumPy leaves room in a header for a first axis of this many digits.
 const GROWTH_DIGITS: usize = 21;
 
-/// Writes a dense row-major array as a `.npy` file.
-///
-/// The file is written beside its place and renamed when it is complete and on disk, so that
-/// whatever happens there is the old file or the new one.
+/// Writes a dense row-major array as a `.npy` file, complete or not at all, as [`OutputFile`] does.
 ///
 /// # Errors
 /// When the file cannot be written; the old file, if there was one, is untouched.
 pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result<(), FileError> {
-    write_beside(path, |file| write_npy_to(file, array_type, elements))
+    check_length(array_type, elements).map_err(|kind| FileError::new(path, kind))?;
+    let mut file = OutputFile::create(path)?;
+    write_npy_to(&mut file, array_type, elements).map_err(|kind| FileError::new(path, kind))?;
+    file.finish(&mut |_| ())
 }
 
-/// Writes a text file, complete or not at all.
+/// Writes a text file, complete or not at all, as [`OutputFile`] does.
 ///
 /// # Errors
 /// When the file cannot be written; the old file, if there was one, is untouched.
 pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
-    write_beside(path, |file| Ok(file.write_all(text.as_bytes())?))
-}
-
-fn write_beside(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> Result<(), FileErrorKind>,
-) -> Result<(), FileError> {
-    let written = || {
-        let Ok(old) = std::fs::metadata(path) else { return replace(path, None, write) };
-        if old.is_dir() {
-            return Err(FileErrorKind::NotAFile);
-        }
-        // What may not be written to is not replaced either.
-        let mut file = File::options().write(true).open(path)?;
-        match old.is_file() {
-            // Behind a link it is the file that is replaced, not the link.
-            true => replace(&path.canonicalize()?, Some(old.permissions()), write),
-            // A pipe or a device takes the bytes as they come; renaming would put a file in its place.
-            false => write(&mut file),
-        }
-    };
-    written().map_err(|kind| FileError::new(path, kind))
-}
-
-/// Writes a temporary file in the same folder, so that renaming moves nothing, and renames it.
-fn replace(
-    path: &Path,
-    permissions: Option<Permissions>,
-    write: impl FnOnce(&mut File) -> Result<(), FileErrorKind>,
-) -> Result<(), FileErrorKind> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".indim-").suffix(".tmp");
-    // Temporary files are private by default; a result is as public as the user's mask says.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file =
-        builder.tempfile_in(folder).map_err(|error| without_temporary_name(error, folder))?;
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions)?;
-    }
-    write(file.as_file_mut())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// The error without the name of a temporary file, which means nothing to the user.
-fn without_temporary_name(error: Error, folder: &Path) -> Error {
-    match (error.kind(), error.raw_os_error().or_else(|| inner_os_error(&error))) {
-        (ErrorKind::NotFound, _) if !folder.exists() => {
-            Error::new(ErrorKind::NotFound, format!("there is no folder {}", folder.display()))
-        }
-        (_, Some(code)) => Error::from_raw_os_error(code),
-        (kind, None) => Error::from(kind),
-    }
-}
-
-/// The system's code in an error to which the library has added a path.
-fn inner_os_error(error: &Error) -> Option<i32> {
-    let source = error.get_ref()?.source()?;
-    source.downcast_ref::<Error>()?.raw_os_error()
+    let mut file = OutputFile::create(path)?;
+    let written = file.write_all(text.as_bytes());
+    written.map_err(|error| FileError::new(path, error.into()))?;
+    file.finish(&mut |_| ())
 }
 
 /// Writes a dense row-major array in the `.npy` format.
@@ -106,21 +47,73 @@ pub fn write_npy_to(
     array_type: &ArrayType,
     elements: &[u8],
 ) -> Result<(), FileErrorKind> {
-    let ArrayType { dtype, shape } = array_type;
-    let expected = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
-    if expected != elements.len() {
-        let (shape, available) = (shape.clone(), elements.len());
-        return Err(FileErrorKind::WrongLength { shape, expected, available });
-    }
+    check_length(array_type, elements)?;
     let mut output = BufWriter::new(output);
-    output.write_all(&header(&to_descr(*dtype), shape))?;
+    output.write_all(&npy_header(array_type))?;
     output.write_all(elements)?;
     output.flush()?;
     Ok(())
 }
 
+/// Writes a dense row-major array as the only member of a `.npz` archive, as `numpy.savez` writes it: not
+/// compressed.
+///
+/// # Errors
+/// As [`write_npy_to`].
+pub fn write_npz_to(
+    output: impl Write,
+    member: &str,
+    array_type: &ArrayType,
+    elements: &[u8],
+) -> Result<(), FileErrorKind> {
+    check_length(array_type, elements)?;
+    let mut archive = ZipWriter::new_stream(UntilError { output, has_failed: false });
+    let options = SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Stored)
+        // Sizes of 4 GiB and more; NumPy writes all so.
+        .large_file(true);
+    archive.start_file(format!("{member}.npy"), options).map_err(Error::from)?;
+    write_npy_to(&mut archive, array_type, elements)?;
+    archive.finish().map_err(Error::from)?.into_inner().flush()?;
+    Ok(())
+}
+
+/// Takes bytes and drops them once one could not be written: what writes archives completes them when it is
+/// dropped, and tells of it on standard error when that fails too.
+struct UntilError<W> {
+    output: W,
+    has_failed: bool,
+}
+
+impl<W: Write> Write for UntilError<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.has_failed {
+            return Ok(bytes.len());
+        }
+        let written = self.output.write(bytes);
+        self.has_failed =
+            written.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted);
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.has_failed { Ok(()) } else { self.output.flush() }
+    }
+}
+
+/// Refuses bytes that are not as many as the type asks for.
+fn check_length(array_type: &ArrayType, elements: &[u8]) -> Result<(), FileErrorKind> {
+    let ArrayType { dtype, shape } = array_type;
+    let expected = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
+    match elements.len() {
+        length if length == expected => Ok(()),
+        available => Err(FileErrorKind::WrongLength { shape: shape.clone(), expected, available }),
+    }
+}
+
 /// The bytes that NumPy writes in front of the elements.
-fn header(descr: &str, shape: &Shape) -> Vec<u8> {
+pub(super) fn npy_header(array_type: &ArrayType) -> Vec<u8> {
+    let (descr, shape) = (to_descr(array_type.dtype), &array_type.shape);
     let sizes: Vec<String> = shape.iter().map(|size| format!("{size}")).collect();
     let comma = if sizes.len() == 1 { "," } else { "" };
     let list = sizes.join(", ");
@@ -157,29 +150,13 @@ fn padded(before: usize, length: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use indim_graph::DType;
+
     use super::*;
 
     #[test]
-    fn failure_half_way_leaves_the_old_file_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("result.npy");
-        std::fs::write(&path, "old").unwrap();
-        let failing = |file: &mut File| {
-            file.write_all(b"half of the new")?;
-            Err(FileErrorKind::OutOfMemory { bytes: 1 })
-        };
-        assert_eq!(write_beside(&path, failing).unwrap_err().code(), "out-of-memory");
-        assert_eq!(std::fs::read(&path).unwrap(), b"old");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-
-        let fresh = folder.path().join("fresh.npy");
-        assert!(write_beside(&fresh, failing).is_err());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
     fn long_headers_are_of_version_2() {
-        let header = header("<f4", &[1; 30_000].into());
+        let header = npy_header(&ArrayType::new(DType::F32, vec![1; 30_000]));
         assert_eq!(header[6..8], [2, 0]);
         let length = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
         assert_eq!(header.len(), 12 + length as usize);

@@ -1,0 +1,153 @@
+//! Where `indim eval -o` puts a result: a file, in the format of its name, or standard output.
+
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use indim::files::{FileErrorKind, OutputFile, write_npy_to, write_npz_to};
+use indim::{ArrayType, ArrayViewMut, Buffer};
+
+use crate::progress::Progress;
+use crate::signals;
+
+/// The name that `numpy.savez` gives to an array without one.
+const MEMBER: &str = "arr_0";
+
+/// Bytes that are written at a time, so that the bar moves.
+const PIECE: usize = 4 << 20;
+
+/// Where a result goes, open for writing.
+#[derive(Debug)]
+pub(crate) enum Destination {
+    StandardOutput,
+    File { file: Box<OutputFile>, format: Format },
+}
+
+/// The format of a file of arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Npy,
+    Npz,
+}
+
+impl Format {
+    /// The format that a file of this name is to have.
+    ///
+    /// # Errors
+    /// When the name is one for another format.
+    pub(crate) fn of(path: &Path) -> Result<Format, String> {
+        let Some(extension) = path.extension().and_then(OsStr::to_str) else {
+            return Ok(Format::Npy);
+        };
+        match extension.to_ascii_lowercase().as_str() {
+            "npy" => Ok(Format::Npy),
+            "npz" => Ok(Format::Npz),
+            // Pipes and devices take any bytes, and none that a format of files needs to seek for.
+            _ if path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir()) => {
+                Ok(Format::Npy)
+            }
+            _ => Err(format!(
+                "error[unknown-format]: {}: a result is written as .npy or .npz, not as .{extension}; \
+                 name the file so, or print the result and convert that",
+                path.display()
+            )),
+        }
+    }
+}
+
+impl Destination {
+    /// Opens what is given with `-o`, `-` for standard output.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn open(path: &Path, format: Format) -> Result<Self, String> {
+        if path == Path::new("-") {
+            return Ok(Destination::StandardOutput);
+        }
+        signals::watch().map_err(|error| format!("error[io]: {error}"))?;
+        let file = OutputFile::create(path).map_err(|error| error_text(error.code(), &error))?;
+        Ok(Destination::File { file: Box::new(file), format })
+    }
+
+    /// The memory of the result in the file itself, where files can be memory.
+    ///
+    /// # Errors
+    /// When the disk has no room for the result.
+    pub(crate) fn map(&mut self, result: &ArrayType) -> Result<Option<ArrayViewMut<'_>>, String> {
+        match self {
+            Destination::File { file, format: Format::Npy } => {
+                file.map_npy(result).map_err(|error| error_text(error.code(), &error))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Writes a result that was computed elsewhere.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write(&mut self, result: &Buffer) -> Result<(), String> {
+        let (array_type, elements) = (result.array_type(), result.bytes());
+        let progress = Progress::of_bytes(elements.len());
+        let written = match self {
+            Destination::StandardOutput => {
+                let output = InPieces { output: io::stdout().lock(), progress: &progress };
+                write_npy_to(output, array_type, elements)
+            }
+            Destination::File { file, format } => {
+                let output = InPieces { output: file, progress: &progress };
+                match format {
+                    Format::Npy => write_npy_to(output, array_type, elements),
+                    Format::Npz => write_npz_to(output, MEMBER, array_type, elements),
+                }
+            }
+        };
+        drop(progress);
+        match written {
+            // A reader that has seen enough is no error.
+            Err(FileErrorKind::Io(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => written.map_err(|error| format!("error[io]: {}: {error}", self.name())),
+        }
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub(crate) fn finish(self, result: &ArrayType) -> Result<(), String> {
+        let Destination::File { file, .. } = self else { return Ok(()) };
+        let bytes = result.shape.byte_count(result.dtype.size());
+        let progress = Progress::of_bytes(bytes.unwrap_or(usize::MAX));
+        let finished = file.finish(&mut |bytes| progress.advance(bytes));
+        finished.map_err(|error| error_text(error.code(), &error))
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Destination::StandardOutput => "standard output".to_owned(),
+            Destination::File { file, .. } => file.path().display().to_string(),
+        }
+    }
+}
+
+fn error_text(code: &str, error: &dyn core::fmt::Display) -> String {
+    format!("error[{code}]: {error}")
+}
+
+/// Writes a few bytes at a time, and tells how many.
+struct InPieces<'a, W> {
+    output: W,
+    progress: &'a Progress,
+}
+
+impl<W: Write> Write for InPieces<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.output.write(&bytes[..bytes.len().min(PIECE)])?;
+        self.progress.advance(written);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}

@@ -1,0 +1,52 @@
+//! How far a command is, drawn on the terminal when it takes long enough to be seen.
+
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// What takes less is not drawn.
+const HIDDEN: Duration = Duration::from_millis(500);
+
+/// A bar on standard error, if that is a terminal; it goes away when dropped.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    done: AtomicUsize,
+}
+
+impl Progress {
+    /// Of a computation, in elements.
+    pub(crate) fn of_elements(count: usize) -> Self {
+        Self::new(count, "{bar:40} {percent}% of {len} elements, {eta} left")
+    }
+
+    /// Of writing, in bytes.
+    pub(crate) fn of_bytes(count: usize) -> Self {
+        Self::new(count, "{bar:40} {percent}% of {binary_total_bytes} written, {eta} left")
+    }
+
+    fn new(count: usize, template: &str) -> Self {
+        let bar = match io::stderr().is_terminal() {
+            true => ProgressBar::new(count as u64),
+            false => ProgressBar::hidden(),
+        };
+        let style = ProgressStyle::with_template(template);
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        Progress { bar: bar.with_style(style), done: AtomicUsize::new(0) }
+    }
+
+    /// Hears of more that is done, from any thread.
+    pub(crate) fn advance(&self, count: usize) {
+        let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
+        if self.bar.elapsed() > HIDDEN {
+            self.bar.set_position(done as u64);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,126 @@
+//! Signals that would end the command in a bad way: without a message, or with files left behind.
+//! Holds unsafe code.
+//!
+//! A mapped file is safe to read only because of what is done here, so it is mapped here.
+
+use std::io;
+use std::path::Path;
+
+use indim::MappedFile;
+
+/// Maps a file for reading.
+///
+/// # Errors
+/// When the file cannot be opened or mapped, or signals cannot be heard.
+pub(crate) fn map_file(path: &Path) -> io::Result<MappedFile> {
+    watch()?;
+    // SAFETY: elements are numbers, of which any bytes make one, and a result is given out only if the
+    // file `is_unchanged`; who reads what is no longer in it is stopped by `watch`.
+    unsafe { MappedFile::open(path) }
+}
+
+#[cfg(unix)]
+pub(crate) use unix::watch;
+
+/// Other systems do not let a mapped file become shorter.
+#[cfg(not(unix))]
+pub(crate) fn watch() -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+mod unix {
+    use core::mem::MaybeUninit;
+    use core::sync::atomic::{AtomicI32, Ordering};
+    use std::io::{self, PipeReader, Read};
+    use std::os::fd::IntoRawFd;
+    use std::sync::{Mutex, PoisonError};
+    use std::thread;
+
+    use indim::files::remove_unfinished_files;
+    use libc::{SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
+
+    /// Where the handler writes which signal came.
+    static PIPE: AtomicI32 = AtomicI32::new(-1);
+
+    static IS_WATCHING: Mutex<bool> = Mutex::new(false);
+
+    /// From now on a thread hears of the signals: it removes unfinished files, says what happened, and
+    /// ends the process. To call it again does nothing.
+    pub(crate) fn watch() -> io::Result<()> {
+        let mut is_watching = IS_WATCHING.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_watching {
+            return Ok(());
+        }
+        let (reader, writer) = io::pipe()?;
+        thread::Builder::new().name("signals".to_owned()).spawn(|| wait(reader))?;
+        PIPE.store(writer.into_raw_fd(), Ordering::Relaxed);
+        for signal in [SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+            handle(signal)?;
+        }
+        *is_watching = true;
+        Ok(())
+    }
+
+    fn handle(signal: c_int) -> io::Result<()> {
+        let mut old = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: all zeros are an action without flags and mask; without a new action the call only
+        // writes the present one.
+        let (old, mut action) = unsafe {
+            libc::sigaction(signal, core::ptr::null(), old.as_mut_ptr());
+            (old.assume_init(), MaybeUninit::<libc::sigaction>::zeroed().assume_init())
+        };
+        // Who started the command may have it ignore some, as `nohup` does.
+        if old.sa_sigaction == libc::SIG_IGN {
+            return Ok(());
+        }
+        action.sa_sigaction = on_signal as extern "C" fn(c_int) as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
+        // SAFETY: the handler does only what a handler may.
+        match unsafe { libc::sigaction(signal, &raw const action, core::ptr::null_mut()) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Replaces the handler of Rust's library for `SIGBUS`, which would not wait for the message, and so is
+    /// none that libraries for signals could set, since they call it first.
+    extern "C" fn on_signal(signal: c_int) {
+        let byte = signal as u8;
+        // SAFETY: `write` and `pause` may be called in a handler; the byte lives during the call. The pipe
+        // is never full, for the process ends at the first signal.
+        unsafe {
+            libc::write(PIPE.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
+            // To return would be to read again what is not there.
+            if signal == SIGBUS {
+                loop {
+                    libc::pause();
+                }
+            }
+        }
+    }
+
+    fn wait(mut reader: PipeReader) {
+        let mut signal = [0];
+        if reader.read_exact(&mut signal).is_ok() {
+            end(signal[0].into());
+        }
+    }
+
+    fn end(signal: c_int) {
+        remove_unfinished_files();
+        if signal == SIGBUS {
+            eprintln!(
+                "error[file-changed]: an input file became shorter while it was read, or a disk failed; \
+                 let its writer finish first, or give a copy of it"
+            );
+            // SAFETY: ends the process without a word to its threads, one of which hangs in the handler.
+            unsafe { libc::_exit(1) }
+        }
+        // SAFETY: the signal ends the process as it would have without us, for its parent to see.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Output files: names and formats, what is checked before anything is computed, signals; and input files
+//! that change while they are read.
+
+use std::fs;
+
+use crate::run::{Folder, command, f32_bytes, fails, fails_with, finish, indim, npy, succeeds};
+
+fn eval_to(expression: &str, output: &std::path::Path) -> Vec<String> {
+    vec!["eval".into(), expression.into(), "-o".into(), output.display().to_string()]
+}
+
+#[test]
+fn the_format_is_that_of_the_name() {
+    let folder = Folder::new();
+    for name in ["y.npz", "y.NPZ"] {
+        let path = folder.file(name);
+        succeeds(&eval_to("iota(f32, [3], axis=0)", &path));
+        assert_eq!(&fs::read(&path).expect("a file")[..2], b"PK");
+        if name == "y.npz" {
+            let source = format!("y={}:arr_0", path.display());
+            assert_eq!(succeeds(&["eval", "y", &source]), "[0. 1. 2.]\n");
+        }
+    }
+    let expected = npy("<f4", false, "(2,)", &f32_bytes(&[0.0, 1.0]));
+    for name in ["y", "y.npy", "y.NPY"] {
+        let path = folder.file(name);
+        succeeds(&eval_to("iota(f32, [2], axis=0)", &path));
+        assert_eq!(fs::read(&path).expect("a file"), expected);
+    }
+    let names = folder.names();
+    for name in ["y.csv", "y.h5", "y.mat", "y.txt", "y.parquet", "y.npy.gz"] {
+        let message = fails(&eval_to("iota(f32, [2], axis=0)", &folder.file(name)));
+        assert!(message.starts_with("error[unknown-format]: "), "{message}");
+        assert!(message.contains("a result is written as .npy or .npz"), "{message}");
+    }
+    assert_eq!(folder.names(), names);
+}
+
+#[test]
+fn the_output_is_checked_before_anything_is_computed() {
+    let folder = Folder::new();
+    // What no memory holds; the error would be another if it were computed first.
+    let endless =
+        "iota(f32, [1000000, 1000000, 1000], axis=0) + iota(f32, [1000000, 1000000, 1000], axis=1)";
+    let nowhere = eval_to(endless, &folder.file("no/such/y.npz"));
+    assert!(fails(&nowhere).contains("there is no folder"));
+    let message = fails(&eval_to(endless, folder.path()));
+    assert!(message.contains("a folder; to write there name a file in it"), "{message}");
+    fails_with("not-a-file", &eval_to(endless, &folder.file("new/")));
+    fails_with("unknown-format", &eval_to(endless, &folder.file("y.csv")));
+    // Room on the disk, too.
+    fails_with("io", &eval_to("iota(u8, [4000000000000000], axis=0)", &folder.file("y.npy")));
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn a_drawing_goes_to_standard_output_on_request() {
+    let drawn = succeeds(&["explain", "x + y", "x=f32[2,3]", "y=f32[3]", "--svg", "-"]);
+    assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"), "{drawn}");
+    let run = indim(&["explain", "x + y", "x=f32[2]", "y=f32[3]", "--svg", "-"]);
+    assert!(run.stdout.starts_with("<svg ") && run.stderr.starts_with("error["), "{run:?}");
+    let both = ["explain", "x", "x=f32[2]", "--svg", "-", "--json"];
+    assert_eq!(indim(&both).code, Some(2));
+    assert!(!std::path::Path::new("-").exists());
+}
+
+/// An archive with a member `x`, of bytes that are ones.
+fn archive(count: usize) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let stored = zip::CompressionMethod::Stored;
+    let options = zip::write::SimpleFileOptions::default().compression_method(stored);
+    archive.start_file("x.npy", options).expect("a member");
+    let member = npy("|u1", false, &format!("({count},)"), &vec![1; count]);
+    std::io::Write::write_all(&mut archive, &member).expect("written");
+    archive.finish().expect("an archive").into_inner()
+}
+
+#[test]
+fn explain_reads_no_more_of_a_member_than_its_type() {
+    let folder = Folder::new();
+    let mut bytes = archive(200_000);
+    // Who reads the elements sees that the checksum is not theirs.
+    bytes[150_000] = 0;
+    let member = folder.bind("x", "a.npz", &bytes) + ":x";
+    assert!(succeeds(&["explain", "x + 1", &member]).contains("u8[200000]"));
+    fails_with("bad-archive", &["eval", "x + 1", &member]);
+}
+
+#[test]
+fn what_inputs_hold_counts_towards_the_limit() {
+    let folder = Folder::new();
+    let member = folder.bind("x", "a.npz", &archive(300_000)) + ":x";
+    let sum = |limit: &'static str| {
+        ["eval", "x + x", &member, "--memory-limit", limit].map(str::to_owned)
+    };
+    succeeds(&sum("1MiB"));
+    let message = fails(&sum("299999"));
+    assert!(message.starts_with("error[memory-limit]: ") && message.contains("a.npz"), "{message}");
+    // The member fits, and so does the result, but not both.
+    let message = fails(&sum("400000"));
+    assert!(message.starts_with("error[memory-limit]: the run needs 6"), "{message}");
+    // A large file is read where it is.
+    let elements = vec![1; 2 << 20];
+    let file = folder.bind("x", "x.npy", &npy("|u1", false, "(2097152,)", &elements));
+    succeeds(&["eval", "x", &file, "--memory-limit", "2200000"]);
+    let small = folder.bind("x", "y.npy", &npy("|u1", false, "(300000,)", &elements[..300_000]));
+    fails_with("memory-limit", &["eval", "x", &small, "--memory-limit", "299999"]);
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::os::unix::process::ExitStatusExt;
+    use std::path::Path;
+    use std::process::{Child, Command, Output, Stdio};
+    use std::thread::sleep;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Long after this a test has failed.
+    const PATIENCE: Duration = Duration::from_secs(120);
+
+    #[track_caller]
+    fn wait_until(is_so: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < PATIENCE, "it does not happen");
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Starts `indim eval 'x + 1'` on a file of 32 MiB, and changes the file when the command has opened it.
+    fn eval_while(change: impl FnOnce(&Path)) -> Output {
+        let folder = Folder::new();
+        let header = npy("|u1", false, "(33554432,)", &[]);
+        let binding = folder.bind("x", "x.npy", &header);
+        let (input, pipe) = (folder.file("x.npy"), folder.file("pipe"));
+        let file = fs::File::options().write(true).open(&input).expect("a file");
+        file.set_len(33_554_432 + header.len() as u64).expect("zeros");
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("runs").success());
+        let mut child = command();
+        child.args(["eval", "x + 1", &binding, "--threads", "4", "-o"]).arg(&pipe);
+        let child = child.stderr(Stdio::piped()).spawn().expect("runs");
+        // The command waits for a reader of the pipe before it computes.
+        let maps = format!("/proc/{}/maps", child.id());
+        wait_until(|| fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("x.npy")));
+        change(&input);
+        let reader = std::thread::spawn(move || fs::read(&pipe));
+        let output = child.wait_with_output().expect("ends");
+        drop(reader);
+        output
+    }
+
+    #[test]
+    fn a_file_that_becomes_shorter_is_an_error() {
+        let output = eval_while(|path| {
+            fs::File::options().write(true).open(path).expect("a file").set_len(4096).expect("cut");
+        });
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{:?} {message}", output.status);
+        assert!(
+            message.starts_with("error[file-changed]: an input file became shorter"),
+            "{message}"
+        );
+        assert_eq!(message.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_changes_is_an_error() {
+        let output = eval_while(|path| {
+            let file = fs::File::options().append(true).open(path);
+            std::io::Write::write_all(&mut file.expect("a file"), b"more").expect("written");
+        });
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{:?} {message}", output.status);
+        assert!(message.starts_with("error[file-changed]: the file of `x` changed"), "{message}");
+    }
+
+    #[test]
+    fn a_file_that_stays_is_none() {
+        let output = eval_while(|_| ());
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+    }
+
+    fn send(signal: &str, child: &Child) {
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).output();
+        drop(sent.expect("runs"));
+    }
+
+    #[test]
+    fn signals_leave_the_old_file_or_the_new_one_and_nothing_else() {
+        let folder = Folder::new();
+        let path = folder.file("y.npy");
+        let whole = 128 + 4 * 4_000_000;
+        let expression = "sqrt(iota(f32, [4000000], axis=0)) + iota(f32, [4000000], axis=0)";
+        let mut ended_by_signal = 0;
+        for round in 0..24u64 {
+            match round % 2 {
+                0 => drop(fs::remove_file(&path)),
+                _ => fs::write(&path, "old").expect("written"),
+            }
+            let mut child = command();
+            let child = child.args(eval_to(expression, &path)).stderr(Stdio::null());
+            let child = child.spawn().expect("runs");
+            sleep(Duration::from_millis(round * round / 4));
+            send(["-TERM", "-INT", "-KILL", "-HUP"][round as usize / 2 % 4], &child);
+            let status = child.wait_with_output().expect("ends").status;
+            ended_by_signal += usize::from(status.signal().is_some());
+            assert!(status.success() || status.signal().is_some(), "{status}");
+            assert!(folder.names().iter().all(|name| name == "y.npy"), "{:?}", folder.names());
+            match fs::metadata(&path).map(|file| file.len()) {
+                Ok(length) => assert!(length == whole || round % 2 == 1 && length == 3, "{length}"),
+                Err(_) => assert_eq!(round % 2, 0),
+            }
+        }
+        assert!(ended_by_signal > 0, "some came in time");
+    }
+
+    #[test]
+    fn a_signal_that_the_parent_ignores_is_ignored() {
+        let folder = Folder::new();
+        let path = folder.file("y.npy");
+        let expression = "iota(u8, [3000000], axis=0)";
+        let script = "trap '' TERM; exec \"$0\" eval \"$1\" -o \"$2\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_indim"), expression]).arg(&path);
+        let child = shell.spawn().expect("runs");
+        let executable = format!("/proc/{}/exe", child.id());
+        let is_indim = |path: std::path::PathBuf| path.ends_with("indim");
+        wait_until(|| {
+            !Path::new(&executable).exists() || fs::read_link(&executable).is_ok_and(is_indim)
+        });
+        send("-TERM", &child);
+        assert!(child.wait_with_output().expect("ends").status.success());
+        assert_eq!(fs::metadata(&path).expect("a file").len(), 3_000_128);
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_of_the_file() {
+        // As much as the shell lets a file have, in blocks of 512 bytes.
+        let script = "ulimit -f 100; trap '' XFSZ; cd \"$1\"; exec \"$0\" eval \"$3\" -o \"$2\"";
+        let expression = "iota(f32, [1000000], axis=0)";
+        let folder = Folder::new();
+        for name in ["y.npy", "y.npz"] {
+            let mut shell = Command::new("sh");
+            shell
+                .args(["-c", script, env!("CARGO_BIN_EXE_indim")])
+                .arg(folder.path())
+                .args([name, expression]);
+            let run = finish(&mut shell);
+            assert_eq!(run.code, Some(1), "{run:?}");
+            assert!(run.stderr.starts_with("error[io]: ") && run.stderr.contains(name), "{run:?}");
+        }
+        assert_eq!(folder.names(), [""; 0]);
+    }
+}

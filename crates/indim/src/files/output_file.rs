@@ -1,0 +1,328 @@
+//! Where a file goes that is being written: it appears under its name complete, or not at all.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use indim_cpu::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode, row_major_strides};
+use indim_graph::ArrayType;
+
+use super::unfinished::Names;
+use super::write::npy_header;
+use super::{FileError, FileErrorKind};
+
+/// Symbolic links that are followed, as many as Linux follows.
+const MAXIMUM_LINKS: usize = 40;
+
+/// A file that is being written: it appears under its name complete and on disk, or not at all.
+///
+/// Until then it has no name where the system allows that; elsewhere it has a hidden one in the same folder,
+/// which [`remove_unfinished_files`](super::remove_unfinished_files) removes. A file that has been there is
+/// replaced, the new one has its owner and its permissions, and behind a link it is the file that is
+/// replaced. Pipes and devices take the bytes as they come.
+#[derive(Debug)]
+pub struct OutputFile {
+    /// As the user gave it.
+    path: PathBuf,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Unnamed { file: UnnamedFile, target: PathBuf },
+    Named { file: Named, target: PathBuf },
+    Stream(File),
+}
+
+impl OutputFile {
+    /// Opens a file for writing. Nothing is to be seen of it yet, but most that could keep it from being
+    /// written is found out.
+    ///
+    /// # Errors
+    /// When `path` is a folder, or its folder does not exist or may not be written to, or the file that is
+    /// there may not be, or is of an owner that the new one cannot be given.
+    pub fn create(path: &Path) -> Result<Self, FileError> {
+        let place = open(path).map_err(|kind| FileError::new(path, kind))?;
+        Ok(OutputFile { path: path.to_owned(), place })
+    }
+
+    /// The path, as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the file a `.npy` file of an array, and lends the memory of its elements, zeros, in which the
+    /// array is to be computed; `None` where files cannot be memory, or this one is a pipe or a device.
+    ///
+    /// # Errors
+    /// When the disk has no room for the elements.
+    pub fn map_npy(
+        &mut self,
+        array_type: &ArrayType,
+    ) -> Result<Option<ArrayViewMut<'_>>, FileError> {
+        let Place::Unnamed { file, .. } = &mut self.place else { return Ok(None) };
+        map_npy(file, array_type).map_err(|kind| FileError::new(&self.path, kind))
+    }
+
+    /// Writes the file to the disk and gives it its name. `progress` hears of the bytes of mapped elements
+    /// that have reached the disk.
+    ///
+    /// # Errors
+    /// When the disk fails, or meanwhile the folder has gone; the old file, if there was one, is untouched.
+    pub fn finish(self, progress: &mut dyn FnMut(usize)) -> Result<(), FileError> {
+        let path = self.path;
+        let finish = || match self.place {
+            Place::Unnamed { file, target } => {
+                give_name(&file.complete(progress)?, &target)?;
+                sync_folder(folder(&target))
+            }
+            Place::Named { file, target } => {
+                file.file.sync_all()?;
+                file.rename(&target)?;
+                sync_folder(folder(&target))
+            }
+            Place::Stream(mut file) => file.flush(),
+        };
+        finish().map_err(|error| FileError::new(&path, error.into()))
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.place {
+            Place::Unnamed { file, .. } => file.write(bytes),
+            Place::Named { file, .. } => file.file.write(bytes),
+            Place::Stream(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.place {
+            Place::Unnamed { file, .. } => file.flush(),
+            Place::Named { file, .. } => file.file.flush(),
+            Place::Stream(file) => file.flush(),
+        }
+    }
+}
+
+fn map_npy<'a>(
+    file: &'a mut UnnamedFile,
+    array_type: &ArrayType,
+) -> Result<Option<ArrayViewMut<'a>>, FileErrorKind> {
+    let ArrayType { dtype, shape } = array_type;
+    let elements = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
+    let header = npy_header(array_type);
+    let Some(bytes) = file.map(header.len().saturating_add(elements))? else { return Ok(None) };
+    bytes[..header.len()].copy_from_slice(&header);
+    let strides = row_major_strides(array_type);
+    let view = ArrayViewMut::from_bytes(array_type.clone(), strides, bytes, header.len());
+    Ok(Some(view.expect("invariant: the file has a header and the elements")))
+}
+
+fn open(path: &Path) -> Result<Place, FileErrorKind> {
+    let old = match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound && !path.as_os_str().is_empty() => {
+            // A name that ends in a slash is meant to be a folder's.
+            let ends_in_name = path.file_name().is_some_and(|name| {
+                path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes())
+            });
+            return match ends_in_name {
+                true => place_in_folder(behind_links(path)?, None),
+                false => Err(FileErrorKind::Folder),
+            };
+        }
+        old => old?,
+    };
+    if old.is_dir() {
+        return Err(FileErrorKind::Folder);
+    }
+    // What may not be written to is not replaced either.
+    let file = File::options().write(true).open(path)?;
+    match old.is_file() {
+        true => place_in_folder(path.canonicalize()?, Some(&old)),
+        // Renaming would put a file in the place of a pipe or a device.
+        false => Ok(Place::Stream(file)),
+    }
+}
+
+/// Where links lead that lead to nothing yet.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAXIMUM_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = folder(&path).join(target),
+            // No link, or nothing.
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
+/// A new file in the folder of `target`, to be renamed within it, which moves no bytes.
+fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<Place, FileErrorKind> {
+    let folder = folder(&target);
+    let no_folder = |error: io::Error| match error.kind() {
+        ErrorKind::NotFound if !folder.exists() => {
+            io::Error::new(error.kind(), format!("there is no folder {}", folder.display()))
+        }
+        _ => error,
+    };
+    let owner_error = |error: io::Error| match error.kind() {
+        ErrorKind::PermissionDenied => FileErrorKind::OwnerNotKept,
+        _ => error.into(),
+    };
+    match UnnamedFile::create_in(folder) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => {
+            let file = Named::create_in(folder).map_err(no_folder)?;
+            old.map_or(Ok(()), |old| copy_owner_and_mode(old, &file.file)).map_err(owner_error)?;
+            Ok(Place::Named { file, target })
+        }
+        file => {
+            let file = file.map_err(no_folder)?;
+            old.map_or(Ok(()), |old| file.copy_owner_and_mode(old)).map_err(owner_error)?;
+            Ok(Place::Unnamed { file, target })
+        }
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Links the file into place. No system links over a name that something has: then the file has a hidden
+/// name for the moment until it is renamed, in which no signal is attended to.
+fn give_name(file: &CompleteFile, target: &Path) -> io::Result<()> {
+    match file.link(target) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let _names = Names::lock();
+            let interim = hidden().make_in(folder(target), |path| file.link(path));
+            interim.map_err(without_name)?.persist(target).map_err(|error| error.error)?;
+            Ok(())
+        }
+        linked => linked,
+    }
+}
+
+/// Names that nothing has, and that list no files for who does not ask for hidden ones.
+fn hidden() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".indim-").suffix(".tmp");
+    builder
+}
+
+/// A file with a hidden name, which is removed with this handle or by a signal.
+#[derive(Debug)]
+struct Named {
+    file: File,
+    name: PathBuf,
+}
+
+impl Named {
+    fn create_in(folder: &Path) -> io::Result<Self> {
+        let mut builder = hidden();
+        // Temporary files are private by default; a result is as public as the user's mask says.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut names = Names::lock();
+        let file = builder.tempfile_in(folder).map_err(without_name)?;
+        let (file, name) = file.keep().map_err(|error| error.error)?;
+        names.add(&name);
+        Ok(Named { file, name })
+    }
+
+    fn rename(self, target: &Path) -> io::Result<()> {
+        let names = Names::lock();
+        let renamed = fs::rename(&self.name, target);
+        drop(names);
+        renamed
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        let mut names = Names::lock();
+        // There is none any more if it was renamed.
+        let _ = fs::remove_file(&self.name);
+        names.forget(&self.name);
+    }
+}
+
+/// The error without the name of a temporary file, which means nothing to the user.
+fn without_name(error: io::Error) -> io::Error {
+    let inner = || error.get_ref()?.source()?.downcast_ref::<io::Error>()?.raw_os_error();
+    match error.raw_os_error().or_else(inner) {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::from(error.kind()),
+    }
+}
+
+/// Puts a new name on disk, where the system and the folder let us.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    use ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finished_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("result.npy");
+        for old in [None, Some("old")] {
+            if let Some(old) = old {
+                fs::write(&path, old).unwrap();
+            }
+            let mut file = OutputFile::create(&path).unwrap();
+            file.write_all(b"half of the new").unwrap();
+            drop(file);
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), old);
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), usize::from(old.is_some()));
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_unfinished_file_has_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = OutputFile::create(&folder.path().join("x")).unwrap();
+        file.write_all(b"text").unwrap();
+        assert!(matches!(file.place, Place::Unnamed { .. }), "{file:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    /// Where the system has no files without names.
+    #[test]
+    fn files_with_hidden_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let names = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let create = || {
+            let place = Place::Named {
+                file: Named::create_in(folder.path()).unwrap(),
+                target: path.clone(),
+            };
+            let mut file = OutputFile { path: path.clone(), place };
+            file.write_all(b"text").unwrap();
+            file
+        };
+        let file = create();
+        let hidden: Vec<_> = names().collect();
+        assert!(hidden.len() == 1 && hidden[0].to_str().unwrap().starts_with(".indim-"));
+        let is_listed = || Names::lock().contains(&folder.path().join(&hidden[0]));
+        assert!(is_listed());
+        file.finish(&mut |_| ()).unwrap();
+        assert_eq!(names().collect::<Vec<_>>(), ["x"]);
+        assert!(!is_listed());
+        assert_eq!(fs::read(&path).unwrap(), b"text");
+        drop(create());
+        assert_eq!(names().collect::<Vec<_>>(), ["x"]);
+    }
+}

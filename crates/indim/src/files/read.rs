@@ -1,0 +1,96 @@
+//! Reading of `.npy` bytes into memory, as they come.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use indim_graph::ArrayType;
+
+use super::header::{self, Header, START_BYTES};
+use super::{ArrayFile, FileError, FileErrorKind, npz};
+
+/// The element type and the shape of the array in a `.npy` file, of which only the header is read.
+///
+/// # Errors
+/// As [`ArrayFile::open`].
+pub fn read_npy_type(path: &Path) -> Result<ArrayType, FileError> {
+    let read = || {
+        let (mut file, length) = open(path)?;
+        let (_, header) = read_header(&mut file, length)?;
+        Ok(header.array_type)
+    };
+    read().map_err(|kind| not_npy_but_archive(path, kind))
+}
+
+/// As [`ArrayFile::open`], of at most `limit` bytes of elements.
+pub(super) fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError> {
+    let read = || {
+        let (file, length) = open(path)?;
+        read_npy(file, length, limit)
+    };
+    read().map_err(|kind| not_npy_but_archive(path, kind))
+}
+
+/// What is wrong with a file that was to be a `.npy` file: of an archive, that no member is named.
+pub(super) fn not_npy_but_archive(path: &Path, kind: FileErrorKind) -> FileError {
+    let begins_like_archive = || {
+        let mut start = [0; 2];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        read.is_ok() && start == *b"PK"
+    };
+    match kind {
+        FileErrorKind::NotNpy if begins_like_archive() => {
+            FileError::new(path, npz::member_not_named(path))
+        }
+        kind => FileError::new(path, kind),
+    }
+}
+
+/// A regular file, and its length. Others are refused before opening, which for a pipe waits until
+/// somebody writes.
+pub(super) fn open(path: &Path) -> Result<(File, usize), FileErrorKind> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(FileErrorKind::NotAFile);
+    }
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    Ok((file, usize::try_from(length).unwrap_or(usize::MAX)))
+}
+
+/// Reads as much as a header takes; `length` is how many bytes the whole file has. The answer begins with
+/// the bytes that were read.
+pub(super) fn read_header(
+    input: &mut impl Read,
+    length: usize,
+) -> Result<(Vec<u8>, Header), FileErrorKind> {
+    let mut start = Vec::new();
+    input.take(START_BYTES as u64).read_to_end(&mut start)?;
+    let header = header::parse(&start, length)?;
+    Ok((start, header))
+}
+
+/// Reads an array up to its last element; `length` is how many bytes the whole file has. Nothing is
+/// allocated for the elements before the header, `length` and `limit` allow it.
+pub(super) fn read_npy(
+    mut input: impl Read,
+    length: usize,
+    limit: usize,
+) -> Result<ArrayFile, FileErrorKind> {
+    let (start, header) = read_header(&mut input, length)?;
+    let expected = header.elements.len();
+    if expected > limit {
+        return Err(FileErrorKind::MemoryLimit { bytes: expected, limit });
+    }
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(expected)
+        .map_err(|_| FileErrorKind::OutOfMemory { bytes: expected })?;
+    let first = header.elements.start.min(start.len())..header.elements.end.min(start.len());
+    bytes.extend_from_slice(&start[first]);
+    input.take((expected - bytes.len()) as u64).read_to_end(&mut bytes)?;
+    if bytes.len() < expected {
+        let (shape, available) = (header.array_type.shape, bytes.len());
+        return Err(FileErrorKind::WrongLength { shape, expected, available });
+    }
+    Ok(ArrayFile::from_elements(header, bytes))
+}
