@@ -173,7 +173,7 @@ impl Program {
 
 /// About what a compiled program holds: most are its instructions, with their share of code and plans.
 fn held_bytes(executable: &Executable) -> usize {
-    const BYTES_PER_INSTRUCTION: usize = 2048;
+    const BYTES_PER_INSTRUCTION: usize = 1024;
     let instructions = executable.nests().iter().map(|nest| nest.instructions.len() + 2);
     instructions.sum::<usize>() * BYTES_PER_INSTRUCTION
 }

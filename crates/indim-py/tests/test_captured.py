@@ -1,5 +1,6 @@
 """What a compiled function uses without being given it: it is looked at again at each call."""
 
+import functools
 import types
 import warnings
 
@@ -91,6 +92,41 @@ class Model(Base):
         return self.helper(x * self.factor) + self.offset + self.hidden
 
 
+class Nested:
+    """Methods of every kind, which read attributes."""
+
+    factor, made = 2.0, functools.partialmethod(lambda self, x: x * self.factor)
+
+    @indim.jit(static="self")
+    def compiled(self, x):
+        return x * self.factor
+
+    @classmethod
+    def of_class(cls, x):
+        return x * cls.factor
+
+    @functools.cached_property
+    def cached(self):
+        return self.factor * 2
+
+    @indim.jit(static="self")
+    def all(self, x):
+        return self.compiled(x) + self.of_class(x) + self.made(x) + self.cached
+
+
+def test_methods_of_every_kind():
+    nested = Nested()
+    for factor in (2.0, 3.0, 3.0):
+        Nested.factor = factor
+        np.testing.assert_array_equal(nested.all(X), 3 * factor * X + 4.0)
+    # `cached` was computed once; `made` is another object at each look.
+    assert Nested.all.trace_count == 1
+    runs = nested.all.explain()
+    del nested.cached
+    np.testing.assert_array_equal(nested.all(X), 9 * X + 6.0)
+    assert nested.all.explain() != runs
+
+
 class Slotted:
     __slots__ = ("factor",)
 
@@ -118,6 +154,8 @@ def test_attributes_of_self():
         check()
     finally:
         Base.offset = 1.0
+    model.offset = 3.0
+    check()
     count = Model.__call__.trace_count
     check()
     assert Model.__call__.trace_count == count == 2
@@ -135,6 +173,23 @@ def test_attributes_of_objects_modules_and_classes():
         f(X)
         setattr(holder, name, 10.0)
         np.testing.assert_array_equal(f(X), X * space.k + module.k + slotted.factor + Config.k)
+
+
+def test_functions_that_take_the_place_of_others():
+    module = types.ModuleType("helpers")
+    module.activation = lambda x: x * 2
+
+    class Shifted:
+        def shift(self, x):
+            return x + 1
+
+    shifted = Shifted()
+    f = indim.jit(lambda x: shifted.shift(module.activation(x)))
+    np.testing.assert_array_equal(f(X), X * 2 + 1)
+    module.activation = lambda x: x * 3
+    np.testing.assert_array_equal(f(X), X * 3 + 1)
+    Shifted.shift = lambda self, x: x + 2
+    np.testing.assert_array_equal(f(X), X * 3 + 2)
 
 
 def test_entries_of_lists_and_dicts():

@@ -50,15 +50,24 @@ def places(function, objects):
 
 def unchanged(before, after):
     """The places of ``after``, but for those that the function itself changed while it ran."""
+    return [
+        (kind, holder, key, value)
+        for identity, (kind, holder, key, value) in after.items()
+        if (identity not in before or _is_same(before[identity][3], value))
+        # Some attributes are made anew each time they are read.
+        and _is_same(read(kind, holder, key), value)
+    ]
 
-    def is_same(identity, place):
-        kind, _, _, value = place
-        earlier = before[identity][3] if identity in before else value
-        if kind != "entries":
-            return earlier is value
-        return len(earlier) == len(value) and all(x is y for x, y in zip(earlier, value))
 
-    return [place for identity, place in after.items() if is_same(identity, place)]
+def _is_same(x, y):
+    """Whether two readings of a place found the same, as the compiled part has it."""
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    if isinstance(x, tuple):
+        return len(x) == len(y) and all(a is b for a, b in zip(x, y))
+    return type(x) in (int, float, str) and repr(x) == repr(y)
 
 
 class _Search:
@@ -140,12 +149,18 @@ class _Search:
         """The mentioned attributes of a module or class."""
         for name in self.mentioned:
             value = find(name)
-            if isinstance(value, (staticmethod, classmethod)):
-                self.pending.append(value.__func__)
-            elif isinstance(value, (types.FunctionType, types.ModuleType, property)):
-                self.pending.append(value.fget if isinstance(value, property) else value)
+            if isinstance(value, types.ModuleType):
+                self.pending.append(value)
             elif value is not MISSING:
+                self.code(value)
                 self.add("attribute", holder, name)
+
+    def code(self, found):
+        """Looks into what a class makes attributes of."""
+        self.pending.append(found)
+        for kind, function in _CODE.items():
+            if isinstance(found, kind):
+                self.pending.append(getattr(found, function))
 
     def instance(self, value):
         cls = type(value)
@@ -161,18 +176,26 @@ class _Search:
         self.pending.append(_of_class(cls, "__call__"))
         for name in self.mentioned:
             found = _of_class(cls, name)
-            if isinstance(found, property):
-                self.pending.append(found.fget)
-            elif isinstance(found, functools.cached_property):
-                self.pending.append(found.func)
-            elif isinstance(found, types.MemberDescriptorType) or name in own:
+            if found is not MISSING:
+                self.code(found)
+            is_slot = isinstance(found, types.MemberDescriptorType)
+            if is_slot or (name in own and not isinstance(found, property)):
                 self.add("attribute", value, name)
-            elif isinstance(found, (staticmethod, classmethod)):
-                self.pending.append(found.__func__)
-            elif isinstance(found, types.FunctionType):
-                self.pending.append(found)
             elif found is not MISSING and not hasattr(type(found), "__get__"):
+                # What the instance is given later comes before it.
                 self.add("attribute", value, name)
+            elif found is not MISSING and self.is_own(cls.__module__):
+                self.add("attribute", cls, name)
+
+
+#: What a class makes attributes of, and where it keeps the function.
+_CODE = {
+    staticmethod: "__func__",
+    classmethod: "__func__",
+    property: "fget",
+    functools.cached_property: "func",
+    functools.partialmethod: "func",
+}
 
 
 def _of_class(cls, name):
