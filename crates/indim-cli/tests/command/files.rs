@@ -109,7 +109,8 @@ fn what_inputs_hold_counts_towards_the_limit() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::os::unix::process::ExitStatusExt;
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::path::Path;
     use std::process::{Child, Command, Output, Stdio};
     use std::thread::sleep;
@@ -252,5 +253,78 @@ mod linux {
             assert!(run.stderr.starts_with("error[io]: ") && run.stderr.contains(name), "{run:?}");
         }
         assert_eq!(folder.names(), [""; 0]);
+    }
+
+    #[test]
+    fn a_result_is_held_once() {
+        let folder = Folder::new();
+        // 256 MiB of numbers, of which each axis' numbers take no room.
+        let expression = "iota(u8, [1024, 262144], axis=0)";
+        // In the pages of a file they are no memory of ours.
+        let mut to_file = eval_to(expression, &folder.file("y.npy"));
+        to_file.extend(["--memory-limit".to_owned(), "1MiB".to_owned()]);
+        succeeds(&to_file);
+        let held = ["eval", expression, "-o", "-", "--memory-limit", "200MiB"];
+        fails_with("memory-limit", &held);
+        // All that the process may address, code and stacks with it, has no room for a second one.
+        let script = "ulimit -v 480000; exec \"$0\" eval \"$1\" --threads 1 -o - > \"$2\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_indim"), expression]).arg(folder.file("z"));
+        let run = finish(&mut shell);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+        assert_eq!(fs::metadata(folder.file("z")).expect("a file").len(), 128 + (1 << 28));
+    }
+
+    #[test]
+    fn the_file_of_another_is_not_taken_over() {
+        let folder = Folder::new();
+        let path = folder.file("y.npy");
+        fs::write(&path, "old").expect("written");
+        for (path, mode) in [(folder.path(), 0o777), (&path, 0o666)] {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
+        }
+        let binary = folder.file("indim");
+        fs::copy(env!("CARGO_BIN_EXE_indim"), &binary).expect("copied");
+        let mut other = Command::new(&binary);
+        let Ok(output) = other.args(eval_to("1 + 1", &path)).uid(65_534).gid(65_534).output()
+        else {
+            // Only the superuser can be somebody else.
+            return;
+        };
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.starts_with("error[owner-not-kept]: "), "{message}");
+        assert_eq!(fs::read(&path).expect("a file"), b"old");
+        assert_eq!(folder.names(), ["indim", "y.npy"]);
+    }
+
+    /// Without `/proc` a file without a name could never get one, and so has a hidden one.
+    #[test]
+    fn signals_remove_files_with_hidden_names() {
+        let folder = Folder::new();
+        let path = folder.file("y.npy");
+        let hide = "mount -t tmpfs none /proc";
+        let mut can_hide = Command::new("unshare");
+        if !can_hide.args(["-rm", "sh", "-c", hide]).output().is_ok_and(|o| o.status.success()) {
+            // Not everywhere may one make namespaces.
+            return;
+        }
+        let script = format!("{hide}; exec \"$0\" eval \"$1\" -o \"$2\"");
+        let expression =
+            "exp(sin(iota(f64, [100, 1000000], axis=1) + iota(f64, [100, 1000000], axis=0)))";
+        for signal in ["-TERM", "-HUP"] {
+            let mut shell = Command::new("unshare");
+            shell.args(["-rm", "sh", "-c", &script, env!("CARGO_BIN_EXE_indim"), expression]);
+            let child = shell.arg(&path).spawn().expect("runs");
+            wait_until(|| folder.names().iter().any(|name| name.starts_with(".indim-")));
+            send(signal, &child);
+            let status = child.wait_with_output().expect("ends").status;
+            assert!(status.signal().is_some(), "{status}");
+            assert_eq!(folder.names(), [""; 0]);
+        }
+        let small = eval_to("1 + 1", &path);
+        let mut shell = Command::new("unshare");
+        shell.args(["-rm", "sh", "-c", &script, env!("CARGO_BIN_EXE_indim"), &small[1]]);
+        assert_eq!(finish(shell.arg(&path)).code, Some(0));
+        assert_eq!(folder.names(), ["y.npy"]);
     }
 }
