@@ -3,7 +3,7 @@
 use core::cell::RefCell;
 use std::sync::Arc;
 
-use indim::Order;
+use indim::{Literal, Order};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};
@@ -103,7 +103,10 @@ impl<'a, 'py> Names<'a, 'py> {
         for (name, text) in cached.names.iter().zip(&cached.program.parameters) {
             match self.find(name.bind(py))? {
                 Some(object) => operands.push(Operand::from_python(&object, text)?),
-                None => return Err(self.unknown_name(py, cached, &operands)),
+                None => match Literal::constant(text) {
+                    Some(number) => operands.push(Operand::Number(number)),
+                    None => return Err(self.unknown_name(py, cached, &operands)),
+                },
             }
         }
         operands.iter_mut().try_for_each(Operand::settle)?;

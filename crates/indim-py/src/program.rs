@@ -71,9 +71,7 @@ impl Step {
         builder: &GraphBuilder,
         values: &HashMap<&str, Binding>,
     ) -> Result<indim::Value, ProgramError> {
-        const CONSTANTS: [&str; 7] = ["True", "False", "true", "false", "inf", "nan", "pi"];
-        let mentioned = CONSTANTS.into_iter().filter(|name| self.expression.mentions(name));
-        let names = self.expression.names().into_iter().chain(mentioned);
+        let names = self.expression.names().into_iter().chain(self.expression.constants());
         let bindings: Vec<(&str, Binding)> =
             names.filter_map(|name| Some((name, values.get(name)?.clone()))).collect();
         self.expression.build_bound(builder, &bindings, self.rule.as_ref()).map_err(|error| {
@@ -84,10 +82,12 @@ impl Step {
 }
 
 impl Program {
-    /// The program that computes one expression.
+    /// The program that computes one expression. Constants that it uses are its last parameters, since something
+    /// else may be bound to them.
     pub(crate) fn of_expression(text: &str, rule: Option<RuleSet>) -> Result<Self, ProgramError> {
         let step = Step::parse("result", text, rule)?;
-        let parameters = step.expression.names().into_iter().map(str::to_owned).collect();
+        let names = step.expression.names().into_iter().chain(step.expression.constants());
+        let parameters = names.map(str::to_owned).collect();
         Ok(Program { parameters, steps: vec![step], outputs: vec!["result".to_owned()] })
     }
 

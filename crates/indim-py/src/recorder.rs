@@ -150,8 +150,7 @@ impl Recording {
 fn result_type(step: &Step, types: &HashMap<String, ArrayType>) -> Result<ArrayType, ProgramError> {
     let b = GraphBuilder::new();
     let mut values = HashMap::new();
-    let constants = ["pi", "inf", "nan"].into_iter().filter(|name| step.expression.mentions(name));
-    for name in step.expression.names().into_iter().chain(constants) {
+    for name in step.expression.names().into_iter().chain(step.expression.constants()) {
         if let Some(array_type) = types.get(name) {
             let value = b.parameter(name, array_type.dtype, array_type.shape.clone())?;
             values.insert(name, Binding::Array(value));

@@ -2,8 +2,8 @@
 
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
-    Broadcast, CompileOptions, Op, RuleSet, RuleSetName, Shape, ShapeError, TargetRule, express,
-    oracle,
+    Broadcast, CompileOptions, Literal, Op, RuleSet, RuleSetName, Shape, ShapeError, TargetRule,
+    express, oracle,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,9 +11,8 @@ use pyo3::types::PyTuple;
 
 use crate::error::{graph_error, program_error, shape_error};
 use crate::operand::{Operand, OperandType};
-use crate::program::Program;
+use crate::program::{Program, Step};
 use crate::rule::Rule;
-use crate::text_cache::program_of_text;
 
 /// The attributes of a rule.
 struct Attributes {
@@ -160,8 +159,13 @@ pub(crate) fn _explain_expression(
         .map_err(|error| program_error(py, &error))?;
     let mut types = Vec::with_capacity(operands.len());
     for name in &program.parameters {
-        let Some((_, object)) = operands.iter().find(|(given, _)| given == name) else { break };
-        types.push(Operand::from_python(object, name)?.operand_type());
+        match operands.iter().find(|(given, _)| given == name) {
+            Some((_, object)) => types.push(Operand::from_python(object, name)?.operand_type()),
+            None => match Literal::constant(name) {
+                Some(number) => types.push(OperandType::Number(number)),
+                None => break,
+            },
+        }
     }
     explain_program(py, &program, &types)
 }
@@ -184,13 +188,12 @@ pub(crate) fn _verdict(py: Python<'_>, case: &str) -> String {
     py.detach(|| oracle::verdict(case))
 }
 
-/// The names in an expression, in the order in which they occur first.
+/// The names in an expression, in the order in which they occur first, and the constants.
 #[pyfunction]
-pub(crate) fn _names_of(py: Python<'_>, ex: &str) -> PyResult<Vec<String>> {
-    let program = program_of_text(py, ex, Rule::parse("numpy")?);
-    program
-        .map(|cached| cached.program.parameters.clone())
-        .map_err(|error| program_error(py, &error))
+pub(crate) fn _names_of(py: Python<'_>, ex: &str) -> PyResult<(Vec<String>, Vec<String>)> {
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    let step = Step::parse("result", ex, None).map_err(|error| program_error(py, &error))?;
+    Ok((owned(step.expression.names()), owned(step.expression.constants())))
 }
 
 /// Every operation of the table: its name, the number of its operands, its documentation, its aliases.

@@ -263,3 +263,21 @@ def test_programs_hold_a_bounded_amount_of_memory():
     # All of them would have held more, so some were let go, and the function with them.
     assert 16 * (held[0] - before) > bound
     np.testing.assert_array_equal(f(x), x * 2)
+
+
+@pytest.mark.parametrize("name", ["pi", "inf", "nan", "true"])
+def test_a_constant_that_something_is_bound_to_is_that(name):
+    x, mine = np.array([1.0, 2.0]), np.array([3.0, 5.0])
+    text = f"{name} * x"
+    constant = {"pi": np.pi, "inf": np.inf, "nan": np.nan, "true": 1.0}[name]
+    for expected, bound in ((constant * x, {}), (mine * x, {name: mine}), (7 * x, {name: 7}), (constant * x, {})):
+        # As a local name, a keyword, and of a dict.
+        result = eval("indim.evaluate(text)", {"indim": indim, "text": text, "x": x}, bound)
+        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_array_equal(indim.evaluate(text, x=x, **bound), expected)
+        np.testing.assert_array_equal(indim.evaluate(text, {"x": x, **bound}, {}), expected)
+        np.testing.assert_array_equal(indim.re_evaluate({"x": x, **bound}, {}), expected)
+    explained = indim.explain(text, x="f64[2]", **{name: "f64[3, 1]"})
+    assert explained.json["outputs"][0]["shape"] == [3, 2]
+    with pytest.raises(indim.ShapeError):
+        indim.explain(text, x="f64[2]", **{name: "f64[3]"})

@@ -248,6 +248,9 @@ def test_compiled_expressions_are_functions():
     single = ne.NumExpr(E.x / 3, [("x", float)])
     assert single(np.float32([1, 2])).dtype == np.float32
     assert ne.NumExpr("1 + 1")().item() == 2
+    assert ne.NumExpr("2*pi*a").input_names == ("a",)
+    for variable in (ne.NumExpr("pi*a", [("pi", np.float64), ("a", np.float64)]), ne.NumExpr(E.pi * E.a)):
+        np.testing.assert_array_equal(variable(b, b), b * b)
 
 
 @pytest.mark.parametrize(

@@ -149,3 +149,53 @@ def test_columns_of_pandas_are_added_from_both_sides():
         result = indim.jit(function)(x)
         assert type(result) is np.ndarray
         np.testing.assert_array_equal(result, function(x))
+
+
+def random_move(random, rank):
+    """A function of NumPy that moves axes, with arguments that fit most of the time."""
+    axes = [int(axis) for axis in random.integers(-rank - 1, rank + 2, 2)]
+    some = tuple(int(axis) for axis in random.permutation(rank + 1)[: random.integers(0, 3)])
+    return random.choice(
+        np.array(
+            [
+                lambda x: np.swapaxes(x, *axes),
+                lambda x: np.moveaxis(x, *axes),
+                lambda x: np.moveaxis(x, some, some[::-1]),
+                lambda x: np.rollaxis(x, *axes),
+                lambda x: np.squeeze(x),
+                lambda x: x.squeeze(axes[0]),
+                lambda x: np.squeeze(x, some),
+                lambda x: np.ravel(x),
+                lambda x: x.ravel(order="F"),
+                lambda x: np.expand_dims(x, some),
+                lambda x: np.atleast_2d(x),
+                lambda x: np.transpose(x, random.permutation(rank)),
+                lambda x: x.T,
+                lambda x: np.full_like(x, axes[0]),
+                lambda x: np.reshape(x, (1, -1)),
+            ]
+        )
+    )
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_random_moves_are_those_of_numpy(seed):
+    random = np.random.default_rng(seed)
+    shape = tuple(random.choice([0, 1, 1, 2, 3], random.integers(0, 5)))
+    x = random.integers(0, 99, shape).astype(random.choice(["f4", "i8", "u1"]))
+    first, second = random_move(random, x.ndim), random_move(random, x.ndim)
+    permutation = random.bit_generator.state
+
+    def f(x):
+        random.bit_generator.state = permutation
+        return second(first(x))
+
+    try:
+        expected = f(x)
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        with pytest.raises((type(error), ValueError)):
+            indim.jit(f)(x)
+        return
+    result = indim.jit(f)(x)
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(result, expected, strict=True)

@@ -24,8 +24,9 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// What the name means when nothing is bound to it.
-    pub(super) fn constant(name: &str) -> Option<Literal> {
+    /// What the name means when nothing is bound to it: `pi`, `inf`, `nan`, `True`, `true`, `False` and `false`
+    /// are numbers.
+    pub fn constant(name: &str) -> Option<Literal> {
         match name {
             "True" | "true" => Some(Literal::Bool(true)),
             "False" | "false" => Some(Literal::Bool(false)),

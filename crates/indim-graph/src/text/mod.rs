@@ -100,10 +100,16 @@ impl Expression {
 
     /// The names that need a binding, in the order of their first use.
     ///
-    /// `pi`, `inf`, `nan`, `True` and `False` are not among them; see [`mentions`](Self::mentions).
+    /// `pi`, `inf`, `nan`, `True` and `False` are not among them; see [`constants`](Self::constants).
     pub fn names(&self) -> Vec<&str> {
         let names = self.names.iter().map(String::as_str);
         names.filter(|name| Literal::constant(name).is_none()).collect()
+    }
+
+    /// The names that mean a number unless something is bound to them: see [`Literal::constant`].
+    pub fn constants(&self) -> Vec<&str> {
+        let names = self.names.iter().map(String::as_str);
+        names.filter(|name| Literal::constant(name).is_some()).collect()
     }
 
     /// Whether the text uses `name` as a value: also a constant, which a binding replaces.

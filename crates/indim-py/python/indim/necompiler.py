@@ -27,9 +27,10 @@ class NumExpr:
             if value not in _CONTEXT.get(name, ()):
                 raise ValueError(f"{name}={value!r} is no option of NumExpr")
         self.expression = ex.text if isinstance(ex, ExpressionNode) else ex
-        names = ex.names if isinstance(ex, ExpressionNode) else _names_of(self.expression)
+        names, constants = (ex.names, ()) if isinstance(ex, ExpressionNode) else _names_of(self.expression)
         types = dict(signature)
-        if types and set(types) != set(names):
+        # Something may be bound to `pi`, too.
+        if types and set(types) - set(constants) != set(names):
             raise ValueError(f"the signature has {sorted(types)}, the expression {sorted(names)}")
         #: The names in the order of the arguments.
         self.input_names = tuple(types or sorted(names))
@@ -73,4 +74,4 @@ def disassemble(nex):
 
 def getExprNames(text, context=None, sanitize=True):  # numexpr's name
     """The names of an expression in alphabetical order, and whether it uses VML, which it never does."""
-    return sorted(_names_of(text)), False
+    return sorted(_names_of(text)[0]), False
