@@ -111,8 +111,8 @@ class Tracer:
     def __array__(self, dtype=None, copy=None):
         self._refuse(
             "a NumPy array",
-            "leave np.asarray and np.array out, or write indim.asarray, which takes arrays and tracing values; "
-            "what is computed with NumPy's other functions is computed before the call",
+            "leave np.asarray and np.array out, or write indim.asarray, which takes arrays and tracing values; a list of "
+            "these is no array; what NumPy's other functions compute is computed before the call",
         )
 
     def __iter__(self):
@@ -656,7 +656,7 @@ def binder(function, name):
         if parameter.kind is parameter.VAR_KEYWORD:
             raise TypeError(f"{name}: a compiled function cannot take **{parameter.name}")
         if parameter.name in ("out", "order", "casting"):
-            raise TypeError(f"{name}: `{parameter.name}` is an argument of every compiled function; rename it")
+            raise TypeError(f"{name}: `{parameter.name}` is an argument of every compiled function; rename it, or compile a lambda without it")
     has_rest = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     keyword_only = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
     if has_rest and keyword_only:
