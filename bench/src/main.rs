@@ -23,6 +23,7 @@ use jobs::{bias, chain, complex, features, functions, fused, pictures};
 use measure::measure;
 use python::Python;
 use record::Record;
+use sizes::Sizes;
 
 const HELP: &str = "\
 cargo xtask bench OPTIONS
@@ -80,6 +81,30 @@ impl Request {
         Some(request)
     }
 
+    /// Refuses a name or a size that nothing has: the table would be empty, after however long a start.
+    fn check(&self) -> Result<(), String> {
+        let jobs = all_jobs();
+        let named = || jobs.iter().filter(|(name, _)| name.contains(&self.job));
+        if named().next().is_none() {
+            let names: Vec<&str> = jobs.iter().map(|(name, _)| *name).collect();
+            let (job, names) = (&self.job, names.join(", "));
+            return Err(format!("no job's name contains `{job}`; the jobs are {names}"));
+        }
+        let mut sizes: Vec<&str> = Vec::new();
+        for (size, _) in named().flat_map(|(_, sizes)| sizes.iter()) {
+            if !sizes.contains(size) {
+                sizes.push(size);
+            }
+        }
+        match sizes.iter().any(|size| self.wants(size)) {
+            true => Ok(()),
+            false => {
+                let (size, sizes) = (self.size.as_deref().unwrap_or_default(), sizes.join(", "));
+                Err(format!("there is no size `{size}` here; the sizes are {sizes}"))
+            }
+        }
+    }
+
     fn wants(&self, size: &str) -> bool {
         match &self.size {
             Some(asked) => asked == size,
@@ -88,44 +113,10 @@ impl Request {
     }
 }
 
-fn main() -> ExitCode {
-    let Some(request) = Request::parse(std::env::args().skip(1)) else {
-        eprintln!("{HELP}");
-        return ExitCode::from(2);
-    };
-    match run(&request) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(request: &Request) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(request.threads).build()?;
-    let mut session = Session {
-        request,
-        python: request.python.as_deref().map(|it| Python::start(it, request)).transpose()?,
-        record: request.record.as_deref().map(|note| Record::start(note, request)).transpose()?,
-    };
-    report::heading(request.threads);
-    pool.install(|| session.run_all()).map_err(Into::into)
-}
-
-/// A run over jobs and sizes.
-struct Session<'a> {
-    request: &'a Request,
-    python: Option<Python>,
-    record: Option<Record>,
-}
-
-impl Session<'_> {
-    fn run_all(&mut self) -> std::io::Result<()> {
-        macro_rules! run {
-            ($($module:ident::$job:ident),* $(,)?) => { $(self.run_job::<$module::$job>()?;)* };
-        }
-        run![
+/// Passes every job, as module and type, to a macro.
+macro_rules! for_each_job {
+    ($apply:ident) => {
+        $apply![
             bias::RowBias,
             bias::ColumnBias,
             bias::OuterProduct,
@@ -154,8 +145,60 @@ impl Session<'_> {
             features::ReluF16,
             features::ReluBf16,
             complex::Conjugate,
-            complex::Power,
-        ];
+            complex::Power
+        ]
+    };
+}
+
+/// The name of each job, and its sizes.
+fn all_jobs() -> Vec<(&'static str, Sizes)> {
+    macro_rules! list {
+        ($($module:ident::$job:ident),*) => {
+            vec![$((<$module::$job as Job>::NAME, <$module::$job as Job>::SIZES)),*]
+        };
+    }
+    for_each_job!(list)
+}
+
+fn main() -> ExitCode {
+    let Some(request) = Request::parse(std::env::args().skip(1)) else {
+        eprintln!("{HELP}");
+        return ExitCode::from(2);
+    };
+    match run(&request) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(request: &Request) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    request.check()?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(request.threads).build()?;
+    let mut session = Session {
+        request,
+        python: request.python.as_deref().map(|it| Python::start(it, request)).transpose()?,
+        record: request.record.as_deref().map(|note| Record::start(note, request)).transpose()?,
+    };
+    report::heading(request.threads);
+    pool.install(|| session.run_all()).map_err(Into::into)
+}
+
+/// A run over jobs and sizes.
+struct Session<'a> {
+    request: &'a Request,
+    python: Option<Python>,
+    record: Option<Record>,
+}
+
+impl Session<'_> {
+    fn run_all(&mut self) -> std::io::Result<()> {
+        macro_rules! run {
+            ($($module:ident::$job:ident),*) => { $(self.run_job::<$module::$job>()?;)* };
+        }
+        for_each_job!(run);
         Ok(())
     }
 
@@ -171,5 +214,30 @@ impl Session<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Request;
+
+    fn check(arguments: &[&str]) -> Result<(), String> {
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned());
+        Request::parse(arguments).expect("options").check()
+    }
+
+    #[test]
+    fn what_matches_nothing_is_refused() {
+        assert_eq!(check(&[]), Ok(()));
+        assert_eq!(check(&["--size", "64KiB"]), Ok(()));
+        assert_eq!(check(&["--job", "gelu", "--size", "1MiB"]), Ok(()));
+        let error = check(&["--size", "64 KiB"]).unwrap_err();
+        assert!(
+            error.contains("`64 KiB`") && error.contains("128B, 64KiB, 1MiB, 64MiB"),
+            "{error}"
+        );
+        let error = check(&["--job", "no such"]).unwrap_err();
+        assert!(error.contains("gelu"), "{error}");
+        assert!(check(&["--job", "gelu", "--size", "460MiB"]).is_err());
     }
 }

@@ -1,17 +1,21 @@
 //! The oracle: whatever the line, there is one verdict, a JSON object.
 
+use std::collections::BTreeMap;
+
 use indim::oracle::verdict;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Reads the bytes as a case.
 pub fn run(bytes: &[u8]) {
     let line = String::from_utf8_lossy(bytes);
     let text = verdict(&line);
     assert!(!text.contains('\n'), "{text}");
-    let answer: Value = serde_json::from_str(&text).unwrap();
-    match answer["ok"].as_bool().unwrap() {
-        true => assert!(answer["dtype"].is_string() && answer["shape"].is_array(), "{text}"),
-        false => assert!(answer["code"].is_string() && answer["message"].is_string(), "{text}"),
+    // The `id` comes back as it was given, however deep; so only the fields' beginnings are looked at.
+    let answer: BTreeMap<String, &RawValue> = serde_json::from_str(&text).unwrap();
+    let begins = |field: &str, with: char| answer[field].get().starts_with(with);
+    match answer["ok"].get() {
+        "true" => assert!(begins("dtype", '"') && begins("shape", '['), "{text}"),
+        _ => assert!(begins("code", '"') && begins("message", '"'), "{text}"),
     }
     assert_eq!(verdict(&line), text);
 }

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use indim::files::{FileErrorKind, OutputFile, write_npy_to, write_npz_to};
+use indim::terminal::shown;
 use indim::{ArrayType, ArrayViewMut, Buffer};
 
 use crate::progress::Progress;
@@ -47,9 +48,10 @@ impl Format {
                 Ok(Format::Npy)
             }
             _ => Err(format!(
-                "error[unknown-format]: {}: a result is written as .npy or .npz, not as .{extension}; \
-                 name the file so, or print the result and convert that",
-                path.display()
+                "error[unknown-format]: {}: a result is written as .npy or .npz, not as .{}; name the file \
+                 so, or print the result and convert that",
+                shown(&path.to_string_lossy()),
+                shown(extension)
             )),
         }
     }
@@ -125,7 +127,7 @@ impl Destination {
     fn name(&self) -> String {
         match self {
             Destination::StandardOutput => "standard output".to_owned(),
-            Destination::File { file, .. } => file.path().display().to_string(),
+            Destination::File { file, .. } => shown(&file.path().to_string_lossy()),
         }
     }
 }

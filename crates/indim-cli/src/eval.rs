@@ -19,7 +19,7 @@ use crate::output::{print, warn_of_outer_products};
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::source::{Source, split_binding};
+use crate::source::{Source, in_binding, split_binding};
 
 /// More threads than any machine has processors only cost time and memory to start.
 const MAXIMUM_THREADS: i64 = 1024;
@@ -83,7 +83,8 @@ impl Eval {
         let mut memory_left = self.memory_limit.unwrap_or(usize::MAX);
         let mut open = |text| {
             let (name, source) = split_binding(text)?;
-            let source = Source::open(source, memory_left)?;
+            let source =
+                Source::open(source, memory_left).map_err(|error| in_binding(name, error))?;
             memory_left = memory_left.saturating_sub(source.held_bytes());
             Ok((name, source))
         };

@@ -13,7 +13,7 @@ use crate::output::{print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::{Rule, any_rule};
 use crate::shapes::{parse_array_type, parse_type};
-use crate::source::{Source, split_binding};
+use crate::source::{Source, in_binding, split_binding};
 
 /// Explain an expression over typed names, or a rule over shapes.
 #[derive(Debug, Args)]
@@ -165,9 +165,10 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), String> {
 /// A name with its type, written out or taken from a file.
 fn typed_name(text: &str) -> Result<(&str, ArrayType), String> {
     let (name, source) = split_binding(text)?;
-    match parse_array_type(source) {
-        Ok(array_type) => Ok((name, array_type)),
-        Err(_) if source.contains(".np") => Ok((name, Source::type_of(source)?)),
-        Err(error) => Err(error),
-    }
+    let array_type = match parse_array_type(source) {
+        Err(_) if source.contains(".np") => Source::type_of(source),
+        parsed => parsed,
+    };
+    let array_type = array_type.map_err(|error| in_binding(name, error))?;
+    Ok((name, array_type))
 }

@@ -1,5 +1,6 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
+use indim::terminal::shown;
 use indim::{ArrayType, Expression, GraphBuilder, Limits, Value};
 
 use crate::report::Report;
@@ -25,13 +26,15 @@ pub(crate) fn build_graph(
         .map_err(|error| Report::of_expression(&error, expression))?;
     let b = GraphBuilder::new();
     let mut bindings: Vec<(&str, Value)> = Vec::with_capacity(types.len());
+    // With a name unbound, one that is not used may be its misspelling: the expression says so itself.
+    let is_bound = |name: &&str| types.iter().any(|(bound, _)| bound == name);
+    let are_all_bound = parsed.names().iter().all(is_bound);
     for (index, (name, array_type)) in types.iter().enumerate() {
-        if !parsed.mentions(name) {
-            let text = format!("error[unused-name]: `{name}` does not occur in the expression");
-            return Err(text.into());
+        if are_all_bound && !parsed.mentions(name) {
+            return Err(unused_name(name, &parsed).into());
         }
         if types[..index].iter().any(|(earlier, _)| earlier == name) {
-            return Err(format!("error[duplicate-name]: `{name}` is bound twice").into());
+            return Err(format!("error[duplicate-name]: `{}` is bound twice", shown(name)).into());
         }
         let value = b
             .parameter(name, array_type.dtype, array_type.shape.clone())
@@ -43,4 +46,15 @@ pub(crate) fn build_graph(
         .build(&b, &bindings, rule.as_ref())
         .map_err(|error| Report::of_expression(&error, expression))?;
     b.finish(&[result]).map_err(|error| Report::from(&error))
+}
+
+fn unused_name(name: &str, expression: &Expression) -> String {
+    let names: Vec<String> =
+        expression.names().iter().map(|name| format!("`{}`", shown(name))).collect();
+    let help = match names.is_empty() {
+        true => "it has no names".to_owned(),
+        false => format!("its names are {}", names.join(", ")),
+    };
+    let name = shown(name);
+    format!("error[unused-name]: `{name}` does not occur in the expression\n   = help: {help}")
 }

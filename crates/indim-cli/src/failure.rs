@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::output::say;
 use crate::report::Report;
 
 /// The message for standard error, by whose mistake it is.
@@ -20,12 +21,12 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Failure::Input(report) => {
-                eprintln!("{}", report.text());
+                say(report.text());
                 ExitCode::FAILURE
             }
             Failure::Told => ExitCode::FAILURE,
             Failure::Usage(message) => {
-                eprintln!("error: {message}\n\nFor more information, try '--help'.");
+                say(&format!("error: {message}\n\nFor more information, try '--help'."));
                 ExitCode::from(2)
             }
         }

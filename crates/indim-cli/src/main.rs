@@ -40,19 +40,32 @@ enum Command {
     Eval(eval::Eval),
     Explain(explain::Explain),
     Convert(convert::Convert),
-    /// Answer cases, one JSON object a line on standard input, with verdicts on standard output.
-    Oracle,
+    Oracle(oracle::Oracle),
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
+    };
+    let result = match arguments.command {
         Command::Eval(eval) => eval.run(),
         Command::Explain(explain) => explain.run(),
         Command::Convert(convert) => convert.run(),
-        Command::Oracle => oracle::run().map_err(Into::into),
+        Command::Oracle(oracle) => oracle.run().map_err(Into::into),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// What clap says instead of arguments: help and the version as it has them, and its errors, which
+/// repeat arguments, as everything on standard error.
+fn refuse(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    output::say(&error.render().to_string());
+    ExitCode::from(2)
 }

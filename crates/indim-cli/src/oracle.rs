@@ -2,43 +2,75 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
-/// A longer line is refused unread: a text of numbers takes some fifty times its size once read.
+use clap::Args;
+use indim::oracle::{DEFAULT_ELEMENT_LIMIT, bad_line, write_verdict};
+
+/// A longer line is refused unread: a text of numbers takes some ten times its size once read.
 const MAXIMUM_LINE: usize = 16 << 20;
 
-/// Answers every line of standard input; only broken pipes and unreadable input end the stream early.
-pub(crate) fn run() -> Result<(), String> {
-    let output = BufWriter::new(io::stdout().lock());
-    answer_lines(BufReader::new(io::stdin().lock()), output, MAXIMUM_LINE)
+/// Answer cases, one JSON object a line on standard input, with verdicts on standard output.
+#[derive(Debug, Args)]
+pub(crate) struct Oracle {
+    /// Refuse to compute a result of more elements.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_ELEMENT_LIMIT)]
+    limit_elements: usize,
+}
+
+impl Oracle {
+    /// Answers every line of standard input; only broken pipes and unreadable input end the stream early.
+    pub(crate) fn run(&self) -> Result<(), String> {
+        let input = BufReader::new(io::stdin().lock());
+        let output = BufWriter::new(io::stdout().lock());
+        answer_lines(input, output, &Limits { line: MAXIMUM_LINE, elements: self.limit_elements })
+    }
+}
+
+/// What is refused rather than answered.
+struct Limits {
+    /// Of a line, in bytes.
+    line: usize,
+    /// Of a result that is computed.
+    elements: usize,
 }
 
 fn answer_lines<R: Read>(
     mut input: BufReader<R>,
     mut output: impl Write,
-    maximum: usize,
+    limits: &Limits,
 ) -> Result<(), String> {
     let mut line = Vec::new();
-    while let Some(is_whole) = next_line(&mut input, &mut line, maximum)
+    while let Some(is_whole) = next_line(&mut input, &mut line, limits.line)
         .map_err(|error| format!("error[io]: standard input: {error}"))?
     {
         let text = String::from_utf8_lossy(&line);
-        let verdict = match is_whole {
-            true if text.trim().is_empty() => continue,
-            true => indim::oracle::verdict(text.trim()),
-            false => indim::oracle::bad_line(&format!("the line is longer than {maximum} bytes")),
+        if is_whole && text.trim().is_empty() {
+            continue;
+        }
+        let written = match is_whole {
+            true => write_verdict(text.trim(), limits.elements, &mut output),
+            false => {
+                let message = format!("the line is longer than {} bytes", limits.line);
+                output.write_all(bad_line(&message).as_bytes())
+            }
         };
         // Whoever sends case by case waits for each verdict, so nothing may stay here while the
         // next line is awaited.
         let is_awaiting = !input.buffer().contains(&b'\n');
-        let written = writeln!(output, "{verdict}");
-        match written.and_then(|()| if is_awaiting { output.flush() } else { Ok(()) }) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-            result => result.map_err(|error| format!("error[io]: standard output: {error}"))?,
+        let written = written.and_then(|()| output.write_all(b"\n"));
+        let written = written.and_then(|()| if is_awaiting { output.flush() } else { Ok(()) });
+        if let Err(error) = written {
+            return end_of_output(&error);
         }
     }
-    output.flush().or_else(|error| match error.kind() {
+    output.flush().or_else(|error| end_of_output(&error))
+}
+
+/// A reader that has seen enough is no error.
+fn end_of_output(error: &io::Error) -> Result<(), String> {
+    match error.kind() {
         io::ErrorKind::BrokenPipe => Ok(()),
         _ => Err(format!("error[io]: standard output: {error}")),
-    })
+    }
 }
 
 /// Reads a line; whether it is whole, or was too long and the rest of it is skipped. `None` at the end.
@@ -64,14 +96,15 @@ mod tests {
     use std::io::{self, BufReader, Read, Write};
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    use super::answer_lines;
+    use super::{Limits, answer_lines};
 
     const CASE: &str = r#"{"rule":"none","operands":[{"shape":[2]}]}"#;
     const VERDICT: &str = r#"{"ok":true,"dtype":"f32","shape":[2],"maps":[[0]]}"#;
 
     fn answers(text: &[u8], maximum: usize) -> Vec<String> {
         let mut output = Vec::new();
-        answer_lines(BufReader::new(text), &mut output, maximum).unwrap();
+        let limits = Limits { line: maximum, elements: 10 };
+        answer_lines(BufReader::new(text), &mut output, &limits).unwrap();
         String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
     }
 
@@ -120,7 +153,9 @@ mod tests {
         let (send, lines) = channel();
         let (verdicts, flushed) = channel();
         std::thread::scope(|scope| {
-            scope.spawn(|| answer_lines(BufReader::new(Lines(lines)), Verdicts(verdicts), 100));
+            let limits = Limits { line: 100, elements: 10 };
+            let lines = BufReader::new(Lines(lines));
+            scope.spawn(move || answer_lines(lines, Verdicts(verdicts), &limits));
             for _ in 0..3 {
                 send.send(format!("{CASE}\n")).unwrap();
                 flushed.recv_timeout(std::time::Duration::from_secs(60)).unwrap();

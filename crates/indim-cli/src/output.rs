@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use indim::explain::ExplainedBroadcast;
+use indim::terminal::lines_shown;
 
 /// Writes to standard output; a reader that has seen enough is no error.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), String> {
@@ -15,11 +16,17 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
+/// Says something on standard error. All that is said there passes through here, so that nothing in a
+/// name, a file or an argument can steer the terminal.
+pub(crate) fn say(message: &str) {
+    eprintln!("{}", lines_shown(message.trim_end()));
+}
+
 /// Says on standard error which broadcasts are outer products that may surprise.
 pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
     for broadcast in broadcasts {
         if let Some(warning) = broadcast.outer_product_warning() {
-            eprintln!("warning[outer-product]: {warning}");
+            say(&format!("warning[outer-product]: {warning}"));
         }
     }
 }

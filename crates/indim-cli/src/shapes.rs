@@ -1,31 +1,34 @@
 //! Shapes and types as they stand on the command line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
 
+use indim::terminal::shown;
 use indim::{ArrayType, DType, Shape, saturating_size};
 
 /// Reads a type. The element type may be missing.
 pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
     let wrong = || {
         format!(
-            "error[bad-shape]: `{text}` is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar"
+            "error[bad-shape]: `{}` is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar",
+            shown(text)
         )
     };
     let trimmed = text.trim();
     if trimmed.contains('(') || trimmed.contains("[[") {
         return Err(format!(
-            "error[bad-shape]: `{text}` is an array's elements; write its type here, such as f32[2, 3]"
+            "error[bad-shape]: `{}` is an array's elements; write its type here, such as f32[2, 3]",
+            shown(text)
         ));
     }
     let start = trimmed.find(|c: char| {
         c == '[' || c.is_ascii_digit() && !trimmed.starts_with(char::is_alphabetic)
     });
     let (dtype, sizes) = trimmed.split_at(start.or(trimmed.find('[')).ok_or_else(wrong)?);
-    let dtype = match dtype.trim() {
-        "" => None,
-        name => Some(
-            name.parse()
-                .map_err(|error| format!("error[unknown-element-type]: `{name}`: {error}"))?,
-        ),
-    };
+    let dtype =
+        match dtype.trim() {
+            "" => None,
+            name => Some(name.parse().map_err(|error| {
+                format!("error[unknown-element-type]: `{}`: {error}", shown(name))
+            })?),
+        };
     let sizes = match sizes.strip_prefix('[') {
         Some(inside) => inside.strip_suffix(']').ok_or_else(wrong)?,
         None => sizes,
@@ -41,6 +44,7 @@ pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
 pub(crate) fn parse_array_type(text: &str) -> Result<ArrayType, String> {
     let (dtype, shape) = parse_type(text)?;
     let dtype = dtype.ok_or_else(|| {
+        let text = shown(text);
         format!("error[bad-shape]: `{text}` does not say an element type, as f32[2, 3] does")
     })?;
     Ok(ArrayType { dtype, shape })

@@ -6,6 +6,7 @@ use indim::files::{
     ArrayFile, FileError, read_npy_type, read_npz_member_type, read_npz_member_within,
 };
 use indim::literal::parse_literal;
+use indim::terminal::shown;
 use indim::{Array, ArrayType, ArrayView};
 
 use crate::signals::map_file;
@@ -116,8 +117,9 @@ fn place(text: &str) -> Result<Place<'_>, String> {
             true => Ok(file),
             _ if looks_like_literal(text) => Err(error.draw(text)),
             _ => Err(format!(
-                "error[no-such-source]: `{text}` is neither a file nor a literal such as 2.5, \
-                 [[1, 2], [3, 4]] or f32([1.5, 2])"
+                "error[no-such-source]: `{}` is neither a file nor a literal such as 2.5, \
+                 [[1, 2], [3, 4]] or f32([1.5, 2])",
+                shown(text)
             )),
         }
     })
@@ -140,7 +142,15 @@ fn archive_member(text: &str) -> Option<(&Path, &str)> {
 pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), String> {
     match text.split_once('=') {
         Some((name, source)) if !name.trim().is_empty() => Ok((name.trim(), source)),
-        _ => Err(format!("error[bad-binding]: `{text}` is not of the form NAME=SOURCE")),
+        _ => Err(format!("error[bad-binding]: `{}` is not of the form NAME=SOURCE", shown(text))),
+    }
+}
+
+/// The error of a source, which begins with its code, with the name that the source is bound to.
+pub(crate) fn in_binding(name: &str, error: String) -> String {
+    match error.split_once("]: ") {
+        Some((code, rest)) => format!("{code}]: in `{}`: {rest}", shown(name)),
+        None => error,
     }
 }
 

@@ -19,6 +19,7 @@ use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::op::Op;
 use crate::operand::Operand;
+use crate::text::describe::describe;
 use crate::verify::check_bitcast;
 
 /// Makes one graph. A clone makes the same one.
@@ -440,15 +441,9 @@ impl GraphBuilder {
         kind: GraphErrorKind,
     ) -> GraphError {
         let state = self.state.borrow();
-        let describe = |&id: &ValueId| {
-            let node = &state.arena[id];
-            let name = match &node.kind {
-                NodeKind::Parameter { name, .. } => name.clone(),
-                _ => id.to_string(),
-            };
-            (name, node.array_type.clone())
-        };
-        let operands = operands.iter().map(describe).collect();
+        let operand =
+            |&id: &ValueId| (describe(&state.arena, id), state.arena[id].array_type.clone());
+        let operands = operands.iter().map(operand).collect();
         GraphError::new(kind, operation, operands).at(Location::caller())
     }
 

@@ -6,6 +6,7 @@ use core::panic::Location;
 use indim_shape::{OperandLabel, Shape, ShapeError, draw_error};
 
 use crate::dtype::{ArrayType, DType, DTypeClass};
+use crate::terminal::{label, shown, width};
 use crate::text::Literal;
 
 /// A mistake found while a graph was built or bound.
@@ -155,20 +156,18 @@ impl GraphError {
     /// The whole report for people: headline, the shapes with the guilty axis marked, the rule, and
     /// what would work.
     pub fn draw(&self) -> String {
+        let names: Vec<String> = self.operands.iter().map(|(name, _)| shown(name)).collect();
         if let GraphErrorKind::Shape(error) = &self.kind {
-            let types: Vec<&str> = self.operands.iter().map(|(_, t)| t.dtype.name()).collect();
-            let labels: Vec<OperandLabel<'_>> = self
-                .operands
-                .iter()
-                .zip(types)
-                .map(|((name, _), element_type)| OperandLabel { name, element_type })
-                .collect();
+            let operands = names.iter().zip(&self.operands);
+            let labels: Vec<OperandLabel<'_>> =
+                operands.map(|(name, (_, t))| label(name, t.dtype.name())).collect();
             return draw_error(error, self.operation, &labels);
         }
         let mut text = format!("error[{}]: {self}\n", self.code());
-        let width = self.operands.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        for (name, array_type) in &self.operands {
-            text.push_str(&format!("   {name:width$} : {array_type}\n"));
+        let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
+        for (name, (_, array_type)) in names.iter().zip(&self.operands) {
+            let blank = " ".repeat(widest - width(name));
+            text.push_str(&format!("   {name}{blank} : {array_type}\n"));
         }
         if let Some(help) = self.help() {
             text.push_str(&format!("   = help: {help}\n"));
@@ -179,8 +178,7 @@ impl GraphError {
     fn help(&self) -> Option<String> {
         match &self.kind {
             GraphErrorKind::ElementTypeMismatch { operand, expected, .. } => {
-                let name = self.operands.get(*operand).map_or("the operand", |(name, _)| name);
-                Some(format!("convert it: {expected}({name})"))
+                Some(format!("convert it: {expected}({})", self.operand_name(*operand)))
             }
             GraphErrorKind::ElementTypeNotAllowed { dtype, .. }
                 if dtype.class() == DTypeClass::Complex && is_ordering(self.operation) =>
@@ -194,8 +192,8 @@ impl GraphError {
         }
     }
 
-    fn operand_name(&self, operand: usize) -> &str {
-        self.operands.get(operand).map_or("?", |(name, _)| name)
+    fn operand_name(&self, operand: usize) -> String {
+        self.operands.get(operand).map_or("?".to_owned(), |(name, _)| shown(name))
     }
 }
 
@@ -241,7 +239,7 @@ impl fmt::Display for GraphError {
                 literal.kind_name()
             ),
             GraphErrorKind::DuplicateParameter { name } => {
-                write!(formatter, "there is already a parameter `{name}`")
+                write!(formatter, "there is already a parameter `{}`", shown(name))
             }
             GraphErrorKind::BitcastWidth { from, to } => write!(
                 formatter,

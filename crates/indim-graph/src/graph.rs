@@ -18,6 +18,7 @@ use indim_shape::AxisMap;
 use crate::dtype::ArrayType;
 use crate::element::Array;
 use crate::op::{Law, Op};
+use crate::text::describe::describe;
 use crate::verify::{VerifyError, verify};
 
 /// The name of a node's result within one graph; prints as `%3`.
@@ -204,12 +205,20 @@ impl Graph {
         }
     }
 
-    /// How a value is called in messages: the parameter's name, or `%3`.
+    /// How a value is called in messages: the parameter's name, or the piece of expression that
+    /// computes it, such as `exp(u) * v`. The inner parts of a long one are left out.
+    ///
+    /// ```
+    /// use indim_graph::{DType, GraphBuilder};
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let y = b.exp(b.sub(x, x, &[])?)?;
+    /// let graph = b.finish(&[y])?;
+    /// assert_eq!(graph.value_name(graph.outputs()[0]), "exp(x - x)");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
     pub fn value_name(&self, value: ValueId) -> String {
-        match &self[value].kind {
-            NodeKind::Parameter { name, .. } => name.clone(),
-            _ => value.to_string(),
-        }
+        describe(self, value)
     }
 }
 

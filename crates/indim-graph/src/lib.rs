@@ -28,6 +28,7 @@ mod operators;
 mod passes;
 mod reduce_precision;
 mod signature;
+pub mod terminal;
 mod text;
 mod verify;
 

@@ -306,3 +306,68 @@ fn every_operation_is_a_function_by_its_name_and_aliases() {
         }
     }
 }
+
+#[test]
+fn what_is_found_is_not_echoed_whole() {
+    let long = "s".repeat(900_000);
+    for text in [
+        format!("{long}(x)"),
+        format!("x + {long}"),
+        format!("add(x, x, {long}=1)"),
+        format!("x.{long}"),
+        format!("x {long}"),
+    ] {
+        let error = error(&text, &Limits::default(), None);
+        let shown = [error.to_string(), error.draw(&text)];
+        assert!(shown.iter().all(|shown| shown.len() < 1000), "{:.80}: {:.1000}", text, shown[1]);
+    }
+}
+
+#[test]
+fn exchanged_letters_are_a_slip_of_the_hand() {
+    for (text, meant) in [("x + srqt(x)", "sqrt"), ("maxmium(x, v)", "maximum")] {
+        let drawing = drawing(text);
+        assert!(drawing.contains(&format!("did you mean `{meant}`?")), "{drawing}");
+    }
+}
+
+#[test]
+fn wide_names_do_not_shift_what_stands_behind_them() {
+    let b = GraphBuilder::new();
+    let wide = b.parameter("幅", DType::F32, [2]).unwrap();
+    let y = b.parameter("y", DType::F32, [3]).unwrap();
+    let text = "幅 + y";
+    let parsed = Expression::parse(text, &Limits::default()).unwrap();
+    let error = parsed.build(&b, &[("幅", wide), ("y", y)], None).unwrap_err();
+    let drawing = error.draw(text);
+    let expected = "   | 幅 + y\n   |    ^\n   幅 : f32[2]\n            ^ axis 0 of `幅` is 2";
+    let other = "   y  : f32[3]\n            ^ axis 0 of `y` is 3";
+    assert!(drawing.contains(expected) || drawing.contains(other), "{drawing}");
+}
+
+#[test]
+fn values_without_names_go_by_what_computes_them() {
+    type Make = fn(&GraphBuilder, &Value, &Value) -> Value;
+    let cases: [(Make, &str); 9] = [
+        (|_, x, y| x * y + 2, "x * y + 2"),
+        (|_, x, y| (x + y) * x, "(x + y) * x"),
+        (|_, x, y| x - (y - x), "x - (y - x)"),
+        (|b, x, y| b.pow(b.pow(x, y, &[]).unwrap(), y, &[]).unwrap(), "(x ** y) ** y"),
+        (|_, x, y| (-x).exp() * y, "exp(-x) * y"),
+        (|b, x, y| b.max(x, y, &[]).unwrap(), "max(x, y)"),
+        (|_, x, _| x.convert(DType::F64), "f64(x)"),
+        (|b, x, _| b.reshape(x, [3, 2]).unwrap(), "reshape(x, [3, 2])"),
+        (
+            |_, x, y| (0..9).fold(x.clone(), |sum, _| (sum * y).tanh() + x) / y,
+            "(tanh(... * y) + x) / y",
+        ),
+    ];
+    for (make, expected) in cases {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
+        let y = b.parameter("y", DType::F32, [2, 3]).unwrap();
+        let other = b.parameter("other", DType::F32, [77]).unwrap();
+        let error = b.add(make(&b, &x, &y), other, &[]).unwrap_err();
+        assert_eq!(error.operands[0].0, expected);
+    }
+}

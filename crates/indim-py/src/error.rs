@@ -93,7 +93,7 @@ pub(crate) fn shape_error(py: Python<'_>, error: &ShapeError, operation: &str) -
     let names: Vec<String> =
         (0..error.shapes().len()).map(|index| format!("operand {index}")).collect();
     let labels: Vec<OperandLabel<'_>> =
-        names.iter().map(|name| OperandLabel { name, element_type: "" }).collect();
+        names.iter().map(|name| OperandLabel::new(name, "")).collect();
     let report = Report {
         message: draw_error(error, operation, &labels),
         code: error.code(),

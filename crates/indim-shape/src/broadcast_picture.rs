@@ -16,7 +16,7 @@ use crate::picture::OperandLabel;
 ///
 /// let shapes = [Shape::from([2, 1, 4]), Shape::from([3, 1])];
 /// let broadcast = RuleSet::Numpy.elaborate(&shapes)?;
-/// let labels = ["x", "y"].map(|name| OperandLabel { name, element_type: "f32" });
+/// let labels = ["x", "y"].map(|name| OperandLabel::new(name, "f32"));
 /// assert_eq!(
 ///     draw_broadcast(&broadcast, &labels),
 ///     "\
@@ -36,22 +36,45 @@ pub fn draw_broadcast(broadcast: &Broadcast, operands: &[OperandLabel<'_>]) -> S
         return "every operand and the result are scalars\n".to_string();
     }
     let axes = (0..result.rank()).map(|axis| axis.to_string()).collect();
-    let mut lines = vec![("result axis".to_string(), axes)];
+    let mut lines = vec![Line::new("result axis".to_string(), axes)];
     for operand in 0..broadcast.operands().len() {
-        lines.push((line_name(operand, operands), cells(broadcast, operand)));
+        let (name, name_width) = line_name(operand, operands);
+        lines.push(Line { name, name_width, cells: cells(broadcast, operand) });
     }
-    lines.push(("result".to_string(), result.iter().map(|size| size.to_string()).collect()));
+    let sizes = result.iter().map(|size| size.to_string()).collect();
+    lines.push(Line::new("result".to_string(), sizes));
     let mut text = draw_table(&lines);
     text += &legend(broadcast, &lines);
     text
 }
 
-fn line_name(operand: usize, labels: &[OperandLabel<'_>]) -> String {
-    match labels.get(operand) {
-        Some(OperandLabel { name, element_type: "" }) => name.to_string(),
-        Some(OperandLabel { name, element_type }) => format!("{name} : {element_type}"),
-        None => format!("operand {operand}"),
+/// One line of the table.
+struct Line {
+    name: String,
+    /// How many columns the name takes.
+    name_width: usize,
+    cells: Vec<String>,
+}
+
+impl Line {
+    /// A line with a name of our own.
+    fn new(name: String, cells: Vec<String>) -> Self {
+        Line { name_width: name.len(), name, cells }
     }
+}
+
+/// What stands before the cells of an operand, and its width.
+fn line_name(operand: usize, labels: &[OperandLabel<'_>]) -> (String, usize) {
+    let Some(label) = labels.get(operand) else {
+        let name = format!("operand {operand}");
+        let width = name.len();
+        return (name, width);
+    };
+    let element_type = match label.element_type {
+        "" => String::new(),
+        element_type => format!(" : {element_type}"),
+    };
+    (format!("{}{element_type}", label.name), label.width + element_type.len())
 }
 
 /// What one operand has under each axis of the result. The axis is named where the map permutes.
@@ -67,33 +90,33 @@ fn cells(broadcast: &Broadcast, operand: usize) -> Vec<String> {
 }
 
 /// Sizes right-aligned in their columns; a mark stands behind its size.
-fn draw_table(lines: &[(String, Vec<String>)]) -> String {
-    let name_width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let columns = lines.first().map_or(0, |(_, cells)| cells.len());
+fn draw_table(lines: &[Line]) -> String {
+    let name_width = lines.iter().map(|line| line.name_width).max().unwrap_or(0);
+    let columns = lines.first().map_or(0, |line| line.cells.len());
     let unmarked = |cell: &str| cell.trim_end_matches('*').len();
     let mut widths = vec![0; columns];
-    for (_, cells) in lines {
-        for (width, cell) in widths.iter_mut().zip(cells) {
+    for line in lines {
+        for (width, cell) in widths.iter_mut().zip(&line.cells) {
             *width = unmarked(cell).max(*width);
         }
     }
     let mut text = String::new();
-    for (name, cells) in lines {
-        let mut line = format!("{name:name_width$}");
-        for (cell, &width) in cells.iter().zip(&widths) {
+    for line in lines {
+        let mut row = format!("{}{}", line.name, " ".repeat(name_width - line.name_width));
+        for (cell, &width) in line.cells.iter().zip(&widths) {
             let (size, mark) = cell.split_at(unmarked(cell));
-            line += &format!("  {size:>width$}{mark:1}");
+            row += &format!("  {size:>width$}{mark:1}");
         }
-        text += line.trim_end();
+        text += row.trim_end();
         text.push('\n');
     }
     text
 }
 
 /// What the marks that occur mean.
-fn legend(broadcast: &Broadcast, lines: &[(String, Vec<String>)]) -> String {
+fn legend(broadcast: &Broadcast, lines: &[Line]) -> String {
     let operand_cells =
-        || lines[1..lines.len() - 1].iter().flat_map(|(_, cells)| cells.iter().map(String::as_str));
+        || lines[1..lines.len() - 1].iter().flat_map(|line| line.cells.iter().map(String::as_str));
     let mut entries = Vec::new();
     if operand_cells().any(|cell| cell != "." && !cell.ends_with('*')) {
         entries.push("n kept");

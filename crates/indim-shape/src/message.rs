@@ -46,6 +46,14 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// How many columns [`Names::plain`] takes.
+    pub(crate) fn width(&self, operand: usize) -> usize {
+        match self.labels.get(operand) {
+            Some(label) => label.width,
+            None => self.plain(operand).len(),
+        }
+    }
+
     pub(crate) fn element_type(&self, operand: usize) -> &'a str {
         self.labels.get(operand).map_or("", |label| label.element_type)
     }

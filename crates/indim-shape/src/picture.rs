@@ -26,6 +26,16 @@ pub struct OperandLabel<'a> {
     pub name: &'a str,
     /// Its element type, or nothing.
     pub element_type: &'a str,
+    /// How many columns the name takes where it is shown. This crate has no tables of characters, so
+    /// whoever has wide ones in names says it.
+    pub width: usize,
+}
+
+impl<'a> OperandLabel<'a> {
+    /// A name whose characters take one column each.
+    pub fn new(name: &'a str, element_type: &'a str) -> Self {
+        OperandLabel { name, element_type, width: name.chars().count() }
+    }
 }
 
 /// The report of a mistake for people, of several lines. Operands without a label go by position.
@@ -35,7 +45,7 @@ pub struct OperandLabel<'a> {
 ///
 /// let shapes = [Shape::from([2, 3]), Shape::from([2])];
 /// let error = RuleSet::Numpy.elaborate(&shapes).unwrap_err();
-/// let labels = ["x", "v"].map(|name| OperandLabel { name, element_type: "f32" });
+/// let labels = ["x", "v"].map(|name| OperandLabel::new(name, "f32"));
 /// assert_eq!(
 ///     draw_error(&error, "add", &labels),
 ///     "\
@@ -92,6 +102,7 @@ fn headline(error: &ShapeError, names: &Names<'_>) -> String {
 /// One line of the drawing.
 struct Row<'a> {
     name: String,
+    name_width: usize,
     element_type: &'a str,
     shape: &'a Shape,
     /// For each axis the column under which it stands; `None` where the rule does not say.
@@ -102,16 +113,18 @@ struct Row<'a> {
 fn draw_shapes(text: &mut String, error: &ShapeError, names: &Names<'_>, message: &str) -> bool {
     let rows = rows(error, names);
     let widths = column_widths(&rows);
-    let name_width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let name_width = rows.iter().map(|row| row.name_width).max().unwrap_or(0);
     let type_width = rows.iter().map(|row| row.element_type.chars().count()).max().unwrap_or(0);
     let mut is_marked = false;
     for (position, row) in rows.iter().enumerate() {
-        let prefix = format!("   {:name_width$} : {:>type_width$}", row.name, row.element_type);
+        let blank = " ".repeat(name_width - row.name_width);
+        let prefix = format!("   {}{blank} : {:>type_width$}", row.name, row.element_type);
+        let prefix_width = "    : ".len() + name_width + type_width;
         let (shape, spans) = shape_text(row, &widths);
         *text += &format!("{prefix}{shape}\n");
         let guilty = error.operand().filter(|&operand| operand == position).and(error.axis());
         if let Some(&(offset, length)) = guilty.and_then(|axis| spans.get(axis)) {
-            let blank = " ".repeat(prefix.chars().count() + offset);
+            let blank = " ".repeat(prefix_width + offset);
             *text += &format!("{blank}{} {message}\n", "^".repeat(length));
             is_marked = true;
         }
@@ -127,12 +140,14 @@ fn rows<'a>(error: &'a ShapeError, names: &Names<'a>) -> Vec<Row<'a>> {
     for (operand, shape) in error.shapes().iter().enumerate() {
         let columns = columns.as_ref().map(|columns| columns[operand].clone());
         let (name, element_type) = (names.plain(operand), names.element_type(operand));
-        rows.push(Row { name, element_type, shape, columns });
+        let name_width = names.width(operand);
+        rows.push(Row { name, name_width, element_type, shape, columns });
     }
     if let Some(shape) = error.target() {
         let is_target = matches!(error.rule(), AnyRule::Target(_));
         let name = if is_target { "target" } else { "result" }.to_string();
-        rows.push(Row { name, element_type: "", shape, columns: target_columns });
+        let name_width = name.len();
+        rows.push(Row { name, name_width, element_type: "", shape, columns: target_columns });
     }
     rows
 }

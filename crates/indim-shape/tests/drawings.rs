@@ -5,7 +5,7 @@ use indim_shape::{
 };
 
 fn labels<'a>(names: &[&'a str]) -> Vec<OperandLabel<'a>> {
-    names.iter().map(|name| OperandLabel { name, element_type: "f32" }).collect()
+    names.iter().map(|name| OperandLabel::new(name, "f32")).collect()
 }
 
 fn refused(rule: RuleSet, shapes: &[&[usize]], operation: &str, names: &[&str]) -> String {

@@ -7,6 +7,7 @@
 use core::fmt;
 use core::ops::Range;
 
+use indim_graph::terminal::mark_line;
 use indim_graph::{Array, ArrayData, DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::Shape;
 
@@ -70,19 +71,9 @@ impl LiteralError {
         }
     }
 
-    /// The error with the text, cut to the surroundings of the place, and a caret below it.
+    /// The error with the surroundings of the place in the text, and carets below it.
     pub fn draw(&self, text: &str) -> String {
-        let start = text[..self.span.start].char_indices().rev().nth(40).map_or(0, |(at, _)| at);
-        let visible = |c: char| if c.is_control() { ' ' } else { c };
-        let line: String = text[start..].chars().take(80).map(visible).collect();
-        let before = text[start..self.span.start].chars().count();
-        let carets = text[self.span.clone()].chars().count().clamp(1, 40);
-        format!(
-            "error[{}]: {self}\n   {line}\n   {}{}\n",
-            self.code(),
-            " ".repeat(before),
-            "^".repeat(carets)
-        )
+        format!("error[{}]: {self}\n{}", self.code(), mark_line(text, &self.span))
     }
 }
 

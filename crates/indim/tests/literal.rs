@@ -237,18 +237,20 @@ fn drawings_show_the_place() {
     let text = "[[1, 2, 3], [4, 5]]";
     let expected = "\
 error[ragged-literal]: this list has 2 items, the first one along axis 1 has 3
-   [[1, 2, 3], [4, 5]]
-               ^^^^^^
+   | [[1, 2, 3], [4, 5]]
+   |             ^^^^^^
 ";
     assert_eq!(error(text).draw(text), expected);
     let text = "[\n\t1 2]";
     assert!(
-        error(text).draw(text).ends_with("   [  1 2]\n        ^\n"),
+        error(text).draw(text).ends_with(" 2 |  1 2]\n   |    ^\n"),
         "{}",
         error(text).draw(text)
     );
     let text = format!("[{} 1 2]", "é, ".repeat(1_000));
-    assert!(error(&text).draw(&text).lines().all(|line| line.chars().count() < 90));
+    assert!(error(&text).draw(&text).lines().all(|line| line.chars().count() < 110));
+    let wide = "[\"幅幅\", 1]";
+    assert!(error(wide).draw(wide).contains("   |  ^"), "{}", error(wide).draw(wide));
 }
 
 /// An array as a literal. Floats are written in the shortest way that reads back the same.

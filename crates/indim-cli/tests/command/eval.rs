@@ -256,3 +256,22 @@ fn a_run_beyond_the_memory_limit_is_refused() {
     assert!(error.contains(largest), "{error}");
     assert_eq!(indim(&["eval", iota, "--memory-limit", "2 apples"]).code, Some(2));
 }
+
+#[test]
+fn a_misspelt_name_is_told_from_one_too_many() {
+    let error = fails(&["eval", "x - maen", "x=[1,2]", "mean=2"]);
+    assert!(error.starts_with("error[unknown-name]: nothing is bound to `maen`"), "{error}");
+    assert!(error.contains("= help: did you mean `mean`?"), "{error}");
+    let error = fails(&["eval", "x - 1", "x=[1,2]", "mean=2"]);
+    let expected =
+        "error[unused-name]: `mean` does not occur in the expression\n   = help: its names are `x`";
+    assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
+fn a_bad_literal_names_its_binding() {
+    let error = fails(&["eval", "x + weight", "x=1", "weight=[1, 2, [3]]"]);
+    assert!(error.starts_with("error[ragged-literal]: in `weight`: "), "{error}");
+    let error = fails(&["eval", "x + weight", "x=1", "weight=./no such file"]);
+    assert!(error.starts_with("error[no-such-source]: in `weight`: "), "{error}");
+}

@@ -73,40 +73,84 @@ fn a_bare_rule_as_json_is_one_broadcast() {
     assert_eq!(explained["result"], json!([2, 3]));
 }
 
+/// The error of a run that must fail, as JSON.
+fn error_facts(arguments: &[&str]) -> Value {
+    let run = indim(&[&["explain", "--json"], arguments].concat());
+    assert_eq!((run.code, &*run.stderr), (Some(1), ""), "{run:?}");
+    let said: Value = serde_json::from_str(&run.stdout).expect("valid JSON");
+    assert_eq!(keys(&said), ["error"]);
+    said["error"].clone()
+}
+
 #[test]
 fn an_error_as_json_is_one_object() {
     for (arguments, error) in [
         (
             &["x + y", "x=f32[2,3]", "y=f32[2]"][..],
             json!({"code": "size-mismatch", "rule": "N2", "operand": "y", "axis": 0,
-                "message": "`add` cannot broadcast `y` onto `x` under rule numpy"}),
+                "message": "`add` cannot broadcast `y` onto `x` under rule numpy",
+                "operands": [{"name": "x", "dtype": "f32", "shape": [2, 3]},
+                    {"name": "y", "dtype": "f32", "shape": [2]}],
+                "sizes": [{"of": "y", "axis": 0, "size": 2}, {"of": "x", "axis": 1, "size": 3}],
+                "help": ["broadcast_dimensions=[0] gives f32[2, 3] (the only axis of `x` of size 2)",
+                    "pdpd axis=0 gives the same; so does y reshaped to [2, 1] under numpy"]}),
         ),
         (
-            &["--rule", "xla", "f32[2,3]", "f32[2]"],
-            json!({"code": "rank-mismatch-without-dims", "rule": "X4", "operand": "operand 1", "axis": null,
-                "message": "`broadcast` cannot broadcast `operand 1` onto `operand 0` under rule xla"}),
-        ),
-        (
-            &["add(x, y, dims=[0])", "x=f32[2]", "y=i8[2]"],
-            json!({"code": "element-type-mismatch", "rule": "TY2", "operand": "y", "axis": null,
-                "message": "`add` needs equal element types, but `y` is i8, not f32"}),
+            &["--rule", "numpy", "[2,3]", "[4]"],
+            json!({"code": "size-mismatch", "rule": "N2", "operand": "operand 1", "axis": 0,
+                "message": "`broadcast` cannot broadcast `operand 1` onto `operand 0` under rule numpy",
+                "operands": [{"name": "operand 0", "dtype": null, "shape": [2, 3]},
+                    {"name": "operand 1", "dtype": null, "shape": [4]}],
+                "sizes": [{"of": "operand 1", "axis": 0, "size": 4},
+                    {"of": "operand 0", "axis": 1, "size": 3}],
+                "help": []}),
         ),
         (
             &["x + z", "x=f32[2]"],
             json!({"code": "unknown-name", "rule": null, "operand": null, "axis": null,
-                "message": "nothing is bound to `z`"}),
+                "message": "nothing is bound to `z`", "operands": [], "sizes": null, "help": []}),
+        ),
+        (
+            &["x + maen", "x=f32[2]", "mean=f32[2]"],
+            json!({"code": "unknown-name", "rule": null, "operand": null, "axis": null,
+                "message": "nothing is bound to `maen`", "operands": [], "sizes": null,
+                "help": ["did you mean `mean`?"]}),
+        ),
+    ] {
+        assert_eq!(error_facts(arguments), error);
+    }
+    for (arguments, message) in [
+        (
+            &["--rule", "xla", "f32[2,3]", "f32[2]"][..],
+            "`broadcast` cannot broadcast `operand 1` onto `operand 0` under rule xla",
+        ),
+        (
+            &["add(x, y, dims=[0])", "x=f32[2]", "y=i8[2]"],
+            "`add` needs equal element types, but `y` is i8, not f32",
         ),
         (
             &["x + y", "x=f32[2"],
-            json!({"code": "bad-shape", "rule": null, "operand": null, "axis": null,
-                "message": "`f32[2` is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar"}),
+            "in `x`: `f32[2` is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar",
         ),
     ] {
-        let run = indim(&[&["explain", "--json"], arguments].concat());
-        assert_eq!((run.code, &*run.stderr), (Some(1), ""), "{run:?}");
-        let said: Value = serde_json::from_str(&run.stdout).expect("valid JSON");
-        assert_eq!(said, json!({ "error": error }));
+        assert_eq!(error_facts(arguments)["message"], message);
     }
+    let types = error_facts(&["add(x, y, dims=[0])", "x=f32[2]", "y=i8[2]"]);
+    assert_eq!((&types["operand"], &types["sizes"]), (&json!("y"), &Value::Null));
+    assert_eq!(types["help"], json!(["convert it: f32(y)"]));
+    assert_eq!(types["operands"][1]["dtype"], "i8");
+}
+
+#[test]
+fn an_explicit_broadcast_is_drawn() {
+    let folder = Folder::new();
+    let path = folder.file("explicit.svg");
+    let svg = path.to_str().expect("UTF-8");
+    let expression = "broadcast_in_dim(v, shape=[2,3,4], dims=[1])";
+    let text = succeeds(&["explain", expression, "v=f32[3]", "--svg", svg]);
+    assert!(text.starts_with("broadcast_in_dim(v)\nresult axis"), "{text}");
+    let drawing = std::fs::read_to_string(&path).expect("a drawing");
+    assert!(!drawing.contains("nothing is broadcast") && drawing.contains("× 4"), "{drawing}");
 }
 
 #[test]

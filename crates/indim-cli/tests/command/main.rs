@@ -10,3 +10,4 @@ mod run;
 mod seeds;
 mod sources;
 mod streams;
+mod terminal;

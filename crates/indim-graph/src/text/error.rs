@@ -6,6 +6,7 @@
 use core::fmt;
 use core::ops::Range;
 
+use super::draw::shorten;
 use super::literal::Literal;
 use crate::dtype::DType;
 use crate::error::GraphError;
@@ -275,8 +276,9 @@ impl ExprError {
             }
             K::ForeignSpelling { instead, .. } => format!("write {instead}"),
             K::NotElementwise { name } => format!(
-                "indim computes element by element: compute `{name}` where the arrays come from, and \
-                 bind its result to a name"
+                "indim computes element by element: compute `{}` where the arrays come from, and \
+                 bind its result to a name",
+                shorten(name)
             ),
             K::WrongOperandCount { function, given: 1, .. }
                 if matches!(function.as_str(), "max" | "min") =>
@@ -295,7 +297,9 @@ impl ExprError {
                     .to_owned()
             }
             K::UnknownFunction { suggestion: Some(name), .. }
-            | K::UnknownName { suggestion: Some(name), .. } => format!("did you mean `{name}`?"),
+            | K::UnknownName { suggestion: Some(name), .. } => {
+                format!("did you mean `{}`?", shorten(name))
+            }
             K::ForeignAttribute { needs, .. } => format!(
                 "`--rule {needs}` has it; without `--rule` each operation follows its own attributes"
             ),
@@ -347,7 +351,7 @@ impl fmt::Display for ExprErrorKind {
                 write!(f, "expected {expected}, but the expression ends here")
             }
             K::Unexpected { found, expected } => {
-                write!(f, "expected {expected}, found `{}`", super::draw::shorten(found))
+                write!(f, "expected {expected}, found `{}`", shorten(found))
             }
             K::Unclosed => f.write_str("this is never closed"),
             K::ChainedComparison => f.write_str("comparisons do not chain"),
@@ -355,18 +359,22 @@ impl fmt::Display for ExprErrorKind {
                 write!(f, "`{operator}` does not work on arrays")
             }
             K::ForeignSpelling { found, .. } => {
-                write!(f, "`{}` is not of this language", super::draw::shorten(found))
+                write!(f, "`{}` is not of this language", shorten(found))
             }
             K::NotElementwise { name } => {
-                write!(f, "`{name}` does not compute element by element")
+                write!(f, "`{}` does not compute element by element", shorten(name))
             }
             K::Indexing => f.write_str("arrays are not indexed in expressions"),
             K::Graph(error) => error.fmt(f),
-            K::UnknownFunction { name, .. } => write!(f, "there is no function `{name}`"),
+            K::UnknownFunction { name, .. } => {
+                write!(f, "there is no function `{}`", shorten(name))
+            }
             K::UnknownKeyword { function, keyword, known } if known.is_empty() => {
+                let (function, keyword) = (shorten(function), shorten(keyword));
                 write!(f, "`{function}` takes no keywords, but `{keyword}=` is given")
             }
             K::UnknownKeyword { function, keyword, known } => {
+                let (function, keyword) = (shorten(function), shorten(keyword));
                 write!(f, "`{function}` takes no `{keyword}=`; it takes ")?;
                 known.iter().enumerate().try_for_each(|(index, keyword)| {
                     write!(f, "{}`{keyword}=`", if index == 0 { "" } else { ", " })
@@ -381,7 +389,7 @@ impl fmt::Display for ExprErrorKind {
                 write!(f, "`{function}` needs `{argument}=`")
             }
             K::UnknownName { name, .. } => {
-                write!(f, "nothing is bound to `{}`", super::draw::shorten(name))
+                write!(f, "nothing is bound to `{}`", shorten(name))
             }
             K::ForeignAttribute { keyword, rule, needs } => {
                 write!(f, "`{keyword}=` belongs to rule {needs}, not to rule {rule}")

@@ -253,3 +253,8 @@ pub(super) fn operation_of(operator: BinaryOperator) -> (Op, Manner) {
     };
     (op, Manner::Table)
 }
+
+/// The operator that is written for an operation.
+pub(super) fn operator_of(op: Op) -> Option<BinaryOperator> {
+    BinaryOperator::ALL.iter().copied().find(|operator| operation_of(*operator).0 == op)
+}

@@ -4,10 +4,12 @@
 //! tree (`syntax.rs`), with the functions of `function.rs`; `elaborate.rs` turns it into nodes of a graph
 //! through the builder (`elementwise.rs` for the operations of the table, `structure.rs` for reshapes and
 //! the like), in the element types that `typing.rs`, `literal.rs` and `promote.rs` decide.
+//! The other way, `describe.rs` says a node as a piece of expression, and `draw.rs` an error at its place.
 //! The language is described for users in `docs/expressions.md`.
 
 mod call;
 mod complex_parts;
+pub(crate) mod describe;
 mod draw;
 mod elaborate;
 mod elementwise;

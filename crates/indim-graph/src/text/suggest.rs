@@ -1,5 +1,7 @@
 //! The name that a misspelt one may have meant.
 
+use strsim::osa_distance;
+
 /// Longer names are not compared: the work is bounded by the square of this.
 const LONGEST: usize = 32;
 
@@ -8,31 +10,20 @@ pub(super) fn closest<'c>(
     name: &str,
     candidates: impl Iterator<Item = &'c str>,
 ) -> Option<&'c str> {
-    let name: Vec<char> = name.chars().take(LONGEST + 1).collect();
-    if name.len() > LONGEST {
+    let length = name.chars().take(LONGEST + 1).count();
+    if length > LONGEST {
         return None;
     }
-    let allowed = 1 + name.len() / 6;
+    let allowed = 1 + length / 6;
     candidates
-        .map(|candidate| (distance(&name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.len())
-        .min_by_key(|(distance, _)| *distance)
+        .filter(|candidate| candidate.len() <= 8 * LONGEST)
+        // Two letters exchanged are one slip.
+        .map(|candidate| (osa_distance(name, candidate), candidate))
+        .filter(|(distance, candidate)| {
+            *distance <= allowed && *distance < candidate.chars().count()
+        })
+        .min()
         .map(|(_, candidate)| candidate)
-}
-
-/// The number of single-character edits between two names (Levenshtein).
-fn distance(name: &[char], candidate: &str) -> usize {
-    let mut row: Vec<usize> = (0..=name.len()).collect();
-    for (index, character) in candidate.chars().take(2 * LONGEST).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for column in 1..row.len() {
-            let replaced = diagonal + usize::from(name[column - 1] != character);
-            diagonal = row[column];
-            row[column] = replaced.min(diagonal + 1).min(row[column - 1] + 1);
-        }
-    }
-    row[name.len()]
 }
 
 #[cfg(test)]
@@ -44,6 +35,8 @@ mod tests {
         let names = || ["maximum", "sqrt", "x"].into_iter();
         assert_eq!(closest("maximun", names()), Some("maximum"));
         assert_eq!(closest("sqr", names()), Some("sqrt"));
+        assert_eq!(closest("maxmium", names()), Some("maximum"), "an exchange is one slip");
+        assert_eq!(closest("maen", ["mean"].into_iter()), Some("mean"));
         assert_eq!(closest("convolve", names()), None);
         assert_eq!(closest("y", names()), None);
         assert_eq!(closest(&"s".repeat(1000), names()), None);

@@ -37,6 +37,8 @@ macro_rules! binary_operators {
         pub(super) enum BinaryOperator { $($name,)* }
 
         impl BinaryOperator {
+            pub(super) const ALL: &[BinaryOperator] = &[$(BinaryOperator::$name,)*];
+
             /// How it is written.
             pub(super) const fn symbol(self) -> &'static str {
                 match self { $(BinaryOperator::$name => $text,)* }

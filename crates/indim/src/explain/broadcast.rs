@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use indim_graph::terminal::label;
 use indim_shape::{
     Broadcast, Expressed, Inexpressible, OperandLabel, OuterProduct, RuleSetName, draw_broadcast,
     express, surprising_outer_product,
@@ -132,18 +133,15 @@ impl ExplainedBroadcast {
     /// The explanation as one JSON object.
     #[cfg(feature = "json")]
     pub fn to_json(&self) -> String {
-        super::json::broadcast(self).to_string()
+        super::json::broadcast(self)
     }
 }
 
 impl fmt::Display for ExplainedBroadcast {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "{}", self.title())?;
-        let labels: Vec<OperandLabel<'_>> = self
-            .labels
-            .iter()
-            .map(|(name, element_type)| OperandLabel { name, element_type })
-            .collect();
+        let labels: Vec<OperandLabel<'_>> =
+            self.labels.iter().map(|(name, element_type)| label(name, element_type)).collect();
         writeln!(formatter, "{}", draw_broadcast(&self.form, &labels))?;
         writeln!(formatter, "explicit form")?;
         for ((name, _), (shape, map)) in

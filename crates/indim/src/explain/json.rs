@@ -1,60 +1,128 @@
-//! Explanations as JSON.
+//! Explanations as JSON. The fields stand in the order of these types.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{ExplainedBroadcast, Explanation};
+
+#[derive(Serialize)]
+struct ExplanationJson<'a> {
+    parameters: Vec<Parameter<'a>>,
+    outputs: Vec<Output<'a>>,
+    broadcasts: Vec<BroadcastJson<'a>>,
+    graph: String,
+    loop_nests: Vec<String>,
+    level: String,
+    programs: Vec<String>,
+    bytes_read: usize,
+    broadcast_bytes: usize,
+    broadcast_bytes_stand_for: usize,
+    bytes_written: usize,
+    temporary_bytes: usize,
+    register_bytes: usize,
+    peak_bytes: usize,
+}
+
+#[derive(Serialize)]
+struct Parameter<'a> {
+    name: &'a str,
+    dtype: &'static str,
+    shape: &'a [usize],
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    dtype: &'static str,
+    shape: &'a [usize],
+}
+
+#[derive(Serialize)]
+struct BroadcastJson<'a> {
+    operation: &'a str,
+    operands: Vec<Operand<'a>>,
+    result: &'a [usize],
+    rules: Vec<RuleJson>,
+    warning: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Operand<'a> {
+    name: &'a str,
+    dtype: &'a str,
+    shape: &'a [usize],
+    map: &'a [usize],
+}
+
+/// How a rule set says a broadcast, or why it cannot.
+#[derive(Serialize)]
+struct RuleJson {
+    rule: &'static str,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attributes: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
 
 /// A whole explanation as text.
 pub(super) fn explanation(explanation: &Explanation) -> String {
     let (graph, executable) = (&explanation.graph, &explanation.executable);
     let forecast = explanation.forecast();
-    let types = |types: &[indim_graph::ArrayType]| -> Value {
-        types.iter().map(|t| json!({"dtype": t.dtype.name(), "shape": t.shape.sizes()})).collect()
-    };
     let (unique, stands_for) = explanation.broadcast_bytes();
-    let names = (0..executable.parameters().len()).map(|index| graph.parameter_name(index));
-    let parameters: Vec<Value> = names
-        .zip(executable.parameters())
-        .map(|(name, t)| json!({"name": name, "dtype": t.dtype.name(), "shape": t.shape.sizes()}))
-        .collect();
-    json!({
-        "parameters": parameters,
-        "outputs": types(executable.outputs()),
-        "broadcasts": explanation.broadcasts().iter().map(broadcast).collect::<Vec<_>>(),
-        "graph": graph.to_string(),
-        "loop_nests": executable.nests().iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "level": executable.level().to_string(),
-        "programs": executable.programs().iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "bytes_read": forecast.bytes_read,
-        "broadcast_bytes": unique,
-        "broadcast_bytes_stand_for": stands_for,
-        "bytes_written": forecast.bytes_written,
-        "temporary_bytes": forecast.temporary_bytes,
-        "register_bytes": forecast.register_bytes,
-        "peak_bytes": forecast.peak_bytes(1),
+    let parameters = executable.parameters().iter().enumerate().map(|(index, t)| Parameter {
+        name: graph.parameter_name(index),
+        dtype: t.dtype.name(),
+        shape: t.shape.sizes(),
+    });
+    let outputs = executable.outputs().iter();
+    let outputs = outputs.map(|t| Output { dtype: t.dtype.name(), shape: t.shape.sizes() });
+    text(&ExplanationJson {
+        parameters: parameters.collect(),
+        outputs: outputs.collect(),
+        broadcasts: explanation.broadcasts().iter().map(broadcast_json).collect(),
+        graph: graph.to_string(),
+        loop_nests: executable.nests().iter().map(ToString::to_string).collect(),
+        level: executable.level().to_string(),
+        programs: executable.programs().iter().map(ToString::to_string).collect(),
+        bytes_read: forecast.bytes_read,
+        broadcast_bytes: unique,
+        broadcast_bytes_stand_for: stands_for,
+        bytes_written: forecast.bytes_written,
+        temporary_bytes: forecast.temporary_bytes,
+        register_bytes: forecast.register_bytes,
+        peak_bytes: forecast.peak_bytes(1),
     })
-    .to_string()
 }
 
-/// One broadcast.
-pub(super) fn broadcast(explained: &ExplainedBroadcast) -> Value {
+/// One broadcast as text.
+pub(super) fn broadcast(explained: &ExplainedBroadcast) -> String {
+    text(&broadcast_json(explained))
+}
+
+fn broadcast_json(explained: &ExplainedBroadcast) -> BroadcastJson<'_> {
     let form = explained.form();
-    let operand = |((name, dtype), (shape, map)): (
-        &(String, String),
-        (&indim_shape::Shape, &indim_shape::AxisMap),
-    )| {
-        json!({"name": name, "dtype": dtype, "shape": shape.sizes(), "map": &map[..]})
-    };
     let operands = explained.labels().iter().zip(form.operands().iter().zip(form.maps()));
-    let rules = explained.under_other_rules().into_iter().map(|(rule, said)| match said {
-        Ok(said) => json!({"rule": rule.as_str(), "ok": true, "attributes": said}),
-        Err(reason) => json!({"rule": rule.as_str(), "ok": false, "reason": reason}),
+    let operands = operands.map(|((name, dtype), (shape, map))| Operand {
+        name,
+        dtype,
+        shape: shape.sizes(),
+        map,
     });
-    json!({
-        "operation": explained.operation(),
-        "operands": operands.map(operand).collect::<Vec<_>>(),
-        "result": form.result().sizes(),
-        "rules": rules.collect::<Vec<_>>(),
-        "warning": explained.outer_product_warning(),
-    })
+    let rules = explained.under_other_rules().into_iter().map(|(rule, said)| RuleJson {
+        rule: rule.as_str(),
+        ok: said.is_ok(),
+        attributes: said.clone().ok(),
+        reason: said.err(),
+    });
+    BroadcastJson {
+        operation: explained.operation(),
+        operands: operands.collect(),
+        result: form.result().sizes(),
+        rules: rules.collect(),
+        warning: explained.outer_product_warning(),
+    }
+}
+
+fn text(value: &impl Serialize) -> String {
+    serde_json::to_string(value)
+        .expect("invariant: names of fields are texts and sizes are numbers")
 }

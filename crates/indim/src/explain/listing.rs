@@ -6,8 +6,7 @@ use indim_graph::lower::coalesce::coalesce;
 use indim_graph::lower::loop_nest::{
     Access, BufferId, Compute, Instruction, Local, LoopNest, LoopProgram,
 };
-
-use super::names::scalar_text;
+use indim_graph::terminal::shown;
 
 /// What the arrays of a loop program are called.
 pub(super) struct Listing<'a> {
@@ -85,13 +84,13 @@ impl Listing<'_> {
 
     fn buffer(&self, buffer: BufferId) -> String {
         match buffer {
-            BufferId::Parameter(index) => self.graph.parameter_name(index).to_owned(),
+            BufferId::Parameter(index) => shown(self.graph.parameter_name(index)),
             BufferId::Output(_) if self.loops.outputs.len() == 1 => "result".to_owned(),
             BufferId::Output(index) => format!("result{index}"),
             BufferId::Constant(index) => {
                 let array = self.loops.constants.get(index);
-                let scalar = array.filter(|array| array.shape().is_scalar());
-                scalar.and_then(scalar_text).unwrap_or_else(|| format!("constant{index}"))
+                let number = array.and_then(|array| array.scalar_text());
+                number.unwrap_or_else(|| format!("constant{index}"))
             }
             BufferId::Counter(index) => format!("counter{index}"),
             BufferId::Temporary(index) => format!("kept{index}"),

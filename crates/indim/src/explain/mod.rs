@@ -5,7 +5,6 @@ mod cost;
 #[cfg(feature = "json")]
 mod json;
 mod listing;
-mod names;
 mod svg;
 
 use core::fmt;
@@ -133,41 +132,78 @@ pub fn message_svg(text: &str) -> String {
 }
 
 /// Every operation of a graph that broadcasts an operand, in order; numbers in the text aside, which go with any shape.
+///
+/// A broadcast that is written as such, and is no operand of an operation, stands for itself.
 pub fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
-    graph.iter().filter_map(|(value, _)| broadcast_of(graph, value)).collect()
+    let is_alone = alone(graph);
+    let explained = graph.iter().filter_map(|(value, node)| match &node.kind {
+        NodeKind::Elementwise(op) => broadcast_of(graph, value, op.name()),
+        NodeKind::BroadcastInDim(_) if is_alone[value.index()] => {
+            Some(explain_operands(graph, value, "broadcast_in_dim", &[value]))
+        }
+        _ => None,
+    });
+    explained.collect()
 }
 
 /// The broadcast of one operation, over the operands as they were before `broadcast_in_dim`.
-fn broadcast_of(graph: &Graph, value: ValueId) -> Option<ExplainedBroadcast> {
-    let node = &graph[value];
-    let operation = match &node.kind {
-        NodeKind::Elementwise(op) => op.name(),
-        _ => return None,
-    };
+fn broadcast_of(
+    graph: &Graph,
+    value: ValueId,
+    operation: &'static str,
+) -> Option<ExplainedBroadcast> {
+    let operands = &graph[value].operands;
     let is_broadcast = |&operand: &ValueId| {
         let node = &graph[operand];
         matches!(node.kind, NodeKind::BroadcastInDim(_)) && !is_number(graph, node.operands[0])
     };
-    if !node.operands.iter().any(is_broadcast) {
-        return None;
-    }
+    operands.iter().any(is_broadcast).then(|| explain_operands(graph, value, operation, operands))
+}
+
+fn explain_operands(
+    graph: &Graph,
+    result: ValueId,
+    operation: &'static str,
+    operands: &[ValueId],
+) -> ExplainedBroadcast {
     let mut labels = Vec::new();
     let mut shapes: Vec<Shape> = Vec::new();
     let mut dims: Vec<Vec<i64>> = Vec::new();
-    for &operand in node.operands.iter() {
+    for &operand in operands {
         let rank = graph[operand].array_type.shape.rank();
         let (source, map) = match &graph[operand].kind {
             NodeKind::BroadcastInDim(map) => (graph[operand].operands[0], map.clone()),
             _ => (operand, AxisMap::identity(rank)),
         };
-        labels.push((
-            names::describe(graph, source),
-            graph[source].array_type.dtype.name().to_owned(),
-        ));
-        shapes.push(graph[source].array_type.shape.clone());
+        let source_type = &graph[source].array_type;
+        labels.push((graph.value_name(source), source_type.dtype.name().to_owned()));
+        shapes.push(source_type.shape.clone());
         dims.push(map.iter().map(|&axis| axis as i64).collect());
     }
-    let form = Broadcast::explicit(&shapes, &dims, node.array_type.shape.clone())
+    let form = Broadcast::explicit(&shapes, &dims, graph[result].array_type.shape.clone())
         .expect("invariant: a graph's broadcasts are legal");
-    Some(ExplainedBroadcast::new(operation, labels, form))
+    ExplainedBroadcast::new(operation, labels, form)
+}
+
+/// Of each value, whether it is a broadcast that no operation's picture shows: it is returned, or
+/// goes where shapes matter. What only exchanges axes is none.
+fn alone(graph: &Graph) -> Vec<bool> {
+    let mut is_alone = vec![false; graph.len()];
+    graph.outputs().iter().for_each(|output| is_alone[output.index()] = true);
+    for (_, node) in graph.iter() {
+        if !matches!(node.kind, NodeKind::Elementwise(_)) {
+            node.operands.iter().for_each(|operand| is_alone[operand.index()] = true);
+        }
+    }
+    for (value, node) in graph.iter() {
+        let repeats = |map: &AxisMap| {
+            let source = &graph[node.operands[0]].array_type.shape;
+            let mut kept = source.iter().zip(map.iter());
+            let result = &node.array_type.shape;
+            source.rank() < result.rank() || kept.any(|(size, &axis)| *size != result[axis])
+        };
+        is_alone[value.index()] &=
+            matches!(&node.kind, NodeKind::BroadcastInDim(map) if repeats(map));
+    }
+    is_alone
 }

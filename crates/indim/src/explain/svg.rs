@@ -5,6 +5,8 @@
 
 use core::fmt::Write as _;
 
+use indim_graph::terminal::width;
+
 use super::ExplainedBroadcast;
 
 const CELL_HEIGHT: usize = 34;
@@ -68,7 +70,7 @@ pub(super) fn document(broadcasts: &[ExplainedBroadcast]) -> String {
 /// A document with the lines of a text; of a drawn error, the headline and the mark stand out.
 pub(super) fn message(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let longest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
     let width = (text_width(longest) + 2 * MARGIN).max(MINIMUM_WIDTH);
     let height = lines.len() * LINE_HEIGHT + 2 * MARGIN;
     let mut document = head(width, height, lines.first().copied().unwrap_or_default());
@@ -115,7 +117,7 @@ impl<'a> Picture<'a> {
             .map(|((name, element_type), shape)| format!("{name} : {element_type}{shape}"))
             .chain([format!("result : {}", form.result())])
             .collect();
-        let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+        let longest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
         // No cell says more than that the widest size is expanded.
         let widest = form.result().iter().map(|size| size.to_string().len()).max().unwrap_or(0);
         Picture {
@@ -132,7 +134,7 @@ impl<'a> Picture<'a> {
 
     fn width(&self) -> usize {
         let cells = self.left + self.rank() * (self.cell_width + GAP) + MARGIN;
-        cells.max(2 * MARGIN + text_width(self.explained.title().chars().count()))
+        cells.max(2 * MARGIN + text_width(width(&self.explained.title())))
     }
 
     fn height(&self) -> usize {
@@ -182,9 +184,9 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// The room that so many characters of 14 pixels take in the widest of the fonts.
-fn text_width(characters: usize) -> usize {
-    (characters * 17).div_ceil(2)
+/// The room that so many columns of characters of 14 pixels take in the widest of the fonts.
+fn text_width(columns: usize) -> usize {
+    (columns * 17).div_ceil(2)
 }
 
 fn rectangle(text: &mut String, class: &str, x: usize, y: usize, width: usize, height: usize) {
@@ -204,7 +206,8 @@ fn write_text(text: &mut String, class: &str, x: usize, y: usize, content: &str)
 
 /// The text with what XML gives a meaning escaped, and without what it does not allow.
 fn escaped(content: &str) -> String {
+    let is_refused = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
     let visible: String =
-        content.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        content.chars().map(|c| if is_refused(c) { '\u{fffd}' } else { c }).collect();
     visible.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -3,6 +3,7 @@
 use core::fmt;
 use std::path::{Path, PathBuf};
 
+use indim_graph::terminal::shown;
 use indim_shape::{Shape, ShapeError};
 
 /// A file that cannot be read or written as an array.
@@ -125,7 +126,7 @@ impl From<std::io::Error> for FileErrorKind {
 
 impl fmt::Display for FileError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.path.display(), self.kind)
+        write!(formatter, "{}: {}", shown(&self.path.to_string_lossy()), self.kind)
     }
 }
 
@@ -161,7 +162,11 @@ impl fmt::Display for FileErrorKind {
                 write!(formatter, "damaged header: expected {expected} at byte {position}")
             }
             FileErrorKind::UnknownElementType { descr } => {
-                write!(formatter, "elements of type {descr} are not numbers that indim knows")
+                write!(
+                    formatter,
+                    "elements of type {} are not numbers that indim knows",
+                    shown(descr)
+                )
             }
             FileErrorKind::OutOfMemory { bytes } => {
                 write!(formatter, "there is no memory for {bytes} bytes of elements")
@@ -176,27 +181,39 @@ impl fmt::Display for FileErrorKind {
                 formatter,
                 "shape {shape} asks for {expected} bytes of elements, there are {available}"
             ),
-            FileErrorKind::BadArchive(message) => write!(formatter, "damaged archive: {message}"),
+            FileErrorKind::BadArchive(message) => {
+                write!(formatter, "damaged archive: {}", shown(message))
+            }
             FileErrorKind::MemberNotNamed { members } => match members.first() {
                 None => formatter.write_str("an archive without members"),
                 Some(first) => write!(
                     formatter,
-                    "an archive; name a member behind a colon, as in `.npz:{first}`; there are: {}",
-                    members.join(", ")
+                    "an archive; name a member behind a colon, as in `.npz:{}`; there are: {}",
+                    shown(first),
+                    listed(members)
                 ),
             },
             FileErrorKind::NoMember { member, members } if members.is_empty() => {
-                write!(formatter, "there is no member `{member}`; the archive is empty")
+                write!(formatter, "there is no member `{}`; the archive is empty", shown(member))
             }
-            FileErrorKind::NoMember { member, members } => {
-                write!(
-                    formatter,
-                    "there is no member `{member}`; there are: {}",
-                    members.join(", ")
-                )
-            }
+            FileErrorKind::NoMember { member, members } => write!(
+                formatter,
+                "there is no member `{}`; there are: {}",
+                shown(member),
+                listed(members)
+            ),
         }
     }
+}
+
+/// The names of the first members.
+fn listed(members: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let mut names: Vec<String> = members.iter().take(SHOWN).map(|name| shown(name)).collect();
+    if members.len() > SHOWN {
+        names.push(format!("and {} more", members.len() - SHOWN));
+    }
+    names.join(", ")
 }
 
 impl core::error::Error for FileError {}

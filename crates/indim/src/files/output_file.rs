@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indim_cpu::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode, row_major_strides};
 use indim_graph::ArrayType;
+use indim_graph::terminal::shown;
 
 use super::unfinished::Names;
 use super::write::npy_header;
@@ -163,7 +164,8 @@ fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<Place, Fil
     let folder = folder(&target);
     let no_folder = |error: io::Error| match error.kind() {
         ErrorKind::NotFound if !folder.exists() => {
-            io::Error::new(error.kind(), format!("there is no folder {}", folder.display()))
+            let folder = shown(&folder.to_string_lossy());
+            io::Error::new(error.kind(), format!("there is no folder {folder}"))
         }
         _ => error,
     };

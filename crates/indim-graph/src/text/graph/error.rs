@@ -4,7 +4,8 @@ use core::fmt;
 use core::ops::Range;
 
 use crate::dtype::{ArrayType, DType};
-use crate::text::draw::{mark_line, shorten};
+use crate::terminal::mark_line;
+use crate::text::draw::shorten;
 use crate::verify::VerifyErrorKind;
 
 /// A mistake in the text of a graph.

@@ -5,6 +5,7 @@ use core::fmt::{self, Display, Formatter, Write};
 use super::element::ElementText;
 use crate::element::{Array, ArrayData};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::terminal::is_printable;
 use crate::verify::operation;
 
 /// Longer constants are printed in lines of so many elements.
@@ -63,13 +64,13 @@ fn write_list(f: &mut Formatter<'_>, values: &[ValueId]) -> fmt::Result {
     Ok(())
 }
 
-/// A name in quotes; quotes, backslashes and control characters are escaped.
+/// A name in quotes; quotes, backslashes and what is not printable are escaped.
 fn write_quoted(f: &mut Formatter<'_>, name: &str) -> fmt::Result {
     f.write_char('"')?;
     for character in name.chars() {
         match character {
             '"' | '\\' => write!(f, "\\{character}")?,
-            _ if character.is_control() => write!(f, "\\u{{{:x}}}", u32::from(character))?,
+            _ if !is_printable(character) => write!(f, "\\u{{{:x}}}", u32::from(character))?,
             _ => f.write_char(character)?,
         }
     }

@@ -1,0 +1,213 @@
+//! Text that others wrote - names, paths, what stood in a file - made fit for messages and terminals.
+//!
+//! Here alone is decided what is printed as it stands, how much of it, and how many columns it takes.
+
+use core::ops::Range;
+
+use indim_shape::OperandLabel;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// So much of a name or a path is shown where nothing narrower is asked for.
+const SHOWN_WIDTH: usize = 200;
+
+/// A drawn line of text is cut to so many columns.
+const LINE_WIDTH: usize = 88;
+
+/// No line of a message is longer; the shapes of arrays with many axes fit.
+const LONGEST_LINE: usize = 2000;
+
+/// How many columns of a terminal `text` takes: 2 for a wide character, none for one that combines.
+///
+/// ```
+/// assert_eq!(indim_graph::terminal::width("größe"), 5);
+/// assert_eq!(indim_graph::terminal::width("幅"), 2);
+/// ```
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// An operand of a drawing, whose `name` is fit to be shown.
+pub fn label<'a>(name: &'a str, element_type: &'a str) -> OperandLabel<'a> {
+    OperandLabel { name, element_type, width: width(name) }
+}
+
+/// A foreign text as one line that cannot steer a terminal: what is not printable is escaped, and the
+/// end of what is long is left out.
+///
+/// ```
+/// assert_eq!(indim_graph::terminal::shown("a\u{1b}[31m.npy"), "a\\u{1b}[31m.npy");
+/// assert!(indim_graph::terminal::shown(&"x".repeat(900_000)).len() < 1000);
+/// ```
+pub fn shown(text: &str) -> String {
+    shown_within(text, SHOWN_WIDTH)
+}
+
+/// As [`shown`], in at most so many columns, and four times as many bytes, before the dots.
+pub fn shown_within(text: &str, columns: usize) -> String {
+    let mut shown = String::new();
+    for character in text.chars() {
+        if shown.len() > 4 * columns {
+            break;
+        }
+        push_escaped(&mut shown, character);
+    }
+    let kept = head(&shown, columns).len();
+    if kept < shown.len() {
+        shown.truncate(kept);
+        shown.push_str("...");
+    }
+    shown
+}
+
+/// A message of several lines that cannot steer a terminal: only its line breaks stay as they are, and
+/// no line goes on for long.
+///
+/// ```
+/// assert_eq!(indim_graph::terminal::lines_shown("a\n\rb\u{202e}"), "a\n\\rb\\u{202e}");
+/// ```
+pub fn lines_shown(text: &str) -> String {
+    let lines: Vec<String> =
+        text.split('\n').map(|line| shown_within(line, LONGEST_LINE)).collect();
+    lines.join("\n")
+}
+
+/// The line of `text` in which `span` (in bytes) begins, with the span marked below it. Both are cut
+/// to what fits a terminal; nothing when the text is blank.
+///
+/// ```
+/// let drawn = indim_graph::terminal::mark_line("幅 + höhe", &(6..11));
+/// assert_eq!(drawn, "   | 幅 + höhe\n   |      ^^^^\n");
+/// ```
+pub fn mark_line(text: &str, span: &Range<usize>) -> String {
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    let start = floor_char_boundary(text, span.start);
+    let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+    let end = floor_char_boundary(text, span.end).clamp(start, line_end);
+
+    let (before, marked) = (blanked(&text[line_start..start]), blanked(&text[start..end]));
+    let rest = blanked(&text[end..line_end]);
+    let left_room = LINE_WIDTH * 3 / 4 - width(&marked).min(LINE_WIDTH / 2);
+    let left = tail(&before, left_room);
+    let middle = head(&marked, LINE_WIDTH - width(left));
+    let right = head(&rest, LINE_WIDTH.saturating_sub(width(left) + width(middle)));
+
+    let front_dots = if left.len() < before.len() { "..." } else { "" };
+    let shown = format!("{front_dots}{left}{middle}{right}");
+    let is_cut = middle.len() + right.len() < marked.len() + rest.len();
+    let dots = if is_cut { "..." } else { "" };
+    let indent = width(front_dots) + width(left);
+    let carets = "^".repeat(width(middle).max(1));
+    let number = match text.contains('\n') {
+        true => (text[..start].matches('\n').count() + 1).to_string(),
+        false => String::new(),
+    };
+    format!("{number:>2} | {}\n   | {:indent$}{carets}\n", format!("{shown}{dots}").trim_end(), "")
+}
+
+fn floor_char_boundary(text: &str, index: usize) -> usize {
+    let mut index = index.min(text.len());
+    while !text.is_char_boundary(index) {
+        index -= 1;
+    }
+    index
+}
+
+/// A piece of a text in which every character keeps its place: what is not printable becomes a sign
+/// of one column.
+fn blanked(text: &str) -> String {
+    let visible = |character: char| match character {
+        _ if character.is_whitespace() => ' ',
+        _ if is_printable(character) => character,
+        _ => '\u{fffd}',
+    };
+    text.chars().map(visible).collect()
+}
+
+/// The beginning of `text` that fits so many columns and four times as many bytes.
+fn head(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    for (at, character) in text.char_indices() {
+        used += character.width().unwrap_or(0);
+        if used > columns || at + character.len_utf8() > 4 * columns {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+/// The end of `text` that fits so many columns and four times as many bytes.
+fn tail(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    for (at, character) in text.char_indices().rev() {
+        used += character.width().unwrap_or(0);
+        if used > columns || text.len() - at > 4 * columns {
+            return &text[at + character.len_utf8()..];
+        }
+    }
+    text
+}
+
+fn push_escaped(text: &mut String, character: char) {
+    match is_printable(character) {
+        true => text.push(character),
+        false => text.extend(character.escape_default()),
+    }
+}
+
+/// Whether a character shows as itself: none that steers a terminal, turns the direction of text,
+/// or is not assigned.
+pub(crate) fn is_printable(character: char) -> bool {
+    if character.is_ascii() {
+        return character == ' ' || character.is_ascii_graphic();
+    }
+    // The standard library knows, and tells by escaping; behind a letter it leaves what combines.
+    let behind_letter = String::from_iter(['a', character]);
+    behind_letter.escape_debug().nth(1) == Some(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{mark_line, shown, shown_within};
+
+    #[test]
+    fn what_is_not_printable_is_escaped() {
+        let hostile =
+            "\u{1b}]0;x\u{7}\n\t\u{9b}31m\u{202e}\u{feff}\u{fffe}\u{ffff}\u{e000}\u{200b}";
+        let text = shown(hostile);
+        assert!(text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()), "{text}");
+        for kept in ["it's \"x\" \\ y", "größe", "e\u{301}", "幅", "🦀"] {
+            assert_eq!(shown(kept), kept);
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_in_columns_and_in_bytes() {
+        assert_eq!(shown_within("abcdef", 6), "abcdef");
+        assert_eq!(shown_within("abcdefg", 6), "abcdef...");
+        assert_eq!(shown_within("幅幅幅幅", 5), "幅幅...");
+        let combining = format!("a{}", "\u{301}".repeat(100_000));
+        assert!(shown_within(&combining, 40).len() < 200);
+    }
+
+    #[test]
+    fn carets_stand_below_what_they_mark() {
+        let caret = |text: &str, marked: &str| {
+            let start = text.find(marked).unwrap();
+            let drawn = mark_line(text, &(start..start + marked.len()));
+            let (line, carets) = drawn.split_once('\n').unwrap();
+            let column = super::width(&line[..line.find(marked).unwrap()]);
+            let carets = carets.trim_end();
+            assert_eq!(carets.find('^'), Some(column), "{drawn}");
+            assert_eq!(carets.matches('^').count(), super::width(marked), "{drawn}");
+        };
+        caret("x + 幅 + y", "幅");
+        caret("幅 + 幅幅 + y", "y");
+        caret("e\u{301} + y", "y");
+        caret(&format!("{} + y * 2 {}", "幅".repeat(300), " + z".repeat(300)), "y * 2");
+        let steered = mark_line("x + \u{202e}y\u{1b}", &(4..7));
+        assert!(!steered.contains(['\u{202e}', '\u{1b}']), "{steered}");
+    }
+}

@@ -1,0 +1,170 @@
+//! What a case says: its fields by name, each read as the type that it must have.
+
+use core::fmt;
+
+use indim_graph::terminal::shown;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{Refusal, bad_request};
+
+/// The fields of a case.
+pub(super) const FIELDS: [&str; 9] =
+    ["rule", "op", "operands", "dims", "axis", "target", "broadcast", "to", "id"];
+
+/// The fields of an operand.
+const OPERAND_FIELDS: [&str; 3] = ["dtype", "shape", "data"];
+
+/// A case with every field of the right type.
+pub(super) struct Case<'a> {
+    pub(super) rule: String,
+    pub(super) op: Option<String>,
+    pub(super) operands: Vec<Operand<'a>>,
+    pub(super) dims: Option<Vec<i64>>,
+    pub(super) axis: Option<i64>,
+    pub(super) target: Option<Vec<u64>>,
+    /// `broadcast` of ONNX's legacy rule, 1 when absent.
+    pub(super) broadcast: Option<u8>,
+    /// The element type of a `convert`.
+    pub(super) to: Option<String>,
+}
+
+impl Case<'_> {
+    /// Whether the case has this attribute.
+    pub(super) fn gives(&self, attribute: &str) -> bool {
+        match attribute {
+            "dims" => self.dims.is_some(),
+            "axis" => self.axis.is_some(),
+            "target" => self.target.is_some(),
+            "broadcast" => self.broadcast.is_some(),
+            "to" => self.to.is_some(),
+            _ => false,
+        }
+    }
+}
+
+pub(super) struct Operand<'a> {
+    pub(super) dtype: Option<String>,
+    pub(super) shape: Vec<u64>,
+    /// A list of elements, which is read when the element type is known.
+    pub(super) data: Option<&'a RawValue>,
+}
+
+/// The fields of a JSON object as they stand in the line.
+pub(super) struct Fields<'a> {
+    names: &'static [&'static str],
+    values: Vec<Option<&'a RawValue>>,
+    /// The first field that is unknown or stands there twice.
+    fault: Option<String>,
+}
+
+impl<'a> Fields<'a> {
+    /// Reads a text that must be one JSON object with fields of these names.
+    ///
+    /// A field that is unknown, or given twice, is told by [`Fields::case`], so that the others are known by then.
+    pub(super) fn read(
+        text: &'a str,
+        names: &'static [&'static str],
+    ) -> Result<Fields<'a>, Refusal> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let fields = FieldsOf { names }.deserialize(&mut reader);
+        let fields = fields.and_then(|fields| reader.end().map(|()| fields));
+        fields.map_err(|error| bad_request(shown(&error.to_string())))
+    }
+
+    /// The text of a field, also of one that is null.
+    pub(super) fn raw(&self, name: &str) -> Option<&'a RawValue> {
+        let index = self.names.iter().position(|known| *known == name)?;
+        self.values[index]
+    }
+
+    /// The value of a field; one that is null is absent.
+    fn optional<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, Refusal> {
+        let Some(raw) = self.raw(name) else { return Ok(None) };
+        serde_json::from_str(raw.get()).map_err(|error| {
+            let error = error.to_string();
+            // The place is one in the field's own text, which nobody sees.
+            let error = error.rsplit_once(" at line ").map_or(&*error, |(message, _)| message);
+            bad_request(format!("`{name}`: {}", shown(error)))
+        })
+    }
+
+    fn required<T: Deserialize<'a>>(&self, name: &str) -> Result<T, Refusal> {
+        self.optional(name)?.ok_or_else(|| bad_request(format!("`{name}` is missing")))
+    }
+
+    fn refuse_faults(&self) -> Result<(), Refusal> {
+        self.fault.as_ref().map_or(Ok(()), |fault| Err(bad_request(fault)))
+    }
+
+    /// The case that the fields make.
+    pub(super) fn case(&self) -> Result<Case<'a>, Refusal> {
+        self.refuse_faults()?;
+        let operands: Vec<&'a RawValue> = self.required("operands")?;
+        let operand = |(index, raw): (usize, &&'a RawValue)| {
+            let operand =
+                Fields::read(raw.get(), &OPERAND_FIELDS).and_then(|fields| fields.operand());
+            operand.map_err(|refusal| bad_request(format!("operand {index}: {}", refusal.message)))
+        };
+        Ok(Case {
+            rule: self.required("rule")?,
+            op: self.optional("op")?,
+            operands: operands.iter().enumerate().map(operand).collect::<Result<_, _>>()?,
+            dims: self.optional("dims")?,
+            axis: self.optional("axis")?,
+            target: self.optional("target")?,
+            broadcast: self.optional("broadcast")?,
+            to: self.optional("to")?,
+        })
+    }
+
+    fn operand(&self) -> Result<Operand<'a>, Refusal> {
+        self.refuse_faults()?;
+        Ok(Operand {
+            dtype: self.optional("dtype")?,
+            shape: self.required("shape")?,
+            data: self.optional("data")?,
+        })
+    }
+}
+
+/// Reads a JSON object; a list of the same fields without their names is not taken.
+struct FieldsOf {
+    names: &'static [&'static str],
+}
+
+impl<'de> DeserializeSeed<'de> for FieldsOf {
+    type Value = Fields<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Fields<'de>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FieldsOf {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+        let names = self.names;
+        let mut fields = Fields { names, values: vec![None; names.len()], fault: None };
+        while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
+            let fault = match names.iter().position(|known| *known == name) {
+                Some(index) if fields.values[index].is_none() => {
+                    fields.values[index] = Some(value);
+                    continue;
+                }
+                Some(_) => format!("`{name}` is given twice"),
+                None => {
+                    let known = names.join("`, `");
+                    format!("there is no field `{}`; the fields are `{known}`", shown(&name))
+                }
+            };
+            fields.fault.get_or_insert(fault);
+        }
+        Ok(fields)
+    }
+}

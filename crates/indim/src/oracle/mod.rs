@@ -1,0 +1,150 @@
+//! The oracle: one case as a JSON object in, one verdict as a JSON object out.
+//!
+//! For people who test other systems against the rules. A case names a rule, its attributes, and
+//! operands by element type and shape; operands with data are evaluated too. Whatever the line
+//! holds, there is a verdict: what is not a case gets the code `bad-request`.
+//!
+//! What a case says is read in `case.rs`, answered in `answer.rs`; `data.rs` reads and writes elements.
+//! Numbers go through as text (`RawValue`), so no feature of `serde_json` is needed that would
+//! change what it does in the programs of others.
+
+mod answer;
+mod case;
+mod data;
+
+use std::io::{self, Write};
+
+use indim_graph::GraphError;
+use indim_shape::ShapeError;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use answer::Answer;
+use case::Fields;
+
+/// Results with more elements are not evaluated unless the caller raises the limit: a short line
+/// may ask for terabytes.
+pub const DEFAULT_ELEMENT_LIMIT: usize = 1 << 20;
+
+/// Why there is no answer.
+struct Refusal {
+    code: &'static str,
+    /// The label of the rule that was broken.
+    label: Option<&'static str>,
+    message: String,
+}
+
+impl From<ShapeError> for Refusal {
+    fn from(error: ShapeError) -> Self {
+        Refusal { code: error.code(), label: Some(error.label()), message: error.to_string() }
+    }
+}
+
+impl From<GraphError> for Refusal {
+    fn from(error: GraphError) -> Self {
+        Refusal { code: error.code(), label: error.label(), message: error.to_string() }
+    }
+}
+
+/// The line is not a case.
+fn bad_request(message: impl Into<String>) -> Refusal {
+    Refusal { code: "bad-request", label: None, message: message.into() }
+}
+
+/// The verdict on one case, with results of at most [`DEFAULT_ELEMENT_LIMIT`] elements.
+///
+/// ```
+/// let case = r#"{"rule":"xla","op":"add","dims":[1],
+///     "operands":[{"dtype":"f32","shape":[2,3]},{"dtype":"f32","shape":[3]}]}"#;
+/// assert_eq!(indim::oracle::verdict(case), r#"{"ok":true,"dtype":"f32","shape":[2,3],"maps":[[0,1],[1]]}"#);
+/// ```
+pub fn verdict(line: &str) -> String {
+    let mut text = Vec::new();
+    write_verdict(line, DEFAULT_ELEMENT_LIMIT, &mut text)
+        .expect("invariant: writing to memory succeeds");
+    String::from_utf8(text).expect("invariant: JSON is written as UTF-8")
+}
+
+/// Writes the verdict on one case, without a line break; a result of more than `element_limit`
+/// elements is refused with the code `element-limit` before anything is computed.
+///
+/// ```
+/// let case = r#"{"rule":"numpy","op":"neg","operands":[{"shape":[2],"data":[1,2]}]}"#;
+/// let mut verdict = Vec::new();
+/// indim::oracle::write_verdict(case, 1, &mut verdict)?;
+/// assert!(verdict.starts_with(br#"{"ok":false,"code":"element-limit""#));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `output`; a line that is no case is no error but a verdict.
+pub fn write_verdict(line: &str, element_limit: usize, output: &mut impl Write) -> io::Result<()> {
+    let fields = match Fields::read(line, &case::FIELDS) {
+        Ok(fields) => fields,
+        Err(refusal) => return write_refusal(None, &refusal, output),
+    };
+    // Line breaks stand between tokens only, and would end the verdict's line.
+    let id = fields.raw("id").map(|id| id.get().replace(['\n', '\r'], " "));
+    let id = id.and_then(|id| RawValue::from_string(id).ok());
+    match fields.case().and_then(|case| answer::answer(&case, element_limit)) {
+        Ok(answer) => write_answer(id.as_deref(), &answer, output),
+        Err(refusal) => write_refusal(id.as_deref(), &refusal, output),
+    }
+}
+
+/// The verdict on a line that cannot be given to [`verdict`].
+///
+/// ```
+/// let verdict = indim::oracle::bad_line("the line is too long");
+/// assert_eq!(verdict, r#"{"ok":false,"code":"bad-request","message":"the line is too long"}"#);
+/// ```
+pub fn bad_line(message: &str) -> String {
+    let mut text = Vec::new();
+    write_refusal(None, &bad_request(message), &mut text)
+        .expect("invariant: writing to memory succeeds");
+    String::from_utf8(text).expect("invariant: JSON is written as UTF-8")
+}
+
+#[derive(Serialize)]
+struct RefusalLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a RawValue>,
+    ok: bool,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<&'static str>,
+    message: &'a str,
+}
+
+fn write_refusal(
+    id: Option<&RawValue>,
+    refusal: &Refusal,
+    output: &mut impl Write,
+) -> io::Result<()> {
+    let Refusal { code, label, message } = refusal;
+    let line = RefusalLine { id, ok: false, code, rule: *label, message };
+    Ok(serde_json::to_writer(output, &line)?)
+}
+
+/// All of an answer but the elements, which are written one by one.
+#[derive(Serialize)]
+struct AnswerLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a RawValue>,
+    ok: bool,
+    dtype: &'static str,
+    shape: &'a [usize],
+    maps: Vec<&'a [usize]>,
+}
+
+fn write_answer(id: Option<&RawValue>, answer: &Answer, output: &mut impl Write) -> io::Result<()> {
+    let maps = answer.broadcast.maps().iter().map(|map| &map[..]).collect();
+    let shape = answer.broadcast.result().sizes();
+    let line = AnswerLine { id, ok: true, dtype: answer.dtype.name(), shape, maps };
+    let Some(array) = &answer.array else { return Ok(serde_json::to_writer(output, &line)?) };
+    let line = serde_json::to_string(&line)?;
+    output.write_all(line.trim_end_matches('}').as_bytes())?;
+    output.write_all(b",\"data\":")?;
+    data::write_elements(array, output)?;
+    output.write_all(b"}")
+}

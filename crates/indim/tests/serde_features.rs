@@ -1,0 +1,30 @@
+//! indim leaves `serde_json` as its users know it: features are on for a whole program, so those that
+//! change what it does may not be on because of indim.
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Inner {
+    x: f64,
+}
+
+#[derive(Deserialize)]
+struct Outer {
+    #[serde(flatten)]
+    inner: Inner,
+}
+
+/// With `arbitrary_precision` numbers arrive in flattened fields as maps.
+#[test]
+fn floats_can_be_flattened() {
+    let outer: Outer = serde_json::from_str(r#"{"x": 1.5}"#).expect("numbers are numbers");
+    assert_eq!(outer.inner.x, 1.5);
+}
+
+/// With `preserve_order` maps keep the order of the text.
+#[test]
+fn maps_are_sorted() {
+    let map: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(r#"{"b": 1, "a": 2}"#).expect("a map");
+    assert_eq!(map.keys().collect::<Vec<_>>(), ["a", "b"]);
+}
