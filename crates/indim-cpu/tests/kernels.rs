@@ -301,6 +301,35 @@ fn operations_give_the_bits_of_their_definitions() {
     assert!(checked >= Op::ALL.len() * Level::available().len());
 }
 
+/// A kernel may have a loop of its own for an exponent that all elements share.
+#[test]
+fn powers_to_one_exponent_give_the_bits_of_the_definition() {
+    let mut random = Random(3);
+    let exponents = (-10..=40).map(|twice| f64::from(twice) / 2.0);
+    for exponent in exponents.chain([0.3, 1e9, f64::NAN, f64::INFINITY]) {
+        let stored = [
+            (DType::F16, u128::from(f16::from_f64(exponent).to_bits())),
+            (DType::Bf16, bf16::from_f64(exponent).to_bits().into()),
+            (DType::F32, (exponent as f32).to_bits().into()),
+            (DType::F64, exponent.to_bits().into()),
+        ];
+        for (dtype, bits) in stored {
+            let size = dtype.size();
+            let pools = [pool(dtype, 1, &mut random), bits.to_le_bytes()[..size].repeat(POOL)];
+            let expected = Op::Pow.visit(dtype, Definition { operands: &pools }).unwrap();
+            for &level in Level::available() {
+                let kernel = elementwise_kernel(Op::Pow, dtype, level).unwrap();
+                let name = format!("pow {dtype} to {exponent} at {level}");
+                let operands = pools.iter().map(|pool| (size, pool.clone())).collect();
+                let expected = expected.clone();
+                let case = Case { name, kernel, operands, result_size: size, expected };
+                case.check_block(0, POOL, 0);
+                case.check_block(1, 33, 1);
+            }
+        }
+    }
+}
+
 #[test]
 fn conversions_give_the_bits_of_their_definitions() {
     let mut random = Random(2);

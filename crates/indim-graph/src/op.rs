@@ -119,7 +119,7 @@ macro_rules! for_each_op {
                 add = Add [boolean signed unsigned float complex] -> same, [commutative], [];
                 /// `x - y`. Integers wrap.
                 sub = Sub [signed unsigned float complex] -> same, [], ["subtract"];
-                /// `x * y`. Integers wrap; `bool` is logical and.
+                /// `x * y`. Integers wrap; `bool` is logical and. A complex product rounds each of its four products and both sums, so a part that cancels keeps their errors.
                 mul = Mul [boolean signed unsigned float complex] -> same, [commutative], ["multiply"];
                 /// `x / y`. Integers truncate; `x / 0` is all ones (-1, or the unsigned maximum), `MIN / -1 = MIN`.
                 div = Div [signed unsigned float complex_widened] -> same, [], ["divide"];
@@ -133,7 +133,7 @@ macro_rules! for_each_op {
                 max = Max [boolean signed unsigned float] -> same, [commutative], ["maximum"];
                 /// The smaller; a NaN from either side wins, `min(+0, -0) = -0`. `bool` is and.
                 min = Min [boolean signed unsigned float] -> same, [commutative], ["minimum"];
-                /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative `x` to a fraction is a NaN. Integers wrap; `x^0 = 1`; to a negative exponent 1 and -1 stay units, all else gives 0.
+                /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative `x` to a fraction is a NaN; `(-inf)^0.5 = inf` and `(-0)^0.5 = 0`, unlike `sqrt`. Whole exponents from -3 to 16 and halves from -2.5 to 2.5 are products, with a division or a square root; `x^2`, `x^-1` and `x^0.5` are correctly rounded. Integers wrap; `x^0 = 1`; to a negative exponent 1 and -1 stay units, all else gives 0.
                 pow = Pow [signed unsigned float complex_widened] -> same, [], ["power"];
                 /// The angle of the point with ordinate `x` (the first operand) and abscissa `y`, from -π to π; the special cases of C's `atan2`.
                 atan2 = Atan2 [float] -> same, [], ["arctan2"];
@@ -141,7 +141,7 @@ macro_rules! for_each_op {
                 hypot = Hypot [float] -> same, [commutative], [];
                 /// The magnitude of `x` with the sign of `y`, also of a zero; of a NaN `x` the canonical NaN.
                 copysign = Copysign [float] -> same, [], ["copy_sign"];
-                /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`.
+                /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`. Where the result is near 0 and the larger operand is not, the two cancel; see the accuracy.
                 logaddexp = Logaddexp [float] -> same, [commutative], ["log_add_exp"];
                 /// The neighbour of `x` on the way to `y`: the next float of the type; `y` where they are equal, the smallest subnormal from 0.
                 nextafter = Nextafter [float_exact] -> same, [], ["next_after"];

@@ -85,6 +85,42 @@ fn logaddexp_is_near_the_exact_value() {
     }
 }
 
+/// Where `e^x + e^y` is nearly 1, the error stays below the last bit of the larger operand.
+#[test]
+fn logaddexp_near_zero_keeps_its_absolute_error() {
+    // From 400 bits.
+    let cases = [
+        (-0.5, -0.932_752_129_567_188_6, 4.964_190_929_818_499e-18),
+        (-0.1, -2.352_168_461_044_090_7, 3.508_453_175_749_642_5e-18),
+        (-1e-6, -13.815_511_057_964_233, -8.052_821_802_397_53e-22),
+        (-0.6931, -0.693_194_363_346_000_8, 8.285_304_581_711_233e-18),
+        (-0.7, -0.686_341_002_808_385_2, -8.277_582_133_894_774e-18),
+        (-5.0, -0.006_760_749_449_488_557, 4.121_221_970_914_227e-19),
+    ];
+    for (x, y, expected) in cases {
+        let result = <Logaddexp as Binary<f64>>::apply(x, y);
+        assert!((result - expected).abs() <= 2f64.powi(-54), "({x}, {y}) = {result}");
+        let (x, y) = (x as f32, y as f32);
+        let exact = <Logaddexp as Binary<f64>>::apply(x.into(), y.into());
+        let single = f64::from(<Logaddexp as Binary<f32>>::apply(x, y));
+        assert!((single - exact).abs() <= 2f64.powi(-25), "({x}, {y}) = {single}");
+    }
+}
+
+/// In 32 bits against 64 bits, around the curve where `e^x + e^y` is 1 and far from it.
+#[test]
+fn logaddexp_is_within_1_ulp_where_it_does_not_cancel() {
+    for step in 1..40_000 {
+        let x = f64::from(step) * -1e-4;
+        let y = (-x.exp()).ln_1p() + f64::from(step % 64 - 32) * f64::from(step % 7).exp2() * 1e-3;
+        let (x, y) = (x as f32, y as f32);
+        let exact = <Logaddexp as Binary<f64>>::apply(x.into(), y.into());
+        let single = f64::from(<Logaddexp as Binary<f32>>::apply(x, y));
+        let ulp = (exact.abs().log2().floor() - 23.0).exp2();
+        assert!((single - exact).abs() <= ulp.max(2f64.powi(-25)), "({x}, {y}) = {single}");
+    }
+}
+
 #[test]
 fn nextafter_steps_in_the_type_itself() {
     let half = |x: u16, y: u16| {

@@ -1,11 +1,14 @@
 //! The loops of kernels over one dense block. Holds unsafe code.
 
+use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+use indim_graph::operations::Pow;
 use indim_graph::{Binary, ConvertTo, DType, Element, FromWide, Ternary, Unary, Widened, f16};
 
 use super::instructions::Instructions;
+use super::power;
 
 /// What a kernel does with a block.
 pub(super) trait Body {
@@ -34,7 +37,10 @@ impl<T: Element> Unaligned<T> {
 /// `source` is valid for reads of `count` elements for as long as the slice is used, and nobody
 /// writes to them meanwhile.
 #[inline(always)]
-unsafe fn elements<'a, T: Element>(source: *const u8, count: usize) -> &'a [Unaligned<T>] {
+pub(super) unsafe fn elements<'a, T: Element>(
+    source: *const u8,
+    count: usize,
+) -> &'a [Unaligned<T>] {
     // SAFETY: the caller's promise; any bits are a stored element, at any address.
     unsafe { core::slice::from_raw_parts(source.cast(), count) }
 }
@@ -45,7 +51,7 @@ unsafe fn elements<'a, T: Element>(source: *const u8, count: usize) -> &'a [Unal
 /// `destination` is valid for writes of `count` elements for as long as the slice is used, and
 /// nobody else uses them meanwhile.
 #[inline(always)]
-unsafe fn places<'a, T: Element>(
+pub(super) unsafe fn places<'a, T: Element>(
     destination: *mut u8,
     count: usize,
 ) -> &'a mut [MaybeUninit<Unaligned<T>>] {
@@ -71,9 +77,18 @@ impl<O: Unary<T>, T: Element> Body for UnaryBody<O, T> {
 /// The body of an operation of two operands.
 pub(super) struct BinaryBody<O, T>(PhantomData<(O, T)>);
 
-impl<O: Binary<T>, T: Element> Body for BinaryBody<O, T> {
+impl<O: Binary<T> + 'static, T: Element> Body for BinaryBody<O, T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+        if TypeId::of::<O>() == TypeId::of::<Pow>() {
+            match T::DTYPE {
+                // SAFETY: the caller's promise, for this type.
+                DType::F32 => return unsafe { power::run::<f32>(destination, sources, count) },
+                // SAFETY: the caller's promise, for this type.
+                DType::F64 => return unsafe { power::run::<f64>(destination, sources, count) },
+                _ => {}
+            }
+        }
         // SAFETY: the caller's promise.
         let (places, [x, y]) = unsafe {
             let operands = [sources[0], sources[1]].map(|source| elements::<T>(source, count));

@@ -14,6 +14,7 @@ pub(crate) mod chain_links;
 pub(crate) mod chain_mask;
 mod instructions;
 pub mod memory;
+mod power;
 mod shells;
 mod table;
 mod widened;

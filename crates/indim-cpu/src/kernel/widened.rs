@@ -73,7 +73,7 @@ pub(super) struct WidenedBinary<O, T>(PhantomData<(O, T)>);
 
 impl<O, T> Widening for WidenedBinary<O, T>
 where
-    O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide>,
+    O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
     T: Widened,
 {
     fn parts<S: Shells>() -> Parts {

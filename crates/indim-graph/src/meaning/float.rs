@@ -5,7 +5,8 @@
 
 pub use super::elementary::{
     acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, erf, erfc, exp, exp2, expm1,
-    hypot, log, log1p, log2, log10, logaddexp, logistic, pow, rsqrt, sin, sinh, tan, tanh,
+    hypot, is_short_exponent, log, log1p, log2, log10, logaddexp, logistic, long_pow, pow, rsqrt,
+    sin, sinh, tan, tanh,
 };
 use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane, IntLane};

@@ -5,6 +5,7 @@
 
 mod empty;
 mod fold;
+mod power;
 mod sink;
 
 use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
@@ -13,7 +14,8 @@ use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 pub fn optimize(graph: &Graph) -> Graph {
     let graph = rewrite(graph, empty::replace_empty);
     let graph = rewrite(&graph, sink::sink_broadcasts);
-    rewrite(&graph, fold::fold_constants)
+    let graph = rewrite(&graph, fold::fold_constants);
+    rewrite(&graph, power::replace_powers)
 }
 
 /// Rebuilds `graph`: `rule` adds each live node, whose operands are already those of the new graph.

@@ -115,6 +115,57 @@ fn binary_functions_in_64_bits_are_within_1_float_of_the_nearest() {
     }
 }
 
+/// The exponents that `pow` takes as products, and others beside them.
+fn small_exponents() -> impl Iterator<Item = f64> {
+    (-8..=40).filter(|&twice| twice != 0).map(|twice| f64::from(twice) / 2.0)
+}
+
+#[test]
+fn powers_to_small_exponents_are_within_1_ulp() {
+    let case = BINARY.iter().find(|case| case.name == "pow").unwrap();
+    for y in small_exponents() {
+        let (mut single, mut double, mut random) = (Worst::default(), Worst::default(), Random(7));
+        for bits in (0..=u32::MAX).step_by(8 * SAMPLE_STEP) {
+            case.measure_single(f32::from_bits(bits), y as f32, &mut single);
+        }
+        for _ in 0..4000 {
+            // Bases whose powers are floats, down to the subnormals.
+            let size = (random.unit() - 0.5) * 2100.0 / y.abs().max(1.0);
+            let x = 2f64.powf(size);
+            case.measure_double(
+                if random.bits().is_multiple_of(2) { x } else { -x },
+                y,
+                &mut double,
+            );
+        }
+        for x in boundaries_double().step_by(3) {
+            case.measure_double(x, y, &mut double);
+        }
+        assert!(single.error <= 1.0, "x^{y} in 32 bits: {single:?}");
+        assert!(double.error <= 1.0, "x^{y} in 64 bits: {double:?}");
+    }
+}
+
+#[test]
+fn powers_to_small_exponents_have_the_special_values_of_c() {
+    let infinity = f64::INFINITY;
+    let bases = [0.0, 1.0, 0.5, 2.0, f64::MAX, f64::from_bits(1), infinity, f64::NAN];
+    let pow = <operations::Pow as Binary<f64>>::apply;
+    let single = <operations::Pow as Binary<f32>>::apply;
+    for y in small_exponents() {
+        for x in bases.into_iter().flat_map(|x| [x, -x]) {
+            let expected = core_math::pow(x, y);
+            let is_same = |result: f64| {
+                result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan()
+            };
+            assert!(is_same(pow(x, y)), "{x}^{y} = {}, not {expected}", pow(x, y));
+            if x == f64::from(x as f32) && (expected == 0.0 || !expected.is_finite()) {
+                assert!(is_same(single(x as f32, y as f32).into()), "{x}^{y} in 32 bits");
+            }
+        }
+    }
+}
+
 /// The nearest float, not one beside it.
 #[test]
 fn a_subnormal_quotient_has_a_correctly_rounded_angle() {

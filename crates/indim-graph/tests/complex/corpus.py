@@ -3,15 +3,18 @@
 Special quotients are those of the C compiler (C99, annex G), which XLA follows and NumPy does not. NumPy has no
 special values of expm1.
 
-Run: python3 corpus.py (needs numpy, mpmath and cc); it writes special_values.txt and values.txt beside itself.
+Run: python3 corpus.py (needs numpy, mpmath and cc); it writes special_values.txt, values.txt and edges.txt beside itself;
+`python3 corpus.py edges` writes the last only.
 A line is a function, the bits of its operands' parts, and the bits of its result's parts.
 """
 
 import ctypes
 import itertools
+import math
 import random
 import struct
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -104,6 +107,29 @@ def values():
         yield f"div {bits(complex(a, b), complex(c, d))} {bits(quotient)}"
 
 
+def edges():
+    """The poles of atanh and atan, and the tangents, which have many, at numbers of all sizes that 64 bits hold."""
+    random.seed(2)
+    mpmath.mp.prec = 2400
+    for exponent in [-17, -50, -99, -101, -154, -160, -163, -200, -300, -310, -323]:
+        for sign, other in itertools.product([1.0, -1.0], repeat=2):
+            tiny = other * float(f"1e{exponent}")
+            yield f"atanh {bits(complex(sign, tiny))} {bits(rounded(mpmath.atanh(mpmath.mpc(sign, tiny))))}"
+            yield f"atan {bits(complex(tiny, sign))} {bits(rounded(mpmath.atan(mpmath.mpc(tiny, sign))))}"
+    for _ in range(1000):
+        near, far = random.uniform(-3.5, 3.5), random.uniform(-40, 40)
+        size = 2.0 ** random.randint(-30, 2) if random.random() < 0.9 else 2.0 ** random.randint(-1000, -30)
+        near *= size
+        # Every other one by a pole or a zero of the tangent.
+        if random.random() < 0.5:
+            far = random.randint(-12, 12) * math.pi / 2 + random.uniform(-1, 1) * size
+        yield f"tanh {bits(complex(near, far))} {bits(rounded(mpmath.tanh(mpmath.mpc(near, far))))}"
+        yield f"tan {bits(complex(far, near))} {bits(rounded(mpmath.tan(mpmath.mpc(far, near))))}"
+
+
 folder = Path(__file__).parent
+folder.joinpath("edges.txt").write_text("\n".join(edges()) + "\n")
+if "edges" in sys.argv:
+    sys.exit()
 folder.joinpath("special_values.txt").write_text("\n".join(special_values()) + "\n")
 folder.joinpath("values.txt").write_text("\n".join(values()) + "\n")

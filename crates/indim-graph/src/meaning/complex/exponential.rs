@@ -30,13 +30,30 @@ pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::select(x.im.equal(zero()), real, result)
 }
 
-/// `e^x * factor` for a factor of at most 1, without an early overflow.
+/// `e^x * factor` for a factor of at most 1, without an early overflow, even if the factor is subnormal:
+/// it is what grows first.
 #[inline(always)]
 pub(super) fn exp_times<F: FloatLane>(x: F, factor: F) -> F {
+    let (once, rest) = split_exponential(x);
+    let (twice, rest) = split_exponential(rest);
+    float::exp(rest).mul(factor.mul(once).mul(twice))
+}
+
+/// The same of half the exponential, for `x` so large that half of it is exact.
+#[inline(always)]
+pub(super) fn half_exp_times<F: FloatLane>(x: F, factor: F) -> F {
+    let (once, rest) = split_exponential(x);
+    let (twice, rest) = split_exponential(rest);
+    float::exp(rest).mul(F::constant(0.5)).mul(factor.mul(once).mul(twice))
+}
+
+/// `e^x` as a factor that is a number, and what is left to take the exponential of.
+#[inline(always)]
+fn split_exponential<F: FloatLane>(x: F) -> (F, F) {
     let split = F::constant(SPLIT);
     let is_large = split.less(x);
-    let ordinary = float::exp(F::select(is_large, x.sub(split), x)).mul(factor);
-    F::select(is_large, ordinary.mul(F::constant(E_TO_SPLIT)), ordinary)
+    let factor = F::select(is_large, F::constant(E_TO_SPLIT), F::constant(1.0));
+    (factor, F::select(is_large, x.sub(split), x))
 }
 
 /// `e^x - 1` as `expm1(re) cos(im) - 2 sin²(im / 2)` and `e^re sin(im)`, which do not cancel.

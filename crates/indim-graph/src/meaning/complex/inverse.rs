@@ -4,7 +4,7 @@
 //! About Nothing's Sign Bit (1987). They take real functions of the parts of `sqrt(1 ± x)`, and so
 //! keep the sign of every zero.
 
-use core::f64::consts::FRAC_PI_2;
+use core::f64::consts::{FRAC_PI_2, LN_2};
 
 use super::exponential::sqrt;
 use super::{conj, copysign, is_inf, is_nan, one, times_j, times_minus_j, zero};
@@ -106,6 +106,10 @@ fn atanh_of_magnitudes<F: FloatLane>(re: F, im: F) -> Complex<F> {
     let real = F::constant(0.25).mul(float::log1p(ratio));
     let cosine = rest.mul(one::<F>().add(re)).sub(im.mul(im));
     let angle = F::constant(0.5).mul(float::atan2(F::constant(2.0).mul(im), cosine));
+    // At the pole the square of the rest would underflow.
+    let is_at_pole = rest.equal(zero()).and(im.less(F::constant(1.0e-100)));
+    let at_pole = F::constant(0.5).mul(F::constant(LN_2).sub(float::log(im)));
+    let real = F::select(is_at_pole, at_pole, real);
     // Where the squares would overflow: 1 / x and a quarter of a turn.
     let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(Complex::new(re, im)));
     let quarter = F::select(float::is_nan(im), im, F::constant(FRAC_PI_2));

@@ -2,10 +2,11 @@
 //!
 //! The trigonometric ones are the hyperbolic ones of the argument times `j`.
 
-use super::exponential::exp_times;
+use super::exponential::half_exp_times;
 use super::{copysign, one, times_j, times_minus_j, zero};
 use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane};
+use crate::meaning::elementary::{sin_cos, sinh_cosh};
 use crate::meaning::float;
 
 /// Beyond, `cosh` and `|sinh|` are half the exponential, and `tanh` is ±1.
@@ -19,7 +20,7 @@ fn is_large<F: FloatLane>(x: F) -> F::Bool {
 /// `sinh(x) * factor` for a factor of at most 1, without an early overflow.
 #[inline(always)]
 fn sinh_times<F: FloatLane>(x: F, factor: F) -> F {
-    let far = exp_times(x.abs(), factor.mul(F::constant(0.5)));
+    let far = half_exp_times(x.abs(), factor);
     let far = F::select(x.less(zero()), far.neg(), far);
     F::select(is_large(x), far, float::sinh(x).mul(factor))
 }
@@ -27,7 +28,7 @@ fn sinh_times<F: FloatLane>(x: F, factor: F) -> F {
 /// `cosh(x) * factor` for a factor of at most 1, without an early overflow.
 #[inline(always)]
 fn cosh_times<F: FloatLane>(x: F, factor: F) -> F {
-    let far = exp_times(x.abs(), factor.mul(F::constant(0.5)));
+    let far = half_exp_times(x.abs(), factor);
     F::select(is_large(x), far, float::cosh(x).mul(factor))
 }
 
@@ -64,19 +65,15 @@ pub fn cosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     )
 }
 
-/// With `t = tan(im)`, `b = 1 + t²`, `s = sinh(re)`: `(b s sqrt(1 + s²) + j t) / (1 + b s²)`.
-///
-/// Source: W. Kahan, Branch Cuts for Complex Elementary Functions (1987).
+/// `(sinh(re) cosh(re) + j sin(im) cos(im)) / (sinh(re)² + cos(im)²)`, every step but the last as a pair.
 #[inline(always)]
 pub fn tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let tangent = float::tan(x.im);
-    let secant_square = one::<F>().add(tangent.mul(tangent));
-    let sine = float::sinh(F::select(is_large(x.re), zero(), x.re));
-    let cosine = one::<F>().add(sine.mul(sine)).sqrt();
-    let denominator = one::<F>().add(secant_square.mul(sine).mul(sine));
+    let (hyperbolic_sine, hyperbolic_cosine) = sinh_cosh(F::select(is_large(x.re), zero(), x.re));
+    let (sine, cosine) = sin_cos(x.im);
+    let denominator = hyperbolic_sine.mul(hyperbolic_sine).add_positive(cosine.mul(cosine));
     let near = Complex::new(
-        secant_square.mul(cosine).mul(sine).div(denominator),
-        tangent.div(denominator),
+        hyperbolic_sine.mul(hyperbolic_cosine).div(denominator).value(),
+        sine.mul(cosine).div(denominator).value(),
     );
     Complex::select(is_large(x.re), far_tanh(x), with_kept_zeros(x, near))
 }

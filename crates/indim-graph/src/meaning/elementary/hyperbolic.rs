@@ -1,6 +1,6 @@
 //! Hyperbolic functions and their inverses.
 
-use super::exp::{bounded, exponential};
+use super::exp::{Exponential, bounded, exponential};
 use super::log::log_of_pair;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::{by_width, clamp_keeping_nan};
@@ -27,11 +27,7 @@ pub fn tanh<F: FloatLane>(x: F) -> F {
 pub fn sinh<F: FloatLane>(x: F) -> F {
     let magnitude = x.abs();
     let power = exponential(bounded(magnitude));
-    let half = power.at_most_moderate().half_minus_half().normalized();
-    let whole = Pair { high: half.high.add(half.high), low: half.low.add(half.low) };
-    let sum = two_sum(F::constant(1.0), whole.high).add_low(whole.low).normalized();
-    let quotient = half.div(sum);
-    let small = two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low));
+    let small = sinh_of_moderate(power);
     // Beyond, e^-x does not count.
     let is_large = by_width::<F>(15.0, 25.0).less(magnitude);
     let result = F::select(is_large, power.half_value(), small.value());
@@ -39,15 +35,46 @@ pub fn sinh<F: FloatLane>(x: F) -> F {
     F::select(is_tiny, x, copysign(result, x))
 }
 
+/// The hyperbolic sine of the logarithm of a moderate power.
+#[inline(always)]
+fn sinh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
+    let half = power.at_most_moderate().half_minus_half().normalized();
+    let whole = Pair { high: half.high.add(half.high), low: half.low.add(half.low) };
+    let sum = two_sum(F::constant(1.0), whole.high).add_low(whole.low).normalized();
+    let quotient = half.div(sum);
+    two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low))
+}
+
+/// The hyperbolic cosine of the logarithm of a moderate power.
+#[inline(always)]
+fn cosh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
+    let half = power.at_most_moderate().half();
+    let quarter = Pair { high: F::constant(0.25), low: F::constant(0.0) };
+    let quotient = quarter.div(half);
+    two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low))
+}
+
+/// Both as pairs, for `|x|` up to 40; a NaN gives NaNs.
+#[inline(always)]
+pub(in crate::meaning) fn sinh_cosh<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
+    let magnitude = x.abs();
+    let power = exponential(magnitude);
+    let Pair { high, low } = sinh_of_moderate(power).normalized();
+    let is_negative = x.less(F::constant(0.0));
+    let low = F::select(is_negative, low.neg(), low);
+    let signed = Pair { high: copysign(high, x), low };
+    // Where the cube does not count; keeps subnormals.
+    let itself = Pair { high: x, low: F::constant(0.0) };
+    let sine = Pair::select(magnitude.less(F::constant(1.0e-8)), itself, signed);
+    (sine, cosh_of_moderate(power).normalized())
+}
+
 /// `(e^|x| + e^-|x|) / 2`.
 #[inline(always)]
 pub fn cosh<F: FloatLane>(x: F) -> F {
     let magnitude = x.abs();
     let power = exponential(bounded(magnitude));
-    let half = power.at_most_moderate().half();
-    let quarter = Pair { high: F::constant(0.25), low: F::constant(0.0) };
-    let quotient = quarter.div(half);
-    let small = two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low));
+    let small = cosh_of_moderate(power);
     let is_large = by_width::<F>(15.0, 25.0).less(magnitude);
     F::select(is_large, power.half_value(), small.value())
 }

@@ -15,15 +15,19 @@ mod inverse_trigonometric;
 mod log;
 mod pair;
 mod power;
+mod short_power;
 mod trigonometric;
 
 pub use error_function::{erf, erfc};
 pub use exp::{exp, exp2, expm1, logaddexp, logistic};
+pub(in crate::meaning) use hyperbolic::sinh_cosh;
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_trigonometric::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10};
 pub(in crate::meaning) use power::sum_of_squares_less_one;
-pub use power::{cbrt, hypot, pow, rsqrt};
+pub use power::{cbrt, hypot, long_pow, pow, rsqrt};
+pub use short_power::is_short_exponent;
+pub(in crate::meaning) use trigonometric::sin_cos;
 pub use trigonometric::{cos, sin, tan};
 
 use crate::lane::{FloatLane, IntLane};

@@ -7,9 +7,9 @@ use crate::lane::FloatLane;
 
 /// The value `high + low`, where `low` is small against `high`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pair<F> {
-    pub(super) high: F,
-    pub(super) low: F,
+pub(in crate::meaning) struct Pair<F> {
+    pub(in crate::meaning) high: F,
+    pub(in crate::meaning) low: F,
 }
 
 /// `x + y` exactly.
@@ -38,7 +38,7 @@ pub(super) fn two_product<F: FloatLane>(x: F, y: F) -> Pair<F> {
 impl<F: FloatLane> Pair<F> {
     /// The sum, rounded once.
     #[inline(always)]
-    pub(super) fn value(self) -> F {
+    pub(in crate::meaning) fn value(self) -> F {
         self.high.add(self.low)
     }
 
@@ -54,9 +54,15 @@ impl<F: FloatLane> Pair<F> {
         Pair { high: self.high, low: self.low.add(addend) }
     }
 
+    /// The sum of two numbers that are not negative.
+    #[inline(always)]
+    pub(in crate::meaning) fn add_positive(self, other: Self) -> Self {
+        two_sum(self.high, other.high).add_low(self.low.add(other.low))
+    }
+
     /// The product, but for the term `low * low`.
     #[inline(always)]
-    pub(super) fn mul(self, other: Self) -> Self {
+    pub(in crate::meaning) fn mul(self, other: Self) -> Self {
         let product = two_product(self.high, other.high);
         let cross = self.high.mul_add(other.low, self.low.mul(other.high));
         product.add_low(cross)
@@ -64,7 +70,7 @@ impl<F: FloatLane> Pair<F> {
 
     /// The quotient: a first guess by the reciprocal, corrected by its remainder.
     #[inline(always)]
-    pub(super) fn div(self, divisor: Self) -> Self {
+    pub(in crate::meaning) fn div(self, divisor: Self) -> Self {
         let reciprocal = F::constant(1.0).div(divisor.high);
         let high = self.high.mul(reciprocal);
         let remainder = high.neg().mul_add(divisor.high, self.high);

@@ -1,8 +1,9 @@
-//! Powers and roots: `pow`, `rsqrt`, `cbrt`, `hypot`.
+//! Powers and roots: `pow`, `rsqrt`, `cbrt`, `hypot`. Powers to small exponents are in `short_power.rs`.
 
 use super::exp::exponential_of_pair;
 use super::log::log_accurate;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
+use super::short_power::{is_short_exponent, short_power};
 use super::{by_width, horner, power_of_two};
 use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
 use crate::meaning::float::{copysign, is_finite, is_inf, is_nan, max, min};
@@ -30,11 +31,23 @@ pub fn rsqrt<F: FloatLane>(x: F) -> F {
 /// `x^y` with the special cases of C99 (annex F.9.4.4).
 #[inline(always)]
 pub fn pow<F: FloatLane>(x: F, y: F) -> F {
+    let (short, long) = (short_power(x.abs(), y), magnitude_of_power(x.abs(), y));
+    with_sign_of_power(x, y, F::select(is_short_exponent(y), short, long))
+}
+
+/// [`pow`] where no exponent is a short one: the same bits for less.
+#[inline(always)]
+pub fn long_pow<F: FloatLane>(x: F, y: F) -> F {
+    with_sign_of_power(x, y, magnitude_of_power(x.abs(), y))
+}
+
+/// `x^y`, given `|x|^y`.
+#[inline(always)]
+fn with_sign_of_power<F: FloatLane>(x: F, y: F, magnitude: F) -> F {
     let (zero, one) = (F::constant(0.0), F::constant(1.0));
     let is_whole = y.trunc().equal(y);
     let half = y.mul(F::constant(0.5));
     let is_odd = is_whole.and(half.trunc().equal(half).not());
-    let magnitude = magnitude_of_power(x.abs(), y);
     let signed = F::select(is_odd, copysign(magnitude, x), magnitude);
     let is_root_of_negative = x.less(zero).and(is_finite(x)).and(is_whole.not());
     let is_undefined = is_root_of_negative.or(is_nan(x)).or(is_nan(y));

@@ -192,13 +192,17 @@ fn flip_sign<F: FloatLane>(x: F, sign: F::Bits) -> F {
     F::from_bits(x.to_bits().xor(sign))
 }
 
-/// `result` with the sign of the odd function at `x`; `x` itself where it is so small that the cube
-/// does not count.
+/// Whether `x` is so small that the cube does not count.
+#[inline(always)]
+fn is_tiny<F: FloatLane>(x: F) -> F::Bool {
+    x.abs().less(F::constant(7.450580596923828e-9))
+}
+
+/// `result` with the sign of the odd function at `x`; `x` itself where it is tiny.
 #[inline(always)]
 fn odd<F: FloatLane>(x: F, result: F) -> F {
     let signed = flip_sign(result, x.to_bits().and(F::Bits::minimum()));
-    let is_tiny = x.abs().less(F::constant(7.450580596923828e-9));
-    F::select(is_tiny, x, signed)
+    F::select(is_tiny(x), x, signed)
 }
 
 #[inline(always)]
@@ -214,6 +218,20 @@ pub(super) fn cos<F: FloatLane>(x: F) -> F {
     let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
     let next = quadrant.add(F::Bits::constant(1));
     sin_in_quadrant(next, sin, cos).value()
+}
+
+/// Sine and cosine as pairs, for a number.
+#[inline(always)]
+pub(super) fn sin_cos<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
+    let Reduced { quadrant, remainder } = reduce(x);
+    let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
+    let Pair { high, low } = sin_in_quadrant(quadrant, sin, cos).normalized();
+    let sign = x.to_bits().and(F::Bits::minimum());
+    let itself = Pair { high: x, low: F::constant(0.0) };
+    let signed = Pair { high: flip_sign(high, sign), low: flip_sign(low, sign) };
+    let sine = Pair::select(is_tiny(x), itself, signed);
+    let cosine = sin_in_quadrant(quadrant.add(F::Bits::constant(1)), sin, cos).normalized();
+    (sine, cosine)
 }
 
 #[inline(always)]

@@ -10,6 +10,7 @@ mod double;
 mod single;
 
 use super::is_single;
+use super::pair::Pair;
 use crate::lane::FloatLane;
 use crate::meaning::float::is_finite;
 
@@ -35,6 +36,14 @@ pub fn tan<F: FloatLane>(x: F) -> F {
     let wide = x.widen();
     let result = if is_single::<F>() { single::tan(wide) } else { double::tan(wide) };
     nan_unless_finite(x, F::narrow(result))
+}
+
+/// Sine and cosine as pairs, of a float of 64 bits; of an infinity NaNs.
+#[inline(always)]
+pub(in crate::meaning) fn sin_cos<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
+    let (sine, cosine) = double::sin_cos(x);
+    let checked = |Pair { high, low }| Pair { high: nan_unless_finite(x, high), low };
+    (checked(sine), checked(cosine))
 }
 
 #[inline(always)]

@@ -1,0 +1,107 @@
+//! Powers that are another operation, bit for bit: `x^2` is `square`, `x^-1` is `reciprocal`. Those run in chains.
+
+use crate::element::{Array, ArrayData};
+use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
+use crate::op::Op;
+
+/// The rule of the pass for one node.
+pub(super) fn replace_powers(arena: &mut GraphArena, node: Node) -> ValueId {
+    let is_power = matches!(node.kind, NodeKind::Elementwise(Op::Pow));
+    match is_power.then(|| equivalent(arena, &node)).flatten() {
+        Some(op) => {
+            let operands = Operands::new(&[node.operands[0]]);
+            arena.add(Node { kind: NodeKind::Elementwise(op), operands, ..node })
+        }
+        None => arena.add(node),
+    }
+}
+
+/// The operation that the power is for its exponent, if that is one constant.
+fn equivalent(arena: &GraphArena, node: &Node) -> Option<Op> {
+    let exponent = &arena[node.operands[1]];
+    let exponent = match exponent.kind {
+        NodeKind::BroadcastInDim(_) => &arena[exponent.operands[0]],
+        _ => exponent,
+    };
+    let NodeKind::Constant(array) = &exponent.kind else { return None };
+    match float_scalar(array)? {
+        2.0 => Some(Op::Square),
+        -1.0 => Some(Op::Reciprocal),
+        _ => None,
+    }
+}
+
+/// The only element, if it is a float.
+fn float_scalar(array: &Array) -> Option<f64> {
+    match array.data() {
+        ArrayData::F16(elements) => only(elements).map(|x| x.to_f64()),
+        ArrayData::Bf16(elements) => only(elements).map(|x| x.to_f64()),
+        ArrayData::F32(elements) => only(elements).map(f64::from),
+        ArrayData::F64(elements) => only(elements),
+        _ => None,
+    }
+}
+
+fn only<T: Copy>(elements: &[T]) -> Option<T> {
+    match elements {
+        &[element] => Some(element),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builder::GraphBuilder;
+    use crate::dtype::DType;
+    use crate::eval::evaluate;
+    use crate::passes::optimize;
+
+    use super::*;
+
+    const BASES: [f64; 16] = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.5,
+        3.0,
+        -0.1,
+        1e-5,
+        6e4,
+        1e-30,
+        1e30,
+        -1e-160,
+        1e-308,
+        5e-324,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+
+    #[test]
+    fn squares_and_reciprocals_are_the_powers_bit_for_bit() {
+        for (exponent, op) in [(2.0, Op::Square), (-1.0, Op::Reciprocal)] {
+            for dtype in DType::ALL.iter().copied().filter(|dtype| dtype.is_float()) {
+                let b = GraphBuilder::new();
+                let x = b.parameter("x", DType::F64, [BASES.len()]).unwrap();
+                let base = b.convert(x, dtype).unwrap();
+                let exponent = b.convert(b.scalar(exponent), dtype).unwrap();
+                let graph = b.finish(&[b.pow(base, exponent, &[]).unwrap()]).unwrap();
+                let optimized = optimize(&graph);
+                let has = |op| optimized.iter().any(|(_, n)| n.kind == NodeKind::Elementwise(op));
+                assert!(has(op) && !has(Op::Pow), "{op} {dtype}");
+                let x = [Array::new([BASES.len()], BASES.to_vec()).unwrap()];
+                assert_eq!(evaluate(&graph, &x), evaluate(&optimized, &x), "{op} {dtype}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_powers_stay() {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [3]).unwrap();
+        let exponents = [1.0f32, 0.5, 3.0].map(|y| b.pow(x.clone(), b.scalar(y), &[]).unwrap());
+        let optimized = optimize(&b.finish(&exponents).unwrap());
+        let is_power = |node: &Node| node.kind == NodeKind::Elementwise(Op::Pow);
+        assert_eq!(optimized.iter().filter(|(_, node)| is_power(node)).count(), 3);
+    }
+}
