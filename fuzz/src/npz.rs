@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use indim::files::{FileErrorKind, read_npz_member};
+use indim::files::{FileErrorKind, read_npz_member, read_npz_member_type};
 
 use crate::npy;
 
@@ -19,7 +19,10 @@ pub fn run(bytes: &[u8]) {
 /// Reads a member; the first few that there are, if there is no such member.
 fn read(path: &Path, member: &str) -> Vec<String> {
     match read_npz_member(path, member) {
-        Ok(array) => npy::check(&array),
+        Ok(array) => {
+            npy::check(&array);
+            assert_eq!(read_npz_member_type(path, member).unwrap(), *array.array_type());
+        }
         Err(error) => {
             assert!(!error.code().is_empty() && !error.to_string().is_empty());
             if let FileErrorKind::NoMember { members, .. } = error.kind {

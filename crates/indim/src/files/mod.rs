@@ -61,6 +61,19 @@ impl ArrayFile {
     ///
     /// # Errors
     /// As [`ArrayFile::open_within`].
+    ///
+    /// ```
+    /// use indim::files::{ArrayFile, write_npy};
+    /// use indim::{ArrayType, DType, MappedFile};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("x.npy");
+    /// write_npy(&path, &ArrayType::new(DType::U8, [3]), &[1, 2, 3])?;
+    /// // SAFETY: nobody else knows of the folder.
+    /// let file = unsafe { MappedFile::open(&path)? };
+    /// assert_eq!(ArrayFile::from_mapped(&path, file, usize::MAX)?.bytes(), [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_mapped(path: &Path, file: MappedFile, limit: usize) -> Result<Self, FileError> {
         let header = header::parse(&file, file.len());
         let header = header.map_err(|kind| read::not_npy_but_archive(path, kind))?;

@@ -21,6 +21,21 @@ const MAXIMUM_LINKS: usize = 40;
 /// which [`remove_unfinished_files`](super::remove_unfinished_files) removes. A file that has been there is
 /// replaced, the new one has its owner and its permissions, and behind a link it is the file that is
 /// replaced. Pipes and devices take the bytes as they come.
+///
+/// ```
+/// use indim::files::OutputFile;
+/// use std::io::Write;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("result.txt");
+/// let mut file = OutputFile::create(&path)?;
+/// file.write_all(b"the first half, ")?;
+/// assert!(!path.exists());
+/// file.write_all(b"the second half")?;
+/// file.finish(&mut |_| ())?;
+/// assert_eq!(std::fs::read(&path)?.len(), 31);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct OutputFile {
     /// As the user gave it.
