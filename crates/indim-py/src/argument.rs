@@ -52,6 +52,11 @@ pub(crate) type Described<'py> = (String, &'static str, Bound<'py, PyAny>, Vec<B
 
 static STATIC_KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
+/// Makes what is otherwise made at its first use.
+pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    STATIC_KEY.import(py, "indim._statics", "key").map(|_| ())
+}
+
 impl<'py> Argument<'py> {
     /// An argument that is passed to the function as it is.
     pub(crate) fn passed_as_is(value: Bound<'py, PyAny>) -> PyResult<Self> {

@@ -54,8 +54,11 @@ mod _indim {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // So that no fork finds its first use, which others wait for, under way.
+        // What is made at its first use is made now: a process forked meanwhile would wait for it forever.
         indim::Level::detect();
+        crate::numpy_api::prepare(module.py())?;
+        crate::operand::prepare(module.py())?;
+        crate::argument::prepare(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -89,6 +89,12 @@ const DESCR_FROM_TYPE: usize = 45;
 const NEW_FROM_DESCR: usize = 94;
 const SET_BASE_OBJECT: usize = 282;
 
+/// Makes what is otherwise made at its first use.
+pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    py.get_type::<Memory>();
+    api(py).map(|_| ())
+}
+
 fn api(py: Python<'_>) -> PyResult<&'static Api> {
     API.get_or_try_init(py, || load(py))
 }

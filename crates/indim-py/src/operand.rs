@@ -127,6 +127,14 @@ static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static MASKED_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
+/// Makes what is otherwise made at its first use.
+pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    GENERIC.import(py, "numpy", "generic")?;
+    NDARRAY.import(py, "numpy", "ndarray")?;
+    MASKED_ARRAY.import(py, "numpy.ma", "MaskedArray")?;
+    AS_ARRAY.import(py, "indim._arrays", "as_array").map(|_| ())
+}
+
 /// A masked array would lose its mask.
 fn refuse_mask(array: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
     let py = array.py();

@@ -106,6 +106,32 @@ def test_a_forked_child_computes_with_threads_of_its_own():
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_child_forked_during_the_first_call_does_not_wait_for_it(tmp_path):
+    # What indim asks of it takes a while, and other threads run meanwhile.
+    (tmp_path / "ml_dtypes.py").write_text("import time; time.sleep(2)")
+    program = """
+        import os, signal, sys, threading, time
+        import numpy as np
+        import indim
+        def call():
+            return indim.evaluate("x + 1", {"x": np.ones(3)}, {}).tolist() == [2, 2, 2]
+        first = threading.Thread(target=call)
+        first.start()
+        time.sleep(0.5)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            os._exit(0 if call() else 1)
+        first.join()
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    program = textwrap.dedent(program)
+    ran = subprocess.run([sys.executable, "-c", program], timeout=100, capture_output=True, env=environment)
+    assert ran.returncode == 0, ran.stderr
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_long_evaluation_stops_on_ctrl_c(threads):
