@@ -4,8 +4,8 @@
 use indim::explain::Explanation;
 use indim::print::array_text;
 use indim::{
-    Array, ArrayType, ArrayView, CompileOptions, DType, Graph, GraphBuilder, compile, evaluate,
-    optimize, verify,
+    Array, ArrayType, ArrayView, CompileOptions, DType, Graph, GraphBuilder, compile, optimize,
+    reference, verify,
 };
 
 /// Graphs that hold more elements in all are not run: a short text may ask for terabytes.
@@ -31,8 +31,8 @@ pub(crate) fn check(graph: &Graph) {
 fn check_run(graph: &Graph, again: &Graph) {
     let types = graph.parameters().iter().map(|&id| &graph[id].array_type);
     let arguments: Vec<Array> = types.map(argument).collect();
-    let expected = evaluate(graph, &arguments).unwrap();
-    assert_eq!(evaluate(again, &arguments).unwrap(), expected);
+    let expected = reference::evaluate(graph, &arguments).unwrap();
+    assert_eq!(reference::evaluate(again, &arguments).unwrap(), expected);
     let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
     for optimize in [false, true] {
         let options = CompileOptions { optimize, ..CompileOptions::default() };
@@ -51,5 +51,5 @@ fn argument(array_type: &ArrayType) -> Array {
     let numbers = b.iota(DType::I64, [count], 0).unwrap();
     let shaped = b.reshape(numbers, &array_type.shape).unwrap();
     let graph = b.finish(&[b.convert(shaped, array_type.dtype).unwrap()]).unwrap();
-    evaluate(&graph, &[]).unwrap().remove(0)
+    reference::evaluate(&graph, &[]).unwrap().remove(0)
 }

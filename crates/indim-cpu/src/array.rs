@@ -32,6 +32,13 @@ pub enum ArrayError {
         /// The number of strides.
         strides: usize,
     },
+    /// A slice has not as many elements as the shape.
+    ElementCount {
+        /// The shape asked for.
+        shape: Shape,
+        /// The elements there are.
+        given: usize,
+    },
     /// Some element would lie outside the memory.
     OutOfBounds {
         /// The shape asked for.
@@ -53,6 +60,7 @@ impl ArrayError {
             ArrayError::TooLarge(error) => error.code(),
             ArrayError::OutOfMemory { .. } => "out-of-memory",
             ArrayError::StrideCount { .. } => "stride-count",
+            ArrayError::ElementCount { .. } => "element-count",
             ArrayError::OutOfBounds { .. } => "out-of-bounds",
             ArrayError::SharedElements { .. } => "shared-elements",
         }
@@ -69,6 +77,11 @@ impl fmt::Display for ArrayError {
             ArrayError::StrideCount { rank, strides } => {
                 write!(formatter, "{strides} strides were given for {rank} axes")
             }
+            ArrayError::ElementCount { shape, given } => write!(
+                formatter,
+                "an array of shape {shape} has {} elements, the slice has {given}",
+                shape.element_count().unwrap_or(usize::MAX)
+            ),
             ArrayError::OutOfBounds { shape, bytes } => write!(
                 formatter,
                 "an array of shape {shape} with these strides leaves its memory of {bytes} bytes"
@@ -152,6 +165,16 @@ fn check_within(
     match fits {
         true => Ok(()),
         false => Err(ArrayError::OutOfBounds { shape: array_type.shape.clone(), bytes }),
+    }
+}
+
+/// The type of a slice of so many elements seen as an array of this shape.
+fn type_of_slice<T: Element>(shape: Shape, given: usize) -> Result<ArrayType, ArrayError> {
+    let array_type = ArrayType::new(T::DTYPE, shape);
+    array_type.shape.byte_count(size_of::<T>()).map_err(ArrayError::TooLarge)?;
+    match array_type.shape.element_count() == Ok(given) {
+        true => Ok(array_type),
+        false => Err(ArrayError::ElementCount { shape: array_type.shape, given }),
     }
 }
 
@@ -247,12 +270,12 @@ impl<'a> ArrayView<'a> {
     /// A dense row-major view of `elements`.
     ///
     /// # Errors
-    /// When there are fewer elements than the shape has, or the shape is too large.
+    /// `element-count` when there are not as many elements as the shape has; E5 `too-large`.
     pub fn from_slice<T: Element>(
         shape: impl Into<Shape>,
         elements: &'a [T],
     ) -> Result<Self, ArrayError> {
-        let array_type = ArrayType::new(T::DTYPE, shape);
+        let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
         let strides = row_major_strides(&array_type);
         Self::from_bytes(array_type, strides, bytes_of(elements), 0)
     }
@@ -295,15 +318,13 @@ impl<'a> ArrayViewMut<'a> {
     /// A dense row-major view of `elements`.
     ///
     /// # Errors
-    /// When there are fewer elements than the shape has, or the shape is too large.
+    /// As [`ArrayView::from_slice`].
     pub fn from_slice<T: Element>(
         shape: impl Into<Shape>,
         elements: &'a mut [T],
     ) -> Result<Self, ArrayError> {
-        let array_type = ArrayType::new(T::DTYPE, shape);
+        let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
         let strides = row_major_strides(&array_type);
-        let bytes = core::mem::size_of_val(elements);
-        check_within(&array_type, &strides, bytes, 0)?;
         let first = NonNull::from(elements).cast::<u8>();
         // SAFETY: the elements are T's own, of the view's type, and borrowed mutably for 'a.
         Ok(unsafe { Self::from_raw(array_type, strides, first) })
@@ -328,9 +349,54 @@ impl<'a> ArrayViewMut<'a> {
         Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
     }
 
+    /// Calls `run` with these views, and with views that read the same memory, in the same order. Both are
+    /// for one call of `run_into`, which sees that they overlap.
+    pub(crate) fn with_reads<R>(
+        views: &mut [Self],
+        run: impl FnOnce(&mut [Self], &[ArrayView<'_>]) -> R,
+    ) -> R {
+        let read = |view: &Self| {
+            // SAFETY: the elements are valid for reads during this call, which the view does not outlive;
+            // for inputs of `run_into` the writable view makes an exception.
+            unsafe {
+                ArrayView::from_raw(view.array_type.clone(), view.strides.clone(), view.first)
+            }
+        };
+        let reads: Vec<ArrayView<'_>> = views.iter().map(read).collect();
+        run(views, &reads)
+    }
+
     /// Whether no two elements share memory; `None` where that could not be decided.
     pub(crate) fn has_separate_elements(&self) -> Option<bool> {
         if self.is_row_major { Some(true) } else { self.layout().has_separate_elements() }
+    }
+}
+
+impl<'a> From<&'a Array> for ArrayView<'a> {
+    fn from(array: &'a Array) -> Self {
+        Self::from_array(array)
+    }
+}
+
+/// An array of rank 1.
+impl<'a, T: Element> From<&'a [T]> for ArrayView<'a> {
+    fn from(elements: &'a [T]) -> Self {
+        Self::from_slice([elements.len()], elements)
+            .expect("invariant: the bytes of a slice fit the address space")
+    }
+}
+
+/// An array of rank 1.
+impl<'a, T: Element> From<&'a Vec<T>> for ArrayView<'a> {
+    fn from(elements: &'a Vec<T>) -> Self {
+        elements.as_slice().into()
+    }
+}
+
+/// An array of rank 1.
+impl<'a, T: Element, const N: usize> From<&'a [T; N]> for ArrayView<'a> {
+    fn from(elements: &'a [T; N]) -> Self {
+        elements.as_slice().into()
     }
 }
 

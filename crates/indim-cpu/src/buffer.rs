@@ -123,6 +123,27 @@ impl Buffer {
         Some(self.row_major_offsets().map(|offset| elements[offset / size_of::<T>()]).collect())
     }
 
+    /// A copy of the elements in row-major order, in memory that a `Vec` may free; the buffer itself if
+    /// they are not of type `T`.
+    ///
+    /// ```
+    /// use indim_cpu::{CompileOptions, compile};
+    /// use indim_graph::{DType, GraphBuilder};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let graph = b.finish(&[b.iota(DType::F32, [3], 0)?])?;
+    /// let result = compile(&graph, &CompileOptions::default())?.run(&[])?.remove(0);
+    /// let result = result.into_vec::<f64>().unwrap_err();
+    /// assert_eq!(result.into_vec::<f32>().unwrap(), [0.0, 1.0, 2.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The buffer.
+    pub fn into_vec<T: Element>(self) -> Result<Vec<T>, Buffer> {
+        self.row_major_elements().ok_or(self)
+    }
+
     /// Where each element lies, in bytes from the first one, in row-major order.
     fn row_major_offsets(&self) -> impl Iterator<Item = usize> {
         let strides = self.strides();
@@ -185,6 +206,12 @@ impl Buffer {
     pub fn view_mut(&mut self) -> ArrayViewMut<'_> {
         // SAFETY: the buffer owns the memory and lends it exclusively.
         unsafe { ArrayViewMut::from_raw(self.array_type.clone(), self.strides(), self.first) }
+    }
+}
+
+impl<'a> From<&'a Buffer> for ArrayView<'a> {
+    fn from(buffer: &'a Buffer) -> Self {
+        buffer.view()
     }
 }
 

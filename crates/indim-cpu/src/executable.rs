@@ -143,6 +143,10 @@ impl Executable {
         &self.loops.parameters
     }
 
+    pub(crate) fn parameter_names(&self) -> &[String] {
+        &self.parameter_names
+    }
+
     /// The types of the outputs.
     pub fn outputs(&self) -> &[ArrayType] {
         &self.loops.outputs

@@ -2,11 +2,85 @@
 //!
 //! A tile reads all its operands before it writes such an output, and no other tile reads what it
 //! writes. So each element is read before it is written. Called by `executable.rs`.
+//!
+//! [`Executable::run_in_place`] asks for it without unsafe code.
 
 use indim_graph::lower::loop_nest::{Access, BufferId, Local, Store};
 
 use crate::array::{ArrayView, ArrayViewMut};
+use crate::executable::Executable;
 use crate::program::Program;
+use crate::run_error::RunError;
+use crate::run_options::RunOptions;
+
+/// An input of [`Executable::run_in_place`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InPlace<'a> {
+    /// It stays as it is.
+    Read(ArrayView<'a>),
+    /// An output is written over it.
+    Overwrite(ArrayViewMut<'a>),
+}
+
+impl Executable {
+    /// Writes the outputs over inputs: the first output over the first that is to be overwritten, and so on.
+    ///
+    /// The result is as if the inputs had been copied first. Nothing is copied where each output has the
+    /// strides of the input that it depends on, element by element.
+    ///
+    /// ```
+    /// use indim_cpu::{ArrayViewMut, CompileOptions, InPlace, compile};
+    /// use indim_graph::{DType, GraphBuilder};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F64, [3])?;
+    /// let y = b.parameter("y", DType::F64, [3])?;
+    /// let executable = compile(&b.finish(&[2 * x + y])?, &CompileOptions::default())?;
+    ///
+    /// let (mut x, y) = ([1.0, 2.0, 3.0], [0.5, 0.5, 0.5]);
+    /// let over_x = InPlace::Overwrite(ArrayViewMut::from_slice([3], &mut x)?);
+    /// executable.run_in_place(vec![over_x, InPlace::Read((&y).into())])?;
+    /// assert_eq!(x, [2.5, 4.5, 6.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Executable::run_into`].
+    pub fn run_in_place(&self, inputs: Vec<InPlace<'_>>) -> Result<(), RunError> {
+        self.run_in_place_with(inputs, &RunOptions::default())
+    }
+
+    /// As [`Executable::run_in_place`], with options.
+    ///
+    /// # Errors
+    /// As [`Executable::run_into_with`].
+    pub fn run_in_place_with(
+        &self,
+        inputs: Vec<InPlace<'_>>,
+        options: &RunOptions<'_>,
+    ) -> Result<(), RunError> {
+        let mut outputs = Vec::new();
+        let read: Vec<Option<ArrayView<'_>>> = inputs
+            .into_iter()
+            .map(|input| match input {
+                InPlace::Read(view) => Some(view),
+                InPlace::Overwrite(view) => {
+                    outputs.push(view);
+                    None
+                }
+            })
+            .collect();
+        ArrayViewMut::with_reads(&mut outputs, |outputs, over| {
+            let mut over = over.iter();
+            let inputs: Vec<ArrayView<'_>> = read
+                .iter()
+                .filter_map(|view| view.as_ref().or_else(|| over.next()).cloned())
+                .collect();
+            self.run_into_with(&inputs, outputs, options)
+        })
+    }
+}
 
 /// For each output, whether it is written over an input: with all kernels of a tile done, and not by
 /// one of them. `None` when an output overlaps an input in a way that needs a copy.

@@ -27,6 +27,23 @@ pub enum RunError {
         /// The input's type.
         given: ArrayType,
     },
+    /// No parameter has the name of an input.
+    UnknownInput {
+        /// The name.
+        name: String,
+        /// The names of the parameters.
+        known: Vec<String>,
+    },
+    /// Two inputs have the same name.
+    DuplicateInput {
+        /// The name.
+        name: String,
+    },
+    /// A parameter has no input.
+    MissingInput {
+        /// The parameter's name.
+        name: String,
+    },
     /// There is not one array per output.
     OutputCount {
         /// The number of outputs.
@@ -73,6 +90,9 @@ pub enum RunError {
     Stopped,
 }
 
+/// So many parameters are named in a message.
+const LISTED: usize = 8;
+
 impl RunError {
     /// A stable name of the kind of error.
     ///
@@ -83,6 +103,9 @@ impl RunError {
         match self {
             RunError::InputCount { .. } => "input-count",
             RunError::InputType { .. } => "input-type",
+            RunError::UnknownInput { .. } => "unknown-input",
+            RunError::DuplicateInput { .. } => "duplicate-input",
+            RunError::MissingInput { .. } => "missing-input",
             RunError::OutputCount { .. } => "output-count",
             RunError::OutputType { .. } => "output-type",
             RunError::OutputsOverlap { .. } => "outputs-overlap",
@@ -102,6 +125,18 @@ impl fmt::Display for RunError {
             }
             RunError::InputType { name, expected, given } => {
                 write!(formatter, "parameter `{name}` is {expected}, the input is {given}")
+            }
+            RunError::UnknownInput { name, known } => {
+                write!(formatter, "no parameter is called {name:?}; ")?;
+                let listed: Vec<&str> = known.iter().take(LISTED).map(String::as_str).collect();
+                let dots = if known.len() > LISTED { ", ..." } else { "" };
+                write!(formatter, "the parameters are {}{dots}", listed.join(", "))
+            }
+            RunError::DuplicateInput { name } => {
+                write!(formatter, "two inputs are called {name:?}")
+            }
+            RunError::MissingInput { name } => {
+                write!(formatter, "no input was given for parameter `{name}`")
             }
             RunError::OutputCount { expected, given } => {
                 write!(formatter, "{given} arrays were given for {expected} outputs")

@@ -259,14 +259,16 @@ impl fmt::Display for GraphError {
 /// As it is drawn, with the place of the call below the headline.
 impl fmt::Debug for GraphError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let drawing = self.draw();
-        let (headline, rest) = drawing.split_once('\n').unwrap_or((&drawing, ""));
-        formatter.write_str(headline)?;
-        if let Some(location) = self.location {
-            write!(formatter, "\n  --> {location}")?;
-        }
-        write!(formatter, "\n{}", rest.trim_end())
+        formatter.write_str(&place_below_headline(&self.draw(), self.location))
     }
+}
+
+/// A drawn mistake with the place of the call below its first line, as compilers show places.
+#[doc(hidden)]
+pub fn place_below_headline(drawing: &str, place: Option<&Location<'_>>) -> String {
+    let (headline, rest) = drawing.split_once('\n').unwrap_or((drawing, ""));
+    let place = place.map_or_else(String::new, |place| format!("\n  --> {place}"));
+    format!("{headline}{place}\n{rest}").trim_end().to_owned()
 }
 
 impl core::error::Error for GraphError {}

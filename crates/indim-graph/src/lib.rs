@@ -36,6 +36,8 @@ pub use builder::{GraphBuilder, Value};
 pub use complex::{Complex, c64, c128};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
 pub use element::{Array, ArrayData, Element, FromWide, Widened, WrongElementCount};
+#[doc(hidden)]
+pub use error::place_below_headline;
 pub use error::{GraphError, GraphErrorKind};
 pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};

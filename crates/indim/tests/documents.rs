@@ -11,7 +11,7 @@ use indim::literal::parse_literal;
 use indim::print::array_text;
 use indim::{
     Array, ArrayType, ArrayView, CompileOptions, Expression, Graph, GraphBuilder, Level, Limits,
-    RuleSet, Value, compile, evaluate, optimize,
+    RuleSet, Value, compile, optimize, reference,
 };
 
 /// A heading of a section: what follows is what is expected.
@@ -113,7 +113,7 @@ impl<'a> Input<'a> {
         let elements = |parameter: &Parameter<'_>| parameter.elements.clone().expect("elements");
         let arrays: Vec<Array> = self.parameters.iter().map(elements).collect();
         let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from_array).collect();
-        let expected = evaluate(graph, &arrays).expect("evaluates");
+        let expected = reference::evaluate(graph, &arrays).expect("evaluates");
         for &level in Level::available() {
             let options = CompileOptions { level, ..CompileOptions::default() };
             let found = compile(graph, &options).expect("compiles").run(&views).expect("runs");

@@ -1,0 +1,91 @@
+//! The one call: named inputs, what is kept between calls, and mistakes.
+
+use indim::{Array, ArrayView, Input, evaluate};
+
+fn floats(result: indim::Buffer) -> Vec<f32> {
+    result.into_vec().expect("the result is of f32")
+}
+
+#[test]
+fn names_bind_arrays_of_any_kind_and_numbers() {
+    let x = Array::new([2, 2], vec![1.0f32, 2.0, 3.0, 4.0]).unwrap();
+    let column = [10.0f32, 20.0];
+    let doubled = evaluate("x * 2", [("x", &x)]).unwrap();
+    let inputs = [
+        ("v", Input::from(&column)),
+        ("d", Input::from(&doubled)),
+        ("k", Input::from(0.5)),
+        ("x", Input::from(&x)),
+    ];
+    let result = evaluate("add(d, v, dims=[0]) + x * k", inputs).unwrap();
+    assert_eq!(floats(result), [12.5, 15.0, 27.5, 30.0]);
+    // A number adapts: it does not make f64 of the array.
+    assert_eq!(
+        floats(evaluate("x + k", [("x", (&column).into()), ("k", Input::from(1))]).unwrap()),
+        [11.0, 21.0]
+    );
+}
+
+#[test]
+fn what_is_kept_holds_for_the_same_types_shapes_and_numbers_alone() {
+    let run = |x: ArrayView<'_>, k: Input<'_>| {
+        evaluate("where(x > 0, x, copysign(k, x))", [("x", x.into()), ("k", k)]).unwrap()
+    };
+    for _ in 0..3 {
+        assert_eq!(
+            run((&[1.0f64, -1.0]).into(), 0.0.into()).elements::<f64>().unwrap(),
+            [1.0, 0.0]
+        );
+        assert_eq!(
+            run((&[1.0f64, -1.0]).into(), 3.0.into()).elements::<f64>().unwrap(),
+            [1.0, -3.0]
+        );
+        assert_eq!(floats(run((&[1.0f32, -1.0, 2.0]).into(), 3.0.into())), [1.0, -3.0, 2.0]);
+        let infinite =
+            evaluate("1 / (x * k)", [("x", (&[1.0f64]).into()), ("k", Input::from(-0.0))]);
+        assert_eq!(infinite.unwrap().elements::<f64>().unwrap(), [f64::NEG_INFINITY]);
+        let infinite =
+            evaluate("1 / (x * k)", [("x", (&[1.0f64]).into()), ("k", Input::from(0.0))]);
+        assert_eq!(infinite.unwrap().elements::<f64>().unwrap(), [f64::INFINITY]);
+    }
+}
+
+/// More texts than are kept, from several threads, twice.
+#[test]
+fn many_texts_at_once_are_right() {
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || {
+                for number in (0..100).chain(0..100) {
+                    let text = format!("x + {}", number * (thread + 1));
+                    let result = evaluate(&text, [("x", &[1.0f32])]).unwrap();
+                    assert_eq!(floats(result), [(number * (thread + 1) + 1) as f32]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn mistakes_are_drawn_with_the_line_of_the_caller() {
+    let (x, y) = ([1.0f32, 2.0], [1.0f32, 2.0, 3.0]);
+    let inputs = || [("x", Input::from(&x)), ("y", Input::from(&y))];
+    let cases = [
+        (line!(), "size-mismatch", evaluate("x + y", inputs())),
+        (line!(), "unknown-name", evaluate("x + y + z", inputs())),
+        (line!(), "unused-input", evaluate("x + x", inputs())),
+        (line!(), "duplicate-input", evaluate("x + x", [("x", &x), ("x", &x)])),
+    ];
+    for (line, code, result) in cases {
+        let error = result.unwrap_err();
+        let shown = format!("{error:?}");
+        let mut lines = shown.lines();
+        assert!(lines.next().unwrap().starts_with(&format!("error[{code}]: ")), "{shown}");
+        assert!(
+            lines.next().unwrap().starts_with(&format!("  --> {}:{line}:", file!())),
+            "{shown}"
+        );
+    }
+    let shown = format!("{:?}", evaluate("x + y", inputs()).unwrap_err());
+    assert!(shown.contains("   | x + y\n") && shown.contains("axis 0 of `"), "{shown}");
+}
