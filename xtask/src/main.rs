@@ -13,6 +13,8 @@ cargo xtask COMMAND
   demo          real data: iris measurements standardised, a picture normalised
   test          everything that must pass: format, clippy, documentation, all tests, the Python package
   python        the last of these: the wheel built, installed into a clean environment, tested
+  package       the dry run of publishing every crate, each built from its package alone; takes the network
+  deny          the licences, duplicates and sources of all dependencies against deny.toml, by cargo-deny
   bless         write what the compiler does now into the documents it is tested against
   bits          record the bits that operations give on special values, against which every machine is tested
   ops           write docs/ops.md from the table of operations and the record of their accuracy
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
             let test = ["test", "--package", "indim-cpu", "--test", "same_bits"];
             cargo(&test, &[("INDIM_BLESS", "1")])
         }
+        Some("package") => cargo(&["publish", "--dry-run", "--workspace"], &[]),
+        Some("deny") => deny(),
         Some("bench") => bench::bench(&rest),
         Some("ops") => ops(),
         Some("accuracy") => accuracy(&rest),
@@ -69,9 +73,29 @@ fn test() -> bool {
         && cargo(&["test", "--workspace"], &[])
         // The compiler's optimisations must not change a bit.
         && cargo(&["test", "--release", "--package", "indim-cpu", "--tests"], &[])
+        && packages()
         && python_package()
         // Big numbers, floats and NaNs are where another processor could differ.
         && cross::test_if_possible("aarch64")
+}
+
+/// Every crate that is published, packaged. Neither built once more nor looked up in the registry, which
+/// makes this a matter of seconds: `cargo xtask package` does both.
+fn packages() -> bool {
+    let package =
+        ["package", "--workspace", "--no-verify", "--allow-dirty", "--offline", "--quiet"];
+    let private = ["indim-py", "indim-bench", "indim-fuzz", "xtask"];
+    let excluded = private.iter().flat_map(|name| ["--exclude", name]);
+    cargo(&package.into_iter().chain(excluded).collect::<Vec<_>>(), &[])
+}
+
+/// Advisories are left out: their list is fetched from the network.
+fn deny() -> bool {
+    let succeeded = cargo(&["deny", "--workspace", "check", "licenses", "bans", "sources"], &[]);
+    if !succeeded {
+        eprintln!("the command is a package of its own: `cargo install --locked cargo-deny`");
+    }
+    succeeded
 }
 
 /// The Python package, where there is a Python: everything else is to be had with Rust alone.

@@ -14,8 +14,8 @@ use indim_shape::{Shape, ShapeError};
 
 use crate::overlap::Layout;
 
-/// Why memory cannot be viewed or allocated as an array.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrayError {
     /// E5: the array's size does not fit the address space.
@@ -91,6 +91,12 @@ impl fmt::Display for ArrayError {
                 "elements of the writable array of shape {shape} share memory under these strides"
             ),
         }
+    }
+}
+
+impl fmt::Debug for ArrayError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "error[{}]: {self}", self.code())
     }
 }
 

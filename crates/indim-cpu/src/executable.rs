@@ -198,7 +198,7 @@ impl Executable {
 
     /// The outputs for these inputs, in new memory.
     ///
-    /// Threads are those of the current rayon pool.
+    /// Threads are those of the current rayon pool; without the feature `rayon` there is one.
     ///
     /// # Errors
     /// When an input does not fit, or memory cannot be had.
@@ -275,7 +275,7 @@ impl Executable {
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
         let Some(limit) = options.memory_limit else { return Ok(()) };
-        let threads = if self.is_parallel() { rayon::current_num_threads() } else { 1 };
+        let threads = if self.is_parallel() { parallel::thread_count() } else { 1 };
         let (forecast, inputs) = (self.forecast(), options.input_bytes);
         check_limit(limit, inputs, &forecast, &self.loops, threads, allocates_outputs)
     }

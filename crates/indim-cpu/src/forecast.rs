@@ -31,6 +31,7 @@ impl Forecast {
 
 /// A part of the memory that a run holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MemoryPiece {
     /// An output, a temporary or a counter.
     Array {

@@ -5,7 +5,7 @@
 //! (what users call).
 //!
 //! Unsafe code stands only in `array.rs`, `buffer.rs`, `pages.rs`, `execute.rs`, `executable.rs`,
-//! `mapped_file.rs`, `unnamed_file.rs`, `parallel.rs` and `kernel/`; of the other
+//! `mapped_file.rs`, `unnamed_file.rs`, `parallel.rs`, `system_memory.rs` and `kernel/`; of the other
 //! crates in `numpy_api.rs` of the Python bindings and `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
@@ -23,6 +23,10 @@ mod mapped_file;
 mod named;
 mod order;
 mod overlap;
+#[cfg_attr(
+    not(feature = "memmap2"),
+    allow(unreachable_code, reason = "there are no pages, and their type has no values")
+)]
 mod pages;
 mod parallel;
 mod plan;
@@ -30,6 +34,7 @@ mod program;
 mod run_error;
 mod run_options;
 mod scratch;
+mod system_memory;
 mod unnamed_file;
 mod wiring;
 

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::time::SystemTime;
 
-use memmap2::Mmap;
+use crate::system_memory::Mmap;
 
 /// The bytes of a file, read by the system when they are touched.
 #[derive(Debug)]

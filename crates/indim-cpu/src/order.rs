@@ -12,6 +12,7 @@ use crate::array::{ArrayView, is_column_major, row_major_strides};
 
 /// In which order the elements of new outputs lie in memory, as NumPy's `order` says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Order {
     /// Row-major.
     #[default]

@@ -10,7 +10,7 @@
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread::yield_now;
 
-use memmap2::MmapMut;
+use crate::system_memory::MmapMut;
 
 /// Smaller arrays are left to the allocator, which keeps their memory itself.
 pub(crate) const MINIMUM_BYTES: usize = 1 << 20;
@@ -103,7 +103,7 @@ fn take(bytes: usize) -> Option<MmapMut> {
 fn map(bytes: usize) -> Option<MmapMut> {
     let map = MmapMut::map_anon(bytes).ok()?;
     // A wish: where it is not granted, the pages are small.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "memmap2"))]
     let _ = map.advise(memmap2::Advice::HugePage);
     Some(map)
 }

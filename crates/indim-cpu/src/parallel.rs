@@ -3,6 +3,7 @@
 use core::ops::{ControlFlow, Range};
 
 use indim_graph::lower::loop_nest::Access;
+#[cfg(feature = "rayon")]
 use rayon::prelude::*;
 
 use crate::execute::{Bases, run_tiles};
@@ -29,6 +30,14 @@ const BYTES_PER_LINK: usize = 2;
 /// A kernel of its own weighs as much as this many bytes moved, because most are functions: `exp` of f32
 /// takes as long as 40 bytes, `sin` as 120.
 const BYTES_PER_KERNEL: usize = 48;
+
+/// The threads that a run may use: those of the current pool, or one without the feature `rayon`.
+pub(crate) fn thread_count() -> usize {
+    #[cfg(feature = "rayon")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "rayon"))]
+    1
+}
 
 /// Whether a run is work enough for several threads.
 pub(crate) fn is_parallel(program: &Program) -> bool {
@@ -58,7 +67,7 @@ pub(crate) unsafe fn run(
     if bytes < SERIAL_BYTES {
         return run_chunk(0..tiles);
     }
-    let threads = rayon::current_num_threads();
+    let threads = thread_count();
     let chunks = (bytes / CHUNK_BYTES).clamp(1, tiles.min(threads * CHUNKS_PER_THREAD));
     let pieces = (bytes / chunks / PIECE_BYTES).max(1);
     // A chunk is run in pieces, between which the run can be stopped.
@@ -67,10 +76,11 @@ pub(crate) unsafe fn run(
         let at = |piece: usize| chunk.start + chunk.len() * piece / pieces;
         (0..pieces).try_for_each(|piece| run_chunk(at(piece)..at(piece + 1)))
     };
-    match threads {
-        1 => (0..chunks).try_for_each(run_pieces),
-        _ => (0..chunks).into_par_iter().try_for_each(run_pieces),
+    #[cfg(feature = "rayon")]
+    if threads > 1 {
+        return (0..chunks).into_par_iter().try_for_each(run_pieces);
     }
+    (0..chunks).try_for_each(run_pieces)
 }
 
 /// The weight of a whole run, however its arrays lie in memory.

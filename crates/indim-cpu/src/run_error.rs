@@ -7,8 +7,9 @@ use indim_graph::ArrayType;
 use crate::array::ArrayError;
 use crate::forecast::MemoryPiece;
 
-/// Why a run did not start, or stopped.
-#[derive(Debug, Clone, PartialEq)]
+/// Why a run did not start, or stopped. `{:?}`, which `unwrap` and `?` in `main` show, has the code and the
+/// message.
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunError {
     /// There is not one input per parameter.
@@ -163,6 +164,12 @@ impl fmt::Display for RunError {
             RunError::Memory(error) => write!(formatter, "{error}"),
             RunError::Stopped => formatter.write_str("the run was stopped"),
         }
+    }
+}
+
+impl fmt::Debug for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "error[{}]: {self}", self.code())
     }
 }
 

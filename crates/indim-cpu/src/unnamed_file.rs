@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
 
-use memmap2::MmapMut;
+use crate::system_memory::MmapMut;
 
 /// Pages that are written to disk at a time.
 const FLUSHED_BYTES: usize = 32 << 20;
@@ -47,7 +47,7 @@ impl UnnamedFile {
         }
         // SAFETY: the file has no name and its handle is not lent out, so that nobody else writes to it or
         // shortens it; it is `bytes` long, and writing to its pages cannot fail for want of room.
-        match unsafe { memmap2::MmapOptions::new().len(bytes).map_mut(&self.file) } {
+        match unsafe { MmapMut::map_mut(&self.file) } {
             Ok(map) => Ok(Some(&mut *self.map.insert(map))),
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => Err(error),
             Err(_) => Ok(None),

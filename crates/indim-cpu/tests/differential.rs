@@ -86,7 +86,7 @@ fn a_builder_keeps_its_values_after_a_graph_is_made() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [3]).unwrap();
     let y = b.neg(x).unwrap();
-    b.finish(&[y.clone()]).unwrap();
+    b.finish(&[&y]).unwrap();
     b.parameter("q", DType::F64, [7]).unwrap();
     assert_eq!(b.neg(y).unwrap().array_type().unwrap().to_string(), "f32[3]");
 }

@@ -36,6 +36,7 @@ fn inputs_are_bound_by_name_in_any_order() {
     let unknown = difference.run_named(&[("x", view(&X)), ("z", view(&Y))]).unwrap_err();
     assert_eq!(unknown.to_string(), "no parameter is called \"z\"; the parameters are x, y");
     assert!(matches!(unknown, RunError::UnknownInput { .. }));
+    assert_eq!(format!("{unknown:?}"), format!("error[unknown-input]: {unknown}"));
 }
 
 #[test]

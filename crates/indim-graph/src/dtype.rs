@@ -26,6 +26,8 @@ pub enum DTypeClass {
 macro_rules! dtypes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $class:ident, $size:literal, [$($alias:literal),*];)*) => {
         /// The type of one array element.
+        ///
+        /// A `match` may list them all: who handles every element type is to hear of a new one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum DType { $($(#[$doc])* $variant,)* }
 

@@ -252,6 +252,7 @@ impl ResultType {
 
 /// A law of an operation, proved by a test for every element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Law {
     /// Exchanging the operands gives the same bits.
     Commutative,
@@ -523,6 +524,7 @@ macro_rules! define_ops {
     ) => {
         /// An element-wise operation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Op {
             $(#[doc = $udoc] $uop,)*
             $(#[doc = $bdoc] $bop,)*

@@ -87,6 +87,7 @@ fn logaddexp_is_near_the_exact_value() {
 
 /// Where `e^x + e^y` is nearly 1, the error stays below the last bit of the larger operand.
 #[test]
+#[allow(clippy::approx_constant, reason = "a number beside ln 2 is meant")]
 fn logaddexp_near_zero_keeps_its_absolute_error() {
     // From 400 bits.
     let cases = [

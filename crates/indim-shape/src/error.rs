@@ -16,6 +16,7 @@ use crate::violation::Violation;
 
 /// The rule set of a mistake, a repair or a conversion, with its attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum AnyRule {
     /// The explicit form itself.
     ExplicitForm,

@@ -15,6 +15,7 @@ use crate::violation::{AxisOf, Party, Violation};
 
 /// A rule by which the operands of an element-wise operation are broadcast, with its attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RuleSet {
     /// O1: all shapes are equal. Plain HLO, and OpenVINO's `auto_broadcast = none`.
     None,

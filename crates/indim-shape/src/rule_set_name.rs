@@ -7,6 +7,7 @@ use core::str::FromStr;
 /// The rule sets without their attributes: first those of element-wise operations, then those that
 /// broadcast one operand to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RuleSetName {
     /// [`crate::RuleSet::None`].
     None,

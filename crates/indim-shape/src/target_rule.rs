@@ -15,6 +15,7 @@ use crate::violation::{AxisOf, Party, Violation};
 
 /// A rule by which data is broadcast to a target shape, with its attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TargetRule {
     /// T1: right-aligned, only the data expands. `broadcast_to`, OpenVINO's `numpy` mode of Broadcast.
     Unidirectional,

@@ -36,3 +36,8 @@ pub use evaluate::{EvaluateError, EvaluateErrorKind, Input, evaluate};
 pub use indim_cpu::*;
 pub use indim_graph::*;
 pub use indim_shape::*;
+
+/// The README's example is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -72,7 +72,7 @@ fn mistakes_are_drawn_with_the_line_of_the_caller() {
     let inputs = || [("x", Input::from(&x)), ("y", Input::from(&y))];
     let cases = [
         (line!(), "size-mismatch", evaluate("x + y", inputs())),
-        (line!(), "unknown-name", evaluate("x + y + z", inputs())),
+        (line!(), "unknown-name", evaluate("x + z + y", inputs())),
         (line!(), "unused-input", evaluate("x + x", inputs())),
         (line!(), "duplicate-input", evaluate("x + x", [("x", &x), ("x", &x)])),
     ];

@@ -33,7 +33,7 @@ pub(super) enum Operand {
     Array(Value),
 }
 
-impl<'b> From<Binding> for Operand {
+impl From<Binding> for Operand {
     fn from(binding: Binding) -> Self {
         match binding {
             Binding::Array(value) => Operand::Array(value),
@@ -51,9 +51,9 @@ pub(super) struct Elaborator<'e, 'b> {
     pub(super) operands: Vec<Operand>,
 }
 
-pub(super) fn elaborate<'e, 'b>(
+pub(super) fn elaborate<'e>(
     expression: &'e Expression,
-    builder: &'b GraphBuilder,
+    builder: &GraphBuilder,
     bindings: &[(&'e str, Binding)],
     rule: Option<&'e RuleSet>,
 ) -> Elaborated<Value> {

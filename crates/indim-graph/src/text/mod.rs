@@ -55,6 +55,7 @@ impl Default for Limits {
 
 /// What a name of an expression stands for.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Binding {
     /// A value of the graph.
     Array(Value),

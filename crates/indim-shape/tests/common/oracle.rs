@@ -287,6 +287,7 @@ pub(crate) fn target(rule: &TargetRule, data: &Shape, target: &Shape) -> Verdict
                 verdict => verdict,
             }
         }
+        _ => panic!("{rule:?} has no oracle"),
     }
 }
 

@@ -1,0 +1,23 @@
+//! One call: an expression over named arrays. The second has a mistake, which `?` shows drawn, with its line.
+//!
+//! `cargo run --package indim --example expression`
+#![allow(clippy::print_stdout, reason = "an example shows what it computes")]
+
+use indim::{Array, Input, evaluate};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let pictures = Array::new([2, 3, 2], (0..12).map(|i| i as f32).collect())?;
+    let mean = [1.0f32, 3.0, 5.0];
+    let inputs =
+        || [("p", Input::from(&pictures)), ("m", Input::from(&mean)), ("s", Input::from(0.5))];
+
+    // Channels are axis 1: the rule is said where it is needed.
+    let centred = evaluate("sub(p, m, dims=[1]) * s", inputs())?;
+    println!("{:?}", centred.into_vec::<f32>());
+
+    // NumPy's rule aligns `m` with axis 2, which is of another size.
+    if std::env::args().any(|argument| argument == "--mistake") {
+        evaluate("(p - m) * s", inputs())?;
+    }
+    Ok(())
+}

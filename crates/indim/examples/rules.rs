@@ -1,0 +1,19 @@
+//! The rules alone: a broadcast checked, drawn, and said in the words of another system.
+//!
+//! `cargo run --package indim --example rules`
+#![allow(clippy::print_stdout, reason = "an example shows what it computes")]
+
+use indim::{OperandLabel, RuleSet, RuleSetName, Shape, draw_broadcast, draw_error, express};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let operands = [Shape::from([1, 3, 224, 224]), Shape::from([3])];
+    let labels = ["x", "bias"].map(|name| OperandLabel::new(name, "f32"));
+
+    let broadcast = RuleSet::Pdpd { axis: Some(1) }.elaborate(&operands)?;
+    println!("{}", draw_broadcast(&broadcast, &labels));
+    println!("{:?}", express(&broadcast, RuleSetName::Numpy));
+
+    let error = RuleSet::Numpy.elaborate(&operands).unwrap_err();
+    println!("{}", draw_error(&error, "add", &labels));
+    Ok(())
+}
