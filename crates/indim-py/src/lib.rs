@@ -17,6 +17,7 @@ mod layout;
 #[expect(unsafe_code, reason = "NumPy's C interface")]
 mod numpy_api;
 mod operand;
+mod pieces;
 mod pool;
 mod program;
 mod recorder;

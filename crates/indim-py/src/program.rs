@@ -13,6 +13,7 @@ use indim::{
 
 use crate::cached_program::Held;
 use crate::operand::OperandType;
+use crate::pieces::Pieces;
 
 /// One operation or expression of a program.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub(crate) struct Program {
     pub(crate) parameters: Vec<String>,
     pub(crate) steps: Vec<Step>,
     pub(crate) outputs: Vec<String>,
+    /// What messages call the values of steps.
+    pub(crate) pieces: Pieces,
 }
 
 /// What an output is converted to, because the caller's array is so.
@@ -88,7 +91,8 @@ impl Program {
         let step = Step::parse("result", text, rule)?;
         let names = step.expression.names().into_iter().chain(step.expression.constants());
         let parameters = names.map(str::to_owned).collect();
-        Ok(Program { parameters, steps: vec![step], outputs: vec!["result".to_owned()] })
+        let outputs = vec!["result".to_owned()];
+        Ok(Program { parameters, steps: vec![step], outputs, pieces: Pieces::default() })
     }
 
     /// Whether another has the same operations on the same parameters.
@@ -124,7 +128,7 @@ impl Program {
             values.insert(name, binding);
         }
         for step in &self.steps {
-            let value = step.build(&b, &values)?;
+            let value = step.build(&b, &values).map_err(|error| self.pieces.in_words(error))?;
             values.insert(&step.name, Binding::Array(value));
         }
         let mut outputs = Vec::with_capacity(self.outputs.len());

@@ -29,8 +29,8 @@ struct Recording {
     has_used_sizes: bool,
 }
 
-/// What is known of a value: its name, the name of its element type, its shape.
-type Described<'py> = (String, &'static str, Bound<'py, PyTuple>);
+/// What is known of a value: its name, what messages call it, the name of its element type, its shape.
+type Described<'py> = (String, String, &'static str, Bound<'py, PyTuple>);
 
 /// The operations of one function, for operands of certain types.
 #[pyclass(frozen, module = "indim._indim")]
@@ -60,9 +60,10 @@ impl Recorder {
 fn described<'py>(
     py: Python<'py>,
     name: String,
+    piece: String,
     array_type: &ArrayType,
 ) -> PyResult<Described<'py>> {
-    Ok((name, array_type.dtype.name(), PyTuple::new(py, array_type.shape.iter())?))
+    Ok((name, piece, array_type.dtype.name(), PyTuple::new(py, array_type.shape.iter())?))
 }
 
 #[pymethods]
@@ -88,7 +89,7 @@ impl Recorder {
         recording.types.insert(name.clone(), array_type.clone());
         // Making objects may run Python code that traces.
         drop(recording);
-        described(py, name, &array_type)
+        described(py, name.clone(), name, &array_type)
     }
 
     /// An array that the function uses without being given it.
@@ -104,7 +105,7 @@ impl Recorder {
         // Errors and results are objects, whose making may run Python code that traces: without the lock.
         let added = self.recording().step(text, rule);
         match added {
-            Some(Ok((name, array_type))) => described(py, name, &array_type),
+            Some(Ok((name, piece, array_type))) => described(py, name, piece, &array_type),
             Some(Err(error)) => Err(program_error(py, &error)),
             None => {
                 Err(PyValueError::new_err(format!("a function has at most {MOST_STEPS} steps")))
@@ -119,12 +120,13 @@ impl Recorder {
 }
 
 impl Recording {
-    /// Adds a step, checked; returns its name and type. `None` when there are too many.
+    /// Adds a step, checked; returns its name, what messages call it, and its type. `None` when there are
+    /// too many.
     fn step(
         &mut self,
         text: &str,
         rule: Option<RuleSet>,
-    ) -> Option<Result<(String, ArrayType), ProgramError>> {
+    ) -> Option<Result<(String, String, ArrayType), ProgramError>> {
         let index = self.program.steps.len();
         if index == MOST_STEPS {
             return None;
@@ -138,11 +140,15 @@ impl Recording {
             let array_type = result_type(&step, &self.types)?;
             Ok((step, array_type))
         };
-        Some(checked().map(|(step, array_type)| {
-            self.types.insert(name.clone(), array_type.clone());
-            self.program.steps.push(step);
-            (name, array_type)
-        }))
+        Some(match checked() {
+            Ok((step, array_type)) => {
+                self.types.insert(name.clone(), array_type.clone());
+                self.program.steps.push(step);
+                let piece = self.program.pieces.insert(&name, text);
+                Ok((name, piece, array_type))
+            }
+            Err(error) => Err(self.program.pieces.in_words(error)),
+        })
     }
 }
 

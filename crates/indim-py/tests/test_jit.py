@@ -462,3 +462,29 @@ def test_lambdas_go_by_cloudpickle(x):
     f = indim.jit(lambda x: x * k)
     again = pickle.loads(cloudpickle.dumps(f))
     np.testing.assert_array_equal(again(x), x * 3)
+
+
+def test_messages_call_values_by_what_computes_them(x):
+    @indim.jit
+    def clash(x, v):
+        scaled = np.exp(x) * 2
+        return (scaled + 1) / v
+
+    with pytest.raises(indim.ShapeError) as info:
+        clash(x, np.ones(2))
+    lines = str(info.value).splitlines()
+    assert "cannot broadcast `v` onto `(exp(x) * 2) + 1`" in lines[0]
+    assert lines[1:3] == ["   | ((exp(x) * 2) + 1) / v", "   |                    ^"]
+    assert not any(f"_{index}" in line for line in lines for index in range(4))
+    # Also where the types and ranks are known, and the whole is compiled for other sizes.
+    clash(x, np.ones(3))
+    with pytest.raises(indim.ShapeError) as info:
+        clash(x, np.ones(2))
+    assert str(info.value).splitlines()[:3] == lines[:3]
+
+    @indim.jit
+    def choice(x):
+        return x if x * 2 > 1 else -x
+
+    with pytest.raises(TypeError, match=r"elements of `\(x \* 2\) > 1`"):
+        choice(x)

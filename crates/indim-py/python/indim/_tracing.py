@@ -43,11 +43,12 @@ class Recording:
 class Tracer:
     """Stands for an array while a function is traced."""
 
-    __slots__ = ("_recording", "_name", "_dtype", "_shape")
+    __slots__ = ("_recording", "_name", "_piece", "_dtype", "_shape")
 
     def __init__(self, recording, described):
         self._recording = recording
-        self._name, self._dtype, self._shape = described
+        #: The name in the text of steps; what messages say instead, which is what the function wrote.
+        self._name, self._piece, self._dtype, self._shape = described
 
     # What an array says of itself.
 
@@ -61,7 +62,7 @@ class Tracer:
 
     @property
     def shape(self):
-        self._recording.recorder(self._name).use_sizes()
+        self._recording.recorder(self._piece).use_sizes()
         return self._shape
 
     @property
@@ -74,14 +75,14 @@ class Tracer:
         return self.shape[0]
 
     def __repr__(self):
-        return f"Tracer({self._name} : {self._dtype}{list(self._shape)})"
+        return f"Tracer({self._piece} : {self._dtype}{list(self._shape)})"
 
     # What a tracing value cannot do.
 
     def _refuse(self, what, advice="use indim.where for choices, and name arguments that are no arrays in `static=`"):
-        self._recording.recorder(self._name)
+        self._recording.recorder(self._piece)
         raise TypeError(
-            f"{what} needs the elements of `{self._name}`, which are not known while {self._recording.function} is "
+            f"{what} needs the elements of `{self._piece}`, which are not known while {self._recording.function} is "
             f"traced; {advice}"
         )
 
@@ -120,7 +121,7 @@ class Tracer:
 
     def __setitem__(self, key, value):
         raise TypeError(
-            f"`{self._name}` cannot be assigned to while {self._recording.function} is traced: "
+            f"`{self._piece}` cannot be assigned to while {self._recording.function} is traced: "
             "write np.where(condition, value, x), which is a new array"
         )
 
@@ -135,7 +136,7 @@ class Tracer:
         kept = sum(isinstance(key, slice) for key in keys)
         rest = [slice(None)] * (self.ndim - kept)
         if self.ndim < kept:
-            raise IndexError(f"{kept} axes are indexed of `{self._name}`, which has {self.ndim}")
+            raise IndexError(f"{kept} axes are indexed of `{self._piece}`, which has {self.ndim}")
         if Ellipsis in keys:
             at = keys.index(Ellipsis)
             keys = [*keys[:at], *rest, *keys[at + 1 :]]
@@ -147,7 +148,7 @@ class Tracer:
         return self._call("reshape", f", {_integers(1 if key is None else next(sizes) for key in keys)}")
 
     def _refuse_index(self, key):
-        self._recording.recorder(self._name)
+        self._recording.recorder(self._piece)
         if isinstance(key, (Tracer, np.ndarray, list)):
             advice = "a mask becomes np.where(mask, x, other); what is gathered by index is gathered before the call"
         else:
@@ -157,7 +158,8 @@ class Tracer:
                 "which costs nothing, and pass the slice as an argument of its own"
             )
         raise TypeError(
-            f"`{self._name}` takes no index but new axes (x[:, None]) while {self._recording.function} is traced: {advice}"
+            f"`{self._piece}` takes no index but new axes (x[:, None]) while {self._recording.function} is "
+            f"traced: {advice}"
         )
 
     # Steps.
@@ -170,7 +172,7 @@ class Tracer:
         return self._record(f"{function}({', '.join(texts)}{attributes})", rule)
 
     def _record(self, text, rule="numpy"):
-        return Tracer(self._recording, self._recording.recorder(self._name).step(text, rule))
+        return Tracer(self._recording, self._recording.recorder(self._piece).step(text, rule))
 
     def _text(self, operand):
         """How an operand is written in the text of a step."""
@@ -179,7 +181,7 @@ class Tracer:
             return operand._name
         if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
             return _number_text(operand)
-        return self._recording.recorder(self._name).capture("captured", _arrays.as_array(operand, "operand"))[0]
+        return self._recording.recorder(self._piece).capture("captured", _arrays.as_array(operand, "operand"))[0]
 
     def _operator(self, symbol, x, y):
         if not _is_operand(x) or not _is_operand(y):
@@ -267,7 +269,7 @@ class Tracer:
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         target = _arrays.indim_name(dtype)
         if not np.can_cast(self.dtype, _arrays.numpy_dtype(target), casting=casting):
-            raise TypeError(f"cannot cast `{self._name}` from {self.dtype} to {target} with casting={casting!r}")
+            raise TypeError(f"cannot cast `{self._piece}` from {self.dtype} to {target} with casting={casting!r}")
         return self._call(target)
 
     def conj(self):
@@ -349,9 +351,9 @@ def _check_belongs(tracer, recording):
     """Refuses a value of another call than the one that is recorded."""
     if tracer._recording is recording:
         return
-    tracer._recording.recorder(tracer._name)
+    tracer._recording.recorder(tracer._piece)
     raise ValueError(
-        f"`{tracer._name}` belongs to another call, of {tracer._recording.function}, which is traced around "
+        f"`{tracer._piece}` belongs to another call, of {tracer._recording.function}, which is traced around "
         f"{recording.function}; pass it as an argument"
     )
 

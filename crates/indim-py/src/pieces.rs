@@ -1,0 +1,90 @@
+//! What the values of a recording stand for, in words: the pieces of expression that compute them.
+//!
+//! A recording names its values `_0`, `_1`, ...; nobody has written these names, so no message has them.
+
+use core::ops::Range;
+use std::collections::HashMap;
+
+use indim::terminal::shown_within;
+use indim::{ExprError, ExprErrorKind};
+
+use crate::program::ProgramError;
+
+/// A piece is cut to so many columns.
+const WIDTH: usize = 40;
+
+/// The piece of each value of a recording that has no name of its own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pieces(HashMap<String, String>);
+
+impl Pieces {
+    /// Keeps that `name` is the value of `text`, which is written over earlier names; returns the piece.
+    pub(crate) fn insert(&mut self, name: &str, text: &str) -> String {
+        let (piece, _) = self.written(text, &(0..0));
+        let piece = shown_within(&piece, WIDTH);
+        self.0.insert(name.to_owned(), piece.clone());
+        piece
+    }
+
+    /// The error of a step, with pieces in place of names.
+    pub(crate) fn in_words(&self, error: ProgramError) -> ProgramError {
+        match error {
+            ProgramError::Step { text, mut error } => {
+                let (text, span) = self.written(&text, &error.span);
+                error.span = span;
+                self.name_operands(&mut error);
+                ProgramError::Step { text, error }
+            }
+            other => other,
+        }
+    }
+
+    fn name_operands(&self, error: &mut ExprError) {
+        if let ExprErrorKind::Graph(graph) = &mut error.kind {
+            for (name, _) in &mut graph.operands {
+                *name = self.written(name, &(0..0)).0;
+            }
+        }
+    }
+
+    /// `text` with pieces in place of names, in parentheses where they are not alone, and where `span` is then.
+    fn written(&self, text: &str, span: &Range<usize>) -> (String, Range<usize>) {
+        let mut written = String::new();
+        let mut place = 0..0;
+        let mut at = 0;
+        while at < text.len() {
+            let token = first_token(&text[at..]);
+            let end = at + token.len();
+            let start_written = written.len();
+            match self.0.get(token) {
+                Some(piece) if is_alone(text, at..end) || !piece.contains(' ') => written += piece,
+                Some(piece) => written += &format!("({piece})"),
+                None => written += token,
+            }
+            let is_kept = written.len() - start_written == token.len();
+            if (at..end).contains(&span.start) {
+                place.start = start_written + if is_kept { span.start - at } else { 0 };
+            }
+            if at < span.end && span.end <= end {
+                place.end = if is_kept { start_written + span.end - at } else { written.len() };
+            }
+            at = end;
+        }
+        (written, place)
+    }
+}
+
+/// A name or a number, or one character of anything else.
+fn first_token(text: &str) -> &str {
+    let is_in_name = |c: char| c.is_alphanumeric() || c == '_';
+    let length = text.find(|c| !is_in_name(c)).unwrap_or(text.len());
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    &text[..length.max(first)]
+}
+
+/// Whether nothing stands beside a token but the parentheses and commas of a call.
+fn is_alone(text: &str, token: Range<usize>) -> bool {
+    let before = text[..token.start].trim_end().chars().next_back();
+    let after = text[token.end..].trim_start().chars().next();
+    matches!(before, None | Some('(' | ',')) && matches!(after, None | Some(')' | ','))
+}
