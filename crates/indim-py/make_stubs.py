@@ -22,6 +22,10 @@ def stub(name, function):
     """The declaration of one function."""
     parts, is_keyword_only = [], False
     for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is not parameter.KEYWORD_ONLY and parameter.annotation is not parameter.empty:
+            default = "" if parameter.default is parameter.empty else " = ..."
+            parts.append(f"{parameter.name}: {parameter.annotation}{default}")
+            continue
         if parameter.kind is not parameter.KEYWORD_ONLY:
             parts.append(f"{parameter.name}: Operand")
             continue

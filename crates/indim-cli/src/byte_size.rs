@@ -1,28 +1,39 @@
-//! Sizes in bytes as arguments: `4096`, `512MiB`, `1.5GiB`.
+//! Sizes in bytes as arguments: `4096`, `512MiB`, `1.5GiB`, `2GB`.
 
-const UNITS: [(&str, u32); 6] =
-    [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40), ("B", 0), ("", 0)];
+/// Powers of 1024 with an i, powers of 1000 without.
+const UNITS: [(&str, u64); 10] = [
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("B", 1),
+    ("", 1),
+];
 
 /// The number of bytes that `text` says.
 ///
 /// # Errors
 /// When it is no number with one of the units, or more than memory has addresses.
 pub(crate) fn parse_byte_size(text: &str) -> Result<usize, String> {
-    let explain = || format!("`{text}` is not a size such as 4096, 512MiB or 1.5GiB");
-    let (number, shift) = UNITS
+    let explain = || format!("`{text}` is not a size such as 4096, 512MiB, 1.5GiB or 2GB");
+    let (number, unit) = UNITS
         .iter()
-        .find_map(|&(unit, shift)| Some((text.strip_suffix(unit)?.trim_end(), shift)))
+        .find_map(|&(name, unit)| Some((text.strip_suffix(name)?.trim_end(), unit)))
         .ok_or_else(explain)?;
     let has_digits_only = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     if !has_digits_only {
         return Err(explain());
     }
     if let Ok(whole) = number.parse::<u64>() {
-        let bytes = u128::from(whole) << shift;
+        let bytes = u128::from(whole) * u128::from(unit);
         return usize::try_from(bytes)
             .map_err(|_| format!("`{text}` is more than memory can have"));
     }
-    let scaled = number.parse::<f64>().map_err(|_| explain())? * (1u64 << shift) as f64;
+    let scaled = number.parse::<f64>().map_err(|_| explain())? * unit as f64;
     match scaled < isize::MAX as f64 {
         // Less than a byte of difference is of no account.
         true => Ok(scaled as usize),
@@ -41,11 +52,14 @@ mod tests {
         assert_eq!(parse_byte_size("512MiB"), Ok(512 << 20));
         assert_eq!(parse_byte_size("1.5 GiB"), Ok(3 << 29));
         assert_eq!(parse_byte_size("2TiB"), Ok(2 << 40));
+        assert_eq!(parse_byte_size("2GB"), Ok(2_000_000_000));
+        assert_eq!(parse_byte_size("0.5 KB"), Ok(500));
+        assert_eq!(parse_byte_size("3TB"), Ok(3_000_000_000_000));
     }
 
     #[test]
     fn what_is_no_size_is_refused() {
-        for text in ["", "GiB", "-1", "1e3", "nan", "inf", "1GB", "1.5.2KiB", ".", "2 G", "0x10"] {
+        for text in ["", "GiB", "-1", "1e3", "nan", "inf", "1Gb", "1.5.2KiB", ".", "2 G", "0x10"] {
             assert!(parse_byte_size(text).is_err(), "{text}");
         }
         for text in ["99999999999999999999", "18014398509481984KiB", "99999999999.5TiB"] {

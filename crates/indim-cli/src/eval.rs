@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indim::explain::broadcasts;
-use indim::print::array_text;
 use indim::{
     ArrayType, ArrayView, ArrayViewMut, Buffer, CompileOptions, Executable, Level, RunError,
     RunOptions, compile,
@@ -15,10 +14,11 @@ use crate::byte_size::parse_byte_size;
 use crate::destination::{Destination, Format};
 use crate::expression::{build_graph, parse_expression};
 use crate::failure::Failure;
-use crate::output::{print, warn_of_outer_products};
+use crate::output::warn_of_outer_products;
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::rule::Rule;
+use crate::show::Show;
 use crate::source::{Source, in_binding, split_binding};
 
 /// More threads than any machine has processors only cost time and memory to start.
@@ -49,13 +49,15 @@ pub(crate) struct Eval {
     /// How many threads compute; all processors when absent.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
-    /// Refuse a run that would hold more memory: bytes, or a number with KiB, MiB, GiB or TiB. Large .npy
-    /// files, which are read where they are, and a result that is written to one do not count.
+    /// Refuse a run that would hold more memory: bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB,
+    /// TB. Large .npy files, which are read where they are, and a result that is written to one do not count.
     #[arg(long, value_name = "SIZE", value_parser = parse_byte_size)]
     memory_limit: Option<usize>,
     /// Warn of outer products, where the result is far larger than every operand.
     #[arg(long)]
     warn_outer_product: bool,
+    #[command(flatten)]
+    show: Show,
 }
 
 impl Eval {
@@ -67,13 +69,14 @@ impl Eval {
         let types: Vec<(&str, ArrayType)> =
             sources.iter().map(|(name, source)| (*name, source.array_type())).collect();
         let executable = self.compile(&types)?;
+        self.show.check(&executable.outputs()[0])?;
         let destination = output.map(|path| Destination::open(path, format)).transpose()?;
         let threads = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0).into());
         let pool = threads.build().map_err(|error| format!("error[threads]: {error}"))?;
         let computation =
             Computation { executable, sources, memory_limit: self.memory_limit, pool };
         match destination {
-            None => print(format!("{}\n", array_text(&computation.result()?)).as_bytes())?,
+            None => self.show.print(&computation.result()?)?,
             Some(destination) => computation.deliver(destination)?,
         }
         Ok(())

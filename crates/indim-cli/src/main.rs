@@ -12,19 +12,22 @@ mod eval;
 mod explain;
 mod expression;
 mod failure;
+mod ops;
 mod oracle;
 mod output;
 mod progress;
 mod report;
 mod rule;
 mod shapes;
+mod shell;
+mod show;
 #[allow(unsafe_code)]
 mod signals;
 mod source;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Element-wise computation on n-dimensional arrays in which every broadcast is explicit, checked
 /// and free.
@@ -40,7 +43,11 @@ enum Command {
     Eval(eval::Eval),
     Explain(explain::Explain),
     Convert(convert::Convert),
+    Ops(ops::Ops),
     Oracle(oracle::Oracle),
+    Completions(shell::Completions),
+    #[command(name = "man")]
+    Manual(shell::Manual),
 }
 
 fn main() -> ExitCode {
@@ -52,7 +59,10 @@ fn main() -> ExitCode {
         Command::Eval(eval) => eval.run(),
         Command::Explain(explain) => explain.run(),
         Command::Convert(convert) => convert.run(),
+        Command::Ops(ops) => ops.run(),
         Command::Oracle(oracle) => oracle.run().map_err(Into::into),
+        Command::Completions(completions) => completions.run(Arguments::command()),
+        Command::Manual(manual) => manual.run(Arguments::command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

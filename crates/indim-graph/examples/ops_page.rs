@@ -5,5 +5,5 @@ mod page;
 
 #[allow(clippy::print_stdout, reason = "the page is what this program is for")]
 fn main() {
-    print!("{}", page::page(include_str!("../tests/accuracy/measured.txt")));
+    print!("{}", page::page());
 }

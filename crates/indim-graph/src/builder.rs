@@ -13,12 +13,13 @@ use std::rc::Rc;
 
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError, TargetRule, check_broadcast_in_dim};
 
+use crate::composition::Composition;
 use crate::dtype::{ArrayType, DType};
 use crate::element::{Array, Element};
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::op::Op;
-use crate::operand::Operand;
+use crate::operand::{Given, Operand};
 use crate::text::describe::describe;
 use crate::verify::check_bitcast;
 
@@ -186,19 +187,54 @@ impl GraphBuilder {
             Ok(dtype) => dtype,
             Err(kind) => return Err(self.error(op.name(), ids, kind)),
         };
-        let shapes: Vec<Shape> = types.into_iter().map(|t| t.shape).collect();
-        let broadcast = match op.rule_set(rule).elaborate(&shapes) {
-            Ok(broadcast) => broadcast,
-            Err(error) => return Err(self.shape_error(op.name(), ids, error)),
+        let (rule, result) = (op.rule_set(rule), op.result_dtype(dtype));
+        let (expanded, result) = self.expand(op.name(), ids, types, &rule, result)?;
+        Ok(self.add_node(NodeKind::Elementwise(op), &expanded, result))
+    }
+
+    /// The operands of a composition, checked and with the shape of its result.
+    #[track_caller]
+    pub(crate) fn operands_of<const COUNT: usize>(
+        &self,
+        composition: Composition,
+        operands: [Given; COUNT],
+        rule: &RuleSet,
+    ) -> Result<[Value; COUNT], GraphError> {
+        let name = composition.name();
+        let ids = self.ids_of(name, &operands, 0)?;
+        let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
+        let dtype = match composition.check_signature(&types) {
+            Ok(dtype) => dtype,
+            Err(kind) => return Err(self.error(name, &ids, kind)),
         };
-        let result = ArrayType::new(op.result_dtype(dtype), broadcast.result().clone());
-        self.check_size(op.name(), &result, ids)?;
-        let expanded: Vec<ValueId> = ids
+        let result = composition.result_dtype(dtype);
+        let (expanded, _) = self.expand(name, &ids, types, rule, result)?;
+        Ok(core::array::from_fn(|position| self.value(expanded[position])))
+    }
+
+    /// The operands with the shape that `rule` gives the result, and the result's type.
+    #[track_caller]
+    fn expand(
+        &self,
+        operation: &'static str,
+        ids: &[ValueId],
+        types: Vec<ArrayType>,
+        rule: &RuleSet,
+        dtype: DType,
+    ) -> Result<(Vec<ValueId>, ArrayType), GraphError> {
+        let shapes: Vec<Shape> = types.into_iter().map(|t| t.shape).collect();
+        let broadcast = match rule.elaborate(&shapes) {
+            Ok(broadcast) => broadcast,
+            Err(error) => return Err(self.shape_error(operation, ids, error)),
+        };
+        let result = ArrayType::new(dtype, broadcast.result().clone());
+        self.check_size(operation, &result, ids)?;
+        let expanded = ids
             .iter()
             .zip(broadcast.maps())
             .map(|(&id, map)| self.place(id, map, &result.shape))
             .collect();
-        Ok(self.add_node(NodeKind::Elementwise(op), &expanded, result))
+        Ok((expanded, result))
     }
 
     /// `operand` with its axes landing where `map` says; nothing is added where nothing changes.

@@ -9,9 +9,10 @@
 #[cfg(all(target_arch = "x86", not(target_feature = "sse2")))]
 compile_error!("indim needs SSE2 on 32-bit x86: build for i686, or with `-C target-feature=+sse2`");
 
-mod activation;
 mod builder;
+pub mod catalogue;
 mod complex;
+mod composition;
 mod dtype;
 mod element;
 mod error;
@@ -26,7 +27,6 @@ mod op;
 mod operand;
 mod operators;
 mod passes;
-mod reduce_precision;
 mod signature;
 pub mod terminal;
 mod text;
@@ -34,6 +34,7 @@ mod verify;
 
 pub use builder::{GraphBuilder, Value};
 pub use complex::{Complex, c64, c128};
+pub use composition::{Composition, Parameter};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
 pub use element::{Array, ArrayData, Element, FromWide, Widened, WrongElementCount};
 #[doc(hidden)]

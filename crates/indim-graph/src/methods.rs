@@ -34,8 +34,8 @@ impl GraphBuilder {
 /// The operations under one rule set; see [`GraphBuilder::under`].
 #[derive(Debug, Clone)]
 pub struct Under {
-    builder: GraphBuilder,
-    rule: RuleSet,
+    pub(crate) builder: GraphBuilder,
+    pub(crate) rule: RuleSet,
 }
 
 macro_rules! define_methods {

@@ -44,7 +44,7 @@ macro_rules! for_each_op {
                 /// The integer part, towards zero; the sign of a zero result is kept.
                 trunc = Trunc [float] -> same, [], [];
                 /// The nearest integer, ties to even; the sign of a zero result is kept.
-                round_even = RoundEven [float] -> same, [], ["round_nearest_even", "round", "rint"];
+                round_even = RoundEven [float] -> same, [], ["round_nearest_even", "rint"];
                 /// The nearest integer, ties away from zero; the sign of a zero result is kept.
                 round_away = RoundAway [float] -> same, [], ["round_nearest_afz"];
                 /// Whether `x` is neither infinite nor a NaN.
@@ -342,6 +342,10 @@ macro_rules! dtypes_of {
     (f32_f64) => {
         &[DType::F32, DType::F64]
     };
+    // Of compositions alone.
+    (f64_c128) => {
+        &[DType::F64, DType::C128]
+    };
     (complex) => {
         &[DType::C64, DType::C128]
     };
@@ -353,6 +357,8 @@ macro_rules! dtypes_of {
         &[DType::F16, DType::Bf16, DType::F32, DType::F64]
     };
 }
+
+pub(crate) use dtypes_of;
 
 macro_rules! result_type {
     (same) => {
@@ -668,7 +674,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// A text that names no operation.
+/// A text that names no operation, or no composition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownOp;
 
@@ -696,7 +702,7 @@ impl FromStr for Op {
     }
 }
 
-fn same_name(name: &str, text: &str) -> bool {
+pub(crate) fn same_name(name: &str, text: &str) -> bool {
     let letters = |text: &str| -> Vec<u8> {
         text.bytes().filter(|b| !matches!(b, b'_' | b'-')).map(|b| b.to_ascii_lowercase()).collect()
     };

@@ -88,14 +88,25 @@ impl GraphBuilder {
     #[track_caller]
     pub(crate) fn operation(&self, op: Op, operands: &[Given], rule: &RuleSet) -> BuildResult {
         // The first operand of `select` is of another type than those that are to be equal.
-        let equal_from = usize::from(op.first_is_bool());
+        let ids = self.ids_of(op.name(), operands, usize::from(op.first_is_bool()))?;
+        self.elementwise_ids(op, &ids, rule)
+    }
+
+    /// The values of operands, which from `equal_from` on are to be of one type.
+    #[track_caller]
+    pub(crate) fn ids_of(
+        &self,
+        operation: &'static str,
+        operands: &[Given],
+        equal_from: usize,
+    ) -> Result<Vec<ValueId>, GraphError> {
         let dtype = operands.iter().skip(equal_from).find_map(Given::dtype_of_value);
         let mut ids = Vec::with_capacity(operands.len());
         for (position, operand) in operands.iter().enumerate() {
             let beside = dtype.filter(|_| position >= equal_from);
-            ids.push(self.id_beside(op.name(), operand, beside)?);
+            ids.push(self.id_beside(operation, operand, beside)?);
         }
-        self.elementwise_ids(op, &ids, rule)
+        Ok(ids)
     }
 
     /// The value of an operand that stands alone.

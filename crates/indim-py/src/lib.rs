@@ -47,8 +47,8 @@ mod _indim {
     use crate::recorder::Recorder;
     #[pymodule_export]
     use crate::rules::{
-        _explain_expression, _explain_shapes, _names_of, _operations, _verdict, broadcast_shapes,
-        convert,
+        _compositions, _explain_expression, _explain_shapes, _names_of, _operations, _verdict,
+        broadcast_shapes, convert,
     };
 
     use pyo3::prelude::*;

@@ -2,8 +2,8 @@
 
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
-    Broadcast, CompileOptions, Literal, Op, RuleSet, RuleSetName, Shape, ShapeError, TargetRule,
-    express, oracle,
+    Broadcast, CompileOptions, Composition, Literal, Op, RuleSet, RuleSetName, Shape, ShapeError,
+    TargetRule, express, oracle,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -201,4 +201,24 @@ pub(crate) fn _names_of(py: Python<'_>, ex: &str) -> PyResult<(Vec<String>, Vec<
 pub(crate) fn _operations() -> Vec<(&'static str, usize, &'static str, Vec<&'static str>)> {
     let row = |op: &Op| (op.name(), op.arity().count(), op.doc(), op.aliases().to_vec());
     Op::ALL.iter().map(row).collect()
+}
+
+/// A number that a composition takes: its name, what it must be, its default.
+type Number = (&'static str, &'static str, Option<&'static str>);
+
+/// A composition: its name, the number of its operands, the numbers behind them, its documentation, its aliases.
+type CompositionRow = (&'static str, usize, Vec<Number>, &'static str, Vec<&'static str>);
+
+/// Every composition of the table.
+#[pyfunction]
+pub(crate) fn _compositions() -> Vec<CompositionRow> {
+    let row = |composition: &Composition| {
+        let numbers = composition.parameters().iter();
+        let numbers =
+            numbers.map(|number| (number.name(), number.expected(), number.default())).collect();
+        let count = composition.arity().count();
+        let aliases = composition.aliases().to_vec();
+        (composition.name(), count, numbers, composition.doc(), aliases)
+    };
+    Composition::ALL.iter().map(row).collect()
 }

@@ -176,14 +176,15 @@ MODULES = [indim, indim.numpy, indim.xla, indim.pdpd, indim.stablehlo, indim.non
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_every_function_of_every_rule_can_be_called(module):
     """A function gives a result, or says that it does not take the type; no name is a dead end."""
-    from indim._indim import _operations
+    from indim._indim import _compositions, _operations
 
     functions = [getattr(module, name) for name in module.__all__ if name not in NAMESPACES]
     assert all(callable(function) for function in functions if not isinstance(function, int))
     assert not any(hasattr(builtins, name) for name in module.__all__)
     samples = [np.array([True, False]), np.array([1, 2], np.int32), np.array([0.25, 0.5])]
     not_called = []
-    for name, count, _, aliases in _operations():
+    compositions = [(name, count, "", aliases) for name, count, _, _, aliases in _compositions()]
+    for name, count, _, aliases in _operations() + compositions:
         if count == 3 and module is indim.onnx_legacy:
             continue
         for known in [name, *aliases]:
@@ -194,7 +195,9 @@ def test_every_function_of_every_rule_can_be_called(module):
                 if known in ("select", "where"):
                     operands[0] = samples[0]
                 try:
-                    results.append(getattr(module, known)(*operands))
+                    # What has no default is a number of bits.
+                    numbers = (5, 2) if known == "reduce_precision" else ()
+                    results.append(getattr(module, known)(*operands, *numbers))
                 except indim.ElementTypeError:
                     pass
                 except indim.ExprError as error:

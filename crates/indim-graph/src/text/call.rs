@@ -20,13 +20,20 @@ pub(super) struct CallFrame {
     attributes: Vec<GivenAttribute>,
     /// How many arguments without a keyword have come.
     position: usize,
+    /// What the operand gives for which the call is stacked, with its place, if it is a number of a composition.
+    awaited: Option<(Attribute, Span)>,
 }
 
 impl CallFrame {
     /// Takes the operand for which the call was stacked.
     pub(super) fn add_operand(&mut self, operand: NodeIndex) {
-        self.operands.push(operand);
-        self.position += 1;
+        if let Some((attribute, span)) = self.awaited.take() {
+            let value = AttributeValue::Number(operand);
+            self.attributes.push(GivenAttribute { attribute, value, span });
+        } else {
+            self.operands.push(operand);
+            self.position += 1;
+        }
     }
 }
 
@@ -44,7 +51,8 @@ impl Parser<'_> {
         };
         let (operands, attributes) = (Vec::new(), Vec::new());
         self.check_depth(name)?;
-        self.argument(CallFrame { function, name, open, operands, attributes, position: 0 })
+        let (position, awaited) = (0, None);
+        self.argument(CallFrame { function, name, open, operands, attributes, position, awaited })
     }
 
     /// Reads attributes up to the next operand, for which the call is stacked, or to the call's end.
@@ -60,11 +68,24 @@ impl Parser<'_> {
                 self.push(Frame::Call(call), open)?;
                 return Ok(None);
             };
+            let is_given = call.attributes.iter().any(|given| given.attribute == attribute);
+            let twice = |span| {
+                let kind = ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() };
+                Err(ExprError::new(kind, span))
+            };
+            if let Attribute::Argument(_) = attribute {
+                if is_given {
+                    return twice(span);
+                }
+                let open = call.open;
+                call.awaited = Some((attribute, span));
+                self.push(Frame::Call(call), open)?;
+                return Ok(None);
+            }
             let (value, value_span) = self.attribute_value(attribute)?;
             let span = Span::new(span.start, value_span.end);
-            if call.attributes.iter().any(|given| given.attribute == attribute) {
-                let kind = ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() };
-                return Err(ExprError::new(kind, span));
+            if is_given {
+                return twice(span);
             }
             call.attributes.push(GivenAttribute { attribute, value, span });
             match self.peek()? {
@@ -86,12 +107,11 @@ impl Parser<'_> {
         if let Some(attribute) = self.keyword(call, token, span)? {
             return Ok(Some(attribute));
         }
-        let Some(Parameter::Attribute(attribute)) = call.function.parameters().get(call.position)
-        else {
+        let Some(Parameter::Attribute(attribute)) = call.function.parameter(call.position) else {
             return Ok(None);
         };
         call.position += 1;
-        Ok(Some(*attribute))
+        Ok(Some(attribute))
     }
 
     /// The attribute that `name =` gives, if that is what follows.
@@ -108,7 +128,7 @@ impl Parser<'_> {
         }
         self.lexer = ahead;
         let keyword = self.slice(span);
-        match Attribute::from_keyword(keyword).filter(|attribute| call.function.takes(*attribute)) {
+        match call.function.attribute(keyword) {
             Some(attribute) => Ok(Some(attribute)),
             None => {
                 let function = self.slice(call.name).to_owned();

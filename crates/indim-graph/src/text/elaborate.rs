@@ -191,6 +191,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::Structural(structural) => {
                 return self.structural(structural, nodes, attributes, mark);
             }
+            Function::Composition(composition) => {
+                return self.composition(composition, nodes, attributes, mark);
+            }
         };
         let rule = self.rule_of(attributes)?;
         if manner == Manner::NumpyOnly && rule != RuleSet::Numpy {
@@ -210,17 +213,18 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// The rule of one operation: its own attributes, within the rule asked for.
-    pub(super) fn rule_of(&self, attributes: &[GivenAttribute]) -> Elaborated<RuleSet> {
-        let given = attributes.iter().find_map(|given| match (&given.attribute, &given.value) {
+    pub(super) fn rule_of<'a>(&self, attributes: &'a [GivenAttribute]) -> Elaborated<RuleSet> {
+        let of_rules = |given: &'a GivenAttribute| match (&given.attribute, &given.value) {
             (Attribute::Dims | Attribute::Axis, AttributeValue::Integers(values)) => {
                 Some((given, values))
             }
             _ => None,
-        });
-        let Some((given, values)) = given else {
+        };
+        let mut stated = attributes.iter().filter_map(of_rules);
+        let Some((given, values)) = stated.next() else {
             return Ok(self.rule.cloned().unwrap_or(RuleSet::Numpy));
         };
-        if let [_, second, ..] = attributes {
+        if let Some((second, _)) = stated.next() {
             return Err(ExprError::new(ExprErrorKind::ConflictingAttributes, second.span));
         }
         let axis = values.first().copied();
@@ -292,6 +296,11 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     pub(super) fn array_shape(&self, value: &Value, span: Span) -> Elaborated<Shape> {
         let array_type = value.array_type().map_err(|error| self.graph_error(error, &[], span))?;
         Ok(array_type.shape)
+    }
+
+    /// All of the text of a node.
+    pub(super) fn extent(&self, node: NodeIndex) -> Span {
+        self.expression.nodes[node].extent
     }
 
     pub(super) fn text(&self, span: Span) -> &'e str {

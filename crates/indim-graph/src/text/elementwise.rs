@@ -28,6 +28,15 @@ pub(super) struct Operation<'o> {
     pub(super) mark: Span,
 }
 
+/// The operands of an operation or a composition, and the rule that places them.
+pub(super) struct Operands<'o> {
+    pub(super) nodes: &'o [NodeIndex],
+    pub(super) rule: &'o RuleSet,
+    /// Whether the rule is said by an attribute.
+    pub(super) states_rule: bool,
+    pub(super) mark: Span,
+}
+
 impl<'b> Elaborator<'_, 'b> {
     /// The value of the operation.
     pub(super) fn elementwise(&self, operation: &Operation<'_>) -> Elaborated<Value> {
@@ -90,42 +99,57 @@ impl<'b> Elaborator<'_, 'b> {
     }
 
     fn compute(&self, operation: &Operation<'_>, op: Op, dtype: DType) -> Elaborated<Value> {
-        let is_numpy = operation.rule == RuleSet::Numpy;
         if operation.manner == Manner::Logical && dtype != DType::Bool {
             return Err(self.not_allowed(operation, dtype));
         }
-        let mut values = Vec::with_capacity(operation.nodes.len());
-        for (index, &node) in operation.nodes.iter().enumerate() {
-            values.push(self.operand_as(node, op.operand_dtype(index, dtype), is_numpy)?);
+        let &Operation { nodes, ref rule, states_rule, mark, .. } = operation;
+        let operands = Operands { nodes, rule, states_rule, mark };
+        let (values, rule) =
+            self.converted(&operands, |position| op.operand_dtype(position, dtype))?;
+        self.apply_under(&rule, op, &values, operation)
+    }
+
+    /// The operands in their types, and the rule that is left for them: literals are expanded where the
+    /// rule takes no scalars.
+    pub(super) fn converted(
+        &self,
+        operands: &Operands<'_>,
+        dtype: impl Fn(usize) -> DType,
+    ) -> Elaborated<(Vec<Value>, RuleSet)> {
+        let &Operands { nodes, rule, states_rule, .. } = operands;
+        let is_numpy = *rule == RuleSet::Numpy;
+        let mut values = Vec::with_capacity(nodes.len());
+        for (position, &node) in nodes.iter().enumerate() {
+            values.push(self.operand_as(node, dtype(position), is_numpy)?);
         }
-        let arrays = operation.nodes.iter().filter(|node| self.is_array(**node)).count();
-        if arrays <= 1 && !is_numpy && !operation.states_rule {
+        let arrays = nodes.iter().filter(|node| self.is_array(**node)).count();
+        if arrays <= 1 && !is_numpy && !states_rule {
             // Attributes asked for the whole expression are not meant for numbers.
-            self.expand_literals(operation, 0..values.len(), &mut values)?;
-            return self.apply_to_equal_shapes(op, &values, operation);
+            self.expand_literals(operands, 0..values.len(), &mut values)?;
+            return Ok((values, RuleSet::None));
         }
         // The rules that take no scalars; pdpd takes them but for the operand that stands firm.
-        let expanded = match operation.rule {
+        let expanded = match rule {
             RuleSet::Numpy | RuleSet::Xla { .. } => 0..0,
             RuleSet::Pdpd { .. } if values.len() == 3 => 1..2,
             RuleSet::Pdpd { .. } => 0..1,
             _ => 0..values.len(),
         };
-        self.expand_literals(operation, expanded, &mut values)?;
-        self.apply(op, &values, operation)
+        self.expand_literals(operands, expanded, &mut values)?;
+        Ok((values, rule.clone()))
     }
 
     /// The literals at `positions` take the shape of the array of highest rank.
     fn expand_literals(
         &self,
-        operation: &Operation<'_>,
+        operands: &Operands<'_>,
         positions: Range<usize>,
         values: &mut [Value],
     ) -> Elaborated<()> {
         let mut target: Option<Shape> = None;
-        for (value, &node) in values.iter().zip(operation.nodes) {
+        for (value, &node) in values.iter().zip(operands.nodes) {
             if self.is_array(node) {
-                let shape = self.array_shape(value, operation.mark)?;
+                let shape = self.array_shape(value, operands.mark)?;
                 if target.as_ref().is_none_or(|target| shape.rank() > target.rank()) {
                     target = Some(shape);
                 }
@@ -133,12 +157,12 @@ impl<'b> Elaborator<'_, 'b> {
         }
         let Some(target) = target else { return Ok(()) };
         for position in positions {
-            let node = operation.nodes[position];
+            let node = operands.nodes[position];
             if !self.is_array(node) {
                 values[position] =
                     self.builder
                         .broadcast_in_dim(&values[position], &[], &target)
-                        .map_err(|error| self.graph_error(error, &[node], operation.mark))?;
+                        .map_err(|error| self.graph_error(error, &[node], operands.mark))?;
             }
         }
         Ok(())

@@ -136,6 +136,15 @@ pub enum ExprErrorKind {
         /// The attribute.
         argument: &'static str,
     },
+    /// A number of a composition is no number, or one of another kind.
+    BadArgument {
+        /// The function.
+        function: &'static str,
+        /// The keyword.
+        argument: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
     /// Nothing is bound to the name.
     UnknownName {
         /// The name.
@@ -247,6 +256,7 @@ impl ExprError {
             K::DuplicateKeyword { .. } => "duplicate-keyword",
             K::WrongOperandCount { .. } => "wrong-operand-count",
             K::MissingArgument { .. } => "missing-argument",
+            K::BadArgument { .. } => "bad-argument",
             K::UnknownName { .. } => "unknown-name",
             K::ForeignAttribute { .. } => "foreign-attribute",
             K::ConflictingAttributes => "conflicting-attributes",
@@ -300,6 +310,10 @@ impl ExprError {
             | K::UnknownName { suggestion: Some(name), .. } => {
                 format!("did you mean `{}`?", shorten(name))
             }
+            K::BadArgument { expected, .. } => format!(
+                "write {expected}, or a name that stands for one: arrays cannot stand here, but the formula, \
+                 written out, takes them"
+            ),
             K::ForeignAttribute { needs, .. } => format!(
                 "`--rule {needs}` has it; without `--rule` each operation follows its own attributes"
             ),
@@ -387,6 +401,9 @@ impl fmt::Display for ExprErrorKind {
             }
             K::MissingArgument { function, argument } => {
                 write!(f, "`{function}` needs `{argument}=`")
+            }
+            K::BadArgument { function, argument, expected } => {
+                write!(f, "`{argument}` of `{function}` must be {expected}")
             }
             K::UnknownName { name, .. } => {
                 write!(f, "nothing is bound to `{}`", shorten(name))

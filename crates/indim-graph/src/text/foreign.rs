@@ -70,8 +70,6 @@ const INSTEAD: &[(&str, &str)] = &[
     ("zeros", "the number 0: a number goes with any shape"),
     ("ones", "the number 1: a number goes with any shape"),
     ("full", "the number alone: a number goes with any shape"),
-    ("isclose", "abs(x - y) <= 1e-8 + 1e-5 * abs(y)"),
-    ("relu", "max(x, 0)"),
     ("to", "f32(x)"),
     ("float", "f32(x) or f64(x)"),
     ("int", "i32(x) or i64(x)"),

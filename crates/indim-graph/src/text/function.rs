@@ -1,18 +1,20 @@
 //! Which function a name calls, and what it takes; which operation an operator stands for.
 //!
-//! Every operation of the table is a function under its name and its aliases. Some names mean
+//! Every operation and every composition of the tables is a function under its name and its aliases. Some names mean
 //! slightly more than the operation: that is their [`Manner`]. Called by the parser and by
 //! elaboration.
 
 use core::str::FromStr;
 
 use super::syntax::BinaryOperator;
+use crate::composition::Composition;
 use crate::dtype::DType;
 use crate::op::{Arity, Op};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
     Elementwise { op: Op, manner: Manner },
+    Composition(Composition),
     Structural(Structural),
 }
 
@@ -64,9 +66,12 @@ pub(super) enum Attribute {
     Sizes,
     Permutation,
     ElementType,
+    /// A number of a composition, by its keyword.
+    Argument(&'static str),
 }
 
 impl Attribute {
+    /// Those that functions share.
     const ALL: &[Attribute] = &[
         Attribute::Dims,
         Attribute::Axis,
@@ -85,15 +90,15 @@ impl Attribute {
             Attribute::Sizes => &["sizes", "broadcast_sizes"],
             Attribute::Permutation => &["permutation", "axes"],
             Attribute::ElementType => &["dtype"],
+            Attribute::Argument(_) => &[],
         }
     }
 
     pub(super) const fn keyword(self) -> &'static str {
-        self.keywords()[0]
-    }
-
-    pub(super) fn from_keyword(keyword: &str) -> Option<Attribute> {
-        Self::ALL.iter().copied().find(|attribute| attribute.keywords().contains(&keyword))
+        match self {
+            Attribute::Argument(name) => name,
+            _ => self.keywords()[0],
+        }
     }
 }
 
@@ -103,8 +108,6 @@ pub(super) enum Parameter {
     Operand,
     Attribute(Attribute),
 }
-
-const OPERANDS: [Parameter; 3] = [Parameter::Operand; 3];
 
 const STRUCTURAL: &[(&str, Structural)] = &[
     ("convert", Structural::Convert),
@@ -139,7 +142,6 @@ const MANNERS: &[(&str, Op, Manner)] = &[
 /// Names of NumPy for operations that the table may call otherwise.
 const NUMPY_SPELLINGS: &[(&str, &str)] = &[
     ("power", "pow"),
-    ("around", "round_even"),
     ("arcsin", "asin"),
     ("arccos", "acos"),
     ("arctan", "atan"),
@@ -150,6 +152,21 @@ const NUMPY_SPELLINGS: &[(&str, &str)] = &[
     ("conjugate", "conj"),
     ("bitwise_count", "popcnt"),
 ];
+
+/// Every name beside `name` that calls the operation or composition of that name, among them those that
+/// mean slightly more.
+pub(crate) fn other_names(name: &'static str, aliases: &[&'static str]) -> Vec<&'static str> {
+    let manners = MANNERS.iter().filter(|(_, op, _)| op.name() == name).map(|(known, ..)| *known);
+    let spellings = NUMPY_SPELLINGS.iter().filter(|(_, meant)| *meant == name);
+    let all = aliases.iter().copied().chain(manners).chain(spellings.map(|(known, _)| *known));
+    let mut names = Vec::new();
+    for known in all {
+        if !names.contains(&known) {
+            names.push(known);
+        }
+    }
+    names
+}
 
 impl Function {
     pub(super) fn from_name(name: &str) -> Option<Function> {
@@ -163,8 +180,9 @@ impl Function {
             return Some(Function::Structural(Structural::Cast(dtype)));
         }
         let spelling = NUMPY_SPELLINGS.iter().find(|(known, _)| *known == name);
-        let op = Op::from_str(name).ok().or_else(|| Op::from_str(spelling?.1).ok())?;
-        Some(Function::Elementwise { op, manner: Manner::Table })
+        let op = Op::from_str(name).ok().or_else(|| Op::from_str(spelling?.1).ok());
+        let elementwise = op.map(|op| Function::Elementwise { op, manner: Manner::Table });
+        elementwise.or_else(|| Composition::from_str(name).ok().map(Function::Composition))
     }
 
     /// The names that a misspelt one may have meant.
@@ -172,20 +190,100 @@ impl Function {
         let operations = Op::ALL
             .iter()
             .flat_map(|op| core::iter::once(op.name()).chain(op.aliases().iter().copied()));
+        let compositions = Composition::ALL.iter().flat_map(|composition| {
+            core::iter::once(composition.name()).chain(composition.aliases().iter().copied())
+        });
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
         let manners = MANNERS.iter().map(|(name, ..)| *name);
         let types = DType::ALL.iter().map(|dtype| dtype.name());
-        operations.chain(structural).chain(manners).chain(types)
+        operations.chain(compositions).chain(structural).chain(manners).chain(types)
+    }
+
+    /// What stands at a position of a call.
+    pub(super) fn parameter(self, position: usize) -> Option<Parameter> {
+        match self {
+            Function::Elementwise { op, .. } => {
+                (position < op.arity().count()).then_some(Parameter::Operand)
+            }
+            Function::Composition(composition) => {
+                let Some(position) = position.checked_sub(composition.arity().count()) else {
+                    return Some(Parameter::Operand);
+                };
+                let parameter = composition.parameters().get(position)?;
+                Some(Parameter::Attribute(Attribute::Argument(parameter.name())))
+            }
+            Function::Structural(structural) => structural.parameters().get(position).copied(),
+        }
     }
 
     /// What stands at the positions of a call, in order.
-    pub(super) fn parameters(self) -> &'static [Parameter] {
-        use Parameter::{Attribute as A, Operand};
-        let structural = match self {
-            Function::Elementwise { op, .. } => return &OPERANDS[..op.arity().count()],
-            Function::Structural(structural) => structural,
+    fn parameters(self) -> impl Iterator<Item = Parameter> {
+        (0..).map_while(move |position| self.parameter(position))
+    }
+
+    /// The attribute that a keyword gives.
+    pub(super) fn attribute(self, keyword: &str) -> Option<Attribute> {
+        let known = |attribute: &Attribute| match attribute {
+            Attribute::Argument(name) => *name == keyword,
+            shared => shared.keywords().contains(&keyword),
         };
-        match structural {
+        self.attributes().find(known)
+    }
+
+    /// The attributes that may be given, by keyword at least.
+    fn attributes(self) -> impl Iterator<Item = Attribute> {
+        let arguments = self.parameters().filter_map(|parameter| match parameter {
+            Parameter::Attribute(argument @ Attribute::Argument(_)) => Some(argument),
+            _ => None,
+        });
+        let shared = Attribute::ALL.iter().copied();
+        arguments.chain(shared.filter(move |attribute| self.takes(*attribute)))
+    }
+
+    /// Whether the attribute, which functions share, may be given.
+    fn takes(self, attribute: Attribute) -> bool {
+        let arity = match self {
+            Function::Elementwise { op, .. } => op.arity(),
+            Function::Composition(composition) => composition.arity(),
+            Function::Structural(_) => Arity::Unary,
+        };
+        let is_rule_attribute = matches!(attribute, Attribute::Dims | Attribute::Axis);
+        self.parameters().any(|parameter| parameter == Parameter::Attribute(attribute))
+            || (arity != Arity::Unary && is_rule_attribute)
+    }
+
+    /// The attributes without which a call makes no sense.
+    pub(super) fn required(self) -> impl Iterator<Item = Attribute> {
+        self.parameters().filter_map(move |parameter| match parameter {
+            Parameter::Attribute(Attribute::Permutation | Attribute::Axis) | Parameter::Operand => {
+                None
+            }
+            Parameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,
+            Parameter::Attribute(attribute) => Some(attribute),
+        })
+    }
+
+    fn has_default(self, argument: &str) -> bool {
+        let Function::Composition(composition) = self else { return false };
+        let mut parameters = composition.parameters().iter();
+        parameters.any(|parameter| parameter.name() == argument && parameter.default().is_some())
+    }
+
+    /// The keywords a call may have, for messages.
+    pub(super) fn keywords(self) -> Vec<&'static str> {
+        self.attributes().map(Attribute::keyword).collect()
+    }
+
+    pub(super) fn operand_count(self) -> usize {
+        self.parameters().filter(|parameter| *parameter == Parameter::Operand).count()
+    }
+}
+
+impl Structural {
+    /// What stands at the positions of a call, in order.
+    const fn parameters(self) -> &'static [Parameter] {
+        use Parameter::{Attribute as A, Operand};
+        match self {
             Structural::Cast(_) | Structural::Copy | Structural::OnesLike | Structural::SignBit => {
                 &[Operand]
             }
@@ -198,34 +296,6 @@ impl Function {
                 &[A(Attribute::ElementType), A(Attribute::Shape), A(Attribute::Axis)]
             }
         }
-    }
-
-    /// Whether `attribute` may be given, by keyword at least.
-    pub(super) fn takes(self, attribute: Attribute) -> bool {
-        let is_broadcasting =
-            matches!(self, Function::Elementwise { op, .. } if op.arity() != Arity::Unary);
-        let is_rule_attribute = matches!(attribute, Attribute::Dims | Attribute::Axis);
-        self.parameters().contains(&Parameter::Attribute(attribute))
-            || (is_broadcasting && is_rule_attribute)
-    }
-
-    /// The attributes without which a call makes no sense.
-    pub(super) fn required(self) -> impl Iterator<Item = Attribute> {
-        self.parameters().iter().filter_map(|parameter| match parameter {
-            Parameter::Attribute(Attribute::Permutation | Attribute::Axis) | Parameter::Operand => {
-                None
-            }
-            Parameter::Attribute(attribute) => Some(*attribute),
-        })
-    }
-
-    /// The keywords a call may have, for messages.
-    pub(super) fn keywords(self) -> Vec<&'static str> {
-        Attribute::ALL.iter().filter(|a| self.takes(**a)).map(|a| a.keyword()).collect()
-    }
-
-    pub(super) fn operand_count(self) -> usize {
-        self.parameters().iter().filter(|parameter| **parameter == Parameter::Operand).count()
     }
 }
 

@@ -2,13 +2,14 @@
 //!
 //! An expression is read in three steps: `lexer.rs` and `parser.rs` (`call.rs` for calls) make a syntax
 //! tree (`syntax.rs`), with the functions of `function.rs`; `elaborate.rs` turns it into nodes of a graph
-//! through the builder (`elementwise.rs` for the operations of the table, `structure.rs` for reshapes and
-//! the like), in the element types that `typing.rs`, `literal.rs` and `promote.rs` decide.
+//! through the builder (`elementwise.rs` for the operations of the table, `composition.rs` for compositions,
+//! `structure.rs` for reshapes and the like), in the element types that `typing.rs`, `literal.rs` and `promote.rs` decide.
 //! The other way, `describe.rs` says a node as a piece of expression, and `draw.rs` an error at its place.
 //! The language is described for users in `docs/expressions.md`.
 
 mod call;
 mod complex_parts;
+mod composition;
 pub(crate) mod describe;
 mod draw;
 mod elaborate;
@@ -29,8 +30,10 @@ mod typing;
 use indim_shape::RuleSet;
 
 pub use error::{ExprError, ExprErrorKind};
+pub(crate) use function::other_names;
 pub use literal::Literal;
 pub use promote::promote;
+pub(crate) use suggest::closest;
 pub(crate) use typing::shift_right;
 
 use crate::builder::{GraphBuilder, Value};

@@ -6,7 +6,7 @@ use strsim::osa_distance;
 const LONGEST: usize = 32;
 
 /// The candidate that differs least from `name`, if it differs by no more than a slip of the hand.
-pub(super) fn closest<'c>(
+pub(crate) fn closest<'c>(
     name: &str,
     candidates: impl Iterator<Item = &'c str>,
 ) -> Option<&'c str> {

@@ -116,6 +116,8 @@ impl BinaryOperator {
 pub(super) enum AttributeValue {
     Integers(Vec<i64>),
     ElementType(DType),
+    /// A number of a composition, which elaboration must find to be one.
+    Number(NodeIndex),
 }
 
 /// An attribute as it was given.

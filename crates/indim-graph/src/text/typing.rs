@@ -6,6 +6,7 @@ use super::error::ExprErrorKind;
 use super::function::Manner;
 use super::literal::{Literal, integer_range};
 use super::promote::{float_for, promote};
+use crate::composition::{Composition, WholeNumbers};
 use crate::dtype::{DType, DTypeClass};
 use crate::op::{Arity, Op};
 
@@ -56,12 +57,7 @@ type TypingResult<T> = Result<T, ExprErrorKind>;
 /// the builder refuses arrays of other types.
 pub(super) fn strict(op: Op, manner: Manner, operands: &[OperandType]) -> TypingResult<Plan> {
     let equal = &operands[usize::from(op.first_is_bool())..];
-    let dtype = arrays(equal).next().unwrap_or_else(|| literal_dtype(op, equal));
-    for literal in literals(equal) {
-        if !literal.is_of_kind(dtype) {
-            return Err(ExprErrorKind::LiteralKind { literal, dtype });
-        }
-    }
+    let dtype = strict_dtype(equal, op.takes(DType::I64))?;
     if let (true, OperandType::Literal(literal @ (Literal::Int(_) | Literal::Float(_)))) =
         (op.first_is_bool(), operands[0])
     {
@@ -69,6 +65,50 @@ pub(super) fn strict(op: Op, manner: Manner, operands: &[OperandType]) -> Typing
     }
     let op = if manner == Manner::ShiftBySign { shift_right(dtype) } else { op };
     Ok(Plan::Compute { op, dtype })
+}
+
+/// The type of the first array, which literals must fit.
+fn strict_dtype(operands: &[OperandType], takes_i64: bool) -> TypingResult<DType> {
+    let first = arrays(operands).next();
+    let dtype = first.unwrap_or_else(|| literal_dtype(operands, takes_i64));
+    for literal in literals(operands) {
+        if !literal.is_of_kind(dtype) {
+            return Err(ExprErrorKind::LiteralKind { literal, dtype });
+        }
+    }
+    Ok(dtype)
+}
+
+/// The type in which a composition computes under a rule without promotion.
+pub(super) fn strict_composition(
+    composition: Composition,
+    operands: &[OperandType],
+) -> TypingResult<DType> {
+    strict_dtype(operands, composition.takes(DType::I64))
+}
+
+/// The type in which a composition computes under the numpy rule: the common type where that is taken,
+/// else what the row of the table says of whole numbers, or double precision.
+pub(super) fn numpy_composition(
+    composition: Composition,
+    operands: &[OperandType],
+) -> TypingResult<DType> {
+    let common = common_dtype(operands, composition.takes(DType::I64))?;
+    if composition.takes(common) {
+        return Ok(common);
+    }
+    if composition == Composition::Positive {
+        let (operation, instead) = (composition.name(), Some("i8(x)"));
+        return Err(ExprErrorKind::NotDefinedInNumpy { operation, dtype: common, instead });
+    }
+    if common == DType::Bool || common.is_integer() {
+        return Ok(match composition.whole_numbers() {
+            WholeNumbers::Double => DType::F64,
+            WholeNumbers::OfFunctions => float_dtype(common, operands),
+        });
+    }
+    let holds = |wide: DType| composition.takes(wide) && promote(common, wide) == Some(wide);
+    Ok([DType::F64, DType::C128].into_iter().find(|wide| holds(*wide)).unwrap_or(common))
 }
 
 /// The plan under the numpy rule.
@@ -82,7 +122,7 @@ pub(super) fn numpy(op: Op, manner: Manner, operands: &[OperandType]) -> TypingR
     if manner == Manner::Logical {
         return Ok(Plan::Compute { op, dtype: DType::Bool });
     }
-    let common = common_dtype(op, equal)?;
+    let common = common_dtype(equal, op.takes(DType::I64))?;
     let is_whole = common == DType::Bool || common.is_integer();
     match manner {
         Manner::TrueDivide if is_whole => Ok(Plan::Compute { op, dtype: DType::F64 }),
@@ -229,17 +269,17 @@ fn literals(operands: &[OperandType]) -> impl Iterator<Item = Literal> {
 }
 
 /// The type of literals that meet no array: i64, unless a float or the operation asks for f64.
-fn literal_dtype(op: Op, operands: &[OperandType]) -> DType {
+fn literal_dtype(operands: &[OperandType], takes_i64: bool) -> DType {
     let dtype = literals(operands).map(Literal::default_dtype).max().unwrap_or(DType::Bool);
-    if dtype == DType::I64 && !op.takes(DType::I64) { DType::F64 } else { dtype }
+    if dtype == DType::I64 && !takes_i64 { DType::F64 } else { dtype }
 }
 
-fn common_dtype(op: Op, operands: &[OperandType]) -> TypingResult<DType> {
+fn common_dtype(operands: &[OperandType], takes_i64: bool) -> TypingResult<DType> {
     let mut dtypes: Vec<DType> = arrays(operands).collect();
     // Floats first, as NumPy does: i16, u16 and f32 make f32, although i16 and u16 make i32.
     dtypes.sort_unstable_by(|x, y| y.cmp(x));
     let Some((&first, others)) = dtypes.split_first() else {
-        return Ok(literal_dtype(op, operands));
+        return Ok(literal_dtype(operands, takes_i64));
     };
     let common = others.iter().try_fold(first, |left, &right| {
         promote(left, right).ok_or(ExprErrorKind::NoPromotion { left, right })

@@ -22,14 +22,16 @@ UNARY = ["-a", "+a", "~a"] + [
     for name in (
         "abs absolute negative sign floor ceil trunc round rint fabs sqrt square reciprocal isnan isinf isfinite "
         "logical_not invert exp exp2 expm1 log log2 log10 log1p sin cos tan tanh cbrt arcsin arccos arctan sinh cosh "
-        "arcsinh arccosh arctanh conj real imag signbit copy ones_like"
+        "arcsinh arccosh arctanh conj real imag signbit copy ones_like "
+        "positive deg2rad radians rad2deg degrees sinc nan_to_num"
     ).split()
 ]
 BINARY = [f"a {operator} b" for operator in "+ - * / // % & | ^ << >> < <= > >= == !=".split()] + [
     f"{name}(a, b)"
     for name in (
         "add subtract multiply divide true_divide floor_divide mod remainder fmod maximum minimum logical_and "
-        "logical_or logical_xor bitwise_and left_shift right_shift less equal arctan2 hypot copysign fmax fmin nextafter"
+        "logical_or logical_xor bitwise_and left_shift right_shift less equal arctan2 hypot copysign fmax fmin nextafter "
+        "heaviside isclose float_power"
     ).split()
 ]
 # With a literal NumPy's ** takes short cuts with types of their own (bool ** 2 is i8).
@@ -157,6 +159,34 @@ b ** b
 f ** 2.0
 u ** 2.0
 1e-3 * f
+nan_to_num(f)
+nan_to_num(-f, neginf=-7)
+nan_to_num(f - f, nan=5, posinf=1, neginf=2)
+nan_to_num(i)
+nan_to_num(b)
+round(g * 3.14159, 2)
+round(g, decimals=1)
+round(f, 1)
+round(i, 3)
+round(s, -1)
+round(u, -2)
+heaviside(g, 0.5)
+heaviside(f - f, 1)
+heaviside(s, f)
+heaviside(0, g)
+deg2rad(g)
+rad2deg(g)
+degrees(u)
+sinc(g * 0)
+isclose(g, g + 1e-9)
+isclose(f, f)
+isclose(f - f, f - f, equal_nan=True)
+isclose(f, 1.4, rtol=0.1, atol=0)
+isclose(1, u)
+float_power(u, 2)
+float_power(f, 2)
+float_power(2, s)
+positive(s)
 """.strip().splitlines()
 
 

@@ -2,12 +2,13 @@
 //!
 //! Used by the test `main.rs` here and by `examples/ops_page.rs`, which writes the page.
 
-use indim_graph::{Arity, DType, Op};
+use indim_graph::catalogue::{Accuracy, Entry, accuracies, entries};
 
 const HEADER: &str = "\
 # Operations
 
-This page is made by `cargo xtask ops` from the table in `crates/indim-graph/src/op.rs`.
+This page is made by `cargo xtask ops` from the tables in `crates/indim-graph/src/op.rs` and `composition/mod.rs`.
+`indim ops` lists the same, `indim ops NAME` shows one.
 
 An operation takes operands of one element type; it never promotes. The types are written by their
 classes: P is `bool`, S `i8 i16 i32 i64`, U `u8 u16 u32 u64`, F `f16 bf16 f32 f64`, C `c64 c128`. The result has the
@@ -19,24 +20,19 @@ operands' type where nothing else is said. Every result NaN is the canonical one
 const COMPOSITIONS: &str = "
 ## Compositions
 
-Methods of the builder that make several nodes. Their parameters are rounded to the operand's
-element type, and so is every step.
+Functions made of several operations: methods of the builder, and functions in expressions and in Python. Their
+parameters are numbers, not arrays. The parameters are rounded to the operand's element type, and so is every step,
+but where something else is said. A formula is in the language of [expressions.md](expressions.md); a test computes it beside
+the function.
 
-| name | types | formula |
-|---|---|---|
-| `relu(x)` | S F | `max(x, 0)` |
-| `elu(x, alpha)` | F | `x` where `x > 0`, else `alpha * expm1(x)` |
-| `selu(x)` | F | `1.0507009873554805 * elu(x, 1.6732632423543772)` |
-| `gelu(x)` | F | `(x / 2) * erfc(-x / sqrt 2)` |
-| `gelu_tanh(x)` | F | `(x / 2) * (1 + tanh(sqrt(2 / π) * (x + 0.044715 * x² * x)))` |
-| `swish(x, beta)` | F | `x * logistic(beta * x)` |
-| `softplus(x)` | F | `logaddexp(x, 0)` |
-| `softsign(x)` | F | `x / (abs(x) + 1)` |
-| `mish(x)` | F | `x * tanh(softplus(x))` |
-| `hard_sigmoid(x, alpha, beta)` | F | `clamp(0, alpha * x + beta, 1)` |
-| `hard_swish(x)` | F | `x * clamp(0, x + 3, 6) / 6` |
-| `reduce_precision(x, e, m)` | F | half to even; overflow → inf, what would be subnormal → ±0, NaN stays |
+Under the numpy rule, integers and truth values that a composition does not take are converted to `f64`; by `deg2rad`,
+`rad2deg` and `heaviside`, as by `sqrt` and the like, to `f16`, `f32` or `f64`.
 
+| call | types | meaning | other names |
+|---|---|---|---|
+";
+
+const TYPES: &str = "
 ## Changes of type
 
 | name | types | meaning |
@@ -74,93 +70,57 @@ the terms, and where they overflow, NumPy's and XLA's results, not those of C99'
 The formulas stand at the functions in `crates/indim-graph/src/meaning/complex/`.
 ";
 
-/// The text of the page, given the text of `measured.txt`.
-pub(crate) fn page(measured: &str) -> String {
+/// The text of the page.
+pub(crate) fn page() -> String {
     let mut text = HEADER.to_owned();
-    for (title, arity) in [
-        ("One operand", Arity::Unary),
-        ("Two operands", Arity::Binary),
-        ("Three operands", Arity::Ternary),
-    ] {
+    for (title, operands) in [("One operand", 1), ("Two operands", 2), ("Three operands", 3)] {
         text +=
             &format!("## {title}\n\n| name | types | meaning | other names |\n|---|---|---|---|\n");
-        Op::ALL.iter().filter(|op| op.arity() == arity).for_each(|&op| text += &row(op));
+        let operations = entries().filter(|entry| !entry.is_composition);
+        let of_title = operations.filter(|entry| entry.operands == operands);
+        of_title.for_each(|entry| text += &row(&entry, entry.name));
         text.push('\n');
     }
     text.pop();
     text += COMPOSITIONS;
+    entries()
+        .filter(|entry| entry.is_composition)
+        .for_each(|entry| text += &row(&entry, &entry.call()));
+    text += TYPES;
     text += ACCURACY;
-    text += &accuracy_rows(measured);
+    text += &accuracy_rows();
     text += COMPLEX;
     text
 }
 
-fn row(op: Op) -> String {
-    let aliases: Vec<String> = op.aliases().iter().map(|name| format!("`{name}`")).collect();
-    let doc = op.doc().replace('|', "\\|");
-    format!("| `{op}` | {} | {doc} | {} |\n", types(op), aliases.join(" "))
-}
-
-/// `S F; C → component`
-fn types(op: Op) -> String {
-    const CLASSES: [(&str, &[DType]); 5] = [
-        ("P", &[DType::Bool]),
-        ("S", &[DType::I8, DType::I16, DType::I32, DType::I64]),
-        ("U", &[DType::U8, DType::U16, DType::U32, DType::U64]),
-        ("F", &[DType::F16, DType::Bf16, DType::F32, DType::F64]),
-        ("C", &[DType::C64, DType::C128]),
-    ];
-    let mut words: Vec<String> = Vec::new();
-    for (letter, dtypes) in CLASSES {
-        let taken: Vec<DType> = dtypes.iter().copied().filter(|&dtype| op.takes(dtype)).collect();
-        if taken.is_empty() {
-            continue;
-        }
-        let name = match taken.len() == dtypes.len() {
-            true => letter.to_owned(),
-            false => taken.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" "),
-        };
-        let result = op.result_dtype(taken[0]);
-        words.push(match result {
-            _ if result == taken[0] || result == DType::Bool => name,
-            _ if letter == "C" => format!("{name} → component"),
-            _ => format!("{name} → C"),
-        });
-    }
-    let first = if op.first_is_bool() { "P, " } else { "" };
-    let is_predicate = op.result_dtype(DType::F32) == DType::Bool;
-    let last = if is_predicate { " → P" } else { "" };
-    first.to_owned() + &words.join(" ") + last
+fn row(entry: &Entry, name: &str) -> String {
+    let names: Vec<String> = entry.other_names.iter().map(|name| format!("`{name}`")).collect();
+    let doc = entry.doc.replace('|', "\\|");
+    format!("| `{name}` | {} | {doc} | {} |\n", entry.types, names.join(" "))
 }
 
 /// One row for each function in the record, in its order.
-fn accuracy_rows(measured: &str) -> String {
-    let lines: Vec<Vec<&str>> = measured
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| line.split_ascii_whitespace().collect())
-        .collect();
-    let field = |name: &str, dtype: &str, index: usize| {
-        let line = lines.iter().find(|line| line[0] == name && line[1] == dtype);
-        line.map_or("", |line| line[index]).to_owned()
-    };
-    let mut names: Vec<&str> = lines.iter().map(|line| line[0]).collect();
+fn accuracy_rows() -> String {
+    let mut names: Vec<&str> = accuracies().map(|accuracy| accuracy.name).collect();
     names.dedup();
-    let row = |name: &str| {
-        let all = 1u64 << 32;
-        let tried = match field(name, "f32", 3) {
-            tried if tried == all.to_string() => "all".to_owned(),
-            tried => tried,
-        };
-        let double = field(name, "f64", 2);
-        format!(
-            "| `{name}` | {} | {tried} | {} | {} | {} | {} |\n",
-            field(name, "f32", 2),
-            double.trim_end_matches(".0000"),
-            field(name, "f64", 3),
-            field(name, "f16", 4),
-            field(name, "bf16", 4),
-        )
+    names.into_iter().map(accuracy_row).collect()
+}
+
+fn accuracy_row(name: &str) -> String {
+    let field = |dtype: &str, field: fn(Accuracy) -> &'static str| {
+        let found = accuracies().find(|accuracy| accuracy.name == name && accuracy.dtype == dtype);
+        found.map_or("", field)
     };
-    names.into_iter().map(row).collect()
+    let tried = match field("f32", |accuracy| accuracy.tried) {
+        "4294967296" => "all",
+        tried => tried,
+    };
+    format!(
+        "| `{name}` | {} | {tried} | {} | {} | {} | {} |\n",
+        field("f32", |accuracy| accuracy.error),
+        field("f64", |accuracy| accuracy.error).trim_end_matches(".0000"),
+        field("f64", |accuracy| accuracy.tried),
+        field("f16", |accuracy| accuracy.not_nearest),
+        field("bf16", |accuracy| accuracy.not_nearest),
+    )
 }

@@ -20,7 +20,6 @@ from ._functions import (
     convert_element_type,
     expand_dims,
     permute_dims,
-    positive,
     reshape,
     signbit,
     transpose,
@@ -48,7 +47,7 @@ from ._numexpr import (
     use_vml,
 )
 from ._operations import define as _define, exported as _exported
-from . import expressions, necompiler, none, numpy, onnx_legacy, pdpd, stablehlo, utils, xla
+from . import _compositions, expressions, necompiler, none, numpy, onnx_legacy, pdpd, stablehlo, utils, xla
 from .expressions import E
 from .necompiler import NumExpr, disassemble
 
@@ -58,6 +57,7 @@ _functions_by_attributes = _define("by attributes")
 for _function in _functions_by_attributes.values():
     _function.__module__ = __name__
 globals().update(_functions_by_attributes)
+_compositions.register(_functions_by_attributes)
 del _function
 
 
@@ -108,7 +108,6 @@ __all__ = _exported(
         "oracle",
         "pdpd",
         "permute_dims",
-        "positive",
         "re_evaluate",
         "reshape",
         "set_num_threads",

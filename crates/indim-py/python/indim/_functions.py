@@ -61,8 +61,7 @@ def xla(function, doc):
     """The function of two operands under XLA's rule."""
 
     def operation(x, y, *, broadcast_dimensions=None, out=None):
-        attributes = "" if broadcast_dimensions is None else f", dims={integers(broadcast_dimensions)}"
-        return apply(function, (x, y), attributes, "xla", out)
+        return apply(function, (x, y), _dims(broadcast_dimensions), "xla", out)
 
     return _named(operation, function, doc)
 
@@ -96,12 +95,19 @@ def by_attributes(function, count, doc):
 
 
 def _apply_by_attributes(function, operands, broadcast_dimensions, axis, out):
+    text, rule = attributes(function, "by attributes", broadcast_dimensions, axis)
+    return apply(function, operands, text, rule, out)
+
+
+def attributes(function, rule, broadcast_dimensions, axis):
+    """The attributes of a rule as the text of expressions writes them, and the rule of the text."""
     if broadcast_dimensions is not None and axis is not None:
         raise TypeError(f"{function}() takes broadcast_dimensions (xla) or axis (pdpd), not both")
-    attributes = _axis(axis)
-    if broadcast_dimensions is not None:
-        attributes = f", dims={integers(broadcast_dimensions)}"
-    return apply(function, operands, attributes, "numpy", out)
+    return _dims(broadcast_dimensions) + _axis(axis), "numpy" if rule == "by attributes" else rule
+
+
+def _dims(broadcast_dimensions):
+    return "" if broadcast_dimensions is None else f", dims={integers(broadcast_dimensions)}"
 
 
 def _axis(axis):
@@ -156,13 +162,6 @@ def transpose(x, permutation=None, *, out=None):
 # What the array API calls differently, or has beside the operations.
 
 signbit = unary("signbit", "Whether the sign bit is set, of -0.0 and of NaN too; of integers whether they are negative.")
-
-
-def positive(x, *, out=None):
-    """``+x``: the elements themselves, but truth values, of which NumPy has none."""
-    if isinstance(x, Tracer):
-        return +x
-    return evaluate("+x", {"x": x}, {}, out=out)
 
 
 def asarray(x, dtype=None):

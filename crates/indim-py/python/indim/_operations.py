@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from . import _functions
+from . import _compositions, _functions
 from ._indim import _operations
 
 #: Names that NumPy and the array API use, for operations that the table calls otherwise.
@@ -28,7 +28,7 @@ _OTHER_NAMES = {
     "popcnt": ["bitwise_count"],
     "pow": ["power"],
     "py_mod": ["mod", "remainder"],
-    "round_even": ["around", "rint", "round"],
+    "round_even": ["rint"],
     "shr_arithmetic": ["bitwise_right_shift", "right_shift"],
 }
 
@@ -57,7 +57,7 @@ def define(rule):
             text = "rem"
         functions[name] = _function(rule, text, arity, doc)
         functions[name].__name__ = functions[name].__qualname__ = name
-    return functions
+    return functions | _compositions.define(rule, _function)
 
 
 def _function(rule, text, arity, doc):

@@ -201,9 +201,7 @@ class Tracer:
         return self._call("abs")
 
     def __round__(self, digits=None):
-        if digits:
-            raise TypeError("only rounding to whole numbers is element-wise here")
-        return self._call("round")
+        return self._call("round", f", {operator.index(digits or 0)}")
 
     def __divmod__(self, other):
         return self // other, self % other
@@ -246,17 +244,10 @@ class Tracer:
         return handler(*args, **kwargs)
 
     def _numpy_function(self, name, operands):
-        if name == "positive":
-            return +operands[0]
         if name == "divmod":
             return operator_step("//", *operands), operator_step("%", *operands)
-        if name == "float_power":
-            return convert(operands[0], "f64") ** operands[1]
         if name == "power":
             return operator_step("**", *operands)
-        if name in _ANGLES:
-            x = operands[0]
-            return x.astype(np.result_type(x.dtype, np.float16)) * _ANGLES[name]
         try:
             return self._step(_UFUNC_NAMES.get(name, name), operands)
         except ExprError as error:
@@ -322,8 +313,6 @@ class Tracer:
 
 #: Ufuncs that the expression language knows under another name.
 _UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
-
-_ANGLES = {"deg2rad": np.pi / 180, "radians": np.pi / 180, "rad2deg": 180 / np.pi, "degrees": 180 / np.pi}
 
 
 def _is_operand(value):
@@ -440,11 +429,6 @@ def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
     return clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
-@_implements(np.round, np.around)
-def _round(a, decimals=0):
-    return a.round(decimals)
-
-
 @_implements(np.reshape)
 def _reshape(a, shape, order="C"):
     return a.reshape(shape, order=order)
@@ -555,15 +539,6 @@ def _shape(a):
 @_implements(np.size)
 def _size(a, axis=None):
     return a.size if axis is None else a.shape[axis]
-
-
-@_implements(np.nan_to_num)
-def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    limits = np.finfo(x.dtype)
-    posinf = float(limits.max) if posinf is None else posinf
-    neginf = float(limits.min) if neginf is None else neginf
-    x = _where(x == float("inf"), posinf, _where(x == float("-inf"), neginf, x))
-    return _where(x != x, nan, x)
 
 
 def trace(function, recorder, arguments):

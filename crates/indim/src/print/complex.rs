@@ -2,23 +2,26 @@
 
 use indim_graph::Complex;
 
-use super::Format;
 use super::float::{Float, Widths, scalar_text};
+use super::{Format, Style};
 
 /// Both parts each by the widths of their kind; the `j` stands behind the last digit.
 pub(super) fn complex_format<'a, F: Float>(
     elements: &'a [Complex<F>],
     shown: &[usize],
-    is_scalar: bool,
+    style: Style,
 ) -> Box<Format<'a>> {
-    if is_scalar {
-        return Box::new(move |position| complex_scalar_text(elements[position]));
-    }
+    let precision = match style {
+        Style::Alone(precision) => {
+            return Box::new(move |position| complex_scalar_text(elements[position], precision));
+        }
+        Style::SideBySide(precision) => precision,
+    };
     let parts = |part: fn(&Complex<F>) -> F| -> Vec<F> {
         shown.iter().map(|&position| part(&elements[position])).collect()
     };
-    let real = Widths::of(&parts(|x| x.re), false);
-    let imaginary = Widths::of(&parts(|x| x.im), true);
+    let real = Widths::of(&parts(|x| x.re), false, precision);
+    let imaginary = Widths::of(&parts(|x| x.im), true, precision);
     Box::new(move |position| {
         let Complex { re, im } = elements[position];
         let text = imaginary.text(im);
@@ -29,9 +32,9 @@ pub(super) fn complex_format<'a, F: Float>(
 }
 
 /// A complex number by itself: `(1-2.5j)`, and `2j` where the real part is 0.
-fn complex_scalar_text<F: Float>(x: Complex<F>) -> String {
+fn complex_scalar_text<F: Float>(x: Complex<F>, precision: Option<usize>) -> String {
     let part = |x: F| {
-        let text = scalar_text(x);
+        let text = scalar_text(x, precision);
         text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
     };
     let imaginary = part(x.im);

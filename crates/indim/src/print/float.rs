@@ -1,6 +1,6 @@
 //! Floats as text: by themselves, or side by side with equal widths.
 //!
-//! A float is the shortest decimal that reads back the same, with 8 digits behind the point at most.
+//! A float is the shortest decimal that reads back the same, with so many digits behind the point at most.
 //! The limits beyond which numbers have exponents are those of NumPy 2.4.
 
 use core::fmt;
@@ -8,10 +8,7 @@ use core::str::FromStr;
 
 use indim_graph::{bf16, f16};
 
-use super::Format;
-
-/// Digits behind the point at most, in arrays.
-const PRECISION: usize = 8;
+use super::{Format, Style};
 
 /// Below this numbers have exponents.
 const SMALL: f64 = 1e-4;
@@ -87,19 +84,19 @@ impl Decimal {
     }
 
     /// The shortest, or where that has too many digits the exact value, rounded half to even.
-    fn positional<F: Float>(x: F) -> Decimal {
+    fn positional<F: Float>(x: F, precision: usize) -> Decimal {
         let mut decimal = Decimal::shortest(x);
-        if decimal.fraction.len() > PRECISION {
-            decimal = Decimal::split(&format!("{:.PRECISION$}", x.into()));
+        if decimal.fraction.len() > precision {
+            decimal = Decimal::split(&format!("{:.precision$}", x.into()));
         }
         decimal.without_zeros()
     }
 
     /// The same with an exponent.
-    fn scientific<F: Float>(x: F) -> Decimal {
+    fn scientific<F: Float>(x: F, precision: usize) -> Decimal {
         let mut decimal = Decimal::shortest_scientific(x);
-        if decimal.fraction.len() > PRECISION {
-            decimal = Decimal::split(&format!("{:.PRECISION$e}", x.into()));
+        if decimal.fraction.len() > precision {
+            decimal = Decimal::split(&format!("{:.precision$e}", x.into()));
         }
         decimal.without_zeros()
     }
@@ -139,19 +136,21 @@ fn is_finite<F: Float>(x: F) -> bool {
     x.into().is_finite()
 }
 
-/// A number by itself, as NumPy prints its scalars: with all digits that it needs.
-pub(super) fn scalar_text<F: Float>(x: F) -> String {
+/// A number by itself, as NumPy prints its scalars: with all digits that it needs, or at most so many behind
+/// the point.
+pub(super) fn scalar_text<F: Float>(x: F, precision: Option<usize>) -> String {
+    let precision = precision.unwrap_or(usize::MAX);
     if !is_finite(x) {
         return special(x).to_owned();
     }
     let magnitude = x.into().abs();
     if magnitude >= F::LARGE_ALONE || (magnitude != 0.0 && magnitude < SMALL) {
-        let Decimal { whole, fraction, exponent } = Decimal::shortest_scientific(x);
+        let Decimal { whole, fraction, exponent } = Decimal::scientific(x, precision);
         let (sign, digits) = exponent.unwrap_or_default();
         let point = if fraction.is_empty() { "" } else { "." };
         return format!("{whole}{point}{fraction}e{sign}{digits}");
     }
-    let Decimal { whole, fraction, .. } = Decimal::shortest(x);
+    let Decimal { whole, fraction, .. } = Decimal::positional(x, precision);
     format!("{whole}.{}", if fraction.is_empty() { "0" } else { &fraction })
 }
 
@@ -161,20 +160,22 @@ pub(super) struct Widths {
     whole: usize,
     /// Whether positive numbers have a sign too, as the imaginary parts of complex ones have.
     has_plus: bool,
-    /// Digits behind the point.
+    /// Digits behind the point, and how many there are at most.
     fraction: usize,
+    precision: usize,
     /// Digits of the exponent; `None` without exponents.
     exponent: Option<usize>,
 }
 
 impl Widths {
     /// The widths in which all numbers that are shown have room.
-    pub(super) fn of<F: Float>(shown: &[F], has_plus: bool) -> Widths {
+    pub(super) fn of<F: Float>(shown: &[F], has_plus: bool, precision: usize) -> Widths {
         let finite: Vec<F> = shown.iter().copied().filter(|x| is_finite(*x)).collect();
         let decimal =
             if has_exponents(&finite) { Decimal::scientific } else { Decimal::positional };
-        let mut widths = Widths { whole: 0, has_plus, fraction: 0, exponent: None };
-        for Decimal { whole, fraction, exponent } in finite.into_iter().map(decimal) {
+        let mut widths = Widths { whole: 0, has_plus, fraction: 0, precision, exponent: None };
+        let decimals = finite.into_iter().map(|x| decimal(x, precision));
+        for Decimal { whole, fraction, exponent } in decimals {
             widths.whole = widths.whole.max(widths.signed(&whole).len());
             widths.fraction = widths.fraction.max(fraction.len());
             widths.exponent = widths.exponent.max(exponent.map(|(_, digits)| digits.len()));
@@ -202,12 +203,12 @@ impl Widths {
 
     /// A number in these widths.
     pub(super) fn text<F: Float>(&self, x: F) -> String {
-        let Widths { whole: width, fraction: digits, exponent, .. } = *self;
+        let Widths { whole: width, fraction: digits, precision, exponent, .. } = *self;
         if !is_finite(x) {
             return format!("{:>total$}", self.signed(special(x)), total = width + self.behind());
         }
         let Some(exponent_width) = exponent else {
-            let Decimal { whole, fraction, .. } = Decimal::positional(x);
+            let Decimal { whole, fraction, .. } = Decimal::positional(x, precision);
             return format!("{:>width$}.{fraction:<digits$}", self.signed(&whole));
         };
         let Decimal { whole, fraction, exponent } = Decimal::scientific_to(x, digits);
@@ -229,12 +230,15 @@ fn has_exponents<F: Float>(finite: &[F]) -> bool {
 pub(super) fn float_format<'a, F: Float>(
     elements: &'a [F],
     shown: &[usize],
-    is_scalar: bool,
+    style: Style,
 ) -> Box<Format<'a>> {
-    if is_scalar {
-        return Box::new(move |position| scalar_text(elements[position]));
-    }
+    let precision = match style {
+        Style::Alone(precision) => {
+            return Box::new(move |position| scalar_text(elements[position], precision));
+        }
+        Style::SideBySide(precision) => precision,
+    };
     let shown: Vec<F> = shown.iter().map(|&position| elements[position]).collect();
-    let widths = Widths::of(&shown, false);
+    let widths = Widths::of(&shown, false, precision);
     Box::new(move |position| widths.text(elements[position]))
 }

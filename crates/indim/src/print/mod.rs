@@ -2,10 +2,12 @@
 //!
 //! The layout follows `numpy/_core/arrayprint.py` of NumPy 2.4 with its default options: 8 fractional
 //! digits, lines of 75 characters, and above 1000 elements only the first and last 3 along each axis.
-//! All elements have one width.
+//! All elements have one width. For programs there are `csv.rs` and `json.rs`.
 
 mod complex;
+mod csv;
 mod float;
+mod json;
 
 use core::fmt::Write as _;
 
@@ -14,19 +16,51 @@ use indim_graph::{DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::Shape;
 
 use complex::complex_format;
+pub use csv::{TooManyAxes, csv_shape, write_csv};
 use float::float_format;
+pub use json::write_json;
 
 const LINE_WIDTH: usize = 75;
-const THRESHOLD: usize = 1000;
+const PRECISION: usize = 8;
 const EDGE_ITEMS: usize = 3;
 
 /// NumPy has no arrays of more axes, so there is nothing to follow.
 const MAXIMUM_RANK: usize = 64;
 
+/// How much of an array is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrintOptions {
+    /// Digits behind the point at most. `None` is 8 in arrays, and what reads back the same for a scalar.
+    pub precision: Option<usize>,
+    /// Arrays of more elements are summarised: the first and last 3 along each axis.
+    pub threshold: usize,
+}
+
+impl Default for PrintOptions {
+    /// As NumPy prints.
+    fn default() -> Self {
+        PrintOptions { precision: None, threshold: 1000 }
+    }
+}
+
+/// How one element is written.
+#[derive(Debug, Clone, Copy)]
+enum Style {
+    /// By itself, with all digits that it needs, or so many behind the point.
+    Alone(Option<usize>),
+    /// As wide as its neighbours, with so many digits behind the point at most.
+    SideBySide(usize),
+}
+
 /// The text that `print` of NumPy gives for an array.
 ///
 /// An array of more than 64 axes, which NumPy does not have, is only described.
 pub fn array_text(buffer: &Buffer) -> String {
+    array_text_with(buffer, &PrintOptions::default())
+}
+
+/// As [`array_text`], where `numpy.printoptions` sets the precision and the threshold.
+pub fn array_text_with(buffer: &Buffer, options: &PrintOptions) -> String {
     let shape = &buffer.array_type().shape;
     if shape.rank() > MAXIMUM_RANK {
         return format!("<{} has too many axes to print>", buffer.array_type());
@@ -36,20 +70,24 @@ pub fn array_text(buffer: &Buffer) -> String {
     }
     if !buffer.is_row_major() {
         return match buffer.to_row_major() {
-            Ok(copy) => array_text(&copy),
+            Ok(copy) => array_text_with(&copy, options),
             Err(error) => format!("<{} cannot be printed: {error}>", buffer.array_type()),
         };
     }
-    let layout = Layout::new(shape);
+    let layout = Layout::new(shape, options.threshold);
     let shown = layout.shown();
-    let format = elements_format(buffer, &shown, shape.is_scalar());
+    let style = match shape.is_scalar() {
+        true => Style::Alone(options.precision),
+        false => Style::SideBySide(options.precision.unwrap_or(PRECISION)),
+    };
+    let format = elements_format(buffer, &shown, style);
     layout.text(&*format)
 }
 
 /// A function from the position of an element to its text.
 type Format<'a> = dyn Fn(usize) -> String + 'a;
 
-fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], is_scalar: bool) -> Box<Format<'a>> {
+fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], style: Style) -> Box<Format<'a>> {
     macro_rules! format {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match buffer.array_type().dtype {
@@ -59,17 +97,17 @@ fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], is_scalar: bool) -> 
                 })*
             }
         };
-        (@one boolean $elements:ident) => { bool_format($elements, is_scalar) };
-        (@one half $elements:ident) => { float_format($elements, shown, is_scalar) };
-        (@one float $elements:ident) => { float_format($elements, shown, is_scalar) };
-        (@one complex $elements:ident) => { complex_format($elements, shown, is_scalar) };
+        (@one boolean $elements:ident) => { bool_format($elements, style) };
+        (@one half $elements:ident) => { float_format($elements, shown, style) };
+        (@one float $elements:ident) => { float_format($elements, shown, style) };
+        (@one complex $elements:ident) => { complex_format($elements, shown, style) };
         (@one $class:ident $elements:ident) => { integer_format($elements, shown) };
     }
     for_each_element!(format)
 }
 
-fn bool_format(elements: &[bool], is_scalar: bool) -> Box<Format<'_>> {
-    let truth = if is_scalar { "True" } else { " True" };
+fn bool_format(elements: &[bool], style: Style) -> Box<Format<'_>> {
+    let truth = if let Style::Alone(_) = style { "True" } else { " True" };
     Box::new(move |position| if elements[position] { truth.into() } else { "False".into() })
 }
 
@@ -90,9 +128,9 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    fn new(shape: &'a Shape) -> Self {
+    fn new(shape: &'a Shape, threshold: usize) -> Self {
         let count = shape.element_count().unwrap_or(usize::MAX);
-        Layout { shape, strides: shape.row_major_strides(), is_summary: count > THRESHOLD }
+        Layout { shape, strides: shape.row_major_strides(), is_summary: count > threshold }
     }
 
     /// The indices along an axis that are shown, and before which of them something is left out.

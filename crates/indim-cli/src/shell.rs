@@ -1,0 +1,63 @@
+//! `indim completions` and `indim man`: what shells and `man` read, made from the arguments.
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::failure::Failure;
+use crate::output::print;
+
+/// Print the completions of a shell, to be put where it looks for them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  indim completions bash > ~/.local/share/bash-completion/completions/indim
+  indim completions zsh > \"${fpath[1]}/_indim\"
+  indim completions fish > ~/.config/fish/completions/indim.fish")]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    /// Runs the command; `command` is all of `indim`.
+    pub(crate) fn run(&self, mut command: Command) -> Result<(), Failure> {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut command, "indim", &mut text);
+        Ok(print(&text)?)
+    }
+}
+
+/// Print the manual page of indim, or of one of its commands, for `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  indim man > ~/.local/share/man/man1/indim.1
+  indim man eval > ~/.local/share/man/man1/indim-eval.1
+  indim man | man -l -")]
+pub(crate) struct Manual {
+    /// The command.
+    #[arg(value_name = "COMMAND")]
+    of: Option<String>,
+}
+
+impl Manual {
+    /// Runs the command; `command` is all of `indim`.
+    pub(crate) fn run(&self, mut command: Command) -> Result<(), Failure> {
+        // The names and usages of subcommands begin with the name of the whole.
+        command.build();
+        let page = match &self.of {
+            None => command,
+            Some(of) => {
+                let usage =
+                    || Failure::Usage(format!("there is no command `{}`", of.escape_debug()));
+                command.find_subcommand(of).cloned().ok_or_else(usage)?
+            }
+        };
+        let mut text = Vec::new();
+        let written = Man::new(page).render(&mut text);
+        written.map_err(|error| format!("error[io]: {error}"))?;
+        Ok(print(&text)?)
+    }
+}

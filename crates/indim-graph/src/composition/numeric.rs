@@ -1,0 +1,122 @@
+//! Definitions of the compositions that NumPy has as functions.
+
+use core::f64::consts::PI;
+
+use crate::builder::{BuildResult, Value};
+use crate::dtype::{DType, DTypeClass};
+
+pub(super) fn positive(x: &Value) -> BuildResult {
+    Ok(x.clone())
+}
+
+pub(super) fn deg2rad(x: &Value) -> BuildResult {
+    widened(x, |x| x * (PI / 180.0))
+}
+
+pub(super) fn rad2deg(x: &Value) -> BuildResult {
+    widened(x, |x| x * (180.0 / PI))
+}
+
+pub(super) fn sinc(x: &Value) -> BuildResult {
+    widened(x, |x| {
+        let angle = x * PI;
+        x.eq(0).select(1, angle.sin() / &angle)
+    })
+}
+
+pub(super) fn heaviside(x: &Value, y: &Value) -> BuildResult {
+    Ok(x.eq(0).select(y, x.sign().max(0)))
+}
+
+pub(super) fn float_power(x: &Value, y: &Value) -> BuildResult {
+    Ok(x.pow(y))
+}
+
+pub(super) fn isclose(x: &Value, y: &Value, rtol: f64, atol: f64, equal_nan: bool) -> BuildResult {
+    let is_near = (x - y).abs().le(y.abs() * rtol + atol);
+    let is_close = is_near & y.is_finite() | x.eq(y);
+    Ok(if equal_nan { is_close | (x.is_nan() & y.is_nan()) } else { is_close })
+}
+
+pub(super) fn nan_to_num(
+    x: &Value,
+    nan: f64,
+    posinf: Option<f64>,
+    neginf: Option<f64>,
+) -> BuildResult {
+    let largest = match x.array_type()?.dtype {
+        DType::F16 => 65504.0,
+        DType::Bf16 => 3.389_531_389_251_535_5e38,
+        DType::F32 => f64::from(f32::MAX),
+        DType::F64 => f64::MAX,
+        DType::C64 | DType::C128 => {
+            return by_parts(x, |part| nan_to_num(part, nan, posinf, neginf));
+        }
+        _ => return Ok(x.clone()),
+    };
+    let below = x.eq(f64::NEG_INFINITY).select(neginf.unwrap_or(-largest), x);
+    let finite = x.eq(f64::INFINITY).select(posinf.unwrap_or(largest), below);
+    Ok(x.is_nan().select(nan, finite))
+}
+
+pub(super) fn round(x: &Value, decimals: i64) -> BuildResult {
+    match x.array_type()?.dtype.class() {
+        DTypeClass::Complex => by_parts(x, |part| round(part, decimals)),
+        DTypeClass::Float if decimals == 0 => Ok(x.round_even()),
+        DTypeClass::Float => widened(x, |x| round_float(x, decimals)),
+        _ if decimals >= 0 => Ok(x.clone()),
+        _ => round_integer(x, decimals.unsigned_abs()),
+    }
+}
+
+fn round_float(x: &Value, decimals: i64) -> Value {
+    let power = power_of_ten(decimals.unsigned_abs());
+    if decimals > 0 {
+        let scaled = x * power;
+        return scaled.is_finite().select(scaled.round_even() / power, x);
+    }
+    let rounded = (x / power).round_even();
+    // An infinite power must not make a NaN of zero.
+    rounded.eq(0).select(&rounded, &rounded * power)
+}
+
+/// The nearest float to `10^exponent`.
+fn power_of_ten(exponent: u64) -> f64 {
+    format!("1e{exponent}").parse().unwrap_or(f64::INFINITY)
+}
+
+/// The nearest multiple of `10^zeros`, of two the one that is an even multiple.
+fn round_integer(x: &Value, zeros: u64) -> BuildResult {
+    let dtype = x.array_type()?.dtype;
+    let power = u32::try_from(zeros).ok().and_then(|zeros| 10u64.checked_pow(zeros));
+    let Some(power) = power.filter(|power| fits(*power, dtype)) else {
+        return Ok(x.sub(x));
+    };
+    let quotient = x.floor_div(power);
+    let above = x - &quotient * power;
+    let below = power - &above;
+    let is_odd = (&quotient & 1).ne(0);
+    let is_up = above.gt(&below) | (above.eq(&below) & is_odd);
+    Ok((quotient + is_up.convert(dtype)) * power)
+}
+
+/// Whether a value of the integer type can be so large.
+fn fits(value: u64, dtype: DType) -> bool {
+    let is_signed = dtype.class() == DTypeClass::Signed;
+    let bits = 8 * dtype.size() as u32 - u32::from(is_signed);
+    value <= u64::MAX >> (u64::BITS - bits)
+}
+
+/// A function of the real and of the imaginary part.
+fn by_parts(x: &Value, function: impl Fn(&Value) -> BuildResult) -> BuildResult {
+    Ok(function(&x.real())?.complex(function(&x.imag())?))
+}
+
+/// On 16-bit floats `function` computes in f32, and its result is rounded once.
+fn widened(x: &Value, function: impl Fn(&Value) -> Value) -> BuildResult {
+    let dtype = x.array_type()?.dtype;
+    Ok(match dtype {
+        DType::F16 | DType::Bf16 => function(&x.convert(DType::F32)).convert(dtype),
+        _ => function(x),
+    })
+}

@@ -1,0 +1,102 @@
+"""The compositions as functions: operands, then numbers with their defaults. Called by `_operations.py`.
+
+Each is one call in the text of expressions, as the operations are; a compiled function records the same call.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import numpy as np
+
+from . import _functions
+from ._indim import _compositions
+from ._tracing import _ARRAY_FUNCTIONS, _number_text
+
+_ANNOTATIONS = {"a number": "float", "True or False": "bool"}
+
+
+def define(rule, plain):
+    """The functions of a rule by name; ``plain`` makes those that take operands alone."""
+    functions = {}
+    for name, count, numbers, doc, aliases in _compositions():
+        for known in (name, *aliases):
+            function = _with_numbers(rule, name, count, numbers) if numbers else plain(rule, name, count, doc)
+            function.__name__ = function.__qualname__ = known
+            function.__doc__ = doc
+            functions[known] = function
+    return functions
+
+
+def _with_numbers(rule, name, count, numbers):
+    """The function of ``count`` operands and the ``numbers`` behind them."""
+    signature = _signature(rule, count, numbers)
+    operand_names, number_names = list("xyz"[:count]), [number for number, _, _ in numbers]
+
+    def operation(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs).arguments
+        given = {number: bound[number] for number in number_names if bound.get(number) is not None}
+        texts = [f", {number}={_text(name, number, value)}" for number, value in given.items()]
+        attributes, step_rule = _functions.attributes(
+            name, rule, bound.get("broadcast_dimensions"), bound.get("axis")
+        )
+        operands = [bound[operand] for operand in operand_names]
+        return _functions.apply(name, operands, "".join(texts) + attributes, step_rule, bound.get("out"))
+
+    operation.__signature__ = signature
+    return operation
+
+
+def _signature(rule, count, numbers):
+    kinds = inspect.Parameter
+    parameters = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in "xyz"[:count]]
+    for name, expected, default in numbers:
+        default = kinds.empty if default is None else ast.literal_eval(default)
+        annotation = _ANNOTATIONS.get(expected, "int")
+        annotation = annotation if default is not None else f"{annotation} | None"
+        parameters.append(kinds(name, kinds.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation))
+    keywords = {"by attributes": ["broadcast_dimensions", "axis"], "xla": ["broadcast_dimensions"]}
+    keywords |= {"pdpd": ["axis"], "onnx-legacy": ["axis"]}
+    for name in [*(keywords.get(rule, []) if count > 1 else []), "out"]:
+        parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
+    return inspect.Signature(parameters)
+
+
+def _text(function, name, value):
+    """A number as the text of expressions writes it; what it must be is checked there."""
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
+        value = value.item()
+    if not isinstance(value, (bool, int, float)):
+        raise TypeError(
+            f"`{name}` of {function}() is a number, not {type(value).__name__}: it becomes part of the program; "
+            f"where it is to vary, write out the formula of {function}"
+        )
+    return _number_text(value)
+
+
+def _numpy_handler(numpy_function, function, count):
+    """NumPy's function of tracing values, by our function of the same name."""
+    signature = inspect.signature(numpy_function)
+
+    def handler(*args, **kwargs):
+        given = list(signature.bind(*args, **kwargs).arguments.items())
+        operands = [value for _, value in given[:count]]
+        # A traced value is never written to, so there is nothing to copy.
+        numbers = {name: value for name, value in given[count:] if name != "copy"}
+        return function(*operands, **numbers)
+
+    return handler
+
+
+#: What the stubs know these functions by, beside those of the operations.
+_functions.OPERATION_CODES.add(_with_numbers("numpy", "elu", 1, []).__code__)
+
+
+def register(functions):
+    """Lets NumPy's functions of the same names be traced. Those that are ufuncs go by their names."""
+    for name, count, _, _, aliases in _compositions():
+        for known in (name, *aliases):
+            numpy_function = getattr(np, known, None)
+            if callable(numpy_function) and not isinstance(numpy_function, np.ufunc):
+                _ARRAY_FUNCTIONS[numpy_function] = _numpy_handler(numpy_function, functions[known], count)

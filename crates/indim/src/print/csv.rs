@@ -1,0 +1,70 @@
+//! Arrays as comma-separated values: the rows of a matrix, or one number a line.
+
+use core::fmt;
+use std::io::{self, Write};
+
+use indim_cpu::Buffer;
+use indim_graph::ArrayType;
+use indim_shape::Shape;
+
+use super::{Style, elements_format};
+
+/// An array that is no table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooManyAxes(pub ArrayType);
+
+impl fmt::Display for TooManyAxes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = self.0.shape.last().copied().unwrap_or(1);
+        write!(
+            formatter,
+            "{} has {} axes, and a table has two: write reshape(…, [-1, {columns}]) around the expression, or \
+             take the format json",
+            self.0,
+            self.0.shape.rank()
+        )
+    }
+}
+
+impl core::error::Error for TooManyAxes {}
+
+/// The rows and columns of an array: a vector is a column.
+///
+/// # Errors
+/// [`TooManyAxes`] above two axes.
+pub fn csv_shape(array_type: &ArrayType) -> Result<(usize, usize), TooManyAxes> {
+    match array_type.shape[..] {
+        [] => Ok((1, 1)),
+        [rows] => Ok((rows, 1)),
+        [rows, columns] => Ok((rows, columns)),
+        _ => Err(TooManyAxes(array_type.clone())),
+    }
+}
+
+/// Writes an array of at most two axes, without a header: numbers with all digits that they need to be read
+/// back, `nan`, `inf`, `-inf`, `True`, `False`, and complex numbers as Python writes them, `(1-2.5j)`.
+///
+/// # Errors
+/// Those of the writer; [`TooManyAxes`] as invalid input, before anything is written.
+pub fn write_csv(output: &mut dyn Write, buffer: &Buffer) -> io::Result<()> {
+    let invalid = |error: TooManyAxes| io::Error::new(io::ErrorKind::InvalidInput, error);
+    let (rows, columns) = csv_shape(buffer.array_type()).map_err(invalid)?;
+    if !buffer.is_row_major() {
+        let copy = buffer.to_row_major().map_err(io::Error::other)?;
+        return write_csv(output, &copy);
+    }
+    let text = elements_format(buffer, &[], Style::Alone(None));
+    for row in 0..rows {
+        for column in 0..columns {
+            let separator = if column == 0 { "" } else { "," };
+            write!(output, "{separator}{}", text(row * columns + column))?;
+        }
+        writeln!(output)?;
+    }
+    Ok(())
+}
+
+/// The number of elements of a shape that memory holds.
+pub(super) fn count(shape: &Shape) -> usize {
+    shape.element_count().unwrap_or(0)
+}

@@ -1,0 +1,61 @@
+//! Arrays as JSON: one object, which is also an operand of the oracle.
+
+use std::io::{self, Write};
+
+use indim_cpu::Buffer;
+use indim_graph::{Complex, DType, bf16, c64, c128, f16, for_each_element};
+
+use super::Format;
+use super::csv::count;
+use super::float::{Float, scalar_text};
+
+/// Writes `{"dtype":"f32","shape":[2,2],"data":[...]}` with the elements row by row: numbers that read back the
+/// same, `true` and `false`, complex numbers as `[real, imaginary]`, and what JSON has no numbers for as the
+/// texts `"nan"`, `"inf"` and `"-inf"`.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_json(output: &mut dyn Write, buffer: &Buffer) -> io::Result<()> {
+    if !buffer.is_row_major() {
+        let copy = buffer.to_row_major().map_err(io::Error::other)?;
+        return write_json(output, &copy);
+    }
+    let shape = &buffer.array_type().shape;
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let dtype = buffer.array_type().dtype;
+    write!(output, "{{\"dtype\":\"{dtype}\",\"shape\":[{}],\"data\":[", sizes.join(","))?;
+    let text = elements_text(buffer);
+    for position in 0..count(shape) {
+        let separator = if position == 0 { "" } else { "," };
+        write!(output, "{separator}{}", text(position))?;
+    }
+    write!(output, "]}}")
+}
+
+fn elements_text(buffer: &Buffer) -> Box<Format<'_>> {
+    macro_rules! text {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match buffer.array_type().dtype {
+                $(DType::$variant => {
+                    let elements = buffer.elements::<$type>().unwrap_or_default();
+                    text!(@one $class elements)
+                })*
+            }
+        };
+        (@one half $elements:ident) => { Box::new(|position| float_text($elements[position])) };
+        (@one float $elements:ident) => { Box::new(|position| float_text($elements[position])) };
+        (@one complex $elements:ident) => { Box::new(|position| complex_text($elements[position])) };
+        (@one $class:ident $elements:ident) => { Box::new(|position| $elements[position].to_string()) };
+    }
+    for_each_element!(text)
+}
+
+fn float_text<F: Float>(x: F) -> String {
+    let text = scalar_text(x, None);
+    let value: f64 = x.into();
+    if value.is_finite() { text } else { format!("\"{text}\"") }
+}
+
+fn complex_text<F: Float>(x: Complex<F>) -> String {
+    format!("[{},{}]", float_text(x.re), float_text(x.im))
+}
