@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let broadcast = RuleSet::Pdpd { axis: Some(1) }.elaborate(&operands)?;
     println!("{}", draw_broadcast(&broadcast, &labels));
-    println!("{:?}", express(&broadcast, RuleSetName::Numpy));
+    println!("{}\n", express(&broadcast, RuleSetName::Numpy)?);
 
     let error = RuleSet::Numpy.elaborate(&operands).unwrap_err();
     println!("{}", draw_error(&error, "add", &labels));
