@@ -212,7 +212,7 @@ impl Graph {
     /// use indim_graph::{DType, GraphBuilder};
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [3])?;
-    /// let y = b.exp(b.sub(x, x, &[])?)?;
+    /// let y = b.exp(b.sub(&x, &x, &[])?)?;
     /// let graph = b.finish(&[y])?;
     /// assert_eq!(graph.value_name(graph.outputs()[0]), "exp(x - x)");
     /// # Ok::<(), indim_graph::GraphError>(())
