@@ -49,7 +49,7 @@ impl Format {
             }
             _ => Err(format!(
                 "error[unknown-format]: {}: a result is written as .npy or .npz, not as .{}; name the file \
-                 so, or print the result and convert that",
+                 so, or print the result as text: --format csv or --format json, without -o",
                 shown(&path.to_string_lossy()),
                 shown(extension)
             )),
