@@ -14,7 +14,7 @@ pub fn run(bytes: &[u8]) {
         false => well_formed(&mut choices(text), 4),
     };
     // A small depth and few nodes are reached by short inputs too.
-    let limits = Limits { text_bytes: 4096, depth: 40, nodes: 200 };
+    let limits = Limits { text_bytes: 4096, depth: 40, nodes: 200, ..Limits::default() };
     let b = GraphBuilder::new();
     let parameter = |name: &'static str, dtype, shape: &[usize]| {
         (name, indim::Binding::Array(b.parameter(name, dtype, shape).unwrap()))

@@ -100,8 +100,9 @@ impl Eval {
             warn_of_outer_products(&broadcasts(&graph));
         }
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
-        let options = CompileOptions { level, ..CompileOptions::default() };
-        compile(&graph, &options).map_err(|error| Report::from(&error))
+        let memory_limit = self.memory_limit;
+        let options = CompileOptions { level, memory_limit, ..CompileOptions::default() };
+        compile(&graph, &options).map_err(Report::from)
     }
 }
 

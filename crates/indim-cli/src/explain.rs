@@ -108,8 +108,7 @@ impl Explain {
         let graph = build_graph(&self.first, &bindings, self.expression_rule()?)?;
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
         let options = CompileOptions { level, ..CompileOptions::default() };
-        let explanation =
-            Explanation::new(&graph, &options).map_err(|error| Report::from(&error))?;
+        let explanation = Explanation::new(&graph, &options).map_err(Report::from)?;
         self.warn(explanation.broadcasts());
         self.deliver(&explanation.to_string(), || explanation.to_json(), || explanation.to_svg())
     }

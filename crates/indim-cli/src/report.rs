@@ -4,8 +4,8 @@
 
 use indim::terminal::label;
 use indim::{
-    AnyRule, AxisOf, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel, Party,
-    ShapeError, draw_error,
+    AnyRule, AxisOf, CompileError, ExprError, ExprErrorKind, GraphError, GraphErrorKind,
+    OperandLabel, Party, ShapeError, draw_error,
 };
 use serde::Serialize;
 
@@ -149,6 +149,12 @@ impl Facts {
 impl From<String> for Report {
     fn from(text: String) -> Self {
         Report { text, ..Report::default() }
+    }
+}
+
+impl From<CompileError> for Report {
+    fn from(error: CompileError) -> Self {
+        Report::from(format!("error[{}]: {error}", error.code()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Shapes and types as they stand on the command line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
 
 use indim::terminal::shown;
-use indim::{ArrayType, DType, Shape, saturating_size};
+use indim::{ArrayType, DType, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
 
 /// Reads a type. The element type may be missing.
 pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
@@ -35,9 +35,16 @@ pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
     };
     let is_empty = sizes.trim().is_empty();
     let pieces = sizes.split([',', 'x']).filter(|_| !is_empty);
+    check_rank(pieces.clone().count())?;
     let size = |size: &str| size.trim().parse().map(saturating_size).map_err(|_| wrong());
     let shape = pieces.map(size).collect::<Result<Vec<_>, _>>()?;
     Ok((dtype, Shape::from(shape)))
+}
+
+/// Refuses a shape, or a list with an entry for each axis, that is too long.
+fn check_rank(rank: usize) -> Result<(), String> {
+    RankLimit::check(rank, MAXIMUM_RANK)
+        .map_err(|error| format!("error[{}]: {error}", error.code()))
 }
 
 /// Reads a type that must say its element type.
@@ -54,6 +61,7 @@ pub(crate) fn parse_array_type(text: &str) -> Result<ArrayType, String> {
 pub(crate) fn parse_integers(text: &str) -> Result<Vec<i64>, String> {
     let inside = text.trim().trim_start_matches(['[', '{', '(']).trim_end_matches([']', '}', ')']);
     let pieces = inside.split(',').map(str::trim).filter(|piece| !piece.is_empty());
+    check_rank(pieces.clone().count())?;
     pieces
         .map(|piece| piece.parse::<i64>())
         .collect::<Result<_, _>>()
@@ -84,5 +92,18 @@ mod tests {
         assert_eq!(parse_integers("-1"), Ok(vec![-1]));
         assert_eq!(parse_integers(""), Ok(vec![]));
         assert!(parse_integers("1;2").is_err());
+    }
+
+    #[test]
+    fn the_rank_is_limited() {
+        let ones = |rank: usize| vec!["1"; rank].join(",");
+        assert!(parse_type(&format!("f32[{}]", ones(64))).is_ok());
+        for error in [
+            parse_type(&format!("f32[{}]", ones(65))).map(drop).unwrap_err(),
+            parse_type(&vec!["1"; 65].join("x")).map(drop).unwrap_err(),
+            parse_integers(&ones(65)).map(drop).unwrap_err(),
+        ] {
+            assert!(error.starts_with("error[rank-limit]: "), "{error}");
+        }
     }
 }

@@ -12,9 +12,8 @@ struct Line<'a> {
     finder: &'a Finder<'a>,
     /// The element type of the accumulator.
     dtype: DType,
-    /// For each member what is known of it, by its index less that of the first.
-    members: Vec<Option<Member>>,
-    first: usize,
+    /// What is known of each member, in the order of their indices, which may lie far apart.
+    members: Vec<(usize, Member)>,
     links: Vec<Link>,
     /// How many registers are saved at a time.
     saved: usize,
@@ -50,13 +49,10 @@ pub(crate) fn line_up(
 
 impl<'a> Line<'a> {
     fn new(finder: &'a Finder<'a>, members: &[usize], dtype: DType) -> Self {
-        let first = members.iter().copied().min().unwrap_or(0);
-        let last = members.iter().copied().max().unwrap_or(0);
         let mut line = Line {
             finder,
             dtype,
-            members: vec![None; last + 1 - first],
-            first,
+            members: Vec::with_capacity(members.len()),
             links: Vec::new(),
             saved: 0,
             free: Vec::new(),
@@ -70,7 +66,7 @@ impl<'a> Line<'a> {
                 uses: finder.uses[index],
                 place: None,
             };
-            line.members[index - first] = Some(member);
+            line.members.push((index, member));
         }
         line
     }
@@ -104,8 +100,18 @@ impl<'a> Line<'a> {
     /// The member that a local is.
     fn member(&self, local: Local) -> Option<(usize, Member)> {
         let Local::Instruction(index) = local else { return None };
-        let member = *self.members.get(index.checked_sub(self.first)?)?;
-        Some((index, member?))
+        let position = self.position(index)?;
+        Some(self.members[position])
+    }
+
+    fn position(&self, index: usize) -> Option<usize> {
+        self.members.binary_search_by_key(&index, |&(index, _)| index).ok()
+    }
+
+    fn set_member(&mut self, index: usize, member: Member) {
+        if let Some(position) = self.position(index) {
+            self.members[position].1 = member;
+        }
     }
 
     /// Where a value can be had without computing it; none for a member that is yet to be computed.
@@ -147,7 +153,7 @@ impl<'a> Line<'a> {
         self.saved = self.saved.max(place + 1);
         self.links.push(Link::Save(register, place));
         if let Some((index, member)) = self.member(local) {
-            self.members[index - self.first] = Some(Member { place: Some(place), ..member });
+            self.set_member(index, Member { place: Some(place), ..member });
         }
         Operand::Saved(place)
     }
@@ -160,7 +166,7 @@ impl<'a> Line<'a> {
             if member.uses == 0 {
                 self.free.extend(member.place.take());
             }
-            self.members[index - self.first] = Some(member);
+            self.set_member(index, member);
         }
     }
 

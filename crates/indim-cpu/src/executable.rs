@@ -1,13 +1,15 @@
 //! Executables: a graph compiled for this machine, to be run on arrays.
 
+use std::sync::Arc;
+
 use indim_graph::lower::loop_nest::{Access, BufferId, LoopNest, LoopProgram};
-use indim_graph::lower::lower;
-use indim_graph::{Array, ArrayType, DType, Graph, GraphError, optimize};
+use indim_graph::{Array, ArrayType, DType};
 
 use crate::array::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
 use crate::buffer::Buffer;
+use crate::compile::{CompileOptions, compile, plan};
 use crate::execute::Bases;
-use crate::forecast::{Forecast, check_limit};
+use crate::forecast::{Forecast, Held, check_limit};
 use crate::in_place::written_over_inputs;
 use crate::kernel::convert_kernel;
 use crate::level::Level;
@@ -19,22 +21,6 @@ use crate::run_error::RunError;
 use crate::run_options::RunOptions;
 use crate::scratch::{ScratchLayout, array_bytes};
 use crate::wiring::Wiring;
-
-/// How a graph is compiled.
-#[derive(Debug, Clone)]
-pub struct CompileOptions {
-    /// The instructions that may be used.
-    pub level: Level,
-    /// Whether passes run before lowering.
-    pub optimize: bool,
-}
-
-impl Default for CompileOptions {
-    /// The highest level of this processor, with passes.
-    fn default() -> Self {
-        CompileOptions { level: Level::detect(), optimize: true }
-    }
-}
 
 /// A graph compiled for this machine.
 ///
@@ -56,65 +42,16 @@ impl Default for CompileOptions {
 /// ```
 #[derive(Debug)]
 pub struct Executable {
-    loops: LoopProgram,
-    programs: Vec<Program>,
+    pub(crate) loops: LoopProgram,
+    pub(crate) programs: Vec<Program>,
     /// The plan of each program when every array is dense; `None` where there is nothing to do.
-    dense_plans: Vec<Option<(Plan, Wiring)>>,
-    scratch: ScratchLayout,
-    input_axes: InputAxes,
-    parameter_names: Vec<String>,
-    level: Level,
-}
-
-/// Compiles a graph.
-///
-/// # Errors
-/// None at present: whatever the builder makes can be compiled.
-pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, GraphError> {
-    let loops = match options.optimize {
-        true => lower(&optimize(graph)),
-        false => lower(graph),
-    };
-    let programs: Vec<Program> =
-        loops.nests.iter().map(|nest| Program::compile(nest, options.level)).collect();
-    let dense = |access: &Access| access.strides(&row_major_strides(&access.array_type));
-    let dense_plans = programs.iter().map(|program| plan(program, dense, &[])).collect();
-    let names = 0..graph.parameters().len();
-    Ok(Executable {
-        scratch: ScratchLayout::new(&loops),
-        input_axes: InputAxes::default(),
-        loops,
-        programs,
-        dense_plans,
-        parameter_names: names.map(|index| graph.parameter_name(index).to_owned()).collect(),
-        level: options.level,
-    })
-}
-
-/// A tile of which nothing passes through registers may have so many times the elements of a block.
-const LONG_TILE: usize = 16;
-
-/// How a program walks arrays of these strides; `is_over_input` says which outputs overlie an input.
-fn plan(
-    program: &Program,
-    strides: impl Fn(&Access) -> Vec<isize>,
-    is_over_input: &[bool],
-) -> Option<(Plan, Wiring)> {
-    let operands = || program.stores().iter().map(|s| &s.target).chain(program.accesses());
-    let strides: Vec<Vec<isize>> = operands().map(strides).collect();
-    let sizes: Vec<usize> = operands().map(|access| access.array_type.dtype.size()).collect();
-    let with_tiles_of = |block| {
-        let plan = Plan::new(program.sizes(), &strides, &sizes, block, program.minimum_row)?;
-        let wiring = Wiring::new(program, &plan, is_over_input);
-        Some((plan, wiring))
-    };
-    if program.steps.len() == 1 {
-        let long = with_tiles_of(program.block * LONG_TILE)?;
-        if !long.1.uses_registers(program.accesses().len()) {
-            return Some(long);
-        }
-    }
-    with_tiles_of(program.block)
+    pub(crate) dense_plans: Vec<Option<(Plan, Wiring)>>,
+    pub(crate) scratch: ScratchLayout,
+    pub(crate) input_axes: InputAxes,
+    pub(crate) parameter_names: Vec<String>,
+    pub(crate) level: Level,
+    /// See [`Executable::held_bytes`].
+    pub(crate) held_bytes: usize,
 }
 
 impl Executable {
@@ -124,13 +61,21 @@ impl Executable {
     }
 
     /// The loop nests, in the order in which they run.
-    pub fn nests(&self) -> &[LoopNest] {
+    pub fn nests(&self) -> &[Arc<LoopNest>] {
         &self.loops.nests
     }
 
     /// The loop nests compiled for the level.
     pub fn programs(&self) -> &[Program] {
         &self.programs
+    }
+
+    /// The bytes of memory that the executable itself holds, its constants among them: what it costs to keep
+    /// it. A run counts them towards [`RunOptions::memory_limit`].
+    ///
+    /// Known when it is compiled, so asking costs nothing. What allocators add is estimated.
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes
     }
 
     /// The level it was compiled for.
@@ -276,8 +221,7 @@ impl Executable {
     ) -> Result<(), RunError> {
         let Some(limit) = options.memory_limit else { return Ok(()) };
         let threads = if self.is_parallel() { parallel::thread_count() } else { 1 };
-        let (forecast, inputs) = (self.forecast(), options.input_bytes);
-        check_limit(limit, inputs, &forecast, &self.loops, threads, allocates_outputs)
+        self.check_held(limit, options.input_bytes, threads, allocates_outputs)
     }
 
     /// Whether a run by so many threads holds at most `limit` bytes beside the arrays it is given, as
@@ -291,7 +235,19 @@ impl Executable {
         threads: usize,
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
-        check_limit(limit, 0, &self.forecast(), &self.loops, threads, allocates_outputs)
+        self.check_held(limit, 0, threads, allocates_outputs)
+    }
+
+    fn check_held(
+        &self,
+        limit: usize,
+        input_bytes: usize,
+        threads: usize,
+        allocates_outputs: bool,
+    ) -> Result<(), RunError> {
+        let (forecast, program_bytes) = (self.forecast(), self.held_bytes);
+        let held = Held { forecast, input_bytes, program_bytes };
+        check_limit(limit, &held, &self.loops, threads, allocates_outputs)
     }
 
     fn check_inputs(&self, inputs: &[ArrayView<'_>]) -> Result<(), RunError> {
@@ -493,7 +449,7 @@ fn copy(from: &Buffer, to: &mut ArrayViewMut<'_>, level: Level) -> Result<(), Ru
         .parameter("result", array_type.dtype, array_type.shape)
         .and_then(|value| builder.finish(&[value]))
         .expect("invariant: the result's type exists");
-    let options = CompileOptions { level, optimize: false };
+    let options = CompileOptions { level, optimize: false, ..CompileOptions::default() };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");
     let options = RunOptions::default();
     executable.execute(&[from.view()], core::slice::from_mut(to), &[], &options)

@@ -40,6 +40,11 @@ pub enum MemoryPiece {
         /// Its type.
         array_type: ArrayType,
     },
+    /// The compiled program itself, with its constants.
+    Program {
+        /// The bytes that it holds.
+        bytes: usize,
+    },
     /// The registers of all threads.
     Registers {
         /// How many threads compute.
@@ -59,6 +64,7 @@ impl MemoryPiece {
     pub fn bytes(&self) -> usize {
         match self {
             MemoryPiece::Array { array_type, .. } => array_bytes(array_type),
+            MemoryPiece::Program { bytes } => *bytes,
             MemoryPiece::Registers { threads, bytes } => threads.saturating_mul(*bytes),
             MemoryPiece::Inputs { bytes } => *bytes,
         }
@@ -72,6 +78,9 @@ impl fmt::Display for MemoryPiece {
             MemoryPiece::Array { buffer, array_type } => {
                 write!(formatter, "{buffer}, {array_type}, with {bytes} bytes")
             }
+            MemoryPiece::Program { .. } => {
+                write!(formatter, "the compiled program, with {bytes} bytes")
+            }
             MemoryPiece::Registers { threads, .. } => {
                 let plural = if *threads == 1 { "" } else { "s" };
                 write!(formatter, "the registers of {threads} thread{plural}, with {bytes} bytes")
@@ -83,18 +92,28 @@ impl fmt::Display for MemoryPiece {
     }
 }
 
-/// Refuses a run that would hold more than `limit` bytes, with `input_bytes` of the inputs;
-/// `allocates_outputs` says whether its outputs are new memory.
+/// What is held for a run.
+pub(crate) struct Held {
+    pub(crate) forecast: Forecast,
+    /// What the caller holds of the inputs.
+    pub(crate) input_bytes: usize,
+    /// What the compiled program itself holds.
+    pub(crate) program_bytes: usize,
+}
+
+/// Refuses a run for which more than `limit` bytes would be held; `allocates_outputs` says whether its
+/// outputs are new memory.
 pub(crate) fn check_limit(
     limit: usize,
-    input_bytes: usize,
-    forecast: &Forecast,
+    held: &Held,
     loops: &LoopProgram,
     threads: usize,
     allocates_outputs: bool,
 ) -> Result<(), RunError> {
+    let Held { forecast, input_bytes, program_bytes } = held;
     let given = if allocates_outputs { 0 } else { forecast.bytes_written };
-    let bytes = forecast.peak_bytes(threads).saturating_sub(given).saturating_add(input_bytes);
+    let run_bytes = forecast.peak_bytes(threads).saturating_sub(given);
+    let bytes = run_bytes.saturating_add(*input_bytes).saturating_add(*program_bytes);
     if bytes <= limit {
         return Ok(());
     }
@@ -111,8 +130,12 @@ pub(crate) fn check_limit(
         .chain(counters.map(|(index, &(dtype, length))| {
             array(BufferId::Counter(index), &ArrayType::new(dtype, [length]))
         }));
+    let others = [
+        MemoryPiece::Inputs { bytes: *input_bytes },
+        MemoryPiece::Program { bytes: *program_bytes },
+    ];
+    let pieces = pieces.chain(others);
     let registers = MemoryPiece::Registers { threads, bytes: forecast.register_bytes };
     let larger = |a: MemoryPiece, b: MemoryPiece| if b.bytes() > a.bytes() { b } else { a };
-    let pieces = pieces.chain([MemoryPiece::Inputs { bytes: input_bytes }]);
     Err(RunError::MemoryLimit { bytes, limit, largest: pieces.fold(registers, larger) })
 }

@@ -13,6 +13,7 @@ mod array;
 mod buffer;
 mod chain_line;
 mod chains;
+mod compile;
 mod executable;
 mod execute;
 mod forecast;
@@ -40,7 +41,8 @@ mod wiring;
 
 pub use array::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
 pub use buffer::{ALIGNMENT, Buffer};
-pub use executable::{CompileOptions, Executable, compile};
+pub use compile::{CompileError, CompileOptions, compile, compile_with};
+pub use executable::Executable;
 pub use forecast::{Forecast, MemoryPiece};
 pub use in_place::InPlace;
 pub use kernel::{KernelFn, convert_kernel, elementwise_kernel, memory};

@@ -3,7 +3,7 @@
 //! Which axis of an input moves with an axis of an output is read off the loop nests, through
 //! temporaries too; sizes that happen to match say nothing.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use indim_graph::ArrayType;
 use indim_graph::lower::loop_nest::{Access, BufferId, Local, LoopNest, LoopProgram};
@@ -41,7 +41,7 @@ struct Followed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Way {
     parameter: usize,
-    axes: Vec<Option<usize>>,
+    axes: Arc<[Option<usize>]>,
 }
 
 /// An array is followed in at most so many ways; what comes after them has no say.
@@ -174,9 +174,11 @@ fn output_ways(loops: &LoopProgram) -> Vec<Vec<Way>> {
     let mut outputs: Vec<Vec<Way>> = vec![Vec::new(); loops.outputs.len()];
     let mut temporaries: Vec<Vec<Way>> = vec![Vec::new(); loops.temporaries.len()];
     for nest in &loops.nests {
+        let behind = Behind::of(nest);
         for store in &nest.stores {
             let mut ways = Vec::new();
-            for access in accesses_behind(nest, store.source) {
+            for &access in behind.accesses(store.source).iter() {
+                let access = &nest.accesses[access];
                 let shape = &access.array_type.shape;
                 match access.buffer {
                     BufferId::Parameter(parameter) => {
@@ -220,30 +222,44 @@ fn through(access: &Access, way: &Way) -> Way {
 /// The way of an input, known for each axis of the nest, for each axis of what the nest writes.
 fn onto(target: &Access, way: &Way) -> Way {
     let mut axes = vec![None; target.array_type.shape.rank()];
-    for (&written, &read) in target.axes.iter().zip(&way.axes) {
+    for (&written, &read) in target.axes.iter().zip(way.axes.iter()) {
         if let Some(axis) = written {
             axes[axis] = read;
         }
     }
-    Way { parameter: way.parameter, axes }
+    Way { parameter: way.parameter, axes: axes.into() }
 }
 
-/// The accesses of the nest from which `local` is computed.
-fn accesses_behind(nest: &LoopNest, local: Local) -> impl Iterator<Item = &Access> {
-    let mut is_read = vec![false; nest.accesses.len()];
-    let mut is_needed = vec![false; nest.instructions.len()];
-    let mut mark = |local: Local, is_needed: &mut Vec<bool>| match local {
-        Local::Access(index) => is_read[index] = true,
-        Local::Instruction(index) => is_needed[index] = true,
-    };
-    mark(local, &mut is_needed);
-    // Operands come before what is computed from them.
-    for index in (0..nest.instructions.len()).rev() {
-        if is_needed[index] {
-            for &operand in &nest.instructions[index].operands {
-                mark(operand, &mut is_needed);
-            }
+/// For each value of a nest the accesses from which it is computed: the first [`MOST_WAYS`] of them.
+struct Behind {
+    of_instructions: Vec<Arc<[usize]>>,
+}
+
+impl Behind {
+    fn of(nest: &LoopNest) -> Self {
+        let mut behind = Behind { of_instructions: Vec::with_capacity(nest.instructions.len()) };
+        for instruction in &nest.instructions {
+            let parts: Vec<Arc<[usize]>> =
+                instruction.operands.iter().map(|&operand| behind.accesses(operand)).collect();
+            behind.of_instructions.push(union(&parts));
+        }
+        behind
+    }
+
+    fn accesses(&self, local: Local) -> Arc<[usize]> {
+        match local {
+            Local::Access(index) => Arc::from([index]),
+            Local::Instruction(index) => Arc::clone(&self.of_instructions[index]),
         }
     }
-    nest.accesses.iter().zip(is_read).filter(|(_, is_read)| *is_read).map(|(access, _)| access)
+}
+
+/// The least of what is in any of `parts`, each of which is ascending; one of them where that is all.
+fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
+    let mut all: Vec<usize> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.truncate(MOST_WAYS);
+    let same = parts.iter().find(|part| part[..] == all[..]);
+    same.map_or_else(|| all.into(), Arc::clone)
 }

@@ -8,6 +8,7 @@
 //! Chains can go through a tile row by row. Then rows are not joined further, and an operand that
 //! differs from row to row (a column, a row out of a wider array) is used where it is.
 
+use indim_graph::HeldBytes;
 use indim_graph::lower::coalesce::{CoalescedAxes, coalesce};
 
 use crate::kernel::chain::Form;
@@ -95,6 +96,18 @@ impl Plan {
             step_elements,
             operands,
         })
+    }
+
+    /// Counts the memory that the plan holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<usize>(self.outer_sizes.capacity());
+        held.own::<OperandPlan>(self.operands.capacity());
+        for operand in &self.operands {
+            held.own::<isize>(operand.outer_strides.capacity());
+            if let TileLayout::Strided(runs) = &operand.layout {
+                held.own::<Run>(runs.capacity());
+            }
+        }
     }
 
     /// The number of tiles along the tile axis.

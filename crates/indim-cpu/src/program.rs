@@ -5,9 +5,10 @@
 //! workspace, or, where memory is dense, the array itself.
 
 use core::fmt;
+use std::sync::Arc;
 
 use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
-use indim_graph::{DType, Op};
+use indim_graph::{DType, HeldBytes, Op};
 
 use crate::chains::{Chain, Link, Operand, Task, find_chains};
 use crate::kernel::chain::{ACCUMULATOR_BYTES, ChainFn, Code, Form, Register};
@@ -80,7 +81,7 @@ impl SlotLink {
 /// A loop nest compiled for one level.
 #[derive(Clone)]
 pub struct Program {
-    nest: LoopNest,
+    nest: Arc<LoopNest>,
     tasks: Vec<Task>,
     pub(crate) steps: Vec<Step>,
     /// The links of all chains, in order.
@@ -103,8 +104,8 @@ pub struct Program {
 
 impl Program {
     /// Compiles a nest for `level`.
-    pub(crate) fn compile(nest: &LoopNest, level: Level) -> Program {
-        let nest = with_clean_bools(nest.clone());
+    pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> Program {
+        let nest = with_clean_bools(Arc::clone(nest));
         let tasks = find_chains(&nest);
         let mut links = Vec::new();
         let steps = tasks.iter().map(|task| step(&nest, task, level, &mut links)).collect();
@@ -143,6 +144,21 @@ impl Program {
         &self.nest.shape
     }
 
+    /// Counts the memory that the program holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.nest(&self.nest);
+        held.own::<Task>(self.tasks.capacity());
+        for task in &self.tasks {
+            if let Task::Chain(chain) = task {
+                held.own::<Link>(chain.links.capacity());
+            }
+        }
+        held.own::<Step>(self.steps.capacity());
+        held.own::<SlotLink>(self.links.capacity());
+        held.own::<Option<usize>>(self.registers.capacity());
+        held.own::<bool>(self.is_read_by_kernel.capacity() + self.is_left_by_chain.capacity());
+    }
+
     /// The most bytes of registers that one thread needs: every access may have to be gathered.
     pub(crate) fn register_bytes(&self) -> usize {
         (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES
@@ -172,7 +188,7 @@ fn saved_slot(nest: &LoopNest, index: usize) -> usize {
 }
 
 /// A bool that is stored as it was read passes through a conversion, which leaves only 0 and 1.
-fn with_clean_bools(mut nest: LoopNest) -> LoopNest {
+fn with_clean_bools(mut nest: Arc<LoopNest>) -> Arc<LoopNest> {
     for index in 0..nest.stores.len() {
         let source = nest.stores[index].source;
         if nest.stores[index].target.array_type.dtype != DType::Bool
@@ -180,6 +196,7 @@ fn with_clean_bools(mut nest: LoopNest) -> LoopNest {
         {
             continue;
         }
+        let nest = Arc::make_mut(&mut nest);
         nest.instructions.push(Instruction {
             compute: Compute::Convert,
             operands: vec![source],
@@ -307,20 +324,24 @@ fn allocate_registers(nest: &LoopNest, tasks: &[Task]) -> (Vec<Option<usize>>, u
     let last_uses = last_uses(nest, tasks);
     let mut registers: Vec<Option<usize>> = vec![None; nest.instructions.len()];
     let mut free: Vec<usize> = Vec::new();
-    let mut count = 0;
+    let mut is_free: Vec<bool> = Vec::new();
     for (position, task) in tasks.iter().enumerate() {
-        registers[task.result()] = Some(free.pop().unwrap_or_else(|| {
-            count += 1;
-            count - 1
-        }));
+        let register = free.pop().unwrap_or_else(|| {
+            is_free.push(false);
+            is_free.len() - 1
+        });
+        is_free[register] = false;
+        registers[task.result()] = Some(register);
         for operand in task.operands(nest) {
             let Local::Instruction(operand) = operand else { continue };
             let Some(register) = registers[operand] else { continue };
-            if last_uses[operand] == position && !free.contains(&register) {
+            if last_uses[operand] == position && !is_free[register] {
+                is_free[register] = true;
                 free.push(register);
             }
         }
     }
+    let count = is_free.len();
     registers.iter_mut().flatten().for_each(|register| *register *= REGISTER_BYTES);
     let saved = tasks.iter().map(|task| match task {
         Task::Chain(chain) => chain.saved,

@@ -32,7 +32,8 @@ pub struct RunOptions<'a> {
     /// The most bytes that the run may hold beside the arrays it is given; a run that would hold more
     /// is refused before anything is allocated.
     ///
-    /// Outputs in new memory, temporaries, and the registers of all threads count. Memory that is kept
+    /// Outputs in new memory, temporaries, the registers of all threads, and the compiled program itself
+    /// ([`Executable::held_bytes`](crate::Executable::held_bytes)) count. Memory that is kept
     /// for later runs does not ([`keep_memory`](crate::keep_memory)).
     pub memory_limit: Option<usize>,
     /// The bytes of memory that the caller holds for the inputs and that are to count towards the limit.

@@ -4,8 +4,8 @@
 //! chosen when the graph is compiled, the largest arrays first, each at the lowest place where it meets
 //! none that lives at the same time. Called by `executable.rs`.
 
-use indim_graph::ArrayType;
 use indim_graph::lower::loop_nest::{BufferId, LoopProgram};
+use indim_graph::{ArrayType, HeldBytes};
 
 use crate::buffer::ALIGNMENT;
 
@@ -61,10 +61,23 @@ impl ScratchLayout {
     }
 }
 
+impl ScratchLayout {
+    /// Counts the memory that the layout itself holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        for places in [&self.temporaries, &self.counters, &self.counter_nests] {
+            held.own::<usize>(places.capacity());
+        }
+    }
+}
+
 /// The bytes of an array; more than there can be for one that fits no memory.
 pub(crate) fn array_bytes(array_type: &ArrayType) -> usize {
     array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
 }
+
+/// For so many arrays, the largest ones, a place is looked for; those after them lie behind one another, because
+/// the search takes the longer the more there are.
+const MOST_PLACED: usize = 1024;
 
 /// Where each tenant begins, and the bytes of the whole.
 ///
@@ -78,21 +91,33 @@ fn places(tenants: &[Tenant]) -> (Vec<usize>, usize) {
     let mut total = 0usize;
     for index in largest_first {
         let tenant = tenants[index];
-        let mut place = 0usize;
-        for &other in &placed {
-            if !lives_with(&tenant, &tenants[other]) {
-                continue;
-            }
-            if places[other].saturating_sub(place) >= tenant.bytes {
-                break;
-            }
-            place = place.max(end(places[other], tenants[other].bytes));
-        }
+        let is_searched = placed.len() < MOST_PLACED;
+        let place = match is_searched {
+            true => lowest_place(tenants, &places, &placed, &tenant),
+            false => end(total, 0),
+        };
         places[index] = place;
-        placed.insert(placed.partition_point(|&other| places[other] <= place), index);
+        if is_searched {
+            placed.insert(placed.partition_point(|&other| places[other] <= place), index);
+        }
         total = total.max(place.saturating_add(tenant.bytes));
     }
     (places, total)
+}
+
+/// The lowest place where the tenant meets none of `placed`, which are in the order of their places.
+fn lowest_place(tenants: &[Tenant], places: &[usize], placed: &[usize], tenant: &Tenant) -> usize {
+    let mut place = 0usize;
+    for &other in placed {
+        if !lives_with(tenant, &tenants[other]) {
+            continue;
+        }
+        if places[other].saturating_sub(place) >= tenant.bytes {
+            break;
+        }
+        place = place.max(end(places[other], tenants[other].bytes));
+    }
+    place
 }
 
 fn lives_with(tenant: &Tenant, other: &Tenant) -> bool {
@@ -150,6 +175,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn of_very_many_the_smallest_lie_behind_the_others() {
+        let mut tenants = vec![tenant(64, 0, 0); MOST_PLACED];
+        tenants.extend([tenant(8, 1, 1), tenant(8, 1, 1)]);
+        let (places, bytes) = places(&tenants);
+        assert_eq!(places[MOST_PLACED..], [64 * MOST_PLACED, 64 * MOST_PLACED + 64]);
+        assert_eq!(bytes, 64 * MOST_PLACED + 72);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! Known with the plan, before any tile runs: which stores are written in place, which accesses are
 //! gathered into registers, and what the links of chains do with operands of these forms.
 
-use indim_graph::DType;
 use indim_graph::lower::loop_nest::{BufferId, Local, Store};
+use indim_graph::{DType, HeldBytes};
 
 use crate::kernel::chain::{Form, LinkKind};
 use crate::plan::{OperandPlan, Plan, TileLayout};
@@ -57,8 +57,9 @@ impl Wiring {
             BufferId::Output(index) => is_over_input.get(index).copied().unwrap_or(false),
             _ => false,
         };
+        let stored = stored(program);
         let is_direct = |(store, target): (usize, &Store)| {
-            is_direct(program, stores, store) && !is_over_input(target)
+            is_direct(program, &stored, stores, store) && !is_over_input(target)
         };
         let is_direct: Vec<bool> = program.stores().iter().enumerate().map(is_direct).collect();
         let direct_rows = stores.iter().zip(&is_direct).any(|(o, &d)| d && is_by_rows(o));
@@ -72,7 +73,7 @@ impl Wiring {
             register_count += usize::from(is_gathered);
         }
         registers.extend(&program.registers);
-        let destination = |step: &Step| destination(program, plan, &is_direct, step);
+        let destination = |step: &Step| destination(program, plan, &is_direct, &stored, step);
         let destinations: Vec<Destination> = program.steps.iter().map(destination).collect();
         let link = |link: &SlotLink| link_kind(plan, accesses, &ways, link);
         Wiring {
@@ -84,6 +85,14 @@ impl Wiring {
             destinations,
             is_direct,
         }
+    }
+
+    /// Counts the memory that the wiring holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<bool>(self.is_direct.capacity());
+        held.own::<Option<usize>>(self.registers.capacity());
+        held.own::<LinkKind>(self.links.capacity());
+        held.own::<Destination>(self.destinations.capacity());
     }
 
     /// Whether anything that is read or stored passes through a register.
@@ -127,18 +136,38 @@ fn is_by_rows(operand: &OperandPlan) -> bool {
     matches!(operand.layout, TileLayout::Strided(_))
 }
 
+/// The stores of one value.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stored {
+    /// The first of them.
+    first: Option<usize>,
+    count: usize,
+}
+
+/// The stores of each slot's value.
+fn stored(program: &Program) -> Vec<Stored> {
+    let slots = program.accesses().len() + program.registers.len();
+    let mut stored = vec![Stored::default(); slots];
+    for (index, store) in program.stores().iter().enumerate() {
+        let of_value = &mut stored[program.slot(store.source)];
+        of_value.first.get_or_insert(index);
+        of_value.count += 1;
+    }
+    stored
+}
+
 /// Whether a store is written by its instruction itself: a dense one, the first of its value; or rows
 /// of it, by a chain whose result nobody reads.
-fn is_direct(program: &Program, stores: &[OperandPlan], store: usize) -> bool {
+fn is_direct(program: &Program, stored: &[Stored], stores: &[OperandPlan], store: usize) -> bool {
     let source = program.stores()[store].source;
-    let is_same = |other: &Store| other.source == source;
+    let of_value = stored[program.slot(source)];
     match &stores[store].layout {
         _ if !matches!(source, Local::Instruction(_)) => false,
-        TileLayout::Dense => !program.stores()[..store].iter().any(is_same),
+        TileLayout::Dense => of_value.first == Some(store),
         TileLayout::Strided(_) => {
             stores[store].row == Some(Form::Block)
                 && program.is_left_by_chain(source)
-                && program.stores().iter().filter(|other| is_same(other)).count() == 1
+                && of_value.count == 1
         }
         TileLayout::Single => false,
     }
@@ -156,11 +185,16 @@ fn link_kind(plan: &Plan, accesses: &[OperandPlan], ways: &[Way], link: &SlotLin
 }
 
 /// Only what is left in an array, and read by nobody in the tile, is written past the caches.
-fn destination(program: &Program, plan: &Plan, is_direct: &[bool], step: &Step) -> Destination {
+fn destination(
+    program: &Program,
+    plan: &Plan,
+    is_direct: &[bool],
+    stored: &[Stored],
+    step: &Step,
+) -> Destination {
     let source = |store: usize| program.stores()[store].source;
-    let is_target =
-        |&store: &usize| is_direct[store] && program.slot(source(store)) == step.destination;
-    match (0..is_direct.len()).find(is_target) {
+    // Of several stores of a value only the first is direct.
+    match stored[step.destination].first.filter(|&store| is_direct[store]) {
         Some(store) => Destination {
             step: plan.operands[store].step_stride,
             // Masks are not; they are small.

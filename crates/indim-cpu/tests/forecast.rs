@@ -113,6 +113,8 @@ fn the_limit_counts_outputs_temporaries_and_registers() {
     let forecast = executable.forecast();
     let peak = forecast.peak_bytes(1);
     assert_eq!(peak, 64 * 32 * 4 + (64 + 32) * 4 + forecast.register_bytes);
+    // The program itself counts too.
+    let peak = peak + executable.held_bytes();
     let limited = |limit| RunOptions { memory_limit: Some(limit), ..RunOptions::default() };
     executable.run_with(&inputs, &limited(peak)).unwrap();
     let error = executable.run_with(&inputs, &limited(peak - 1)).unwrap_err();
@@ -139,6 +141,7 @@ fn the_registers_of_all_threads_count() {
     let x = vec![0.5f32; 1 << 20];
     let inputs = [ArrayView::from_slice([1 << 20], &x).unwrap()];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let peak = peak + executable.held_bytes();
     for (limit, fits) in [(peak, true), (peak - 1, false)] {
         let options = RunOptions { memory_limit: Some(limit), ..RunOptions::default() };
         assert_eq!(pool.install(|| executable.run_with(&inputs, &options)).is_ok(), fits);

@@ -34,7 +34,8 @@ fn large_results_are_whole_wherever_they_begin() {
     let (first, gap) = *layouts.iter().max().unwrap();
     let mut memory = vec![0u8; first + 60 + ROWS * (COLUMNS * ELEMENT + gap + 7)];
     for &level in Level::available() {
-        let executable = compile(&graph(), &CompileOptions { level, optimize: true }).unwrap();
+        let executable =
+            compile(&graph(), &CompileOptions { level, ..CompileOptions::default() }).unwrap();
         for (first, gap) in layouts {
             memory.fill(0xAA);
             let row_bytes = COLUMNS * ELEMENT + gap;

@@ -227,7 +227,9 @@ impl GraphBuilder {
             Ok(broadcast) => broadcast,
             Err(error) => return Err(self.shape_error(operation, ids, error)),
         };
-        let result = ArrayType::new(dtype, broadcast.result().clone());
+        // The operands' own shape where it is the result's: equal shapes are held once.
+        let same = broadcast.operands().iter().find(|shape| *shape == broadcast.result());
+        let result = ArrayType::new(dtype, same.unwrap_or(broadcast.result()).clone());
         self.check_size(operation, &result, ids)?;
         let expanded = ids
             .iter()

@@ -9,10 +9,13 @@
 //! Code matches on the node kind, never on the operation.
 
 use core::fmt;
+use core::hash::{BuildHasher, Hash, Hasher};
 use core::ops::{Deref, Index};
 
 // The standard hasher took a fifth of the time of building and compiling.
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 use indim_shape::AxisMap;
 
 use crate::dtype::ArrayType;
@@ -238,7 +241,9 @@ pub(crate) struct GraphArena {
     nodes: Vec<Node>,
     parameters: Vec<ValueId>,
     parameter_names: HashSet<String>,
-    known: HashMap<Node, ValueId>,
+    /// The values by the hashes of their nodes, which are not held a second time.
+    known: HashTable<ValueId>,
+    hasher: RandomState,
 }
 
 impl GraphArena {
@@ -249,8 +254,10 @@ impl GraphArena {
 
     /// The value of `node`: an earlier one if an equal node is known, else a new one.
     pub(crate) fn add(&mut self, node: Node) -> ValueId {
-        let key = Self::key(&node);
-        if let Some(&known) = self.known.get(&key) {
+        let hash = self.hasher.hash_one(Computation(&node));
+        let is_same =
+            |&known: &ValueId| Computation(&self.nodes[known.index()]) == Computation(&node);
+        if let Some(&known) = self.known.find(hash, is_same) {
             return known;
         }
         let value = ValueId::from_index(self.nodes.len());
@@ -259,16 +266,10 @@ impl GraphArena {
             self.parameter_names.insert(name.clone());
         }
         self.nodes.push(node);
-        self.known.insert(key, value);
+        let (nodes, hasher) = (&self.nodes, &self.hasher);
+        let rehash = |known: &ValueId| hasher.hash_one(Computation(&nodes[known.index()]));
+        self.known.insert_unique(hash, value, rehash);
         value
-    }
-
-    /// The node under which equal computations are found: operands of a commutative operation in order.
-    fn key(node: &Node) -> Node {
-        let commutes =
-            matches!(node.kind, NodeKind::Elementwise(op) if op.has_law(Law::Commutative));
-        let operands = if commutes { node.operands.sorted() } else { node.operands };
-        Node { operands, ..node.clone() }
     }
 
     /// The parameters so far.
@@ -289,6 +290,35 @@ impl GraphArena {
     /// As [`GraphArena::finish`], of a copy of the nodes so far.
     pub(crate) fn snapshot(&self, outputs: Vec<ValueId>) -> Graph {
         Graph { nodes: self.nodes.clone(), parameters: self.parameters.clone(), outputs }
+    }
+}
+
+/// A node as equal computations are found: the operands of a commutative operation have no order.
+struct Computation<'a>(&'a Node);
+
+impl Computation<'_> {
+    fn operands(&self) -> Operands {
+        let Node { kind, operands, .. } = self.0;
+        match kind {
+            NodeKind::Elementwise(op) if op.has_law(Law::Commutative) => operands.sorted(),
+            _ => *operands,
+        }
+    }
+}
+
+impl PartialEq for Computation<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.kind == other.0.kind
+            && self.operands() == other.operands()
+            && self.0.array_type == other.0.array_type
+    }
+}
+
+impl Hash for Computation<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.kind.hash(state);
+        self.operands().hash(state);
+        self.0.array_type.hash(state);
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use indim_graph::{DType, ExprError, Expression, GraphBuilder, Limits, Op, Value};
 use indim_shape::RuleSet;
 
-const SMALL: Limits = Limits { text_bytes: 60, depth: 6, nodes: 12 };
+const SMALL: Limits = Limits { text_bytes: 60, depth: 6, nodes: 12, rank: 4 };
 
 /// Parses and builds over `x: f32[2, 3]`, `v: f32[3]`, `w: f32[2]`, `i: i32[2, 3]`, `u: u8[3]`, `c: bool[3]`, `h: bf16[3]`.
 fn error(text: &str, limits: &Limits, rule: Option<&RuleSet>) -> ExprError {
@@ -218,7 +218,12 @@ fn deep_and_long_texts_neither_overflow_the_stack_nor_take_long() {
     }
     assert_eq!(parse(&"x".repeat((1 << 20) + 1)).unwrap_err().code(), "text-too-long");
 
-    let unlimited = Limits { text_bytes: usize::MAX, depth: usize::MAX, nodes: usize::MAX };
+    let unlimited = Limits {
+        text_bytes: usize::MAX,
+        depth: usize::MAX,
+        nodes: usize::MAX,
+        ..Limits::default()
+    };
     let expression = Expression::parse(&deep, &unlimited).unwrap();
     assert_eq!(expression.names(), ["x"]);
     let minus = "-".repeat(100_000) + "x";
@@ -229,6 +234,40 @@ fn deep_and_long_texts_neither_overflow_the_stack_nor_take_long() {
     let x = b.parameter("x", DType::F32, [2]).unwrap();
     let result = parse(&sum).unwrap().build(&b, &[("x", x)], None).unwrap();
     assert_eq!(result.array_type().unwrap().to_string(), "f32[2]");
+}
+
+#[test]
+fn the_rank_of_every_array_is_limited() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2]).unwrap();
+    let wide = b.parameter("wide", DType::F32, vec![1; 65]).unwrap();
+    let build = |text: &str, limits: &Limits| {
+        Expression::parse(text, limits)
+            .and_then(|expression| {
+                let values = [("x", x.clone()), ("wide", wide.clone())];
+                expression.build(&b, &values, None)
+            })
+            .map_err(|error| (error.code(), text[error.span].to_owned()))
+    };
+    let ones = |rank: usize| vec!["1"; rank].join(",");
+    let limits = Limits::default();
+    assert!(build(&format!("broadcast(x, [{}])", ones(63)), &limits).is_ok());
+    // The list itself, what is bound to a name, and what a list within the limit makes of another.
+    let list = format!("[{}]", ones(65));
+    for call in
+        ["reshape(x, shape={})", "broadcast(x, {})", "add(x, x, dims={})", "transpose(x, {})"]
+    {
+        let error = build(&call.replace("{}", &list), &limits).unwrap_err();
+        assert_eq!(error, ("rank-limit", list[..list.len() - 1].to_owned()), "{call}");
+    }
+    assert_eq!(build("x + wide", &limits).unwrap_err(), ("rank-limit", "wide".to_owned()));
+    let twice = format!("broadcast(x, [{}])", ones(64));
+    assert_eq!(build(&twice, &limits).unwrap_err(), ("rank-limit", "broadcast".to_owned()));
+    // Who calls from Rust may choose.
+    let higher = Limits { rank: 200, ..limits };
+    assert_eq!(build(&format!("broadcast({twice}, [{}])", ones(64)), &higher).map(drop), Ok(()));
+    assert_eq!(build("x + wide", &higher).map(drop), Ok(()));
+    assert_eq!(build("reshape(x, [1,2,1,1,1])", &SMALL).unwrap_err().0, "rank-limit");
 }
 
 #[test]

@@ -62,6 +62,29 @@ fn names_may_be_free_and_equal_nodes_become_one() {
     assert_eq!(Graph::parse("graph{return}").unwrap().to_string(), "graph {\n  return\n}");
 }
 
+#[test]
+fn the_rank_of_every_array_is_limited() {
+    let text = |rank: usize| {
+        let ones = vec!["1"; rank].join(", ");
+        let dims: Vec<String> = (0..rank).map(|axis| axis.to_string()).collect();
+        let dims = dims.join(", ");
+        format!(
+            "graph {{\n  %0 = parameter \"x\" : f32[{ones}]\n  %1 = broadcast_in_dim %0 dims=[{dims}] : f32[{ones}]\n  return %1\n}}"
+        )
+    };
+    assert_eq!(Graph::parse(&text(64)).unwrap().to_string(), text(64));
+    assert_eq!(mistake(&text(65)), ("rank-limit", 2, 27));
+    let error = Graph::parse(&text(65)).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("an array has at most 64 axes: merge some, or leave out those of size 1"),
+        "{error}"
+    );
+    let graph = Graph::parse_up_to_rank(&text(1000), 1000).unwrap();
+    assert_eq!(graph.to_string(), text(1000));
+}
+
 /// The code and the place of the mistake in `text`.
 fn mistake(text: &str) -> (&'static str, usize, usize) {
     let error = Graph::parse(text).unwrap_err();

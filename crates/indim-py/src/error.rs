@@ -1,8 +1,10 @@
 //! Mistakes as Python exceptions, whose classes are in `indim/_errors.py`.
 
 use indim::{
-    ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel, ShapeError, draw_error,
+    CompileError, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel, RankLimit,
+    ShapeError, draw_error,
 };
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::program::ProgramError;
@@ -38,6 +40,16 @@ pub(crate) fn program_error(py: Python<'_>, error: &ProgramError) -> PyErr {
     match error {
         ProgramError::Step { text, error } => expression_error(py, text, error),
         ProgramError::Graph(error) => graph_error(py, error),
+        ProgramError::Compile(error) => compile_error(*error),
+        ProgramError::Interrupted(error) => error.clone_ref(py),
+    }
+}
+
+/// The exception for a program that is not compiled.
+pub(crate) fn compile_error(error: CompileError) -> PyErr {
+    match error {
+        CompileError::MemoryLimit { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => PyRuntimeError::new_err(error.to_string()),
     }
 }
 
@@ -86,6 +98,12 @@ fn describe<'a>(error: &'a GraphError, report: &mut Report<'a>) -> &'static str 
         | GraphErrorKind::ElementTypeMismatch { .. } => "ElementTypeError",
         _ => "ShapeError",
     }
+}
+
+/// The exception for a shape of too many axes.
+pub(crate) fn rank_limit_error(py: Python<'_>, error: RankLimit) -> PyErr {
+    let message = format!("error[{}]: {error}", error.code());
+    Report { message, code: error.code(), ..Report::default() }.raise(py, "ShapeError")
 }
 
 /// The exception for shapes that do not broadcast.

@@ -10,6 +10,7 @@ mod argument;
 mod cached_program;
 mod captured;
 mod casting;
+mod detached;
 mod error;
 mod evaluate;
 mod jit;

@@ -7,13 +7,17 @@ use core::fmt;
 use std::collections::HashMap;
 
 use indim::{
-    ArrayType, Binding, CompileOptions, DType, Executable, ExprError, Expression, Graph,
-    GraphBuilder, GraphError, Limits, RuleSet, Shape, TargetRule, compile,
+    ArrayType, Binding, CompileError, CompileOptions, DType, Executable, ExprError, Expression,
+    Graph, GraphBuilder, GraphError, Limits, RuleSet, Shape, TargetRule, compile_with,
 };
 
+use pyo3::PyErr;
+
 use crate::cached_program::Held;
+use crate::detached::detached;
 use crate::operand::OperandType;
 use crate::pieces::Pieces;
+use crate::pool;
 
 /// One operation or expression of a program.
 #[derive(Debug, Clone)]
@@ -47,6 +51,16 @@ pub(crate) enum ProgramError {
     Step { text: String, error: Box<ExprError> },
     /// Outside of the steps.
     Graph(Box<GraphError>),
+    /// When the graph was compiled.
+    Compile(CompileError),
+    /// A signal raised an exception meanwhile.
+    Interrupted(PyErr),
+}
+
+impl From<CompileError> for ProgramError {
+    fn from(error: CompileError) -> Self {
+        ProgramError::Compile(error)
+    }
 }
 
 impl From<GraphError> for ProgramError {
@@ -88,7 +102,7 @@ impl Program {
     /// The program that computes one expression. Constants that it uses are its last parameters, since something
     /// else may be bound to them.
     pub(crate) fn of_expression(text: &str, rule: Option<RuleSet>) -> Result<Self, ProgramError> {
-        let step = Step::parse("result", text, rule)?;
+        let step = detached(|_| Step::parse("result", text, rule))?;
         let names = step.expression.names().into_iter().chain(step.expression.constants());
         let parameters = names.map(str::to_owned).collect();
         let outputs = vec!["result".to_owned()];
@@ -159,27 +173,24 @@ impl Program {
         }
     }
 
-    /// Compiles for operands of these types.
+    /// Compiles for operands of these types, without the interpreter's lock; the caller holds no other.
     pub(crate) fn compile(
         &self,
         types: Vec<OperandType>,
         targets: Vec<Target>,
     ) -> Result<Compiled, ProgramError> {
-        let graph = self.graph(&types, &targets, true)?;
-        let executable = compile(&graph, &CompileOptions::default())?;
+        let executable = detached(|signals| {
+            let graph = self.graph(&types, &targets, true)?;
+            let memory_limit = pool::memory_limit();
+            let options = CompileOptions { memory_limit, ..CompileOptions::default() };
+            Ok(compile_with(&graph, &options, &mut || signals.look())?)
+        })?;
         let is_parallel = executable.is_parallel();
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
-        let held = Held::new(held_bytes(&executable));
+        let held = Held::new(executable.held_bytes());
         Ok(Compiled { types, targets, executable, is_parallel, bytes, _held: held })
     }
-}
-
-/// About what a compiled program holds: most are its instructions, with their share of code and plans.
-fn held_bytes(executable: &Executable) -> usize {
-    const BYTES_PER_INSTRUCTION: usize = 1024;
-    let instructions = executable.nests().iter().map(|nest| nest.instructions.len() + 2);
-    instructions.sum::<usize>() * BYTES_PER_INSTRUCTION
 }
 
 /// The error of a result that does not broadcast to `out`.

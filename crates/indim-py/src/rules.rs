@@ -2,14 +2,14 @@
 
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
-    Broadcast, CompileOptions, Composition, Literal, Op, RuleSet, RuleSetName, Shape, ShapeError,
-    TargetRule, express, oracle,
+    Broadcast, CompileOptions, Composition, Literal, MAXIMUM_RANK, Op, RankLimit, RuleSet,
+    RuleSetName, Shape, ShapeError, TargetRule, express, oracle,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::error::{graph_error, program_error, shape_error};
+use crate::error::{compile_error, program_error, rank_limit_error, shape_error};
 use crate::operand::{Operand, OperandType};
 use crate::program::{Program, Step};
 use crate::rule::Rule;
@@ -29,6 +29,9 @@ fn elaborate(
     attributes: Attributes,
 ) -> PyResult<Broadcast> {
     let Attributes { dims, axis, target } = attributes;
+    let lists = shapes.iter().chain(&target).map(Vec::len).chain(dims.as_ref().map(Vec::len));
+    let longest = lists.max().unwrap_or(0);
+    RankLimit::check(longest, MAXIMUM_RANK).map_err(|error| rank_limit_error(py, error))?;
     check_attributes(rule, dims.is_some(), axis.is_some(), target.is_some())?;
     let shapes: Vec<Shape> = shapes.iter().map(|sizes| Shape::from(&sizes[..])).collect();
     let refuse = |error: ShapeError| shape_error(py, &error, "broadcast");
@@ -177,8 +180,8 @@ pub(crate) fn explain_program(
     types: &[OperandType],
 ) -> PyResult<(String, String, String)> {
     let graph = program.graph(types, &[], false).map_err(|error| program_error(py, &error))?;
-    let explanation = Explanation::new(&graph, &CompileOptions::default())
-        .map_err(|error| graph_error(py, &error))?;
+    let explanation =
+        Explanation::new(&graph, &CompileOptions::default()).map_err(compile_error)?;
     Ok((explanation.to_string(), explanation.to_json(), explanation.to_svg()))
 }
 

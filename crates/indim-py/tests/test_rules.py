@@ -229,3 +229,21 @@ def test_operations_take_so_many_operands(name):
         for wrong in (count - 1, count + 1):
             with pytest.raises(TypeError, match=r"positional argument"):
                 getattr(module, name)(*[np.ones(2)] * wrong)
+
+
+def test_the_rank_is_limited():
+    ones = [1] * 64
+    assert indim.broadcast_shapes(ones, [2]) == (*ones[1:], 2)
+    for shapes, attributes in [
+        (([1] * 65, [2]), {}),
+        ((ones,), {"rule": "unidirectional", "target": [1] * 65}),
+        ((ones, [2]), {"rule": "xla", "dims": range(65)}),
+    ]:
+        with pytest.raises(indim.ShapeError, match="at most 64 axes") as error:
+            indim.broadcast_shapes(*shapes, **attributes)
+        assert error.value.code == "rank-limit"
+    with pytest.raises(indim.ExprError, match="at most 64 axes") as error:
+        indim.evaluate(f"reshape(x, {[1] * 65})", x=1.0)
+    assert error.value.code == "rank-limit"
+    with pytest.raises(indim.ExprError, match="at most 64 axes"):
+        indim.evaluate(f"broadcast(x, {ones})", x=np.ones(1))

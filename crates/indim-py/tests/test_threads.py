@@ -168,3 +168,38 @@ def test_a_long_evaluation_stops_on_ctrl_c(threads):
     assert process.returncode == 0, errors
     said, seconds = output.split()
     assert said == "interrupted" and float(seconds) < 20, output
+
+
+def test_compiling_releases_the_lock():
+    # Nobody takes the lock from who has it: other threads run only while it is given away.
+    text = "x" + "".join(f"+sin(x*{k})" for k in range(5000))
+    indim.evaluate(text, x=np.ones(3))  # The text is read, so what is left for other types is to compile.
+    started, state = threading.Event(), {"done": False}
+
+    def compile_it():
+        started.set()
+        indim.evaluate(text, x=np.ones(3, np.float32))
+        state["done"] = True
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        thread = threading.Thread(target=compile_it)
+        thread.start()
+        started.wait()
+        is_running = not state["done"]
+        thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert is_running
+
+
+def test_compiling_counts_towards_the_limit_of_memory():
+    text = "x" + "".join(f"+sin(x*{k}.5)" for k in range(5000))
+    try:
+        indim.limit_memory(1 << 20)
+        with pytest.raises(MemoryError, match="to compile the graph takes up to .* the limit is 1048576"):
+            indim.evaluate(text, x=np.ones(3))
+    finally:
+        indim.limit_memory(None)
+    assert indim.evaluate(text, x=np.ones(3)).shape == (3,)

@@ -1,12 +1,15 @@
 //! Where the axes of an operand land. Whether they may is decided in `explicit.rs`.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
 /// For each axis of an operand, the axis of the result on which it lands. It may permute.
+///
+/// A clone shares the axes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AxisMap(Vec<usize>);
+pub struct AxisMap(Arc<[usize]>);
 
 impl AxisMap {
     /// Axis `i` lands on axis `i`.
@@ -47,7 +50,7 @@ impl Deref for AxisMap {
 
 impl From<Vec<usize>> for AxisMap {
     fn from(axes: Vec<usize>) -> Self {
-        AxisMap(axes)
+        AxisMap(axes.into())
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Here is E5, the only rule about one shape alone. Used by everything else.
 
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -11,13 +12,15 @@ use crate::error::ShapeError;
 use crate::violation::Violation;
 
 /// The size of each axis of an array; no axes for a scalar.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
-pub struct Shape(Vec<usize>);
+///
+/// A clone shares the sizes: a graph says the same shape at node after node.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Shape(Arc<[usize]>);
 
 impl Shape {
     /// The shape of a scalar, `[]`.
-    pub const fn scalar() -> Self {
-        Shape(Vec::new())
+    pub fn scalar() -> Self {
+        Shape(Arc::default())
     }
 
     /// The number of axes.
@@ -68,7 +71,7 @@ impl Shape {
             return strides;
         }
         let mut stride: isize = 1;
-        for (slot, &size) in strides.iter_mut().zip(&self.0).rev() {
+        for (slot, &size) in strides.iter_mut().zip(&self[..]).rev() {
             *slot = stride;
             // Only a shape that no array in memory can have saturates.
             stride = stride.saturating_mul(isize::try_from(size).unwrap_or(isize::MAX));
@@ -94,21 +97,28 @@ pub fn saturating_size(size: u64) -> usize {
     usize::try_from(size).unwrap_or(usize::MAX)
 }
 
+impl Default for Shape {
+    /// The shape of a scalar.
+    fn default() -> Self {
+        Self::scalar()
+    }
+}
+
 impl From<Vec<usize>> for Shape {
     fn from(sizes: Vec<usize>) -> Self {
-        Shape(sizes)
+        Shape(sizes.into())
     }
 }
 
 impl<const N: usize> From<[usize; N]> for Shape {
     fn from(sizes: [usize; N]) -> Self {
-        Shape(sizes.to_vec())
+        Shape(Arc::from(sizes))
     }
 }
 
 impl From<&[usize]> for Shape {
     fn from(sizes: &[usize]) -> Self {
-        Shape(sizes.to_vec())
+        Shape(Arc::from(sizes))
     }
 }
 

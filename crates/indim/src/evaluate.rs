@@ -4,7 +4,7 @@ use core::fmt;
 use core::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, RunError, compile};
+use indim_cpu::{ArrayView, Buffer, CompileError, CompileOptions, Executable, RunError, compile};
 use indim_graph::{
     Array, ArrayType, Binding, Element, ExprError, Expression, GraphBuilder, GraphError, Limits,
     Literal, place_below_headline,
@@ -240,6 +240,8 @@ pub enum EvaluateErrorKind {
     },
     /// In what the graph is made of.
     Graph(Box<GraphError>),
+    /// The graph is not compiled.
+    Compile(CompileError),
     /// The expression does not mention an input.
     UnusedInput {
         /// Its name.
@@ -254,6 +256,12 @@ pub enum EvaluateErrorKind {
     Run(RunError),
 }
 
+impl From<CompileError> for EvaluateErrorKind {
+    fn from(error: CompileError) -> Self {
+        EvaluateErrorKind::Compile(error)
+    }
+}
+
 impl From<GraphError> for EvaluateErrorKind {
     fn from(error: GraphError) -> Self {
         EvaluateErrorKind::Graph(Box::new(error))
@@ -266,6 +274,7 @@ impl EvaluateError {
         match &self.kind {
             EvaluateErrorKind::Expression { error, .. } => error.code(),
             EvaluateErrorKind::Graph(error) => error.code(),
+            EvaluateErrorKind::Compile(error) => error.code(),
             EvaluateErrorKind::UnusedInput { .. } => "unused-input",
             EvaluateErrorKind::DuplicateInput { .. } => "duplicate-input",
             EvaluateErrorKind::Run(error) => error.code(),
@@ -287,6 +296,7 @@ impl fmt::Display for EvaluateError {
         match &self.kind {
             EvaluateErrorKind::Expression { error, .. } => error.fmt(formatter),
             EvaluateErrorKind::Graph(error) => error.fmt(formatter),
+            EvaluateErrorKind::Compile(error) => error.fmt(formatter),
             EvaluateErrorKind::UnusedInput { name } => {
                 write!(formatter, "the expression does not mention the input {name:?}")
             }

@@ -9,10 +9,7 @@ use core::ops::Range;
 
 use indim_graph::terminal::mark_line;
 use indim_graph::{Array, ArrayData, DType, bf16, c64, c128, f16, for_each_element};
-use indim_shape::Shape;
-
-/// Brackets may be nested this deep, as many axes as NumPy has.
-const MAXIMUM_DEPTH: usize = 64;
+use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
 
 /// A text that is no literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +48,8 @@ pub enum LiteralErrorKind {
         /// How many brackets are around the elements before.
         rank: usize,
     },
-    /// Lists are nested too deep.
-    TooDeep,
+    /// Lists are nested deeper than an array has axes.
+    TooDeep(RankLimit),
 }
 
 impl LiteralError {
@@ -67,7 +64,7 @@ impl LiteralError {
             LiteralErrorKind::Ragged { .. } | LiteralErrorKind::UnevenDepth { .. } => {
                 "ragged-literal"
             }
-            LiteralErrorKind::TooDeep => "literal-too-deep",
+            LiteralErrorKind::TooDeep(error) => error.code(),
         }
     }
 
@@ -100,9 +97,7 @@ impl fmt::Display for LiteralError {
             LiteralErrorKind::UnevenDepth { rank } => {
                 write!(formatter, "the elements before are nested {rank} deep, this is not")
             }
-            LiteralErrorKind::TooDeep => {
-                write!(formatter, "lists are nested more than {MAXIMUM_DEPTH} deep")
-            }
+            LiteralErrorKind::TooDeep(error) => write!(formatter, "{error}"),
         }
     }
 }
@@ -252,9 +247,10 @@ struct Nest {
 impl Nest {
     fn open(&mut self, at: usize) -> Result<(), LiteralError> {
         let span = at..at + 1;
-        if self.open.len() == MAXIMUM_DEPTH {
-            return Err(LiteralError { kind: LiteralErrorKind::TooDeep, span });
-        }
+        RankLimit::check(self.open.len() + 1, MAXIMUM_RANK).map_err(|error| LiteralError {
+            kind: LiteralErrorKind::TooDeep(error),
+            span: span.clone(),
+        })?;
         if let Some(rank) = self.rank.filter(|rank| *rank == self.open.len()) {
             return Err(LiteralError { kind: LiteralErrorKind::UnevenDepth { rank }, span });
         }

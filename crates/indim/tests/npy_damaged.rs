@@ -130,8 +130,8 @@ fn absurd_shapes() {
     check(&f8("2"), 16, "bad-header", "`(`");
     check(&f8("None"), 16, "bad-header", "`(`");
     check(&f8("(1099511627776,)"), 8, "wrong-length", "asks for 8796093022208 bytes");
-    check(&f8(&format!("({})", "2, ".repeat(65))), 8, "too-large", "");
-    check(&f8(&format!("({})", "1, ".repeat(20_000))), 0, "wrong-length", "there are 0");
+    check(&f8(&format!("({})", "2, ".repeat(64))), 8, "too-large", "");
+    check(&f8(&format!("({})", "1, ".repeat(64))), 0, "wrong-length", "there are 0");
 }
 
 #[test]
@@ -140,12 +140,6 @@ fn huge_axes_beside_an_empty_one_hold_nothing() {
         let array = ArrayFile::from_bytes(file(&with("'<f8'", shape), 0)).unwrap();
         assert!(dense(&array.view()).bytes().is_empty());
     }
-}
-
-#[test]
-fn ranks_that_numpy_does_not_have_are_read() {
-    let array = ArrayFile::from_bytes(file(&with("'|u1'", &format!("({})", "1, ".repeat(65))), 1));
-    assert_eq!(array.unwrap().array_type().shape.rank(), 65);
 }
 
 #[test]
@@ -186,6 +180,14 @@ fn headers_that_are_no_header() {
     bad(&"{".repeat(60_000), "a text in quotes");
     bad(&"{'descr': [".repeat(6_000).replacen('[', "{", 1), "a text in quotes");
     bad("__import__('os').system('true')", "expected `{` at byte 10");
+}
+
+#[test]
+fn the_rank_is_limited() {
+    let ones = |rank: usize| format!("({})", "1,".repeat(rank));
+    assert!(ArrayFile::from_bytes(file(&with("'<f4'", &ones(64)), 4)).is_ok());
+    check(&with("'<f4'", &ones(65)), 4, "rank-limit", "at most 64 axes");
+    check(&with("'<f4'", &ones(30_000)), 4, "rank-limit", "at most 64 axes");
 }
 
 #[test]

@@ -243,7 +243,9 @@ pub(crate) fn check(choices: &mut Choices<'_>) {
     let expected = evaluate(&graph, &arguments).unwrap();
     for &level in Level::available() {
         for optimize in [false, true] {
-            let executable = compile(&graph, &CompileOptions { level, optimize }).unwrap();
+            let executable =
+                compile(&graph, &CompileOptions { level, optimize, ..CompileOptions::default() })
+                    .unwrap();
             let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
             let results = executable.run(&inputs).unwrap();
             for (result, expected) in results.iter().zip(&expected) {

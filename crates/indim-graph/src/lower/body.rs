@@ -100,7 +100,7 @@ impl Body<'_> {
                 let buffer = self.buffers.counter(array_type.dtype, length);
                 let along = |walked: Option<usize>| walked.filter(|other| other == axis).map(|_| 0);
                 let array_type = ArrayType::new(array_type.dtype, [length]);
-                Access { buffer, array_type, axes: axes.into_iter().map(along).collect() }
+                Access { buffer, array_type, axes: axes.iter().copied().map(along).collect() }
             }
             _ => unreachable!("invariant: only leaves are read as leaves"),
         }

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashMapExt};
 use indim_shape::Shape;
 
-use super::{View, is_leaf, is_unit_reshape};
-use crate::graph::{Graph, NodeKind, ValueId};
+use super::origin::Origins;
+use super::{View, is_leaf};
+use crate::graph::{Graph, Node, NodeKind, ValueId};
 
 /// Where the operand of an instruction comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,7 @@ pub(super) enum Source {
 
 /// The kept values, grouped into nests.
 pub(super) struct Kept {
+    origins: Origins,
     groups: Vec<Vec<ValueId>>,
     positions: HashMap<ValueId, usize>,
     read: BTreeSet<ValueId>,
@@ -54,7 +56,7 @@ impl Kept {
         value: ValueId,
         view: View,
     ) -> Source {
-        match resolve(graph, value, view) {
+        match resolve(graph, &self.origins, value, view) {
             Source::Computed(value, view)
                 if self.read.contains(&value)
                     && self.positions[&value] != self.positions[&group[0]] =>
@@ -66,46 +68,18 @@ impl Kept {
     }
 }
 
-/// Follows views from `value` to something that is read or computed.
-fn resolve(graph: &Graph, mut value: ValueId, mut view: View) -> Source {
-    let mut is_expanded = false;
-    loop {
-        let node = &graph[value];
-        match &node.kind {
-            NodeKind::BroadcastInDim(map) => {
-                let operand = node.operands[0];
-                let shape = &graph[operand].array_type.shape;
-                is_expanded |= is_smaller(shape, &node.array_type.shape);
-                view = view.through_broadcast(map, shape);
-                value = operand;
-            }
-            NodeKind::Reshape => {
-                let operand = node.operands[0];
-                let shape = &graph[operand].array_type.shape;
-                if !is_unit_reshape(&node.array_type.shape, shape) {
-                    let source = reshaped_source(graph, operand);
-                    return Source::Kept(source, view, node.array_type.shape.clone());
-                }
-                view = view.through_unit_reshape(&node.array_type.shape, shape);
-                value = operand;
-            }
-            kind if is_leaf(kind) => return Source::Leaf(value, view),
-            _ if is_expanded => return Source::Kept(value, view, node.array_type.shape.clone()),
-            _ => return Source::Computed(value, view),
-        }
+/// What is read or computed for `value`, behind all views of it.
+fn resolve(graph: &Graph, origins: &Origins, value: ValueId, view: View) -> Source {
+    let origin = origins.get(value);
+    let view = origin.seen_through(view);
+    let Node { kind, operands, array_type } = &graph[origin.value];
+    let shape = || array_type.shape.clone();
+    match kind {
+        NodeKind::Reshape => Source::Kept(origins.reshaped(operands[0]), view, shape()),
+        kind if is_leaf(kind) => Source::Leaf(origin.value, view),
+        _ if origin.is_expanded => Source::Kept(origin.value, view, shape()),
+        _ => Source::Computed(origin.value, view),
     }
-}
-
-/// The value whose dense elements a chain of reshapes shows.
-fn reshaped_source(graph: &Graph, mut value: ValueId) -> ValueId {
-    while matches!(graph[value].kind, NodeKind::Reshape) {
-        value = graph[value].operands[0];
-    }
-    value
-}
-
-fn is_smaller(operand: &Shape, result: &Shape) -> bool {
-    operand.element_count().ok() < result.element_count().ok()
 }
 
 /// What one nest computes, in order: values with the view under which they are needed.
@@ -153,13 +127,15 @@ fn is_computed(kind: &NodeKind) -> bool {
 
 /// Finds the kept values of a graph and orders them into nests.
 pub(super) fn kept_values(graph: &Graph) -> Kept {
-    let needs = Needs::of(graph);
-    let levels = needs.levels(graph);
+    let origins = Origins::of(graph);
+    let needs = Needs::of(graph, &origins);
+    let levels = needs.levels(graph, &origins);
     let groups = group(graph, &needs, &levels);
     let numbered = groups.iter().enumerate();
     let positions =
         numbered.flat_map(|(position, group)| group.iter().map(move |&v| (v, position)));
-    Kept { positions: positions.collect(), groups, read: needs.read, dense: needs.dense }
+    let positions = positions.collect();
+    Kept { origins, positions, groups, read: needs.read, dense: needs.dense }
 }
 
 /// What all nests together need.
@@ -173,7 +149,7 @@ struct Needs {
 }
 
 impl Needs {
-    fn of(graph: &Graph) -> Self {
+    fn of(graph: &Graph, origins: &Origins) -> Self {
         let mut needs = Needs {
             views: vec![None; graph.len()],
             kept: BTreeSet::new(),
@@ -185,7 +161,7 @@ impl Needs {
         for (value, _) in graph.iter().rev() {
             if let Some(view) = needs.views[value.index()].clone() {
                 for &operand in sought(graph, &value) {
-                    needs.add(graph, resolve(graph, operand, view.clone()));
+                    needs.add(graph, resolve(graph, origins, operand, view.clone()));
                 }
             }
         }
@@ -219,11 +195,12 @@ impl Needs {
     }
 
     /// How many nests must run before each value can be computed.
-    fn levels(&self, graph: &Graph) -> Vec<usize> {
+    fn levels(&self, graph: &Graph, origins: &Origins) -> Vec<usize> {
         let mut levels = vec![0; graph.len()];
         for (value, _) in graph.iter() {
             let Some(view) = &self.views[value.index()] else { continue };
-            let after = |&operand: &ValueId| match resolve(graph, operand, view.clone()) {
+            let source = |operand| resolve(graph, origins, operand, view.clone());
+            let after = |&operand: &ValueId| match source(operand) {
                 Source::Leaf(..) => 0,
                 Source::Kept(operand, ..) => levels[operand.index()] + 1,
                 Source::Computed(operand, view) => {
@@ -246,13 +223,13 @@ fn group(graph: &Graph, needs: &Needs, levels: &[usize]) -> Vec<Vec<ValueId>> {
         let last = last_level.entry(&graph[value].array_type.shape).or_default();
         *last = levels[value.index()].max(*last);
     }
-    let mut groups: BTreeMap<(usize, Vec<usize>), Vec<ValueId>> = BTreeMap::new();
+    let mut groups: BTreeMap<(usize, Shape), Vec<ValueId>> = BTreeMap::new();
     for &value in &needs.kept {
         let shape = &graph[value].array_type.shape;
         // What nobody waits for joins the last nest of its shape, where it may share work.
         let is_awaited = needs.read.contains(&value);
         let level = if is_awaited { levels[value.index()] } else { last_level[shape] };
-        groups.entry((level, shape.to_vec())).or_default().push(value);
+        groups.entry((level, shape.clone())).or_default().push(value);
     }
     groups.into_values().collect()
 }

@@ -5,6 +5,7 @@
 //! axis of its array is walked; `None` stays put, and that is all that is left of a broadcast.
 
 use core::fmt;
+use std::sync::Arc;
 
 use indim_shape::Shape;
 
@@ -48,7 +49,7 @@ pub struct Access {
     /// Its element type and the shape under which it is walked.
     pub array_type: ArrayType,
     /// For each axis of the nest, the array's axis that moves with it.
-    pub axes: Vec<Option<usize>>,
+    pub axes: Arc<[Option<usize>]>,
 }
 
 impl Access {
@@ -136,7 +137,7 @@ pub struct LoopProgram {
     /// The arrays between nests.
     pub temporaries: Vec<ArrayType>,
     /// The nests, in order.
-    pub nests: Vec<LoopNest>,
+    pub nests: Vec<Arc<LoopNest>>,
 }
 
 impl fmt::Display for Access {

@@ -11,6 +11,10 @@ pub mod loop_nest;
 mod body;
 mod keep;
 mod numbered;
+mod origin;
+
+use core::ops::ControlFlow;
+use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 use indim_shape::Shape;
@@ -18,24 +22,41 @@ use indim_shape::Shape;
 use crate::dtype::DType;
 use crate::element::Array;
 use crate::graph::{Graph, NodeKind, ValueId};
-use loop_nest::{BufferId, LoopProgram};
+use loop_nest::{BufferId, LoopNest, LoopProgram};
 use numbered::Numbered;
 
 /// Lowers a graph to loop nests.
 pub fn lower(graph: &Graph) -> LoopProgram {
+    lower_with(graph, &mut |_| ControlFlow::Continue(()))
+        .expect("invariant: nothing stops it but what hears of the nests")
+}
+
+/// As [`lower`]; `hear` is called with each nest when it is made, and stops it by `Break`: then there
+/// is no result. A value that several nests need may be computed in each, so together they may have
+/// more instructions than the graph has nodes.
+pub fn lower_with(
+    graph: &Graph,
+    hear: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
+) -> Option<LoopProgram> {
     let kept = keep::kept_values(graph);
     let mut buffers = Buffers::new(graph, &kept);
-    let nests =
-        kept.groups().iter().map(|group| body::nest(graph, group, &kept, &mut buffers)).collect();
+    let mut nests = Vec::with_capacity(kept.groups().len());
+    for group in kept.groups() {
+        let nest = body::nest(graph, group, &kept, &mut buffers);
+        if hear(&nest).is_break() {
+            return None;
+        }
+        nests.push(Arc::new(nest));
+    }
     let type_of = |&value: &ValueId| graph[value].array_type.clone();
-    LoopProgram {
+    Some(LoopProgram {
         parameters: graph.parameters().iter().map(type_of).collect(),
         outputs: graph.outputs().iter().map(type_of).collect(),
         temporaries: buffers.temporaries.items().iter().map(type_of).collect(),
         constants: buffers.constants.items().iter().map(|&value| array_of(graph, value)).collect(),
         counters: buffers.counters.into_items(),
         nests,
-    }
+    })
 }
 
 fn array_of(graph: &Graph, constant: ValueId) -> Array {
@@ -95,7 +116,7 @@ impl Buffers {
 
 /// How the axes of a nest walk a value: for each axis of the nest the value's axis, if any.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct View(Vec<Option<usize>>);
+struct View(Arc<[Option<usize>]>);
 
 impl View {
     /// Every axis of the nest walks the same axis of the value.
@@ -103,35 +124,24 @@ impl View {
         View(shape.iter().enumerate().map(|(axis, &size)| (size != 1).then_some(axis)).collect())
     }
 
-    /// The view of the operand of a `BroadcastInDim` whose result is seen through this view.
-    fn through_broadcast(&self, map: &[usize], operand: &Shape) -> View {
-        View(
-            self.0
-                .iter()
-                .map(|axis| {
-                    let result_axis = (*axis)?;
-                    let operand_axis = map.iter().position(|&target| target == result_axis)?;
-                    (operand[operand_axis] != 1).then_some(operand_axis)
-                })
-                .collect(),
-        )
+    /// The view of the operand of a `BroadcastInDim` that lands so.
+    fn of_broadcast(map: &[usize], operand: &Shape, result: &Shape) -> Self {
+        let mut axes = vec![None; result.rank()];
+        for (axis, &target) in map.iter().enumerate().filter(|&(axis, _)| operand[axis] != 1) {
+            axes[target] = Some(axis);
+        }
+        View(axes.into())
     }
 
     /// The view of the operand of a reshape that only adds or drops axes of size 1.
-    fn through_unit_reshape(&self, result: &Shape, operand: &Shape) -> View {
-        let not_unit = |shape: &Shape| -> Vec<usize> {
-            (0..shape.rank()).filter(|&axis| shape[axis] != 1).collect()
-        };
-        let (from, to) = (not_unit(result), not_unit(operand));
-        View(
-            self.0
-                .iter()
-                .map(|axis| {
-                    let position = from.iter().position(|&other| Some(other) == *axis)?;
-                    Some(to[position])
-                })
-                .collect(),
-        )
+    fn of_unit_reshape(result: &Shape, operand: &Shape) -> Self {
+        let mut kept = (0..operand.rank()).filter(|&axis| operand[axis] != 1);
+        View(result.iter().map(|&size| if size == 1 { None } else { kept.next() }).collect())
+    }
+
+    /// This view of a value that is itself seen through `next`.
+    fn through(&self, next: &View) -> View {
+        View(self.0.iter().map(|axis| next.0[(*axis)?]).collect())
     }
 }
 

@@ -8,13 +8,16 @@ mod fold;
 mod power;
 mod sink;
 
+use core::cell::Cell;
+
 use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 
 /// Runs all passes.
 pub fn optimize(graph: &Graph) -> Graph {
     let graph = rewrite(graph, empty::replace_empty);
     let graph = rewrite(&graph, sink::sink_broadcasts);
-    let graph = rewrite(&graph, fold::fold_constants);
+    let folded = Cell::new(0);
+    let graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded));
     rewrite(&graph, power::replace_powers)
 }
 

@@ -186,7 +186,10 @@ impl Parser<'_> {
                 self.lexer.next()?;
                 return Ok((integers, Span::new(open.start, span.end)));
             }
-            integers.push(self.integer()?.0);
+            let (integer, span) = self.integer()?;
+            integers.push(integer);
+            // A list has an entry for each axis.
+            self.check_rank(integers.len(), Span::new(open.start, span.end))?;
             match self.peek()? {
                 (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
                 (Token::Symbol(symbol), _) if symbol == close => {}

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use indim_shape::{RuleSet, Shape};
+use indim_shape::{RankLimit, RuleSet, Shape};
 
 use super::elementwise::Operation;
 use super::error::{ExprError, ExprErrorKind, Span};
@@ -62,6 +62,7 @@ pub(super) fn elaborate<'e>(
     let mut elaborator = Elaborator { expression, builder, rule, bindings, operands };
     for node in &expression.nodes {
         let operand = elaborator.node(node)?;
+        elaborator.check_rank(&operand, node.mark)?;
         elaborator.operands.push(operand);
     }
     elaborator.value(expression.nodes.len() - 1)
@@ -78,6 +79,13 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 self.call(*function, operands, attributes, node.mark).map(Operand::Array)
             }
         }
+    }
+
+    fn check_rank(&self, operand: &Operand, mark: Span) -> Elaborated<()> {
+        let Operand::Array(value) = operand else { return Ok(()) };
+        let rank = self.array_shape(value, mark)?.rank();
+        RankLimit::check(rank, self.expression.maximum_rank)
+            .map_err(|error| ExprError::new(ExprErrorKind::RankLimit(error), mark))
     }
 
     fn name(&self, name: &str, mark: Span) -> Elaborated<Operand> {

@@ -6,6 +6,8 @@
 use core::fmt;
 use core::ops::Range;
 
+use indim_shape::RankLimit;
+
 use super::draw::shorten;
 use super::literal::Literal;
 use crate::dtype::DType;
@@ -54,6 +56,8 @@ pub enum ExprErrorKind {
         /// The limit.
         limit: usize,
     },
+    /// An array has more axes than the limit.
+    RankLimit(RankLimit),
     /// There is no expression.
     Empty,
     /// A character that begins nothing.
@@ -239,6 +243,7 @@ impl ExprError {
             K::TextTooLong { .. } => "text-too-long",
             K::TooDeep { .. } => "too-deep",
             K::TooManyNodes { .. } => "too-many-nodes",
+            K::RankLimit(error) => error.code(),
             K::Empty => "empty-expression",
             K::UnexpectedCharacter { .. } => "unexpected-character",
             K::StringLiteral => "string-literal",
@@ -352,6 +357,7 @@ impl fmt::Display for ExprErrorKind {
             K::TextTooLong { bytes, limit } => {
                 write!(f, "the expression has {bytes} bytes, more than the limit of {limit}")
             }
+            K::RankLimit(error) => error.fmt(f),
             K::TooDeep { limit } => write!(f, "nested deeper than the limit of {limit}"),
             K::TooManyNodes { limit } => {
                 write!(f, "more operands and operations than the limit of {limit}")

@@ -27,7 +27,7 @@ mod suggest;
 mod syntax;
 mod typing;
 
-use indim_shape::RuleSet;
+use indim_shape::{MAXIMUM_RANK, RuleSet};
 
 pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
@@ -47,12 +47,14 @@ pub struct Limits {
     pub depth: usize,
     /// The number of operands and operations.
     pub nodes: usize,
+    /// The number of axes of any array in it.
+    pub rank: usize,
 }
 
 impl Default for Limits {
     /// Generous for what people and generators of expressions write, small for a server.
     fn default() -> Self {
-        Limits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000 }
+        Limits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAXIMUM_RANK }
     }
 }
 
@@ -86,6 +88,8 @@ pub struct Expression {
     text: String,
     nodes: Vec<syntax::Node>,
     names: Vec<String>,
+    /// The most axes of any array in it.
+    maximum_rank: usize,
 }
 
 impl Expression {
@@ -96,7 +100,7 @@ impl Expression {
     /// functions or with wrong arguments. Never a panic, and never recursion.
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, ExprError> {
         let parser::Parsed { nodes, names } = parser::parse(text, limits)?;
-        Ok(Expression { text: text.to_owned(), nodes, names })
+        Ok(Expression { text: text.to_owned(), nodes, names, maximum_rank: limits.rank })
     }
 
     /// The text that was parsed.
@@ -130,8 +134,8 @@ impl Expression {
     /// promotes them; under every other rule that is an error.
     ///
     /// # Errors
-    /// Unbound names; attributes that the rule does not have; literals that do not fit; whatever
-    /// the builder refuses.
+    /// Unbound names; attributes that the rule does not have; literals that do not fit; `rank-limit` for
+    /// arrays of more axes than the limit; whatever the builder refuses.
     pub fn build(
         &self,
         builder: &GraphBuilder,

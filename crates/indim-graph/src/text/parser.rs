@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use indim_shape::RankLimit;
+
 use super::Limits;
 use super::call::CallFrame;
 use super::error::{ExprError, ExprErrorKind, Span};
@@ -317,6 +319,11 @@ impl<'t> Parser<'t> {
             return Err(ExprError::new(kind, span));
         }
         Ok(())
+    }
+
+    pub(super) fn check_rank(&self, rank: usize, span: Span) -> ParseResult<()> {
+        RankLimit::check(rank, self.limits.rank)
+            .map_err(|error| ExprError::new(ExprErrorKind::RankLimit(error), span))
     }
 
     pub(super) fn unexpected(&self, span: Span, expected: &'static str) -> ExprError {

@@ -9,8 +9,8 @@ mod svg;
 
 use core::fmt;
 
-use indim_cpu::{CompileOptions, Executable, Forecast, compile};
-use indim_graph::{Graph, GraphError, NodeKind, ValueId};
+use indim_cpu::{CompileError, CompileOptions, Executable, Forecast, compile};
+use indim_graph::{Graph, NodeKind, ValueId};
 use indim_shape::{AxisMap, Broadcast, Shape};
 
 use listing::Listing;
@@ -43,7 +43,7 @@ impl Explanation {
     ///
     /// # Errors
     /// As [`compile`].
-    pub fn new(graph: &Graph, options: &CompileOptions) -> Result<Self, GraphError> {
+    pub fn new(graph: &Graph, options: &CompileOptions) -> Result<Self, CompileError> {
         Ok(Explanation {
             broadcasts: broadcasts(graph),
             graph: graph.clone(),

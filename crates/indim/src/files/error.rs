@@ -4,7 +4,7 @@ use core::fmt;
 use std::path::{Path, PathBuf};
 
 use indim_graph::terminal::shown;
-use indim_shape::{Shape, ShapeError};
+use indim_shape::{RankLimit, Shape, ShapeError};
 
 /// A file that cannot be read or written as an array.
 #[derive(Debug)]
@@ -65,6 +65,8 @@ pub enum FileErrorKind {
         /// The bytes that are left for them.
         limit: usize,
     },
+    /// The array has more axes than the limit.
+    RankLimit(RankLimit),
     /// E5: the array is too large.
     TooLarge(ShapeError),
     /// There are fewer bytes than the shape asks for; to write, also more.
@@ -109,6 +111,7 @@ impl FileError {
             FileErrorKind::UnknownElementType { .. } => "unknown-element-type",
             FileErrorKind::OutOfMemory { .. } => "out-of-memory",
             FileErrorKind::MemoryLimit { .. } => "memory-limit",
+            FileErrorKind::RankLimit(error) => error.code(),
             FileErrorKind::TooLarge(_) => "too-large",
             FileErrorKind::WrongLength { .. } => "wrong-length",
             FileErrorKind::BadArchive(_) => "bad-archive",
@@ -176,6 +179,7 @@ impl fmt::Display for FileErrorKind {
                 "to read it takes {bytes} bytes of memory, of which the limit leaves {limit}: raise the \
                  limit, or save the array as a .npy file, which is read where it is"
             ),
+            FileErrorKind::RankLimit(error) => write!(formatter, "{error}"),
             FileErrorKind::TooLarge(error) => write!(formatter, "{error}"),
             FileErrorKind::WrongLength { shape, expected, available } => write!(
                 formatter,

@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use indim_cpu::row_major_strides;
 use indim_graph::{ArrayType, DType};
-use indim_shape::{Shape, saturating_size};
+use indim_shape::{MAXIMUM_RANK, RankLimit, Shape, saturating_size};
 
 use super::descr::{from_descr, number_size};
 use super::error::FileErrorKind;
@@ -196,6 +196,7 @@ impl<'a> Parser<'a> {
             let size = digits.strip_suffix('L').unwrap_or(digits).parse::<u64>();
             let size = size.map_err(|_| self.wrong("a size that is a non-negative integer"))?;
             sizes.push(saturating_size(size));
+            RankLimit::check(sizes.len(), MAXIMUM_RANK).map_err(FileErrorKind::RankLimit)?;
             if !self.accept(b',') {
                 self.expect(b')', "`,` or `)`")?;
                 break;

@@ -4,7 +4,9 @@ use indim_graph::terminal::shown;
 use indim_graph::{
     Array, ArrayType, DType, GraphBuilder, GraphError, GraphErrorKind, Op, evaluate,
 };
-use indim_shape::{Broadcast, RuleSet, Shape, TargetRule, saturating_size};
+use indim_shape::{
+    Broadcast, MAXIMUM_RANK, RankLimit, RuleSet, Shape, TargetRule, saturating_size,
+};
 
 use super::case::{Case, Operand};
 use super::{Refusal, bad_request, data};
@@ -33,6 +35,7 @@ enum Request {
 pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, Refusal> {
     let types = case.operands.iter().map(operand_type).collect::<Result<Vec<_>, _>>()?;
     let shapes: Vec<Shape> = types.iter().map(|t| t.shape.clone()).collect();
+    RankLimit::check(case.dims.as_ref().map_or(0, Vec::len), MAXIMUM_RANK)?;
     let request = request(case)?;
     refuse_foreign_attributes(case, &request)?;
     let dtype = result_dtype(case, &request, &types)?;
@@ -41,6 +44,7 @@ pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, Re
         Request::Operation(op) => op.rule_set(&rule_set(case)?).elaborate(&shapes)?,
         _ => rule_set(case)?.elaborate(&shapes)?,
     };
+    RankLimit::check(broadcast.result().rank(), MAXIMUM_RANK)?;
     broadcast.result().byte_count(dtype.size())?;
     let array = evaluated(case, &request, &types, &broadcast, element_limit)?;
     Ok(Answer { dtype, broadcast, array })
@@ -53,11 +57,12 @@ fn operand_type(operand: &Operand<'_>) -> Result<ArrayType, Refusal> {
         }
         None => DType::F32,
     };
-    Ok(ArrayType { dtype, shape: shape(&operand.shape) })
+    Ok(ArrayType { dtype, shape: shape(&operand.shape)? })
 }
 
-fn shape(sizes: &[u64]) -> Shape {
-    sizes.iter().map(|&size| saturating_size(size)).collect()
+fn shape(sizes: &[u64]) -> Result<Shape, Refusal> {
+    RankLimit::check(sizes.len(), MAXIMUM_RANK)?;
+    Ok(sizes.iter().map(|&size| saturating_size(size)).collect())
 }
 
 fn request(case: &Case<'_>) -> Result<Request, Refusal> {
@@ -68,7 +73,7 @@ fn request(case: &Case<'_>) -> Result<Request, Refusal> {
         let Some(target) = &case.target else {
             return Err(bad_request("a broadcast to a target needs `target`, a shape"));
         };
-        return Ok(Request::Target(rule, shape(target)));
+        return Ok(Request::Target(rule, shape(target)?));
     }
     match case.op.as_deref() {
         None => Ok(Request::Shapes),

@@ -13,7 +13,7 @@ use core::fmt::Write as _;
 
 use indim_cpu::Buffer;
 use indim_graph::{DType, bf16, c64, c128, f16, for_each_element};
-use indim_shape::Shape;
+use indim_shape::{MAXIMUM_RANK, Shape};
 
 use complex::complex_format;
 pub use csv::{TooManyAxes, csv_shape, write_csv};
@@ -23,9 +23,6 @@ pub use json::write_json;
 const LINE_WIDTH: usize = 75;
 const PRECISION: usize = 8;
 const EDGE_ITEMS: usize = 3;
-
-/// NumPy has no arrays of more axes, so there is nothing to follow.
-const MAXIMUM_RANK: usize = 64;
 
 /// How much of an array is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::ops::Range;
 
+use indim_shape::RankLimit;
+
 use crate::dtype::{ArrayType, DType};
 use crate::terminal::mark_line;
 use crate::text::draw::shorten;
@@ -32,6 +34,8 @@ pub enum ParseErrorKind {
         /// The limit in bytes.
         limit: usize,
     },
+    /// An array has more axes than the limit.
+    RankLimit(RankLimit),
     /// Something where another thing belongs.
     Unexpected {
         /// What may stand here.
@@ -88,6 +92,7 @@ impl ParseError {
     pub fn code(&self) -> &'static str {
         match &self.kind {
             ParseErrorKind::TextTooLong { .. } => "text-too-long",
+            ParseErrorKind::RankLimit(error) => error.code(),
             ParseErrorKind::Unexpected { .. } => "unexpected",
             ParseErrorKind::UnknownOperation { .. } => "unknown-operation",
             ParseErrorKind::UnknownElementType { .. } => "unknown-element-type",
@@ -113,6 +118,7 @@ impl fmt::Display for ParseError {
             ParseErrorKind::TextTooLong { bytes, limit } => {
                 write!(f, "the text has {bytes} bytes, more than {limit}")
             }
+            ParseErrorKind::RankLimit(error) => error.fmt(f),
             ParseErrorKind::Unexpected { expected } => write!(f, "expected {expected}"),
             ParseErrorKind::UnknownOperation { name } => {
                 write!(f, "no operation is called `{}`", shorten(name))

@@ -4,7 +4,7 @@
 use core::ops::Range;
 use std::collections::{HashMap, HashSet};
 
-use indim_shape::{AxisMap, Shape, saturating_size};
+use indim_shape::{AxisMap, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
 
 use super::element::ElementText;
 use super::error::{ParseError, ParseErrorKind};
@@ -35,14 +35,24 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// Whatever the grammar does not know, and nodes that break an invariant; with the place.
+    /// Whatever the grammar does not know, arrays of more than [`MAXIMUM_RANK`] axes, and nodes that break
+    /// an invariant; with the place.
     pub fn parse(text: &str) -> Result<Graph, ParseError> {
+        Graph::parse_up_to_rank(text, MAXIMUM_RANK)
+    }
+
+    /// As [`Graph::parse`], with arrays of at most `rank` axes.
+    ///
+    /// # Errors
+    /// As [`Graph::parse`].
+    pub fn parse_up_to_rank(text: &str, rank: usize) -> Result<Graph, ParseError> {
         if text.len() > MAXIMUM_TEXT_BYTES {
             let kind = ParseErrorKind::TextTooLong { bytes: text.len(), limit: MAXIMUM_TEXT_BYTES };
             return Err(ParseError::new(kind, text, 0..0));
         }
         let parser = Parser {
             text,
+            maximum_rank: rank,
             position: 0,
             arena: GraphArena::new(),
             known: HashMap::new(),
@@ -54,6 +64,7 @@ impl Graph {
 
 struct Parser<'t> {
     text: &'t str,
+    maximum_rank: usize,
     position: usize,
     arena: GraphArena,
     /// The values by their names in the text.
@@ -237,12 +248,16 @@ impl<'t> Parser<'t> {
     /// `[4, 3]`
     fn sizes(&mut self) -> Parsed<Vec<usize>> {
         self.expect('[', "`[`")?;
+        let start = self.position - 1;
         let mut sizes = Vec::new();
         while !self.eat(']') {
             if !sizes.is_empty() {
                 self.expect(',', "`,` or `]`")?;
             }
             sizes.push(self.size()?);
+            RankLimit::check(sizes.len(), self.maximum_rank).map_err(|error| {
+                self.error(ParseErrorKind::RankLimit(error), start..self.position)
+            })?;
         }
         Ok(sizes)
     }

@@ -1,0 +1,166 @@
+//! What compiling holds, counted by an allocator: not more than `memory_limit` is compared with; and what an
+//! executable says it holds.
+
+use core::ops::ControlFlow;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use indim_cpu::{CompileError, CompileOptions, Executable, compile, compile_with};
+use indim_graph::{Array, DType, Expression, Graph, GraphBuilder, Limits};
+use indim_shape::Shape;
+
+/// Counts what is allocated, with what a usual allocator adds to it.
+struct Counting;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+fn counted(layout: Layout) -> usize {
+    (layout.size() + 8).next_multiple_of(16).max(32)
+}
+
+// SAFETY: everything is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let held = HELD.fetch_add(counted(layout), Ordering::Relaxed) + counted(layout);
+        MOST.fetch_max(held, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.fetch_sub(counted(layout), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The graph of a text over `x` and `y` of one shape and `v`, whose first axis has size 1.
+fn graph(text: &str, rank: usize) -> Graph {
+    let full: Shape = (0..rank).map(|axis| if axis < 2 { 3 } else { 1 }).collect();
+    let row: Shape = (0..rank).map(|axis| if axis == 1 { 3 } else { 1 }).collect();
+    let b = GraphBuilder::new();
+    let expression = Expression::parse(text, &Limits::default()).unwrap();
+    let values: Vec<_> = expression
+        .names()
+        .into_iter()
+        .map(|name| {
+            (name, b.parameter(name, DType::F64, if name == "v" { &row } else { &full }).unwrap())
+        })
+        .collect();
+    b.finish(&[expression.build(&b, &values, None).unwrap()]).unwrap()
+}
+
+/// What compiling says it takes, from a limit that is too small.
+fn promised(graph: &Graph) -> usize {
+    let mut least = 0;
+    loop {
+        let options = CompileOptions { memory_limit: Some(least), ..CompileOptions::default() };
+        match compile(graph, &options) {
+            Ok(_) => return least,
+            Err(CompileError::MemoryLimit { bytes, limit }) => {
+                assert!(bytes > limit);
+                least = bytes;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// A constant that is computed with again and again.
+fn folded() -> Graph {
+    let b = GraphBuilder::new();
+    let numbers: Vec<f64> = (0..1024).map(f64::from).collect();
+    let mut value = b.constant(Array::new([1024], numbers).unwrap());
+    for _ in 0..500 {
+        value = b.sin(&value).unwrap();
+    }
+    b.finish(&[value]).unwrap()
+}
+
+fn texts() -> Vec<(String, String)> {
+    let ones = |rank: usize| format!("[3,3{}]", ",1".repeat(rank - 2));
+    let flat = |piece: &dyn Fn(usize) -> String| {
+        let pieces: String = (1..2000).map(piece).collect();
+        format!("x{pieces}")
+    };
+    let tower = |open: &str, close: &dyn Fn(usize) -> String| {
+        let closing: String = (0..400).map(close).collect();
+        format!("{}x{closing}", open.repeat(400))
+    };
+    [
+        ("one", "x".to_owned()),
+        ("few", "x * y + v".to_owned()),
+        ("sums", flat(&|k| format!("+x*{k}"))),
+        ("sines", flat(&|k| format!("+sin(x*{k})"))),
+        ("choices", flat(&|k| format!("+where(x<{k},x,y)"))),
+        ("conversions", flat(&|k| format!(".astype(f{})", if k % 2 == 0 { 64 } else { 32 }))),
+        ("rows", flat(&|k| format!("+v*{k}"))),
+        ("temporaries", flat(&|k| format!("+y*sin(v*{k})"))),
+        ("parameters", flat(&|k| format!("+a{k}"))),
+        (
+            "reshapes",
+            tower("reshape(", &|k| format!(",{})", ones(if k % 2 == 0 { 63 } else { 64 }))),
+        ),
+        (
+            "moves",
+            tower("reshape(sin(", &|k| {
+                if k % 2 == 0 { "),[9])".into() } else { "),[3,3])".into() }
+            }),
+        ),
+        ("transpositions", tower("transpose(sin(", &|_| "))".into())),
+    ]
+    .into_iter()
+    .map(|(name, text)| (name.to_owned(), text))
+    .collect()
+}
+
+// One test: the allocator is shared by all.
+#[test]
+fn compiling_holds_no_more_than_it_says() {
+    drop(compile(&graph("x + 1", 2), &CompileOptions::default()));
+    let ranks = [2, 64];
+    let of_texts = texts().into_iter().flat_map(|(name, text)| {
+        ranks.map(|rank| (format!("{name}, rank {rank}"), graph(&text, rank)))
+    });
+    let mut wrong = Vec::new();
+    for (name, graph) in of_texts.chain([("folded".to_owned(), folded())]) {
+        let promised = promised(&graph);
+        let before = HELD.load(Ordering::Relaxed);
+        MOST.store(before, Ordering::Relaxed);
+        let executable: Executable = compile(&graph, &CompileOptions::default()).unwrap();
+        let most = MOST.load(Ordering::Relaxed) - before;
+        let held = HELD.load(Ordering::Relaxed) - before;
+        let said = executable.held_bytes();
+        let fits = most <= promised && promised <= 16 * most + 4096;
+        let is_true = said * 5 >= held * 4 && said <= 2 * held + 4096;
+        if !fits || !is_true {
+            wrong.push(format!("{name}: took {most} of {promised}, holds {held} and says {said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn compiling_can_be_stopped_at_every_checkpoint() {
+    let graph = graph("sin(x) * sin(v) + y", 2);
+    let mut count = 0;
+    compile_with(&graph, &CompileOptions::default(), &mut || {
+        count += 1;
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert!(count > 4);
+    for last in 0..count {
+        let mut calls = 0;
+        let stopped = compile_with(&graph, &CompileOptions::default(), &mut || {
+            calls += 1;
+            if calls > last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert_eq!(stopped.unwrap_err(), CompileError::Stopped);
+        assert_eq!(calls, last + 1);
+    }
+}

@@ -1,0 +1,122 @@
+//! How much memory graphs and loop nests hold.
+
+use std::sync::Arc;
+
+use foldhash::HashSet;
+use indim_shape::{AxisMap, Shape};
+
+use crate::dtype::{ArrayType, DType};
+use crate::element::Array;
+use crate::graph::{Graph, Node, NodeKind};
+use crate::lower::loop_nest::{Access, Instruction, Local, LoopNest, LoopProgram, Store};
+
+/// What an allocator adds to a piece of memory, about.
+const ALLOCATION: usize = 16;
+
+/// Counts the bytes that structures hold. What they share, such as the sizes of a shape, counts once.
+///
+/// ```
+/// use indim_graph::HeldBytes;
+/// use indim_shape::Shape;
+///
+/// let mut held = HeldBytes::default();
+/// let shape = Shape::from([2, 3]);
+/// held.shape(&shape);
+/// let bytes = held.bytes();
+/// held.shape(&shape.clone());
+/// assert_eq!((bytes, held.bytes()), (2 * size_of::<usize>() + 16, bytes));
+/// ```
+#[derive(Debug, Default)]
+pub struct HeldBytes {
+    bytes: usize,
+    /// The addresses of what may be met again.
+    shared: HashSet<usize>,
+}
+
+impl HeldBytes {
+    /// The bytes counted so far.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Counts memory for `capacity` things, which nobody shares.
+    pub fn own<T>(&mut self, capacity: usize) {
+        let bytes = capacity.saturating_mul(size_of::<T>());
+        self.bytes = self.bytes.saturating_add(bytes + if bytes == 0 { 0 } else { ALLOCATION });
+    }
+
+    /// Counts what several may share, unless it has been met; says whether it is met for the first time.
+    pub fn share<T>(&mut self, things: &[T]) -> bool {
+        let is_new = self.shared.insert(things.as_ptr() as usize);
+        if is_new {
+            self.own::<T>(things.len());
+        }
+        is_new
+    }
+
+    /// Counts the sizes of a shape.
+    pub fn shape(&mut self, shape: &Shape) {
+        self.share(shape.sizes());
+    }
+
+    fn axis_map(&mut self, map: &AxisMap) {
+        self.share(&map[..]);
+    }
+
+    /// Counts the elements of an array.
+    pub fn array(&mut self, array: &Array) {
+        self.shape(array.shape());
+        let data = array.data();
+        if self.share(core::slice::from_ref(data)) {
+            self.own::<u8>(data.len().saturating_mul(data.dtype().size()));
+        }
+    }
+
+    fn access(&mut self, access: &Access) {
+        self.shape(&access.array_type.shape);
+        self.share(&access.axes);
+    }
+
+    /// Counts a loop nest.
+    pub fn nest(&mut self, nest: &LoopNest) {
+        if !self.share(core::slice::from_ref(nest)) {
+            return;
+        }
+        self.shape(&nest.shape);
+        self.own::<Access>(nest.accesses.capacity());
+        nest.accesses.iter().for_each(|access| self.access(access));
+        self.own::<Instruction>(nest.instructions.capacity());
+        for instruction in &nest.instructions {
+            self.own::<Local>(instruction.operands.capacity());
+        }
+        self.own::<Store>(nest.stores.capacity());
+        nest.stores.iter().for_each(|store| self.access(&store.target));
+    }
+
+    /// Counts a graph as loop nests, with its constants.
+    pub fn loops(&mut self, loops: &LoopProgram) {
+        for types in [&loops.parameters, &loops.outputs, &loops.temporaries] {
+            self.own::<ArrayType>(types.capacity());
+            types.iter().for_each(|array_type| self.shape(&array_type.shape));
+        }
+        self.own::<Array>(loops.constants.capacity());
+        loops.constants.iter().for_each(|array| self.array(array));
+        self.own::<(DType, usize)>(loops.counters.capacity());
+        self.own::<Arc<LoopNest>>(loops.nests.capacity());
+        loops.nests.iter().for_each(|nest| self.nest(nest));
+    }
+
+    /// Counts a graph, with its constants.
+    pub fn graph(&mut self, graph: &Graph) {
+        self.own::<Node>(graph.len());
+        for (_, node) in graph.iter() {
+            self.shape(&node.array_type.shape);
+            match &node.kind {
+                NodeKind::Parameter { name, .. } => self.own::<u8>(name.len()),
+                NodeKind::Constant(array) => self.array(array),
+                NodeKind::BroadcastInDim(map) => self.axis_map(map),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Where the elements of a value come from that only shows another one: the end of a chain of broadcasts
+//! and reshapes. Found once for each value, so that a long chain is not walked anew by whoever reads it.
+
+use indim_shape::Shape;
+
+use super::{View, is_unit_reshape};
+use crate::graph::{Graph, Node, NodeKind, ValueId};
+
+/// What a value shows; of most it is the value itself.
+#[derive(Debug, Clone)]
+pub(super) struct Origin {
+    /// What is read: no broadcast, and no reshape that only adds or drops axes of size 1.
+    pub(super) value: ValueId,
+    /// How its axes lie on those of the value that shows it; none for the value itself.
+    view: Option<View>,
+    /// Whether some element is read more than once.
+    pub(super) is_expanded: bool,
+}
+
+impl Origin {
+    /// How a nest walks the origin that walks the value through `view`.
+    pub(super) fn seen_through(&self, view: View) -> View {
+        match &self.view {
+            Some(own) => view.through(own),
+            None => view,
+        }
+    }
+}
+
+/// The origin of each value.
+pub(super) struct Origins {
+    origins: Vec<Origin>,
+    /// The end of a chain of reshapes: the value whose dense elements are shown.
+    reshaped: Vec<ValueId>,
+}
+
+impl Origins {
+    pub(super) fn of(graph: &Graph) -> Self {
+        let count = graph.len();
+        let (origins, reshaped) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut origins = Origins { origins, reshaped };
+        for (value, node) in graph.iter() {
+            let origin = origins.next(graph, value, node);
+            origins.origins.push(origin);
+            let is_reshape = matches!(node.kind, NodeKind::Reshape);
+            let reshaped = if is_reshape { origins.reshaped(node.operands[0]) } else { value };
+            origins.reshaped.push(reshaped);
+        }
+        origins
+    }
+
+    pub(super) fn get(&self, value: ValueId) -> &Origin {
+        &self.origins[value.index()]
+    }
+
+    /// The value whose dense elements a chain of reshapes shows.
+    pub(super) fn reshaped(&self, value: ValueId) -> ValueId {
+        self.reshaped[value.index()]
+    }
+
+    fn next(&self, graph: &Graph, value: ValueId, node: &Node) -> Origin {
+        let shape = &node.array_type.shape;
+        let operand = || &graph[node.operands[0]].array_type.shape;
+        let (view, is_expanded) = match &node.kind {
+            NodeKind::BroadcastInDim(map) => {
+                (View::of_broadcast(map, operand(), shape), is_smaller(operand(), shape))
+            }
+            NodeKind::Reshape if is_unit_reshape(shape, operand()) => {
+                (View::of_unit_reshape(shape, operand()), false)
+            }
+            _ => return Origin { value, view: None, is_expanded: false },
+        };
+        let shown = self.get(node.operands[0]);
+        Origin {
+            value: shown.value,
+            view: Some(shown.seen_through(view)),
+            is_expanded: is_expanded || shown.is_expanded,
+        }
+    }
+}
+
+fn is_smaller(operand: &Shape, result: &Shape) -> bool {
+    operand.element_count().ok() < result.element_count().ok()
+}
