@@ -8,6 +8,7 @@ mod hostile;
 mod readme;
 mod run;
 mod seeds;
+mod show;
 mod sources;
 mod streams;
 mod terminal;
