@@ -4,7 +4,7 @@ use crate::run::{fails, indim, succeeds};
 
 /// `indim eval` of one name bound to a literal.
 fn eval(arguments: &[&str], source: &str) -> String {
-    succeeds(&[&["eval", "+x", source], arguments].concat())
+    succeeds(&[&["eval", "x", source], arguments].concat())
 }
 
 #[test]
@@ -61,10 +61,10 @@ fn text_in_full_and_to_so_many_digits() {
     assert_eq!(eval(&["--precision", "3"], "x=[3.14159265, 1]"), "[3.142 1.   ]\n");
     assert_eq!(eval(&["--precision", "20"], "x=[0.1]"), "[0.1]\n");
     assert_eq!(eval(&["--precision", "2"], "x=3.14159265"), "3.14\n");
-    assert_eq!(eval(&["--precision", "0"], "x=[1.5e-7, 1]"), "[2.e-07 1.e+00]\n");
-    let message = fails(&["eval", "+x", "x=1.5", "--format", "json", "--precision", "2"]);
+    assert_eq!(eval(&["--precision", "0"], "x=[1.5e-7, 1]"), "[1.e-07 1.e+00]\n");
+    let message = fails(&["eval", "x", "x=1.5", "--format", "json", "--precision", "2"]);
     assert!(message.starts_with("error[format]: --precision is for --format text"), "{message}");
-    let run = indim(&["eval", "+x", "x=1.5", "--format", "csv", "-o", "x.npy"]);
+    let run = indim(&["eval", "x", "x=1.5", "--format", "csv", "-o", "x.npy"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
 
