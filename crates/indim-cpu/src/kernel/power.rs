@@ -40,7 +40,7 @@ where
         macro_rules! run_exponents {
             ($($value:literal)*) => {
                 $(if exponent.equal(T::constant($value)) {
-                    return fill(places, x, y, |x, _| Pow::apply(x, T::constant($value)));
+                    return fill(places, x, y, &ToConstant(T::constant($value)));
                 })*
             };
         }
@@ -48,8 +48,51 @@ where
     }
     let has_short = |has, y: &Unaligned<T>| has | meaning::float::is_short_exponent(y.get());
     match y.iter().fold(false, has_short) {
-        true => fill(places, x, y, Pow::apply),
-        false => fill(places, x, y, |x, y| meaning::float::long_pow(x, y).canonical()),
+        true => fill(places, x, y, &ToAny),
+        false => fill(places, x, y, &ToLong),
+    }
+}
+
+/// What a loop does to one element. A trait, because a closure that is not inlined would be compiled without
+/// the level's instructions, and call the library for each fused multiply-add.
+trait Power<T> {
+    /// `x` to the power that this stands for, which may be `y`.
+    fn apply(&self, x: T, y: T) -> T;
+}
+
+/// To one exponent, whatever `y` is.
+struct ToConstant<T>(T);
+
+/// To any exponent.
+struct ToAny;
+
+/// To an exponent that is none of the short ones.
+struct ToLong;
+
+impl<T: Element> Power<T> for ToConstant<T>
+where
+    Pow: Binary<T, Result = T>,
+{
+    #[inline(always)]
+    fn apply(&self, x: T, _: T) -> T {
+        Pow::apply(x, self.0)
+    }
+}
+
+impl<T: Element> Power<T> for ToAny
+where
+    Pow: Binary<T, Result = T>,
+{
+    #[inline(always)]
+    fn apply(&self, x: T, y: T) -> T {
+        Pow::apply(x, y)
+    }
+}
+
+impl<T: Element + FloatLane> Power<T> for ToLong {
+    #[inline(always)]
+    fn apply(&self, x: T, y: T) -> T {
+        meaning::float::long_pow(x, y).canonical()
     }
 }
 
@@ -65,9 +108,9 @@ fn fill<T: Element>(
     places: &mut [MaybeUninit<Unaligned<T>>],
     x: &[Unaligned<T>],
     y: &[Unaligned<T>],
-    power: impl Fn(T, T) -> T,
+    power: &impl Power<T>,
 ) {
     for (place, (x, y)) in places.iter_mut().zip(x.iter().zip(y)) {
-        place.write(Unaligned(power(x.get(), y.get()).to_stored()));
+        place.write(Unaligned(power.apply(x.get(), y.get()).to_stored()));
     }
 }
