@@ -237,9 +237,14 @@ fn run_cargo(machine: &Machine, toolchain: &Toolchain, arguments: &[&str]) -> bo
     cargo_of(&toolchain.cargo, &arguments, &variables)
 }
 
+/// A build folder of its own, so that machines do not wait for each other.
+fn target_folder(machine: &Machine) -> String {
+    format!("target/cross/{}", machine.name)
+}
+
 /// What tells cargo how to build, link and run for the machine.
 fn variables(machine: &Machine, toolchain: &Toolchain) -> Vec<(String, String)> {
-    let mut variables = vec![("CARGO_TARGET_DIR".to_owned(), "target/cross".to_owned())];
+    let mut variables = vec![("CARGO_TARGET_DIR".to_owned(), target_folder(machine))];
     let mut set = |name: &str, value: &str| variables.push((name.to_owned(), value.to_owned()));
     if let Some(rustc) = &toolchain.rustc {
         set("RUSTC", &rustc.to_string_lossy());
@@ -268,7 +273,8 @@ fn run_module(machine: &Machine) -> bool {
         const bytes = require('fs').readFileSync(process.argv[1]);\
         WebAssembly.instantiate(bytes, {}).then(({ instance }) => instance.exports.main(0, 0))\
         .then(code => { process.exitCode = code; })";
-    let module = format!("target/cross/{}/release/examples/self_check.wasm", machine.target);
+    let module =
+        format!("{}/{}/release/examples/self_check.wasm", target_folder(machine), machine.target);
     eprintln!("+ node self_check.wasm");
     let status = Command::new("node").args(["-e", SCRIPT, &module]).current_dir(root()).status();
     status.is_ok_and(|status| status.success())
