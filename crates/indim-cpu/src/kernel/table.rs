@@ -14,7 +14,9 @@ use super::instructions::Baseline;
 use super::instructions::{Avx2, Avx512};
 use super::shells::Shells;
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
-use crate::level::{Kind, Level};
+#[cfg(target_arch = "x86_64")]
+use crate::level::Kind;
+use crate::level::Level;
 
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
 /// does not take the type.
