@@ -108,7 +108,9 @@ pub fn compile_with(
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Executable, CompileError> {
-    let mut compiler = Compiler { options, checkpoint, bytes: bytes_for_graph(graph) };
+    // Counting goes over the whole graph, which is work in vain where nobody asks.
+    let bytes = options.memory_limit.map_or(0, |_| bytes_for_graph(graph));
+    let mut compiler = Compiler { options, checkpoint, bytes };
     compiler.check()?;
     let optimized = match options.optimize {
         true => Cow::Owned(optimize(graph)),
@@ -174,7 +176,7 @@ fn bytes_for_graph(graph: &Graph) -> usize {
 struct Compiler<'a> {
     options: &'a CompileOptions,
     checkpoint: &'a mut dyn FnMut() -> ControlFlow<()>,
-    /// What it takes, as far as is known.
+    /// What it takes, as far as is known; not known without a limit.
     bytes: usize,
 }
 

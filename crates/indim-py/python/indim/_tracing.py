@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _arrays, _captured
 from ._errors import ExprError
+from ._operators import define_operators
 from ._statics import frozen
 
 #: Functions of NumPy on tracing values, by the names of the expression language.
@@ -364,29 +365,7 @@ def operator_step(symbol, x, y):
     return _tracer_of((x, y))._operator(symbol, x, y)
 
 
-def _add_operators():
-    symbols = {
-        "add": "+",
-        "sub": "-",
-        "mul": "*",
-        "truediv": "/",
-        "floordiv": "//",
-        "mod": "%",
-        "pow": "**",
-        "and": "&",
-        "or": "|",
-        "xor": "^",
-        "lshift": "<<",
-        "rshift": ">>",
-    }
-    comparisons = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-    for name, symbol in {**symbols, **comparisons}.items():
-        setattr(Tracer, f"__{name}__", lambda x, y, s=symbol: x._operator(s, x, y))
-    for name, symbol in symbols.items():
-        setattr(Tracer, f"__r{name}__", lambda y, x, s=symbol: y._operator(s, x, y))
-
-
-_add_operators()
+define_operators(Tracer, Tracer._operator)
 
 
 def convert(x, dtype):

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _arrays
 from ._operations import names as _operation_names
+from ._operators import define_operators
 from ._tracing import _number_text
 
 
@@ -101,34 +102,12 @@ def _call(function, *operands):
     return ExpressionNode(f"{function}({', '.join(node.text for node in nodes)})", names)
 
 
-def _operation(symbol, x, y):
+def _operation(_, symbol, x, y):
     x, y = _node(x), _node(y)
     return ExpressionNode(f"({x.text} {symbol} {y.text})", x.names | y.names)
 
 
-def _add_operators():
-    symbols = {
-        "add": "+",
-        "sub": "-",
-        "mul": "*",
-        "truediv": "/",
-        "floordiv": "//",
-        "mod": "%",
-        "pow": "**",
-        "lshift": "<<",
-        "rshift": ">>",
-        "and": "&",
-        "or": "|",
-        "xor": "^",
-    }
-    comparisons = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-    for name, symbol in {**symbols, **comparisons}.items():
-        setattr(ExpressionNode, f"__{name}__", lambda x, y, s=symbol: _operation(s, x, y))
-    for name, symbol in symbols.items():
-        setattr(ExpressionNode, f"__r{name}__", lambda y, x, s=symbol: _operation(s, x, y))
-
-
-_add_operators()
+define_operators(ExpressionNode, _operation)
 
 
 class _Names:

@@ -1,0 +1,32 @@
+"""Python's operators, as expressions write them."""
+
+from __future__ import annotations
+
+_ARITHMETIC = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "lshift": "<<",
+    "rshift": ">>",
+}
+
+_COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+def define_operators(kind, apply):
+    """Gives the class ``kind`` the operators of two operands.
+
+    ``apply(self, symbol, x, y)`` computes ``x symbol y``, one of which is ``self``.
+    """
+    for name, symbol in {**_ARITHMETIC, **_COMPARISONS}.items():
+        setattr(kind, f"__{name}__", lambda x, y, s=symbol: apply(x, s, x, y))
+    # Python mirrors comparisons itself.
+    for name, symbol in _ARITHMETIC.items():
+        setattr(kind, f"__r{name}__", lambda y, x, s=symbol: apply(y, s, x, y))
