@@ -1,7 +1,7 @@
 //! What the tables of operations and compositions say, in words: for `docs/ops.md` and `indim ops`.
 
 use crate::composition::{Composition, Parameter};
-use crate::dtype::DType;
+use crate::dtype::{DType, DTypeClass};
 use crate::op::{Op, same_name};
 use crate::text::{closest, other_names};
 
@@ -125,19 +125,20 @@ fn op_types(op: Op) -> String {
 
 /// `S F C → component`, `F C → P`.
 fn types(takes: impl Fn(DType) -> bool, result: impl Fn(DType) -> DType) -> String {
-    const CLASSES: [(&str, &[DType]); 5] = [
-        ("P", &[DType::Bool]),
-        ("S", &[DType::I8, DType::I16, DType::I32, DType::I64]),
-        ("U", &[DType::U8, DType::U16, DType::U32, DType::U64]),
-        ("F", &[DType::F16, DType::Bf16, DType::F32, DType::F64]),
-        ("C", &[DType::C64, DType::C128]),
+    const CLASSES: [(&str, DTypeClass); 5] = [
+        ("P", DTypeClass::Bool),
+        ("S", DTypeClass::Signed),
+        ("U", DTypeClass::Unsigned),
+        ("F", DTypeClass::Float),
+        ("C", DTypeClass::Complex),
     ];
     let mut words: Vec<String> = Vec::new();
     let mut is_predicate = false;
-    for (letter, dtypes) in CLASSES {
-        let taken: Vec<DType> = dtypes.iter().copied().filter(|&dtype| takes(dtype)).collect();
+    for (letter, class) in CLASSES {
+        let of_class = || DType::ALL.iter().copied().filter(|dtype| dtype.class() == class);
+        let taken: Vec<DType> = of_class().filter(|&dtype| takes(dtype)).collect();
         let Some(&first) = taken.first() else { continue };
-        let name = match taken.len() == dtypes.len() {
+        let name = match taken.len() == of_class().count() {
             true => letter.to_owned(),
             false => taken.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" "),
         };
