@@ -1,0 +1,248 @@
+//! Arrays of our own. Holds unsafe code.
+//!
+//! `executable.rs` makes them: outputs for users, and its scratch memory. Large ones lie in the pages
+//! of `pages.rs`; their views are those of `array.rs`.
+
+use core::fmt;
+use core::ptr::NonNull;
+use std::alloc::Layout;
+
+use indim_graph::{Array, ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
+
+use crate::arrays::pages::{self, Pages};
+use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, is_row_major, row_major_strides};
+
+/// The alignment of buffers: a cache line, and the widest vector register.
+pub const ALIGNMENT: usize = 64;
+
+/// An array of our own: dense, aligned to [`ALIGNMENT`], and row-major unless a run was asked for
+/// another [`Order`](crate::Order).
+pub struct Buffer {
+    array_type: ArrayType,
+    /// `None` for row-major.
+    strides: Option<Vec<isize>>,
+    first: NonNull<u8>,
+    bytes: usize,
+    memory: Memory,
+}
+
+/// Where the elements of a buffer lie.
+enum Memory {
+    /// In memory of the allocator, none if there are no bytes.
+    Allocated(Layout),
+    /// In pages of their own, which free themselves.
+    Pages { _pages: Pages },
+}
+
+// SAFETY: a buffer owns its memory, which holds plain numbers.
+unsafe impl Send for Buffer {}
+// SAFETY: as above; shared buffers are only read.
+unsafe impl Sync for Buffer {}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Buffer({})", self.array_type)
+    }
+}
+
+impl Buffer {
+    /// Memory for an array. Nothing is allocated unless its size fits the address space.
+    ///
+    /// # Errors
+    /// E5 `too-large`; [`ArrayError::OutOfMemory`].
+    ///
+    /// # Safety
+    /// The elements are not initialised: whoever asks must write each of them before the buffer is
+    /// read or handed out.
+    pub unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::uninitialised_in_order(array_type, None) }
+    }
+
+    /// As [`Buffer::uninitialised`]; the strides are those of a dense array, `None` for row-major.
+    ///
+    /// # Safety
+    /// As [`Buffer::uninitialised`].
+    pub(crate) unsafe fn uninitialised_in_order(
+        array_type: ArrayType,
+        strides: Option<Vec<isize>>,
+    ) -> Result<Self, ArrayError> {
+        let bytes =
+            array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
+        let (first, memory) = allocate(bytes).ok_or(ArrayError::OutOfMemory { bytes })?;
+        Ok(Buffer { array_type, strides, first, bytes, memory })
+    }
+
+    /// Element type and shape.
+    pub fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    /// The address of the first byte, for those who keep the buffer and lend its memory themselves.
+    pub fn as_mut_ptr(&mut self) -> NonNull<u8> {
+        self.first
+    }
+
+    /// The stride along each axis in bytes.
+    pub fn strides(&self) -> Vec<isize> {
+        self.strides.clone().unwrap_or_else(|| row_major_strides(&self.array_type))
+    }
+
+    /// Whether the elements lie in row-major order.
+    pub fn is_row_major(&self) -> bool {
+        self.strides.as_ref().is_none_or(|strides| is_row_major(&self.array_type, strides))
+    }
+
+    /// The elements' bytes in the machine's byte order, as they lie in memory: in row-major order, unless
+    /// the run was asked for another.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the memory is owned, of this size, and initialised before the buffer was handed out.
+        unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.bytes) }
+    }
+
+    /// The elements in row-major order, if they lie so and are of type `T`.
+    pub fn elements<T: Element>(&self) -> Option<&[T]> {
+        self.elements_in_memory().filter(|_| self.is_row_major())
+    }
+
+    /// The elements as they lie in memory, if they are of type `T`.
+    pub fn elements_in_memory<T: Element>(&self) -> Option<&[T]> {
+        let count = self.bytes / core::mem::size_of::<T>();
+        // SAFETY: T is the buffer's element type, the memory is aligned for it and initialised; a
+        // kernel writes only 0 and 1 as bool.
+        (T::DTYPE == self.array_type.dtype)
+            .then(|| unsafe { core::slice::from_raw_parts(self.first.as_ptr().cast(), count) })
+    }
+
+    /// A copy of the elements in row-major order, if they are of type `T`.
+    fn row_major_elements<T: Element>(&self) -> Option<Vec<T>> {
+        if let Some(elements) = self.elements::<T>() {
+            return Some(elements.to_vec());
+        }
+        let elements = self.elements_in_memory::<T>()?;
+        Some(self.row_major_offsets().map(|offset| elements[offset / size_of::<T>()]).collect())
+    }
+
+    /// A copy of the elements in row-major order, in memory that a `Vec` may free; the buffer itself if
+    /// they are not of type `T`.
+    ///
+    /// ```
+    /// use indim_cpu::{CompileOptions, compile};
+    /// use indim_graph::{DType, GraphBuilder};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let graph = b.finish(&[b.iota(DType::F32, [3], 0)?])?;
+    /// let result = compile(&graph, &CompileOptions::default())?.run(&[])?.remove(0);
+    /// let result = result.into_vec::<f64>().unwrap_err();
+    /// assert_eq!(result.into_vec::<f32>().unwrap(), [0.0, 1.0, 2.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The buffer.
+    pub fn into_vec<T: Element>(self) -> Result<Vec<T>, Buffer> {
+        self.row_major_elements().ok_or(self)
+    }
+
+    /// Where each element lies, in bytes from the first one, in row-major order.
+    fn row_major_offsets(&self) -> impl Iterator<Item = usize> {
+        let strides = self.strides();
+        let mut index = vec![0usize; strides.len()];
+        let offset = move |_| {
+            let along = index.iter().zip(&strides).map(|(&i, &stride)| i * stride.unsigned_abs());
+            let offset = along.sum();
+            for (index, &size) in index.iter_mut().zip(self.array_type.shape.iter()).rev() {
+                *index += 1;
+                if *index < size {
+                    break;
+                }
+                *index = 0;
+            }
+            offset
+        };
+        (0..self.bytes / self.array_type.dtype.size()).map(offset)
+    }
+
+    /// A copy in row-major order.
+    ///
+    /// # Errors
+    /// [`ArrayError::OutOfMemory`].
+    pub fn to_row_major(&self) -> Result<Buffer, ArrayError> {
+        let size = self.array_type.dtype.size();
+        // SAFETY: the loop writes every element.
+        let mut copy = unsafe { Buffer::uninitialised(self.array_type.clone())? };
+        let to = copy.as_mut_ptr().as_ptr();
+        for (position, offset) in self.row_major_offsets().enumerate() {
+            let from = self.first.as_ptr().wrapping_add(offset).cast_const();
+            // SAFETY: both buffers have as many elements of this size.
+            unsafe { core::ptr::copy_nonoverlapping(from, to.wrapping_add(position * size), size) }
+        }
+        Ok(copy)
+    }
+
+    /// A copy as an array of the graph crate.
+    pub fn to_array(&self) -> Array {
+        macro_rules! copy {
+            ($($variant:ident $type:ident $class:ident;)*) => {
+                match self.array_type.dtype {
+                    $(DType::$variant => self
+                        .row_major_elements::<$type>()
+                        .map(|elements| Array::new(self.array_type.shape.clone(), elements)),)*
+                }
+            };
+        }
+        for_each_element!(copy)
+            .expect("invariant: buffers are of evaluated types")
+            .expect("invariant: a buffer has as many elements as its shape")
+    }
+
+    /// A view for reading.
+    pub fn view(&self) -> ArrayView<'_> {
+        // SAFETY: the buffer owns the memory and lends it.
+        unsafe { ArrayView::from_raw(self.array_type.clone(), self.strides(), self.first) }
+    }
+
+    /// A view for writing.
+    pub fn view_mut(&mut self) -> ArrayViewMut<'_> {
+        // SAFETY: the buffer owns the memory and lends it exclusively.
+        unsafe { ArrayViewMut::from_raw(self.array_type.clone(), self.strides(), self.first) }
+    }
+}
+
+impl<'a> From<&'a Buffer> for ArrayView<'a> {
+    fn from(buffer: &'a Buffer) -> Self {
+        buffer.view()
+    }
+}
+
+/// What a buffer's alignment is made of.
+#[repr(align(64))]
+struct Line;
+
+fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
+    if bytes >= pages::MINIMUM_BYTES
+        && let Some(mut pages) = Pages::new(bytes)
+        && let Some(first) = NonNull::new(pages.first())
+    {
+        return Some((first, Memory::Pages { _pages: pages }));
+    }
+    // Small, or on a machine that cannot map memory, as WebAssembly.
+    let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
+    let first = match bytes {
+        0 => NonNull::<Line>::dangling().cast(),
+        // SAFETY: the layout is not of size zero.
+        _ => NonNull::new(unsafe { std::alloc::alloc(layout) })?,
+    };
+    Some((first, Memory::Allocated(layout)))
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if let Memory::Allocated(layout) = self.memory
+            && layout.size() != 0
+        {
+            // SAFETY: the memory was allocated with this layout and is freed once.
+            unsafe { std::alloc::dealloc(self.first.as_ptr(), layout) }
+        }
+    }
+}

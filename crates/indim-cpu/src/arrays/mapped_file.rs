@@ -1,0 +1,63 @@
+//! Files as memory. Holds unsafe code.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::ops::Deref;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::arrays::system_memory::Mmap;
+
+/// The bytes of a file, read by the system when they are touched.
+#[derive(Debug)]
+pub struct MappedFile {
+    /// `None` for an empty file, which cannot be mapped.
+    map: Option<Mmap>,
+    file: File,
+    /// The length and the time of change when it was opened.
+    version: (u64, Option<SystemTime>),
+}
+
+impl MappedFile {
+    /// Maps a file for reading.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or mapped.
+    ///
+    /// # Safety
+    /// Nobody changes or shortens the file while it is mapped, in this or another process; or else the
+    /// caller answers for it that bytes change while they are read, and that the system sends `SIGBUS`
+    /// to who reads what is no longer there.
+    pub unsafe fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        let map = match metadata.len() {
+            0 => None,
+            // SAFETY: the map is only read, as bytes, for which every value is valid; that others leave
+            // the file alone is the caller's promise.
+            _ => Some(unsafe { Mmap::map(&file)? }),
+        };
+        Ok(MappedFile { map, file, version: version(&metadata) })
+    }
+
+    /// Whether the file is as long as when it was opened and was not written to since, as far as the
+    /// system notes the time of that.
+    pub fn is_unchanged(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| version(&metadata) == self.version)
+    }
+}
+
+/// What tells one state of a file from another; some systems note no time.
+fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
+    (metadata.len(), metadata.modified().ok())
+}
+
+impl Deref for MappedFile {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or_default()
+    }
+}

@@ -1,0 +1,165 @@
+//! Memory for large arrays: pages of their own, which are kept for the next array. Holds unsafe code.
+//!
+//! The first write to each page of new memory costs more than an element-wise operation on it: the
+//! system finds a page, clears it and maps it. So large memory is asked for in huge pages, and what is
+//! given back is kept, up to a bound, for the next array that fits it.
+//!
+//! Nobody waits for the kept memory: a process may be forked while another thread holds the lock, and in the
+//! child nobody gives it back. Who finds the lock held does without, as if nothing were kept.
+
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::thread::yield_now;
+
+use crate::arrays::system_memory::MmapMut;
+
+/// Smaller arrays are left to the allocator, which keeps their memory itself.
+pub(crate) const MINIMUM_BYTES: usize = 1 << 20;
+
+/// The most bytes that are kept, where no other bound is set.
+const DEFAULT_KEPT_BYTES: usize = 1 << 30;
+
+/// A huge page.
+const HUGE_BYTES: usize = 2 << 20;
+
+/// Pages that nobody uses, the last given back last.
+struct Kept {
+    maps: Vec<MmapMut>,
+    limit: usize,
+}
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept { maps: Vec::new(), limit: DEFAULT_KEPT_BYTES });
+
+/// Pages for an array; given back when dropped.
+pub(crate) struct Pages(Option<MmapMut>);
+
+impl Pages {
+    /// At least `bytes`, with any contents; `None` when the system refuses them.
+    pub(crate) fn new(bytes: usize) -> Option<Pages> {
+        let rounded = bytes.checked_next_multiple_of(HUGE_BYTES)?;
+        let map = take(rounded).or_else(|| map(rounded))?;
+        Some(Pages(Some(map)))
+    }
+
+    /// The first byte; pages are aligned to more than any element.
+    pub(crate) fn first(&mut self) -> *mut u8 {
+        self.0.as_mut().map_or(core::ptr::null_mut(), |map| map.as_mut_ptr())
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        let Some(map) = self.0.take() else { return };
+        let Some(mut kept) = lock(TRIES) else { return };
+        kept.maps.push(map);
+        let released = kept.shrink();
+        drop(kept);
+        // Unmapping takes a while; others need not do without the lock for so long.
+        drop(released);
+    }
+}
+
+/// How often the lock is tried for, which is held for less than a microsecond at a time, to take or to give
+/// back memory.
+const TRIES: usize = 20;
+
+/// The same for setting the bound, which is worth waiting for.
+const TRIES_FOR_BOUND: usize = 100_000;
+
+/// The kept memory; `None` when it is busy at each of so many tries.
+fn lock(tries: usize) -> Option<MutexGuard<'static, Kept>> {
+    for _ in 0..tries {
+        match KEPT.try_lock() {
+            Ok(kept) => return Some(kept),
+            Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
+            Err(TryLockError::WouldBlock) => yield_now(),
+        }
+    }
+    None
+}
+
+impl Kept {
+    /// Removes the oldest maps until the bound holds.
+    fn shrink(&mut self) -> Vec<MmapMut> {
+        let mut bytes: usize = self.maps.iter().map(|map| map.len()).sum();
+        let excess = self.maps.iter().take_while(|map| {
+            let is_excess = bytes > self.limit;
+            bytes -= map.len();
+            is_excess
+        });
+        let excess = excess.count();
+        self.maps.drain(..excess).collect()
+    }
+}
+
+/// The kept map that fits best and wastes less than half of itself.
+fn take(bytes: usize) -> Option<MmapMut> {
+    let mut kept = lock(TRIES)?;
+    let fits = |map: &&MmapMut| map.len() >= bytes && map.len() / 2 <= bytes;
+    let best = kept.maps.iter().filter(fits).map(|map| map.len()).min()?;
+    let position = kept.maps.iter().rposition(|map| map.len() == best)?;
+    Some(kept.maps.remove(position))
+}
+
+fn map(bytes: usize) -> Option<MmapMut> {
+    let map = MmapMut::map_anon(bytes).ok()?;
+    // A wish: where it is not granted, the pages are small.
+    #[cfg(all(target_os = "linux", feature = "memmap2"))]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    Some(map)
+}
+
+/// Sets how many bytes of memory indim keeps for the next large arrays, and gives back what is
+/// beyond. Without a call it is 1 GiB; 0 keeps none.
+///
+/// In a process that was forked at the moment when another thread used the kept memory, it stays unused:
+/// every array gets new memory, and this does nothing.
+///
+/// ```
+/// indim_cpu::keep_memory(0);
+/// ```
+pub fn keep_memory(bytes: usize) {
+    let Some(mut kept) = lock(TRIES_FOR_BOUND) else { return };
+    kept.limit = bytes;
+    let released = kept.shrink();
+    drop(kept);
+    drop(released);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // One test: the kept memory is shared by all.
+    #[test]
+    fn memory_is_kept_up_to_the_bound() {
+        keep_memory(4 * HUGE_BYTES);
+        let mut pages = Pages::new(HUGE_BYTES + 1).unwrap();
+        let first = pages.first();
+        // SAFETY: the pages hold so many bytes.
+        unsafe { first.add(HUGE_BYTES).write(1) }
+        drop(pages);
+        let mut again = Pages::new(2 * HUGE_BYTES).unwrap();
+        assert_eq!(again.first(), first, "the same memory");
+        let small = Pages::new(1).unwrap();
+        drop(again);
+        drop(small);
+        assert_ne!(Pages::new(HUGE_BYTES / 2).unwrap().first(), first, "too large for it");
+
+        drop(Pages::new(3 * HUGE_BYTES).unwrap());
+        let kept = |kept: &Kept| kept.maps.iter().map(|map| map.len()).sum::<usize>();
+        assert!(kept(&KEPT.lock().unwrap()) <= 4 * HUGE_BYTES);
+        keep_memory(0);
+        assert_eq!(kept(&KEPT.lock().unwrap()), 0);
+        assert!(Pages::new(usize::MAX).is_none());
+        keep_memory(DEFAULT_KEPT_BYTES);
+
+        // As in a process that was forked while another thread held the lock.
+        let held = KEPT.lock().unwrap();
+        let mut pages = Pages::new(HUGE_BYTES).unwrap();
+        // SAFETY: the pages hold so many bytes.
+        unsafe { pages.first().add(HUGE_BYTES - 1).write(1) }
+        drop(pages);
+        keep_memory(0);
+        assert_eq!(held.limit, DEFAULT_KEPT_BYTES);
+    }
+}

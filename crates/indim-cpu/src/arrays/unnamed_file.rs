@@ -1,0 +1,186 @@
+//! Files that have no name until they are complete, as memory to write to. Holds unsafe code.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::arrays::system_memory::MmapMut;
+
+/// Pages that are written to disk at a time.
+const FLUSHED_BYTES: usize = 32 << 20;
+
+/// A new file without a name, which vanishes unless it is given one.
+///
+/// Linux has them on most file systems (`O_TMPFILE`). Nobody else can open such a file, so its mapped pages
+/// are nobody else's either.
+#[derive(Debug)]
+pub struct UnnamedFile {
+    file: File,
+    map: Option<MmapMut>,
+}
+
+impl UnnamedFile {
+    /// A file in `folder`, as public as the user's mask says.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`] where there are no such files; when the folder may not be written to.
+    pub fn create_in(folder: &Path) -> io::Result<Self> {
+        Ok(UnnamedFile { file: system::create_in(folder)?, map: None })
+    }
+
+    /// Gives the file the owner and the permissions of another, as [`copy_owner_and_mode`] does.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn copy_owner_and_mode(&self, of: &Metadata) -> io::Result<()> {
+        copy_owner_and_mode(of, &self.file)
+    }
+
+    /// The file as memory of `bytes` zeros, for which there is room on the disk; `None` where the file
+    /// system cannot tell that there is, or map the file.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn map(&mut self, bytes: usize) -> io::Result<Option<&mut [u8]>> {
+        if !system::reserve(&self.file, bytes)? {
+            return Ok(None);
+        }
+        // SAFETY: the file has no name and its handle is not lent out, so that nobody else writes to it or
+        // shortens it; it is `bytes` long, and writing to its pages cannot fail for want of room.
+        match unsafe { MmapMut::map_mut(&self.file) } {
+            Ok(map) => Ok(Some(&mut *self.map.insert(map))),
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Writes everything to the disk; `progress` hears of bytes of mapped memory that are there.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn complete(mut self, progress: &mut dyn FnMut(usize)) -> io::Result<CompleteFile> {
+        // Once it has a name, others may change it: the map ends here.
+        if let Some(map) = self.map.take() {
+            for start in (0..map.len()).step_by(FLUSHED_BYTES) {
+                let bytes = FLUSHED_BYTES.min(map.len() - start);
+                map.flush_range(start, bytes)?;
+                progress(bytes);
+            }
+        }
+        self.file.sync_all()?;
+        Ok(CompleteFile(self.file))
+    }
+}
+
+/// A file that is complete and on disk, and may get a name.
+#[derive(Debug)]
+pub struct CompleteFile(File);
+
+impl CompleteFile {
+    /// Gives the file a name, in the file system in which it was created.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] when something has the name, over which no system links; when the
+    /// system refuses.
+    pub fn link(&self, path: &Path) -> io::Result<()> {
+        system::link(&self.0, path)
+    }
+}
+
+impl Write for UnnamedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Gives the file `to` the owner and the group that are told of another, where they differ, and its
+/// permissions.
+///
+/// # Errors
+/// [`io::ErrorKind::PermissionDenied`] when the user may not give files away.
+pub fn copy_owner_and_mode(of: &Metadata, to: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let own = to.metadata()?;
+        let uid = Some(of.uid()).filter(|uid| *uid != own.uid());
+        let gid = Some(of.gid()).filter(|gid| *gid != own.gid());
+        if uid.is_some() || gid.is_some() {
+            std::os::unix::fs::fchown(to, uid, gid)?;
+        }
+    }
+    // A change of owner takes bits away, so they come after it.
+    to.set_permissions(of.permissions())
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{AtFlags, CWD, FallocateFlags, OFlags, fallocate, linkat};
+    use rustix::io::{Errno, retry_on_intr};
+
+    pub(super) fn create_in(folder: &Path) -> io::Result<File> {
+        let flags = OFlags::TMPFILE.bits() as i32;
+        let mut options = File::options();
+        let opened = options.read(true).write(true).custom_flags(flags).mode(0o666).open(folder);
+        let unsupported = [Errno::OPNOTSUPP, Errno::ISDIR, Errno::INVAL];
+        match opened {
+            Err(error) if unsupported.iter().any(|e| is(&error, *e)) => {
+                Err(io::ErrorKind::Unsupported.into())
+            }
+            // Without this way to it the file could never get a name.
+            Ok(file) if !own_path(&file).exists() => Err(io::ErrorKind::Unsupported.into()),
+            opened => opened,
+        }
+    }
+
+    /// Makes the file `bytes` long and takes room for them; whether that can be done.
+    pub(super) fn reserve(file: &File, bytes: usize) -> io::Result<bool> {
+        let reserve = || fallocate(file, FallocateFlags::empty(), 0, bytes as u64);
+        match retry_on_intr(reserve) {
+            Ok(()) => Ok(true),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn link(file: &File, path: &Path) -> io::Result<()> {
+        Ok(linkat(CWD, own_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    fn own_path(file: &File) -> PathBuf {
+        format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+    }
+
+    fn is(error: &io::Error, errno: Errno) -> bool {
+        error.raw_os_error() == Some(errno.raw_os_error())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    pub(super) fn create_in(_: &Path) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn reserve(_: &File, _: usize) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    pub(super) fn link(_: &File, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

@@ -1,0 +1,417 @@
+//! Views of arrays in the caller's memory, and what strides say about them. Holds unsafe code.
+//!
+//! Users make them for `executable.rs` to run on; arrays of our own are in `buffer.rs`. A view is an
+//! element type, a shape, a stride in bytes for each axis, and a pointer to the first element. Safe
+//! constructors check that every element lies inside the memory they are given. Elements need no
+//! alignment.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use indim_graph::{Array, ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
+use indim_shape::{Shape, ShapeError};
+
+use crate::arrays::overlap::Layout;
+
+/// Why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArrayError {
+    /// E5: the array's size does not fit the address space.
+    TooLarge(ShapeError),
+    /// The memory is refused by the system.
+    OutOfMemory {
+        /// The bytes asked for.
+        bytes: usize,
+    },
+    /// There is not one stride per axis.
+    StrideCount {
+        /// The number of axes.
+        rank: usize,
+        /// The number of strides.
+        strides: usize,
+    },
+    /// A slice has not as many elements as the shape.
+    ElementCount {
+        /// The shape asked for.
+        shape: Shape,
+        /// The elements there are.
+        given: usize,
+    },
+    /// Some element would lie outside the memory.
+    OutOfBounds {
+        /// The shape asked for.
+        shape: Shape,
+        /// The bytes there are.
+        bytes: usize,
+    },
+    /// Two elements of a writable view would share memory, or it cannot be decided in bounded time that none do.
+    SharedElements {
+        /// The shape asked for.
+        shape: Shape,
+    },
+}
+
+impl ArrayError {
+    /// A stable name of the kind of error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            ArrayError::TooLarge(error) => error.code(),
+            ArrayError::OutOfMemory { .. } => "out-of-memory",
+            ArrayError::StrideCount { .. } => "stride-count",
+            ArrayError::ElementCount { .. } => "element-count",
+            ArrayError::OutOfBounds { .. } => "out-of-bounds",
+            ArrayError::SharedElements { .. } => "shared-elements",
+        }
+    }
+}
+
+impl fmt::Display for ArrayError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArrayError::TooLarge(error) => write!(formatter, "{error}"),
+            ArrayError::OutOfMemory { bytes } => {
+                write!(formatter, "{bytes} bytes of memory cannot be had")
+            }
+            ArrayError::StrideCount { rank, strides } => {
+                write!(formatter, "{strides} strides were given for {rank} axes")
+            }
+            ArrayError::ElementCount { shape, given } => write!(
+                formatter,
+                "an array of shape {shape} has {} elements, the slice has {given}",
+                shape.element_count().unwrap_or(usize::MAX)
+            ),
+            ArrayError::OutOfBounds { shape, bytes } => write!(
+                formatter,
+                "an array of shape {shape} with these strides leaves its memory of {bytes} bytes"
+            ),
+            ArrayError::SharedElements { shape } => write!(
+                formatter,
+                "elements of the writable array of shape {shape} share memory under these strides"
+            ),
+        }
+    }
+}
+
+impl fmt::Debug for ArrayError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "error[{}]: {self}", self.code())
+    }
+}
+
+impl core::error::Error for ArrayError {}
+
+/// The distance in bytes from the first element to the lowest and past the highest byte of an array.
+///
+/// `None` when there are no elements or the distances do not fit `isize`.
+fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
+    let (mut low, mut high) = (0isize, isize::try_from(array_type.dtype.size()).ok()?);
+    for (&size, &stride) in array_type.shape.iter().zip(strides) {
+        let last = isize::try_from(size.checked_sub(1)?).ok()?;
+        let reach = last.checked_mul(stride)?;
+        low = low.checked_add(reach.min(0))?;
+        high = high.checked_add(reach.max(0))?;
+    }
+    Some((low, high))
+}
+
+/// The strides in bytes of a dense row-major array.
+pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
+    let size = array_type.dtype.size() as isize;
+    let strides = array_type.shape.row_major_strides().into_iter();
+    // Only a shape that no array in memory can have saturates.
+    strides.map(|stride| stride.saturating_mul(size)).collect()
+}
+
+/// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.
+pub(crate) fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
+    array_type.shape.contains(&0)
+        || is_dense(array_type.shape.iter().zip(strides).rev(), array_type.dtype)
+}
+
+/// Whether the elements are dense and in column-major order.
+pub(crate) fn is_column_major(view: &ArrayView<'_>) -> bool {
+    let shape = &view.array_type.shape;
+    shape.contains(&0) || is_dense(shape.iter().zip(&view.strides), view.array_type.dtype)
+}
+
+/// Whether each axis, from the innermost on, steps over all before it.
+fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: DType) -> bool {
+    let mut dense = dtype.size() as isize;
+    axes.all(|(&size, &stride)| {
+        let is_dense = size == 1 || stride == dense;
+        // The views' constructors have checked that the bytes fit `isize`.
+        dense = dense.wrapping_mul(size as isize);
+        is_dense
+    })
+}
+
+fn check_within(
+    array_type: &ArrayType,
+    strides: &[isize],
+    bytes: usize,
+    offset: usize,
+) -> Result<(), ArrayError> {
+    let rank = array_type.shape.rank();
+    if strides.len() != rank {
+        return Err(ArrayError::StrideCount { rank, strides: strides.len() });
+    }
+    array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
+    if array_type.shape.contains(&0) {
+        return Ok(());
+    }
+    let fits = extent(array_type, strides).is_some_and(|(low, high)| {
+        let start = isize::try_from(offset).ok();
+        start.and_then(|start| start.checked_add(low)).is_some_and(|lowest| lowest >= 0)
+            && start
+                .and_then(|start| start.checked_add(high))
+                .is_some_and(|end| end as usize <= bytes)
+    });
+    match fits {
+        true => Ok(()),
+        false => Err(ArrayError::OutOfBounds { shape: array_type.shape.clone(), bytes }),
+    }
+}
+
+/// The type of a slice of so many elements seen as an array of this shape.
+fn type_of_slice<T: Element>(shape: Shape, given: usize) -> Result<ArrayType, ArrayError> {
+    let array_type = ArrayType::new(T::DTYPE, shape);
+    array_type.shape.byte_count(size_of::<T>()).map_err(ArrayError::TooLarge)?;
+    match array_type.shape.element_count() == Ok(given) {
+        true => Ok(array_type),
+        false => Err(ArrayError::ElementCount { shape: array_type.shape, given }),
+    }
+}
+
+/// Where the elements of an array lie whose first is at the address `first`.
+fn layout<'a>(array_type: &'a ArrayType, strides: &'a [isize], first: usize) -> Layout<'a> {
+    let range = match extent(array_type, strides) {
+        Some((low, high)) => first.wrapping_add_signed(low)..first.wrapping_add_signed(high),
+        None => first..first,
+    };
+    let (element_size, sizes) = (array_type.dtype.size(), array_type.shape.sizes());
+    Layout { range, element_size, sizes, strides }
+}
+
+macro_rules! define_view {
+    ($(#[$doc:meta])* $name:ident, $slice:ty, $element_slice:ty, $($mutability:tt)?) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<'a> {
+            array_type: ArrayType,
+            strides: Vec<isize>,
+            first: NonNull<u8>,
+            is_row_major: bool,
+            memory: PhantomData<$slice>,
+        }
+
+        // SAFETY: a view is a slice with strides; its elements are plain numbers.
+        unsafe impl Send for $name<'_> {}
+        // SAFETY: as above; shared views are only read.
+        unsafe impl Sync for $name<'_> {}
+
+        impl<'a> $name<'a> {
+            /// A view of memory that the caller vouches for.
+            ///
+            /// # Safety
+            /// - every element that shape and strides reach from `first` is valid for the lifetime
+            ///   `'a`, for reads, and for writes through a mutable view;
+            /// - the memory of a mutable view is not used otherwise while the view lives, but for
+            ///   inputs of the same call, whose overlap `run_into` handles;
+            /// - `strides` has one entry per axis, and the array's bytes fit `isize`.
+            pub unsafe fn from_raw(array_type: ArrayType, strides: Vec<isize>, first: NonNull<u8>) -> Self {
+                let is_row_major = is_row_major(&array_type, &strides);
+                $name { array_type, strides, first, is_row_major, memory: PhantomData }
+            }
+
+            /// Whether the elements are dense and in row-major order.
+            pub fn is_row_major(&self) -> bool {
+                self.is_row_major
+            }
+
+            /// Element type and shape.
+            pub fn array_type(&self) -> &ArrayType {
+                &self.array_type
+            }
+
+            /// The stride along each axis in bytes.
+            pub fn strides(&self) -> &[isize] {
+                &self.strides
+            }
+
+            /// The address of the first element.
+            pub(crate) fn first(&self) -> *mut u8 {
+                self.first.as_ptr()
+            }
+
+            /// Where the elements lie, for questions of overlap.
+            pub(crate) fn layout(&self) -> Layout<'_> {
+                layout(&self.array_type, &self.strides, self.first.as_ptr() as usize)
+            }
+        }
+    };
+}
+
+define_view! {
+    /// An array to read. A clone views the same memory.
+    ///
+    /// ```
+    /// use indim_cpu::ArrayView;
+    ///
+    /// let x = ArrayView::from_slice([2], &[1.0f32, 2.0])?;
+    /// assert_eq!(x.clone().array_type(), x.array_type());
+    /// # Ok::<(), indim_cpu::ArrayError>(())
+    /// ```
+    #[derive(Clone)]
+    ArrayView, &'a [u8], &'a [T],
+}
+
+define_view! {
+    /// An array to write.
+    ArrayViewMut, &'a mut [u8], &'a mut [T], mut
+}
+
+impl<'a> ArrayView<'a> {
+    /// A dense row-major view of `elements`.
+    ///
+    /// # Errors
+    /// `element-count` when there are not as many elements as the shape has; E5 `too-large`.
+    pub fn from_slice<T: Element>(
+        shape: impl Into<Shape>,
+        elements: &'a [T],
+    ) -> Result<Self, ArrayError> {
+        let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
+        let strides = row_major_strides(&array_type);
+        Self::from_bytes(array_type, strides, bytes_of(elements), 0)
+    }
+
+    /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
+    ///
+    /// # Errors
+    /// When an element lies outside, the strides do not fit the rank, or the shape is too large.
+    pub fn from_bytes(
+        array_type: ArrayType,
+        strides: Vec<isize>,
+        bytes: &'a [u8],
+        offset: usize,
+    ) -> Result<Self, ArrayError> {
+        check_within(&array_type, &strides, bytes.len(), offset)?;
+        let first = NonNull::from(bytes).cast::<u8>();
+        // SAFETY: every element lies inside `bytes`, which lives for 'a. Without elements the
+        // address is not used; `wrapping_add` keeps it defined.
+        Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
+    }
+
+    /// A view of an array of the graph crate.
+    pub fn from_array(array: &'a Array) -> Self {
+        macro_rules! view {
+            ($($variant:ident $type:ident $class:ident;)*) => {
+                match array.dtype() {
+                    $(DType::$variant => array.elements::<$type>().map(bytes_of),)*
+                }
+            };
+        }
+        let bytes = for_each_element!(view).expect("invariant: an array's data is of its type");
+        let array_type = array.array_type();
+        let strides = row_major_strides(&array_type);
+        Self::from_bytes(array_type, strides, bytes, 0)
+            .expect("invariant: an array has as many elements as its shape")
+    }
+}
+
+impl<'a> ArrayViewMut<'a> {
+    /// A dense row-major view of `elements`.
+    ///
+    /// # Errors
+    /// As [`ArrayView::from_slice`].
+    pub fn from_slice<T: Element>(
+        shape: impl Into<Shape>,
+        elements: &'a mut [T],
+    ) -> Result<Self, ArrayError> {
+        let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
+        let strides = row_major_strides(&array_type);
+        let first = NonNull::from(elements).cast::<u8>();
+        // SAFETY: the elements are T's own, of the view's type, and borrowed mutably for 'a.
+        Ok(unsafe { Self::from_raw(array_type, strides, first) })
+    }
+
+    /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
+    ///
+    /// # Errors
+    /// As [`ArrayView::from_bytes`], and [`ArrayError::SharedElements`].
+    pub fn from_bytes(
+        array_type: ArrayType,
+        strides: Vec<isize>,
+        bytes: &'a mut [u8],
+        offset: usize,
+    ) -> Result<Self, ArrayError> {
+        check_within(&array_type, &strides, bytes.len(), offset)?;
+        if layout(&array_type, &strides, offset).has_separate_elements() != Some(true) {
+            return Err(ArrayError::SharedElements { shape: array_type.shape });
+        }
+        let first = NonNull::from(bytes).cast::<u8>();
+        // SAFETY: every element lies inside `bytes`, borrowed mutably for 'a, and is met once.
+        Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
+    }
+
+    /// Calls `run` with these views, and with views that read the same memory, in the same order. Both are
+    /// for one call of `run_into`, which sees that they overlap.
+    pub(crate) fn with_reads<R>(
+        views: &mut [Self],
+        run: impl FnOnce(&mut [Self], &[ArrayView<'_>]) -> R,
+    ) -> R {
+        let read = |view: &Self| {
+            // SAFETY: the elements are valid for reads during this call, which the view does not outlive;
+            // for inputs of `run_into` the writable view makes an exception.
+            unsafe {
+                ArrayView::from_raw(view.array_type.clone(), view.strides.clone(), view.first)
+            }
+        };
+        let reads: Vec<ArrayView<'_>> = views.iter().map(read).collect();
+        run(views, &reads)
+    }
+
+    /// Whether no two elements share memory; `None` where that could not be decided.
+    pub(crate) fn has_separate_elements(&self) -> Option<bool> {
+        if self.is_row_major { Some(true) } else { self.layout().has_separate_elements() }
+    }
+}
+
+impl<'a> From<&'a Array> for ArrayView<'a> {
+    fn from(array: &'a Array) -> Self {
+        Self::from_array(array)
+    }
+}
+
+/// An array of rank 1.
+impl<'a, T: Element> From<&'a [T]> for ArrayView<'a> {
+    fn from(elements: &'a [T]) -> Self {
+        Self::from_slice([elements.len()], elements)
+            .expect("invariant: the bytes of a slice fit the address space")
+    }
+}
+
+/// An array of rank 1.
+impl<'a, T: Element> From<&'a Vec<T>> for ArrayView<'a> {
+    fn from(elements: &'a Vec<T>) -> Self {
+        elements.as_slice().into()
+    }
+}
+
+/// An array of rank 1.
+impl<'a, T: Element, const N: usize> From<&'a [T; N]> for ArrayView<'a> {
+    fn from(elements: &'a [T; N]) -> Self {
+        elements.as_slice().into()
+    }
+}
+
+fn add_offset(first: NonNull<u8>, offset: usize) -> NonNull<u8> {
+    NonNull::new(first.as_ptr().wrapping_add(offset)).unwrap_or(first)
+}
+
+fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
+    let bytes = core::mem::size_of_val(elements);
+    // SAFETY: elements are initialised numbers without padding (`Element` is sealed).
+    unsafe { core::slice::from_raw_parts(elements.as_ptr().cast(), bytes) }
+}

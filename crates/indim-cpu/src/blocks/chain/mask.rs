@@ -1,0 +1,106 @@
+//! What links do with the mask of a chain. Holds unsafe code.
+//!
+//! The mask is a byte for each element of the accumulator: a bool as 0 or 1, or a u8. `chain_links.rs`
+//! calls this.
+
+use indim_graph::operations::*;
+use indim_graph::{ConvertTo, DType, Element, Op, meaning};
+
+use super::links::{Codes, each, load, load_single, store, with};
+use super::pieces::{Code, Form, mask_code};
+
+/// The codes of one operation on the mask, as patterns.
+trait MaskCodes: Codes {
+    const BOOLS: u16 = mask_code(Self::OP, DType::Bool, Form::Block);
+    const BOOLS_AND_ONE: u16 = mask_code(Self::OP, DType::Bool, Form::Single);
+    const BYTES: u16 = mask_code(Self::OP, DType::U8, Form::Block);
+    const BYTES_AND_ONE: u16 = mask_code(Self::OP, DType::U8, Form::Single);
+}
+
+impl<O: Codes> MaskCodes for O {}
+
+macro_rules! define_mask_links {
+    (
+        bools [$($logical:ident $logical_name:ident)*]
+        bytes [$($bitwise:ident $bitwise_name:ident)*]
+        comparisons [$($comparison:ident $comparison_name:ident)*]
+    ) => {
+        /// The mask after the link of this code.
+        ///
+        /// # Safety
+        /// `operand` is as [`super::pieces::ChainFn`] has it for `LENGTH` elements.
+        #[inline(always)]
+        pub(crate) unsafe fn mask_link<const LENGTH: usize>(
+            code: u16,
+            operand: *const u8,
+            mask: [u8; LENGTH],
+        ) -> [u8; LENGTH] {
+            // SAFETY: in all arms the caller's promise for the code.
+            unsafe {
+                match code {
+                    Code::LOAD_BYTES => load(operand),
+                    Code::LOAD_BYTE => single(operand),
+                    Code::TEST_MASK => bytes(each(mask, ConvertTo::<bool>::convert)),
+                    Code::SAVE_MASK => {
+                        store(operand.cast_mut(), mask);
+                        mask
+                    }
+                    Not::BOOLS => bytes(each(bools(mask), meaning::boolean::not)),
+                    $(
+                        $logical::BOOLS => bytes(with(&bools(mask), load(operand), meaning::boolean::$logical_name)),
+                        $logical::BOOLS_AND_ONE => bytes(with(&bools(mask), single(operand), meaning::boolean::$logical_name)),
+                    )*
+                    $(
+                        $bitwise::BYTES => with(&mask, load(operand), meaning::integer::$bitwise_name),
+                        $bitwise::BYTES_AND_ONE => with(&mask, single(operand), meaning::integer::$bitwise_name),
+                    )*
+                    $(
+                        $comparison::BYTES => bytes(with(&mask, load(operand), meaning::integer::$comparison_name)),
+                        $comparison::BYTES_AND_ONE => bytes(with(&mask, single(operand), meaning::integer::$comparison_name)),
+                    )*
+                    _ => {
+                        debug_assert!(false, "no link has the code {code}");
+                        mask
+                    }
+                }
+            }
+        }
+
+        /// The operations on elements of type `dtype` that the mask can do.
+        pub(crate) const fn mask_operations(dtype: DType) -> &'static [Op] {
+            match dtype {
+                DType::Bool => &[Op::Not, $(Op::$logical,)*],
+                DType::U8 => &[$(Op::$bitwise,)* $(Op::$comparison,)*],
+                _ => &[],
+            }
+        }
+    };
+}
+
+define_mask_links! {
+    bools [And and Or or Xor xor Eq eq Ne ne]
+    bytes [And and Or or Xor xor]
+    comparisons [Eq eq Ne ne Lt lt Le le Gt gt Ge ge]
+}
+
+/// One element for all.
+///
+/// # Safety
+/// `operand` is valid for reads of an element.
+#[inline(always)]
+unsafe fn single<T: Element, const LENGTH: usize>(operand: *const u8) -> [T; LENGTH] {
+    // SAFETY: the caller's promise.
+    [unsafe { load_single(operand) }; LENGTH]
+}
+
+/// Bools as bytes.
+#[inline(always)]
+pub(crate) fn bytes<const LENGTH: usize>(bools: [bool; LENGTH]) -> [u8; LENGTH] {
+    each(bools, u8::from)
+}
+
+/// Bytes as bools.
+#[inline(always)]
+pub(crate) fn bools<const LENGTH: usize>(bytes: [u8; LENGTH]) -> [bool; LENGTH] {
+    each(bytes, |byte| byte != 0)
+}

@@ -1,0 +1,193 @@
+//! What the levels can do that is not left to the compiler: conversions of `f16`, and writes past the
+//! caches. Holds unsafe code.
+//!
+//! The shells of a level hand its instructions to the bodies they run. Rust has no stable type from
+//! which the compiler would make these conversions, and integer arithmetic takes fifteen instructions
+//! where the processor has one.
+
+use indim_graph::f16;
+
+/// The instructions of one level.
+///
+/// The functions are called with the level's features enabled, and inlined into such a function.
+pub(crate) trait Instructions {
+    /// Whether there are 32 vector registers of 64 bytes.
+    const HAS_WIDE_REGISTERS: bool;
+
+    /// Writes the values of `count` elements. A signalling NaN may become quiet; signs are kept.
+    ///
+    /// # Safety
+    /// - `wide` is valid for writes and `narrow` for reads of `count` elements; neither need be aligned;
+    /// - they do not overlap;
+    /// - the processor has the level.
+    unsafe fn widen_f16(wide: *mut f32, narrow: *const f16, count: usize);
+
+    /// Writes the nearest of `count` values, half to even; a NaN becomes some NaN.
+    ///
+    /// # Safety
+    /// As [`Instructions::widen_f16`], with reads and writes exchanged.
+    unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize);
+
+    /// Copies bytes past the caches, if there is a way.
+    ///
+    /// # Safety
+    /// - `destination` begins a cache line of 64 bytes; `bytes` are whole lines;
+    /// - it is valid for writes and `source` for reads of as many; they do not overlap;
+    /// - the processor has the level.
+    unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize);
+}
+
+/// What every processor of the target has.
+pub(crate) struct Baseline;
+
+impl Instructions for Baseline {
+    const HAS_WIDE_REGISTERS: bool = false;
+
+    /// Not inlined: it is long, and no caller has better instructions than this function.
+    #[inline(never)]
+    unsafe fn widen_f16(wide: *mut f32, narrow: *const f16, count: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { widen_singly(wide, narrow, count) }
+    }
+
+    #[inline(never)]
+    unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { narrow_singly(narrow, wide, count) }
+    }
+
+    #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
+        use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+        for first in (0..bytes).step_by(size_of::<__m128i>()) {
+            let (to, from) = (destination.wrapping_add(first), source.wrapping_add(first));
+            // SAFETY: the caller's promise; every processor of the target has these instructions.
+            unsafe { _mm_stream_si128(to.cast(), _mm_loadu_si128(from.cast())) }
+        }
+    }
+
+    #[inline(always)]
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { core::ptr::copy_nonoverlapping(source, destination, bytes) }
+    }
+}
+
+/// # Safety
+/// As [`Instructions::widen_f16`], at any level.
+#[inline(always)]
+unsafe fn widen_singly(wide: *mut f32, narrow: *const f16, count: usize) {
+    for index in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let value = narrow.wrapping_add(index).read_unaligned().to_f32();
+            wide.wrapping_add(index).write_unaligned(value);
+        }
+    }
+}
+
+/// # Safety
+/// As [`Instructions::narrow_f16`], at any level.
+#[inline(always)]
+unsafe fn narrow_singly(narrow: *mut f16, wide: *const f32, count: usize) {
+    for index in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let value = f16::from_f32(wide.wrapping_add(index).read_unaligned());
+            narrow.wrapping_add(index).write_unaligned(value);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use core::arch::x86_64::{
+        __m256i, __m512i, _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128,
+        _mm256_cvtph_ps, _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps,
+        _mm256_storeu_si256, _mm256_stream_si256, _mm512_cvtph_ps, _mm512_cvtps_ph,
+        _mm512_loadu_ps, _mm512_loadu_si512, _mm512_storeu_ps, _mm512_stream_si512,
+    };
+
+    use indim_graph::f16;
+
+    use super::{Instructions, narrow_singly, widen_singly};
+
+    /// AVX2, and F16C.
+    pub(crate) struct Avx2;
+
+    /// AVX-512 F, BW, DQ and VL.
+    pub(crate) struct Avx512;
+
+    macro_rules! define_instructions {
+        (
+            $level:ident, $has_wide_registers:literal, $lanes:literal,
+            $load_narrow:ident $widen:ident $store_wide:ident,
+            $load_wide:ident $narrow:ident $store_narrow:ident,
+            $vector:ident $load:ident $stream:ident
+        ) => {
+            impl Instructions for $level {
+                const HAS_WIDE_REGISTERS: bool = $has_wide_registers;
+
+                #[inline(always)]
+                unsafe fn widen_f16(wide: *mut f32, narrow: *const f16, count: usize) {
+                    let whole = count - count % $lanes;
+                    for first in (0..whole).step_by($lanes) {
+                        let (to, from) = (wide.wrapping_add(first), narrow.wrapping_add(first));
+                        // SAFETY: the caller's promise; whole vectors within the elements.
+                        unsafe { $store_wide(to, $widen($load_narrow(from.cast()))) }
+                    }
+                    let (wide, narrow) = (wide.wrapping_add(whole), narrow.wrapping_add(whole));
+                    // SAFETY: the caller's promise, for what is left.
+                    unsafe { widen_singly(wide, narrow, count - whole) }
+                }
+
+                #[inline(always)]
+                unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize) {
+                    let whole = count - count % $lanes;
+                    for first in (0..whole).step_by($lanes) {
+                        let (to, from) = (narrow.wrapping_add(first), wide.wrapping_add(first));
+                        // SAFETY: the caller's promise; whole vectors within the elements.
+                        unsafe {
+                            let nearest = $narrow::<_MM_FROUND_TO_NEAREST_INT>($load_wide(from));
+                            $store_narrow(to.cast(), nearest);
+                        }
+                    }
+                    let (narrow, wide) = (narrow.wrapping_add(whole), wide.wrapping_add(whole));
+                    // SAFETY: the caller's promise, for what is left.
+                    unsafe { narrow_singly(narrow, wide, count - whole) }
+                }
+
+                // In pieces of 16 bytes, vectors are taken apart, and the compiler does so even
+                // where they are then written as usual.
+                #[inline(always)]
+                unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
+                    for first in (0..bytes).step_by(size_of::<$vector>()) {
+                        let to = destination.wrapping_add(first);
+                        let from = source.wrapping_add(first);
+                        // SAFETY: the caller's promise; a line is one or two whole vectors.
+                        unsafe { $stream(to.cast(), $load(from.cast())) }
+                    }
+                }
+            }
+        };
+    }
+
+    define_instructions! {
+        Avx2, false, 8,
+        _mm_loadu_si128 _mm256_cvtph_ps _mm256_storeu_ps,
+        _mm256_loadu_ps _mm256_cvtps_ph _mm_storeu_si128,
+        __m256i _mm256_loadu_si256 _mm256_stream_si256
+    }
+
+    define_instructions! {
+        Avx512, true, 16,
+        _mm256_loadu_si256 _mm512_cvtph_ps _mm512_storeu_ps,
+        _mm512_loadu_ps _mm512_cvtps_ph _mm256_storeu_si256,
+        __m512i _mm512_loadu_si512 _mm512_stream_si512
+    }
+}

@@ -1,0 +1,116 @@
+//! Powers to one exponent for the whole block, as `x**3` has. Holds unsafe code.
+//!
+//! With a constant for the exponent the compiler reduces the definition to the few products that it is then;
+//! the bits are the definition's. So a block whose exponents are all the same runs a loop of its own, if that
+//! exponent is one of the list. Other blocks are spared the short powers unless they have some.
+
+use core::mem::MaybeUninit;
+
+use indim_graph::lane::FloatLane;
+use indim_graph::{Binary, Element, meaning, operations::Pow};
+
+use super::block::{Unaligned, elements, places};
+
+/// The exponents that have a loop of their own: all those of `is_short_exponent`.
+macro_rules! for_each_exponent {
+    ($callback:ident) => {
+        $callback! {
+            -3.0 -2.5 -2.0 -1.5 -1.0 -0.5 0.5 1.0 1.5 2.0 2.5 3.0
+            4.0 5.0 6.0 7.0 8.0 9.0 10.0 11.0 12.0 13.0 14.0 15.0 16.0
+        }
+    };
+}
+
+/// The kernel's loop.
+///
+/// # Safety
+/// As [`super::block::Body::run`], for two operands and a result of type `T`.
+#[inline(always)]
+pub(crate) unsafe fn run<T>(destination: *mut u8, sources: [*const u8; 3], count: usize)
+where
+    T: Element + FloatLane<Bool = bool>,
+    Pow: Binary<T, Result = T>,
+{
+    // SAFETY: the caller's promise.
+    let (places, [x, y]) = unsafe {
+        let operands = [sources[0], sources[1]].map(|source| elements::<T>(source, count));
+        (places::<T>(destination, count), operands)
+    };
+    if let Some(exponent) = shared(y) {
+        macro_rules! run_exponents {
+            ($($value:literal)*) => {
+                $(if exponent.equal(T::constant($value)) {
+                    return fill(places, x, y, &ToConstant(T::constant($value)));
+                })*
+            };
+        }
+        for_each_exponent!(run_exponents);
+    }
+    let has_short = |has, y: &Unaligned<T>| has | meaning::float::is_short_exponent(y.get());
+    match y.iter().fold(false, has_short) {
+        true => fill(places, x, y, &ToAny),
+        false => fill(places, x, y, &ToLong),
+    }
+}
+
+/// What a loop does to one element. A trait, because a closure that is not inlined would be compiled without
+/// the level's instructions, and call the library for each fused multiply-add.
+trait Power<T> {
+    /// `x` to the power that this stands for, which may be `y`.
+    fn apply(&self, x: T, y: T) -> T;
+}
+
+/// To one exponent, whatever `y` is.
+struct ToConstant<T>(T);
+
+/// To any exponent.
+struct ToAny;
+
+/// To an exponent that is none of the short ones.
+struct ToLong;
+
+impl<T: Element> Power<T> for ToConstant<T>
+where
+    Pow: Binary<T, Result = T>,
+{
+    #[inline(always)]
+    fn apply(&self, x: T, _: T) -> T {
+        Pow::apply(x, self.0)
+    }
+}
+
+impl<T: Element> Power<T> for ToAny
+where
+    Pow: Binary<T, Result = T>,
+{
+    #[inline(always)]
+    fn apply(&self, x: T, y: T) -> T {
+        Pow::apply(x, y)
+    }
+}
+
+impl<T: Element + FloatLane> Power<T> for ToLong {
+    #[inline(always)]
+    fn apply(&self, x: T, y: T) -> T {
+        meaning::float::long_pow(x, y).canonical()
+    }
+}
+
+/// The exponent, if it is the same for all.
+#[inline(always)]
+fn shared<T: Element + FloatLane<Bool = bool>>(y: &[Unaligned<T>]) -> Option<T> {
+    let first = y.first()?.get();
+    y.iter().fold(true, |is_same, y| is_same & y.get().equal(first)).then_some(first)
+}
+
+#[inline(always)]
+fn fill<T: Element>(
+    places: &mut [MaybeUninit<Unaligned<T>>],
+    x: &[Unaligned<T>],
+    y: &[Unaligned<T>],
+    power: &impl Power<T>,
+) {
+    for (place, (x, y)) in places.iter_mut().zip(x.iter().zip(y)) {
+        place.write(Unaligned(power.apply(x.get(), y.get()).to_stored()));
+    }
+}

@@ -1,0 +1,141 @@
+//! Kernels by operation, element type and level. Holds unsafe code.
+
+use indim_graph::{
+    Binary, ConvertTo, ConvertVisitor, DType, Element, FromWide, Op, OpVisitor, Ternary, Unary,
+    Widened, visit_convert,
+};
+
+use super::KernelFn;
+use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
+use super::instructions::Baseline;
+#[cfg(target_arch = "x86_64")]
+use super::instructions::{Avx2, Avx512};
+use super::shells::Shells;
+use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
+use crate::blocks::chain::links::visit_chain;
+use crate::blocks::chain::pieces::{ChainBody, ChainFn, ChainVisitor};
+#[cfg(target_arch = "x86_64")]
+use crate::level::Kind;
+use crate::level::Level;
+
+/// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
+/// does not take the type.
+pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn> {
+    op.visit(dtype, Lookup { level })
+}
+
+/// The kernel that converts elements; `None` where a type is not evaluated.
+pub fn convert_kernel(from: DType, to: DType, level: Level) -> Option<KernelFn> {
+    visit_convert(from, to, Lookup { level })
+}
+
+/// The chains of elements of type `dtype`; `None` where the type has none.
+pub(crate) fn chain_kernel(dtype: DType, level: Level) -> Option<ChainFn> {
+    visit_chain(dtype, Lookup { level })
+}
+
+/// The kernel that copies elements as wide as those of type `dtype`; the same at every level.
+pub(crate) fn bitcast_kernel(dtype: DType) -> KernelFn {
+    match dtype.size() {
+        1 => copy::<1>,
+        2 => copy::<2>,
+        4 => copy::<4>,
+        8 => copy::<8>,
+        _ => copy::<16>,
+    }
+}
+
+/// # Safety
+/// As [`KernelFn`], for operands and results of `SIZE` bytes.
+unsafe fn copy<const SIZE: usize>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    // SAFETY: the caller's promise; they do not overlap.
+    unsafe { core::ptr::copy_nonoverlapping(sources[0], destination, count * SIZE) }
+}
+
+struct Lookup {
+    level: Level,
+}
+
+impl Lookup {
+    fn kernel<B: Body>(self) -> KernelFn {
+        match self.level.kind() {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => Avx512::kernel::<B>(),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => Avx2::kernel::<B>(),
+            _ => Baseline::kernel::<B>(),
+        }
+    }
+
+    fn widened<W: Widening>(self) -> KernelFn {
+        match self.level.kind() {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => widened_kernel::<Avx512, W>,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => widened_kernel::<Avx2, W>,
+            _ => widened_kernel::<Baseline, W>,
+        }
+    }
+}
+
+impl OpVisitor for Lookup {
+    type Output = KernelFn;
+
+    fn unary<O: Unary<T> + 'static, T: Element>(self) -> KernelFn {
+        self.kernel::<UnaryBody<O, T>>()
+    }
+
+    fn binary<O: Binary<T> + 'static, T: Element>(self) -> KernelFn {
+        self.kernel::<BinaryBody<O, T>>()
+    }
+
+    fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> KernelFn {
+        self.kernel::<TernaryBody<O, T>>()
+    }
+
+    fn widened_unary<O, T>(self) -> KernelFn
+    where
+        O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.widened::<WidenedUnary<O, T>>()
+    }
+
+    fn widened_binary<O, T>(self) -> KernelFn
+    where
+        O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.widened::<WidenedBinary<O, T>>()
+    }
+
+    fn widened_ternary<O, T>(self) -> KernelFn
+    where
+        O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>>
+            + Ternary<T::Wide>
+            + 'static,
+        T: Widened,
+    {
+        self.widened::<WidenedTernary<O, T>>()
+    }
+}
+
+impl ConvertVisitor for Lookup {
+    type Output = KernelFn;
+
+    fn convert<A: ConvertTo<B>, B: Element>(self) -> KernelFn {
+        self.kernel::<ConvertBody<A, B>>()
+    }
+}
+
+impl ChainVisitor for Lookup {
+    fn chain<B: ChainBody>(self) -> ChainFn {
+        match self.level.kind() {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => Avx512::chain::<B>(),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => Avx2::chain::<B>(),
+            _ => Baseline::chain::<B>(),
+        }
+    }
+}

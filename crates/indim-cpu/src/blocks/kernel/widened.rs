@@ -1,0 +1,165 @@
+//! Kernels that compute in a wider type: widen a piece of the block, run the kernel of the wider
+//! type, narrow its results. Holds unsafe code.
+//!
+//! So the functions of the 16-bit floats are those of `f32`, compiled once, and each costs the binary
+//! a few instructions.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use indim_graph::{Binary, DType, Element, FromWide, Ternary, Unary, Widened};
+
+use super::KernelFn;
+use super::block::{BinaryBody, NarrowBody, TernaryBody, UnaryBody, WidenBody};
+use super::shells::Shells;
+
+/// The elements of a piece: few enough that the widened operands stay in the nearest cache.
+const PIECE: usize = 256;
+
+/// The bytes of a piece of the largest wide elements, `c128`.
+const PIECE_BYTES: usize = PIECE * 16;
+
+/// A piece of one operand, or of the results, in the wider type.
+type Piece = [MaybeUninit<u128>; PIECE_BYTES / 16];
+
+/// A kernel and what is done to its operands and its results.
+pub(crate) struct Parts {
+    /// For each operand the bytes of an element, and the widening if it needs one; none beyond the arity.
+    operands: [Option<(usize, Option<KernelFn>)>; 3],
+    /// The kernel of the wider type.
+    kernel: KernelFn,
+    /// The bytes of an element of the results.
+    result_size: usize,
+    /// The narrowing, if the results need one.
+    narrow: Option<KernelFn>,
+}
+
+/// An operation on elements that compute in a wider type, as parts for any level.
+pub(crate) trait Widening {
+    /// The kernels at the level of `S`.
+    fn parts<S: Shells>() -> Parts;
+}
+
+/// How operand elements `T` become those of type `Wide`.
+fn operand<S: Shells, T: Widened>() -> Option<(usize, Option<KernelFn>)> {
+    Some((T::DTYPE.size(), Some(S::kernel::<WidenBody<T>>())))
+}
+
+/// How results of type `Wide` become those of type `T`; nothing where they are the same.
+fn narrowing<S: Shells, T: FromWide<Wide>, Wide: Element>() -> Option<KernelFn> {
+    (T::DTYPE != Wide::DTYPE).then(|| S::kernel::<NarrowBody<T, Wide>>())
+}
+
+/// An operation of one operand in the wider type.
+pub(crate) struct WidenedUnary<O, T>(PhantomData<(O, T)>);
+
+impl<O, T> Widening for WidenedUnary<O, T>
+where
+    O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide>,
+    T: Widened,
+{
+    fn parts<S: Shells>() -> Parts {
+        Parts {
+            operands: [operand::<S, T>(), None, None],
+            kernel: S::kernel::<UnaryBody<O, T::Wide>>(),
+            result_size: <O as Unary<T>>::Result::DTYPE.size(),
+            narrow: narrowing::<S, <O as Unary<T>>::Result, <O as Unary<T::Wide>>::Result>(),
+        }
+    }
+}
+
+/// An operation of two operands in the wider type.
+pub(crate) struct WidenedBinary<O, T>(PhantomData<(O, T)>);
+
+impl<O, T> Widening for WidenedBinary<O, T>
+where
+    O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
+    T: Widened,
+{
+    fn parts<S: Shells>() -> Parts {
+        Parts {
+            operands: [operand::<S, T>(), operand::<S, T>(), None],
+            kernel: S::kernel::<BinaryBody<O, T::Wide>>(),
+            result_size: <O as Binary<T>>::Result::DTYPE.size(),
+            narrow: narrowing::<S, <O as Binary<T>>::Result, <O as Binary<T::Wide>>::Result>(),
+        }
+    }
+}
+
+/// An operation of three operands in the wider type; a first operand that is a `bool` stays.
+pub(crate) struct WidenedTernary<O, T>(PhantomData<(O, T)>);
+
+impl<O, T> Widening for WidenedTernary<O, T>
+where
+    O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>> + Ternary<T::Wide>,
+    T: Widened,
+{
+    fn parts<S: Shells>() -> Parts {
+        let first = match <O as Ternary<T>>::First::DTYPE {
+            DType::Bool => Some((DType::Bool.size(), None)),
+            _ => operand::<S, T>(),
+        };
+        Parts {
+            operands: [first, operand::<S, T>(), operand::<S, T>()],
+            kernel: S::kernel::<TernaryBody<O, T::Wide>>(),
+            result_size: <O as Ternary<T>>::Result::DTYPE.size(),
+            narrow: narrowing::<S, <O as Ternary<T>>::Result, <O as Ternary<T::Wide>>::Result>(),
+        }
+    }
+}
+
+/// The kernel of a parts.
+///
+/// # Safety
+/// As [`KernelFn`]; the processor has the level of `S`.
+pub(crate) unsafe fn widened_kernel<S: Shells, W: Widening>(
+    destination: *mut u8,
+    sources: [*const u8; 3],
+    count: usize,
+) {
+    // SAFETY: the caller's promise; parts have the sizes of the operation's elements.
+    unsafe { run(&W::parts::<S>(), destination, sources, count) }
+}
+
+/// Runs the parts piece by piece.
+///
+/// # Safety
+/// As [`KernelFn`], for the operands and results that the parts were made for.
+#[inline(never)]
+unsafe fn run(parts: &Parts, destination: *mut u8, sources: [*const u8; 3], count: usize) {
+    let mut pieces: [Piece; 4] = [[MaybeUninit::uninit(); PIECE_BYTES / 16]; 4];
+    let [results, operands @ ..] = &mut pieces;
+    for start in (0..count).step_by(PIECE) {
+        let length = PIECE.min(count - start);
+        let mut widened = [core::ptr::null(); 3];
+        for (index, operand) in parts.operands.iter().enumerate() {
+            let Some((size, widen)) = operand else { break };
+            let source = sources[index].wrapping_add(start * size);
+            widened[index] = match widen {
+                None => source,
+                Some(widen) => {
+                    let piece = operands[index].as_mut_ptr().cast::<u8>();
+                    let sources = [source, core::ptr::null(), core::ptr::null()];
+                    // SAFETY: elements of the caller's source; a piece holds as many wide ones.
+                    unsafe { widen(piece, sources, length) }
+                    piece.cast_const()
+                }
+            };
+        }
+        let place = destination.wrapping_add(start * parts.result_size);
+        match parts.narrow {
+            // SAFETY: widened operands, and the caller's destination for results of its type.
+            None => unsafe { (parts.kernel)(place, widened, length) },
+            Some(narrow) => {
+                let piece = results.as_mut_ptr().cast::<u8>();
+                let sources = [piece.cast_const(), core::ptr::null(), core::ptr::null()];
+                // SAFETY: widened operands, a piece that holds as many results, and the caller's
+                // destination for those narrowed; they are different memory.
+                unsafe {
+                    (parts.kernel)(piece, widened, length);
+                    narrow(place, sources, length);
+                }
+            }
+        }
+    }
+}

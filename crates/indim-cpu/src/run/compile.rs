@@ -1,0 +1,250 @@
+//! From graphs to executables: passes, loop nests, programs, plans; how much memory that takes, and how it
+//! is stopped.
+
+use core::fmt;
+use core::ops::ControlFlow;
+use std::borrow::Cow;
+
+use indim_graph::lower::loop_nest::{Access, LoopNest, LoopProgram};
+use indim_graph::lower::lower_with;
+use indim_graph::{Graph, HeldBytes, Node, NodeKind, optimize};
+
+use crate::arrays::order::InputAxes;
+use crate::arrays::view::row_major_strides;
+use crate::blocks::program::Program;
+use crate::blocks::wiring::Wiring;
+use crate::level::Level;
+use crate::run::executable::Executable;
+use crate::run::scratch::ScratchLayout;
+use crate::walk::Plan;
+
+/// How a graph is compiled.
+#[derive(Debug, Clone)]
+pub struct CompileOptions {
+    /// The instructions that may be used.
+    pub level: Level,
+    /// Whether passes run before lowering.
+    pub optimize: bool,
+    /// The most bytes that compiling may hold beside the graph; a graph that would take more is refused. None
+    /// without a limit.
+    ///
+    /// What is compared is an upper bound of what graphs as large as this one take.
+    pub memory_limit: Option<usize>,
+}
+
+impl Default for CompileOptions {
+    /// The highest level of this processor, with passes, without a limit.
+    fn default() -> Self {
+        CompileOptions { level: Level::detect(), optimize: true, memory_limit: None }
+    }
+}
+
+/// Why a graph is not compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// Compiling may take more memory than the options allow.
+    MemoryLimit {
+        /// The bytes it may take.
+        bytes: usize,
+        /// The bytes it may hold.
+        limit: usize,
+    },
+    /// It was stopped by the one who listens.
+    Stopped,
+}
+
+impl CompileError {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            CompileError::MemoryLimit { .. } => "memory-limit",
+            CompileError::Stopped => "stopped",
+        }
+    }
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CompileError::MemoryLimit { bytes, limit } => write!(
+                formatter,
+                "to compile the graph takes up to {bytes} bytes of memory, the limit is {limit}: raise the \
+                 limit, or compute in several steps"
+            ),
+            CompileError::Stopped => formatter.write_str("compiling was stopped"),
+        }
+    }
+}
+
+impl core::error::Error for CompileError {}
+
+/// Compiles a graph.
+///
+/// # Errors
+/// `memory-limit`, when it may take more memory than the options allow.
+pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, CompileError> {
+    compile_with(graph, options, &mut || ControlFlow::Continue(()))
+}
+
+/// As [`compile`]; `checkpoint` is called again and again, and stops it by `Break`.
+///
+/// ```
+/// use core::ops::ControlFlow;
+/// use indim_cpu::{CompileError, CompileOptions, compile_with};
+/// use indim_graph::{DType, GraphBuilder};
+///
+/// let b = GraphBuilder::new();
+/// let graph = b.finish(&[-b.parameter("x", DType::F32, [3])?])?;
+/// let stopped = compile_with(&graph, &CompileOptions::default(), &mut || ControlFlow::Break(()));
+/// assert_eq!(stopped.unwrap_err(), CompileError::Stopped);
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+///
+/// # Errors
+/// As [`compile`]; `stopped`.
+pub fn compile_with(
+    graph: &Graph,
+    options: &CompileOptions,
+    checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Executable, CompileError> {
+    // Counting goes over the whole graph, which is work in vain where nobody asks.
+    let bytes = options.memory_limit.map_or(0, |_| bytes_for_graph(graph));
+    let mut compiler = Compiler { options, checkpoint, bytes };
+    compiler.check()?;
+    let optimized = match options.optimize {
+        true => Cow::Owned(optimize(graph)),
+        false => Cow::Borrowed(graph),
+    };
+    compiler.check()?;
+    let loops = compiler.loops(&optimized)?;
+    let mut programs = Vec::with_capacity(loops.nests.len());
+    let mut dense_plans = Vec::with_capacity(loops.nests.len());
+    for nest in &loops.nests {
+        let program = Program::compile(nest, options.level);
+        compiler.check()?;
+        let dense = |access: &Access| access.strides(&row_major_strides(&access.array_type));
+        dense_plans.push(plan(&program, dense, &[]));
+        programs.push(program);
+        compiler.check()?;
+    }
+    let names = 0..graph.parameters().len();
+    let mut executable = Executable {
+        scratch: ScratchLayout::new(&loops),
+        input_axes: InputAxes::default(),
+        loops,
+        programs,
+        dense_plans,
+        parameter_names: names.map(|index| graph.parameter_name(index).to_owned()).collect(),
+        level: options.level,
+        held_bytes: 0,
+    };
+    executable.held_bytes = held_bytes(&executable);
+    Ok(executable)
+}
+
+/// What compiling takes at most for each node of the graph, in bytes, and for each byte that the graph holds:
+/// passes and lowering hold a few graphs of its size. Tested against what an allocator counts.
+const BYTES_PER_NODE: usize = 700;
+const BYTES_PER_GRAPH_BYTE: usize = 4;
+
+/// What it takes for the smallest graph.
+const LEAST_BYTES: usize = 4096;
+
+/// What it takes for each instruction of a nest, since a value may be computed in several nests; and for each nest.
+const BYTES_PER_INSTRUCTION: usize = 500;
+const BYTES_PER_NEST: usize = 1000;
+
+/// What constants may take that are folded, at most; and at most for each node.
+const MOST_FOLDED_BYTES: usize = 5 << 20;
+const FOLDED_BYTES_PER_NODE: usize = 17 * 1024;
+
+fn bytes_for_graph(graph: &Graph) -> usize {
+    let is_list =
+        |node: &Node| matches!(&node.kind, NodeKind::Constant(array) if array.data().len() > 1);
+    let folded = match graph.iter().any(|(_, node)| is_list(node)) {
+        true => MOST_FOLDED_BYTES.min(graph.len().saturating_mul(FOLDED_BYTES_PER_NODE)),
+        false => 0,
+    };
+    let mut held = HeldBytes::default();
+    held.graph(graph);
+    let of_nodes = graph.len().saturating_mul(BYTES_PER_NODE);
+    let of_graph = held.bytes().saturating_mul(BYTES_PER_GRAPH_BYTE);
+    of_graph.saturating_add(of_nodes).saturating_add(folded).saturating_add(LEAST_BYTES)
+}
+
+struct Compiler<'a> {
+    options: &'a CompileOptions,
+    checkpoint: &'a mut dyn FnMut() -> ControlFlow<()>,
+    /// What it takes, as far as is known; not known without a limit.
+    bytes: usize,
+}
+
+impl Compiler<'_> {
+    fn check(&mut self) -> Result<(), CompileError> {
+        match self.options.memory_limit {
+            Some(limit) if self.bytes > limit => {
+                return Err(CompileError::MemoryLimit { bytes: self.bytes, limit });
+            }
+            _ => {}
+        }
+        match (self.checkpoint)() {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(CompileError::Stopped),
+        }
+    }
+
+    fn loops(&mut self, graph: &Graph) -> Result<LoopProgram, CompileError> {
+        let mut checked = Ok(());
+        let mut hear = |nest: &LoopNest| {
+            let bytes = nest.instructions.len().saturating_mul(BYTES_PER_INSTRUCTION);
+            self.bytes = self.bytes.saturating_add(bytes).saturating_add(BYTES_PER_NEST);
+            checked = self.check();
+            if checked.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let loops = lower_with(graph, &mut hear);
+        checked.and_then(|()| loops.ok_or(CompileError::Stopped))
+    }
+}
+
+fn held_bytes(executable: &Executable) -> usize {
+    let mut held = HeldBytes::default();
+    held.loops(&executable.loops);
+    held.own::<Program>(executable.programs.capacity());
+    executable.programs.iter().for_each(|program| program.count_bytes(&mut held));
+    held.own::<Option<(Plan, Wiring)>>(executable.dense_plans.capacity());
+    for (plan, wiring) in executable.dense_plans.iter().flatten() {
+        plan.count_bytes(&mut held);
+        wiring.count_bytes(&mut held);
+    }
+    executable.scratch.count_bytes(&mut held);
+    held.own::<String>(executable.parameter_names.capacity());
+    executable.parameter_names.iter().for_each(|name| held.own::<u8>(name.capacity()));
+    held.bytes() + size_of::<Executable>()
+}
+
+/// A tile of which nothing passes through registers may have so many times the elements of a block.
+const LONG_TILE: usize = 16;
+
+/// How a program walks arrays of these strides; `is_over_input` says which outputs overlie an input.
+pub(crate) fn plan(
+    program: &Program,
+    strides: impl Fn(&Access) -> Vec<isize>,
+    is_over_input: &[bool],
+) -> Option<(Plan, Wiring)> {
+    let operands = || program.stores().iter().map(|s| &s.target).chain(program.accesses());
+    let strides: Vec<Vec<isize>> = operands().map(strides).collect();
+    let sizes: Vec<usize> = operands().map(|access| access.array_type.dtype.size()).collect();
+    let with_tiles_of = |block| {
+        let plan = Plan::new(program.sizes(), &strides, &sizes, block, program.minimum_row)?;
+        let wiring = Wiring::new(program, &plan, is_over_input);
+        Some((plan, wiring))
+    };
+    if program.steps.len() == 1 {
+        let long = with_tiles_of(program.block * LONG_TILE)?;
+        if !long.1.uses_registers(program.accesses().len()) {
+            return Some(long);
+        }
+    }
+    with_tiles_of(program.block)
+}

@@ -1,0 +1,182 @@
+//! Why a run does not start, or stops. Made by `executable.rs`.
+
+use core::fmt;
+
+use indim_graph::ArrayType;
+
+use crate::arrays::view::ArrayError;
+use crate::run::forecast::MemoryPiece;
+
+/// Why a run did not start, or stopped. `{:?}`, which `unwrap` and `?` in `main` show, has the code and the
+/// message.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub enum RunError {
+    /// There is not one input per parameter.
+    InputCount {
+        /// The number of parameters.
+        expected: usize,
+        /// The number of inputs.
+        given: usize,
+    },
+    /// An input is not of its parameter's type.
+    InputType {
+        /// The parameter's name.
+        name: String,
+        /// The parameter's type.
+        expected: ArrayType,
+        /// The input's type.
+        given: ArrayType,
+    },
+    /// No parameter has the name of an input.
+    UnknownInput {
+        /// The name.
+        name: String,
+        /// The names of the parameters.
+        known: Vec<String>,
+    },
+    /// Two inputs have the same name.
+    DuplicateInput {
+        /// The name.
+        name: String,
+    },
+    /// A parameter has no input.
+    MissingInput {
+        /// The parameter's name.
+        name: String,
+    },
+    /// There is not one array per output.
+    OutputCount {
+        /// The number of outputs.
+        expected: usize,
+        /// The number of arrays.
+        given: usize,
+    },
+    /// An array is not of its output's type.
+    OutputType {
+        /// The output's position.
+        output: usize,
+        /// The output's type.
+        expected: ArrayType,
+        /// The array's type.
+        given: ArrayType,
+    },
+    /// An element of one output shares memory with one of another, or with another of its own.
+    OutputsOverlap {
+        /// The position of one.
+        first: usize,
+        /// The position of the other; the same for one whose own elements share memory.
+        second: usize,
+    },
+    /// Outputs lie in one another so intricately that whether they share memory is not decided in bounded
+    /// time.
+    OverlapUndecided {
+        /// The position of one.
+        first: usize,
+        /// The position of the other; the same for the elements of one.
+        second: usize,
+    },
+    /// The run would hold more memory than the caller allows; nothing has been allocated.
+    MemoryLimit {
+        /// The bytes that the run would hold beside the arrays it is given.
+        bytes: usize,
+        /// The bytes that are allowed.
+        limit: usize,
+        /// What takes the most.
+        largest: MemoryPiece,
+    },
+    /// Memory for outputs or temporaries.
+    Memory(ArrayError),
+    /// `progress` stopped the run; the caller's outputs may have been written in part.
+    Stopped,
+}
+
+/// So many parameters are named in a message.
+const LISTED: usize = 8;
+
+impl RunError {
+    /// A stable name of the kind of error.
+    ///
+    /// ```
+    /// assert_eq!(indim_cpu::RunError::Stopped.code(), "stopped");
+    /// ```
+    pub fn code(&self) -> &'static str {
+        match self {
+            RunError::InputCount { .. } => "input-count",
+            RunError::InputType { .. } => "input-type",
+            RunError::UnknownInput { .. } => "unknown-input",
+            RunError::DuplicateInput { .. } => "duplicate-input",
+            RunError::MissingInput { .. } => "missing-input",
+            RunError::OutputCount { .. } => "output-count",
+            RunError::OutputType { .. } => "output-type",
+            RunError::OutputsOverlap { .. } => "outputs-overlap",
+            RunError::OverlapUndecided { .. } => "overlap-undecided",
+            RunError::MemoryLimit { .. } => "memory-limit",
+            RunError::Memory(error) => error.code(),
+            RunError::Stopped => "stopped",
+        }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::InputCount { expected, given } => {
+                write!(formatter, "{given} inputs were given for {expected} parameters")
+            }
+            RunError::InputType { name, expected, given } => {
+                write!(formatter, "parameter `{name}` is {expected}, the input is {given}")
+            }
+            RunError::UnknownInput { name, known } => {
+                write!(formatter, "no parameter is called {name:?}; ")?;
+                let listed: Vec<&str> = known.iter().take(LISTED).map(String::as_str).collect();
+                let dots = if known.len() > LISTED { ", ..." } else { "" };
+                write!(formatter, "the parameters are {}{dots}", listed.join(", "))
+            }
+            RunError::DuplicateInput { name } => {
+                write!(formatter, "two inputs are called {name:?}")
+            }
+            RunError::MissingInput { name } => {
+                write!(formatter, "no input was given for parameter `{name}`")
+            }
+            RunError::OutputCount { expected, given } => {
+                write!(formatter, "{given} arrays were given for {expected} outputs")
+            }
+            RunError::OutputType { output, expected, given } => {
+                write!(formatter, "output {output} is {expected}, the array for it is {given}")
+            }
+            RunError::OutputsOverlap { first, second } if first == second => {
+                write!(formatter, "elements of output {first} share memory")
+            }
+            RunError::OutputsOverlap { first, second } => {
+                write!(formatter, "outputs {first} and {second} share memory")
+            }
+            RunError::OverlapUndecided { first, second } => write!(
+                formatter,
+                "whether outputs {first} and {second} share memory cannot be decided in bounded time: \
+                 give them memory of their own"
+            ),
+            RunError::MemoryLimit { bytes, limit, largest } => write!(
+                formatter,
+                "the run needs {bytes} bytes of memory, the limit is {limit}; the largest piece is \
+                 {largest}: raise the limit, or compute a part of the result at a time"
+            ),
+            RunError::Memory(error) => write!(formatter, "{error}"),
+            RunError::Stopped => formatter.write_str("the run was stopped"),
+        }
+    }
+}
+
+impl fmt::Debug for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "error[{}]: {self}", self.code())
+    }
+}
+
+impl core::error::Error for RunError {}
+
+impl From<ArrayError> for RunError {
+    fn from(error: ArrayError) -> Self {
+        RunError::Memory(error)
+    }
+}

@@ -1,0 +1,11 @@
+//! What users call: graphs compiled into executables, and executables run on arrays.
+
+pub(crate) mod compile;
+pub(crate) mod error;
+pub(crate) mod executable;
+pub(crate) mod forecast;
+pub(crate) mod in_place;
+mod named;
+pub(crate) mod options;
+pub(crate) mod scratch;
+pub(crate) mod threads;

@@ -1,0 +1,65 @@
+//! Inputs by name: what the parameters of an executable are called, and arrays in their order.
+
+use indim_graph::ArrayType;
+
+use crate::arrays::buffer::Buffer;
+use crate::arrays::view::ArrayView;
+use crate::run::error::RunError;
+use crate::run::executable::Executable;
+
+impl Executable {
+    /// The name and the type of each input, in the order in which [`run`](Executable::run) takes them.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&str, &ArrayType)> {
+        self.parameter_names().iter().map(String::as_str).zip(self.parameters())
+    }
+
+    /// As [`run`](Executable::run), with inputs in any order, each under its name.
+    ///
+    /// ```
+    /// use indim_cpu::{ArrayView, CompileOptions, compile};
+    /// use indim_graph::{DType, GraphBuilder};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [2])?;
+    /// let m = b.parameter("m", DType::F32, [])?;
+    /// let executable = compile(&b.finish(&[x - m])?, &CompileOptions::default())?;
+    ///
+    /// let m = ArrayView::from_slice([], &[1.0f32])?;
+    /// let results = executable.run_named(&[("m", m), ("x", (&[3.0f32, 5.0]).into())])?;
+    /// assert_eq!(results[0].elements::<f32>().unwrap(), [2.0, 4.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`bind`](Executable::bind) and [`run`](Executable::run).
+    pub fn run_named(&self, named: &[(&str, ArrayView<'_>)]) -> Result<Vec<Buffer>, RunError> {
+        self.run(&self.bind(named)?)
+    }
+
+    /// The arrays in the order in which every way to run takes them.
+    ///
+    /// # Errors
+    /// `unknown-input`, `duplicate-input`, `missing-input`.
+    pub fn bind<'a>(
+        &self,
+        named: &[(&str, ArrayView<'a>)],
+    ) -> Result<Vec<ArrayView<'a>>, RunError> {
+        let names = self.parameter_names();
+        for (index, (name, _)) in named.iter().enumerate() {
+            if !names.iter().any(|known| known == name) {
+                return Err(RunError::UnknownInput {
+                    name: (*name).to_owned(),
+                    known: names.to_vec(),
+                });
+            }
+            if named[..index].iter().any(|(earlier, _)| earlier == name) {
+                return Err(RunError::DuplicateInput { name: (*name).to_owned() });
+            }
+        }
+        let array = |wanted: &String| match named.iter().find(|(name, _)| name == wanted) {
+            Some((_, array)) => Ok(array.clone()),
+            None => Err(RunError::MissingInput { name: wanted.clone() }),
+        };
+        names.iter().map(array).collect()
+    }
+}

@@ -1,0 +1,64 @@
+//! How one run is carried out. Read by `executable.rs`.
+
+use core::fmt;
+use core::ops::ControlFlow;
+
+use crate::arrays::order::Order;
+
+/// Hears how many elements have been computed since the last call, from any thread; stops the run by
+/// `Break`.
+pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
+
+/// How one run is carried out.
+///
+/// ```
+/// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};
+/// use indim_graph::{DType, GraphBuilder};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [1000])?;
+/// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
+/// let options = RunOptions { memory_limit: Some(2000), ..RunOptions::default() };
+///
+/// let x = [1.0f32; 1000];
+/// let error = executable.run_with(&[ArrayView::from_slice([1000], &x)?], &options).unwrap_err();
+/// assert_eq!(error.code(), "memory-limit");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct RunOptions<'a> {
+    /// In which order the elements of new outputs lie.
+    pub order: Order,
+    /// The most bytes that the run may hold beside the arrays it is given; a run that would hold more
+    /// is refused before anything is allocated.
+    ///
+    /// Outputs in new memory, temporaries, the registers of all threads, and the compiled program itself
+    /// ([`Executable::held_bytes`](crate::Executable::held_bytes)) count. Memory that is kept
+    /// for later runs does not ([`keep_memory`](crate::keep_memory)).
+    pub memory_limit: Option<usize>,
+    /// The bytes of memory that the caller holds for the inputs and that are to count towards the limit.
+    pub input_bytes: usize,
+    /// Hears how far the run is, and may stop it.
+    pub progress: &'a Progress<'a>,
+}
+
+impl Default for RunOptions<'_> {
+    /// Row-major, no limit, nobody listens.
+    fn default() -> Self {
+        RunOptions {
+            order: Order::C,
+            memory_limit: None,
+            input_bytes: 0,
+            progress: &|_| ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl fmt::Debug for RunOptions<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut options = formatter.debug_struct("RunOptions");
+        options.field("order", &self.order);
+        options.field("memory_limit", &self.memory_limit);
+        options.field("input_bytes", &self.input_bytes).finish_non_exhaustive()
+    }
+}

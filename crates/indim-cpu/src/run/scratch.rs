@@ -1,0 +1,194 @@
+//! Where the temporaries and counters of a run lie: in one piece of memory, places used again.
+//!
+//! What one nest has read for the last time makes room for what a later nest writes. The places are
+//! chosen when the graph is compiled, the largest arrays first, each at the lowest place where it meets
+//! none that lives at the same time. Called by `executable.rs`.
+
+use indim_graph::lower::loop_nest::{BufferId, LoopProgram};
+use indim_graph::{ArrayType, HeldBytes};
+
+use crate::arrays::buffer::ALIGNMENT;
+
+/// The places of temporaries and counters in the memory of a run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ScratchLayout {
+    /// Where each temporary begins.
+    pub(crate) temporaries: Vec<usize>,
+    /// Where each counter begins.
+    pub(crate) counters: Vec<usize>,
+    /// The nest before which each counter is written.
+    pub(crate) counter_nests: Vec<usize>,
+    /// The bytes of the whole.
+    pub(crate) bytes: usize,
+}
+
+/// An array that lives from the first to the last nest that uses it.
+#[derive(Debug, Clone, Copy)]
+struct Tenant {
+    bytes: usize,
+    first_nest: usize,
+    last_nest: usize,
+}
+
+impl ScratchLayout {
+    /// The places for the arrays between the nests of `loops`.
+    pub(crate) fn new(loops: &LoopProgram) -> ScratchLayout {
+        let temporaries = loops.temporaries.iter().map(array_bytes);
+        let counters = loops.counters.iter().map(|&(dtype, n)| n.saturating_mul(dtype.size()));
+        let unused = |bytes| Tenant { bytes, first_nest: usize::MAX, last_nest: 0 };
+        let mut tenants: Vec<Tenant> = temporaries.chain(counters).map(unused).collect();
+        for (nest, code) in loops.nests.iter().enumerate() {
+            let targets = code.stores.iter().map(|store| &store.target);
+            for access in targets.chain(&code.accesses) {
+                let tenant = match access.buffer {
+                    BufferId::Temporary(index) => &mut tenants[index],
+                    BufferId::Counter(index) => &mut tenants[loops.temporaries.len() + index],
+                    _ => continue,
+                };
+                tenant.first_nest = tenant.first_nest.min(nest);
+                tenant.last_nest = tenant.last_nest.max(nest);
+            }
+        }
+        let (mut places, bytes) = places(&tenants);
+        let counters = places.split_off(loops.temporaries.len());
+        let counter_nests = tenants[loops.temporaries.len()..].iter().map(|t| t.first_nest);
+        ScratchLayout {
+            temporaries: places,
+            counters,
+            counter_nests: counter_nests.collect(),
+            bytes,
+        }
+    }
+}
+
+impl ScratchLayout {
+    /// Counts the memory that the layout itself holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        for places in [&self.temporaries, &self.counters, &self.counter_nests] {
+            held.own::<usize>(places.capacity());
+        }
+    }
+}
+
+/// The bytes of an array; more than there can be for one that fits no memory.
+pub(crate) fn array_bytes(array_type: &ArrayType) -> usize {
+    array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
+}
+
+/// For so many arrays, the largest ones, a place is looked for; those after them lie behind one another, because
+/// the search takes the longer the more there are.
+const MOST_PLACED: usize = 1024;
+
+/// Where each tenant begins, and the bytes of the whole.
+///
+/// Sums saturate: what begins so far up is never allocated.
+fn places(tenants: &[Tenant]) -> (Vec<usize>, usize) {
+    let mut largest_first: Vec<usize> = (0..tenants.len()).collect();
+    largest_first.sort_by_key(|&index| core::cmp::Reverse(tenants[index].bytes));
+    let mut places = vec![0usize; tenants.len()];
+    // By where they begin.
+    let mut placed: Vec<usize> = Vec::with_capacity(tenants.len());
+    let mut total = 0usize;
+    for index in largest_first {
+        let tenant = tenants[index];
+        let is_searched = placed.len() < MOST_PLACED;
+        let place = match is_searched {
+            true => lowest_place(tenants, &places, &placed, &tenant),
+            false => end(total, 0),
+        };
+        places[index] = place;
+        if is_searched {
+            placed.insert(placed.partition_point(|&other| places[other] <= place), index);
+        }
+        total = total.max(place.saturating_add(tenant.bytes));
+    }
+    (places, total)
+}
+
+/// The lowest place where the tenant meets none of `placed`, which are in the order of their places.
+fn lowest_place(tenants: &[Tenant], places: &[usize], placed: &[usize], tenant: &Tenant) -> usize {
+    let mut place = 0usize;
+    for &other in placed {
+        if !lives_with(tenant, &tenants[other]) {
+            continue;
+        }
+        if places[other].saturating_sub(place) >= tenant.bytes {
+            break;
+        }
+        place = place.max(end(places[other], tenants[other].bytes));
+    }
+    place
+}
+
+fn lives_with(tenant: &Tenant, other: &Tenant) -> bool {
+    tenant.first_nest <= other.last_nest && other.first_nest <= tenant.last_nest
+}
+
+/// Where the next array can begin.
+fn end(place: usize, bytes: usize) -> usize {
+    let end = place.saturating_add(bytes);
+    end.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tenant(bytes: usize, first_nest: usize, last_nest: usize) -> Tenant {
+        Tenant { bytes, first_nest, last_nest }
+    }
+
+    #[test]
+    fn what_does_not_live_together_shares_its_place() {
+        let (found, bytes) = places(&[tenant(100, 0, 1), tenant(100, 1, 2), tenant(100, 2, 3)]);
+        assert_eq!((found, bytes), (vec![0, 128, 0], 228));
+    }
+
+    #[test]
+    fn small_arrays_fill_gaps() {
+        // The large ones at 0 and 640, 128 bytes behind them; where the second was there is a gap later.
+        let tenants = [tenant(64, 1, 1), tenant(640, 0, 1), tenant(128, 0, 1), tenant(640, 0, 0)];
+        assert_eq!(places(&tenants), (vec![640, 0, 1280, 640], 1408));
+    }
+
+    #[test]
+    fn no_two_that_live_together_share_a_byte() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        for _ in 0..200 {
+            let tenants: Vec<Tenant> = (0..random(12))
+                .map(|_| {
+                    let first = random(6) as usize;
+                    tenant(random(300) as usize, first, first + random(3) as usize)
+                })
+                .collect();
+            let (places, total) = places(&tenants);
+            for (a, one) in tenants.iter().enumerate() {
+                assert!(places[a] % ALIGNMENT == 0 && places[a] + one.bytes <= total);
+                for (b, other) in tenants.iter().enumerate().skip(a + 1) {
+                    let apart =
+                        places[a] + one.bytes <= places[b] || places[b] + other.bytes <= places[a];
+                    assert!(apart || !lives_with(one, other), "{one:?} and {other:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_very_many_the_smallest_lie_behind_the_others() {
+        let mut tenants = vec![tenant(64, 0, 0); MOST_PLACED];
+        tenants.extend([tenant(8, 1, 1), tenant(8, 1, 1)]);
+        let (places, bytes) = places(&tenants);
+        assert_eq!(places[MOST_PLACED..], [64 * MOST_PLACED, 64 * MOST_PLACED + 64]);
+        assert_eq!(bytes, 64 * MOST_PLACED + 72);
+    }
+
+    #[test]
+    fn sizes_that_fit_nowhere_saturate() {
+        let (_, bytes) = places(&[tenant(usize::MAX, 0, 1), tenant(usize::MAX, 1, 1)]);
+        assert_eq!(bytes, usize::MAX);
+    }
+}

@@ -1,0 +1,198 @@
+//! Plans: how a program walks memory, once the strides of its arrays are known.
+//!
+//! The coalesced axes are cut into tiles of at most one block. A tile covers the innermost axes
+//! whole, as many as fit, and a number of steps along the next one: a long row is cut into pieces,
+//! and of short rows (three colours, four columns) many are taken together. So no loop runs over
+//! three elements, and an operand that does not move with the tiles is brought into a block once.
+//!
+//! Chains can go through a tile row by row. Then rows are not joined further, and an operand that
+//! differs from row to row (a column, a row out of a wider array) is used where it is.
+
+use indim_graph::HeldBytes;
+use indim_graph::lower::coalesce::{CoalescedAxes, coalesce};
+
+use crate::blocks::chain::pieces::Form;
+use crate::blocks::memory::Run;
+
+/// Shorter rows than this are only worth it if some operand changes with the row, or if they are whole
+/// accumulators; otherwise it is cheaper to repeat a row in a block, once for all tiles.
+const LONG_ROW: usize = 512;
+
+/// How the elements of one tile lie in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TileLayout {
+    /// One after another: the tile is used where it is.
+    Dense,
+    /// One element for the whole tile.
+    Single,
+    /// Runs within runs, outermost first; the count of the first is per step of the tile.
+    Strided(Vec<Run>),
+}
+
+/// How one operand is walked.
+#[derive(Debug, Clone)]
+pub(crate) struct OperandPlan {
+    /// From the array's first element to the nest's first point, in bytes.
+    pub(crate) offset: isize,
+    /// The stride along each outer axis, in bytes.
+    pub(crate) outer_strides: Vec<isize>,
+    /// The stride of one step of the tile axis, in bytes.
+    pub(crate) step_stride: isize,
+    pub(crate) layout: TileLayout,
+    /// How a step lies in memory, where steps are rows.
+    pub(crate) row: Option<Form>,
+}
+
+/// How a program walks its operands: the stores first, then the accesses.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    /// The sizes of the axes outside the tiles, outermost first.
+    pub(crate) outer_sizes: Vec<usize>,
+    /// The size of the axis that is cut into tiles.
+    pub(crate) tile_axis: usize,
+    /// Steps along that axis in one tile; the last tile of an axis may have fewer.
+    pub(crate) tile_steps: usize,
+    /// Elements in one step.
+    pub(crate) step_elements: usize,
+    pub(crate) operands: Vec<OperandPlan>,
+}
+
+impl Plan {
+    /// The plan for axes of `sizes`; operands have elements of `element_sizes` bytes and `strides` in
+    /// bytes. A tile has at most `block` elements; where all operands are used as they are, an inner
+    /// axis of at least `minimum_row` elements is a row. `None` when there is nothing to do.
+    pub(crate) fn new(
+        sizes: &[usize],
+        strides: &[Vec<isize>],
+        element_sizes: &[usize],
+        block: usize,
+        minimum_row: Option<usize>,
+    ) -> Option<Plan> {
+        let axes = coalesce(sizes, strides)?;
+        let rank = axes.sizes.len();
+        let has_rows = minimum_row.is_some_and(|minimum| has_rows(&axes, element_sizes, minimum));
+        let mut inner_from = rank;
+        let mut step_elements = 1;
+        while inner_from > 0 && axes.sizes[inner_from - 1] * step_elements <= block {
+            if has_rows && inner_from < rank {
+                break;
+            }
+            inner_from -= 1;
+            step_elements *= axes.sizes[inner_from];
+        }
+        let has_rows = has_rows && inner_from < rank;
+        let tile_axis = if inner_from == 0 { 1 } else { axes.sizes[inner_from - 1] };
+        let outer_rank = inner_from.saturating_sub(1);
+        let operands = (0..strides.len())
+            .map(|operand| OperandPlan {
+                row: has_rows.then(|| row_form(&axes, operand)),
+                ..operand_plan(&axes, operand, element_sizes[operand], inner_from)
+            })
+            .collect();
+        Some(Plan {
+            outer_sizes: axes.sizes[..outer_rank].to_vec(),
+            tile_axis,
+            tile_steps: balanced(tile_axis, block / step_elements),
+            step_elements,
+            operands,
+        })
+    }
+
+    /// Counts the memory that the plan holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<usize>(self.outer_sizes.capacity());
+        held.own::<OperandPlan>(self.operands.capacity());
+        for operand in &self.operands {
+            held.own::<isize>(operand.outer_strides.capacity());
+            if let TileLayout::Strided(runs) = &operand.layout {
+                held.own::<Run>(runs.capacity());
+            }
+        }
+    }
+
+    /// The number of tiles along the tile axis.
+    pub(crate) fn tiles_along_axis(&self) -> usize {
+        self.tile_axis.div_ceil(self.tile_steps)
+    }
+
+    /// The number of tiles.
+    pub(crate) fn tiles(&self) -> usize {
+        self.outer_sizes.iter().product::<usize>() * self.tiles_along_axis()
+    }
+}
+
+/// Whether the innermost axis is long enough, and dense or a single element everywhere.
+fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bool {
+    let Some(&length) = axes.sizes.last() else { return false };
+    let is_row = |(strides, &size): (&Vec<isize>, &usize)| {
+        strides.last().is_some_and(|&stride| stride == 0 || stride == size as isize)
+    };
+    let changes = |strides: &Vec<isize>| match strides[..] {
+        [.., before, last] => before != 0 && before != last * length as isize,
+        _ => false,
+    };
+    // The widest accumulator is two of the narrowest, which fill the minimum.
+    let is_whole = length.is_multiple_of(2 * minimum);
+    let minimum = match is_whole || axes.strides.iter().any(changes) {
+        true => minimum,
+        false => minimum.max(LONG_ROW),
+    };
+    length >= minimum && axes.strides.iter().zip(element_sizes).all(is_row)
+}
+
+/// The form of a row of an operand of `axes` that have rows.
+fn row_form(axes: &CoalescedAxes, operand: usize) -> Form {
+    match axes.strides[operand].last() {
+        Some(0) => Form::Single,
+        _ => Form::Block,
+    }
+}
+
+/// Pieces of at most `limit` that differ little in length, so that no short one is left over.
+fn balanced(size: usize, limit: usize) -> usize {
+    size.div_ceil(size.div_ceil(limit))
+}
+
+fn operand_plan(
+    axes: &CoalescedAxes,
+    operand: usize,
+    element_size: usize,
+    inner_from: usize,
+) -> OperandPlan {
+    let strides = &axes.strides[operand];
+    let step_stride = if inner_from == 0 { 0 } else { strides[inner_from - 1] };
+    let steps = Run { count: 1, stride: step_stride };
+    let inner = (inner_from..axes.sizes.len())
+        .map(|axis| Run { count: axes.sizes[axis], stride: strides[axis] });
+    let runs = merge_runs(core::iter::once(steps).chain(inner), inner_from == 0);
+    let is_single = runs.iter().all(|run| run.count == 1) && inner_from == 0;
+    let is_dense =
+        is_single || matches!(runs[..], [Run { stride, .. }] if stride == element_size as isize);
+    OperandPlan {
+        offset: axes.offsets[operand],
+        outer_strides: strides[..inner_from.saturating_sub(1)].to_vec(),
+        step_stride,
+        layout: match runs[..] {
+            _ if is_dense => TileLayout::Dense,
+            [Run { stride: 0, .. }] => TileLayout::Single,
+            _ => TileLayout::Strided(runs),
+        },
+        row: None,
+    }
+}
+
+/// Merges runs that continue each other. The first stands for a number of steps known later; a
+/// single step (`is_single_step`) has no stride of its own and merges with anything.
+fn merge_runs(runs: impl Iterator<Item = Run>, is_single_step: bool) -> Vec<Run> {
+    let mut merged: Vec<Run> = Vec::new();
+    for run in runs {
+        match merged.last_mut() {
+            Some(last) if is_single_step && last.count == 1 => *last = run,
+            Some(last) if run.stride.checked_mul(run.count as isize) == Some(last.stride) => {
+                *last = Run { count: last.count * run.count, stride: run.stride };
+            }
+            _ => merged.push(run),
+        }
+    }
+    merged
+}
