@@ -171,7 +171,7 @@ impl<'a> Line<'a> {
     }
 
     /// Appends the links that compute a member. The depth of the recursion is that of a chain of
-    /// [`MAXIMUM_LINKS`].
+    /// `MAXIMUM_LINKS`.
     fn compute(&mut self, index: usize) {
         let Some(step) = self.finder.steps[index] else { return };
         let Some(register) = step.register(self.dtype) else { return };
