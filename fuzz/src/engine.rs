@@ -5,7 +5,7 @@ use indim::explain::Explanation;
 use indim::print::array_text;
 use indim::{
     Array, ArrayType, ArrayView, CompileOptions, DType, Graph, GraphBuilder, compile, optimize,
-    reference, verify,
+    parse_graph, reference, verify,
 };
 
 /// Graphs that hold more elements in all are not run: a short text may ask for terabytes.
@@ -15,7 +15,7 @@ const MAXIMUM_ELEMENTS: usize = 1 << 14;
 pub(crate) fn check(graph: &Graph) {
     verify(graph).unwrap();
     let text = graph.to_string();
-    let again = Graph::parse(&text).unwrap_or_else(|error| panic!("{}", error.draw(&text)));
+    let again = parse_graph(&text).unwrap_or_else(|error| panic!("{}", error.draw(&text)));
     assert_eq!(again.to_string(), text);
     let optimized = optimize(graph);
     verify(&optimized).unwrap();

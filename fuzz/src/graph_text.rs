@@ -1,13 +1,13 @@
 //! The text form of graphs. What parses is a legal graph; what does not has its place in the text.
 
-use indim::Graph;
+use indim::parse_graph;
 
 use crate::engine;
 
 /// Reads the bytes as a graph.
 pub fn run(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    match Graph::parse(&text) {
+    match parse_graph(&text) {
         Ok(graph) => engine::check(&graph),
         Err(error) => {
             assert!(text.get(error.span.clone()).is_some(), "{error:?}");

@@ -128,7 +128,7 @@ fn demo() -> bool {
 fn ops() -> bool {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let arguments = ["run", "--quiet", "--package", "indim-graph", "--example", "ops_page"];
+    let arguments = ["run", "--quiet", "--package", "indim-text", "--example", "ops_page"];
     match Command::new(cargo).args(arguments).current_dir(root).output() {
         Ok(output) if output.status.success() => {
             std::fs::write(format!("{root}/docs/ops.md"), output.stdout)
@@ -148,7 +148,7 @@ fn ops() -> bool {
 
 /// The measurement is compiled for this processor: it is several times faster, with the same bits.
 fn accuracy(arguments: &[&str]) -> bool {
-    let run = ["run", "--release", "--package", "indim-graph", "--example", "accuracy", "--"];
+    let run = ["run", "--release", "--package", "indim-ops", "--example", "accuracy", "--"];
     let variables = [("RUSTFLAGS", "-C target-cpu=native"), ("CARGO_TARGET_DIR", "target/native")];
     cargo(&[&run[..], arguments].concat(), &variables)
 }

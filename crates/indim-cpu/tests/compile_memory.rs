@@ -6,8 +6,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indim_cpu::{CompileError, CompileOptions, Executable, compile, compile_with};
-use indim_graph::{Array, DType, Expression, Graph, GraphBuilder, Limits};
+use indim_graph::{Array, Graph, GraphBuilder};
+use indim_ops::DType;
 use indim_shape::Shape;
+use indim_text::{Expression, Limits};
 
 /// Counts what is allocated, with what a usual allocator adds to it.
 struct Counting;

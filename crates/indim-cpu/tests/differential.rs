@@ -4,7 +4,8 @@
 mod random;
 
 use indim_cpu::{ArrayView, CompileOptions, compile};
-use indim_graph::{Array, DType, GraphBuilder, evaluate};
+use indim_graph::{Array, GraphBuilder, evaluate};
+use indim_ops::DType;
 use indim_shape::RuleSet;
 use proptest::prelude::*;
 use random::Choices;

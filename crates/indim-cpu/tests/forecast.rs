@@ -6,7 +6,8 @@ use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, MemoryPiece, RunError, RunOptions, compile,
 };
 use indim_graph::lower::loop_nest::BufferId;
-use indim_graph::{DType, GraphBuilder, Value};
+use indim_graph::{GraphBuilder, Value};
+use indim_ops::DType;
 
 fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {
     compile(&builder.finish(outputs).unwrap(), &CompileOptions::default()).unwrap()

@@ -5,7 +5,8 @@ use std::ptr::NonNull;
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, RunOptions, compile,
 };
-use indim_graph::{ArrayType, DType, GraphBuilder, Value};
+use indim_graph::{GraphBuilder, Value};
+use indim_ops::{ArrayType, DType};
 
 const SHAPE: [usize; 2] = [60, 50];
 

@@ -7,10 +7,8 @@ use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, Level, Order, RunError, compile,
     convert_kernel, elementwise_kernel, row_major_strides,
 };
-use indim_graph::{
-    Array, ArrayData, ArrayType, DType, Graph, GraphBuilder, Node, NodeKind, Op, Operands, Value,
-    ValueId,
-};
+use indim_graph::{Array, Graph, GraphBuilder, Node, NodeKind, Operands, Value, ValueId};
+use indim_ops::{ArrayData, ArrayType, DType, Op};
 use indim_shape::{AxisMap, Shape};
 
 fn node(kind: NodeKind, operands: &[usize], dtype: DType, shape: &[usize]) -> Node {

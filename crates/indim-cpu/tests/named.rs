@@ -4,7 +4,8 @@ use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, InPlace, RunError, compile,
     row_major_strides,
 };
-use indim_graph::{ArrayType, DType, GraphBuilder, Value};
+use indim_graph::{GraphBuilder, Value};
+use indim_ops::{ArrayType, DType};
 
 /// A function of `x` and `y`, both `f64[2, 3]`.
 fn executable(function: impl Fn(&Value, &Value) -> Vec<Value>) -> Executable {

@@ -1,7 +1,8 @@
 //! In which order the elements of new outputs lie, and that they are the same elements.
 
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, Order, RunOptions, compile};
-use indim_graph::{ArrayType, DType, GraphBuilder, Value};
+use indim_graph::{GraphBuilder, Value};
+use indim_ops::{ArrayType, DType};
 
 fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {
     compile(&builder.finish(outputs).unwrap(), &CompileOptions::default()).unwrap()

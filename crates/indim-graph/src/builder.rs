@@ -11,22 +11,23 @@ use core::fmt;
 use core::panic::Location;
 use std::rc::Rc;
 
+use indim_ops::{ArrayType, DType, Element, Op};
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError, TargetRule, check_broadcast_in_dim};
 
+use crate::array::Array;
 use crate::composition::Composition;
-use crate::dtype::{ArrayType, DType};
-use crate::element::{Array, Element};
+use crate::describe::describe;
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
-use crate::op::Op;
 use crate::operand::{Given, Operand};
-use crate::text::describe::describe;
+use crate::signature::{check_composition, check_operation, rule_set_of};
 use crate::verify::check_bitcast;
 
 /// Makes one graph. A clone makes the same one.
 ///
 /// ```
-/// use indim_graph::{DType, GraphBuilder};
+/// use indim_ops::DType;
+/// use indim_graph::GraphBuilder;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [4, 3])?;
@@ -55,7 +56,8 @@ struct State {
 /// the first one for [`GraphBuilder::finish`].
 ///
 /// ```
-/// use indim_graph::{DType, GraphBuilder, Value};
+/// use indim_ops::DType;
+/// use indim_graph::{GraphBuilder, Value};
 ///
 /// fn gelu(x: &Value) -> Value {
 ///     0.5 * x * (x * -0.5f64.sqrt()).erfc()
@@ -183,11 +185,11 @@ impl GraphBuilder {
     #[track_caller]
     pub(crate) fn elementwise_ids(&self, op: Op, ids: &[ValueId], rule: &RuleSet) -> BuildResult {
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
-        let dtype = match op.check_signature(&types) {
+        let dtype = match check_operation(op, &types) {
             Ok(dtype) => dtype,
             Err(kind) => return Err(self.error(op.name(), ids, kind)),
         };
-        let (rule, result) = (op.rule_set(rule), op.result_dtype(dtype));
+        let (rule, result) = (rule_set_of(op, rule), op.result_dtype(dtype));
         let (expanded, result) = self.expand(op.name(), ids, types, &rule, result)?;
         Ok(self.add_node(NodeKind::Elementwise(op), &expanded, result))
     }
@@ -203,7 +205,7 @@ impl GraphBuilder {
         let name = composition.name();
         let ids = self.ids_of(name, &operands, 0)?;
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
-        let dtype = match composition.check_signature(&types) {
+        let dtype = match check_composition(composition, &types) {
             Ok(dtype) => dtype,
             Err(kind) => return Err(self.error(name, &ids, kind)),
         };

@@ -3,11 +3,11 @@
 use core::fmt;
 use core::panic::Location;
 
+use indim_ops::{ArrayType, DType, DTypeClass};
 use indim_shape::{OperandLabel, Shape, ShapeError, draw_error};
 
-use crate::dtype::{ArrayType, DType, DTypeClass};
+use crate::literal::Literal;
 use crate::terminal::{label, shown, width};
-use crate::text::Literal;
 
 /// A mistake found while a graph was built or bound.
 ///

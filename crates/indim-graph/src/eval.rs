@@ -4,13 +4,14 @@
 
 use core::fmt;
 
+use indim_ops::{
+    ArrayData, ArrayType, Binary, ConvertTo, ConvertVisitor, DType, Element, OpVisitor, Ternary,
+    Unary, visit_convert,
+};
 use indim_shape::{AxisMap, Shape};
 
-use crate::dtype::{ArrayType, DType};
-use crate::element::{Array, ArrayData, Element};
+use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
-use crate::meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
-use crate::op::{Binary, OpVisitor, Ternary, Unary};
 
 /// Why a graph cannot be evaluated on some arguments.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +53,8 @@ impl core::error::Error for EvalError {}
 /// The outputs of `graph` for these arguments.
 ///
 /// ```
-/// use indim_graph::{Array, DType, GraphBuilder, evaluate};
+/// use indim_graph::{Array, GraphBuilder, evaluate};
+/// use indim_ops::DType;
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::I32, [2, 2])?;
 /// let v = b.parameter("v", DType::I32, [2])?;
@@ -206,7 +208,7 @@ fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
             }
         };
     }
-    crate::for_each_element!(pick)
+    indim_ops::for_each_element!(pick)
 }
 
 fn iota(dtype: DType, shape: &Shape, axis: usize) -> Option<ArrayData> {

@@ -16,12 +16,11 @@ use core::ops::{Deref, Index};
 use foldhash::HashSet;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
+use indim_ops::{ArrayType, Law, Op};
 use indim_shape::AxisMap;
 
-use crate::dtype::ArrayType;
-use crate::element::Array;
-use crate::op::{Law, Op};
-use crate::text::describe::describe;
+use crate::array::Array;
+use crate::describe::describe;
 use crate::verify::{VerifyError, verify};
 
 /// The name of a node's result within one graph; prints as `%3`.
@@ -117,6 +116,22 @@ pub enum NodeKind {
     Reshape,
 }
 
+impl NodeKind {
+    /// What a node of this kind is called in text.
+    pub fn name(&self) -> &'static str {
+        match self {
+            NodeKind::Parameter { .. } => "parameter",
+            NodeKind::Constant(_) => "constant",
+            NodeKind::Iota { .. } => "iota",
+            NodeKind::Elementwise(op) => op.name(),
+            NodeKind::Convert => "convert",
+            NodeKind::Bitcast => "bitcast",
+            NodeKind::BroadcastInDim(_) => "broadcast_in_dim",
+            NodeKind::Reshape => "reshape",
+        }
+    }
+}
+
 /// A node: what is done, to which values, and the type of the result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Node {
@@ -142,7 +157,8 @@ impl Graph {
     /// Programs read and write memory as a graph says, so every invariant is checked.
     ///
     /// ```
-    /// use indim_graph::{ArrayType, DType, Graph, Node, NodeKind, Op, Operands, ValueId};
+    /// use indim_ops::{ArrayType, DType, Op};
+    /// use indim_graph::{Graph, Node, NodeKind, Operands, ValueId};
     ///
     /// let x = NodeKind::Parameter { index: 0, name: "x".to_owned() };
     /// let node = |kind, operands: &[ValueId], shape: [usize; 1]| {
@@ -212,7 +228,8 @@ impl Graph {
     /// computes it, such as `exp(u) * v`. The inner parts of a long one are left out.
     ///
     /// ```
-    /// use indim_graph::{DType, GraphBuilder};
+    /// use indim_ops::DType;
+    /// use indim_graph::GraphBuilder;
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [3])?;
     /// let y = b.exp(b.sub(&x, &x, &[])?)?;
@@ -234,7 +251,7 @@ impl Index<ValueId> for Graph {
 
 /// A graph in the making: adds nodes, and finds equal ones instead of adding them twice.
 ///
-/// The builder, the parser and every pass make their graphs through this; it checks nothing, so it is
+/// The builder, the assembler and every pass make their graphs through this; it checks nothing, so it is
 /// theirs alone: from outside a graph is only made through what checks, as [`Graph::from_nodes`] does.
 #[derive(Debug, Default)]
 pub(crate) struct GraphArena {
@@ -270,6 +287,11 @@ impl GraphArena {
         let rehash = |known: &ValueId| hasher.hash_one(Computation(&nodes[known.index()]));
         self.known.insert_unique(hash, value, rehash);
         value
+    }
+
+    /// The number of nodes so far.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The parameters so far.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use foldhash::HashSet;
+use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisMap, Shape};
 
-use crate::dtype::{ArrayType, DType};
-use crate::element::Array;
+use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind};
 use crate::lower::loop_nest::{Access, Instruction, Local, LoopNest, LoopProgram, Store};
 

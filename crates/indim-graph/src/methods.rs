@@ -1,10 +1,10 @@
 //! A method for each operation of the table in `op.rs`: on [`GraphBuilder`] with XLA's
 //! `broadcast_dimensions`, on [`Under`] with a rule set said once, on [`Value`] for equal shapes and scalars.
 
+use indim_ops::Op;
 use indim_shape::RuleSet;
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
-use crate::op::Op;
 use crate::operand::Operand;
 use crate::operand::sealed::Sealed;
 use crate::operators::operator;
@@ -125,4 +125,4 @@ macro_rules! define_methods {
     };
 }
 
-crate::for_each_op!(define_methods);
+indim_ops::for_each_op!(define_methods);

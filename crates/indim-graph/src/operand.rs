@@ -3,17 +3,13 @@
 //! A number takes the element type of the values beside it, as one written in an expression does; alone
 //! it is of its own type.
 
-use crate::builder::{BuildResult, GraphBuilder, Value};
-use crate::complex::{c64, c128};
-use crate::dtype::{DType, DTypeClass};
-use crate::element::Element;
-use crate::error::{GraphError, GraphErrorKind};
-use crate::for_each_element;
-use crate::graph::ValueId;
-use crate::half::{bf16, f16};
-use crate::op::Op;
-use crate::text::Literal;
+use indim_ops::{DType, DTypeClass, Element, Op, bf16, c64, c128, f16, for_each_element};
 use indim_shape::RuleSet;
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::error::{GraphError, GraphErrorKind};
+use crate::graph::ValueId;
+use crate::literal::Literal;
 
 pub(crate) mod sealed {
     /// Only the types of this file are operands.
@@ -26,7 +22,8 @@ pub(crate) mod sealed {
 /// A value, owned or borrowed, or a number, which takes the element type of the values beside it.
 ///
 /// ```
-/// use indim_graph::{DType, GraphBuilder};
+/// use indim_ops::DType;
+/// use indim_graph::GraphBuilder;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [3])?;

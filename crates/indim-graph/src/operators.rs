@@ -5,17 +5,12 @@
 
 use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
+use indim_ops::{DType, Op, bf16, c64, c128, f16, for_each_element, shift_right};
 use indim_shape::RuleSet;
 
 use crate::builder::{GraphBuilder, Value};
-use crate::complex::{c64, c128};
-use crate::dtype::DType;
-use crate::for_each_element;
-use crate::half::{bf16, f16};
-use crate::op::Op;
 use crate::operand::sealed::Sealed;
 use crate::operand::{Given, Operand};
-use crate::text::shift_right;
 
 impl Value {
     /// `on_true` where this `bool` holds, else `on_false`.

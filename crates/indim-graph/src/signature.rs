@@ -1,38 +1,36 @@
 //! Whether operands fit the signature of an operation.
 
+use indim_ops::{ArrayType, DType, Op};
 use indim_shape::RuleSet;
 
 use crate::composition::Composition;
-use crate::dtype::{ArrayType, DType};
 use crate::error::GraphErrorKind;
-use crate::op::Op;
 
-impl Op {
-    /// `rule` as it stands for this operation: StableHLO's ternary operations have two.
-    pub fn rule_set(self, rule: &RuleSet) -> RuleSet {
-        match rule {
-            RuleSet::StableHlo if self.first_is_bool() => RuleSet::StableHloSelect,
-            rule => rule.clone(),
-        }
-    }
-
-    /// The element type of the last operand, if the operands' types fit the signature.
-    ///
-    /// # Errors
-    /// `wrong-operand-count`; TY1 `element-type-not-allowed`, before TY2 `element-type-mismatch`.
-    pub fn check_signature(self, operands: &[ArrayType]) -> Result<DType, GraphErrorKind> {
-        check(operands, self.arity().count(), self.first_is_bool(), |dtype| self.takes(dtype))
+/// `rule` as it stands for `op`: StableHLO's ternary operations have two.
+pub fn rule_set_of(op: Op, rule: &RuleSet) -> RuleSet {
+    match rule {
+        RuleSet::StableHlo if op.first_is_bool() => RuleSet::StableHloSelect,
+        rule => rule.clone(),
     }
 }
 
-impl Composition {
-    /// The element type of the operands, if their types fit the signature.
-    ///
-    /// # Errors
-    /// As [`Op::check_signature`].
-    pub(crate) fn check_signature(self, operands: &[ArrayType]) -> Result<DType, GraphErrorKind> {
-        check(operands, self.arity().count(), false, |dtype| self.takes(dtype))
-    }
+/// The element type of the last operand, if the operands' types fit the signature of `op`.
+///
+/// # Errors
+/// `wrong-operand-count`; TY1 `element-type-not-allowed`, before TY2 `element-type-mismatch`.
+pub fn check_operation(op: Op, operands: &[ArrayType]) -> Result<DType, GraphErrorKind> {
+    check(operands, op.arity().count(), op.first_is_bool(), |dtype| op.takes(dtype))
+}
+
+/// The element type of the operands, if their types fit the signature of `composition`.
+///
+/// # Errors
+/// As [`check_operation`].
+pub(crate) fn check_composition(
+    composition: Composition,
+    operands: &[ArrayType],
+) -> Result<DType, GraphErrorKind> {
+    check(operands, composition.arity().count(), false, |dtype| composition.takes(dtype))
 }
 
 /// The element type of the last of `expected` operands of equal types, but for a first one of `bool`.

@@ -159,7 +159,7 @@ fn push_escaped(text: &mut String, character: char) {
 
 /// Whether a character shows as itself: none that steers a terminal, turns the direction of text,
 /// or is not assigned.
-pub(crate) fn is_printable(character: char) -> bool {
+pub fn is_printable(character: char) -> bool {
     if character.is_ascii() {
         return character == ' ' || character.is_ascii_graphic();
     }

@@ -1,17 +1,18 @@
 //! The verifier: re-checks the invariants of `graph.rs` on a finished graph.
 //!
 //! It has no rules of its own: broadcasts are judged by `indim-shape`, element types by
-//! `signature.rs`. The parser of graphs calls it for each node, tests after every pass.
+//! `signature.rs`. The assembler calls it for each node, tests after every pass.
 
 use core::fmt;
 use std::collections::HashSet;
 
+use indim_ops::{ArrayType, DType};
 use indim_shape::check_broadcast_in_dim;
 
-use crate::dtype::{ArrayType, DType};
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
-use crate::text::graph::describe_node;
+use crate::print::describe_node;
+use crate::signature::check_operation;
 
 /// A graph that breaks an invariant.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,7 +147,8 @@ fn error_at(value: ValueId, node: &Node, kind: VerifyErrorKind) -> VerifyError {
     VerifyError { value: Some(value), node: describe_node(value, node), kind }
 }
 
-fn check_parameter(
+/// Checks a parameter that is number `position` and has a name of its own.
+pub(crate) fn check_parameter(
     index: usize,
     position: usize,
     name: &str,
@@ -177,7 +179,7 @@ pub(crate) fn check_node(
     operands: &[ArrayType],
     result: &ArrayType,
 ) -> Result<(), VerifyErrorKind> {
-    let broken = |error| rule(operation(kind), operands, error);
+    let broken = |error| rule(kind.name(), operands, error);
     if let Err(error) = result.shape.byte_count(result.dtype.size()) {
         return Err(broken(GraphErrorKind::Shape(Box::new(error))));
     }
@@ -191,7 +193,7 @@ pub(crate) fn check_node(
         NodeKind::Constant(array) => expect_type(array.array_type(), result),
         NodeKind::Iota { axis } => check_iota(*axis, result).map_err(broken),
         NodeKind::Elementwise(op) => {
-            let dtype = op.check_signature(operands).map_err(broken)?;
+            let dtype = check_operation(*op, operands).map_err(broken)?;
             check_operand_shapes(operands, result)?;
             expect_type(ArrayType::new(op.result_dtype(dtype), &result.shape), result)
         }
@@ -217,29 +219,11 @@ pub(crate) fn check_node(
 }
 
 /// The mistake as the builder reports it; operands go by their positions.
-pub(crate) fn rule(
-    operation: &'static str,
-    operands: &[ArrayType],
-    kind: GraphErrorKind,
-) -> VerifyErrorKind {
+fn rule(operation: &'static str, operands: &[ArrayType], kind: GraphErrorKind) -> VerifyErrorKind {
     let named =
         |(position, operand): (usize, &ArrayType)| (format!("operand {position}"), operand.clone());
     let operands = operands.iter().enumerate().map(named).collect();
     VerifyErrorKind::Rule(Box::new(GraphError::new(kind, operation, operands)))
-}
-
-/// What a node of this kind is called in text.
-pub(crate) fn operation(kind: &NodeKind) -> &'static str {
-    match kind {
-        NodeKind::Parameter { .. } => "parameter",
-        NodeKind::Constant(_) => "constant",
-        NodeKind::Iota { .. } => "iota",
-        NodeKind::Elementwise(op) => op.name(),
-        NodeKind::Convert => "convert",
-        NodeKind::Bitcast => "bitcast",
-        NodeKind::BroadcastInDim(_) => "broadcast_in_dim",
-        NodeKind::Reshape => "reshape",
-    }
 }
 
 fn operand_count(kind: &NodeKind) -> usize {

@@ -4,7 +4,8 @@
 
 use indim_graph::lower::loop_nest::LoopProgram;
 use indim_graph::lower::lower;
-use indim_graph::{Array, DType, Graph, GraphBuilder, NodeKind, Value, optimize};
+use indim_graph::{Array, Graph, GraphBuilder, NodeKind, Value, optimize};
+use indim_ops::DType;
 
 fn instructions(program: &LoopProgram) -> usize {
     program.nests.iter().map(|nest| nest.instructions.len()).sum()

@@ -1,8 +1,7 @@
 //! Values as a user writes with them: operators, numbers beside them, helper functions, and mistakes.
 
-use indim_graph::{
-    Array, ArrayType, Complex, DType, Element, GraphBuilder, GraphError, Value, evaluate,
-};
+use indim_graph::{Array, GraphBuilder, GraphError, Value, evaluate};
+use indim_ops::{ArrayType, Complex, DType, Element};
 
 /// The elements that `function` makes of `x`.
 fn apply<T: Element, R: Element>(x: &[T], function: impl Fn(&Value) -> Value) -> Vec<R> {

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use indim_graph::{
-    Array, ArrayType, DType, Graph, Node, NodeKind, Op, Operands, ValueId, VerifyError, verify,
-};
+use indim_graph::{Array, Graph, Node, NodeKind, Operands, ValueId, VerifyError, verify};
+use indim_ops::{ArrayType, DType, Op};
 use indim_shape::AxisMap;
 
 fn node(kind: NodeKind, operands: &[usize], array_type: ArrayType) -> Node {

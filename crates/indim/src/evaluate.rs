@@ -5,10 +5,9 @@ use core::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indim_cpu::{ArrayView, Buffer, CompileError, CompileOptions, Executable, RunError, compile};
-use indim_graph::{
-    Array, ArrayType, Binding, Element, ExprError, Expression, GraphBuilder, GraphError, Limits,
-    Literal, place_below_headline,
-};
+use indim_graph::{Array, GraphBuilder, GraphError, Literal, place_below_headline};
+use indim_ops::{ArrayType, Element};
+use indim_text::{Binding, ExprError, Expression, Limits};
 
 /// So many compiled expressions are kept, those that were used last.
 const KEPT: usize = 64;

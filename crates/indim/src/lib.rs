@@ -35,7 +35,9 @@ pub mod reference {
 pub use evaluate::{EvaluateError, EvaluateErrorKind, Input, evaluate};
 pub use indim_cpu::*;
 pub use indim_graph::*;
+pub use indim_ops::*;
 pub use indim_shape::*;
+pub use indim_text::*;
 
 /// The README's example is run as a test.
 #[cfg(doctest)]

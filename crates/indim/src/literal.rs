@@ -7,8 +7,9 @@
 use core::fmt;
 use core::ops::Range;
 
+use indim_graph::Array;
 use indim_graph::terminal::mark_line;
-use indim_graph::{Array, ArrayData, DType, bf16, c64, c128, f16, for_each_element};
+use indim_ops::{ArrayData, DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
 
 /// A text that is no literal.
@@ -79,7 +80,7 @@ impl fmt::Display for LiteralError {
         match &self.kind {
             LiteralErrorKind::Expected(what) => write!(formatter, "expected {what}"),
             LiteralErrorKind::UnknownElementType => {
-                write!(formatter, "{}", indim_graph::UnknownDType)
+                write!(formatter, "{}", indim_ops::UnknownDType)
             }
             LiteralErrorKind::WrongElement(dtype) => {
                 write!(formatter, "not an element of type {dtype}")

@@ -127,7 +127,7 @@ impl<'a> Input<'a> {
 /// Reads a type with the reader of graphs.
 fn parse_type(text: &str) -> ArrayType {
     let graph = format!("graph {{ %0 = parameter \"x\" : {text} return %0 }}");
-    let graph = Graph::parse(&graph).unwrap_or_else(|error| panic!("{}", error.draw(&graph)));
+    let graph = parse_graph(&graph).unwrap_or_else(|error| panic!("{}", error.draw(&graph)));
     graph[graph.outputs()[0]].array_type.clone()
 }
 
@@ -154,7 +154,7 @@ fn show(name: &str, input: &Input<'_>, graph: &Graph) -> String {
         "graph" => {
             let text = graph.to_string();
             let read_back =
-                Graph::parse(&text).unwrap_or_else(|error| panic!("{}", error.draw(&text)));
+                parse_graph(&text).unwrap_or_else(|error| panic!("{}", error.draw(&text)));
             assert_eq!(&read_back, graph, "a graph's text is read back");
             text
         }
@@ -171,7 +171,7 @@ fn show(name: &str, input: &Input<'_>, graph: &Graph) -> String {
 fn found(document: &Document<'_>) -> Vec<(String, String)> {
     let graph_text = document.input.find("\ngraph {").map(|start| &document.input[start + 1..]);
     let (input, graph) = match graph_text {
-        Some(text) => (Input::default(), Graph::parse(text).map_err(|error| error.draw(text))),
+        Some(text) => (Input::default(), parse_graph(text).map_err(|error| error.draw(text))),
         None => {
             let input = Input::parse(document.input);
             let graph = input.graph();

@@ -7,7 +7,8 @@ use core::fmt;
 use core::ptr::NonNull;
 use std::alloc::Layout;
 
-use indim_graph::{Array, ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
+use indim_graph::Array;
+use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 
 use crate::arrays::pages::{self, Pages};
 use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, is_row_major, row_major_strides};
@@ -128,7 +129,8 @@ impl Buffer {
     ///
     /// ```
     /// use indim_cpu::{CompileOptions, compile};
-    /// use indim_graph::{DType, GraphBuilder};
+    /// use indim_ops::DType;
+    /// use indim_graph::GraphBuilder;
     ///
     /// let b = GraphBuilder::new();
     /// let graph = b.finish(&[b.iota(DType::F32, [3], 0)?])?;

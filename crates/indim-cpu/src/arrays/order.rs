@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use indim_graph::ArrayType;
 use indim_graph::lower::loop_nest::{Access, BufferId, Local, LoopNest, LoopProgram};
+use indim_ops::ArrayType;
 
 use crate::arrays::view::{ArrayView, is_column_major, row_major_strides};
 

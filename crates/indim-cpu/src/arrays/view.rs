@@ -9,7 +9,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use indim_graph::{Array, ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
+use indim_graph::Array;
+use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Shape, ShapeError};
 
 use crate::arrays::overlap::Layout;

@@ -7,8 +7,9 @@
 use core::fmt;
 use std::sync::Arc;
 
+use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
-use indim_graph::{DType, HeldBytes, Op};
+use indim_ops::{DType, Op};
 
 use crate::blocks::chain::find::{Chain, Link, Operand, Task, find_chains};
 use crate::blocks::chain::links::chain_minimum;

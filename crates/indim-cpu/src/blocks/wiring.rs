@@ -3,8 +3,9 @@
 //! Known with the plan, before any tile runs: which stores are written in place, which accesses are
 //! gathered into registers, and what the links of chains do with operands of these forms.
 
+use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{BufferId, Local, Store};
-use indim_graph::{DType, HeldBytes};
+use indim_ops::DType;
 
 use crate::blocks::chain::pieces::{Form, LinkKind};
 use crate::blocks::program::{Program, REGISTER_BYTES, SlotLink, Step};

@@ -92,7 +92,8 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Co
 /// ```
 /// use core::ops::ControlFlow;
 /// use indim_cpu::{CompileError, CompileOptions, compile_with};
-/// use indim_graph::{DType, GraphBuilder};
+/// use indim_ops::DType;
+/// use indim_graph::GraphBuilder;
 ///
 /// let b = GraphBuilder::new();
 /// let graph = b.finish(&[-b.parameter("x", DType::F32, [3])?])?;

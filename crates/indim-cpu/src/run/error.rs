@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_graph::ArrayType;
+use indim_ops::ArrayType;
 
 use crate::arrays::view::ArrayError;
 use crate::run::forecast::MemoryPiece;

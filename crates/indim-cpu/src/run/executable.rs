@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use indim_graph::Array;
 use indim_graph::lower::loop_nest::{Access, BufferId, LoopNest, LoopProgram};
-use indim_graph::{Array, ArrayType, DType};
+use indim_ops::{ArrayType, DType};
 
 use crate::arrays::buffer::Buffer;
 use crate::arrays::order::{InputAxes, Order};
@@ -26,7 +27,8 @@ use crate::walk::Plan;
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, compile};
-/// use indim_graph::{DType, GraphBuilder};
+/// use indim_ops::DType;
+/// use indim_graph::GraphBuilder;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [2, 3])?;

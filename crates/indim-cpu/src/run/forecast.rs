@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use indim_graph::ArrayType;
 use indim_graph::lower::loop_nest::{BufferId, LoopProgram};
+use indim_ops::ArrayType;
 
 use crate::run::error::RunError;
 use crate::run::scratch::array_bytes;

@@ -31,7 +31,8 @@ impl Executable {
     ///
     /// ```
     /// use indim_cpu::{ArrayViewMut, CompileOptions, InPlace, compile};
-    /// use indim_graph::{DType, GraphBuilder};
+    /// use indim_ops::DType;
+    /// use indim_graph::GraphBuilder;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F64, [3])?;

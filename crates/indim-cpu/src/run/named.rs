@@ -1,6 +1,6 @@
 //! Inputs by name: what the parameters of an executable are called, and arrays in their order.
 
-use indim_graph::ArrayType;
+use indim_ops::ArrayType;
 
 use crate::arrays::buffer::Buffer;
 use crate::arrays::view::ArrayView;
@@ -17,7 +17,8 @@ impl Executable {
     ///
     /// ```
     /// use indim_cpu::{ArrayView, CompileOptions, compile};
-    /// use indim_graph::{DType, GraphBuilder};
+    /// use indim_ops::DType;
+    /// use indim_graph::GraphBuilder;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [2])?;

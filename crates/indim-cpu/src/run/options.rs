@@ -13,7 +13,8 @@ pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};
-/// use indim_graph::{DType, GraphBuilder};
+/// use indim_ops::DType;
+/// use indim_graph::GraphBuilder;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [1000])?;

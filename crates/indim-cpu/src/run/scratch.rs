@@ -4,8 +4,9 @@
 //! chosen when the graph is compiled, the largest arrays first, each at the lowest place where it meets
 //! none that lives at the same time. Called by `executable.rs`.
 
+use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{BufferId, LoopProgram};
-use indim_graph::{ArrayType, HeldBytes};
+use indim_ops::ArrayType;
 
 use crate::arrays::buffer::ALIGNMENT;
 

@@ -4,10 +4,8 @@
 use std::ptr::NonNull;
 
 use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
-use indim_graph::{
-    Array, ArrayData, ArrayType, Complex, DType, Graph, GraphBuilder, Op, Value, bf16, evaluate,
-    f16,
-};
+use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
+use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 use indim_shape::{RuleSet, Shape};
 
 pub(crate) use choices::{Choices, pseudo_random};
@@ -77,7 +75,7 @@ fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
             }
         };
     }
-    Array::from_data(array_type.shape.clone(), indim_graph::for_each_element!(elements)).unwrap()
+    Array::from_data(array_type.shape.clone(), indim_ops::for_each_element!(elements)).unwrap()
 }
 
 /// As [`random_array`], but the elements may repeat along some axes.

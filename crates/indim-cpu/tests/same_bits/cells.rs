@@ -4,7 +4,8 @@
 //! Used by the test here and by `examples/self_check.rs`.
 
 use indim_cpu::{ArrayView, CompileOptions, Level, compile};
-use indim_graph::{Array, ArrayData, DType, Graph, GraphBuilder, Op, Value, evaluate};
+use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
+use indim_ops::{ArrayData, DType, Op};
 use indim_shape::RuleSet;
 
 use crate::values;

@@ -1,7 +1,8 @@
 //! The values on which every operation is run: special ones of each element type in all combinations, then
 //! pseudo-random ones.
 
-use indim_graph::{Array, ArrayData, DType, bf16, f16};
+use indim_graph::Array;
+use indim_ops::{ArrayData, DType, bf16, f16};
 
 /// How many combinations of random values there are.
 const RANDOM: usize = 512;

@@ -25,12 +25,12 @@ pub use parameter::Parameter;
 use parameter::argument;
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
-use crate::dtype::DType;
 use crate::error::{GraphError, GraphErrorKind};
+use crate::literal::Literal;
 use crate::methods::Under;
-use crate::op::{Arity, UnknownOp, dtypes_of, same_name};
 use crate::operand::Operand;
-use crate::text::Literal;
+use indim_ops::DType;
+use indim_ops::{Arity, UnknownOp, dtypes_of, same_name};
 
 /// Hands the table of compositions to another macro.
 macro_rules! for_each_composition {
@@ -88,7 +88,7 @@ macro_rules! for_each_composition {
 
 /// What NumPy's rule makes of integers and truth values that a composition does not take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WholeNumbers {
+pub enum WholeNumbers {
     /// `f64`, as where a formula multiplies them by a float.
     Double,
     /// The float type in which NumPy computes functions: `f16` for 8 bits, `f32` for 16, else `f64`.
@@ -184,8 +184,14 @@ macro_rules! define_compositions {
                 }
             )*
 
-            /// A composition by its name, with the numbers of a text.
-            pub(crate) fn compose(
+            /// A composition by its name, with numbers for its parameters, in their order; none for the default.
+            ///
+            /// # Errors
+            /// `wrong-operand-count`; TY1, TY2, then the labels of the rule set.
+            ///
+            /// # Panics
+            /// When a number is none that its parameter accepts, or one without a default is missing.
+            pub fn compose(
                 &self, composition: Composition, operands: &[Value], arguments: &[Option<Literal>], rule: &RuleSet,
             ) -> BuildResult {
                 let mut given = arguments.iter().copied();
@@ -286,7 +292,8 @@ impl Composition {
         if self.row().is_predicate { DType::Bool } else { dtype }
     }
 
-    pub(crate) const fn whole_numbers(self) -> WholeNumbers {
+    /// What NumPy's rule makes of whole numbers and truth values.
+    pub const fn whole_numbers(self) -> WholeNumbers {
         self.row().whole_numbers
     }
 }
@@ -309,6 +316,3 @@ impl FromStr for Composition {
         Composition::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,8 +2,9 @@
 
 use core::f64::consts::PI;
 
+use indim_ops::{DType, DTypeClass};
+
 use crate::builder::{BuildResult, Value};
-use crate::dtype::{DType, DTypeClass};
 
 pub(super) fn positive(x: &Value) -> BuildResult {
     Ok(x.clone())

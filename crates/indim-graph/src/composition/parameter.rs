@@ -1,6 +1,6 @@
 //! The numbers that compositions take behind their operands.
 
-use crate::text::Literal;
+use crate::literal::Literal;
 
 /// A number that a composition takes behind its operands.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,9 @@
 //! The method is XLA's (`EmitReducePrecisionIR` in its elemental IR emitter): integer operations on
 //! the bit pattern, which round half to even, and two comparisons of the exponent.
 
+use indim_ops::DType;
+
 use crate::builder::{BuildResult, Value};
-use crate::dtype::DType;
 use crate::error::{GraphError, GraphErrorKind};
 
 /// The integer type of the pattern, and the bits of the exponent and of the significand.
@@ -64,11 +65,12 @@ fn limit_exponent(bits: &Value, exponent: u32, mantissa: u32, reduced: u32) -> V
 
 #[cfg(test)]
 mod tests {
+    use indim_ops::{Element, bf16, f16};
+
     use super::*;
+    use crate::array::Array;
     use crate::builder::GraphBuilder;
-    use crate::element::{Array, Element};
     use crate::eval::evaluate;
-    use crate::half::{bf16, f16};
 
     fn reduced<T: Element>(values: Vec<T>, exponent: u32, mantissa: u32) -> Vec<T> {
         let b = GraphBuilder::new();

@@ -1,12 +1,12 @@
 //! The body of one nest: accesses, instructions, stores.
 
 use foldhash::{HashMap, HashMapExt};
+use indim_ops::ArrayType;
 
 use super::keep::{Kept, Source, computed_values};
 use super::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
 use super::numbered::Numbered;
 use super::{Buffers, View};
-use crate::dtype::ArrayType;
 use crate::graph::{Graph, NodeKind, ValueId};
 
 /// The nest that computes the kept values of `group`, which have one shape.

@@ -7,11 +7,10 @@
 use core::fmt;
 use std::sync::Arc;
 
+use indim_ops::{ArrayType, DType, Op};
 use indim_shape::Shape;
 
-use crate::dtype::{ArrayType, DType};
-use crate::element::Array;
-use crate::op::Op;
+use crate::array::Array;
 
 /// An array that nests read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

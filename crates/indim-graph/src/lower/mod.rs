@@ -17,13 +17,13 @@ use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
+use indim_ops::DType;
 use indim_shape::Shape;
-
-use crate::dtype::DType;
-use crate::element::Array;
-use crate::graph::{Graph, NodeKind, ValueId};
 use loop_nest::{BufferId, LoopNest, LoopProgram};
 use numbered::Numbered;
+
+use crate::array::Array;
+use crate::graph::{Graph, NodeKind, ValueId};
 
 /// Lowers a graph to loop nests.
 pub fn lower(graph: &Graph) -> LoopProgram {

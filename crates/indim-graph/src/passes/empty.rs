@@ -1,7 +1,9 @@
 //! Values without elements are constants: there is nothing to compute, however large their operands
 //! are.
 
-use crate::element::{Array, ArrayData};
+use indim_ops::ArrayData;
+
+use crate::array::Array;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 
 /// The rule of the pass for one node.

@@ -1,8 +1,9 @@
 //! Powers that are another operation, bit for bit: `x^2` is `square`, `x^-1` is `reciprocal`. Those run in chains.
 
-use crate::element::{Array, ArrayData};
+use indim_ops::{ArrayData, Op};
+
+use crate::array::Array;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
-use crate::op::Op;
 
 /// The rule of the pass for one node.
 pub(super) fn replace_powers(arena: &mut GraphArena, node: Node) -> ValueId {
@@ -51,12 +52,12 @@ fn only<T: Copy>(elements: &[T]) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::builder::GraphBuilder;
-    use crate::dtype::DType;
-    use crate::eval::evaluate;
-    use crate::passes::optimize;
+    use indim_ops::DType;
 
     use super::*;
+    use crate::builder::GraphBuilder;
+    use crate::eval::evaluate;
+    use crate::passes::optimize;
 
     const BASES: [f64; 16] = [
         0.0,

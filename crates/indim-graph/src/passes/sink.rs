@@ -4,9 +4,9 @@
 //! operand varies; the others shrink to size 1. So `exp(u)[:, None] * tanh(v)[None, :]` evaluates
 //! n + m transcendental functions however the expression was written.
 
+use indim_ops::ArrayType;
 use indim_shape::{AxisMap, Shape};
 
-use crate::dtype::ArrayType;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 
 /// The rule of the pass for one node.

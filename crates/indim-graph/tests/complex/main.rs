@@ -2,7 +2,8 @@
 //!
 //! The corpus is made by `corpus.py`, which stands beside this file.
 
-use indim_graph::{Array, Complex, GraphBuilder, Op, c64, c128, evaluate};
+use indim_graph::{Array, GraphBuilder, evaluate};
+use indim_ops::{Complex, Op, c64, c128};
 use indim_shape::RuleSet;
 
 struct Case {

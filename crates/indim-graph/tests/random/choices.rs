@@ -1,6 +1,7 @@
 //! What generators of random graphs share: the one beside this file, and that of `indim-cpu`'s tests.
 
-use indim_graph::{DType, GraphBuilder, Op, Value};
+use indim_graph::{GraphBuilder, Value};
+use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape};
 
 /// A source of choices: a function that gives a number below a limit, which is at least 1.

@@ -1,9 +1,8 @@
 //! Random legal graphs and arguments for them, from a seed.
 
 use choices::{Choices, partial_shape, pseudo_random, random_conversion, random_operation};
-use indim_graph::{
-    Array, ArrayData, ArrayType, Complex, DType, Graph, GraphBuilder, Op, Value, bf16, f16,
-};
+use indim_graph::{Array, Graph, GraphBuilder, Value};
+use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 
 mod choices;
 
@@ -38,7 +37,7 @@ fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
         };
         (@one $class:ident $type:ident $choices:ident) => { random_bits($choices) as $type };
     }
-    Array::from_data(&array_type.shape, indim_graph::for_each_element!(elements)).unwrap()
+    Array::from_data(&array_type.shape, indim_ops::for_each_element!(elements)).unwrap()
 }
 
 /// A random graph with several outputs, in which every operand may be partial; and arguments.

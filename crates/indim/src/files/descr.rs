@@ -1,6 +1,6 @@
 //! Element types as the header of a `.npy` file names them: a byte order and a code, `<f4`, `|b1`.
 
-use indim_graph::{DType, DTypeClass};
+use indim_ops::{DType, DTypeClass};
 
 /// The byte order that a header gives to elements of this machine.
 const NATIVE: char = if cfg!(target_endian = "little") { '<' } else { '>' };

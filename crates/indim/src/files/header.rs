@@ -8,7 +8,7 @@
 use core::ops::Range;
 
 use indim_cpu::row_major_strides;
-use indim_graph::{ArrayType, DType};
+use indim_ops::{ArrayType, DType};
 use indim_shape::{MAXIMUM_RANK, RankLimit, Shape, saturating_size};
 
 use super::descr::{from_descr, number_size};

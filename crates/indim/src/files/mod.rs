@@ -13,7 +13,7 @@ use core::ops::Range;
 use std::path::Path;
 
 use indim_cpu::{ArrayView, MappedFile};
-use indim_graph::ArrayType;
+use indim_ops::ArrayType;
 
 pub use error::{FileError, FileErrorKind};
 pub use npz::{read_npz_member, read_npz_member_type, read_npz_member_within};

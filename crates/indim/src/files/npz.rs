@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use indim_graph::ArrayType;
+use indim_ops::ArrayType;
 use zip::ZipArchive;
 use zip::result::ZipError;
 

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use indim_cpu::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode, row_major_strides};
-use indim_graph::ArrayType;
 use indim_graph::terminal::shown;
+use indim_ops::ArrayType;
 
 use super::unfinished::Names;
 use super::write::npy_header;

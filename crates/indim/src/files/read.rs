@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use indim_graph::ArrayType;
+use indim_ops::ArrayType;
 
 use super::header::{self, Header, START_BYTES};
 use super::{ArrayFile, FileError, FileErrorKind, npz};

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Error, ErrorKind, Write};
 use std::path::Path;
 
-use indim_graph::ArrayType;
+use indim_ops::ArrayType;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::descr::to_descr;
@@ -150,7 +150,7 @@ fn padded(before: usize, length: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use indim_graph::DType;
+    use indim_ops::DType;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! The answer to a case: the rule it names, what it asks for, and where that leads.
 
+use indim_graph::signature::{check_operation, rule_set_of};
 use indim_graph::terminal::shown;
-use indim_graph::{
-    Array, ArrayType, DType, GraphBuilder, GraphError, GraphErrorKind, Op, evaluate,
-};
+use indim_graph::{Array, GraphBuilder, GraphError, GraphErrorKind, evaluate};
+use indim_ops::{ArrayType, DType, Op};
 use indim_shape::{
     Broadcast, MAXIMUM_RANK, RankLimit, RuleSet, Shape, TargetRule, saturating_size,
 };
@@ -41,7 +41,7 @@ pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, Re
     let dtype = result_dtype(case, &request, &types)?;
     let broadcast = match &request {
         Request::Target(rule, target) => rule.elaborate(&shapes[0], target)?,
-        Request::Operation(op) => op.rule_set(&rule_set(case)?).elaborate(&shapes)?,
+        Request::Operation(op) => rule_set_of(*op, &rule_set(case)?).elaborate(&shapes)?,
         _ => rule_set(case)?.elaborate(&shapes)?,
     };
     RankLimit::check(broadcast.result().rank(), MAXIMUM_RANK)?;
@@ -200,7 +200,7 @@ fn result_dtype(case: &Case<'_>, request: &Request, types: &[ArrayType]) -> Resu
         Request::Target(..) => Ok(first.dtype),
         Request::Convert(dtype) => Ok(*dtype),
         Request::Operation(op) => {
-            op.check_signature(types).map(|dtype| op.result_dtype(dtype)).map_err(|kind| {
+            check_operation(*op, types).map(|dtype| op.result_dtype(dtype)).map_err(|kind| {
                 let operands =
                     (0..).map(|index| format!("operand {index}")).zip(types.iter().cloned());
                 let error = GraphError::new(kind, op.name(), operands.collect());

@@ -4,7 +4,8 @@ use core::fmt;
 use core::str::FromStr;
 use std::io::{self, Write};
 
-use indim_graph::{Array, ArrayData, ArrayType, Complex, DType, for_each_element};
+use indim_graph::Array;
+use indim_ops::{ArrayData, ArrayType, Complex, DType, for_each_element};
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 

@@ -1,6 +1,6 @@
 //! Complex numbers as text: both parts as floats are printed, the imaginary one with its sign.
 
-use indim_graph::Complex;
+use indim_ops::Complex;
 
 use super::float::{Float, Widths, scalar_text};
 use super::{Format, Style};

@@ -4,7 +4,7 @@ use core::fmt;
 use std::io::{self, Write};
 
 use indim_cpu::Buffer;
-use indim_graph::ArrayType;
+use indim_ops::ArrayType;
 use indim_shape::Shape;
 
 use super::{Style, elements_format};

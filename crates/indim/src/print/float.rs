@@ -6,7 +6,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use indim_graph::{bf16, f16};
+use indim_ops::{bf16, f16};
 
 use super::{Format, Style};
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use indim_cpu::Buffer;
-use indim_graph::{Complex, DType, bf16, c64, c128, f16, for_each_element};
+use indim_ops::{Complex, DType, bf16, c64, c128, f16, for_each_element};
 
 use super::Format;
 use super::csv::count;

@@ -12,7 +12,7 @@ mod json;
 use core::fmt::Write as _;
 
 use indim_cpu::Buffer;
-use indim_graph::{DType, bf16, c64, c128, f16, for_each_element};
+use indim_ops::{DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{MAXIMUM_RANK, Shape};
 
 use complex::complex_format;

@@ -5,7 +5,7 @@
 //! accumulator always holds values of the element type, and a chain gives the bits of its operations
 //! one by one. `chain_links.rs` calls this.
 
-use indim_graph::{Element, bf16, c64, c128, f16};
+use indim_ops::{Element, bf16, c64, c128, f16};
 
 use crate::blocks::kernel::instructions::Instructions;
 

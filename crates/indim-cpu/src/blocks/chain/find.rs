@@ -7,7 +7,7 @@
 use core::fmt;
 
 use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
-use indim_graph::{DType, Op};
+use indim_ops::{DType, Op};
 
 use crate::blocks::chain::line::line_up;
 use crate::blocks::chain::links::{chain_operations, chain_sources};
@@ -325,9 +325,10 @@ impl Finder<'_> {
 
 #[cfg(test)]
 mod tests {
+    use indim_graph::GraphBuilder;
     use indim_graph::lower::lower;
-    use indim_graph::{Expression, GraphBuilder, Limits};
     use indim_shape::RuleSet;
+    use indim_text::{Expression, Limits};
 
     use super::*;
 

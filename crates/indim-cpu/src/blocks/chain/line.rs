@@ -2,7 +2,7 @@
 //! once, is saved meanwhile. Called by `chains.rs`.
 
 use indim_graph::lower::loop_nest::Local;
-use indim_graph::{DType, Op};
+use indim_ops::{DType, Op};
 
 use crate::blocks::chain::find::{Finder, Kind, Link, Operand};
 use crate::blocks::chain::pieces::Register;

@@ -8,8 +8,8 @@ use core::hint::cold_path;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use indim_graph::operations::*;
-use indim_graph::{ConvertTo, DType, Element, Op, bf16, c64, c128, f16, meaning};
+use indim_ops::operations::*;
+use indim_ops::{ConvertTo, DType, Element, Op, bf16, c64, c128, f16, meaning};
 
 use super::element::ChainElement;
 use super::mask::{bools, bytes, mask_link};

@@ -3,8 +3,8 @@
 //! The mask is a byte for each element of the accumulator: a bool as 0 or 1, or a u8. `chain_links.rs`
 //! calls this.
 
-use indim_graph::operations::*;
-use indim_graph::{ConvertTo, DType, Element, Op, meaning};
+use indim_ops::operations::*;
+use indim_ops::{ConvertTo, DType, Element, Op, meaning};
 
 use super::links::{Codes, each, load, load_single, store, with};
 use super::pieces::{Code, Form, mask_code};

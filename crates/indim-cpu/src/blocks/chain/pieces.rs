@@ -18,7 +18,7 @@
 
 use core::mem::MaybeUninit;
 
-use indim_graph::{DType, Op};
+use indim_ops::{DType, Op};
 
 use super::element::ChainElement;
 use crate::blocks::kernel::instructions::Instructions;

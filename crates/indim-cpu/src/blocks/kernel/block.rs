@@ -4,8 +4,8 @@ use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use indim_graph::operations::Pow;
-use indim_graph::{Binary, ConvertTo, DType, Element, FromWide, Ternary, Unary, Widened, f16};
+use indim_ops::operations::Pow;
+use indim_ops::{Binary, ConvertTo, DType, Element, FromWide, Ternary, Unary, Widened, f16};
 
 use super::instructions::Instructions;
 use super::power;

@@ -5,7 +5,7 @@
 //! which the compiler would make these conversions, and integer arithmetic takes fifteen instructions
 //! where the processor has one.
 
-use indim_graph::f16;
+use indim_ops::f16;
 
 /// The instructions of one level.
 ///
@@ -113,7 +113,7 @@ mod x86_64 {
         _mm512_loadu_ps, _mm512_loadu_si512, _mm512_storeu_ps, _mm512_stream_si512,
     };
 
-    use indim_graph::f16;
+    use indim_ops::f16;
 
     use super::{Instructions, narrow_singly, widen_singly};
 

@@ -6,8 +6,8 @@
 
 use core::mem::MaybeUninit;
 
-use indim_graph::lane::FloatLane;
-use indim_graph::{Binary, Element, meaning, operations::Pow};
+use indim_ops::lane::FloatLane;
+use indim_ops::{Binary, Element, meaning, operations::Pow};
 
 use super::block::{Unaligned, elements, places};
 

@@ -1,6 +1,6 @@
 //! Kernels by operation, element type and level. Holds unsafe code.
 
-use indim_graph::{
+use indim_ops::{
     Binary, ConvertTo, ConvertVisitor, DType, Element, FromWide, Op, OpVisitor, Ternary, Unary,
     Widened, visit_convert,
 };

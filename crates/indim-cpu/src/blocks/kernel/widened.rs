@@ -7,7 +7,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use indim_graph::{Binary, DType, Element, FromWide, Ternary, Unary, Widened};
+use indim_ops::{Binary, DType, Element, FromWide, Ternary, Unary, Widened};
 
 use super::KernelFn;
 use super::block::{BinaryBody, NarrowBody, TernaryBody, UnaryBody, WidenBody};

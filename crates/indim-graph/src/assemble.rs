@@ -1,0 +1,75 @@
+//! Graphs from nodes that others describe: for readers of graphs in texts and files.
+
+use indim_ops::ArrayType;
+
+use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
+use crate::verify::{VerifyErrorKind, check_node, check_parameter};
+
+/// A graph in the making whose nodes are checked as they come.
+///
+/// A builder infers what a node's type is; here it is stated, and verified. Equal nodes become one.
+///
+/// ```
+/// use indim_graph::{GraphAssembler, NodeKind};
+/// use indim_ops::{ArrayType, DType, Op};
+///
+/// let mut assembler = GraphAssembler::new();
+/// let x = NodeKind::Parameter { index: 0, name: "x".to_owned() };
+/// let x = assembler.add(x, &[], ArrayType::new(DType::F32, [2]))?;
+/// let wrong = assembler.add(NodeKind::Elementwise(Op::Neg), &[x], ArrayType::new(DType::F32, [9]));
+/// assert_eq!(wrong.unwrap_err().code(), "operand-shape");
+/// let y = assembler.add(NodeKind::Elementwise(Op::Neg), &[x], ArrayType::new(DType::F32, [2]))?;
+/// assert_eq!(assembler.finish(vec![y])?.len(), 2);
+/// # Ok::<(), indim_graph::VerifyErrorKind>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct GraphAssembler {
+    arena: GraphArena,
+}
+
+impl GraphAssembler {
+    /// An assembler without nodes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of parameters so far, which is the index of the next one.
+    pub fn parameter_count(&self) -> usize {
+        self.arena.parameters().len()
+    }
+
+    /// Adds a node of this kind and type over these values.
+    ///
+    /// # Errors
+    /// `operand-not-earlier` for a value that is not there yet; whatever invariant the node breaks.
+    pub fn add(
+        &mut self,
+        kind: NodeKind,
+        operands: &[ValueId],
+        array_type: ArrayType,
+    ) -> Result<ValueId, VerifyErrorKind> {
+        if let NodeKind::Parameter { index, name } = &kind {
+            let is_new = !self.arena.has_parameter(name);
+            check_parameter(*index, self.parameter_count(), name, is_new)?;
+        }
+        if let Some(&operand) = operands.iter().find(|operand| operand.index() >= self.arena.len())
+        {
+            return Err(VerifyErrorKind::OperandNotEarlier { operand });
+        }
+        let types: Vec<ArrayType> =
+            operands.iter().map(|&operand| self.arena[operand].array_type.clone()).collect();
+        check_node(&kind, &types, &array_type)?;
+        Ok(self.arena.add(Node { kind, operands: Operands::new(operands), array_type }))
+    }
+
+    /// The graph of these nodes that returns `outputs`.
+    ///
+    /// # Errors
+    /// `unknown-output` for an output that is no value of the graph.
+    pub fn finish(self, outputs: Vec<ValueId>) -> Result<Graph, VerifyErrorKind> {
+        match outputs.iter().find(|output| output.index() >= self.arena.len()) {
+            Some(&output) => Err(VerifyErrorKind::UnknownOutput { output }),
+            None => Ok(self.arena.finish(outputs)),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What a value is called that has no name: the piece of expression that computes it.
+
+use core::ops::Index;
+
+use indim_ops::{Op, UNARY_PRECEDENCE};
+use indim_shape::AxisMap;
+
+use crate::array::Array;
+use crate::graph::{Node, NodeKind, ValueId};
+use crate::terminal::{shown_within, width};
+
+/// A description is cut to so many columns.
+const WIDTH: usize = 40;
+
+/// How many operations a description holds inside each other; what lies deeper is left out.
+const DEPTH: usize = 4;
+
+/// What stands alone, or in parentheses of its own.
+const CLOSED: u8 = u8::MAX;
+
+/// A value as an expression over the parameters, such as `exp(u) * v`; the inner parts of a long one
+/// are dots, as in `... * v`.
+pub(crate) fn describe(nodes: &impl Index<ValueId, Output = Node>, value: ValueId) -> String {
+    let at_depth = |depth| piece(nodes, value, depth).text;
+    let fitting = (1..=DEPTH).rev().map(at_depth).find(|text| width(text) <= WIDTH);
+    fitting.unwrap_or_else(|| shown_within(&at_depth(1), WIDTH))
+}
+
+/// A part of a description, and how tightly its last operation binds.
+struct Piece {
+    text: String,
+    precedence: u8,
+}
+
+impl Piece {
+    fn closed(text: impl Into<String>) -> Self {
+        Piece { text: text.into(), precedence: CLOSED }
+    }
+
+    /// The text as an operand of what binds with `precedence`.
+    fn within(self, precedence: u8) -> String {
+        match self.precedence < precedence {
+            true => format!("({})", self.text),
+            false => self.text,
+        }
+    }
+}
+
+fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usize) -> Piece {
+    let node = &nodes[value];
+    match &node.kind {
+        NodeKind::Parameter { name, .. } => return Piece::closed(shown_within(name, WIDTH)),
+        NodeKind::Constant(array) => return constant(array),
+        // It has the elements of its operand, and what it adds are shapes.
+        NodeKind::BroadcastInDim(_) => return piece(nodes, node.operands[0], depth),
+        _ if depth == 0 => return Piece::closed("..."),
+        _ => {}
+    }
+    let operand = |index: usize| piece(nodes, node.operands[index], depth - 1);
+    let (dtype, shape) = (node.array_type.dtype, &node.array_type.shape);
+    match &node.kind {
+        NodeKind::Elementwise(op) => {
+            let operands = (0..node.operands.len()).map(operand).collect();
+            match stated_map(nodes, node) {
+                Some(map) => call(*op, operands, &format!(", dims={map}")),
+                None => elementwise(*op, operands),
+            }
+        }
+        NodeKind::Convert => Piece::closed(format!("{dtype}({})", operand(0).text)),
+        NodeKind::Bitcast => Piece::closed(format!("bitcast_{dtype}({})", operand(0).text)),
+        NodeKind::Reshape => Piece::closed(format!("reshape({}, {shape})", operand(0).text)),
+        NodeKind::Iota { axis } => Piece::closed(format!("iota({dtype}, {shape}, axis={axis})")),
+        NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
+            unreachable!("invariant: what needs no depth is described above")
+        }
+    }
+}
+
+/// The map of an operand that does not land on the last axes of the result, as it does where nothing is said.
+fn stated_map<'n>(
+    nodes: &'n impl Index<ValueId, Output = Node>,
+    node: &Node,
+) -> Option<&'n AxisMap> {
+    let rank = node.array_type.shape.rank();
+    let is_last = |map: &AxisMap| map.iter().copied().eq(rank - map.len()..rank);
+    let map = |&operand: &ValueId| match &nodes[operand].kind {
+        NodeKind::BroadcastInDim(map) if !is_last(map) => Some(map),
+        _ => None,
+    };
+    node.operands.iter().find_map(map)
+}
+
+/// An operation as an operator where the language has one, else as a call.
+fn elementwise(op: Op, operands: Vec<Piece>) -> Piece {
+    let sign = match op {
+        Op::Neg => Some('-'),
+        Op::Not => Some('~'),
+        _ => None,
+    };
+    match (<[Piece; 2]>::try_from(operands), op.operator(), sign) {
+        (Ok([left, right]), Some(operator), _) => {
+            let precedence = operator.precedence();
+            let (of_left, of_right) = match operator.groups_to_the_right() {
+                true => (precedence + 1, precedence),
+                false => (precedence, precedence + 1),
+            };
+            // Comparisons do not chain.
+            let of_left = of_left + u8::from(operator.is_comparison());
+            let (left, right) = (left.within(of_left), right.within(of_right));
+            Piece { text: format!("{left} {} {right}", operator.symbol()), precedence }
+        }
+        (Ok(operands), ..) => call(op, operands.into(), ""),
+        (Err(operands), _, Some(sign)) => {
+            let operand = operands.into_iter().next().map(|piece| piece.within(UNARY_PRECEDENCE));
+            let text = format!("{sign}{}", operand.unwrap_or_default());
+            Piece { text, precedence: UNARY_PRECEDENCE }
+        }
+        (Err(operands), ..) => call(op, operands, ""),
+    }
+}
+
+fn call(op: Op, operands: Vec<Piece>, attributes: &str) -> Piece {
+    let operands: Vec<String> = operands.into_iter().map(|piece| piece.text).collect();
+    Piece::closed(format!("{op}({}{attributes})", operands.join(", ")))
+}
+
+/// A number as it is written, any other constant by its type.
+fn constant(array: &Array) -> Piece {
+    match array.scalar_text() {
+        Some(text) if text.starts_with('-') => Piece { text, precedence: UNARY_PRECEDENCE },
+        Some(text) => Piece::closed(text),
+        None => Piece::closed(format!("constant {}", array.array_type())),
+    }
+}

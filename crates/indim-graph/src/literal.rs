@@ -1,0 +1,144 @@
+//! Numbers without an element type: written in a text, or given beside a value.
+//!
+//! A literal has a kind but no element type; it takes that of what it meets.
+
+use core::fmt;
+
+use indim_ops::{DType, DTypeClass};
+
+use crate::builder::{GraphBuilder, Value};
+use crate::error::GraphError;
+
+/// A number of the text, without an element type of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Literal {
+    /// `True` or `False`.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// A number with a point or an exponent, `inf`, `nan` or `pi`.
+    Float(f64),
+}
+
+impl Literal {
+    /// What the name means when nothing is bound to it: `pi`, `inf`, `nan`, `True`, `true`, `False` and `false`
+    /// are numbers.
+    pub fn constant(name: &str) -> Option<Literal> {
+        match name {
+            "True" | "true" => Some(Literal::Bool(true)),
+            "False" | "false" => Some(Literal::Bool(false)),
+            "inf" => Some(Literal::Float(f64::INFINITY)),
+            "nan" => Some(Literal::Float(f64::NAN)),
+            "pi" => Some(Literal::Float(core::f64::consts::PI)),
+            _ => None,
+        }
+    }
+
+    /// `a Python int` and the like, for messages.
+    pub const fn kind_name(self) -> &'static str {
+        match self {
+            Literal::Bool(_) => "truth value",
+            Literal::Int(_) => "whole number",
+            Literal::Float(_) => "number with a fraction",
+        }
+    }
+
+    /// The element type of a literal that meets no array.
+    pub const fn default_dtype(self) -> DType {
+        match self {
+            Literal::Bool(_) => DType::Bool,
+            Literal::Int(_) => DType::I64,
+            Literal::Float(_) => DType::F64,
+        }
+    }
+
+    /// Whether it is a whole number below zero.
+    pub fn is_negative_int(self) -> bool {
+        matches!(self, Literal::Int(value) if value < 0)
+    }
+
+    /// The whole number, where it is one; truth values are 0 and 1.
+    pub fn to_int(self) -> Option<i128> {
+        match self {
+            Literal::Bool(value) => Some(i128::from(value)),
+            Literal::Int(value) => Some(value),
+            Literal::Float(_) => None,
+        }
+    }
+
+    /// The nearest f64, as Python converts.
+    pub fn to_float(self) -> f64 {
+        match self {
+            Literal::Bool(value) => f64::from(u8::from(value)),
+            Literal::Int(value) => value as f64,
+            Literal::Float(value) => value,
+        }
+    }
+
+    fn is_true(self) -> bool {
+        match self {
+            Literal::Bool(value) => value,
+            Literal::Int(value) => value != 0,
+            Literal::Float(value) => value != 0.0,
+        }
+    }
+
+    /// Whether elements of `dtype` may be such a number without a conversion that is asked for.
+    pub fn is_of_kind(self, dtype: DType) -> bool {
+        match self {
+            Literal::Bool(_) => dtype == DType::Bool,
+            Literal::Int(_) => dtype != DType::Bool,
+            Literal::Float(_) => matches!(dtype.class(), DTypeClass::Float | DTypeClass::Complex),
+        }
+    }
+
+    /// Whether the value is one of `dtype`; floats take every number and round it.
+    pub fn fits(self, dtype: DType) -> bool {
+        match (self, integer_range(dtype)) {
+            (Literal::Int(value), Some((low, high))) => (low..=high).contains(&value),
+            _ => true,
+        }
+    }
+
+    /// The literal as a scalar of the graph; the caller has checked that it [`fits`](Self::fits).
+    #[track_caller]
+    pub fn scalar(self, b: &GraphBuilder, dtype: DType) -> Result<Value, GraphError> {
+        // Only integers of 64 bits need more than an f64 holds; the convert rule does the rest.
+        match (self.to_int(), dtype) {
+            (_, DType::Bool) => Ok(b.scalar(self.is_true())),
+            (Some(value), DType::I64) => Ok(b.scalar(value as i64)),
+            (Some(value), DType::U64) => Ok(b.scalar(value as u64)),
+            (_, DType::F64) => Ok(b.scalar(self.to_float())),
+            (_, DType::F32) => Ok(b.scalar(self.to_float() as f32)),
+            (Some(value), DType::I8) => Ok(b.scalar(value as i8)),
+            (Some(value), DType::I16) => Ok(b.scalar(value as i16)),
+            (Some(value), DType::I32) => Ok(b.scalar(value as i32)),
+            (Some(value), DType::U8) => Ok(b.scalar(value as u8)),
+            (Some(value), DType::U16) => Ok(b.scalar(value as u16)),
+            (Some(value), DType::U32) => Ok(b.scalar(value as u32)),
+            // Types without elements in Rust, and `i32(2.5)`.
+            _ => b.convert(b.scalar(self.to_float()), dtype),
+        }
+    }
+}
+
+impl fmt::Display for Literal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Literal::Bool(true) => formatter.write_str("True"),
+            Literal::Bool(false) => formatter.write_str("False"),
+            Literal::Int(value) => write!(formatter, "{value}"),
+            Literal::Float(value) => write!(formatter, "{value:?}"),
+        }
+    }
+}
+
+/// The smallest and the largest value of an integer type.
+pub fn integer_range(dtype: DType) -> Option<(i128, i128)> {
+    let bits = 8 * dtype.size() as u32;
+    match dtype.class() {
+        DTypeClass::Signed => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+        DTypeClass::Unsigned => Some((0, (1 << bits) - 1)),
+        _ => None,
+    }
+}

@@ -1,0 +1,104 @@
+//! Printing graphs. The text form is described where it is read back, in `indim-text`.
+
+use core::fmt::{self, Display, Formatter, Write};
+
+use indim_ops::ArrayData;
+
+use crate::array::Array;
+use crate::element_text::ElementText;
+use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::terminal::is_printable;
+
+/// Longer constants are printed in lines of so many elements.
+const ELEMENTS_PER_LINE: usize = 16;
+
+impl Display for Graph {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("graph {\n")?;
+        for (value, node) in self.iter() {
+            f.write_str("  ")?;
+            write_node(f, value, node)?;
+            if let NodeKind::Constant(array) = &node.kind {
+                write_elements(f, array)?;
+            }
+            f.write_str("\n")?;
+        }
+        f.write_str("  return")?;
+        write_list(f, self.outputs())?;
+        f.write_str("\n}")
+    }
+}
+
+/// The node's line without the elements of a constant.
+pub(crate) fn describe_node(value: ValueId, node: &Node) -> String {
+    struct Line<'a>(ValueId, &'a Node);
+    impl Display for Line<'_> {
+        fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+            write_node(formatter, self.0, self.1)
+        }
+    }
+    Line(value, node).to_string()
+}
+
+fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result {
+    write!(f, "{value} = ")?;
+    f.write_str(node.kind.name())?;
+    match &node.kind {
+        NodeKind::Parameter { name, .. } => {
+            f.write_char(' ')?;
+            write_quoted(f, name)?;
+        }
+        NodeKind::Iota { axis } => write!(f, " axis={axis}")?,
+        _ => {}
+    }
+    write_list(f, &node.operands)?;
+    if let NodeKind::BroadcastInDim(map) = &node.kind {
+        write!(f, " dims={map}")?;
+    }
+    write!(f, " : {}", node.array_type)
+}
+
+fn write_list(f: &mut Formatter<'_>, values: &[ValueId]) -> fmt::Result {
+    for (position, value) in values.iter().enumerate() {
+        write!(f, "{}{value}", if position == 0 { " " } else { ", " })?;
+    }
+    Ok(())
+}
+
+/// A name in quotes; quotes, backslashes and what is not printable are escaped.
+fn write_quoted(f: &mut Formatter<'_>, name: &str) -> fmt::Result {
+    f.write_char('"')?;
+    for character in name.chars() {
+        match character {
+            '"' | '\\' => write!(f, "\\{character}")?,
+            _ if !is_printable(character) => write!(f, "\\u{{{:x}}}", u32::from(character))?,
+            _ => f.write_char(character)?,
+        }
+    }
+    f.write_char('"')
+}
+
+fn write_elements(f: &mut Formatter<'_>, array: &Array) -> fmt::Result {
+    macro_rules! write_each {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match array.data() {
+                $(ArrayData::$variant(elements) => write_dense(f, elements),)*
+            }
+        };
+    }
+    indim_ops::for_each_element!(write_each)
+}
+
+fn write_dense<T: ElementText + Copy>(f: &mut Formatter<'_>, elements: &[T]) -> fmt::Result {
+    let is_long = elements.len() > ELEMENTS_PER_LINE;
+    f.write_str(" {")?;
+    for (position, &element) in elements.iter().enumerate() {
+        if position > 0 {
+            f.write_char(',')?;
+        }
+        let begins_line = is_long && position % ELEMENTS_PER_LINE == 0;
+        f.write_str(if begins_line { "\n    " } else { " " })?;
+        element.write(f)?;
+    }
+    f.write_str(if is_long { "\n  }" } else { " }" })
+}

@@ -1,0 +1,33 @@
+//! How exact the functions are, as measured.
+
+/// What `cargo xtask accuracy` has measured.
+const MEASURED: &str = include_str!("../tests/accuracy/measured.txt");
+
+/// The largest error that was measured of a function, at one element type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accuracy {
+    /// The function.
+    pub name: &'static str,
+    /// The element type.
+    pub dtype: &'static str,
+    /// For f32 in units in the last place of the exact value, else in floats from the correctly rounded one.
+    pub error: &'static str,
+    /// How many arguments were tried.
+    pub tried: &'static str,
+    /// How many results are not the nearest float.
+    pub not_nearest: &'static str,
+}
+
+/// Everything that was measured, in the order of the functions.
+pub fn accuracies() -> impl Iterator<Item = Accuracy> {
+    MEASURED.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        Some(Accuracy {
+            name: words.next()?,
+            dtype: words.next()?,
+            error: words.next()?,
+            tried: words.next()?,
+            not_nearest: words.next()?,
+        })
+    })
+}

@@ -1,0 +1,304 @@
+//! Elements in Rust: which scalar carries which `DType`, and lists of them.
+//!
+//! `for_each_element!` lists them. The reference evaluator, the constants of a graph and the kernel
+//! tables are made from it.
+
+use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
+
+use crate::complex::{Complex, c64, c128};
+use crate::dtype::{DType, DTypeClass};
+use crate::half::{bf16, f16};
+
+/// Hands the table of element types (`Variant rust_type class`) to another macro, which needs the
+/// types `f16`, `bf16`, `c64` and `c128` in scope.
+#[macro_export]
+macro_rules! for_each_element {
+    ($callback:ident) => {
+        $callback! {
+            Bool bool boolean;
+            I8 i8 signed;
+            I16 i16 signed;
+            I32 i32 signed;
+            I64 i64 signed;
+            U8 u8 unsigned;
+            U16 u16 unsigned;
+            U32 u32 unsigned;
+            U64 u64 unsigned;
+            F16 f16 half;
+            Bf16 bf16 half;
+            F32 f32 float;
+            F64 f64 float;
+            C64 c64 complex;
+            C128 c128 complex;
+        }
+    };
+}
+
+mod sealed {
+    /// Only the types of `for_each_element!` carry elements.
+    pub trait Sealed {}
+}
+
+/// A Rust scalar that carries one element type.
+///
+/// The trait is sealed: memory is read and written as these types.
+pub trait Element:
+    sealed::Sealed + Copy + Default + PartialEq + core::fmt::Debug + Send + Sync + 'static
+{
+    /// The element type.
+    const DTYPE: DType;
+    /// The type of one part of a complex element; of any other the type itself.
+    type Component: Element;
+    /// What lies in memory: any bits are a value of it.
+    type Stored: Copy + Default + Send + Sync + 'static;
+
+    /// The element that is stored so; of a bool, whether any bit is set.
+    fn from_stored(stored: Self::Stored) -> Self;
+    /// How the element is stored.
+    fn to_stored(self) -> Self::Stored;
+
+    /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
+    fn canonical(self) -> Self;
+    /// Wraps dense elements as the data of an array.
+    fn into_data(elements: Vec<Self>) -> ArrayData;
+    /// The elements, if the data is of this type.
+    fn elements(data: &ArrayData) -> Option<&[Self]>;
+    /// The element that these little-endian bytes hold; bytes that are missing are 0.
+    fn read_bytes(bytes: &[u8]) -> Self;
+    /// Appends the little-endian bytes of the element.
+    fn write_bytes(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! define_elements {
+    ($($variant:ident $type:ident $class:ident;)*) => {
+        /// The elements of an array, dense, in row-major order.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum ArrayData {
+            $(
+                #[doc = concat!("Elements of type `", stringify!($type), "`.")]
+                $variant(Vec<$type>),
+            )*
+        }
+
+        impl ArrayData {
+            /// The type of the elements.
+            pub fn dtype(&self) -> DType {
+                match self { $(ArrayData::$variant(_) => DType::$variant,)* }
+            }
+
+            /// The number of elements.
+            pub fn len(&self) -> usize {
+                match self { $(ArrayData::$variant(elements) => elements.len(),)* }
+            }
+
+            /// Whether there are no elements.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// The elements of type `dtype` whose little-endian bytes these are; what is left over
+            /// is not read.
+            pub fn from_le_bytes(dtype: DType, bytes: &[u8]) -> ArrayData {
+                match dtype {
+                    $(DType::$variant => {
+                        let elements = bytes.chunks_exact(dtype.size());
+                        ArrayData::$variant(elements.map(<$type as Element>::read_bytes).collect())
+                    })*
+                }
+            }
+
+            /// Whether both have the same elements, bit for bit.
+            pub fn has_bits_of(&self, other: &ArrayData) -> bool {
+                match (self, other) {
+                    $((ArrayData::$variant(elements), ArrayData::$variant(others)) => {
+                        let bits = |&element: &$type| define_elements!(@bits_of $class element);
+                        elements.len() == others.len()
+                            && elements.iter().map(bits).eq(others.iter().map(bits))
+                    })*
+                    _ => false,
+                }
+            }
+
+            /// Hashes the bits of the elements.
+            pub fn hash_bits(&self, state: &mut impl Hasher) {
+                match self {
+                    $(ArrayData::$variant(elements) => {
+                        for &element in elements {
+                            define_elements!(@bits_of $class element).hash(state);
+                        }
+                    })*
+                }
+            }
+
+            /// The elements' bytes as this machine has them in memory.
+            pub fn to_ne_bytes(&self) -> Vec<u8> {
+                let mut bytes = self.to_le_bytes();
+                if cfg!(target_endian = "big") && !bytes.is_empty() {
+                    // A complex number is two numbers.
+                    let is_complex = self.dtype().class() == DTypeClass::Complex;
+                    let parts = if is_complex { 2 } else { 1 };
+                    bytes.chunks_exact_mut(self.dtype().size() / parts).for_each(<[u8]>::reverse);
+                }
+                bytes
+            }
+
+            /// The elements' bytes, little-endian.
+            pub fn to_le_bytes(&self) -> Vec<u8> {
+                let mut bytes = Vec::with_capacity(self.len() * self.dtype().size());
+                match self {
+                    $(ArrayData::$variant(elements) => {
+                        elements.iter().for_each(|element| element.write_bytes(&mut bytes));
+                    })*
+                }
+                bytes
+            }
+        }
+
+        $(define_elements!(@element $variant $type $class);)*
+    };
+    (@element $variant:ident $type:ident $class:ident) => {
+        impl sealed::Sealed for $type {}
+
+        impl Element for $type {
+            const DTYPE: DType = DType::$variant;
+            type Component = define_elements!(@component $type);
+            type Stored = define_elements!(@stored $class $type);
+            #[inline(always)]
+            fn from_stored(stored: Self::Stored) -> Self { define_elements!(@from_stored $class stored) }
+            #[inline(always)]
+            fn to_stored(self) -> Self::Stored { define_elements!(@to_stored $class self) }
+            #[inline(always)]
+            fn canonical(self) -> Self { define_elements!(@canonical $class self $type) }
+            fn into_data(elements: Vec<Self>) -> ArrayData { ArrayData::$variant(elements) }
+            fn elements(data: &ArrayData) -> Option<&[Self]> {
+                match data { ArrayData::$variant(elements) => Some(elements), _ => None }
+            }
+            fn read_bytes(bytes: &[u8]) -> Self { define_elements!(@read $class bytes $type) }
+            fn write_bytes(self, bytes: &mut Vec<u8>) { define_elements!(@bytes $class self bytes) }
+        }
+    };
+    (@component c64) => { f32 };
+    (@component c128) => { f64 };
+    (@component $type:ident) => { $type };
+    (@stored boolean $type:ident) => { u8 };
+    (@stored $class:ident $type:ident) => { $type };
+    (@from_stored boolean $stored:ident) => { $stored != 0 };
+    (@from_stored $class:ident $stored:ident) => { $stored };
+    (@to_stored boolean $self:ident) => { u8::from($self) };
+    (@to_stored $class:ident $self:ident) => { $self };
+    (@canonical half $self:ident $type:ident) => { if $self.is_nan() { $type::NAN } else { $self } };
+    (@canonical float $self:ident $type:ident) => { CanonicalNan::canonical_nan($self) };
+    (@canonical complex $self:ident $type:ident) => {
+        Complex { re: CanonicalNan::canonical_nan($self.re), im: CanonicalNan::canonical_nan($self.im) }
+    };
+    (@canonical $class:ident $self:ident $type:ident) => { $self };
+    (@read boolean $bytes:ident $type:ident) => { first_bytes::<1>($bytes)[0] != 0 };
+    (@read half $bytes:ident $type:ident) => {
+        $type::from_bits(u16::from_le_bytes(first_bytes($bytes)))
+    };
+    (@read complex $bytes:ident $type:ident) => {{
+        let (re, im) = $bytes.split_at($bytes.len() / 2);
+        Complex { re: Element::read_bytes(re), im: Element::read_bytes(im) }
+    }};
+    (@read $class:ident $bytes:ident $type:ident) => { $type::from_le_bytes(first_bytes($bytes)) };
+    (@bits_of half $element:ident) => { $element.to_bits() };
+    (@bits_of float $element:ident) => { $element.to_bits() };
+    (@bits_of complex $element:ident) => { ($element.re.to_bits(), $element.im.to_bits()) };
+    (@bits_of $class:ident $element:ident) => { $element };
+    (@bytes boolean $self:ident $bytes:ident) => { $bytes.push(u8::from($self)) };
+    (@bytes half $self:ident $bytes:ident) => {
+        $bytes.extend_from_slice(&$self.to_bits().to_le_bytes())
+    };
+    (@bytes complex $self:ident $bytes:ident) => {{
+        $bytes.extend_from_slice(&$self.re.to_le_bytes());
+        $bytes.extend_from_slice(&$self.im.to_le_bytes());
+    }};
+    (@bytes $class:ident $self:ident $bytes:ident) => { $bytes.extend_from_slice(&$self.to_le_bytes()) };
+}
+
+for_each_element!(define_elements);
+
+/// The first `N` bytes; zeros where there are fewer.
+fn first_bytes<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    core::array::from_fn(|index| bytes.get(index).copied().unwrap_or_default())
+}
+
+/// The value with any NaN replaced by the positive quiet one.
+///
+/// x86 makes negative NaNs and propagates payloads, other processors do not. The bits are compared
+/// as integers: to the compiler all NaNs are equal as floats, so it drops a choice between two where a
+/// number is the same anyway (of `sqrt`, in optimised builds).
+trait CanonicalNan {
+    fn canonical_nan(self) -> Self;
+}
+
+macro_rules! define_canonical_nan {
+    ($($type:ident)*) => {$(
+        impl CanonicalNan for $type {
+            #[inline(always)]
+            fn canonical_nan(self) -> Self {
+                // Without the sign, only NaNs are above infinity.
+                let bits = self.to_bits();
+                let is_nan = bits << 1 > $type::INFINITY.to_bits() << 1;
+                $type::from_bits(if is_nan { $type::NAN.to_bits() } else { bits })
+            }
+        }
+    )*};
+}
+
+define_canonical_nan!(f32 f64);
+
+/// An element on which operations compute in a wider type, and round once at the end.
+///
+/// The 16-bit floats do so always; `c64` in the functions that say so in the table of operations.
+pub trait Widened: Element {
+    /// The type in which operations compute.
+    type Wide: Element;
+    /// The same value in the wider type; the sign of a NaN is kept.
+    fn widen(self) -> Self::Wide;
+}
+
+/// What a result in the wider type becomes. A truth value stays.
+pub trait FromWide<Wide: Element>: Element {
+    /// The nearest value, half to even; overflow gives an infinity.
+    fn from_wide(wide: Wide) -> Self;
+}
+
+macro_rules! define_half {
+    ($($type:ident)*) => {$(
+        impl Widened for $type {
+            type Wide = f32;
+            #[inline(always)]
+            fn widen(self) -> f32 { self.to_f32() }
+        }
+        impl FromWide<f32> for $type {
+            #[inline(always)]
+            fn from_wide(wide: f32) -> Self { Self::from_f32(wide) }
+        }
+    )*};
+}
+
+define_half!(f16 bf16);
+
+impl Widened for c64 {
+    type Wide = c128;
+    #[inline(always)]
+    fn widen(self) -> c128 {
+        Complex { re: f64::from(self.re), im: f64::from(self.im) }
+    }
+}
+
+impl FromWide<c128> for c64 {
+    #[inline(always)]
+    fn from_wide(wide: c128) -> Self {
+        Complex { re: wide.re as f32, im: wide.im as f32 }.canonical()
+    }
+}
+
+impl FromWide<bool> for bool {
+    #[inline(always)]
+    fn from_wide(wide: bool) -> Self {
+        wide
+    }
+}

@@ -1,0 +1,35 @@
+//! What an operation computes: element types, the table of operations, and the meaning of each.
+//!
+//! Read in this order: `dtype.rs` (the element types), `op.rs` (the table of operations), `lane.rs` (the
+//! algebra) and `meaning/` (what operations compute, in that algebra). `element.rs`, `half.rs` and
+//! `complex.rs` say which Rust types carry elements.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+// For the exact functions of floats, as `floor` and `mul_add`, which `core` lacks.
+extern crate std;
+
+// x87 computes in 80 bits: every function would give other bits, and none the promised accuracy.
+#[cfg(all(target_arch = "x86", not(target_feature = "sse2")))]
+compile_error!("indim needs SSE2 on 32-bit x86: build for i686, or with `-C target-feature=+sse2`");
+
+mod accuracy;
+mod complex;
+mod dtype;
+mod element;
+mod half;
+pub mod lane;
+pub mod meaning;
+mod op;
+mod operator;
+
+pub use accuracy::{Accuracy, accuracies};
+pub use complex::{Complex, c64, c128};
+pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
+pub use element::{ArrayData, Element, FromWide, Widened};
+pub use half::{bf16, f16};
+pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
+pub use op::{Arity, Binary, Law, Op, OpVisitor, Ternary, Unary, UnknownOp, operations, same_name};
+pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};

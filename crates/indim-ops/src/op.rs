@@ -1,0 +1,712 @@
+//! THE table of element-wise operations, and what is derived from it.
+//!
+//! A row gives the name, the element types it takes, the result type, its laws, the names other
+//! systems use, and the sentence of the documentation with the edge cases. The definition has the
+//! same name in `meaning/` (one per class module). To add an operation: write its row here and its
+//! definition there; the compiler names what is missing.
+//!
+//! The words for element types are those of the classes, with three more: `float_exact` are the
+//! floats of an operation that needs each type's own bits, where `float` computes in `f32` for the
+//! 16-bit ones; `complex_widened` computes in `c128` for `c64`, `complex` in the type itself;
+//! `f32_f64` are the floats that have complex numbers.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::complex::{c64, c128};
+use crate::dtype::DType;
+use crate::element::{Element, FromWide, Widened};
+use crate::half::{bf16, f16};
+use crate::meaning;
+
+/// Hands the table of operations to another macro.
+#[macro_export]
+macro_rules! for_each_op {
+    ($callback:ident) => {
+        $callback! {
+            unary {
+                /// `-x`. Integers wrap; the sign of a zero flips.
+                neg = Neg [signed unsigned float complex] -> same, [], ["negate", "negative"];
+                /// The magnitude. `abs(MIN) = MIN`; the modulus of a complex number.
+                abs = Abs [signed float complex] -> component, [], ["absolute", "fabs"];
+                /// -1, 0 or 1. A NaN stays a NaN, a zero keeps its sign.
+                sign = Sign [signed unsigned float complex_widened] -> same, [], [];
+                /// Logical on `bool`, bitwise on integers.
+                not = Not [boolean signed unsigned] -> same, [], ["logical_not", "bitwise_not", "invert"];
+                /// The number of one bits.
+                popcnt = Popcnt [signed unsigned] -> same, [], ["population_count"];
+                /// The number of leading zero bits; the width for 0.
+                clz = Clz [signed unsigned] -> same, [], ["count_leading_zeros"];
+                /// The largest integer not above `x`; -0 is kept.
+                floor = Floor [float] -> same, [], [];
+                /// The smallest integer not below `x`; `ceil(-0.5) = -0`.
+                ceil = Ceil [float] -> same, [], ["ceiling"];
+                /// The integer part, towards zero; the sign of a zero result is kept.
+                trunc = Trunc [float] -> same, [], [];
+                /// The nearest integer, ties to even; the sign of a zero result is kept.
+                round_even = RoundEven [float] -> same, [], ["round_nearest_even", "rint"];
+                /// The nearest integer, ties away from zero; the sign of a zero result is kept.
+                round_away = RoundAway [float] -> same, [], ["round_nearest_afz"];
+                /// Whether `x` is neither infinite nor a NaN.
+                is_finite = IsFinite [float complex] -> boolean, [], [];
+                /// Whether `x` is a NaN.
+                is_nan = IsNan [float complex] -> boolean, [], [];
+                /// Whether `x` is infinite.
+                is_inf = IsInf [float complex] -> boolean, [], [];
+                /// The real part; of a float the float itself.
+                real = Real [float complex] -> component, [], [];
+                /// The imaginary part; of a float 0.
+                imag = Imag [float complex] -> component, [], [];
+                /// The complex conjugate: the sign of the imaginary part flips. A float stays.
+                conj = Conj [float complex] -> same, [], ["conjugate"];
+                /// `x * x`. Integers are not taken: multiply instead.
+                square = Square [float complex] -> same, [], [];
+                /// `1 / x`.
+                reciprocal = Reciprocal [float complex_widened] -> same, [], [];
+                /// The square root, correctly rounded; `sqrt(-0) = -0`, below zero a NaN.
+                sqrt = Sqrt [float complex_widened] -> same, [], [];
+                /// `1 / sqrt(x)`; `rsqrt(±0) = ±inf`, `rsqrt(inf) = 0`, below zero a NaN.
+                rsqrt = Rsqrt [float complex_widened] -> same, [], ["reciprocal_sqrt"];
+                /// `e^x`; `exp(-inf) = 0`.
+                exp = Exp [float complex_widened] -> same, [], ["exponential"];
+                /// `2^x`, exact for an integer `x`.
+                exp2 = Exp2 [float] -> same, [], [];
+                /// `e^x - 1` without cancellation; `expm1(-0) = -0`, `expm1(-inf) = -1`.
+                expm1 = Expm1 [float complex_widened] -> same, [], ["exponential_minus_one"];
+                /// The natural logarithm; `log(±0) = -inf`, below zero a NaN.
+                log = Log [float complex_widened] -> same, [], ["ln"];
+                /// The logarithm to base 2, exact for a power of two; `log2(±0) = -inf`, below zero a NaN.
+                log2 = Log2 [float] -> same, [], [];
+                /// The logarithm to base 10; `log10(±0) = -inf`, below zero a NaN.
+                log10 = Log10 [float] -> same, [], [];
+                /// `log(1 + x)` without cancellation; `log1p(-0) = -0`, `log1p(-1) = -inf`, below -1 a NaN.
+                log1p = Log1p [float complex_widened] -> same, [], ["log_plus_one"];
+                /// The sine of `x` radians, reduced exactly over the full range; `sin(-0) = -0`, of an infinity a NaN.
+                sin = Sin [float complex_widened] -> same, [], ["sine"];
+                /// The cosine of `x` radians, reduced exactly over the full range; of an infinity a NaN.
+                cos = Cos [float complex_widened] -> same, [], ["cosine"];
+                /// The tangent of `x` radians, reduced exactly over the full range; `tan(-0) = -0`, of an infinity a NaN.
+                tan = Tan [float complex_widened] -> same, [], [];
+                /// The hyperbolic tangent; `tanh(-0) = -0`, `tanh(±inf) = ±1`.
+                tanh = Tanh [float complex_widened] -> same, [], [];
+                /// The cube root, with the sign of `x`; `cbrt(-0) = -0`.
+                cbrt = Cbrt [float] -> same, [], [];
+                /// The arc sine; `asin(-0) = -0`, outside -1 ... 1 a NaN.
+                asin = Asin [float complex_widened] -> same, [], ["arcsin"];
+                /// The arc cosine; outside -1 ... 1 a NaN.
+                acos = Acos [float complex_widened] -> same, [], ["arccos"];
+                /// The arc tangent; `atan(-0) = -0`, `atan(±inf) = ±π/2`.
+                atan = Atan [float complex_widened] -> same, [], ["arctan"];
+                /// The hyperbolic sine; `sinh(-0) = -0`.
+                sinh = Sinh [float complex_widened] -> same, [], [];
+                /// The hyperbolic cosine.
+                cosh = Cosh [float complex_widened] -> same, [], [];
+                /// The inverse hyperbolic sine; `asinh(-0) = -0`.
+                asinh = Asinh [float complex_widened] -> same, [], ["arcsinh"];
+                /// The inverse hyperbolic cosine; below 1 a NaN.
+                acosh = Acosh [float complex_widened] -> same, [], ["arccosh"];
+                /// The inverse hyperbolic tangent; `atanh(-0) = -0`, `atanh(±1) = ±inf`, beyond a NaN.
+                atanh = Atanh [float complex_widened] -> same, [], ["arctanh"];
+                /// The error function; `erf(-0) = -0`, `erf(±inf) = ±1`.
+                erf = Erf [float] -> same, [], [];
+                /// `1 - erf(x)` without cancellation; `erfc(-inf) = 2`, `erfc(inf) = 0`.
+                erfc = Erfc [float] -> same, [], [];
+                /// `1 / (1 + e^-x)`; `logistic(-inf) = 0`, `logistic(inf) = 1`.
+                logistic = Logistic [float complex_widened] -> same, [], ["sigmoid", "expit"];
+            }
+            binary {
+                /// `x + y`. Integers wrap; `bool` is logical or.
+                add = Add [boolean signed unsigned float complex] -> same, [commutative], [];
+                /// `x - y`. Integers wrap.
+                sub = Sub [signed unsigned float complex] -> same, [], ["subtract"];
+                /// `x * y`. Integers wrap; `bool` is logical and. A complex product rounds each of its four products and both sums, so a part that cancels keeps their errors.
+                mul = Mul [boolean signed unsigned float complex] -> same, [commutative], ["multiply"];
+                /// `x / y`. Integers truncate; `x / 0` is all ones (-1, or the unsigned maximum), `MIN / -1 = MIN`.
+                div = Div [signed unsigned float complex_widened] -> same, [], ["divide"];
+                /// The quotient rounded down, as Python's `//`. An integer divided by 0 gives 0.
+                floor_div = FloorDiv [signed unsigned float] -> same, [], ["floor_divide"];
+                /// The remainder with the divisor's sign, as Python's `%`. An integer by 0 gives 0.
+                py_mod = PyMod [signed unsigned float] -> same, [], ["floor_mod"];
+                /// The remainder with the dividend's sign, as C's `fmod`. An integer `x rem 0 = x`.
+                rem = Rem [signed unsigned float] -> same, [], ["fmod"];
+                /// The larger; a NaN from either side wins, `max(-0, +0) = +0`. `bool` is or.
+                max = Max [boolean signed unsigned float] -> same, [commutative], ["maximum"];
+                /// The smaller; a NaN from either side wins, `min(+0, -0) = -0`. `bool` is and.
+                min = Min [boolean signed unsigned float] -> same, [commutative], ["minimum"];
+                /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative `x` to a fraction is a NaN; `(-inf)^0.5 = inf` and `(-0)^0.5 = 0`, unlike `sqrt`. Whole exponents from -3 to 16 and halves from -2.5 to 2.5 are products, with a division or a square root; `x^2`, `x^-1` and `x^0.5` are correctly rounded. Integers wrap; `x^0 = 1`; to a negative exponent 1 and -1 stay units, all else gives 0.
+                pow = Pow [signed unsigned float complex_widened] -> same, [], ["power"];
+                /// The angle of the point with ordinate `x` (the first operand) and abscissa `y`, from -π to π; the special cases of C's `atan2`.
+                atan2 = Atan2 [float] -> same, [], ["arctan2"];
+                /// `sqrt(x² + y²)` without overflow; infinite if either operand is, even beside a NaN.
+                hypot = Hypot [float] -> same, [commutative], [];
+                /// The magnitude of `x` with the sign of `y`, also of a zero; of a NaN `x` the canonical NaN.
+                copysign = Copysign [float] -> same, [], ["copy_sign"];
+                /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`. Where the result is near 0 and the larger operand is not, the two cancel; see the accuracy.
+                logaddexp = Logaddexp [float] -> same, [commutative], ["log_add_exp"];
+                /// The neighbour of `x` on the way to `y`: the next float of the type; `y` where they are equal, the smallest subnormal from 0.
+                nextafter = Nextafter [float_exact] -> same, [], ["next_after"];
+                /// The larger; a number wins over a NaN, `fmax(-0, +0) = +0`.
+                fmax = Fmax [float] -> same, [commutative], [];
+                /// The smaller; a number wins over a NaN, `fmin(+0, -0) = -0`.
+                fmin = Fmin [float] -> same, [commutative], [];
+                /// `x` where `x ≥ 0`, else `y * x`: the second operand is the slope, broadcast by the rule given.
+                prelu = Prelu [float] -> same, [], ["parametric_relu"];
+                /// `x + y j` of two equal floats.
+                complex = Complex [f32_f64] -> complex, [], [];
+                /// The upper half of the exact product, which has twice the width.
+                mulhi = Mulhi [signed unsigned] -> same, [commutative], ["mul_high"];
+                /// `(x - y)²`. Integers wrap.
+                squared_difference = SquaredDifference [signed unsigned float complex] -> same, [commutative], [];
+                /// Bitwise and; logical on `bool`.
+                and = And [boolean signed unsigned] -> same, [commutative], ["logical_and", "bitwise_and"];
+                /// Bitwise or; logical on `bool`.
+                or = Or [boolean signed unsigned] -> same, [commutative], ["logical_or", "bitwise_or"];
+                /// Bitwise exclusive or; logical on `bool`.
+                xor = Xor [boolean signed unsigned] -> same, [commutative], ["logical_xor", "bitwise_xor"];
+                /// Left shift. An amount that is negative or not below the width gives 0.
+                shl = Shl [signed unsigned] -> same, [], ["shift_left", "left_shift", "bitwise_left_shift"];
+                /// Right shift with copies of the top bit, also on unsigned types; an amount that is negative or not below the width gives the sign fill.
+                shr_arithmetic = ShrArithmetic [signed unsigned] -> same, [], ["shift_right_arithmetic"];
+                /// Right shift with zeros. An amount that is negative or not below the width gives 0.
+                shr_logical = ShrLogical [signed unsigned] -> same, [], ["shift_right_logical"];
+                /// `x = y`; false with a NaN.
+                eq = Eq [boolean signed unsigned float complex] -> boolean, [commutative], ["equal"];
+                /// `x ≠ y`; true with a NaN.
+                ne = Ne [boolean signed unsigned float complex] -> boolean, [commutative], ["not_equal"];
+                /// `x < y`; false with a NaN, and false < true.
+                lt = Lt [boolean signed unsigned float] -> boolean, [], ["less"];
+                /// `x ≤ y`; false with a NaN.
+                le = Le [boolean signed unsigned float] -> boolean, [], ["less_equal"];
+                /// `x > y`; false with a NaN.
+                gt = Gt [boolean signed unsigned float] -> boolean, [], ["greater"];
+                /// `x ≥ y`; false with a NaN.
+                ge = Ge [boolean signed unsigned float] -> boolean, [], ["greater_equal"];
+                /// Whether `x` is the same as `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_eq = TotalEq [float_exact] -> boolean, [commutative], [];
+                /// Whether `x` differs from `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_ne = TotalNe [float_exact] -> boolean, [commutative], [];
+                /// Whether `x` is below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_lt = TotalLt [float_exact] -> boolean, [], [];
+                /// Whether `x` is not above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_le = TotalLe [float_exact] -> boolean, [], [];
+                /// Whether `x` is above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_gt = TotalGt [float_exact] -> boolean, [], [];
+                /// Whether `x` is not below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                total_ge = TotalGe [float_exact] -> boolean, [], [];
+            }
+            ternary {
+                /// `on_true` where the first operand, a `bool`, holds, else `on_false`; the unselected value never matters.
+                select = Select (boolean, same, same) [boolean signed unsigned float complex] -> same, [], ["where"];
+                /// `min(max(x, low), high)` for the operands low, x, high. A NaN in any gives a NaN; low > high gives high.
+                clamp = Clamp (same, same, same) [signed unsigned float] -> same, [], [];
+                /// `x * y + z` with one rounding.
+                fma = Fma (same, same, same) [float] -> same, [], [];
+            }
+        }
+    };
+}
+
+/// The number of operands of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arity {
+    /// One operand.
+    Unary,
+    /// Two operands of the same element type.
+    Binary,
+    /// Three operands.
+    Ternary,
+}
+
+impl Arity {
+    /// The number of operands.
+    pub const fn count(self) -> usize {
+        match self {
+            Arity::Unary => 1,
+            Arity::Binary => 2,
+            Arity::Ternary => 3,
+        }
+    }
+}
+
+/// How the element type of a result follows from that of the operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum ResultType {
+    Same,
+    Boolean,
+    Component,
+    Complex,
+}
+
+impl ResultType {
+    const fn of(self, operand: DType) -> DType {
+        match (self, operand) {
+            (ResultType::Boolean, _) => DType::Bool,
+            (ResultType::Component, DType::C64) => DType::F32,
+            (ResultType::Component, DType::C128) => DType::F64,
+            (ResultType::Complex, DType::F32) => DType::C64,
+            (ResultType::Complex, DType::F64) => DType::C128,
+            _ => operand,
+        }
+    }
+}
+
+/// A law of an operation, proved by a test for every element type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Law {
+    /// Exchanging the operands gives the same bits.
+    Commutative,
+}
+
+/// An operation of one operand on elements of type `T`.
+pub trait Unary<T: Element> {
+    /// The element type of the result.
+    type Result: Element;
+    /// The result for one element; NaNs are canonical.
+    fn apply(x: T) -> Self::Result;
+}
+
+/// An operation of two operands on elements of type `T`.
+pub trait Binary<T: Element> {
+    /// The element type of the result.
+    type Result: Element;
+    /// The result for one element; NaNs are canonical.
+    fn apply(x: T, y: T) -> Self::Result;
+}
+
+/// An operation of three operands, the last two of type `T`.
+pub trait Ternary<T: Element> {
+    /// The element type of the first operand.
+    type First: Element;
+    /// The element type of the result.
+    type Result: Element;
+    /// The result for one element; NaNs are canonical.
+    fn apply(first: Self::First, x: T, y: T) -> Self::Result;
+}
+
+/// What is to be made of an operation at one element type; see [`Op::visit`].
+///
+/// The `widened` methods are called for operations that compute in a wider type. An implementer
+/// that does not care leaves them as they are.
+pub trait OpVisitor: Sized {
+    /// What each method makes.
+    type Output;
+    /// Called for an operation of one operand.
+    fn unary<O: Unary<T> + 'static, T: Element>(self) -> Self::Output;
+    /// Called for an operation of two operands.
+    fn binary<O: Binary<T> + 'static, T: Element>(self) -> Self::Output;
+    /// Called for an operation of three operands.
+    fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> Self::Output;
+
+    /// Called for an operation of one operand that computes in a wider type.
+    fn widened_unary<O, T>(self) -> Self::Output
+    where
+        O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.unary::<O, T>()
+    }
+
+    /// Called for an operation of two operands that computes in a wider type.
+    fn widened_binary<O, T>(self) -> Self::Output
+    where
+        O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.binary::<O, T>()
+    }
+
+    /// Called for an operation of three operands that computes in a wider type.
+    fn widened_ternary<O, T>(self) -> Self::Output
+    where
+        O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>>
+            + Ternary<T::Wide>
+            + 'static,
+        T: Widened,
+    {
+        self.ternary::<O, T>()
+    }
+}
+
+/// The element types that a word of the table stands for.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dtypes_of {
+    (boolean) => {
+        &[$crate::DType::Bool]
+    };
+    (signed) => {
+        &[$crate::DType::I8, $crate::DType::I16, $crate::DType::I32, $crate::DType::I64]
+    };
+    (unsigned) => {
+        &[$crate::DType::U8, $crate::DType::U16, $crate::DType::U32, $crate::DType::U64]
+    };
+    (f32_f64) => {
+        &[$crate::DType::F32, $crate::DType::F64]
+    };
+    // Of compositions alone.
+    (f64_c128) => {
+        &[$crate::DType::F64, $crate::DType::C128]
+    };
+    (complex) => {
+        &[$crate::DType::C64, $crate::DType::C128]
+    };
+    (complex_widened) => {
+        &[$crate::DType::C64, $crate::DType::C128]
+    };
+    // `float` and `float_exact`.
+    ($float:ident) => {
+        &[$crate::DType::F16, $crate::DType::Bf16, $crate::DType::F32, $crate::DType::F64]
+    };
+}
+
+macro_rules! result_type {
+    (same) => {
+        ResultType::Same
+    };
+    (boolean) => {
+        ResultType::Boolean
+    };
+    (component) => {
+        ResultType::Component
+    };
+    (complex) => {
+        ResultType::Complex
+    };
+}
+
+macro_rules! result_element {
+    (same, $type:ty) => {
+        $type
+    };
+    (boolean, $type:ty) => {
+        bool
+    };
+    (component, $type:ty) => {
+        <$type as Element>::Component
+    };
+    (complex, $type:ty) => {
+        crate::complex::Complex<$type>
+    };
+}
+
+macro_rules! widen_first {
+    (boolean, $first:ident) => {
+        $first
+    };
+    (same, $first:ident) => {
+        $first.widen()
+    };
+}
+
+macro_rules! law {
+    (commutative) => {
+        Law::Commutative
+    };
+}
+
+/// Expands `$with!(args, Variant type module)` for each element type that a word stands for. The
+/// module says where the definition is; `widened` that it is the one of the wider type.
+macro_rules! for_class {
+    (boolean, $with:ident, $args:tt) => { $with!($args, Bool bool boolean); };
+    (signed, $with:ident, $args:tt) => {
+        $with!($args, I8 i8 integer); $with!($args, I16 i16 integer);
+        $with!($args, I32 i32 integer); $with!($args, I64 i64 integer);
+    };
+    (unsigned, $with:ident, $args:tt) => {
+        $with!($args, U8 u8 integer); $with!($args, U16 u16 integer);
+        $with!($args, U32 u32 integer); $with!($args, U64 u64 integer);
+    };
+    (float, $with:ident, $args:tt) => {
+        $with!($args, F16 f16 widened); $with!($args, Bf16 bf16 widened);
+        for_class!(f32_f64, $with, $args);
+    };
+    (f32_f64, $with:ident, $args:tt) => {
+        $with!($args, F32 f32 float); $with!($args, F64 f64 float);
+    };
+    (float_exact, $with:ident, $args:tt) => {
+        $with!($args, F16 f16 float_bits); $with!($args, Bf16 bf16 float_bits);
+        $with!($args, F32 f32 float_bits); $with!($args, F64 f64 float_bits);
+    };
+    (complex, $with:ident, $args:tt) => {
+        $with!($args, C64 c64 complex); $with!($args, C128 c128 complex);
+    };
+    (complex_widened, $with:ident, $args:tt) => {
+        $with!($args, C64 c64 widened); $with!($args, C128 c128 complex);
+    };
+}
+
+macro_rules! implement {
+    ((unary $name:ident $op:ident $result:ident), $variant:ident $type:ident widened) => {
+        impl Unary<$type> for $op {
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(x: $type) -> Self::Result {
+                FromWide::from_wide(<Self as Unary<<$type as Widened>::Wide>>::apply(x.widen()))
+            }
+        }
+    };
+    ((binary $name:ident $op:ident $result:ident), $variant:ident $type:ident widened) => {
+        impl Binary<$type> for $op {
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(x: $type, y: $type) -> Self::Result {
+                let wide = <Self as Binary<<$type as Widened>::Wide>>::apply(x.widen(), y.widen());
+                FromWide::from_wide(wide)
+            }
+        }
+    };
+    ((ternary $first:ident $name:ident $op:ident $result:ident), $variant:ident $type:ident widened) => {
+        impl Ternary<$type> for $op {
+            type First = result_element!($first, $type);
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(first: Self::First, x: $type, y: $type) -> Self::Result {
+                let first = widen_first!($first, first);
+                let wide =
+                    <Self as Ternary<<$type as Widened>::Wide>>::apply(first, x.widen(), y.widen());
+                FromWide::from_wide(wide)
+            }
+        }
+    };
+    ((unary $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
+        impl Unary<$type> for $op {
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(x: $type) -> Self::Result {
+                Element::canonical(meaning::$module::$name(x))
+            }
+        }
+    };
+    ((binary $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
+        impl Binary<$type> for $op {
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(x: $type, y: $type) -> Self::Result {
+                Element::canonical(meaning::$module::$name(x, y))
+            }
+        }
+    };
+    ((ternary $first:ident $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
+        impl Ternary<$type> for $op {
+            type First = result_element!($first, $type);
+            type Result = result_element!($result, $type);
+            #[inline(always)]
+            fn apply(first: Self::First, x: $type, y: $type) -> Self::Result {
+                Element::canonical(meaning::$module::$name(first, x, y))
+            }
+        }
+    };
+}
+
+macro_rules! visit {
+    ((unary $op:ident $dtype:ident $visitor:ident), $variant:ident $type:ident widened) => {
+        if $dtype == DType::$variant {
+            return Some($visitor.widened_unary::<operations::$op, $type>());
+        }
+    };
+    ((binary $op:ident $dtype:ident $visitor:ident), $variant:ident $type:ident widened) => {
+        if $dtype == DType::$variant {
+            return Some($visitor.widened_binary::<operations::$op, $type>());
+        }
+    };
+    ((ternary $op:ident $dtype:ident $visitor:ident), $variant:ident $type:ident widened) => {
+        if $dtype == DType::$variant {
+            return Some($visitor.widened_ternary::<operations::$op, $type>());
+        }
+    };
+    (($arity:ident $op:ident $dtype:ident $visitor:ident), $variant:ident $type:ident $module:ident) => {
+        if $dtype == DType::$variant {
+            return Some($visitor.$arity::<operations::$op, $type>());
+        }
+    };
+}
+
+macro_rules! define_ops {
+    (
+        unary { $(#[doc = $udoc:literal] $uname:ident = $uop:ident [$($uclass:ident)*] -> $uresult:ident, [$($ulaw:ident)*], [$($ualias:literal),*];)* }
+        binary { $(#[doc = $bdoc:literal] $bname:ident = $bop:ident [$($bclass:ident)*] -> $bresult:ident, [$($blaw:ident)*], [$($balias:literal),*];)* }
+        ternary { $(#[doc = $tdoc:literal] $tname:ident = $top:ident ($tfirst:ident, same, same) [$($tclass:ident)*] -> $tresult:ident, [$($tlaw:ident)*], [$($talias:literal),*];)* }
+    ) => {
+        /// An element-wise operation.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Op {
+            $(#[doc = $udoc] $uop,)*
+            $(#[doc = $bdoc] $bop,)*
+            $(#[doc = $tdoc] $top,)*
+        }
+
+        /// The operations as types, for code that is generic over them.
+        pub mod operations {
+            use super::{Binary, Element, FromWide, Ternary, Unary, Widened, meaning};
+            use super::{bf16, c64, c128, f16};
+            $(#[doc = $udoc] #[derive(Debug, Clone, Copy)] pub struct $uop;)*
+            $(#[doc = $bdoc] #[derive(Debug, Clone, Copy)] pub struct $bop;)*
+            $(#[doc = $tdoc] #[derive(Debug, Clone, Copy)] pub struct $top;)*
+            $($(for_class!($uclass, implement, (unary $uname $uop $uresult));)*)*
+            $($(for_class!($bclass, implement, (binary $bname $bop $bresult));)*)*
+            $($(for_class!($tclass, implement, (ternary $tfirst $tname $top $tresult));)*)*
+        }
+
+        impl Op {
+            /// Every operation, in the order of the table.
+            pub const ALL: &[Op] = &[$(Op::$uop,)* $(Op::$bop,)* $(Op::$top,)*];
+
+            /// The row of the operation.
+            const fn row(self) -> &'static Row {
+                match self {
+                    $(Op::$uop => const { &Row {
+                        name: stringify!($uname), doc: $udoc, arity: Arity::Unary, first_is_bool: false,
+                        dtypes: &[$(dtypes_of!($uclass)),*], result: result_type!($uresult),
+                        laws: &[$(law!($ulaw)),*], aliases: &[$($ualias),*],
+                    } },)*
+                    $(Op::$bop => const { &Row {
+                        name: stringify!($bname), doc: $bdoc, arity: Arity::Binary, first_is_bool: false,
+                        dtypes: &[$(dtypes_of!($bclass)),*], result: result_type!($bresult),
+                        laws: &[$(law!($blaw)),*], aliases: &[$($balias),*],
+                    } },)*
+                    $(Op::$top => const { &Row {
+                        name: stringify!($tname), doc: $tdoc, arity: Arity::Ternary,
+                        first_is_bool: matches!(result_type!($tfirst), ResultType::Boolean),
+                        dtypes: &[$(dtypes_of!($tclass)),*], result: result_type!($tresult),
+                        laws: &[$(law!($tlaw)),*], aliases: &[$($talias),*],
+                    } },)*
+                }
+            }
+
+            /// Calls `visitor` with the definition of this operation for elements of type `dtype`
+            /// (of the last operand); `None` where the operation does not take the type.
+            pub fn visit<V: OpVisitor>(self, dtype: DType, visitor: V) -> Option<V::Output> {
+                match self {
+                    $(Op::$uop => { $(for_class!($uclass, visit, (unary $uop dtype visitor));)* })*
+                    $(Op::$bop => { $(for_class!($bclass, visit, (binary $bop dtype visitor));)* })*
+                    $(Op::$top => { $(for_class!($tclass, visit, (ternary $top dtype visitor));)* })*
+                }
+                None
+            }
+        }
+    };
+}
+
+/// One row of the table as data.
+struct Row {
+    name: &'static str,
+    doc: &'static str,
+    arity: Arity,
+    first_is_bool: bool,
+    dtypes: &'static [&'static [DType]],
+    result: ResultType,
+    laws: &'static [Law],
+    aliases: &'static [&'static str],
+}
+
+for_each_op!(define_ops);
+
+impl Op {
+    /// The name in indim's text.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What the operation means, with its edge cases.
+    pub fn doc(self) -> &'static str {
+        self.row().doc.trim()
+    }
+
+    /// The number of operands.
+    pub const fn arity(self) -> Arity {
+        self.row().arity
+    }
+
+    /// The names that other systems use.
+    pub const fn aliases(self) -> &'static [&'static str] {
+        self.row().aliases
+    }
+
+    /// Whether `law` holds, bit for bit, on every element type.
+    pub fn has_law(self, law: Law) -> bool {
+        self.row().laws.contains(&law)
+    }
+
+    /// The operation that gives the same with the two operands exchanged, if there is one.
+    ///
+    /// ```
+    /// use indim_ops::Op;
+    /// assert_eq!(Op::Lt.mirrored(), Some(Op::Gt));
+    /// assert_eq!(Op::Add.mirrored(), Some(Op::Add));
+    /// assert_eq!(Op::Sub.mirrored(), None);
+    /// ```
+    pub fn mirrored(self) -> Option<Op> {
+        match self {
+            Op::Lt => Some(Op::Gt),
+            Op::Le => Some(Op::Ge),
+            Op::Gt => Some(Op::Lt),
+            Op::Ge => Some(Op::Le),
+            _ => self.has_law(Law::Commutative).then_some(self),
+        }
+    }
+
+    /// Whether the operation takes elements of type `dtype`.
+    pub fn takes(self, dtype: DType) -> bool {
+        self.row().dtypes.iter().any(|dtypes| dtypes.contains(&dtype))
+    }
+
+    /// Whether the first operand is a `bool` whatever the others are.
+    pub const fn first_is_bool(self) -> bool {
+        self.row().first_is_bool
+    }
+
+    /// The element type that operand `index` must have when the last operand has type `dtype`.
+    pub const fn operand_dtype(self, index: usize, dtype: DType) -> DType {
+        if index == 0 && self.first_is_bool() { DType::Bool } else { dtype }
+    }
+
+    /// The element type of the result when the last operand has type `dtype`.
+    pub const fn result_dtype(self, dtype: DType) -> DType {
+        self.row().result.of(dtype)
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// A text that names no operation, or no composition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownOp;
+
+impl fmt::Display for UnknownOp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("unknown operation")
+    }
+}
+
+impl core::error::Error for UnknownOp {}
+
+impl FromStr for Op {
+    type Err = UnknownOp;
+
+    /// Reads indim's name or one that XLA, OpenVINO or NumPy use, in any of their spellings
+    /// (`less_equal`, `less-equal`, `LessEqual`).
+    fn from_str(text: &str) -> Result<Self, UnknownOp> {
+        Op::ALL
+            .iter()
+            .copied()
+            .find(|op| {
+                same_name(op.name(), text) || op.aliases().iter().any(|a| same_name(a, text))
+            })
+            .ok_or(UnknownOp)
+    }
+}
+
+/// Whether two names differ at most in their case, dashes and underscores.
+pub fn same_name(name: &str, text: &str) -> bool {
+    let letters = |text: &str| -> Vec<u8> {
+        text.bytes().filter(|b| !matches!(b, b'_' | b'-')).map(|b| b.to_ascii_lowercase()).collect()
+    };
+    letters(name) == letters(text)
+}

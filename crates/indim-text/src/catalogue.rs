@@ -1,0 +1,122 @@
+//! What the tables of operations and compositions say, in words: for `docs/ops.md` and `indim ops`.
+
+use indim_graph::{Composition, Parameter};
+use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, same_name};
+
+use crate::expression::other_names;
+use crate::suggest::closest;
+
+/// One operation or composition, to read.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The name.
+    pub name: &'static str,
+    /// The number of operands.
+    pub operands: usize,
+    /// The numbers that follow them.
+    pub parameters: &'static [Parameter],
+    /// The element types it takes, as classes (P `bool`, S, U, F, C), and those of the results where they differ.
+    pub types: String,
+    /// What it means, with the edge cases.
+    pub doc: &'static str,
+    /// The other names that expressions know it by.
+    pub other_names: Vec<&'static str>,
+    /// Whether it is made of several operations.
+    pub is_composition: bool,
+}
+
+/// Every operation, then every composition, in the order of the tables.
+///
+/// ```
+/// use indim_text::catalogue::entries;
+///
+/// let elu = entries().find(|entry| entry.name == "elu").unwrap();
+/// assert_eq!(elu.call(), "elu(x, alpha=1.0)");
+/// assert_eq!(elu.types, "F");
+/// ```
+pub fn entries() -> impl Iterator<Item = Entry> {
+    let operation = |op: &Op| Entry {
+        name: op.name(),
+        operands: op.arity().count(),
+        parameters: &[],
+        types: op_types(*op),
+        doc: op.doc(),
+        other_names: other_names(op.name(), op.aliases()),
+        is_composition: false,
+    };
+    let composition = |composition: &Composition| Entry {
+        name: composition.name(),
+        operands: composition.arity().count(),
+        parameters: composition.parameters(),
+        types: types(|dtype| composition.takes(dtype), |dtype| composition.result_dtype(dtype)),
+        doc: composition.doc(),
+        other_names: other_names(composition.name(), composition.aliases()),
+        is_composition: true,
+    };
+    Op::ALL.iter().map(operation).chain(Composition::ALL.iter().map(composition))
+}
+
+/// The entry that goes by `name`, in any spelling.
+///
+/// # Errors
+/// Without one, a name that may be meant.
+pub fn find(name: &str) -> Result<Entry, Option<&'static str>> {
+    let is_meant = |entry: &Entry| {
+        let mut names = entry.other_names.iter();
+        same_name(entry.name, name) || names.any(|known| same_name(known, name))
+    };
+    let names = || entries().flat_map(|entry| [vec![entry.name], entry.other_names].concat());
+    entries().find(is_meant).ok_or_else(|| closest(name, names()))
+}
+
+impl Entry {
+    /// The call with its parameters and their defaults: `elu(x, alpha=1.0)`.
+    pub fn call(&self) -> String {
+        let operands = ["x", "y", "z"][..self.operands].iter().map(|name| (*name).to_owned());
+        let parameters = self.parameters.iter().map(|parameter| match parameter.default() {
+            Some(default) => format!("{}={default}", parameter.name()),
+            None => parameter.name().to_owned(),
+        });
+        format!("{}({})", self.name, operands.chain(parameters).collect::<Vec<_>>().join(", "))
+    }
+
+    /// What was measured of it, by element types; empty where results are correctly rounded or nothing is
+    /// rounded, and for compositions, whose steps have the accuracy of the operations.
+    pub fn accuracy(&self) -> Vec<Accuracy> {
+        accuracies().filter(|accuracy| accuracy.name == self.name).collect()
+    }
+}
+
+fn op_types(op: Op) -> String {
+    let first = if op.first_is_bool() { "P, " } else { "" };
+    first.to_owned() + &types(|dtype| op.takes(dtype), |dtype| op.result_dtype(dtype))
+}
+
+/// `S F C → component`, `F C → P`.
+fn types(takes: impl Fn(DType) -> bool, result: impl Fn(DType) -> DType) -> String {
+    const CLASSES: [(&str, DTypeClass); 5] = [
+        ("P", DTypeClass::Bool),
+        ("S", DTypeClass::Signed),
+        ("U", DTypeClass::Unsigned),
+        ("F", DTypeClass::Float),
+        ("C", DTypeClass::Complex),
+    ];
+    let mut words: Vec<String> = Vec::new();
+    let mut is_predicate = false;
+    for (letter, class) in CLASSES {
+        let of_class = || DType::ALL.iter().copied().filter(|dtype| dtype.class() == class);
+        let taken: Vec<DType> = of_class().filter(|&dtype| takes(dtype)).collect();
+        let Some(&first) = taken.first() else { continue };
+        let name = match taken.len() == of_class().count() {
+            true => letter.to_owned(),
+            false => taken.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" "),
+        };
+        is_predicate |= first != DType::Bool && result(first) == DType::Bool;
+        words.push(match result(first) {
+            same if same == first || same == DType::Bool => name,
+            _ if letter == "C" => format!("{name} → component"),
+            _ => format!("{name} → C"),
+        });
+    }
+    words.join(" ") + if is_predicate { " → P" } else { "" }
+}

@@ -1,0 +1,238 @@
+//! From tokens to the syntax tree, between the parentheses of a call: which function it is, its
+//! attributes, and the places of its operands. The rest of the grammar is in `parser.rs`.
+
+use indim_ops::DType;
+
+use super::error::{ExprError, ExprErrorKind, Span};
+use super::foreign;
+use super::function::{Attribute, Function, Parameter};
+use super::lexer::{Symbol, Token};
+use super::parser::{Frame, ParseResult, Parser};
+use super::syntax::{AttributeValue, GivenAttribute, NodeIndex, NodeKind};
+use crate::suggest::closest;
+use indim_graph::Literal;
+
+/// A call whose closing parenthesis is still to come.
+pub(super) struct CallFrame {
+    function: Function,
+    name: Span,
+    pub(super) open: Span,
+    operands: Vec<NodeIndex>,
+    attributes: Vec<GivenAttribute>,
+    /// How many arguments without a keyword have come.
+    position: usize,
+    /// What the operand gives for which the call is stacked, with its place, if it is a number of a composition.
+    awaited: Option<(Attribute, Span)>,
+}
+
+impl CallFrame {
+    /// Takes the operand for which the call was stacked.
+    pub(super) fn add_operand(&mut self, operand: NodeIndex) {
+        if let Some((attribute, span)) = self.awaited.take() {
+            let value = AttributeValue::Number(operand);
+            self.attributes.push(GivenAttribute { attribute, value, span });
+        } else {
+            self.operands.push(operand);
+            self.position += 1;
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// Begins the call of the function at `name`; `None` when an operand follows.
+    pub(super) fn open_call(&mut self, name: Span) -> ParseResult<Option<NodeIndex>> {
+        let (_, open) = self.lexer.next()?;
+        let called = self.slice(name);
+        let Some(function) = Function::from_name(called) else {
+            let kind = foreign::function(called).unwrap_or_else(|| {
+                let suggestion = closest(called, Function::names()).map(str::to_owned);
+                ExprErrorKind::UnknownFunction { name: called.to_owned(), suggestion }
+            });
+            return Err(ExprError::new(kind, name));
+        };
+        let (operands, attributes) = (Vec::new(), Vec::new());
+        self.check_depth(name)?;
+        let (position, awaited) = (0, None);
+        self.argument(CallFrame { function, name, open, operands, attributes, position, awaited })
+    }
+
+    /// Reads attributes up to the next operand, for which the call is stacked, or to the call's end.
+    pub(super) fn argument(&mut self, mut call: CallFrame) -> ParseResult<Option<NodeIndex>> {
+        loop {
+            let (token, span) = self.peek()?;
+            if token == Token::Symbol(Symbol::CloseParenthesis) {
+                self.lexer.next()?;
+                return self.close_call(call, span).map(Some);
+            }
+            let Some(attribute) = self.attribute(&mut call, token, span)? else {
+                let open = call.open;
+                self.push(Frame::Call(call), open)?;
+                return Ok(None);
+            };
+            let is_given = call.attributes.iter().any(|given| given.attribute == attribute);
+            let twice = |span| {
+                let kind = ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() };
+                Err(ExprError::new(kind, span))
+            };
+            if let Attribute::Argument(_) = attribute {
+                if is_given {
+                    return twice(span);
+                }
+                let open = call.open;
+                call.awaited = Some((attribute, span));
+                self.push(Frame::Call(call), open)?;
+                return Ok(None);
+            }
+            let (value, value_span) = self.attribute_value(attribute)?;
+            let span = Span::new(span.start, value_span.end);
+            if is_given {
+                return twice(span);
+            }
+            call.attributes.push(GivenAttribute { attribute, value, span });
+            match self.peek()? {
+                (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
+                (Token::Symbol(Symbol::CloseParenthesis), _) => {}
+                (Token::End, _) => return Err(ExprError::new(ExprErrorKind::Unclosed, call.open)),
+                (_, span) => return Err(self.unexpected(span, "`,` or `)`")),
+            }
+        }
+    }
+
+    /// The attribute whose value follows, by its keyword or its position; `None` before an operand.
+    fn attribute(
+        &mut self,
+        call: &mut CallFrame,
+        token: Token,
+        span: Span,
+    ) -> ParseResult<Option<Attribute>> {
+        if let Some(attribute) = self.keyword(call, token, span)? {
+            return Ok(Some(attribute));
+        }
+        let Some(Parameter::Attribute(attribute)) = call.function.parameter(call.position) else {
+            return Ok(None);
+        };
+        call.position += 1;
+        Ok(Some(attribute))
+    }
+
+    /// The attribute that `name =` gives, if that is what follows.
+    fn keyword(
+        &mut self,
+        call: &CallFrame,
+        token: Token,
+        span: Span,
+    ) -> ParseResult<Option<Attribute>> {
+        let mut ahead = self.lexer;
+        ahead.next()?;
+        if token != Token::Name || ahead.next()?.0 != Token::Symbol(Symbol::Assign) {
+            return Ok(None);
+        }
+        self.lexer = ahead;
+        let keyword = self.slice(span);
+        match call.function.attribute(keyword) {
+            Some(attribute) => Ok(Some(attribute)),
+            None => {
+                let function = self.slice(call.name).to_owned();
+                let known = call.function.keywords();
+                let keyword = keyword.to_owned();
+                Err(ExprError::new(
+                    ExprErrorKind::UnknownKeyword { function, keyword, known },
+                    span,
+                ))
+            }
+        }
+    }
+
+    fn attribute_value(&mut self, attribute: Attribute) -> ParseResult<(AttributeValue, Span)> {
+        match attribute {
+            Attribute::ElementType => {
+                let (dtype, span) = self.element_type()?;
+                Ok((AttributeValue::ElementType(dtype), span))
+            }
+            Attribute::Axis => {
+                let (axis, span) = self.integer()?;
+                Ok((AttributeValue::Integers(vec![axis]), span))
+            }
+            _ => {
+                let (integers, span) = self.integers()?;
+                Ok((AttributeValue::Integers(integers), span))
+            }
+        }
+    }
+
+    pub(super) fn element_type(&mut self) -> ParseResult<(DType, Span)> {
+        let (token, span) = self.lexer.next()?;
+        match self.slice(span).parse() {
+            Ok(dtype) if token == Token::Name => Ok((dtype, span)),
+            _ => Err(self.unexpected(span, "an element type such as f32")),
+        }
+    }
+
+    /// `[1, 2]`, `(1, 2)` or a single `1`.
+    fn integers(&mut self) -> ParseResult<(Vec<i64>, Span)> {
+        let (token, open) = self.peek()?;
+        let close = match token {
+            Token::Symbol(Symbol::OpenBracket) => Symbol::CloseBracket,
+            Token::Symbol(Symbol::OpenParenthesis) => Symbol::CloseParenthesis,
+            _ => {
+                let (value, span) = self.integer()?;
+                return Ok((vec![value], span));
+            }
+        };
+        self.lexer.next()?;
+        let mut integers = Vec::new();
+        loop {
+            let (token, span) = self.peek()?;
+            if token == Token::Symbol(close) {
+                self.lexer.next()?;
+                return Ok((integers, Span::new(open.start, span.end)));
+            }
+            let (integer, span) = self.integer()?;
+            integers.push(integer);
+            // A list has an entry for each axis.
+            self.check_rank(integers.len(), Span::new(open.start, span.end))?;
+            match self.peek()? {
+                (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
+                (Token::Symbol(symbol), _) if symbol == close => {}
+                (Token::End, _) => return Err(ExprError::new(ExprErrorKind::Unclosed, open)),
+                (_, span) => return Err(self.unexpected(span, "`,` or the end of the list")),
+            }
+        }
+    }
+
+    fn integer(&mut self) -> ParseResult<(i64, Span)> {
+        let (mut token, mut span) = self.lexer.next()?;
+        let start = span.start;
+        let is_negative = token == Token::Symbol(Symbol::Minus);
+        if is_negative {
+            (token, span) = self.lexer.next()?;
+        }
+        let Token::Number(Literal::Int(value)) = token else {
+            return Err(self.unexpected(span, "a whole number, or a list of them such as [0, 2]"));
+        };
+        let span = Span::new(start, span.end);
+        i64::try_from(if is_negative { -value } else { value })
+            .map(|value| (value, span))
+            .map_err(|_| ExprError::new(ExprErrorKind::NumberTooLarge, span))
+    }
+
+    /// The whole call, of which `close` is the closing parenthesis.
+    pub(super) fn close_call(&mut self, call: CallFrame, close: Span) -> ParseResult<NodeIndex> {
+        let function = call.function;
+        let (expected, given) = (function.operand_count(), call.operands.len());
+        if expected != given {
+            let function = self.slice(call.name).to_owned();
+            let kind = ExprErrorKind::WrongOperandCount { function, expected, given };
+            return Err(ExprError::new(kind, call.name));
+        }
+        let is_given = |wanted| call.attributes.iter().any(|given| given.attribute == wanted);
+        if let Some(missing) = function.required().find(|attribute| !is_given(*attribute)) {
+            let function = self.slice(call.name).to_owned();
+            let kind = ExprErrorKind::MissingArgument { function, argument: missing.keyword() };
+            return Err(ExprError::new(kind, call.name));
+        }
+        let CallFrame { name, operands, attributes, .. } = call;
+        let extent = Span::new(name.start, close.end);
+        self.add(NodeKind::Call { function, operands, attributes }, extent, name)
+    }
+}

@@ -1,0 +1,36 @@
+//! Functions of complex numbers that NumPy has and the table has for real ones alone, as compositions:
+//! the parts are computed one by one. The rest of elaboration is in `elaborate.rs`.
+
+use core::f64::consts::{LN_2, LOG2_E, LOG10_E};
+
+use indim_graph::{GraphError, Value};
+use indim_ops::Op;
+use indim_shape::RuleSet;
+
+use super::elaborate::Elaborator;
+use super::typing::ComplexPlan;
+use indim_graph::Literal;
+
+type Built = Result<Value, GraphError>;
+
+impl<'b> Elaborator<'_, 'b> {
+    pub(super) fn complex(&self, plan: ComplexPlan, x: Value) -> Built {
+        let b = self.builder;
+        let scaled = |part: Value, factor: f64| {
+            let factor = Literal::Float(factor).scalar(b, part.array_type()?.dtype)?;
+            b.elementwise(Op::Mul, &[part, factor], &RuleSet::Numpy)
+        };
+        match plan {
+            ComplexPlan::Log2 => self.by_parts(b.log(x)?, |part| scaled(part, LOG2_E)),
+            ComplexPlan::Log10 => self.by_parts(b.log(x)?, |part| scaled(part, LOG10_E)),
+            ComplexPlan::Exp2 => b.exp(self.by_parts(x, |part| scaled(part, LN_2))?),
+            ComplexPlan::Round => self.by_parts(x, |part| b.round_even(part)),
+        }
+    }
+
+    fn by_parts(&self, x: Value, function: impl Fn(Value) -> Built) -> Built {
+        let b = self.builder;
+        let parts = [function(b.real(&x)?)?, function(b.imag(x)?)?];
+        b.elementwise(Op::Complex, &parts, &RuleSet::None)
+    }
+}

@@ -1,0 +1,68 @@
+//! Calls of compositions: their operands in one type, and their numbers. The nodes are made by the builder, as
+//! the definitions in `composition/` say. The rest of elaboration is in `elaborate.rs`.
+
+use indim_graph::{Composition, Value};
+use indim_shape::RuleSet;
+
+use super::elaborate::{Elaborated, Elaborator, Operand};
+use super::elementwise::Operands;
+use super::error::{ExprError, ExprErrorKind, Span};
+use super::function::Attribute;
+use super::syntax::{AttributeValue, GivenAttribute, NodeIndex};
+use super::typing;
+use indim_graph::Literal;
+
+impl Elaborator<'_, '_> {
+    /// The value of the call.
+    pub(super) fn composition(
+        &self,
+        composition: Composition,
+        nodes: &[NodeIndex],
+        attributes: &[GivenAttribute],
+        mark: Span,
+    ) -> Elaborated<Value> {
+        let arguments = self.arguments(composition, attributes)?;
+        let rule = self.rule_of(attributes)?;
+        let types =
+            nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
+        let dtype = match rule {
+            RuleSet::Numpy => typing::numpy_composition(composition, &types),
+            _ => typing::strict_composition(composition, &types),
+        };
+        let dtype = dtype.map_err(|kind| ExprError::new(kind, mark))?;
+        let is_of_rules =
+            |given: &GivenAttribute| !matches!(given.attribute, Attribute::Argument(_));
+        let states_rule = attributes.iter().any(is_of_rules);
+        let operands = Operands { nodes, rule: &rule, states_rule, mark };
+        let (values, rule) = self.converted(&operands, |_| dtype)?;
+        self.builder
+            .compose(composition, &values, &arguments, &rule)
+            .map_err(|error| self.graph_error(error, nodes, mark))
+    }
+
+    /// The numbers that are given, in the order of the parameters.
+    fn arguments(
+        &self,
+        composition: Composition,
+        attributes: &[GivenAttribute],
+    ) -> Elaborated<Vec<Option<Literal>>> {
+        let argument = |parameter: &indim_graph::Parameter| {
+            let name = parameter.name();
+            let given =
+                attributes.iter().find(|given| given.attribute == Attribute::Argument(name));
+            let Some(GivenAttribute { value: AttributeValue::Number(node), .. }) = given else {
+                return Ok(None);
+            };
+            match self.operands[*node] {
+                Operand::Literal(number) if parameter.accepts(number) => Ok(Some(number)),
+                _ => {
+                    let expected = parameter.expected();
+                    let (function, argument) = (composition.name(), name);
+                    let kind = ExprErrorKind::BadArgument { function, argument, expected };
+                    Err(ExprError::new(kind, self.extent(*node)))
+                }
+            }
+        };
+        composition.parameters().iter().map(argument).collect()
+    }
+}

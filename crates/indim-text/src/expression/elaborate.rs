@@ -1,0 +1,330 @@
+//! From the syntax tree to a graph: names, literals and rules become explicit nodes.
+//!
+//! One loop over the nodes, operands before operations. The nodes of one element-wise operation are made
+//! in `elementwise.rs`, those of reshapes and the like in `structure.rs`. The element types are decided
+//! in `typing.rs`, the shapes by the builder.
+
+use std::collections::HashMap;
+
+use indim_graph::{GraphBuilder, GraphError, Value, evaluate};
+use indim_ops::{BinaryOperator, DType, Op};
+use indim_shape::{RankLimit, RuleSet, Shape};
+
+use super::elementwise::Operation;
+use super::error::{ExprError, ExprErrorKind, Span};
+use super::folding::{fold_binary, fold_unary};
+use super::function::{Attribute, Function, Manner, operation_of};
+use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
+use super::typing::OperandType;
+use super::{Binding, Expression};
+use crate::suggest::closest;
+use indim_graph::Literal;
+
+pub(super) type Elaborated<T> = Result<T, ExprError>;
+
+/// What a node has become.
+#[derive(Debug, Clone)]
+pub(super) enum Operand {
+    Literal(Literal),
+    Array(Value),
+}
+
+impl From<Binding> for Operand {
+    fn from(binding: Binding) -> Self {
+        match binding {
+            Binding::Array(value) => Operand::Array(value),
+            Binding::Number(literal) => Operand::Literal(literal),
+        }
+    }
+}
+
+pub(super) struct Elaborator<'e, 'b> {
+    expression: &'e Expression,
+    pub(super) builder: &'b GraphBuilder,
+    pub(super) rule: Option<&'e RuleSet>,
+    bindings: HashMap<&'e str, Binding>,
+    /// What the nodes before the present one have become.
+    pub(super) operands: Vec<Operand>,
+}
+
+pub(super) fn elaborate<'e>(
+    expression: &'e Expression,
+    builder: &GraphBuilder,
+    bindings: &[(&'e str, Binding)],
+    rule: Option<&'e RuleSet>,
+) -> Elaborated<Value> {
+    let bindings = bindings.iter().cloned().collect();
+    let operands = Vec::with_capacity(expression.nodes.len());
+    let mut elaborator = Elaborator { expression, builder, rule, bindings, operands };
+    for node in &expression.nodes {
+        let operand = elaborator.node(node)?;
+        elaborator.check_rank(&operand, node.mark)?;
+        elaborator.operands.push(operand);
+    }
+    elaborator.value(expression.nodes.len() - 1)
+}
+
+impl<'e, 'b> Elaborator<'e, 'b> {
+    fn node(&self, node: &'e Node) -> Elaborated<Operand> {
+        match &node.kind {
+            NodeKind::Literal(literal) => Ok(Operand::Literal(*literal)),
+            NodeKind::Name(index) => self.name(&self.expression.names[*index], node.mark),
+            NodeKind::Unary { operator, operand } => self.unary(*operator, *operand, node.mark),
+            NodeKind::Binary { operator, operands } => self.binary(*operator, operands, node.mark),
+            NodeKind::Call { function, operands, attributes } => {
+                self.call(*function, operands, attributes, node.mark).map(Operand::Array)
+            }
+        }
+    }
+
+    fn check_rank(&self, operand: &Operand, mark: Span) -> Elaborated<()> {
+        let Operand::Array(value) = operand else { return Ok(()) };
+        let rank = self.array_shape(value, mark)?.rank();
+        RankLimit::check(rank, self.expression.maximum_rank)
+            .map_err(|error| ExprError::new(ExprErrorKind::RankLimit(error), mark))
+    }
+
+    fn name(&self, name: &str, mark: Span) -> Elaborated<Operand> {
+        if let Some(binding) = self.bindings.get(name) {
+            return Ok(binding.clone().into());
+        }
+        Literal::constant(name).map(Operand::Literal).ok_or_else(|| {
+            let suggestion = closest(name, self.bindings.keys().copied()).map(str::to_owned);
+            ExprError::new(ExprErrorKind::UnknownName { name: name.to_owned(), suggestion }, mark)
+        })
+    }
+
+    fn unary(
+        &self,
+        operator: UnaryOperator,
+        operand: NodeIndex,
+        mark: Span,
+    ) -> Elaborated<Operand> {
+        if let Operand::Literal(x) = self.operands[operand] {
+            let folded = fold_unary(operator, x).map_err(|kind| ExprError::new(kind, mark))?;
+            return Ok(Operand::Literal(folded));
+        }
+        let op = match operator {
+            UnaryOperator::Plus => return self.plus(operand, mark),
+            UnaryOperator::Negate => Op::Neg,
+            UnaryOperator::Not => Op::Not,
+        };
+        let rule = self.rule_of(&[])?;
+        self.elementwise(&Operation {
+            op,
+            manner: Manner::Table,
+            nodes: &[operand],
+            rule,
+            states_rule: false,
+            mark,
+        })
+        .map(Operand::Array)
+    }
+
+    /// `+x` is `x`, but for truth values under the numpy rule.
+    fn plus(&self, operand: NodeIndex, mark: Span) -> Elaborated<Operand> {
+        let value = self.value(operand)?;
+        let dtype = self.dtype(&value, mark)?;
+        if dtype == DType::Bool && self.rule_of(&[])? == RuleSet::Numpy {
+            let kind =
+                ExprErrorKind::NotDefinedInNumpy { operation: "+", dtype, instead: Some("i8(x)") };
+            return Err(ExprError::new(kind, mark));
+        }
+        Ok(Operand::Array(value))
+    }
+
+    fn binary(
+        &self,
+        operator: BinaryOperator,
+        nodes: &[NodeIndex; 2],
+        mark: Span,
+    ) -> Elaborated<Operand> {
+        let [x, y] = nodes.map(|node| &self.operands[node]);
+        if let (&Operand::Literal(x), &Operand::Literal(y)) = (x, y) {
+            let folded = fold_binary(operator, x, y).map_err(|kind| ExprError::new(kind, mark))?;
+            return match folded {
+                Some(literal) => Ok(Operand::Literal(literal)),
+                None => self.fold_by_table(operator, nodes, mark).map(Operand::Literal),
+            };
+        }
+        if operator == BinaryOperator::Power
+            && let Some(square) = self.square(nodes, mark)?
+        {
+            return Ok(Operand::Array(square));
+        }
+        let (op, manner) = operation_of(operator);
+        let rule = self.rule_of(&[])?;
+        let operation = Operation { op, manner, nodes, rule, states_rule: false, mark };
+        self.elementwise(&operation).map(Operand::Array)
+    }
+
+    /// Two literals through the definition of the table, on f64.
+    fn fold_by_table(
+        &self,
+        operator: BinaryOperator,
+        nodes: &[NodeIndex; 2],
+        mark: Span,
+    ) -> Elaborated<Literal> {
+        let (op, _) = operation_of(operator);
+        let b = GraphBuilder::new();
+        let fold = || {
+            let scalars = nodes.map(|node| match &self.operands[node] {
+                Operand::Literal(literal) => literal.scalar(&b, DType::F64),
+                Operand::Array(value) => Ok(value.clone()),
+            });
+            let [x, y] = scalars;
+            let result = b.elementwise(op, &[x?, y?], &RuleSet::None)?;
+            b.finish(&[result])
+        };
+        let graph = fold().map_err(|error| self.graph_error(error, nodes, mark))?;
+        let outputs = evaluate(&graph, &[]);
+        let element =
+            outputs.ok().and_then(|outputs| Some(*outputs[0].elements::<f64>()?.first()?));
+        Ok(Literal::Float(element.expect("invariant: a binary operation on f64 scalars evaluates")))
+    }
+
+    fn call(
+        &self,
+        function: Function,
+        nodes: &[NodeIndex],
+        attributes: &[GivenAttribute],
+        mark: Span,
+    ) -> Elaborated<Value> {
+        let (op, manner) = match function {
+            Function::Elementwise { op, manner } => (op, manner),
+            Function::Structural(structural) => {
+                return self.structural(structural, nodes, attributes, mark);
+            }
+            Function::Composition(composition) => {
+                return self.composition(composition, nodes, attributes, mark);
+            }
+        };
+        let rule = self.rule_of(attributes)?;
+        if manner == Manner::NumpyOnly && rule != RuleSet::Numpy {
+            let name = self.text(mark).to_owned();
+            return Err(ExprError::new(ExprErrorKind::AmbiguousFunction { name }, mark));
+        }
+        let reordered;
+        let nodes = match (manner, nodes) {
+            (Manner::Clip, &[x, low, high]) => {
+                reordered = [low, x, high];
+                &reordered[..]
+            }
+            _ => nodes,
+        };
+        let states_rule = !attributes.is_empty();
+        self.elementwise(&Operation { op, manner, nodes, rule, states_rule, mark })
+    }
+
+    /// The rule of one operation: its own attributes, within the rule asked for.
+    pub(super) fn rule_of<'a>(&self, attributes: &'a [GivenAttribute]) -> Elaborated<RuleSet> {
+        let of_rules = |given: &'a GivenAttribute| match (&given.attribute, &given.value) {
+            (Attribute::Dims | Attribute::Axis, AttributeValue::Integers(values)) => {
+                Some((given, values))
+            }
+            _ => None,
+        };
+        let mut stated = attributes.iter().filter_map(of_rules);
+        let Some((given, values)) = stated.next() else {
+            return Ok(self.rule.cloned().unwrap_or(RuleSet::Numpy));
+        };
+        if let Some((second, _)) = stated.next() {
+            return Err(ExprError::new(ExprErrorKind::ConflictingAttributes, second.span));
+        }
+        let axis = values.first().copied();
+        match (given.attribute, self.rule) {
+            (Attribute::Dims, None | Some(RuleSet::Xla { .. })) => {
+                Ok(RuleSet::Xla { dims: values.clone() })
+            }
+            (Attribute::Axis, None | Some(RuleSet::Pdpd { .. })) => Ok(RuleSet::Pdpd { axis }),
+            (Attribute::Axis, Some(RuleSet::OnnxLegacy { broadcast, .. })) => {
+                Ok(RuleSet::OnnxLegacy { broadcast: *broadcast, axis })
+            }
+            (attribute, rule) => {
+                let needs = if attribute == Attribute::Dims { "xla" } else { "pdpd" };
+                let rule = rule.map_or("numpy", RuleSet::name);
+                let kind =
+                    ExprErrorKind::ForeignAttribute { keyword: attribute.keyword(), rule, needs };
+                Err(ExprError::new(kind, given.span))
+            }
+        }
+    }
+
+    pub(super) fn is_array(&self, node: NodeIndex) -> bool {
+        matches!(self.operands[node], Operand::Array(_))
+    }
+
+    pub(super) fn cast(&self, node: NodeIndex, dtype: DType) -> Elaborated<Value> {
+        let extent = self.expression.nodes[node].extent;
+        match &self.operands[node] {
+            Operand::Literal(literal) => self.scalar(*literal, dtype, extent),
+            Operand::Array(value) => self
+                .builder
+                .convert(value, dtype)
+                .map_err(|error| self.graph_error(error, &[node], extent)),
+        }
+    }
+
+    /// The operand as an array; literals that no array gave a type take their own.
+    pub(super) fn value(&self, node: NodeIndex) -> Elaborated<Value> {
+        match &self.operands[node] {
+            Operand::Array(value) => Ok(value.clone()),
+            Operand::Literal(literal) => {
+                let extent = self.expression.nodes[node].extent;
+                self.scalar(*literal, literal.default_dtype(), extent)
+            }
+        }
+    }
+
+    pub(super) fn scalar(&self, literal: Literal, dtype: DType, span: Span) -> Elaborated<Value> {
+        if !literal.fits(dtype) {
+            return Err(ExprError::new(ExprErrorKind::LiteralOutOfRange { literal, dtype }, span));
+        }
+        literal.scalar(self.builder, dtype).map_err(|error| self.graph_error(error, &[], span))
+    }
+
+    pub(super) fn operand_type(&self, node: NodeIndex) -> Elaborated<OperandType> {
+        match &self.operands[node] {
+            Operand::Literal(literal) => Ok(OperandType::Literal(*literal)),
+            Operand::Array(value) => {
+                self.dtype(value, self.expression.nodes[node].extent).map(OperandType::Array)
+            }
+        }
+    }
+
+    pub(super) fn dtype(&self, value: &Value, span: Span) -> Elaborated<DType> {
+        let array_type = value.array_type().map_err(|error| self.graph_error(error, &[], span))?;
+        Ok(array_type.dtype)
+    }
+
+    pub(super) fn array_shape(&self, value: &Value, span: Span) -> Elaborated<Shape> {
+        let array_type = value.array_type().map_err(|error| self.graph_error(error, &[], span))?;
+        Ok(array_type.shape)
+    }
+
+    /// All of the text of a node.
+    pub(super) fn extent(&self, node: NodeIndex) -> Span {
+        self.expression.nodes[node].extent
+    }
+
+    pub(super) fn text(&self, span: Span) -> &'e str {
+        &self.expression.text[span.start..span.end]
+    }
+
+    /// The builder's error at its place, with the operands called as they are written.
+    pub(super) fn graph_error(
+        &self,
+        mut error: GraphError,
+        nodes: &[NodeIndex],
+        mark: Span,
+    ) -> ExprError {
+        if error.operands.len() == nodes.len() {
+            for ((name, _), node) in error.operands.iter_mut().zip(nodes) {
+                let extent = self.expression.nodes[*node].extent;
+                *name = crate::shorten::shorten(self.text(extent));
+            }
+        }
+        error.location = None;
+        ExprError::new(ExprErrorKind::Graph(Box::new(error)), mark)
+    }
+}

@@ -1,0 +1,261 @@
+//! One element-wise operation: the nodes that `typing.rs` has planned for it, with its literals and its
+//! rule. The rest of elaboration is in `elaborate.rs`.
+
+use core::borrow::Borrow;
+use core::ops::Range;
+
+use indim_graph::{GraphError, GraphErrorKind, Value};
+use indim_ops::{DType, Op};
+use indim_shape::{RuleSet, Shape};
+
+use super::elaborate::{Elaborated, Elaborator, Operand};
+use super::error::{ExprError, ExprErrorKind, Span};
+use super::function::Manner;
+use super::syntax::NodeIndex;
+use super::typing::{self, OperandType, Plan};
+use indim_graph::Literal;
+
+/// One element-wise operation on its way to the graph.
+pub(super) struct Operation<'o> {
+    pub(super) op: Op,
+    pub(super) manner: Manner,
+    pub(super) nodes: &'o [NodeIndex],
+    pub(super) rule: RuleSet,
+    /// Whether the operation says its rule itself, by an attribute.
+    pub(super) states_rule: bool,
+    pub(super) mark: Span,
+}
+
+/// The operands of an operation or a composition, and the rule that places them.
+pub(super) struct Operands<'o> {
+    pub(super) nodes: &'o [NodeIndex],
+    pub(super) rule: &'o RuleSet,
+    /// Whether the rule is said by an attribute.
+    pub(super) states_rule: bool,
+    pub(super) mark: Span,
+}
+
+impl<'b> Elaborator<'_, 'b> {
+    /// The value of the operation.
+    pub(super) fn elementwise(&self, operation: &Operation<'_>) -> Elaborated<Value> {
+        let Operation { op, manner, nodes, mark, .. } = *operation;
+        let types =
+            nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
+        let is_numpy = operation.rule == RuleSet::Numpy;
+        let plan = match is_numpy {
+            true => typing::numpy(op, manner, &types),
+            false => typing::strict(op, manner, &types),
+        };
+        match plan.map_err(|kind| ExprError::new(kind, mark))? {
+            Plan::Compute { op, dtype } => self.compute(operation, op, dtype),
+            Plan::Identity => self.value(nodes[0]),
+            Plan::Complex(plan) => self
+                .complex(plan, self.value(nodes[0])?)
+                .map_err(|error| self.graph_error(error, nodes, mark)),
+            Plan::Zero => {
+                let x = self.value(nodes[0])?;
+                self.apply_to_equal_shapes(Op::Xor, &[&x, &x], operation)
+            }
+            Plan::Multiplied { dtype } => {
+                let x = self.operand_as(nodes[0], dtype, is_numpy)?;
+                self.apply_to_equal_shapes(Op::Mul, &[&x, &x], operation)
+            }
+            Plan::IntegerReciprocal { dtype } => {
+                let one = self.scalar(Literal::Int(1), dtype, mark)?;
+                let x = self.operand_as(nodes[0], dtype, is_numpy)?;
+                self.apply(Op::Div, &[one, x], operation)
+            }
+            Plan::ExactComparison { op } => self.exact_comparison(op, operation),
+            Plan::ConstantComparison { is_true } => self.constant_comparison(is_true, operation),
+        }
+    }
+
+    /// `x ** 2` is a multiplication, as in NumPy: it is exact where a general power is not.
+    pub(super) fn square(&self, nodes: &[NodeIndex; 2], mark: Span) -> Elaborated<Option<Value>> {
+        let [base, exponent] = *nodes;
+        let (OperandType::Array(dtype), Operand::Literal(exponent)) =
+            (self.operand_type(base)?, &self.operands[exponent])
+        else {
+            return Ok(None);
+        };
+        let rule = self.rule_of(&[])?;
+        if rule == RuleSet::Numpy && dtype.is_integer() && exponent.is_negative_int() {
+            return Err(ExprError::new(ExprErrorKind::NegativeIntegerPower { dtype }, mark));
+        }
+        let is_two = match exponent {
+            Literal::Int(2) => dtype != DType::Bool,
+            Literal::Float(exponent) => *exponent == 2.0 && dtype.is_float(),
+            _ => false,
+        };
+        if !is_two {
+            return Ok(None);
+        }
+        let x = self.value(base)?;
+        let operation =
+            Operation { op: Op::Mul, manner: Manner::Table, nodes, rule, states_rule: false, mark };
+        self.apply_to_equal_shapes(Op::Mul, &[&x, &x], &operation).map(Some)
+    }
+
+    fn compute(&self, operation: &Operation<'_>, op: Op, dtype: DType) -> Elaborated<Value> {
+        if operation.manner == Manner::Logical && dtype != DType::Bool {
+            return Err(self.not_allowed(operation, dtype));
+        }
+        let &Operation { nodes, ref rule, states_rule, mark, .. } = operation;
+        let operands = Operands { nodes, rule, states_rule, mark };
+        let (values, rule) =
+            self.converted(&operands, |position| op.operand_dtype(position, dtype))?;
+        self.apply_under(&rule, op, &values, operation)
+    }
+
+    /// The operands in their types, and the rule that is left for them: literals are expanded where the
+    /// rule takes no scalars.
+    pub(super) fn converted(
+        &self,
+        operands: &Operands<'_>,
+        dtype: impl Fn(usize) -> DType,
+    ) -> Elaborated<(Vec<Value>, RuleSet)> {
+        let &Operands { nodes, rule, states_rule, .. } = operands;
+        let is_numpy = *rule == RuleSet::Numpy;
+        let mut values = Vec::with_capacity(nodes.len());
+        for (position, &node) in nodes.iter().enumerate() {
+            values.push(self.operand_as(node, dtype(position), is_numpy)?);
+        }
+        let arrays = nodes.iter().filter(|node| self.is_array(**node)).count();
+        if arrays <= 1 && !is_numpy && !states_rule {
+            // Attributes asked for the whole expression are not meant for numbers.
+            self.expand_literals(operands, 0..values.len(), &mut values)?;
+            return Ok((values, RuleSet::None));
+        }
+        // The rules that take no scalars; pdpd takes them but for the operand that stands firm.
+        let expanded = match rule {
+            RuleSet::Numpy | RuleSet::Xla { .. } => 0..0,
+            RuleSet::Pdpd { .. } if values.len() == 3 => 1..2,
+            RuleSet::Pdpd { .. } => 0..1,
+            _ => 0..values.len(),
+        };
+        self.expand_literals(operands, expanded, &mut values)?;
+        Ok((values, rule.clone()))
+    }
+
+    /// The literals at `positions` take the shape of the array of highest rank.
+    fn expand_literals(
+        &self,
+        operands: &Operands<'_>,
+        positions: Range<usize>,
+        values: &mut [Value],
+    ) -> Elaborated<()> {
+        let mut target: Option<Shape> = None;
+        for (value, &node) in values.iter().zip(operands.nodes) {
+            if self.is_array(node) {
+                let shape = self.array_shape(value, operands.mark)?;
+                if target.as_ref().is_none_or(|target| shape.rank() > target.rank()) {
+                    target = Some(shape);
+                }
+            }
+        }
+        let Some(target) = target else { return Ok(()) };
+        for position in positions {
+            let node = operands.nodes[position];
+            if !self.is_array(node) {
+                values[position] =
+                    self.builder
+                        .broadcast_in_dim(&values[position], &[], &target)
+                        .map_err(|error| self.graph_error(error, &[node], operands.mark))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A comparison whose result no element changes: a constant with the shape of the array.
+    fn constant_comparison(&self, is_true: bool, operation: &Operation<'_>) -> Elaborated<Value> {
+        let mut arrays = operation.nodes.iter().filter(|node| self.is_array(**node));
+        let x = self.value(*arrays.next().unwrap_or(&operation.nodes[0]))?;
+        // An integer equals itself.
+        let op = if is_true { Op::Eq } else { Op::Ne };
+        self.apply_to_equal_shapes(op, &[&x, &x], operation)
+    }
+
+    /// A signed array `s` beside `u` of u64: `s < u` where s is negative or, as u64, below u.
+    fn exact_comparison(&self, op: Op, operation: &Operation<'_>) -> Elaborated<Value> {
+        let [x, y] = [self.value(operation.nodes[0])?, self.value(operation.nodes[1])?];
+        let is_unsigned_first = self.dtype(&x, operation.mark)? == DType::U64;
+        let signed = if is_unsigned_first { &y } else { &x };
+        let is_negative = self.is_negative(signed, operation)?;
+        // Operands as the text has them, so that an error about shapes names them right.
+        let values =
+            [self.convert(x, DType::U64, operation)?, self.convert(y, DType::U64, operation)?];
+        let as_unsigned = self.apply(op, &values, operation)?;
+        let mirrored = op.mirrored().filter(|_| is_unsigned_first);
+        let seen_from_signed = mirrored.unwrap_or(op);
+        match seen_from_signed {
+            Op::Lt | Op::Le | Op::Ne => self.apply(Op::Or, &[as_unsigned, is_negative], operation),
+            _ => {
+                let is_not_negative =
+                    self.apply_to_equal_shapes(Op::Not, &[is_negative], operation)?;
+                self.apply(Op::And, &[as_unsigned, is_not_negative], operation)
+            }
+        }
+    }
+
+    fn is_negative(&self, signed: &Value, operation: &Operation<'_>) -> Elaborated<Value> {
+        let dtype = self.dtype(signed, operation.mark)?;
+        let zero = self.scalar(Literal::Int(0), dtype, operation.mark)?;
+        self.apply(Op::Lt, &[signed, &zero], operation)
+    }
+
+    fn apply(
+        &self,
+        op: Op,
+        values: &[impl Borrow<Value>],
+        operation: &Operation<'_>,
+    ) -> Elaborated<Value> {
+        self.apply_under(&operation.rule, op, values, operation)
+    }
+
+    /// For one operand, or operands made from one: they need no rule.
+    fn apply_to_equal_shapes(
+        &self,
+        op: Op,
+        values: &[impl Borrow<Value>],
+        operation: &Operation<'_>,
+    ) -> Elaborated<Value> {
+        self.apply_under(&RuleSet::None, op, values, operation)
+    }
+
+    fn apply_under(
+        &self,
+        rule: &RuleSet,
+        op: Op,
+        values: &[impl Borrow<Value>],
+        operation: &Operation<'_>,
+    ) -> Elaborated<Value> {
+        self.builder
+            .elementwise(op, values, rule)
+            .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
+    }
+
+    fn convert(&self, value: Value, dtype: DType, operation: &Operation<'_>) -> Elaborated<Value> {
+        self.builder
+            .convert(value, dtype)
+            .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
+    }
+
+    /// The operand in the type of an operation; arrays are converted only where the rule says so.
+    fn operand_as(&self, node: NodeIndex, dtype: DType, is_converting: bool) -> Elaborated<Value> {
+        match &self.operands[node] {
+            Operand::Array(value) if !is_converting => Ok(value.clone()),
+            _ => self.cast(node, dtype),
+        }
+    }
+
+    fn not_allowed(&self, operation: &Operation<'_>, dtype: DType) -> ExprError {
+        let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
+        let operands = operation
+            .nodes
+            .iter()
+            .filter_map(|&node| Some((String::new(), self.value(node).ok()?.array_type().ok()?)))
+            .collect();
+        let error = GraphError::new(kind, operation.op.name(), operands);
+        self.graph_error(error, operation.nodes, operation.mark)
+    }
+}

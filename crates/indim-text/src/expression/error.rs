@@ -1,0 +1,453 @@
+//! What can be wrong with an expression: typed data, a stable code, the place in the text.
+//!
+//! Mistakes about shapes and element types are [`GraphError`]s of the builder; here they get their
+//! place. How an error is drawn is in `draw.rs`.
+
+use core::fmt;
+use core::ops::Range;
+
+use indim_graph::{GraphError, Literal};
+use indim_ops::DType;
+use indim_shape::RankLimit;
+
+use crate::shorten::shorten;
+
+/// Bytes of the text from `start` up to `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl Span {
+    pub(super) const fn new(start: usize, end: usize) -> Self {
+        Span { start, end }
+    }
+}
+
+/// A mistake in an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExprError {
+    /// What is wrong.
+    pub kind: ExprErrorKind,
+    /// Where: bytes of the text.
+    pub span: Range<usize>,
+}
+
+/// The kinds of mistakes in expressions.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ExprErrorKind {
+    /// The text is longer than the limit.
+    TextTooLong {
+        /// Its length in bytes.
+        bytes: usize,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// Parentheses, calls and operators are nested deeper than the limit.
+    TooDeep {
+        /// The limit.
+        limit: usize,
+    },
+    /// There are more operands and operations than the limit.
+    TooManyNodes {
+        /// The limit.
+        limit: usize,
+    },
+    /// An array has more axes than the limit.
+    RankLimit(RankLimit),
+    /// There is no expression.
+    Empty,
+    /// A character that begins nothing.
+    UnexpectedCharacter {
+        /// The character.
+        character: char,
+    },
+    /// A text in quotes.
+    StringLiteral,
+    /// Something that begins like a number and is none.
+    BadNumber,
+    /// A whole number that does not fit 128 bits, or 64 in a list.
+    NumberTooLarge,
+    /// A token where another belongs.
+    Unexpected {
+        /// The text found; empty at the end.
+        found: String,
+        /// What may stand here.
+        expected: &'static str,
+    },
+    /// A parenthesis or bracket that is never closed.
+    Unclosed,
+    /// `a < b < c`.
+    ChainedComparison,
+    /// `and`, `&&` and the like.
+    ForeignOperator {
+        /// The operator found.
+        operator: &'static str,
+        /// The element-wise operator.
+        instead: &'static str,
+    },
+    /// A spelling of another language or system.
+    ForeignSpelling {
+        /// What was found.
+        found: String,
+        /// What to write here.
+        instead: String,
+    },
+    /// `sum(x)`, `x @ y`: what does not compute element by element.
+    NotElementwise {
+        /// The function or operator.
+        name: String,
+    },
+    /// `x[...]`.
+    Indexing,
+    /// No function has this name.
+    UnknownFunction {
+        /// The name.
+        name: String,
+        /// A name it may be meant for.
+        suggestion: Option<String>,
+    },
+    /// The function takes no such keyword.
+    UnknownKeyword {
+        /// The function.
+        function: String,
+        /// The keyword.
+        keyword: String,
+        /// The keywords it takes.
+        known: Vec<&'static str>,
+    },
+    /// An attribute is given twice.
+    DuplicateKeyword {
+        /// The keyword.
+        keyword: &'static str,
+    },
+    /// The function takes another number of operands.
+    WrongOperandCount {
+        /// The function.
+        function: String,
+        /// How many it takes.
+        expected: usize,
+        /// How many are given.
+        given: usize,
+    },
+    /// An attribute is missing.
+    MissingArgument {
+        /// The function.
+        function: String,
+        /// The attribute.
+        argument: &'static str,
+    },
+    /// A number of a composition is no number, or one of another kind.
+    BadArgument {
+        /// The function.
+        function: &'static str,
+        /// The keyword.
+        argument: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// Nothing is bound to the name.
+    UnknownName {
+        /// The name.
+        name: String,
+        /// A bound name it may be meant for.
+        suggestion: Option<String>,
+    },
+    /// `dims=` or `axis=` under a rule set that has no such attribute.
+    ForeignAttribute {
+        /// The keyword.
+        keyword: &'static str,
+        /// The name of the rule set that was asked for.
+        rule: &'static str,
+        /// The name of the rule set that has the attribute.
+        needs: &'static str,
+    },
+    /// Both `dims=` and `axis=` at one operation.
+    ConflictingAttributes,
+    /// A name that means different operations under different rule sets.
+    AmbiguousFunction {
+        /// The name.
+        name: String,
+    },
+    /// A size is negative.
+    NegativeSize {
+        /// The size.
+        size: i64,
+    },
+    /// The size -1 of a reshape cannot be computed.
+    SizeNotInferable,
+    /// A literal has no value in the element type it meets.
+    LiteralOutOfRange {
+        /// The literal.
+        literal: Literal,
+        /// The element type.
+        dtype: DType,
+    },
+    /// A literal meets an element type of another kind, under a rule set that does not convert.
+    LiteralKind {
+        /// The literal.
+        literal: Literal,
+        /// The element type.
+        dtype: DType,
+    },
+    /// A literal with a fraction in an operation on bits.
+    LiteralNotWhole {
+        /// The operator.
+        operator: &'static str,
+        /// The literal.
+        literal: Literal,
+    },
+    /// Arithmetic among literals leaves the range.
+    LiteralOverflow,
+    /// Division by zero among literals.
+    LiteralDivisionByZero,
+    /// A shift by a negative amount among literals.
+    LiteralNegativeShift,
+    /// NumPy knows no common type.
+    NoPromotion {
+        /// The type of one operand.
+        left: DType,
+        /// The type of another.
+        right: DType,
+    },
+    /// Under the numpy rule the operation is not defined on this type.
+    NotDefinedInNumpy {
+        /// The operation.
+        operation: &'static str,
+        /// The common type of the operands.
+        dtype: DType,
+        /// What to write instead, where there is something.
+        instead: Option<&'static str>,
+    },
+    /// Integers to a negative power.
+    NegativeIntegerPower {
+        /// The type of the base.
+        dtype: DType,
+    },
+    /// The builder refuses the operation.
+    Graph(Box<GraphError>),
+}
+
+impl ExprError {
+    pub(super) fn new(kind: ExprErrorKind, span: Span) -> Self {
+        ExprError { kind, span: span.start..span.end }
+    }
+
+    /// The stable code: `unknown-name`, `size-mismatch`, ...
+    pub fn code(&self) -> &'static str {
+        use ExprErrorKind as K;
+        match &self.kind {
+            K::TextTooLong { .. } => "text-too-long",
+            K::TooDeep { .. } => "too-deep",
+            K::TooManyNodes { .. } => "too-many-nodes",
+            K::RankLimit(error) => error.code(),
+            K::Empty => "empty-expression",
+            K::UnexpectedCharacter { .. } => "unexpected-character",
+            K::StringLiteral => "string-literal",
+            K::BadNumber => "bad-number",
+            K::NumberTooLarge => "number-too-large",
+            K::Unexpected { .. } => "unexpected-token",
+            K::Unclosed => "unclosed",
+            K::ChainedComparison => "chained-comparison",
+            K::ForeignOperator { .. } => "foreign-operator",
+            K::ForeignSpelling { .. } => "foreign-spelling",
+            K::NotElementwise { .. } => "not-element-wise",
+            K::Indexing => "indexing",
+            K::UnknownFunction { .. } => "unknown-function",
+            K::UnknownKeyword { .. } => "unknown-keyword",
+            K::DuplicateKeyword { .. } => "duplicate-keyword",
+            K::WrongOperandCount { .. } => "wrong-operand-count",
+            K::MissingArgument { .. } => "missing-argument",
+            K::BadArgument { .. } => "bad-argument",
+            K::UnknownName { .. } => "unknown-name",
+            K::ForeignAttribute { .. } => "foreign-attribute",
+            K::ConflictingAttributes => "conflicting-attributes",
+            K::AmbiguousFunction { .. } => "ambiguous-function",
+            K::NegativeSize { .. } => "negative-size",
+            K::SizeNotInferable => "size-not-inferable",
+            K::LiteralOutOfRange { .. } => "literal-out-of-range",
+            K::LiteralKind { .. } => "literal-kind",
+            K::LiteralNotWhole { .. } => "literal-not-whole",
+            K::LiteralOverflow => "literal-overflow",
+            K::LiteralDivisionByZero => "literal-division-by-zero",
+            K::LiteralNegativeShift => "literal-negative-shift",
+            K::NoPromotion { .. } => "no-promotion",
+            K::NotDefinedInNumpy { .. } => "not-defined-in-numpy",
+            K::NegativeIntegerPower { .. } => "negative-integer-power",
+            K::Graph(error) => error.code(),
+        }
+    }
+
+    /// What to do about it, where that can be said.
+    pub(super) fn help(&self) -> Option<String> {
+        use ExprErrorKind as K;
+        let help = match &self.kind {
+            K::ChainedComparison => "write (a < b) & (b < c)".to_owned(),
+            K::ForeignOperator { instead, .. } => {
+                format!("write {instead}, with parentheses around comparisons: (a < b) & (c < d)")
+            }
+            K::ForeignSpelling { instead, .. } => format!("write {instead}"),
+            K::NotElementwise { name } => format!(
+                "indim computes element by element: compute `{}` where the arrays come from, and \
+                 bind its result to a name",
+                shorten(name)
+            ),
+            K::WrongOperandCount { function, given: 1, .. }
+                if matches!(function.as_str(), "max" | "min") =>
+            {
+                format!(
+                    "`{function}` compares two arrays element by element; indim has no reductions"
+                )
+            }
+            K::StringLiteral => "write names without quotes, as in x.astype(f32)".to_owned(),
+            K::NotDefinedInNumpy { operation: "xor", dtype, .. } if dtype.is_float() => {
+                "a power is written x ** 2".to_owned()
+            }
+            K::Indexing => {
+                "say where the axes go: add(x, v, dims=[1]), broadcast_in_dim(v, shape=[2, 3], \
+                 dims=[1]), or reshape(v, [3, 1])"
+                    .to_owned()
+            }
+            K::UnknownFunction { suggestion: Some(name), .. }
+            | K::UnknownName { suggestion: Some(name), .. } => {
+                format!("did you mean `{}`?", shorten(name))
+            }
+            K::BadArgument { expected, .. } => format!(
+                "write {expected}, or a name that stands for one: arrays cannot stand here, but the formula, \
+                 written out, takes them"
+            ),
+            K::ForeignAttribute { needs, .. } => format!(
+                "`--rule {needs}` has it; without `--rule` each operation follows its own attributes"
+            ),
+            K::AmbiguousFunction { .. } => {
+                "write py_mod (sign of the divisor) or rem (sign of the dividend)".to_owned()
+            }
+            K::LiteralOutOfRange { literal: Literal::Int(_), .. } => {
+                "use a wider type, as in i64(x)".to_owned()
+            }
+            K::LiteralKind { literal, .. } => {
+                format!("convert the array, as in {}(x)", literal.default_dtype())
+            }
+            K::NoPromotion { left, right } => {
+                format!("convert one of them, as in f32(x): {left} and {right} have no common type")
+            }
+            K::NotDefinedInNumpy { instead: Some(instead), .. } => format!("write {instead}"),
+            K::NegativeIntegerPower { .. } => "write f64(x) ** -1".to_owned(),
+            _ => return None,
+        };
+        Some(help)
+    }
+}
+
+impl fmt::Display for ExprError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)
+    }
+}
+
+impl core::error::Error for ExprError {}
+
+impl fmt::Display for ExprErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use ExprErrorKind as K;
+        match self {
+            K::TextTooLong { bytes, limit } => {
+                write!(f, "the expression has {bytes} bytes, more than the limit of {limit}")
+            }
+            K::RankLimit(error) => error.fmt(f),
+            K::TooDeep { limit } => write!(f, "nested deeper than the limit of {limit}"),
+            K::TooManyNodes { limit } => {
+                write!(f, "more operands and operations than the limit of {limit}")
+            }
+            K::Empty => f.write_str("there is no expression"),
+            K::UnexpectedCharacter { character } => write!(f, "{character:?} has no meaning here"),
+            K::StringLiteral => f.write_str("there are no strings in expressions"),
+            K::BadNumber => f.write_str("this is not a number"),
+            K::NumberTooLarge => f.write_str("this number is too large"),
+            K::Unexpected { found, expected } if found.is_empty() => {
+                write!(f, "expected {expected}, but the expression ends here")
+            }
+            K::Unexpected { found, expected } => {
+                write!(f, "expected {expected}, found `{}`", shorten(found))
+            }
+            K::Unclosed => f.write_str("this is never closed"),
+            K::ChainedComparison => f.write_str("comparisons do not chain"),
+            K::ForeignOperator { operator, .. } => {
+                write!(f, "`{operator}` does not work on arrays")
+            }
+            K::ForeignSpelling { found, .. } => {
+                write!(f, "`{}` is not of this language", shorten(found))
+            }
+            K::NotElementwise { name } => {
+                write!(f, "`{}` does not compute element by element", shorten(name))
+            }
+            K::Indexing => f.write_str("arrays are not indexed in expressions"),
+            K::Graph(error) => error.fmt(f),
+            K::UnknownFunction { name, .. } => {
+                write!(f, "there is no function `{}`", shorten(name))
+            }
+            K::UnknownKeyword { function, keyword, known } if known.is_empty() => {
+                let (function, keyword) = (shorten(function), shorten(keyword));
+                write!(f, "`{function}` takes no keywords, but `{keyword}=` is given")
+            }
+            K::UnknownKeyword { function, keyword, known } => {
+                let (function, keyword) = (shorten(function), shorten(keyword));
+                write!(f, "`{function}` takes no `{keyword}=`; it takes ")?;
+                known.iter().enumerate().try_for_each(|(index, keyword)| {
+                    write!(f, "{}`{keyword}=`", if index == 0 { "" } else { ", " })
+                })
+            }
+            K::DuplicateKeyword { keyword } => write!(f, "`{keyword}` is given twice"),
+            K::WrongOperandCount { function, expected, given } => {
+                let plural = if *expected == 1 { "" } else { "s" };
+                write!(f, "`{function}` takes {expected} operand{plural}, not {given}")
+            }
+            K::MissingArgument { function, argument } => {
+                write!(f, "`{function}` needs `{argument}=`")
+            }
+            K::BadArgument { function, argument, expected } => {
+                write!(f, "`{argument}` of `{function}` must be {expected}")
+            }
+            K::UnknownName { name, .. } => {
+                write!(f, "nothing is bound to `{}`", shorten(name))
+            }
+            K::ForeignAttribute { keyword, rule, needs } => {
+                write!(f, "`{keyword}=` belongs to rule {needs}, not to rule {rule}")
+            }
+            K::ConflictingAttributes => {
+                f.write_str("`dims=` belongs to rule xla, `axis=` to rule pdpd: give one of them")
+            }
+            K::AmbiguousFunction { name } => {
+                write!(f, "`{name}` has one meaning in NumPy and another in XLA")
+            }
+            K::NegativeSize { size } => write!(f, "an axis cannot have size {size}"),
+            K::SizeNotInferable => {
+                f.write_str("no single size in place of -1 keeps the number of elements")
+            }
+            K::LiteralOutOfRange { literal, dtype } => {
+                write!(f, "{literal} is not a value of {dtype}")
+            }
+            K::LiteralKind { literal, dtype } => {
+                let kind = literal.kind_name();
+                write!(f, "{literal} is a {kind}, but meets {dtype} under a rule without promotion")
+            }
+            K::LiteralNotWhole { operator, literal } => {
+                write!(f, "`{operator}` works on whole numbers, not on {literal}")
+            }
+            K::LiteralOverflow => f.write_str("the numbers written here lead out of 128 bits"),
+            K::LiteralDivisionByZero => f.write_str("the numbers written here divide by zero"),
+            K::LiteralNegativeShift => f.write_str("a shift by a negative amount"),
+            K::NoPromotion { left, right } => {
+                write!(f, "{left} and {right} have no common type under rule numpy")
+            }
+            K::NotDefinedInNumpy { operation, dtype, .. } => {
+                write!(f, "`{operation}` is not defined on {dtype}, the common type here")
+            }
+            K::NegativeIntegerPower { dtype } => {
+                write!(f, "a negative power of {dtype} is not a whole number")
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The arithmetic of numbers written in the text: among themselves they compute as Python does.
+//!
+//! Which element type a number takes is decided in `typing.rs`.
+
+use indim_graph::Literal;
+use indim_ops::{BinaryOperator, meaning};
+
+use super::error::ExprErrorKind;
+use super::syntax::UnaryOperator;
+
+/// The literal that an operator makes of one.
+pub(super) fn fold_unary(operator: UnaryOperator, x: Literal) -> Result<Literal, ExprErrorKind> {
+    let overflow = ExprErrorKind::LiteralOverflow;
+    match (operator, x) {
+        (UnaryOperator::Not, Literal::Bool(x)) => Ok(Literal::Bool(!x)),
+        (UnaryOperator::Not, Literal::Int(x)) => Ok(Literal::Int(!x)),
+        (UnaryOperator::Not, Literal::Float(_)) => {
+            Err(ExprErrorKind::LiteralNotWhole { operator: "~", literal: x })
+        }
+        (UnaryOperator::Negate, Literal::Float(x)) => Ok(Literal::Float(-x)),
+        (UnaryOperator::Plus, Literal::Float(x)) => Ok(Literal::Float(x)),
+        (_, x) => {
+            let x = x.to_int().unwrap_or_default();
+            let is_plus = operator == UnaryOperator::Plus;
+            let value = if is_plus { Some(x) } else { x.checked_neg() };
+            value.map(Literal::Int).ok_or(overflow)
+        }
+    }
+}
+
+/// The literal that an operator makes of two, as Python computes it. `None` where the operator is
+/// one of the table's floating-point functions: the caller evaluates that.
+pub(super) fn fold_binary(
+    operator: BinaryOperator,
+    x: Literal,
+    y: Literal,
+) -> Result<Option<Literal>, ExprErrorKind> {
+    if let (Literal::Bool(x), Literal::Bool(y)) = (x, y)
+        && let Some(value) = fold_bools(operator, x, y)
+    {
+        return Ok(Some(Literal::Bool(value)));
+    }
+    match (x.to_int(), y.to_int()) {
+        (Some(x), Some(y)) => fold_integers(operator, x, y).map(Some),
+        _ => fold_floats(operator, x, y),
+    }
+}
+
+const fn fold_bools(operator: BinaryOperator, x: bool, y: bool) -> Option<bool> {
+    match operator {
+        BinaryOperator::And => Some(x & y),
+        BinaryOperator::Or => Some(x | y),
+        BinaryOperator::Xor => Some(x ^ y),
+        _ => None,
+    }
+}
+
+fn fold_integers(operator: BinaryOperator, x: i128, y: i128) -> Result<Literal, ExprErrorKind> {
+    use BinaryOperator as B;
+    let is_quotient = matches!(operator, B::Divide | B::FloorDivide | B::Modulo);
+    if y == 0 && is_quotient {
+        return Err(ExprErrorKind::LiteralDivisionByZero);
+    }
+    let value = match operator {
+        B::Add => x.checked_add(y),
+        B::Subtract => x.checked_sub(y),
+        B::Multiply => x.checked_mul(y),
+        B::Divide => return Ok(Literal::Float(x as f64 / y as f64)),
+        B::FloorDivide => x.checked_div_euclid(y).map(|euclidean| {
+            // Euclid's remainder is not negative; Python's has the sign of the divisor.
+            if y < 0 && x.rem_euclid(y) != 0 { euclidean - 1 } else { euclidean }
+        }),
+        B::Modulo => x
+            .checked_rem_euclid(y)
+            .map(|euclidean| if y < 0 && euclidean != 0 { euclidean + y } else { euclidean }),
+        B::Power => return fold_integer_power(x, y),
+        B::ShiftLeft | B::ShiftRight => return fold_shift(operator, x, y),
+        B::And => Some(x & y),
+        B::Or => Some(x | y),
+        B::Xor => Some(x ^ y),
+        B::Less => return Ok(Literal::Bool(x < y)),
+        B::LessEqual => return Ok(Literal::Bool(x <= y)),
+        B::Greater => return Ok(Literal::Bool(x > y)),
+        B::GreaterEqual => return Ok(Literal::Bool(x >= y)),
+        B::Equal => return Ok(Literal::Bool(x == y)),
+        B::NotEqual => return Ok(Literal::Bool(x != y)),
+    };
+    value.map(Literal::Int).ok_or(ExprErrorKind::LiteralOverflow)
+}
+
+fn fold_integer_power(base: i128, exponent: i128) -> Result<Literal, ExprErrorKind> {
+    if base == 0 && exponent < 0 {
+        return Err(ExprErrorKind::LiteralDivisionByZero);
+    }
+    let magnitude = exponent.unsigned_abs();
+    let power = match base {
+        // Their powers are small however large the exponent is.
+        0 | 1 => Some(if magnitude == 0 { 1 } else { base }),
+        -1 => Some(if magnitude.is_multiple_of(2) { 1 } else { -1 }),
+        _ => u32::try_from(magnitude).ok().and_then(|magnitude| base.checked_pow(magnitude)),
+    };
+    let power = power.ok_or(ExprErrorKind::LiteralOverflow)?;
+    if exponent < 0 { Ok(Literal::Float(1.0 / power as f64)) } else { Ok(Literal::Int(power)) }
+}
+
+fn fold_shift(operator: BinaryOperator, x: i128, y: i128) -> Result<Literal, ExprErrorKind> {
+    if y < 0 {
+        return Err(ExprErrorKind::LiteralNegativeShift);
+    }
+    let amount = u32::try_from(y).unwrap_or(u32::MAX);
+    if operator == BinaryOperator::ShiftRight {
+        return Ok(Literal::Int(x.checked_shr(amount).unwrap_or(if x < 0 { -1 } else { 0 })));
+    }
+    let factor = if amount < 127 { Some(1i128 << amount) } else { None };
+    let value = if x == 0 { Some(0) } else { factor.and_then(|factor| x.checked_mul(factor)) };
+    value.map(Literal::Int).ok_or(ExprErrorKind::LiteralOverflow)
+}
+
+fn fold_floats(
+    operator: BinaryOperator,
+    left: Literal,
+    right: Literal,
+) -> Result<Option<Literal>, ExprErrorKind> {
+    use BinaryOperator as B;
+    let (x, y) = (left.to_float(), right.to_float());
+    if y == 0.0 && matches!(operator, B::Divide | B::FloorDivide | B::Modulo) {
+        return Err(ExprErrorKind::LiteralDivisionByZero);
+    }
+    let value = match operator {
+        B::Add => x + y,
+        B::Subtract => x - y,
+        B::Multiply => x * y,
+        B::Divide => x / y,
+        B::FloorDivide => meaning::float::floor_div(x, y),
+        B::Modulo => meaning::float::py_mod(x, y),
+        B::Power => return Ok(None),
+        B::Less => return Ok(Some(Literal::Bool(x < y))),
+        B::LessEqual => return Ok(Some(Literal::Bool(x <= y))),
+        B::Greater => return Ok(Some(Literal::Bool(x > y))),
+        B::GreaterEqual => return Ok(Some(Literal::Bool(x >= y))),
+        B::Equal => return Ok(Some(Literal::Bool(x == y))),
+        B::NotEqual => return Ok(Some(Literal::Bool(x != y))),
+        B::ShiftLeft | B::ShiftRight | B::And | B::Or | B::Xor => {
+            let literal = if left.to_int().is_none() { left } else { right };
+            return Err(ExprErrorKind::LiteralNotWhole { operator: operator.symbol(), literal });
+        }
+    };
+    Ok(Some(Literal::Float(value)))
+}

@@ -1,0 +1,138 @@
+//! What people write who come from NumPy, PyTorch or C, and what to write here instead.
+//!
+//! Called by the lexer and the parser where they meet something that they do not know.
+
+use super::error::ExprErrorKind;
+use super::function::Function;
+use indim_graph::Literal;
+
+/// Functions whose result is not computed element by element.
+const NOT_ELEMENTWISE: &[&str] = &[
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "average",
+    "concat",
+    "concatenate",
+    "conv",
+    "count_nonzero",
+    "cross",
+    "cumprod",
+    "cumsum",
+    "diff",
+    "dot",
+    "einsum",
+    "fft",
+    "gather",
+    "inner",
+    "logsumexp",
+    "matmul",
+    "mean",
+    "median",
+    "mm",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nansum",
+    "norm",
+    "prod",
+    "product",
+    "ptp",
+    "softmax",
+    "sort",
+    "stack",
+    "std",
+    "sum",
+    "take",
+    "tensordot",
+    "trace",
+    "unique",
+    "var",
+];
+
+/// Functions of other systems, with what does the same.
+const INSTEAD: &[(&str, &str)] = &[
+    ("arange", "iota(i64, [10])"),
+    ("expand_dims", "reshape(v, [3, 1]), or say where the axes go: add(x, v, dims=[0])"),
+    ("unsqueeze", "reshape(v, [3, 1]), or say where the axes go: add(x, v, dims=[0])"),
+    ("squeeze", "reshape(v, [3])"),
+    ("ravel", "reshape(x, -1)"),
+    ("flatten", "reshape(x, -1)"),
+    ("view", "reshape(x, [3, 2])"),
+    ("permute", "transpose(x, [1, 0])"),
+    ("swapaxes", "transpose(x, [1, 0])"),
+    ("moveaxis", "transpose(x, [1, 0])"),
+    ("expand", "broadcast_to(v, [2, 3])"),
+    ("zeros", "the number 0: a number goes with any shape"),
+    ("ones", "the number 1: a number goes with any shape"),
+    ("full", "the number alone: a number goes with any shape"),
+    ("to", "f32(x)"),
+    ("float", "f32(x) or f64(x)"),
+    ("int", "i32(x) or i64(x)"),
+];
+
+/// What stands before the dot of a function in Python.
+const MODULES: &[&str] = &["np", "numpy", "jnp", "torch", "math", "xp", "tf", "cp", "lax", "F"];
+
+/// What is meant by a call of a function that does not exist here.
+pub(super) fn function(name: &str) -> Option<ExprErrorKind> {
+    if NOT_ELEMENTWISE.contains(&name) {
+        return Some(ExprErrorKind::NotElementwise { name: name.to_owned() });
+    }
+    let (_, instead) = INSTEAD.iter().find(|(known, _)| *known == name)?;
+    Some(spelling(name, instead))
+}
+
+/// What is meant by `owner.name`, where the owner is a name or any other operand.
+pub(super) fn member(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
+    if let Some(known) = function(name) {
+        return Some(known);
+    }
+    let is_function = Function::from_name(name).is_some();
+    // Any other owner is an array, and the name one of its methods.
+    match owner.filter(|owner| MODULES.contains(owner)) {
+        Some(module) if is_function => {
+            Some(spelling(&format!("{module}.{name}"), &format!("{name}(...)")))
+        }
+        Some(module) if Literal::constant(name).is_some() => {
+            Some(spelling(&format!("{module}.{name}"), name))
+        }
+        Some(_) => Some(ExprErrorKind::UnknownFunction { name: name.to_owned(), suggestion: None }),
+        None if matches!(name, "max" | "min") => {
+            Some(ExprErrorKind::NotElementwise { name: name.to_owned() })
+        }
+        None if matches!(name, "T" | "mT") => Some(spelling(&format!(".{name}"), "transpose(x)")),
+        None if is_function => Some(spelling(&format!(".{name}"), &format!("{name}(x, ...)"))),
+        _ => None,
+    }
+}
+
+/// What is meant by a character that begins nothing.
+pub(super) fn character(character: char) -> Option<ExprErrorKind> {
+    match character {
+        '@' => Some(ExprErrorKind::NotElementwise { name: "@".to_owned() }),
+        '?' => Some(conditional("?")),
+        _ => None,
+    }
+}
+
+/// What is meant by something that stands behind an operand.
+pub(super) fn after_operand(found: &str) -> Option<ExprErrorKind> {
+    match found {
+        "if" => Some(conditional("if")),
+        "=" => Some(spelling("=", "== to compare; the result of an expression needs no name")),
+        _ => None,
+    }
+}
+
+fn conditional(found: &str) -> ExprErrorKind {
+    spelling(found, "where(condition, x, y)")
+}
+
+fn spelling(found: &str, instead: &str) -> ExprErrorKind {
+    ExprErrorKind::ForeignSpelling { found: found.to_owned(), instead: instead.to_owned() }
+}

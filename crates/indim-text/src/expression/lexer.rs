@@ -1,0 +1,279 @@
+//! From text to tokens. No recursion, no allocation; called by the parser, one token at a time.
+
+use super::error::{ExprError, ExprErrorKind, Span};
+use super::foreign;
+use indim_graph::Literal;
+
+/// A mark of the language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Symbol {
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    Or,
+    Xor,
+    And,
+    ShiftLeft,
+    ShiftRight,
+    Plus,
+    Minus,
+    Star,
+    Slash,
+    DoubleSlash,
+    Percent,
+    DoubleStar,
+    Tilde,
+    OpenParenthesis,
+    CloseParenthesis,
+    OpenBracket,
+    CloseBracket,
+    Comma,
+    Assign,
+    Dot,
+}
+
+/// The spellings; one that begins with another stands before it.
+const SYMBOLS: &[(&str, Symbol)] = &[
+    ("<=", Symbol::LessEqual),
+    (">=", Symbol::GreaterEqual),
+    ("==", Symbol::Equal),
+    ("!=", Symbol::NotEqual),
+    ("<<", Symbol::ShiftLeft),
+    (">>", Symbol::ShiftRight),
+    ("**", Symbol::DoubleStar),
+    ("//", Symbol::DoubleSlash),
+    ("<", Symbol::Less),
+    (">", Symbol::Greater),
+    ("|", Symbol::Or),
+    ("^", Symbol::Xor),
+    ("&", Symbol::And),
+    ("+", Symbol::Plus),
+    ("-", Symbol::Minus),
+    ("*", Symbol::Star),
+    ("/", Symbol::Slash),
+    ("%", Symbol::Percent),
+    ("~", Symbol::Tilde),
+    ("(", Symbol::OpenParenthesis),
+    (")", Symbol::CloseParenthesis),
+    ("[", Symbol::OpenBracket),
+    ("]", Symbol::CloseBracket),
+    (",", Symbol::Comma),
+    ("=", Symbol::Assign),
+    (".", Symbol::Dot),
+];
+
+/// Spellings of other languages, with the operator to write instead.
+const FOREIGN_SYMBOLS: &[(&str, &str)] = &[("&&", "&"), ("||", "|"), ("!", "~")];
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Token {
+    Number(Literal),
+    /// `2j`: the imaginary part.
+    Imaginary(f64),
+    Name,
+    Symbol(Symbol),
+    End,
+}
+
+/// Reads tokens; a copy of it looks ahead.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lexer<'t> {
+    text: &'t str,
+    position: usize,
+}
+
+impl<'t> Lexer<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Lexer { text, position: 0 }
+    }
+
+    /// The next token and where it stands.
+    pub(super) fn next(&mut self) -> Result<(Token, Span), ExprError> {
+        let rest = self.text[self.position..].trim_start();
+        self.position = self.text.len() - rest.len();
+        let start = self.position;
+        let Some(first) = rest.chars().next() else {
+            return Ok((Token::End, Span::new(start, start)));
+        };
+        let after_dot = rest.strip_prefix('.').and_then(|rest| rest.chars().next());
+        let starts_number = first.is_ascii_digit() || after_dot.is_some_and(|c| c.is_ascii_digit());
+        let (token, length) = if starts_number {
+            let length = number_length(rest);
+            let span = Span::new(start, start + length);
+            let token =
+                numeric_token(&rest[..length]).map_err(|kind| ExprError::new(kind, span))?;
+            (token, length)
+        } else if is_name_start(first) {
+            (Token::Name, prefix_length(rest, is_name_part))
+        } else {
+            symbol(rest)
+                .map_err(|(kind, length)| ExprError::new(kind, Span::new(start, start + length)))?
+        };
+        self.position += length;
+        Ok((token, Span::new(start, self.position)))
+    }
+}
+
+fn is_name_start(character: char) -> bool {
+    character == '_' || character.is_alphabetic()
+}
+
+fn is_name_part(character: char) -> bool {
+    character == '_' || character.is_alphanumeric()
+}
+
+fn prefix_length(text: &str, belongs: impl Fn(char) -> bool) -> usize {
+    text.find(|character| !belongs(character)).unwrap_or(text.len())
+}
+
+fn symbol(rest: &str) -> Result<(Token, usize), (ExprErrorKind, usize)> {
+    let is_not_equal = rest.starts_with("!=");
+    if let Some((text, instead)) =
+        FOREIGN_SYMBOLS.iter().find(|(text, _)| rest.starts_with(text) && !is_not_equal)
+    {
+        return Err((ExprErrorKind::ForeignOperator { operator: text, instead }, text.len()));
+    }
+    if let Some((text, symbol)) = SYMBOLS.iter().find(|(text, _)| rest.starts_with(text)) {
+        return Ok((Token::Symbol(*symbol), text.len()));
+    }
+    let character = rest.chars().next().unwrap_or_default();
+    Err(match character {
+        '"' | '\'' => (ExprErrorKind::StringLiteral, character.len_utf8()),
+        _ => {
+            let unexpected = ExprErrorKind::UnexpectedCharacter { character };
+            (foreign::character(character).unwrap_or(unexpected), character.len_utf8())
+        }
+    })
+}
+
+/// How far a number reaches: letters and digits belong to it, so that `2x` is one mistake, not two
+/// tokens, and a sign after the `e` of a decimal number.
+fn number_length(rest: &str) -> usize {
+    let is_decimal = is_decimal(rest);
+    let mut before = ' ';
+    let mut has_exponent = false;
+    for (index, character) in rest.char_indices() {
+        let is_sign = matches!(character, '+' | '-');
+        let starts_exponent = is_decimal && matches!(before, 'e' | 'E') && !has_exponent;
+        let belongs = is_name_part(character)
+            || (is_decimal && character == '.' && !has_exponent)
+            || (is_sign && starts_exponent);
+        if !belongs {
+            return index;
+        }
+        has_exponent |= starts_exponent;
+        before = character;
+    }
+    rest.len()
+}
+
+fn is_decimal(text: &str) -> bool {
+    !["0x", "0X", "0b", "0B", "0o", "0O"].iter().any(|prefix| text.starts_with(prefix))
+}
+
+fn numeric_token(text: &str) -> Result<Token, ExprErrorKind> {
+    match text.strip_suffix(['j', 'J']) {
+        Some(imaginary) if is_decimal(text) => {
+            number(imaginary).map(|literal| Token::Imaginary(literal.to_float()))
+        }
+        _ => number(text).map(Token::Number),
+    }
+}
+
+fn number(text: &str) -> Result<Literal, ExprErrorKind> {
+    let bad = || ExprErrorKind::BadNumber;
+    let prefixed = |radix: u32| integer(&text[2..], radix, true);
+    match text.get(..2) {
+        Some("0x" | "0X") => return prefixed(16),
+        Some("0o" | "0O") => return prefixed(8),
+        Some("0b" | "0B") => return prefixed(2),
+        _ => {}
+    }
+    if text.contains(['.', 'e', 'E']) {
+        let digits = without_underscores(text, false).ok_or_else(bad)?;
+        // Rust also reads `inf` and `nan`, which cannot come here: the text begins like a number.
+        return digits.parse().map(Literal::Float).map_err(|_| bad());
+    }
+    // Python refuses 007, which other languages read as octal.
+    if text.len() > 1 && text.starts_with('0') && text.contains(|c| !matches!(c, '0' | '_')) {
+        return Err(bad());
+    }
+    integer(text, 10, false)
+}
+
+fn integer(text: &str, radix: u32, after_prefix: bool) -> Result<Literal, ExprErrorKind> {
+    let digits = without_underscores(text, after_prefix).ok_or(ExprErrorKind::BadNumber)?;
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        return Err(ExprErrorKind::BadNumber);
+    }
+    i128::from_str_radix(&digits, radix)
+        .map(Literal::Int)
+        .map_err(|_| ExprErrorKind::NumberTooLarge)
+}
+
+/// The text without its underscores, each of which must stand between two digits (or behind a
+/// radix prefix), as in Python.
+fn without_underscores(text: &str, after_prefix: bool) -> Option<String> {
+    let mut digits = String::with_capacity(text.len());
+    let mut before = if after_prefix { '0' } else { '_' };
+    for character in text.chars() {
+        match character {
+            '_' if !before.is_ascii_alphanumeric() => return None,
+            '_' => {}
+            _ if before == '_' && !digits.is_empty() && !character.is_ascii_alphanumeric() => {
+                return None;
+            }
+            _ => digits.push(character),
+        }
+        before = character;
+    }
+    (before != '_').then_some(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lexer, Literal, Token};
+
+    fn first(text: &str) -> Result<Token, &'static str> {
+        Lexer::new(text).next().map(|(token, _)| token).map_err(|error| error.code())
+    }
+
+    #[test]
+    fn numbers_are_read_as_python_reads_them() {
+        let int = |value| Ok(Token::Number(Literal::Int(value)));
+        let float = |value| Ok(Token::Number(Literal::Float(value)));
+        assert_eq!(first("0"), int(0));
+        assert_eq!(first("00"), int(0));
+        assert_eq!(first("1_000_000"), int(1_000_000));
+        assert_eq!(first("0xFF"), int(255));
+        assert_eq!(first("0x_ff"), int(255));
+        assert_eq!(first("0b101"), int(5));
+        assert_eq!(first("0o17"), int(15));
+        assert_eq!(first("1."), float(1.0));
+        assert_eq!(first(".5"), float(0.5));
+        assert_eq!(first("1e3"), float(1000.0));
+        assert_eq!(first("1_0.2_5e-1_0"), float(10.25e-10));
+        assert_eq!(first("1e999"), float(f64::INFINITY));
+        assert_eq!(first("1e-2-3"), float(0.01));
+        assert_eq!(first("1.5e1j"), Ok(Token::Imaginary(15.0)));
+        assert_eq!(first("2J"), Ok(Token::Imaginary(2.0)));
+        for bad in [
+            "007", "1__0", "1_", "1_.5", "1._5", "2x", "1jj", "0x1j", "1ej", "0xg", "0x", "0b2",
+            "1e", "1e+", "1.2.3",
+        ] {
+            assert_eq!(first(bad), Err("bad-number"), "{bad}");
+        }
+        assert_eq!(first(&"9".repeat(60)), Err("number-too-large"));
+    }
+
+    #[test]
+    fn names_may_be_of_any_script() {
+        for name in ["x", "_", "größe", "λ1", "温度"] {
+            let (token, span) = Lexer::new(name).next().unwrap();
+            assert_eq!((token, span.end), (Token::Name, name.len()));
+        }
+    }
+}

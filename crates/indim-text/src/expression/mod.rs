@@ -1,0 +1,171 @@
+//! The expression language.
+//!
+//! An expression is read in three steps: `lexer.rs` and `parser.rs` (`call.rs` for calls) make a syntax
+//! tree (`syntax.rs`), with the functions of `function.rs`; `elaborate.rs` turns it into nodes of a graph
+//! through the builder (`elementwise.rs` for the operations of the table, `composition.rs` for compositions,
+//! `structure.rs` for reshapes and the like), in the element types that `typing.rs`, `folding.rs` and `promote.rs` decide.
+//! `draw.rs` draws an error at its place.
+//! The language is described for users in `docs/expressions.md`.
+
+mod call;
+mod complex_parts;
+mod composition;
+mod draw;
+mod elaborate;
+mod elementwise;
+mod error;
+mod folding;
+mod foreign;
+mod function;
+mod lexer;
+mod parser;
+mod promote;
+mod structure;
+mod syntax;
+mod typing;
+
+use indim_shape::{MAXIMUM_RANK, RuleSet};
+
+pub use error::{ExprError, ExprErrorKind};
+pub(crate) use function::other_names;
+pub use promote::promote;
+
+use indim_graph::{GraphBuilder, Literal, Value};
+
+/// What a text may ask for before it is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The length of the text in bytes.
+    pub text_bytes: usize,
+    /// How deep parentheses, calls and waiting operators may be nested.
+    pub depth: usize,
+    /// The number of operands and operations.
+    pub nodes: usize,
+    /// The number of axes of any array in it.
+    pub rank: usize,
+}
+
+impl Default for Limits {
+    /// Generous for what people and generators of expressions write, small for a server.
+    fn default() -> Self {
+        Limits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAXIMUM_RANK }
+    }
+}
+
+/// What a name of an expression stands for.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Binding {
+    /// A value of the graph.
+    Array(Value),
+    /// A number that adapts to what it meets, as one written in the text does.
+    Number(Literal),
+}
+
+/// A parsed expression, which can be built into any graph.
+///
+/// ```
+/// use indim_graph::{Array, GraphBuilder, evaluate};
+/// use indim_ops::DType;
+/// use indim_text::{Expression, Limits};
+///
+/// let expression = Expression::parse("add(x, v, dims=[1]) * 2", &Limits::default())?;
+/// assert_eq!(expression.names(), ["x", "v"]);
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let v = b.parameter("v", DType::F32, [3])?;
+/// let result = expression.build(&b, &[("x", x), ("v", v)], None)?;
+/// assert_eq!(result.array_type()?.to_string(), "f32[2, 3]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    text: String,
+    nodes: Vec<syntax::Node>,
+    names: Vec<String>,
+    /// The most axes of any array in it.
+    maximum_rank: usize,
+}
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// The limits, each with its own code; whatever the grammar does not know; calls of unknown
+    /// functions or with wrong arguments. Never a panic, and never recursion.
+    pub fn parse(text: &str, limits: &Limits) -> Result<Self, ExprError> {
+        let parser::Parsed { nodes, names } = parser::parse(text, limits)?;
+        Ok(Expression { text: text.to_owned(), nodes, names, maximum_rank: limits.rank })
+    }
+
+    /// The text that was parsed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The names that need a binding, in the order of their first use.
+    ///
+    /// `pi`, `inf`, `nan`, `True` and `False` are not among them; see [`constants`](Self::constants).
+    pub fn names(&self) -> Vec<&str> {
+        let names = self.names.iter().map(String::as_str);
+        names.filter(|name| Literal::constant(name).is_none()).collect()
+    }
+
+    /// The names that mean a number unless something is bound to them: see [`Literal::constant`].
+    pub fn constants(&self) -> Vec<&str> {
+        let names = self.names.iter().map(String::as_str);
+        names.filter(|name| Literal::constant(name).is_some()).collect()
+    }
+
+    /// Whether the text uses `name` as a value: also a constant, which a binding replaces.
+    pub fn mentions(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// Adds the expression to a graph.
+    ///
+    /// Without a `rule`, an operation with `dims=` follows xla, one with `axis=` pdpd, and every
+    /// other one numpy. Under numpy, operands of different element types are converted as NumPy 2
+    /// promotes them; under every other rule that is an error.
+    ///
+    /// # Errors
+    /// Unbound names; attributes that the rule does not have; literals that do not fit; `rank-limit` for
+    /// arrays of more axes than the limit; whatever the builder refuses.
+    pub fn build(
+        &self,
+        builder: &GraphBuilder,
+        bindings: &[(&str, Value)],
+        rule: Option<&RuleSet>,
+    ) -> Result<Value, ExprError> {
+        let bindings: Vec<(&str, Binding)> =
+            bindings.iter().map(|(name, value)| (*name, Binding::Array(value.clone()))).collect();
+        elaborate::elaborate(self, builder, &bindings, rule)
+    }
+
+    /// As [`build`](Self::build), where names may also stand for numbers that adapt.
+    ///
+    /// ```
+    /// use indim_text::{Binding, Expression, Limits};
+    /// use indim_ops::DType;
+    /// use indim_graph::{GraphBuilder, Literal};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let bindings = [("x", Binding::Array(x)), ("k", Binding::Number(Literal::Float(0.5)))];
+    /// let result = Expression::parse("x * k", &Limits::default())?.build_bound(&b, &bindings, None)?;
+    /// assert_eq!(result.array_type()?.to_string(), "f32[3]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_bound(
+        &self,
+        builder: &GraphBuilder,
+        bindings: &[(&str, Binding)],
+        rule: Option<&RuleSet>,
+    ) -> Result<Value, ExprError> {
+        elaborate::elaborate(self, builder, bindings, rule)
+    }
+}

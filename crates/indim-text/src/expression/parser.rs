@@ -1,0 +1,360 @@
+//! From tokens to the syntax tree: operator precedence with an explicit stack.
+//!
+//! Nothing here recurses, so a deep text meets the limit on depth and not the end of the machine's
+//! stack. What stands between the parentheses of a call is read in `call.rs`. What the operands are is
+//! not known here; see `elaborate.rs`.
+
+use std::collections::HashMap;
+
+use indim_ops::{BinaryOperator, Op, UNARY_PRECEDENCE};
+use indim_shape::RankLimit;
+
+use super::call::CallFrame;
+use super::error::{ExprError, ExprErrorKind, Span};
+use super::function::{Function, Manner, Structural};
+use super::lexer::{Lexer, Symbol, Token};
+use super::syntax::{Node, NodeIndex, NodeKind, UnaryOperator, binary_operator};
+use super::{Limits, foreign};
+use indim_graph::Literal;
+
+pub(super) type ParseResult<T> = Result<T, ExprError>;
+
+/// What the parser makes of a text.
+pub(super) struct Parsed {
+    pub(super) nodes: Vec<Node>,
+    pub(super) names: Vec<String>,
+}
+
+/// Something begun whose operand is still to come.
+pub(super) enum Frame {
+    Unary { operator: UnaryOperator, mark: Span },
+    Binary { operator: BinaryOperator, left: NodeIndex, mark: Span },
+    Group { open: Span },
+    Call(CallFrame),
+}
+
+pub(super) struct Parser<'t> {
+    text: &'t str,
+    pub(super) lexer: Lexer<'t>,
+    limits: &'t Limits,
+    nodes: Vec<Node>,
+    names: Vec<String>,
+    name_positions: HashMap<&'t str, usize>,
+    stack: Vec<Frame>,
+}
+
+/// The syntax tree of `text`.
+pub(super) fn parse(text: &str, limits: &Limits) -> ParseResult<Parsed> {
+    if text.len() > limits.text_bytes {
+        let kind = ExprErrorKind::TextTooLong { bytes: text.len(), limit: limits.text_bytes };
+        return Err(ExprError::new(kind, Span::new(0, 0)));
+    }
+    let mut parser = Parser {
+        text,
+        lexer: Lexer::new(text),
+        limits,
+        nodes: Vec::new(),
+        names: Vec::new(),
+        name_positions: HashMap::new(),
+        stack: Vec::new(),
+    };
+    parser.expression()?;
+    Ok(Parsed { nodes: parser.nodes, names: parser.names })
+}
+
+impl<'t> Parser<'t> {
+    /// The whole text: operands and operators in turn.
+    fn expression(&mut self) -> ParseResult<()> {
+        if let (Token::End, span) = self.peek()? {
+            return Err(ExprError::new(ExprErrorKind::Empty, span));
+        }
+        loop {
+            let operand = self.operand()?;
+            if self.after_operand(operand)? {
+                return Ok(());
+            }
+        }
+    }
+
+    pub(super) fn peek(&self) -> ParseResult<(Token, Span)> {
+        let mut ahead = self.lexer;
+        ahead.next()
+    }
+
+    pub(super) fn slice(&self, span: Span) -> &'t str {
+        &self.text[span.start..span.end]
+    }
+
+    /// Reads up to the end of an operand, stacking what comes before it.
+    fn operand(&mut self) -> ParseResult<NodeIndex> {
+        loop {
+            let (token, span) = self.lexer.next()?;
+            match token {
+                Token::Number(literal) => return self.add(NodeKind::Literal(literal), span, span),
+                Token::Imaginary(part) => return self.imaginary(part, span),
+                Token::Name => {
+                    if let Some(operand) = self.name_or_call(span)? {
+                        return Ok(operand);
+                    }
+                }
+                Token::Symbol(Symbol::OpenParenthesis) => {
+                    self.push(Frame::Group { open: span }, span)?
+                }
+                Token::Symbol(symbol) => match UnaryOperator::from_symbol(symbol) {
+                    Some(operator) => self.push(Frame::Unary { operator, mark: span }, span)?,
+                    None => return Err(self.unexpected(span, "a value")),
+                },
+                Token::End => return Err(self.unexpected(span, "a value")),
+            }
+        }
+    }
+
+    /// `2j` is `complex(0.0, 2.0)`.
+    fn imaginary(&mut self, part: f64, span: Span) -> ParseResult<NodeIndex> {
+        let parts = [0.0, part];
+        let mut operands = Vec::with_capacity(parts.len());
+        for part in parts {
+            operands.push(self.add(NodeKind::Literal(Literal::Float(part)), span, span)?);
+        }
+        self.add(call_of_table(Op::Complex, operands), span, span)
+    }
+
+    /// A name as a value, or the beginning of a call; `None` when an operand of the call follows.
+    fn name_or_call(&mut self, span: Span) -> ParseResult<Option<NodeIndex>> {
+        let name = self.slice(span);
+        let is_call = self.peek()?.0 == Token::Symbol(Symbol::OpenParenthesis);
+        // `and(x, y)` is a call of the table's operation; `not (x)` would be read differently by
+        // Python when an operator follows.
+        if let Some((operator, instead)) = python_operator(name)
+            && (!is_call || operator == "not")
+        {
+            let kind = ExprErrorKind::ForeignOperator { operator, instead };
+            return Err(ExprError::new(kind, span));
+        }
+        if !is_call {
+            let position = self.name_position(name);
+            return self.add(NodeKind::Name(position), span, span).map(Some);
+        }
+        self.open_call(span)
+    }
+
+    fn name_position(&mut self, name: &'t str) -> usize {
+        *self.name_positions.entry(name).or_insert_with(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+
+    /// Reads what follows an operand: true at the end of the text, false when an operand must come.
+    fn after_operand(&mut self, mut operand: NodeIndex) -> ParseResult<bool> {
+        loop {
+            let (token, span) = self.lexer.next()?;
+            let symbol = match token {
+                Token::End => return self.finish(operand),
+                Token::Symbol(symbol) => symbol,
+                _ => return Err(self.unexpected_after_operand(span)),
+            };
+            if let Some(operator) = binary_operator(symbol) {
+                let left = self.reduce_before(operator, operand, span)?;
+                self.push(Frame::Binary { operator, left, mark: span }, span)?;
+                return Ok(false);
+            }
+            let next = match symbol {
+                Symbol::CloseParenthesis => Some(self.close(operand, span)?),
+                Symbol::Comma => self.next_argument(operand, span)?,
+                Symbol::Dot => Some(self.attribute_of(operand, span)?),
+                _ => return Err(self.unexpected_after_operand(span)),
+            };
+            match next {
+                Some(node) => operand = node,
+                None => return Ok(false),
+            }
+        }
+    }
+
+    fn finish(&mut self, operand: NodeIndex) -> ParseResult<bool> {
+        self.reduce(operand, 0)?;
+        match self.stack.last() {
+            Some(Frame::Group { open } | Frame::Call(CallFrame { open, .. })) => {
+                Err(ExprError::new(ExprErrorKind::Unclosed, *open))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// Completes the operators on the stack that bind at least as tightly as `precedence`.
+    fn reduce(&mut self, mut operand: NodeIndex, precedence: u8) -> ParseResult<NodeIndex> {
+        loop {
+            let (kind, start, mark) = match self.stack.last() {
+                Some(Frame::Unary { operator, mark }) if UNARY_PRECEDENCE >= precedence => {
+                    (NodeKind::Unary { operator: *operator, operand }, mark.start, *mark)
+                }
+                Some(Frame::Binary { operator, left, mark })
+                    if operator.precedence() >= precedence =>
+                {
+                    let kind = NodeKind::Binary { operator: *operator, operands: [*left, operand] };
+                    (kind, self.nodes[*left].extent.start, *mark)
+                }
+                _ => return Ok(operand),
+            };
+            self.stack.pop();
+            let extent = Span::new(start, self.nodes[operand].extent.end);
+            operand = self.add(kind, extent, mark)?;
+        }
+    }
+
+    /// The left operand of `operator`, which has just been read.
+    fn reduce_before(
+        &mut self,
+        operator: BinaryOperator,
+        operand: NodeIndex,
+        span: Span,
+    ) -> ParseResult<NodeIndex> {
+        if operator.is_comparison() {
+            let left = self.reduce(operand, operator.precedence() + 1)?;
+            if matches!(self.stack.last(), Some(Frame::Binary { .. })) {
+                return Err(ExprError::new(ExprErrorKind::ChainedComparison, span));
+            }
+            return Ok(left);
+        }
+        self.reduce(operand, operator.precedence() + u8::from(operator.groups_to_the_right()))
+    }
+
+    /// A closing parenthesis.
+    fn close(&mut self, operand: NodeIndex, span: Span) -> ParseResult<NodeIndex> {
+        let operand = self.reduce(operand, 0)?;
+        match self.stack.pop() {
+            Some(Frame::Group { open }) => {
+                self.nodes[operand].extent = Span::new(open.start, span.end);
+                Ok(operand)
+            }
+            Some(Frame::Call(mut call)) => {
+                call.add_operand(operand);
+                self.close_call(call, span)
+            }
+            _ => Err(self.unexpected(span, "an operator or the end")),
+        }
+    }
+
+    /// A comma: the next argument of the innermost call.
+    fn next_argument(&mut self, operand: NodeIndex, span: Span) -> ParseResult<Option<NodeIndex>> {
+        let operand = self.reduce(operand, 0)?;
+        match self.stack.pop() {
+            Some(Frame::Call(mut call)) => {
+                call.add_operand(operand);
+                self.argument(call)
+            }
+            _ => Err(self.unexpected(span, "an operator or the end")),
+        }
+    }
+
+    /// `x.real` and `x.imag`, which are `real(x)` and `imag(x)`, or `x.astype(f32)`: no more than these.
+    fn attribute_of(&mut self, operand: NodeIndex, dot: Span) -> ParseResult<NodeIndex> {
+        let (_, name) = self.lexer.next()?;
+        let op = match self.slice(name) {
+            "astype" => return self.astype(operand, name),
+            "real" => Op::Real,
+            "imag" => Op::Imag,
+            _ => {
+                let member = Span::new(dot.start, name.end);
+                return Err(self.foreign_member(operand, member, name));
+            }
+        };
+        let extent = Span::new(self.nodes[operand].extent.start, name.end);
+        self.add(call_of_table(op, vec![operand]), extent, name)
+    }
+
+    fn astype(&mut self, operand: NodeIndex, name: Span) -> ParseResult<NodeIndex> {
+        let (token, open) = self.lexer.next()?;
+        if token != Token::Symbol(Symbol::OpenParenthesis) {
+            return Err(self.unexpected(open, "`(`"));
+        }
+        let (dtype, _) = self.element_type()?;
+        let (token, close) = self.lexer.next()?;
+        if token != Token::Symbol(Symbol::CloseParenthesis) {
+            return Err(self.unexpected(close, "`)`"));
+        }
+        let function = Function::Structural(Structural::Cast(dtype));
+        let kind = NodeKind::Call { function, operands: vec![operand], attributes: Vec::new() };
+        let extent = Span::new(self.nodes[operand].extent.start, close.end);
+        self.add(kind, extent, name)
+    }
+
+    /// `x.T`, `np.exp(x)` and the like.
+    fn foreign_member(&self, operand: NodeIndex, member: Span, name: Span) -> ExprError {
+        let owner = match self.nodes[operand].kind {
+            NodeKind::Name(index) => Some(self.names[index].as_str()),
+            _ => None,
+        };
+        match foreign::member(owner, self.slice(name)) {
+            Some(kind) => ExprError::new(kind, member),
+            None => self.unexpected(member, "an operator"),
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        kind: NodeKind,
+        extent: Span,
+        mark: Span,
+    ) -> ParseResult<NodeIndex> {
+        if self.nodes.len() >= self.limits.nodes {
+            let kind = ExprErrorKind::TooManyNodes { limit: self.limits.nodes };
+            return Err(ExprError::new(kind, mark));
+        }
+        self.nodes.push(Node { kind, extent, mark });
+        Ok(self.nodes.len() - 1)
+    }
+
+    pub(super) fn push(&mut self, frame: Frame, span: Span) -> ParseResult<()> {
+        self.check_depth(span)?;
+        self.stack.push(frame);
+        Ok(())
+    }
+
+    pub(super) fn check_depth(&self, span: Span) -> ParseResult<()> {
+        if self.stack.len() >= self.limits.depth {
+            let kind = ExprErrorKind::TooDeep { limit: self.limits.depth };
+            return Err(ExprError::new(kind, span));
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_rank(&self, rank: usize, span: Span) -> ParseResult<()> {
+        RankLimit::check(rank, self.limits.rank)
+            .map_err(|error| ExprError::new(ExprErrorKind::RankLimit(error), span))
+    }
+
+    pub(super) fn unexpected(&self, span: Span, expected: &'static str) -> ExprError {
+        let found = self.slice(span).to_owned();
+        ExprError::new(ExprErrorKind::Unexpected { found, expected }, span)
+    }
+
+    fn unexpected_after_operand(&self, span: Span) -> ExprError {
+        if let Some((operator, instead)) = python_operator(self.slice(span)) {
+            return ExprError::new(ExprErrorKind::ForeignOperator { operator, instead }, span);
+        }
+        if let Some(kind) = foreign::after_operand(self.slice(span)) {
+            return ExprError::new(kind, span);
+        }
+        if self.slice(span) == "[" {
+            return ExprError::new(ExprErrorKind::Indexing, span);
+        }
+        self.unexpected(span, "an operator or the end")
+    }
+}
+
+fn call_of_table(op: Op, operands: Vec<NodeIndex>) -> NodeKind {
+    let function = Function::Elementwise { op, manner: Manner::Table };
+    NodeKind::Call { function, operands, attributes: Vec::new() }
+}
+
+/// Python's operators on single truth values, with the element-wise ones to write instead.
+fn python_operator(name: &str) -> Option<(&'static str, &'static str)> {
+    match name {
+        "and" => Some(("and", "&")),
+        "or" => Some(("or", "|")),
+        "not" => Some(("not", "~")),
+        _ => None,
+    }
+}

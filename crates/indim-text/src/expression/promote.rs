@@ -1,0 +1,64 @@
+//! NumPy 2's promotion of element types (NEP 50), for the numpy rule alone.
+
+use core::cmp::max;
+
+use indim_ops::{DType, DTypeClass};
+
+/// The common type of arrays of two types, or `None` where there is none: `bf16` with another type.
+///
+/// ```
+/// use indim_ops::DType;
+/// use indim_text::promote;
+/// assert_eq!(promote(DType::U8, DType::I8), Some(DType::I16));
+/// assert_eq!(promote(DType::I32, DType::F32), Some(DType::F64));
+/// ```
+pub fn promote(x: DType, y: DType) -> Option<DType> {
+    use DTypeClass::{Bool, Complex, Float, Signed, Unsigned};
+    if x == y {
+        return Some(x);
+    }
+    if x == DType::Bf16 || y == DType::Bf16 {
+        return None;
+    }
+    match (x.class(), y.class()) {
+        (Bool, _) => Some(y),
+        (_, Bool) => Some(x),
+        (Signed, Signed) | (Unsigned, Unsigned) | (Float, Float) | (Complex, Complex) => {
+            Some(if x.size() > y.size() { x } else { y })
+        }
+        (Signed, Unsigned) => Some(signed_for(x, y)),
+        (Unsigned, Signed) => Some(signed_for(y, x)),
+        (Complex, _) => Some(complex_for(x, float_for(y))),
+        (_, Complex) => Some(complex_for(y, float_for(x))),
+        (Float, _) => Some(max_float(x, float_for(y))),
+        (_, Float) => Some(max_float(y, float_for(x))),
+    }
+}
+
+/// The float type that NumPy computes `sqrt` and the like in.
+pub(super) const fn float_for(dtype: DType) -> DType {
+    match dtype {
+        DType::Bool | DType::I8 | DType::U8 => DType::F16,
+        DType::I16 | DType::U16 => DType::F32,
+        DType::I32 | DType::I64 | DType::U32 | DType::U64 => DType::F64,
+        _ => dtype,
+    }
+}
+
+/// The smallest signed type that holds both, or f64 beside u64.
+fn signed_for(signed: DType, unsigned: DType) -> DType {
+    match max(signed.size(), 2 * unsigned.size()) {
+        2 => DType::I16,
+        4 => DType::I32,
+        8 => DType::I64,
+        _ => DType::F64,
+    }
+}
+
+fn max_float(x: DType, y: DType) -> DType {
+    if x.size() > y.size() { x } else { y }
+}
+
+fn complex_for(complex: DType, float: DType) -> DType {
+    if complex == DType::C128 || float == DType::F64 { DType::C128 } else { DType::C64 }
+}

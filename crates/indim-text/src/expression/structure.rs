@@ -1,0 +1,177 @@
+//! Functions that are no operations of the table, most of which change shapes or element types: their
+//! arguments, and the nodes they become. The rest of elaboration is in `elaborate.rs`.
+
+use indim_graph::{GraphError, GraphErrorKind, Value};
+use indim_ops::{ArrayType, DType, Op};
+use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
+
+use super::elaborate::{Elaborated, Elaborator};
+use super::error::{ExprError, ExprErrorKind, Span};
+use super::function::{Attribute, Structural};
+use super::syntax::{AttributeValue, GivenAttribute, NodeIndex};
+use indim_graph::Literal;
+
+/// A call of one of these functions.
+struct Call<'c> {
+    nodes: &'c [NodeIndex],
+    attributes: &'c [GivenAttribute],
+    mark: Span,
+}
+
+impl<'e, 'b> Elaborator<'e, 'b> {
+    pub(super) fn structural(
+        &self,
+        function: Structural,
+        nodes: &[NodeIndex],
+        attributes: &[GivenAttribute],
+        mark: Span,
+    ) -> Elaborated<Value> {
+        let call = Call { nodes, attributes, mark };
+        let result = match function {
+            Structural::Cast(dtype) => return self.cast(nodes[0], dtype),
+            Structural::Convert => return self.cast(nodes[0], call.element_type()),
+            Structural::BroadcastInDim => return self.broadcast_in_dim(&call),
+            Structural::Broadcast => self.builder.broadcast(self.value(nodes[0])?, &call.sizes()?),
+            Structural::BroadcastTo => self.builder.broadcast_to_target(
+                self.value(nodes[0])?,
+                &TargetRule::Unidirectional,
+                call.sizes()?,
+            ),
+            Structural::Reshape => {
+                let x = self.value(nodes[0])?;
+                self.builder.reshape(&x, self.reshape_target(&x, &call)?)
+            }
+            Structural::Transpose => return self.transpose(&call),
+            Structural::Iota => {
+                let shape = call.sizes()?;
+                let axis = self.iota_axis(&call, &shape)?;
+                self.builder.iota(call.element_type(), shape, axis)
+            }
+            Structural::Copy => return self.value(nodes[0]),
+            Structural::OnesLike => self.ones_like(self.value(nodes[0])?),
+            Structural::SignBit => self.sign_bit(self.value(nodes[0])?),
+        };
+        result.map_err(|error| self.graph_error(error, nodes, mark))
+    }
+
+    fn ones_like(&self, x: Value) -> Result<Value, GraphError> {
+        let ArrayType { dtype, shape } = x.array_type()?;
+        let one = self.builder.convert(self.builder.scalar(true), dtype)?;
+        self.builder.broadcast_to_target(one, &TargetRule::Unidirectional, shape)
+    }
+
+    /// The sign of 1 with the sign of `x`. Under the numpy rule integers are converted first.
+    fn sign_bit(&self, x: Value) -> Result<Value, GraphError> {
+        let array_type = x.array_type()?;
+        let dtype = array_type.dtype;
+        let is_numpy = self.rule.is_none_or(|rule| *rule == RuleSet::Numpy);
+        let x = match dtype.is_integer() || dtype == DType::Bool {
+            true if is_numpy => self.builder.convert(x, DType::F64)?,
+            _ => x,
+        };
+        let dtype = x.array_type()?.dtype;
+        if !dtype.is_float() {
+            let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
+            let operands = vec![(String::new(), array_type)];
+            return Err(GraphError::new(kind, "signbit", operands));
+        }
+        let number = |value| Literal::Int(value).scalar(self.builder, dtype);
+        let signed = self.builder.elementwise(Op::Copysign, &[number(1)?, x], &RuleSet::Numpy)?;
+        self.builder.elementwise(Op::Lt, &[signed, number(0)?], &RuleSet::Numpy)
+    }
+
+    /// Under xla the list increases; StableHLO's may permute.
+    fn broadcast_in_dim(&self, call: &Call<'_>) -> Elaborated<Value> {
+        let x = self.value(call.nodes[0])?;
+        let shape = call.sizes()?;
+        let dims = call.integers(&[Attribute::Dims]).unwrap_or_default();
+        let result = match self.rule {
+            Some(RuleSet::Xla { .. }) => {
+                let rule = TargetRule::XlaBroadcastInDim { dims: dims.to_vec() };
+                self.builder.broadcast_to_target(x, &rule, shape)
+            }
+            _ => self.builder.broadcast_in_dim(x, dims, shape),
+        };
+        result.map_err(|error| self.graph_error(error, call.nodes, call.mark))
+    }
+
+    /// Without a permutation the axes are reversed, as in NumPy.
+    fn transpose(&self, call: &Call<'_>) -> Elaborated<Value> {
+        let x = self.value(call.nodes[0])?;
+        let rank = self.array_shape(&x, call.mark)?.rank() as i64;
+        let reversed: Vec<i64> = (0..rank).rev().collect();
+        let permutation = call.integers(&[Attribute::Permutation]).unwrap_or(&reversed);
+        self.builder
+            .transpose(x, permutation)
+            .map_err(|error| self.graph_error(error, call.nodes, call.mark))
+    }
+
+    fn iota_axis(&self, call: &Call<'_>, shape: &Shape) -> Elaborated<i64> {
+        match call.integers(&[Attribute::Axis]).and_then(<[i64]>::first) {
+            Some(axis) => Ok(*axis),
+            None if shape.rank() == 1 => Ok(0),
+            None => {
+                let function = self.text(call.mark).to_owned();
+                let kind = ExprErrorKind::MissingArgument { function, argument: "axis" };
+                Err(ExprError::new(kind, call.mark))
+            }
+        }
+    }
+
+    /// The shape of a reshape, in which one size may be -1: what keeps the number of elements.
+    fn reshape_target(&self, x: &Value, call: &Call<'_>) -> Elaborated<Shape> {
+        let given = call.integers(&[Attribute::Shape]).unwrap_or_default();
+        let Some(inferred) = given.iter().position(|size| *size == -1) else {
+            return call.sizes();
+        };
+        let not_inferable = || ExprError::new(ExprErrorKind::SizeNotInferable, call.mark);
+        let others: Option<usize> = given
+            .iter()
+            .enumerate()
+            .filter(|(axis, _)| *axis != inferred)
+            .try_fold(1usize, |product, (_, size)| {
+                product.checked_mul(usize::try_from(*size).ok()?)
+            });
+        let count = self.array_shape(x, call.mark)?.element_count().map_err(|_| not_inferable())?;
+        let others = others.filter(|others| *others != 0 && count % others == 0);
+        let size = count / others.ok_or_else(not_inferable)?;
+        Ok(given.iter().map(|given| usize::try_from(*given).unwrap_or(size)).collect())
+    }
+}
+
+impl Call<'_> {
+    fn integers(&self, wanted: &[Attribute]) -> Option<&[i64]> {
+        self.attributes.iter().find_map(|given| match &given.value {
+            AttributeValue::Integers(values) if wanted.contains(&given.attribute) => {
+                Some(&values[..])
+            }
+            _ => None,
+        })
+    }
+
+    fn element_type(&self) -> DType {
+        let given = self.attributes.iter().find_map(|given| match given.value {
+            AttributeValue::ElementType(dtype) => Some(dtype),
+            AttributeValue::Integers(_) | AttributeValue::Number(_) => None,
+        });
+        given.expect("invariant: the parser refuses a call without its required attributes")
+    }
+
+    /// The sizes that `shape=` or `sizes=` gives.
+    fn sizes(&self) -> Elaborated<Shape> {
+        let wanted = [Attribute::Shape, Attribute::Sizes];
+        let given = self.attributes.iter().find_map(|given| match &given.value {
+            AttributeValue::Integers(sizes) if wanted.contains(&given.attribute) => {
+                Some((sizes, given.span))
+            }
+            _ => None,
+        });
+        let (sizes, span) =
+            given.expect("invariant: the parser refuses a call without its required attributes");
+        let size = |size: &i64| match u64::try_from(*size) {
+            Ok(size) => Ok(saturating_size(size)),
+            Err(_) => Err(ExprError::new(ExprErrorKind::NegativeSize { size: *size }, span)),
+        };
+        sizes.iter().map(size).collect()
+    }
+}

@@ -1,0 +1,285 @@
+//! In which element type an operation computes: literals adapt, and NumPy's rule converts.
+//!
+//! Decides only; the nodes are made by `elementwise.rs`. NumPy's table of pairs is in `promote.rs`.
+
+use indim_graph::{Composition, WholeNumbers};
+use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
+
+use super::error::ExprErrorKind;
+use super::function::Manner;
+use super::promote::{float_for, promote};
+use indim_graph::Literal;
+use indim_graph::literal::integer_range;
+
+/// What typing knows of an operand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum OperandType {
+    Literal(Literal),
+    Array(DType),
+}
+
+/// How an operation is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// `op` on operands of `dtype`, but for the first of `select`.
+    Compute { op: Op, dtype: DType },
+    /// The operand itself.
+    Identity,
+    /// `x * x`, where the table has no square of `dtype`.
+    Multiplied { dtype: DType },
+    /// 0 everywhere, in the operand's type.
+    Zero,
+    /// A function of complex numbers that the table has for real ones alone.
+    Complex(ComplexPlan),
+    /// `1 / x` in integers.
+    IntegerReciprocal { dtype: DType },
+    /// A comparison of signed integers with u64, exact although no type holds both.
+    ExactComparison { op: Op },
+    /// A comparison with a number that no element can equal: the same everywhere.
+    ConstantComparison { is_true: bool },
+}
+
+/// What is done with complex numbers by their parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ComplexPlan {
+    /// `log(x) / log(2)`.
+    Log2,
+    /// `log(x) / log(10)`.
+    Log10,
+    /// `exp(x * log(2))`.
+    Exp2,
+    /// Each part rounded.
+    Round,
+}
+
+type TypingResult<T> = Result<T, ExprErrorKind>;
+
+/// The plan under a rule without promotion: the first array says the type, literals take it, and
+/// the builder refuses arrays of other types.
+pub(super) fn strict(op: Op, manner: Manner, operands: &[OperandType]) -> TypingResult<Plan> {
+    let equal = &operands[usize::from(op.first_is_bool())..];
+    let dtype = strict_dtype(equal, op.takes(DType::I64))?;
+    if let (true, OperandType::Literal(literal @ (Literal::Int(_) | Literal::Float(_)))) =
+        (op.first_is_bool(), operands[0])
+    {
+        return Err(ExprErrorKind::LiteralKind { literal, dtype: DType::Bool });
+    }
+    let op = if manner == Manner::ShiftBySign { shift_right(dtype) } else { op };
+    Ok(Plan::Compute { op, dtype })
+}
+
+/// The type of the first array, which literals must fit.
+fn strict_dtype(operands: &[OperandType], takes_i64: bool) -> TypingResult<DType> {
+    let first = arrays(operands).next();
+    let dtype = first.unwrap_or_else(|| literal_dtype(operands, takes_i64));
+    for literal in literals(operands) {
+        if !literal.is_of_kind(dtype) {
+            return Err(ExprErrorKind::LiteralKind { literal, dtype });
+        }
+    }
+    Ok(dtype)
+}
+
+/// The type in which a composition computes under a rule without promotion.
+pub(super) fn strict_composition(
+    composition: Composition,
+    operands: &[OperandType],
+) -> TypingResult<DType> {
+    strict_dtype(operands, composition.takes(DType::I64))
+}
+
+/// The type in which a composition computes under the numpy rule: the common type where that is taken,
+/// else what the row of the table says of whole numbers, or double precision.
+pub(super) fn numpy_composition(
+    composition: Composition,
+    operands: &[OperandType],
+) -> TypingResult<DType> {
+    let common = common_dtype(operands, composition.takes(DType::I64))?;
+    if composition.takes(common) {
+        return Ok(common);
+    }
+    if composition == Composition::Positive {
+        let (operation, instead) = (composition.name(), Some("i8(x)"));
+        return Err(ExprErrorKind::NotDefinedInNumpy { operation, dtype: common, instead });
+    }
+    if common == DType::Bool || common.is_integer() {
+        return Ok(match composition.whole_numbers() {
+            WholeNumbers::Double => DType::F64,
+            WholeNumbers::OfFunctions => float_dtype(common, operands),
+        });
+    }
+    let holds = |wide: DType| composition.takes(wide) && promote(common, wide) == Some(wide);
+    Ok([DType::F64, DType::C128].into_iter().find(|wide| holds(*wide)).unwrap_or(common))
+}
+
+/// The plan under the numpy rule.
+pub(super) fn numpy(op: Op, manner: Manner, operands: &[OperandType]) -> TypingResult<Plan> {
+    let equal = &operands[usize::from(op.first_is_bool())..];
+    if is_comparison(op)
+        && let Some(plan) = integer_comparison(op, equal)
+    {
+        return Ok(plan);
+    }
+    if manner == Manner::Logical {
+        return Ok(Plan::Compute { op, dtype: DType::Bool });
+    }
+    let common = common_dtype(equal, op.takes(DType::I64))?;
+    let is_whole = common == DType::Bool || common.is_integer();
+    match manner {
+        Manner::TrueDivide if is_whole => Ok(Plan::Compute { op, dtype: DType::F64 }),
+        // NumPy's fabs, unlike abs, is for real numbers.
+        Manner::FloatOnly if common.class() == DTypeClass::Complex && op.takes(common) => {
+            let instead = Some("abs(x)");
+            Err(ExprErrorKind::NotDefinedInNumpy { operation: "fabs", dtype: common, instead })
+        }
+        Manner::FloatOnly if is_whole => {
+            Ok(Plan::Compute { op, dtype: float_dtype(common, equal) })
+        }
+        Manner::ShiftBySign => {
+            let dtype = if common == DType::Bool { DType::I8 } else { common };
+            Ok(Plan::Compute { op: shift_right(dtype), dtype })
+        }
+        _ => numpy_by_table(op, common, equal),
+    }
+}
+
+/// What NumPy does with an operation on `dtype`: as the table where that takes it, else one of
+/// NumPy's ways out.
+fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResult<Plan> {
+    let is_bool = dtype == DType::Bool;
+    let refuse =
+        |instead| Err(ExprErrorKind::NotDefinedInNumpy { operation: op.name(), dtype, instead });
+    if op.takes(dtype) {
+        return Ok(Plan::Compute { op, dtype });
+    }
+    let is_whole = is_bool || dtype.is_integer();
+    if dtype.class() == DTypeClass::Complex
+        && let Some(plan) = complex_plan(op)
+    {
+        return Ok(Plan::Complex(plan));
+    }
+    match op {
+        Op::Sub if is_bool => refuse(Some("a ^ b")),
+        Op::Neg if is_bool => refuse(Some("~x")),
+        Op::Sign if is_bool => refuse(None),
+        Op::Floor | Op::Ceil | Op::Trunc | Op::Abs if is_whole => Ok(Plan::Identity),
+        Op::RoundEven | Op::Conj if dtype.is_integer() => Ok(Plan::Identity),
+        Op::Real if is_whole => Ok(Plan::Identity),
+        Op::Imag if is_whole => Ok(Plan::Zero),
+        // Without a NaN they are these.
+        Op::Fmax if is_whole => Ok(Plan::Compute { op: Op::Max, dtype }),
+        Op::Fmin if is_whole => Ok(Plan::Compute { op: Op::Min, dtype }),
+        // NumPy makes i8 of truth values, whose squares they are.
+        Op::Conj if is_bool => Ok(Plan::Multiplied { dtype: DType::I8 }),
+        Op::Square if is_whole => Ok(Plan::Multiplied { dtype: without_bool(dtype) }),
+        Op::Reciprocal if is_whole => Ok(Plan::IntegerReciprocal { dtype: without_bool(dtype) }),
+        _ if is_bool && op.takes(DType::I8) => Ok(Plan::Compute { op, dtype: DType::I8 }),
+        _ if is_whole && op.takes(DType::F64) => {
+            Ok(Plan::Compute { op, dtype: float_dtype(dtype, operands) })
+        }
+        // The builder can say it itself: of one operand, and of complex numbers, which NumPy orders.
+        _ if op.arity() == Arity::Unary || dtype.class() == DTypeClass::Complex => {
+            Ok(Plan::Compute { op, dtype })
+        }
+        _ => refuse(None),
+    }
+}
+
+fn complex_plan(op: Op) -> Option<ComplexPlan> {
+    Some(match op {
+        Op::Log2 => ComplexPlan::Log2,
+        Op::Log10 => ComplexPlan::Log10,
+        Op::Exp2 => ComplexPlan::Exp2,
+        Op::RoundEven => ComplexPlan::Round,
+        _ => return None,
+    })
+}
+
+/// NumPy has no arithmetic loops for bool and uses those of i8.
+fn without_bool(dtype: DType) -> DType {
+    if dtype == DType::Bool { DType::I8 } else { dtype }
+}
+
+/// The float type in which NumPy computes `sqrt` and the like of integers: the first that holds
+/// every operand, which for i8 with u16 is f32, although their common type is i32.
+fn float_dtype(common: DType, operands: &[OperandType]) -> DType {
+    let widest = arrays(operands).map(float_for).max_by_key(|dtype| dtype.size());
+    let has_integer = arrays(operands).any(DType::is_integer);
+    match widest {
+        Some(float) if has_integer && float.size() <= DType::F32.size() => float,
+        _ => float_for(common),
+    }
+}
+
+fn is_comparison(op: Op) -> bool {
+    matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
+}
+
+/// The comparisons of integers that no common type could do.
+fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<Plan> {
+    use OperandType::{Array, Literal as Written};
+    match *operands {
+        [Array(x), Array(y)] => {
+            let is_signed = |dtype: DType| dtype.class() == DTypeClass::Signed;
+            let is_mixed = (is_signed(x) && y == DType::U64) || (x == DType::U64 && is_signed(y));
+            is_mixed.then_some(Plan::ExactComparison { op })
+        }
+        [Array(dtype), Written(literal)] => out_of_range(op, dtype, literal),
+        [Written(literal), Array(dtype)] => out_of_range(op.mirrored()?, dtype, literal),
+        _ => None,
+    }
+}
+
+fn out_of_range(op: Op, dtype: DType, literal: Literal) -> Option<Plan> {
+    let (Literal::Int(value), Some((low, _))) = (literal, integer_range(dtype)) else {
+        return None;
+    };
+    if literal.fits(dtype) {
+        return None;
+    }
+    // Every element is above a number that lies below the range, and below one that lies above it.
+    let is_true = match op {
+        Op::Ne => true,
+        Op::Lt | Op::Le => value >= low,
+        Op::Gt | Op::Ge => value < low,
+        _ => false,
+    };
+    Some(Plan::ConstantComparison { is_true })
+}
+
+fn arrays(operands: &[OperandType]) -> impl Iterator<Item = DType> {
+    operands.iter().filter_map(|operand| match operand {
+        OperandType::Array(dtype) => Some(*dtype),
+        OperandType::Literal(_) => None,
+    })
+}
+
+fn literals(operands: &[OperandType]) -> impl Iterator<Item = Literal> {
+    operands.iter().filter_map(|operand| match operand {
+        OperandType::Literal(literal) => Some(*literal),
+        OperandType::Array(_) => None,
+    })
+}
+
+/// The type of literals that meet no array: i64, unless a float or the operation asks for f64.
+fn literal_dtype(operands: &[OperandType], takes_i64: bool) -> DType {
+    let dtype = literals(operands).map(Literal::default_dtype).max().unwrap_or(DType::Bool);
+    if dtype == DType::I64 && !takes_i64 { DType::F64 } else { dtype }
+}
+
+fn common_dtype(operands: &[OperandType], takes_i64: bool) -> TypingResult<DType> {
+    let mut dtypes: Vec<DType> = arrays(operands).collect();
+    // Floats first, as NumPy does: i16, u16 and f32 make f32, although i16 and u16 make i32.
+    dtypes.sort_unstable_by(|x, y| y.cmp(x));
+    let Some((&first, others)) = dtypes.split_first() else {
+        return Ok(literal_dtype(operands, takes_i64));
+    };
+    let common = others.iter().try_fold(first, |left, &right| {
+        promote(left, right).ok_or(ExprErrorKind::NoPromotion { left, right })
+    })?;
+    Ok(literals(operands).fold(common, |common, literal| match literal {
+        Literal::Float(_) if common == DType::Bool || common.is_integer() => DType::F64,
+        Literal::Int(_) if common == DType::Bool => DType::I64,
+        _ => common,
+    }))
+}

@@ -1,0 +1,145 @@
+//! What can be wrong with the text of a graph.
+
+use core::fmt;
+use core::ops::Range;
+
+use indim_graph::VerifyErrorKind;
+use indim_graph::terminal::mark_line;
+use indim_ops::{ArrayType, DType};
+use indim_shape::RankLimit;
+
+use crate::shorten::shorten;
+
+/// A mistake in the text of a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParseError {
+    /// What is wrong.
+    pub kind: ParseErrorKind,
+    /// Where: bytes of the text.
+    pub span: Range<usize>,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+}
+
+/// The kinds of mistakes in the text of a graph.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// The text is longer than any graph may be.
+    TextTooLong {
+        /// Its length in bytes.
+        bytes: usize,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// An array has more axes than the limit.
+    RankLimit(RankLimit),
+    /// Something where another thing belongs.
+    Unexpected {
+        /// What may stand here.
+        expected: &'static str,
+    },
+    /// No operation has this name.
+    UnknownOperation {
+        /// The name.
+        name: String,
+    },
+    /// No element type has this name.
+    UnknownElementType {
+        /// The name.
+        name: String,
+    },
+    /// A whole number that does not fit.
+    NumberTooLarge,
+    /// A value that no earlier line defines.
+    UndefinedValue {
+        /// The value's name, without the sign.
+        name: String,
+    },
+    /// A value that an earlier line defines too.
+    DuplicateValue {
+        /// The value's name, without the sign.
+        name: String,
+    },
+    /// The text of an element says no element of the type.
+    BadElement {
+        /// The element type.
+        dtype: DType,
+    },
+    /// A constant lists another number of elements than its shape has.
+    WrongElementCount {
+        /// The constant's type.
+        array_type: ArrayType,
+        /// The number of elements in the list, or one more than fit.
+        given: usize,
+    },
+    /// The node breaks an invariant of graphs.
+    Verify(VerifyErrorKind),
+}
+
+impl ParseError {
+    pub(super) fn new(kind: ParseErrorKind, text: &str, span: Range<usize>) -> Self {
+        let before = &text[..span.start];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.matches('\n').count() + 1;
+        let column = before[line_start..].chars().count() + 1;
+        ParseError { kind, span, line, column }
+    }
+
+    /// The stable code: `unexpected`, `undefined-value`, ...
+    pub fn code(&self) -> &'static str {
+        match &self.kind {
+            ParseErrorKind::TextTooLong { .. } => "text-too-long",
+            ParseErrorKind::RankLimit(error) => error.code(),
+            ParseErrorKind::Unexpected { .. } => "unexpected",
+            ParseErrorKind::UnknownOperation { .. } => "unknown-operation",
+            ParseErrorKind::UnknownElementType { .. } => "unknown-element-type",
+            ParseErrorKind::NumberTooLarge => "number-too-large",
+            ParseErrorKind::UndefinedValue { .. } => "undefined-value",
+            ParseErrorKind::DuplicateValue { .. } => "duplicate-value",
+            ParseErrorKind::BadElement { .. } => "bad-element",
+            ParseErrorKind::WrongElementCount { .. } => "wrong-element-count",
+            ParseErrorKind::Verify(kind) => kind.code(),
+        }
+    }
+
+    /// The whole report: headline, and the line of `text`, which was parsed, with the place marked.
+    pub fn draw(&self, text: &str) -> String {
+        format!("error[{}]: {self}\n{}", self.code(), mark_line(text, &self.span))
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: ", self.line, self.column)?;
+        match &self.kind {
+            ParseErrorKind::TextTooLong { bytes, limit } => {
+                write!(f, "the text has {bytes} bytes, more than {limit}")
+            }
+            ParseErrorKind::RankLimit(error) => error.fmt(f),
+            ParseErrorKind::Unexpected { expected } => write!(f, "expected {expected}"),
+            ParseErrorKind::UnknownOperation { name } => {
+                write!(f, "no operation is called `{}`", shorten(name))
+            }
+            ParseErrorKind::UnknownElementType { name } => {
+                write!(f, "no element type is called `{}`", shorten(name))
+            }
+            ParseErrorKind::NumberTooLarge => f.write_str("the number does not fit"),
+            ParseErrorKind::UndefinedValue { name } => {
+                write!(f, "no earlier line defines `%{}`", shorten(name))
+            }
+            ParseErrorKind::DuplicateValue { name } => {
+                write!(f, "`%{}` is already defined", shorten(name))
+            }
+            ParseErrorKind::BadElement { dtype } => write!(f, "this is no element of type {dtype}"),
+            ParseErrorKind::WrongElementCount { array_type, given } => {
+                write!(f, "{given} elements do not fill a constant of type {array_type}")
+            }
+            ParseErrorKind::Verify(kind) => kind.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ParseError {}

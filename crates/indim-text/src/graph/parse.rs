@@ -1,0 +1,367 @@
+//! Reading graphs: one pass over the text, without recursion. Memory grows with the text, never
+//! with a size that the text merely claims.
+
+use core::ops::Range;
+use std::collections::{HashMap, HashSet};
+
+use indim_graph::element_text::ElementText;
+use indim_graph::{
+    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind, ValueId, VerifyErrorKind,
+};
+use indim_ops::{ArrayType, DType, Element, Op, bf16, c64, c128, f16};
+use indim_shape::{AxisMap, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
+
+use super::error::{ParseError, ParseErrorKind};
+
+/// Longer texts are refused, so that values can be counted in 32 bits.
+const MAXIMUM_TEXT_BYTES: usize = 1 << 30;
+
+type Parsed<T> = Result<T, ParseError>;
+
+/// Reads the text form of a graph, which its `Display` writes; the graph is verified.
+///
+/// Values may have any names; equal nodes become one.
+///
+/// ```
+/// use indim_text::parse_graph;
+/// let text = "graph {\n  %0 = parameter \"x\" : f32[2]\n  %1 = neg %0 : f32[2]\n  return %1\n}";
+/// assert_eq!(parse_graph(text)?.to_string(), text);
+/// # Ok::<(), indim_text::ParseError>(())
+/// ```
+///
+/// # Errors
+/// Whatever the grammar does not know, arrays of more than [`MAXIMUM_RANK`] axes, and nodes that break
+/// an invariant; with the place.
+pub fn parse_graph(text: &str) -> Result<Graph, ParseError> {
+    parse_graph_up_to_rank(text, MAXIMUM_RANK)
+}
+
+/// As [`parse_graph`], with arrays of at most `rank` axes.
+///
+/// # Errors
+/// As [`parse_graph`].
+pub fn parse_graph_up_to_rank(text: &str, rank: usize) -> Result<Graph, ParseError> {
+    if text.len() > MAXIMUM_TEXT_BYTES {
+        let kind = ParseErrorKind::TextTooLong { bytes: text.len(), limit: MAXIMUM_TEXT_BYTES };
+        return Err(ParseError::new(kind, text, 0..0));
+    }
+    let parser = Parser {
+        text,
+        maximum_rank: rank,
+        position: 0,
+        assembler: GraphAssembler::new(),
+        known: HashMap::new(),
+        parameter_names: HashSet::new(),
+    };
+    parser.graph()
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    maximum_rank: usize,
+    position: usize,
+    assembler: GraphAssembler,
+    /// The values by their names in the text.
+    known: HashMap<&'t str, ValueId>,
+    parameter_names: HashSet<String>,
+}
+
+/// What stands before the type of a node.
+enum Head {
+    Constant,
+    Other(NodeKind),
+}
+
+impl<'t> Parser<'t> {
+    fn graph(mut self) -> Parsed<Graph> {
+        self.keyword("graph", "`graph`")?;
+        self.expect('{', "`{`")?;
+        while self.peek() == Some('%') {
+            self.definition()?;
+        }
+        self.keyword("return", "a value or `return`")?;
+        let outputs = self.values()?;
+        self.expect('}', "`}`")?;
+        match self.peek() {
+            None => {
+                Ok(self.assembler.finish(outputs).expect("invariant: outputs are known values"))
+            }
+            Some(_) => Err(self.unexpected("the end of the text")),
+        }
+    }
+
+    /// `%3 = add %0, %2 : f32[4, 3]`
+    fn definition(&mut self) -> Parsed<()> {
+        let (name, name_span) = self.value_name()?;
+        if self.known.contains_key(name) {
+            let kind = ParseErrorKind::DuplicateValue { name: name.to_owned() };
+            return Err(self.error(kind, name_span));
+        }
+        self.expect('=', "`=`")?;
+        let (operation, operation_span) = self.word("an operation")?;
+        let (head, operands) = self.head(operation, &operation_span)?;
+        self.expect(':', "`:` and the type of the result")?;
+        let array_type = self.array_type()?;
+        let kind = match head {
+            Head::Constant => NodeKind::Constant(self.constant(&array_type)?),
+            Head::Other(kind) => kind,
+        };
+        let value = self
+            .assembler
+            .add(kind, &operands, array_type)
+            .map_err(|kind| self.error(ParseErrorKind::Verify(kind), operation_span))?;
+        self.known.insert(name, value);
+        Ok(())
+    }
+
+    fn head(&mut self, operation: &str, span: &Range<usize>) -> Parsed<(Head, Vec<ValueId>)> {
+        let kind = match operation {
+            "constant" => return Ok((Head::Constant, Vec::new())),
+            "parameter" => NodeKind::Parameter {
+                index: self.assembler.parameter_count(),
+                name: self.parameter_name()?,
+            },
+            "iota" => {
+                self.attribute("axis")?;
+                NodeKind::Iota { axis: self.size()? }
+            }
+            "convert" => NodeKind::Convert,
+            "bitcast" => NodeKind::Bitcast,
+            "reshape" => NodeKind::Reshape,
+            "broadcast_in_dim" => {
+                let operands = self.values()?;
+                self.attribute("dims")?;
+                let map = AxisMap::from(self.sizes()?);
+                return Ok((Head::Other(NodeKind::BroadcastInDim(map)), operands));
+            }
+            _ => match operation.parse::<Op>() {
+                Ok(op) => NodeKind::Elementwise(op),
+                Err(_) => {
+                    let kind = ParseErrorKind::UnknownOperation { name: operation.to_owned() };
+                    return Err(self.error(kind, span.clone()));
+                }
+            },
+        };
+        Ok((Head::Other(kind), self.values()?))
+    }
+
+    /// `"x"`, a name that no other parameter has.
+    fn parameter_name(&mut self) -> Parsed<String> {
+        self.skip_space();
+        let start = self.position;
+        let name = self.quoted()?;
+        if !self.parameter_names.insert(name.clone()) {
+            let kind = GraphErrorKind::DuplicateParameter { name };
+            let error = Box::new(GraphError::new(kind, "parameter", Vec::new()));
+            let kind = ParseErrorKind::Verify(VerifyErrorKind::Rule(error));
+            return Err(self.error(kind, start..self.position));
+        }
+        Ok(name)
+    }
+
+    /// `f32[4, 3]`
+    fn array_type(&mut self) -> Parsed<ArrayType> {
+        let (name, span) = self.word("an element type")?;
+        let Ok(dtype) = name.parse::<DType>() else {
+            let kind = ParseErrorKind::UnknownElementType { name: name.to_owned() };
+            return Err(self.error(kind, span));
+        };
+        Ok(ArrayType::new(dtype, Shape::from(self.sizes()?)))
+    }
+
+    /// The elements of a constant of type `array_type`.
+    fn constant(&mut self, array_type: &ArrayType) -> Parsed<Array> {
+        macro_rules! read_each {
+            ($($variant:ident $type:ident $class:ident;)*) => {
+                match array_type.dtype {
+                    $(DType::$variant => self.elements::<$type>(array_type),)*
+                }
+            };
+        }
+        indim_ops::for_each_element!(read_each)
+    }
+
+    /// `{ 1.5, nan }`
+    fn elements<T: Element + ElementText>(&mut self, array_type: &ArrayType) -> Parsed<Array> {
+        self.expect('{', "`{` and the elements")?;
+        let start = self.position;
+        let mut elements: Vec<T> = Vec::new();
+        while self.peek() != Some('}') {
+            if !elements.is_empty() {
+                self.expect(',', "`,` or `}`")?;
+            }
+            elements.push(self.element()?);
+        }
+        self.expect('}', "`}`")?;
+        let given = elements.len();
+        Array::new(&array_type.shape, elements).map_err(|_| {
+            let array_type = array_type.clone();
+            let kind = ParseErrorKind::WrongElementCount { array_type, given };
+            self.error(kind, start..self.position)
+        })
+    }
+
+    fn element<T: Element + ElementText>(&mut self) -> Parsed<T> {
+        let is_part =
+            |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '(' | ')');
+        let (text, span) = self.run(is_part, "an element")?;
+        T::read(text)
+            .ok_or_else(|| self.error(ParseErrorKind::BadElement { dtype: T::DTYPE }, span))
+    }
+
+    /// `%0, %2`, or nothing.
+    fn values(&mut self) -> Parsed<Vec<ValueId>> {
+        let mut values = Vec::new();
+        if self.peek() != Some('%') {
+            return Ok(values);
+        }
+        loop {
+            let (name, span) = self.value_name()?;
+            match self.known.get(name) {
+                Some(&value) => values.push(value),
+                None => {
+                    let kind = ParseErrorKind::UndefinedValue { name: name.to_owned() };
+                    return Err(self.error(kind, span));
+                }
+            }
+            if !self.eat(',') {
+                return Ok(values);
+            }
+        }
+    }
+
+    fn value_name(&mut self) -> Parsed<(&'t str, Range<usize>)> {
+        self.expect('%', "a value")?;
+        let (name, span) = self.word("the name of a value")?;
+        Ok((name, span.start - 1..span.end))
+    }
+
+    fn attribute(&mut self, name: &'static str) -> Parsed<()> {
+        self.keyword(name, if name == "axis" { "`axis=`" } else { "`dims=`" })?;
+        self.expect('=', "`=`")
+    }
+
+    /// `[4, 3]`
+    fn sizes(&mut self) -> Parsed<Vec<usize>> {
+        self.expect('[', "`[`")?;
+        let start = self.position - 1;
+        let mut sizes = Vec::new();
+        while !self.eat(']') {
+            if !sizes.is_empty() {
+                self.expect(',', "`,` or `]`")?;
+            }
+            sizes.push(self.size()?);
+            RankLimit::check(sizes.len(), self.maximum_rank).map_err(|error| {
+                self.error(ParseErrorKind::RankLimit(error), start..self.position)
+            })?;
+        }
+        Ok(sizes)
+    }
+
+    fn size(&mut self) -> Parsed<usize> {
+        let (digits, span) = self.run(|c| c.is_ascii_digit(), "a number")?;
+        let size = digits.parse().map_err(|_| self.error(ParseErrorKind::NumberTooLarge, span))?;
+        Ok(saturating_size(size))
+    }
+
+    /// A text in quotes, with `\"`, `\\` and `\u{1f}` in it.
+    fn quoted(&mut self) -> Parsed<String> {
+        self.expect('"', "a name in quotes")?;
+        let mut content = String::new();
+        loop {
+            match self.next_character() {
+                Some('"') => return Ok(content),
+                Some('\\') => content.push(self.escaped()?),
+                Some(character) if !character.is_control() => content.push(character),
+                _ => return Err(self.unexpected("a closing quote on the same line")),
+            }
+        }
+    }
+
+    fn escaped(&mut self) -> Parsed<char> {
+        const EXPECTED: &str = "an escape: `\\\"`, `\\\\` or `\\u{1f}`";
+        match self.next_character() {
+            Some(character @ ('"' | '\\')) => Ok(character),
+            Some('u') => {
+                self.expect('{', EXPECTED)?;
+                let (digits, span) = self.run(|c| c.is_ascii_hexdigit(), EXPECTED)?;
+                self.expect('}', EXPECTED)?;
+                let code = u32::from_str_radix(digits, 16).ok();
+                code.and_then(char::from_u32).ok_or_else(|| {
+                    self.error(ParseErrorKind::Unexpected { expected: "a character's code" }, span)
+                })
+            }
+            _ => Err(self.unexpected(EXPECTED)),
+        }
+    }
+
+    fn keyword(&mut self, keyword: &str, expected: &'static str) -> Parsed<()> {
+        let (word, span) = self.word(expected)?;
+        match word == keyword {
+            true => Ok(()),
+            false => Err(self.error(ParseErrorKind::Unexpected { expected }, span)),
+        }
+    }
+
+    fn word(&mut self, expected: &'static str) -> Parsed<(&'t str, Range<usize>)> {
+        self.run(|c| c.is_ascii_alphanumeric() || c == '_', expected)
+    }
+
+    /// The longest run, at least one, of characters that `is_part` accepts.
+    fn run(
+        &mut self,
+        is_part: impl Fn(char) -> bool,
+        expected: &'static str,
+    ) -> Parsed<(&'t str, Range<usize>)> {
+        self.skip_space();
+        let start = self.position;
+        let rest = &self.text[start..];
+        let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        if length == 0 {
+            return Err(self.unexpected(expected));
+        }
+        self.position += length;
+        Ok((&rest[..length], start..self.position))
+    }
+
+    fn expect(&mut self, character: char, expected: &'static str) -> Parsed<()> {
+        match self.eat(character) {
+            true => Ok(()),
+            false => Err(self.unexpected(expected)),
+        }
+    }
+
+    fn eat(&mut self, character: char) -> bool {
+        let is_next = self.peek() == Some(character);
+        if is_next {
+            self.position += character.len_utf8();
+        }
+        is_next
+    }
+
+    /// The next character that is not white space.
+    fn peek(&mut self) -> Option<char> {
+        self.skip_space();
+        self.text[self.position..].chars().next()
+    }
+
+    fn skip_space(&mut self) {
+        let rest = &self.text[self.position..];
+        self.position += rest.len() - rest.trim_start().len();
+    }
+
+    fn next_character(&mut self) -> Option<char> {
+        let character = self.text[self.position..].chars().next()?;
+        self.position += character.len_utf8();
+        Some(character)
+    }
+
+    fn unexpected(&self, expected: &'static str) -> ParseError {
+        let length = self.text[self.position..].chars().next().map_or(0, char::len_utf8);
+        self.error(ParseErrorKind::Unexpected { expected }, self.position..self.position + length)
+    }
+
+    fn error(&self, kind: ParseErrorKind, span: Range<usize>) -> ParseError {
+        ParseError::new(kind, self.text, span)
+    }
+}
