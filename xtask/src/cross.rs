@@ -17,8 +17,8 @@ cargo xtask cross [MACHINE...] [--bounded]
 struct Machine {
     name: &'static str,
     target: &'static str,
-    /// The C compiler that links; none where the toolchain brings a linker.
-    linker: Option<&'static str>,
+    /// The C compiler that links; for wasm32 a linker, which only Debian's toolchain lacks.
+    linker: &'static str,
     runner: Runner,
     /// What Debian calls the linker, the libraries and the emulator.
     packages: &'static str,
@@ -38,7 +38,7 @@ const MACHINES: &[Machine] = &[
     Machine {
         name: "aarch64",
         target: "aarch64-unknown-linux-gnu",
-        linker: Some("aarch64-linux-gnu-gcc"),
+        linker: "aarch64-linux-gnu-gcc",
         runner: Runner::Emulator {
             program: "qemu-aarch64",
             libraries: "/usr/aarch64-linux-gnu",
@@ -49,7 +49,7 @@ const MACHINES: &[Machine] = &[
     Machine {
         name: "s390x",
         target: "s390x-unknown-linux-gnu",
-        linker: Some("s390x-linux-gnu-gcc"),
+        linker: "s390x-linux-gnu-gcc",
         // 7.2 multiplies floats of 32 bits into 64 wrongly, which looks like wrong asin, erfc and hypot.
         runner: Runner::Emulator {
             program: "qemu-s390x",
@@ -61,16 +61,16 @@ const MACHINES: &[Machine] = &[
     Machine {
         name: "i686",
         target: "i686-unknown-linux-gnu",
-        linker: Some("i686-linux-gnu-gcc"),
+        linker: "i686-linux-gnu-gcc",
         runner: Runner::Native { loader: "/lib/ld-linux.so.2" },
         packages: "gcc-i686-linux-gnu libc6-dev-i386-cross libc6-i386 lib32gcc-s1",
     },
     Machine {
         name: "wasm32",
         target: "wasm32-unknown-unknown",
-        linker: None,
+        linker: "wasm-ld",
         runner: Runner::Node,
-        packages: "nodejs",
+        packages: "nodejs lld",
     },
 ];
 
@@ -147,7 +147,7 @@ fn missing(machine: &Machine) -> Vec<String> {
         ),
     );
     let packages = machine.packages;
-    if let Some(linker) = machine.linker {
+    if let Some(linker) = linker(machine) {
         need(version(linker).is_some(), format!("{linker} (Debian: {packages})"));
     }
     match machine.runner {
@@ -194,6 +194,13 @@ fn toolchain(machine: &Machine) -> Option<Toolchain> {
         (has_std || has_source).then_some(Toolchain { cargo, rustc, builds_std: !has_std })
     });
     found.min_by_key(|toolchain| toolchain.builds_std)
+}
+
+/// The linker to name to cargo; none where the toolchain brings its own.
+fn linker(machine: &Machine) -> Option<&'static str> {
+    let brings_one = matches!(machine.runner, Runner::Node)
+        && toolchain(machine).is_some_and(|toolchain| toolchain.rustc.is_none());
+    (!brings_one).then_some(machine.linker)
 }
 
 fn sysroot(rustc: Option<&Path>) -> Option<PathBuf> {
@@ -254,7 +261,7 @@ fn variables(machine: &Machine, toolchain: &Toolchain) -> Vec<(String, String)> 
         set("RUSTC_BOOTSTRAP", "1");
     }
     let prefix = format!("CARGO_TARGET_{}", machine.target.to_uppercase().replace('-', "_"));
-    if let Some(linker) = machine.linker {
+    if let Some(linker) = linker(machine) {
         set(&format!("{prefix}_LINKER"), linker);
     }
     if let Runner::Emulator { program, libraries, .. } = machine.runner {
