@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use indim::catalogue::{Accuracy, Entry, entries, find};
+use indim::Accuracy;
+use indim::catalogue::{Entry, entries, find};
 
 use crate::failure::Failure;
 use crate::output::print;

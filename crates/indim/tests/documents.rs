@@ -11,7 +11,7 @@ use indim::literal::parse_literal;
 use indim::print::array_text;
 use indim::{
     Array, ArrayType, ArrayView, CompileOptions, Expression, Graph, GraphBuilder, Level, Limits,
-    RuleSet, Value, compile, optimize, reference,
+    RuleSet, Value, compile, optimize, parse_graph, reference,
 };
 
 /// A heading of a section: what follows is what is expected.

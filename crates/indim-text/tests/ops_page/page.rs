@@ -2,9 +2,8 @@
 //!
 //! Used by the test `main.rs` here and by `examples/ops_page.rs`, which writes the page.
 
-use indim_text::{
-    catalogue::Accuracy, catalogue::Entry, catalogue::accuracies, catalogue::entries,
-};
+use indim_ops::{Accuracy, accuracies};
+use indim_text::catalogue::{Entry, entries};
 
 const HEADER: &str = "\
 # Operations
