@@ -61,7 +61,7 @@ fn a_nest_reads_only_what_an_earlier_nest_has_written() {
 #[test]
 fn an_empty_result_takes_no_memory_however_large_its_operands_could_be() {
     let b = GraphBuilder::new();
-    let n = 1 << 32;
+    let n = 1 << (usize::BITS / 2);
     let mut sum = None;
     for axis in 0..3 {
         let v = b.parameter(&format!("p{axis}"), DType::I8, [1 << 20]).unwrap();
