@@ -186,7 +186,7 @@ fn what_to_write_instead_is_said() {
 
 #[test]
 fn every_code_of_the_language_has_a_case() {
-    let codes = include_str!("../src/text/error.rs")
+    let codes = include_str!("../src/expression/error.rs")
         .lines()
         .filter_map(|line| line.trim().strip_prefix("K::")?.split_once("=> \""))
         .filter_map(|(_, rest)| rest.strip_suffix("\","))

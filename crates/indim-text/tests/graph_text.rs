@@ -5,7 +5,8 @@
 #[path = "../../indim-graph/tests/random/mod.rs"]
 mod random;
 
-use indim_graph::{Array, Graph, GraphBuilder, evaluate, verify};
+use indim_graph::{Array, GraphBuilder, evaluate, verify};
+use indim_text::{parse_graph, parse_graph_up_to_rank};
 use random::random_graph;
 
 const EXAMPLE: &str = r#"graph {
