@@ -6,10 +6,9 @@
 //! Operators on values (`2.0 * x + y`, in `operators.rs`) are for equal shapes and scalars; their first
 //! mistake is kept and returned by [`GraphBuilder::finish`].
 
-use core::cell::RefCell;
 use core::fmt;
 use core::panic::Location;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_ops::{ArrayType, DType, Element, Op};
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError, TargetRule, check_broadcast_in_dim};
@@ -23,7 +22,7 @@ use crate::operand::{Given, Operand};
 use crate::signature::{check_composition, check_operation, rule_set_of};
 use crate::verify::check_bitcast;
 
-/// Makes one graph. A clone makes the same one.
+/// Makes one graph. A clone makes the same one, also in another thread.
 ///
 /// ```
 /// use indim_ops::DType;
@@ -39,7 +38,7 @@ use crate::verify::check_bitcast;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct GraphBuilder {
-    state: Rc<RefCell<State>>,
+    state: Arc<Mutex<State>>,
 }
 
 #[derive(Debug, Default)]
@@ -92,12 +91,12 @@ impl Value {
 
     /// The element type, unless the value is the result of a mistake.
     pub(crate) fn dtype(&self) -> Option<DType> {
-        Some(self.builder.state.borrow().arena[self.id?].array_type.dtype)
+        Some(self.builder.state().arena[self.id?].array_type.dtype)
     }
 
     /// Whether the value has no axes.
     pub(crate) fn is_scalar(&self) -> bool {
-        let state = self.builder.state.borrow();
+        let state = self.builder.state();
         self.id.is_some_and(|id| state.arena[id].array_type.shape.is_scalar())
     }
 }
@@ -120,6 +119,11 @@ impl GraphBuilder {
         Self::default()
     }
 
+    /// The graph so far. No method calls another one while it holds this.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// An input of the graph; arrays are bound to the parameters in the order of these calls.
     ///
     /// # Errors
@@ -128,8 +132,8 @@ impl GraphBuilder {
     pub fn parameter(&self, name: &str, dtype: DType, shape: impl Into<Shape>) -> BuildResult {
         let array_type = ArrayType::new(dtype, shape);
         self.check_size("parameter", &array_type, &[])?;
-        let index = self.state.borrow().arena.parameters().len();
-        if self.state.borrow().arena.has_parameter(name) {
+        let index = self.state().arena.parameters().len();
+        if self.state().arena.has_parameter(name) {
             let kind = GraphErrorKind::DuplicateParameter { name: name.to_owned() };
             return Err(self.error("parameter", &[], kind));
         }
@@ -398,10 +402,10 @@ impl GraphBuilder {
         outputs: &[impl core::borrow::Borrow<Value>],
     ) -> Result<Graph, GraphError> {
         let ids = self.ids("finish", outputs)?;
-        if let Some(error) = &self.state.borrow().first_error {
+        if let Some(error) = &self.state().first_error {
             return Err(error.clone());
         }
-        Ok(self.state.borrow().arena.snapshot(ids))
+        Ok(self.state().arena.snapshot(ids))
     }
 
     fn add_node(&self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> Value {
@@ -410,7 +414,7 @@ impl GraphBuilder {
 
     fn add_id(&self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> ValueId {
         let node = Node { kind, operands: Operands::new(operands), array_type };
-        self.state.borrow_mut().arena.add(node)
+        self.state().arena.add(node)
     }
 
     fn value(&self, id: ValueId) -> Value {
@@ -418,12 +422,12 @@ impl GraphBuilder {
     }
 
     fn type_of(&self, id: ValueId) -> ArrayType {
-        self.state.borrow().arena[id].array_type.clone()
+        self.state().arena[id].array_type.clone()
     }
 
     #[track_caller]
     pub(crate) fn id(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError> {
-        if !Rc::ptr_eq(&value.builder.state, &self.state) {
+        if !Arc::ptr_eq(&value.builder.state, &self.state) {
             return Err(self.error(operation, &[], GraphErrorKind::ForeignValue));
         }
         match value.id {
@@ -446,7 +450,7 @@ impl GraphBuilder {
     }
 
     fn kept_error(&self) -> GraphError {
-        let state = self.state.borrow();
+        let state = self.state();
         state.first_error.clone().expect("invariant: a value without a node comes with an error")
     }
 
@@ -480,7 +484,7 @@ impl GraphBuilder {
         operands: &[ValueId],
         kind: GraphErrorKind,
     ) -> GraphError {
-        let state = self.state.borrow();
+        let state = self.state();
         let operand =
             |&id: &ValueId| (describe(&state.arena, id), state.arena[id].array_type.clone());
         let operands = operands.iter().map(operand).collect();
@@ -490,7 +494,7 @@ impl GraphBuilder {
     /// What an operator makes of a result: on a mistake the builder keeps the first.
     pub(crate) fn keep(&self, result: BuildResult) -> Value {
         result.unwrap_or_else(|error| {
-            self.state.borrow_mut().first_error.get_or_insert(error);
+            self.state().first_error.get_or_insert(error);
             Value { builder: self.clone(), id: None }
         })
     }

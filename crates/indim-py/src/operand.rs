@@ -96,7 +96,7 @@ pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// A Python number; `None` for everything else, NumPy's scalars among it: those have an element type.
-fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Literal>> {
+pub(crate) fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Literal>> {
     if let Ok(value) = object.cast_exact::<PyFloat>() {
         return Ok(Some(Literal::Float(value.value())));
     }

@@ -7,8 +7,9 @@ use core::fmt;
 use std::collections::HashMap;
 
 use indim::{
-    ArrayType, Binding, CompileError, CompileOptions, DType, Executable, ExprError, Expression,
-    Graph, GraphBuilder, GraphError, Limits, RuleSet, Shape, TargetRule, compile_with,
+    ArrayType, Binding, Call, CallOperand, CompileError, CompileOptions, DType, Executable,
+    ExprError, Expression, Graph, GraphBuilder, GraphError, Limits, RuleSet, Shape, TargetRule,
+    compile_with,
 };
 
 use pyo3::PyErr;
@@ -82,11 +83,24 @@ impl Step {
         Ok(Step { name: name.to_owned(), expression, rule })
     }
 
+    /// The step of one operation, which has no text to be read.
+    pub(crate) fn recorded(
+        name: &str,
+        call: &Call,
+        rule: Option<RuleSet>,
+    ) -> Result<Self, ProgramError> {
+        let expression = Expression::of_call(call).map_err(|error| ProgramError::Step {
+            text: call.to_string(),
+            error: Box::new(error),
+        })?;
+        Ok(Step { name: name.to_owned(), expression, rule })
+    }
+
     /// Adds the step to a graph.
     pub(crate) fn build(
         &self,
         builder: &GraphBuilder,
-        values: &HashMap<&str, Binding>,
+        values: &HashMap<String, Binding>,
     ) -> Result<indim::Value, ProgramError> {
         let names = self.expression.names().into_iter().chain(self.expression.constants());
         let bindings: Vec<(&str, Binding)> =
@@ -131,7 +145,7 @@ impl Program {
         as_stored: bool,
     ) -> Result<Graph, ProgramError> {
         let b = GraphBuilder::new();
-        let mut values: HashMap<&str, Binding> = HashMap::new();
+        let mut values: HashMap<String, Binding> = HashMap::new();
         for (name, operand_type) in self.parameters.iter().zip(types) {
             let binding = match operand_type {
                 OperandType::Number(number) => Binding::Number(*number),
@@ -139,11 +153,11 @@ impl Program {
                     Binding::Array(parameter(&b, name, array_type, as_stored)?)
                 }
             };
-            values.insert(name, binding);
+            values.insert(name.clone(), binding);
         }
         for step in &self.steps {
             let value = step.build(&b, &values).map_err(|error| self.pieces.in_words(error))?;
-            values.insert(&step.name, Binding::Array(value));
+            values.insert(step.name.clone(), Binding::Array(value));
         }
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for (index, name) in self.outputs.iter().enumerate() {
@@ -164,12 +178,16 @@ impl Program {
     fn output(
         &self,
         builder: &GraphBuilder,
-        values: &HashMap<&str, Binding>,
+        values: &HashMap<String, Binding>,
         name: &str,
     ) -> Result<indim::Value, ProgramError> {
         match values.get(name) {
             Some(Binding::Array(value)) => Ok(value.clone()),
-            _ => Step::parse("result", name, None)?.build(builder, values),
+            _ => {
+                let operands = vec![CallOperand::Name(name.to_owned())];
+                let copy = Call { function: "copy".to_owned(), operands, attributes: Vec::new() };
+                Step::recorded("result", &copy, None)?.build(builder, values)
+            }
         }
     }
 

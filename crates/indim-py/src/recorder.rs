@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use indim::{ArrayType, Binding, GraphBuilder, RuleSet};
+use indim::{ArrayType, Binding, Call, CallAttribute, CallOperand, GraphBuilder, Literal, RuleSet};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::error::program_error;
-use crate::operand::Operand;
+use crate::operand::{Operand, number};
 use crate::program::{Program, ProgramError, Step};
 use crate::rule::Rule;
 
@@ -22,7 +22,10 @@ const MOST_STEPS: usize = 100_000;
 #[derive(Default)]
 struct Recording {
     program: Program,
-    types: HashMap<String, ArrayType>,
+    /// The graph of the operations so far, which checks each.
+    builder: GraphBuilder,
+    /// The values of the graph by name.
+    values: HashMap<String, Binding>,
     /// Arrays that the function uses without being given them, bound to the last parameters.
     captured: Vec<Py<PyAny>>,
     /// Whether the function looked at sizes, and so holds for these sizes alone.
@@ -82,11 +85,14 @@ impl Recorder {
         };
         let mut recording = self.recording();
         let mut name = name.to_owned();
-        while recording.types.contains_key(&name) {
+        while recording.values.contains_key(&name) {
             name.push('_');
         }
+        let ArrayType { dtype, shape } = array_type.clone();
+        let value = recording.builder.parameter(&name, dtype, shape);
+        let value = value.map_err(|error| program_error(py, &error.into()))?;
         recording.program.parameters.push(name.clone());
-        recording.types.insert(name.clone(), array_type.clone());
+        recording.values.insert(name.clone(), Binding::Array(value));
         // Making objects may run Python code that traces.
         drop(recording);
         described(py, name.clone(), name, &array_type)
@@ -99,11 +105,25 @@ impl Recorder {
         Ok(described)
     }
 
-    /// Records one operation: `text` over the names of earlier values.
-    fn step<'py>(&self, py: Python<'py>, text: &str, rule: &str) -> PyResult<Described<'py>> {
+    /// Records one operation: a function or the symbol of an operator, over earlier values by name and
+    /// numbers, with attributes by keyword or in their order.
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        function: String,
+        operands: Vec<Bound<'py, PyAny>>,
+        attributes: Vec<(Option<String>, Bound<'py, PyAny>)>,
+        rule: &str,
+    ) -> PyResult<Described<'py>> {
         let rule = Rule::parse(rule)?.rule_set();
+        let operands = operands.iter().map(operand).collect::<PyResult<_>>()?;
+        let attributes = attributes
+            .into_iter()
+            .map(|(keyword, value)| Ok((keyword, attribute(&value)?)))
+            .collect::<PyResult<_>>()?;
+        let call = Call { function, operands, attributes };
         // Errors and results are objects, whose making may run Python code that traces: without the lock.
-        let added = self.recording().step(text, rule);
+        let added = self.recording().step(&call, rule);
         match added {
             Some(Ok((name, piece, array_type))) => described(py, name, piece, &array_type),
             Some(Err(error)) => Err(program_error(py, &error)),
@@ -119,12 +139,33 @@ impl Recorder {
     }
 }
 
+/// The name of an earlier value, or a Python number.
+fn operand(given: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
+    match given.cast::<PyString>() {
+        Ok(name) => Ok(CallOperand::Name(name.to_str()?.to_owned())),
+        Err(_) => Ok(CallOperand::Number(python_number(given)?)),
+    }
+}
+
+/// A list of integers, or a Python number.
+fn attribute(given: &Bound<'_, PyAny>) -> PyResult<CallAttribute> {
+    match given.cast::<PyList>() {
+        Ok(integers) => Ok(CallAttribute::Integers(integers.extract()?)),
+        Err(_) => Ok(CallAttribute::Number(python_number(given)?)),
+    }
+}
+
+fn python_number(given: &Bound<'_, PyAny>) -> PyResult<Literal> {
+    let number = number(given, "a number")?;
+    number.ok_or_else(|| PyValueError::new_err("neither the name of a value nor a Python number"))
+}
+
 impl Recording {
     /// Adds a step, checked; returns its name, what messages call it, and its type. `None` when there are
     /// too many.
     fn step(
         &mut self,
-        text: &str,
+        call: &Call,
         rule: Option<RuleSet>,
     ) -> Option<Result<(String, String, ArrayType), ProgramError>> {
         let index = self.program.steps.len();
@@ -132,35 +173,23 @@ impl Recording {
             return None;
         }
         let mut name = format!("_{index}");
-        while self.types.contains_key(&name) {
+        while self.values.contains_key(&name) {
             name.push('_');
         }
         let checked = || {
-            let step = Step::parse(&name, text, rule)?;
-            let array_type = result_type(&step, &self.types)?;
-            Ok((step, array_type))
+            let step = Step::recorded(&name, call, rule)?;
+            let value = step.build(&self.builder, &self.values)?;
+            let array_type = value.array_type()?;
+            Ok((step, value, array_type))
         };
         Some(match checked() {
-            Ok((step, array_type)) => {
-                self.types.insert(name.clone(), array_type.clone());
+            Ok((step, value, array_type)) => {
+                let piece = self.program.pieces.insert(&name, step.expression.text());
+                self.values.insert(name.clone(), Binding::Array(value));
                 self.program.steps.push(step);
-                let piece = self.program.pieces.insert(&name, text);
                 Ok((name, piece, array_type))
             }
             Err(error) => Err(self.program.pieces.in_words(error)),
         })
     }
-}
-
-/// The type of a step over values of these types; checks it.
-fn result_type(step: &Step, types: &HashMap<String, ArrayType>) -> Result<ArrayType, ProgramError> {
-    let b = GraphBuilder::new();
-    let mut values = HashMap::new();
-    for name in step.expression.names().into_iter().chain(step.expression.constants()) {
-        if let Some(array_type) = types.get(name) {
-            let value = b.parameter(name, array_type.dtype, array_type.shape.clone())?;
-            values.insert(name, Binding::Array(value));
-        }
-    }
-    Ok(step.build(&b, &values)?.array_type()?)
 }

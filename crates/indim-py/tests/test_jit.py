@@ -488,3 +488,24 @@ def test_messages_call_values_by_what_computes_them(x):
 
     with pytest.raises(TypeError, match=r"elements of `\(x \* 2\) > 1`"):
         choice(x)
+
+
+@pytest.mark.parametrize("name", ["true", "false", "pi", "inf", "nan"])
+def test_a_parameter_may_be_called_like_a_constant(name):
+    function = eval(f"lambda {name}: {name} * 2 + {name}")
+    x = np.array([1.5, -3.0])
+    np.testing.assert_array_equal(indim.jit(function)(x), x * 2 + x)
+
+
+@pytest.mark.parametrize("number", [0.1, -0.0, 1e-320, float("inf"), float("-inf"), float("nan"), 2**63, -(2**63), True])
+def test_a_number_reaches_the_program_as_it_is(number):
+    x = np.zeros(2)
+    result = indim.jit(lambda x: np.where(x == 0, number, x))(x)
+    expected = np.where(x == 0, np.float64(number), x)
+    assert result.tobytes() == expected.tobytes()
+
+
+def test_a_number_without_an_array_is_a_result():
+    result = indim.jit(lambda x: (x, -7, 2.5, True))(np.ones(1))
+    assert [value.dtype for value in result[1:]] == [np.int64, np.float64, np.bool_]
+    assert [value.item() for value in result[1:]] == [-7, 2.5, True]

@@ -11,5 +11,8 @@ mod graph;
 mod shorten;
 mod suggest;
 
-pub use expression::{Binding, ExprError, ExprErrorKind, Expression, Limits, promote};
+pub use expression::{
+    Binding, Call, CallAttribute, CallOperand, ExprError, ExprErrorKind, Expression, Limits,
+    promote,
+};
 pub use graph::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};

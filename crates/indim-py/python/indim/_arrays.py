@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 
 import numpy as np
@@ -120,3 +121,9 @@ def placeholder(value):
         raise ValueError(f"{value!r} has no element type of indim; write one of {', '.join(NUMPY_NAMES)}")
     sizes = [int(size) for size in match["sizes"].split(",") if size.strip()]
     return np.broadcast_to(np.zeros((), numpy_dtype(name)), sizes)
+
+
+def integers(values):
+    """Axes or sizes, of which one may stand alone, as a list."""
+    values = [values] if isinstance(values, int) else values
+    return [operator.index(value) for value in values]

@@ -1,6 +1,6 @@
 """The compositions as functions: operands, then numbers with their defaults. Called by `_operations.py`.
 
-Each is one call in the text of expressions, as the operations are; a compiled function records the same call.
+Each is one call, as the operations are: in the text of expressions, or recorded by a compiled function.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _functions
 from ._indim import _compositions
-from ._tracing import _ARRAY_FUNCTIONS, _number_text
+from ._tracing import _ARRAY_FUNCTIONS
 
 _ANNOTATIONS = {"a number": "float", "True or False": "bool"}
 
@@ -37,12 +37,12 @@ def _with_numbers(rule, name, count, numbers):
     def operation(*args, **kwargs):
         bound = signature.bind(*args, **kwargs).arguments
         given = {number: bound[number] for number in number_names if bound.get(number) is not None}
-        texts = [f", {number}={_text(name, number, value)}" for number, value in given.items()]
+        numbers = [(number, _number(name, number, value)) for number, value in given.items()]
         attributes, step_rule = _functions.attributes(
             name, rule, bound.get("broadcast_dimensions"), bound.get("axis")
         )
         operands = [bound[operand] for operand in operand_names]
-        return _functions.apply(name, operands, "".join(texts) + attributes, step_rule, bound.get("out"))
+        return _functions.apply(name, operands, numbers + attributes, step_rule, bound.get("out"))
 
     operation.__signature__ = signature
     return operation
@@ -63,8 +63,8 @@ def _signature(rule, count, numbers):
     return inspect.Signature(parameters)
 
 
-def _text(function, name, value):
-    """A number as the text of expressions writes it; what it must be is checked there."""
+def _number(function, name, value):
+    """A number as Python's own; what it must be is checked where the composition is."""
     if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
         value = value.item()
     if not isinstance(value, (bool, int, float)):
@@ -72,7 +72,7 @@ def _text(function, name, value):
             f"`{name}` of {function}() is a number, not {type(value).__name__}: it becomes part of the program; "
             f"where it is to vary, write out the formula of {function}"
         )
-    return _number_text(value)
+    return value
 
 
 def _numpy_handler(numpy_function, function, count):

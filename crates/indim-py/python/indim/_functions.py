@@ -16,20 +16,35 @@ from ._tracing import Tracer
 _NAMES = ("x", "y", "z")
 
 
-def integers(values):
-    """A list of integers as the text of expressions writes it."""
-    values = [values] if isinstance(values, int) else values
-    return "[" + ", ".join(str(operator.index(value)) for value in values) + "]"
+def number_text(number):
+    """A number as the text of expressions writes it; parenthesised, for a sign in front."""
+    number = float(number) if isinstance(number, float) else number
+    if isinstance(number, float) and number != number:
+        return "(1e999 - 1e999)"
+    if isinstance(number, float) and number in (float("inf"), float("-inf")):
+        return "1e999" if number > 0 else "(-1e999)"
+    text = repr(number)
+    return f"({text})" if text.startswith("-") else text
 
 
-def apply(function, operands, attributes="", rule="numpy", out=None):
-    """One operation on arrays, numbers or tracing values."""
+def _attribute_text(keyword, value):
+    """An attribute as the text of expressions writes it."""
+    written = str(value) if isinstance(value, list) else number_text(value)
+    return f", {keyword}={written}" if keyword else f", {written}"
+
+
+def apply(function, operands, attributes=(), rule="numpy", out=None):
+    """One operation on arrays, numbers or tracing values.
+
+    An attribute is its keyword, or ``None`` where it goes by its place, and a number or a list of integers.
+    """
     for operand in operands:
         if isinstance(operand, Tracer):
             if out is not None:
                 raise TypeError("`out` has no meaning inside of a function that is compiled")
             return operand._step(function, operands, attributes, rule)
     names = _NAMES[: len(operands)]
+    attributes = "".join(_attribute_text(*attribute) for attribute in attributes)
     text = f"{function}({', '.join(names)}{attributes})"
     return evaluate(text, dict(zip(names, operands)), {}, out=out, rule=rule)
 
@@ -100,18 +115,18 @@ def _apply_by_attributes(function, operands, broadcast_dimensions, axis, out):
 
 
 def attributes(function, rule, broadcast_dimensions, axis):
-    """The attributes of a rule as the text of expressions writes them, and the rule of the text."""
+    """The attributes of a rule, and the rule of the operation."""
     if broadcast_dimensions is not None and axis is not None:
         raise TypeError(f"{function}() takes broadcast_dimensions (xla) or axis (pdpd), not both")
     return _dims(broadcast_dimensions) + _axis(axis), "numpy" if rule == "by attributes" else rule
 
 
 def _dims(broadcast_dimensions):
-    return "" if broadcast_dimensions is None else f", dims={integers(broadcast_dimensions)}"
+    return [] if broadcast_dimensions is None else [("dims", _arrays.integers(broadcast_dimensions))]
 
 
 def _axis(axis):
-    return "" if axis is None else f", axis={operator.index(axis)}"
+    return [] if axis is None else [("axis", operator.index(axis))]
 
 
 def _named(operation, name, doc):
@@ -139,23 +154,23 @@ def convert_element_type(x, dtype, *, out=None):
 
 def broadcast_in_dim(x, shape, broadcast_dimensions, *, out=None):
     """Axis ``i`` of ``x`` lands on axis ``broadcast_dimensions[i]`` of ``shape``; it may permute."""
-    attributes = f", shape={integers(shape)}, dims={integers(broadcast_dimensions)}"
+    attributes = [("shape", _arrays.integers(shape)), ("dims", _arrays.integers(broadcast_dimensions))]
     return apply("broadcast_in_dim", (x,), attributes, out=out)
 
 
 def broadcast_to(x, shape, *, out=None):
     """``x`` broadcast to ``shape``: right-aligned, and only ``x`` expands."""
-    return apply("broadcast_to", (x,), f", {integers(shape)}", out=out)
+    return apply("broadcast_to", (x,), [(None, _arrays.integers(shape))], out=out)
 
 
 def reshape(x, shape, *, out=None):
     """The same elements in row-major order under another shape; one size may be -1."""
-    return apply("reshape", (x,), f", {integers(shape)}", out=out)
+    return apply("reshape", (x,), [(None, _arrays.integers(shape))], out=out)
 
 
 def transpose(x, permutation=None, *, out=None):
     """Result axis ``i`` is axis ``permutation[i]`` of ``x``; without a list all axes are reversed."""
-    attributes = "" if permutation is None else f", {integers(permutation)}"
+    attributes = [] if permutation is None else [(None, _arrays.integers(permutation))]
     return apply("transpose", (x,), attributes, out=out)
 
 

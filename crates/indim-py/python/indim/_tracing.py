@@ -146,7 +146,7 @@ class Tracer:
         if None not in keys:
             return self
         sizes = iter(self.shape)
-        return self._call("reshape", f", {_integers(1 if key is None else next(sizes) for key in keys)}")
+        return self._call("reshape", [(None, [1 if key is None else next(sizes) for key in keys])])
 
     def _refuse_index(self, key):
         self._recording.recorder(self._piece)
@@ -165,44 +165,44 @@ class Tracer:
 
     # Steps.
 
-    def _call(self, function, attributes="", rule="numpy"):
+    def _call(self, function, attributes=(), rule="numpy"):
         return self._step(function, (self,), attributes, rule)
 
-    def _step(self, function, operands, attributes="", rule="numpy"):
-        texts = [self._text(operand) for operand in operands]
-        return self._record(f"{function}({', '.join(texts)}{attributes})", rule)
+    def _step(self, function, operands, attributes=(), rule="numpy"):
+        """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` where it goes by
+        its place, and a number or a list of integers."""
+        operands = [self._operand(operand) for operand in operands]
+        recorder = self._recording.recorder(self._piece)
+        return Tracer(self._recording, recorder.step(function, operands, list(attributes), rule))
 
-    def _record(self, text, rule="numpy"):
-        return Tracer(self._recording, self._recording.recorder(self._piece).step(text, rule))
-
-    def _text(self, operand):
-        """How an operand is written in the text of a step."""
+    def _operand(self, operand):
+        """The name of a value, or a number."""
         if isinstance(operand, Tracer):
             _check_belongs(operand, self._recording)
             return operand._name
         if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
-            return _number_text(operand)
+            return operand
         return self._recording.recorder(self._piece).capture("captured", _arrays.as_array(operand, "operand"))[0]
 
     def _operator(self, symbol, x, y):
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented
-        return self._record(f"{self._text(x)} {symbol} {self._text(y)}")
+        return self._step(symbol, (x, y))
 
     def __neg__(self):
-        return self._record(f"-{self._name}")
+        return self._call("-")
 
     def __pos__(self):
-        return self._record(f"+{self._name}")
+        return self._call("+")
 
     def __invert__(self):
-        return self._record(f"~{self._name}")
+        return self._call("~")
 
     def __abs__(self):
         return self._call("abs")
 
     def __round__(self, digits=None):
-        return self._call("round", f", {operator.index(digits or 0)}")
+        return self._call("round", [(None, operator.index(digits or 0))])
 
     def __divmod__(self, other):
         return self // other, self % other
@@ -291,7 +291,7 @@ class Tracer:
         if order != "C":
             raise TypeError("reshape is in row-major order here")
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return self._call("reshape", f", {_integers(shape)}")
+        return self._call("reshape", [(None, _arrays.integers(shape))])
 
     def ravel(self, order="C"):
         return _ravel(self, order)
@@ -309,7 +309,7 @@ class Tracer:
 
     def transpose(self, *axes):
         axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        return self._call("transpose", f", {_integers(axes)}" if axes else "")
+        return self._call("transpose", [(None, _arrays.integers(axes))] if axes else ())
 
 
 #: Ufuncs that the expression language knows under another name.
@@ -318,17 +318,6 @@ _UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
 
 def _is_operand(value):
     return isinstance(value, (Tracer, bool, int, float, complex, np.ndarray, np.generic)) or hasattr(value, "__array__")
-
-
-def _number_text(number):
-    """A number as the text of expressions writes it; parenthesised, for a sign in front."""
-    number = float(number) if isinstance(number, float) else number
-    if isinstance(number, float) and number != number:
-        return "(1e999 - 1e999)"
-    if isinstance(number, float) and number in (float("inf"), float("-inf")):
-        return "1e999" if number > 0 else "(-1e999)"
-    text = repr(number)
-    return f"({text})" if text.startswith("-") else text
 
 
 def _slice_text(key):
@@ -346,11 +335,6 @@ def _check_belongs(tracer, recording):
         f"`{tracer._piece}` belongs to another call, of {tracer._recording.function}, which is traced around "
         f"{recording.function}; pass it as an argument"
     )
-
-
-def _integers(values):
-    values = [values] if isinstance(values, int) else values
-    return "[" + ", ".join(str(operator.index(value)) for value in values) + "]"
 
 
 def _tracer_of(operands):
@@ -418,7 +402,7 @@ def _permutes(function):
 
     def handler(a, *args, **kwargs):
         permutation = function(np.broadcast_to(np.int8(0), range(a.ndim)), *args, **kwargs).shape
-        return a._call("transpose", f", {_integers(permutation)}")
+        return a._call("transpose", [(None, _arrays.integers(permutation))])
 
     _ARRAY_FUNCTIONS[function] = handler
 
@@ -450,7 +434,7 @@ def _ravel(a, order="C"):
 
 @_implements(np.broadcast_to)
 def _broadcast_to(array, shape):
-    return array._call("broadcast_to", f", {_integers(shape)}")
+    return array._call("broadcast_to", [(None, _arrays.integers(shape))])
 
 
 @_implements(np.real)
@@ -596,7 +580,7 @@ def _result_name(recording, value):
         return value._name
     recorder = recording.recorder("result")
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
-        return recorder.step(_number_text(value), "numpy")[0]
+        return recorder.step("copy", [value], [], "numpy")[0]
     return recorder.capture("captured", _arrays.as_array(value, "result"))[0]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from . import _arrays
+from ._functions import number_text
 from ._operations import names as _operation_names
 from ._operators import define_operators
-from ._tracing import _number_text
 
 
 class ExpressionNode:
@@ -86,9 +86,9 @@ def _constant_text(value):
         name = _arrays.indim_name(value.dtype)
         return f"{name}({_constant_text(value.item())})"
     if isinstance(value, complex):
-        return f"complex({_number_text(value.real)}, {_number_text(value.imag)})"
+        return f"complex({number_text(value.real)}, {number_text(value.imag)})"
     if isinstance(value, (bool, int, float)):
-        return _number_text(value)
+        return number_text(value)
     raise TypeError(f"{value!r} is neither a number nor an expression")
 
 

@@ -42,14 +42,7 @@ impl Parser<'_> {
     /// Begins the call of the function at `name`; `None` when an operand follows.
     pub(super) fn open_call(&mut self, name: Span) -> ParseResult<Option<NodeIndex>> {
         let (_, open) = self.lexer.next()?;
-        let called = self.slice(name);
-        let Some(function) = Function::from_name(called) else {
-            let kind = foreign::function(called).unwrap_or_else(|| {
-                let suggestion = closest(called, Function::names()).map(str::to_owned);
-                ExprErrorKind::UnknownFunction { name: called.to_owned(), suggestion }
-            });
-            return Err(ExprError::new(kind, name));
-        };
+        let function = called(self.slice(name)).map_err(|kind| ExprError::new(kind, name))?;
         let (operands, attributes) = (Vec::new(), Vec::new());
         self.check_depth(name)?;
         let (position, awaited) = (0, None);
@@ -128,19 +121,9 @@ impl Parser<'_> {
             return Ok(None);
         }
         self.lexer = ahead;
-        let keyword = self.slice(span);
-        match call.function.attribute(keyword) {
-            Some(attribute) => Ok(Some(attribute)),
-            None => {
-                let function = self.slice(call.name).to_owned();
-                let known = call.function.keywords();
-                let keyword = keyword.to_owned();
-                Err(ExprError::new(
-                    ExprErrorKind::UnknownKeyword { function, keyword, known },
-                    span,
-                ))
-            }
-        }
+        attribute_named(call.function, self.slice(call.name), self.slice(span))
+            .map(Some)
+            .map_err(|kind| ExprError::new(kind, span))
     }
 
     fn attribute_value(&mut self, attribute: Attribute) -> ParseResult<(AttributeValue, Span)> {
@@ -218,21 +201,55 @@ impl Parser<'_> {
 
     /// The whole call, of which `close` is the closing parenthesis.
     pub(super) fn close_call(&mut self, call: CallFrame, close: Span) -> ParseResult<NodeIndex> {
-        let function = call.function;
-        let (expected, given) = (function.operand_count(), call.operands.len());
-        if expected != given {
-            let function = self.slice(call.name).to_owned();
-            let kind = ExprErrorKind::WrongOperandCount { function, expected, given };
-            return Err(ExprError::new(kind, call.name));
-        }
-        let is_given = |wanted| call.attributes.iter().any(|given| given.attribute == wanted);
-        if let Some(missing) = function.required().find(|attribute| !is_given(*attribute)) {
-            let function = self.slice(call.name).to_owned();
-            let kind = ExprErrorKind::MissingArgument { function, argument: missing.keyword() };
-            return Err(ExprError::new(kind, call.name));
-        }
-        let CallFrame { name, operands, attributes, .. } = call;
+        let CallFrame { function, name, operands, attributes, .. } = call;
+        check_complete(function, self.slice(name), operands.len(), &attributes)
+            .map_err(|kind| ExprError::new(kind, name))?;
         let extent = Span::new(name.start, close.end);
         self.add(NodeKind::Call { function, operands, attributes }, extent, name)
+    }
+}
+
+/// The function of this name.
+pub(super) fn called(name: &str) -> Result<Function, ExprErrorKind> {
+    Function::from_name(name).ok_or_else(|| {
+        foreign::function(name).unwrap_or_else(|| {
+            let suggestion = closest(name, Function::names()).map(str::to_owned);
+            ExprErrorKind::UnknownFunction { name: name.to_owned(), suggestion }
+        })
+    })
+}
+
+/// The attribute that `keyword` gives to `function`, which is called by `name`.
+pub(super) fn attribute_named(
+    function: Function,
+    name: &str,
+    keyword: &str,
+) -> Result<Attribute, ExprErrorKind> {
+    function.attribute(keyword).ok_or_else(|| ExprErrorKind::UnknownKeyword {
+        function: name.to_owned(),
+        keyword: keyword.to_owned(),
+        known: function.keywords(),
+    })
+}
+
+/// Whether a call of `function`, by `name`, has all its operands and attributes.
+pub(super) fn check_complete(
+    function: Function,
+    name: &str,
+    given: usize,
+    attributes: &[GivenAttribute],
+) -> Result<(), ExprErrorKind> {
+    let expected = function.operand_count();
+    if expected != given {
+        let function = name.to_owned();
+        return Err(ExprErrorKind::WrongOperandCount { function, expected, given });
+    }
+    let is_given = |wanted| attributes.iter().any(|given| given.attribute == wanted);
+    match function.required().find(|attribute| !is_given(*attribute)) {
+        Some(missing) => {
+            let (function, argument) = (name.to_owned(), missing.keyword());
+            Err(ExprErrorKind::MissingArgument { function, argument })
+        }
+        None => Ok(()),
     }
 }

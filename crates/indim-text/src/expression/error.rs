@@ -13,7 +13,7 @@ use indim_shape::RankLimit;
 use crate::shorten::shorten;
 
 /// Bytes of the text from `start` up to `end`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: usize,
     pub(super) end: usize,

@@ -20,6 +20,7 @@ mod function;
 mod lexer;
 mod parser;
 mod promote;
+mod recorded;
 mod structure;
 mod syntax;
 mod typing;
@@ -29,6 +30,7 @@ use indim_shape::{MAXIMUM_RANK, RuleSet};
 pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
 pub use promote::promote;
+pub use recorded::{Call, CallAttribute, CallOperand};
 
 use indim_graph::{GraphBuilder, Literal, Value};
 

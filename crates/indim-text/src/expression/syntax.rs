@@ -21,6 +21,18 @@ pub(super) enum UnaryOperator {
 }
 
 impl UnaryOperator {
+    pub(super) const ALL: [UnaryOperator; 3] =
+        [UnaryOperator::Negate, UnaryOperator::Plus, UnaryOperator::Not];
+
+    /// How it is written.
+    pub(super) const fn symbol(self) -> &'static str {
+        match self {
+            UnaryOperator::Negate => "-",
+            UnaryOperator::Plus => "+",
+            UnaryOperator::Not => "~",
+        }
+    }
+
     pub(super) const fn from_symbol(symbol: Symbol) -> Option<Self> {
         match symbol {
             Symbol::Minus => Some(UnaryOperator::Negate),

@@ -1,0 +1,267 @@
+//! Expressions of one operation that nobody wrote: what a tracer records, without a text to be read.
+//!
+//! The operation is written out as well, so that a mistake is drawn as in an expression that somebody wrote.
+
+use core::fmt;
+
+use indim_graph::Literal;
+use indim_ops::BinaryOperator;
+use indim_shape::{MAXIMUM_RANK, RankLimit};
+
+use super::Expression;
+use super::call::{attribute_named, called, check_complete};
+use super::error::{ExprError, ExprErrorKind, Span};
+use super::function::{Attribute, Parameter};
+use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
+
+/// One operation: a function or an operator, its operands, and its attributes.
+///
+/// ```
+/// use indim_text::{Call, CallAttribute, CallOperand, Expression};
+///
+/// let x = CallOperand::Name("x".to_owned());
+/// let sizes = CallAttribute::Integers(vec![2, 3]);
+/// let call = Call { function: "reshape".to_owned(), operands: vec![x], attributes: vec![(None, sizes)] };
+/// assert_eq!(call.to_string(), "reshape(x, [2, 3])");
+/// assert_eq!(Expression::of_call(&call)?.names(), ["x"]);
+/// # Ok::<(), indim_text::ExprError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The name of a function, or the symbol of an operator.
+    pub function: String,
+    /// The operands, in order.
+    pub operands: Vec<CallOperand>,
+    /// The attributes, by keyword, or by their place behind the operands.
+    pub attributes: Vec<(Option<String>, CallAttribute)>,
+}
+
+/// An operand of a [`Call`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallOperand {
+    /// What is bound to a name.
+    Name(String),
+    /// A number, which adapts to what it meets.
+    Number(Literal),
+}
+
+/// The value of an attribute of a [`Call`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallAttribute {
+    /// A list of axes or sizes.
+    Integers(Vec<i64>),
+    /// A number of a composition, or one axis.
+    Number(Literal),
+}
+
+impl Call {
+    fn is_operator(&self) -> bool {
+        !self.function.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Recorder::written(self).text)
+    }
+}
+
+impl Expression {
+    /// The expression of one operation.
+    ///
+    /// # Errors
+    /// As [`Expression::parse`] of the text that `call` displays as, but for its syntax.
+    pub fn of_call(call: &Call) -> Result<Expression, ExprError> {
+        let recorder = Recorder::written(call);
+        let kind = match (call.is_operator(), recorder.operands.as_slice()) {
+            (true, &[operand]) => recorder.unary(call, operand)?,
+            (true, &[x, y]) => recorder.binary(call, [x, y])?,
+            _ => recorder.call(call)?,
+        };
+        let Recorder { text, mut nodes, names, mark, .. } = recorder;
+        nodes.push(Node { kind, extent: Span::new(0, text.len()), mark });
+        Ok(Expression { text, nodes, names, maximum_rank: MAXIMUM_RANK })
+    }
+}
+
+/// An operation as it is written, and the nodes of its operands.
+#[derive(Default)]
+struct Recorder {
+    text: String,
+    nodes: Vec<Node>,
+    names: Vec<String>,
+    operands: Vec<NodeIndex>,
+    /// The nodes of the numbers among the attributes, and where each attribute stands.
+    attributes: Vec<(Option<NodeIndex>, Span)>,
+    /// Where the function's name stands, or the operator.
+    mark: Span,
+}
+
+impl Recorder {
+    /// Writes the operation out.
+    fn written(call: &Call) -> Recorder {
+        let mut recorder = Recorder::default();
+        if let (true, [x, y]) = (call.is_operator(), call.operands.as_slice()) {
+            recorder.operand(x);
+            recorder.text.push(' ');
+            recorder.function(call);
+            recorder.text.push(' ');
+            recorder.operand(y);
+            return recorder;
+        }
+        recorder.function(call);
+        if let (true, [x]) = (call.is_operator(), call.operands.as_slice()) {
+            recorder.operand(x);
+            return recorder;
+        }
+        recorder.text.push('(');
+        for (position, operand) in call.operands.iter().enumerate() {
+            recorder.text.push_str(if position > 0 { ", " } else { "" });
+            recorder.operand(operand);
+        }
+        for (keyword, value) in &call.attributes {
+            recorder.text.push_str(if recorder.text.ends_with('(') { "" } else { ", " });
+            recorder.attribute(keyword.as_deref(), value);
+        }
+        recorder.text.push(')');
+        recorder
+    }
+
+    fn function(&mut self, call: &Call) {
+        self.mark = self.write(&call.function);
+    }
+
+    fn operand(&mut self, operand: &CallOperand) {
+        let node = match operand {
+            CallOperand::Name(name) => self.name(name),
+            CallOperand::Number(number) => self.number(*number),
+        };
+        self.operands.push(node);
+    }
+
+    fn name(&mut self, name: &str) -> NodeIndex {
+        let span = self.write(name);
+        let position = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
+        self.add(NodeKind::Name(position), span)
+    }
+
+    fn number(&mut self, number: Literal) -> NodeIndex {
+        let written = number.to_string();
+        let span = match written.starts_with('-') {
+            true => self.write(&format!("({written})")),
+            false => self.write(&written),
+        };
+        self.add(NodeKind::Literal(number), span)
+    }
+
+    fn attribute(&mut self, keyword: Option<&str>, value: &CallAttribute) {
+        let start = self.text.len();
+        if let Some(keyword) = keyword {
+            self.text.push_str(keyword);
+            self.text.push('=');
+        }
+        let node = match value {
+            CallAttribute::Integers(integers) => {
+                self.text.push_str(&format!("{integers:?}"));
+                None
+            }
+            CallAttribute::Number(number) => Some(self.number(*number)),
+        };
+        self.attributes.push((node, Span::new(start, self.text.len())));
+    }
+
+    fn write(&mut self, piece: &str) -> Span {
+        let start = self.text.len();
+        self.text.push_str(piece);
+        Span::new(start, self.text.len())
+    }
+
+    fn add(&mut self, kind: NodeKind, span: Span) -> NodeIndex {
+        self.nodes.push(Node { kind, extent: span, mark: span });
+        self.nodes.len() - 1
+    }
+
+    fn unary(&self, call: &Call, operand: NodeIndex) -> Result<NodeKind, ExprError> {
+        let operator =
+            UnaryOperator::ALL.iter().find(|operator| operator.symbol() == call.function);
+        match operator {
+            Some(&operator) => Ok(NodeKind::Unary { operator, operand }),
+            None => Err(self.unknown(call)),
+        }
+    }
+
+    fn binary(&self, call: &Call, operands: [NodeIndex; 2]) -> Result<NodeKind, ExprError> {
+        let operator =
+            BinaryOperator::ALL.iter().find(|operator| operator.symbol() == call.function);
+        match operator {
+            Some(&operator) => Ok(NodeKind::Binary { operator, operands }),
+            None => Err(self.unknown(call)),
+        }
+    }
+
+    fn unknown(&self, call: &Call) -> ExprError {
+        let (name, suggestion) = (call.function.clone(), None);
+        ExprError::new(ExprErrorKind::UnknownFunction { name, suggestion }, self.mark)
+    }
+
+    fn call(&self, call: &Call) -> Result<NodeKind, ExprError> {
+        let at_name = |kind| ExprError::new(kind, self.mark);
+        let function = called(&call.function).map_err(at_name)?;
+        let mut attributes: Vec<GivenAttribute> = Vec::with_capacity(call.attributes.len());
+        let mut position = self.operands.len();
+        for ((keyword, value), &(node, span)) in call.attributes.iter().zip(&self.attributes) {
+            let attribute = match keyword {
+                Some(keyword) => attribute_named(function, &call.function, keyword),
+                None => match function.parameter(position) {
+                    Some(Parameter::Attribute(attribute)) => Ok(attribute),
+                    _ => Err(ExprErrorKind::WrongOperandCount {
+                        function: call.function.clone(),
+                        expected: function.operand_count(),
+                        given: position + 1,
+                    }),
+                },
+            };
+            let attribute = attribute.map_err(|kind| ExprError::new(kind, span))?;
+            position += usize::from(keyword.is_none());
+            if attributes.iter().any(|given| given.attribute == attribute) {
+                let kind = ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() };
+                return Err(ExprError::new(kind, span));
+            }
+            let value = attribute_value(attribute, value, node).map_err(|expected| {
+                let found = self.text[span.start..span.end].to_owned();
+                ExprError::new(ExprErrorKind::Unexpected { found, expected }, span)
+            })?;
+            if let AttributeValue::Integers(integers) = &value {
+                // A list has an entry for each axis.
+                RankLimit::check(integers.len(), MAXIMUM_RANK)
+                    .map_err(|error| ExprError::new(ExprErrorKind::RankLimit(error), span))?;
+            }
+            attributes.push(GivenAttribute { attribute, value, span });
+        }
+        let operands = self.operands.clone();
+        check_complete(function, &call.function, operands.len(), &attributes).map_err(at_name)?;
+        Ok(NodeKind::Call { function, operands, attributes })
+    }
+}
+
+/// The value as `attribute` takes it, or what it takes instead.
+fn attribute_value(
+    attribute: Attribute,
+    value: &CallAttribute,
+    number: Option<NodeIndex>,
+) -> Result<AttributeValue, &'static str> {
+    match (attribute, value, number) {
+        (Attribute::Argument(_), _, Some(node)) => Ok(AttributeValue::Number(node)),
+        (Attribute::Argument(_), ..) => Err("a number"),
+        (Attribute::ElementType, ..) => Err("an element type such as f32, as a function"),
+        (_, CallAttribute::Integers(integers), _) => Ok(AttributeValue::Integers(integers.clone())),
+        (_, CallAttribute::Number(Literal::Int(integer)), _) => {
+            let integer = i64::try_from(*integer).map_err(|_| "an integer of 64 bits")?;
+            Ok(AttributeValue::Integers(vec![integer]))
+        }
+        _ => Err("a whole number, or a list of them such as [0, 2]"),
+    }
+}
