@@ -9,6 +9,11 @@ use core::str::FromStr;
 use indim_shape::Shape;
 
 /// The class of an element type, as the op table names it.
+///
+/// ```
+/// use indim_ops::DTypeClass;
+/// assert_eq!(DTypeClass::ALL.map(DTypeClass::letter), ["P", "S", "U", "F", "C"]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DTypeClass {
     /// Truth values.
@@ -23,8 +28,30 @@ pub enum DTypeClass {
     Complex,
 }
 
+impl DTypeClass {
+    /// Every class.
+    pub const ALL: [DTypeClass; 5] = [
+        DTypeClass::Bool,
+        DTypeClass::Signed,
+        DTypeClass::Unsigned,
+        DTypeClass::Float,
+        DTypeClass::Complex,
+    ];
+
+    /// The letter by which the page of operations names the class.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            DTypeClass::Bool => "P",
+            DTypeClass::Signed => "S",
+            DTypeClass::Unsigned => "U",
+            DTypeClass::Float => "F",
+            DTypeClass::Complex => "C",
+        }
+    }
+}
+
 macro_rules! dtypes {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $class:ident, $size:literal, [$($alias:literal),*];)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $class:ident, $size:literal, $numpy:literal $npy:literal, [$($alias:literal),*];)*) => {
         /// The type of one array element.
         ///
         /// A `match` may list them all: who handles every element type is to hear of a new one.
@@ -49,6 +76,17 @@ macro_rules! dtypes {
             pub const fn size(self) -> usize {
                 match self { $(DType::$variant => $size,)* }
             }
+
+            /// What NumPy, or ml_dtypes, calls the type: `float32`, `bfloat16`.
+            pub const fn numpy_name(self) -> &'static str {
+                match self { $(DType::$variant => $numpy,)* }
+            }
+
+            /// The type in the header of a `.npy` file, behind the byte order: `f4`. NumPy has no bfloat16; it
+            /// writes that of ml_dtypes as two bytes without a meaning, `V2`.
+            pub const fn npy_code(self) -> &'static str {
+                match self { $(DType::$variant => $npy,)* }
+            }
         }
 
         impl FromStr for DType {
@@ -58,7 +96,10 @@ macro_rules! dtypes {
             fn from_str(text: &str) -> Result<Self, UnknownDType> {
                 match text {
                     $($name $(| $alias)* => Ok(DType::$variant),)*
-                    _ => Err(UnknownDType),
+                    _ => {
+                        let mut all = DType::ALL.iter().copied();
+                        all.find(|dtype| dtype.numpy_name() == text).ok_or(UnknownDType)
+                    }
                 }
             }
         }
@@ -67,35 +108,35 @@ macro_rules! dtypes {
 
 dtypes! {
     /// Truth values, one byte each.
-    Bool = "bool", Bool, 1, ["pred", "i1", "bool_", "boolean"];
+    Bool = "bool", Bool, 1, "bool" "b1", ["pred", "i1", "bool_", "boolean"];
     /// 8-bit signed integers.
-    I8 = "i8", Signed, 1, ["s8", "int8", "si8"];
+    I8 = "i8", Signed, 1, "int8" "i1", ["s8", "si8"];
     /// 16-bit signed integers.
-    I16 = "i16", Signed, 2, ["s16", "int16", "si16"];
+    I16 = "i16", Signed, 2, "int16" "i2", ["s16", "si16"];
     /// 32-bit signed integers.
-    I32 = "i32", Signed, 4, ["s32", "int32", "si32"];
+    I32 = "i32", Signed, 4, "int32" "i4", ["s32", "si32"];
     /// 64-bit signed integers.
-    I64 = "i64", Signed, 8, ["s64", "int64", "si64"];
+    I64 = "i64", Signed, 8, "int64" "i8", ["s64", "si64"];
     /// 8-bit unsigned integers.
-    U8 = "u8", Unsigned, 1, ["ui8", "uint8"];
+    U8 = "u8", Unsigned, 1, "uint8" "u1", ["ui8"];
     /// 16-bit unsigned integers.
-    U16 = "u16", Unsigned, 2, ["ui16", "uint16"];
+    U16 = "u16", Unsigned, 2, "uint16" "u2", ["ui16"];
     /// 32-bit unsigned integers.
-    U32 = "u32", Unsigned, 4, ["ui32", "uint32"];
+    U32 = "u32", Unsigned, 4, "uint32" "u4", ["ui32"];
     /// 64-bit unsigned integers.
-    U64 = "u64", Unsigned, 8, ["ui64", "uint64"];
+    U64 = "u64", Unsigned, 8, "uint64" "u8", ["ui64"];
     /// IEEE binary16.
-    F16 = "f16", Float, 2, ["float16", "half"];
+    F16 = "f16", Float, 2, "float16" "f2", ["half"];
     /// The upper half of a binary32.
-    Bf16 = "bf16", Float, 2, ["bfloat16"];
+    Bf16 = "bf16", Float, 2, "bfloat16" "V2", [];
     /// IEEE binary32.
-    F32 = "f32", Float, 4, ["float32", "single"];
+    F32 = "f32", Float, 4, "float32" "f4", ["single"];
     /// IEEE binary64.
-    F64 = "f64", Float, 8, ["float64", "double"];
+    F64 = "f64", Float, 8, "float64" "f8", ["double"];
     /// Pairs of binary32.
-    C64 = "c64", Complex, 8, ["complex64"];
+    C64 = "c64", Complex, 8, "complex64" "c8", [];
     /// Pairs of binary64.
-    C128 = "c128", Complex, 16, ["complex128"];
+    C128 = "c128", Complex, 16, "complex128" "c16", [];
 }
 
 impl DType {

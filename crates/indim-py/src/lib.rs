@@ -48,8 +48,8 @@ mod _indim {
     use crate::recorder::Recorder;
     #[pymodule_export]
     use crate::rules::{
-        _compositions, _explain_expression, _explain_shapes, _names_of, _operations, _verdict,
-        broadcast_shapes, convert,
+        _compositions, _element_types, _explain_expression, _explain_shapes, _names_of,
+        _operations, _verdict, broadcast_shapes, convert,
     };
 
     use pyo3::prelude::*;

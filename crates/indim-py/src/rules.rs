@@ -2,7 +2,7 @@
 
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
-    Broadcast, CompileOptions, Composition, Literal, MAXIMUM_RANK, Op, RankLimit, RuleSet,
+    Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK, Op, RankLimit, RuleSet,
     RuleSetName, Shape, ShapeError, TargetRule, express, oracle,
 };
 use pyo3::exceptions::PyValueError;
@@ -197,6 +197,12 @@ pub(crate) fn _names_of(py: Python<'_>, ex: &str) -> PyResult<(Vec<String>, Vec<
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
     let step = Step::parse("result", ex, None).map_err(|error| program_error(py, &error))?;
     Ok((owned(step.expression.names()), owned(step.expression.constants())))
+}
+
+/// Every element type: indim's name and NumPy's.
+#[pyfunction]
+pub(crate) fn _element_types() -> Vec<(&'static str, &'static str)> {
+    DType::ALL.iter().map(|dtype| (dtype.name(), dtype.numpy_name())).collect()
 }
 
 /// Every operation of the table: its name, the number of its operands, its documentation, its aliases.

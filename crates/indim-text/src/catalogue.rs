@@ -94,27 +94,20 @@ fn op_types(op: Op) -> String {
 
 /// `S F C → component`, `F C → P`.
 fn types(takes: impl Fn(DType) -> bool, result: impl Fn(DType) -> DType) -> String {
-    const CLASSES: [(&str, DTypeClass); 5] = [
-        ("P", DTypeClass::Bool),
-        ("S", DTypeClass::Signed),
-        ("U", DTypeClass::Unsigned),
-        ("F", DTypeClass::Float),
-        ("C", DTypeClass::Complex),
-    ];
     let mut words: Vec<String> = Vec::new();
     let mut is_predicate = false;
-    for (letter, class) in CLASSES {
+    for class in DTypeClass::ALL {
         let of_class = || DType::ALL.iter().copied().filter(|dtype| dtype.class() == class);
         let taken: Vec<DType> = of_class().filter(|&dtype| takes(dtype)).collect();
         let Some(&first) = taken.first() else { continue };
         let name = match taken.len() == of_class().count() {
-            true => letter.to_owned(),
+            true => class.letter().to_owned(),
             false => taken.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" "),
         };
         is_predicate |= first != DType::Bool && result(first) == DType::Bool;
         words.push(match result(first) {
             same if same == first || same == DType::Bool => name,
-            _ if letter == "C" => format!("{name} → component"),
+            _ if class == DTypeClass::Complex => format!("{name} → component"),
             _ => format!("{name} → C"),
         });
     }

@@ -8,25 +8,10 @@ import re
 import numpy as np
 
 from . import _foreign
+from ._indim import _element_types
 
 #: NumPy's names of the element types.
-NUMPY_NAMES = {
-    "bool": "bool",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-    "c64": "complex64",
-    "c128": "complex128",
-}
+NUMPY_NAMES = dict(_element_types())
 
 _INDIM_NAMES = {numpy: indim for indim, numpy in NUMPY_NAMES.items()}
 
