@@ -90,12 +90,15 @@ fn bytes_behind_the_elements_are_ignored() {
 #[test]
 fn bf16_has_the_name_that_ml_dtypes_gives_it() {
     let (mut file, array_type) = (Vec::new(), ArrayType::new(DType::Bf16, [2]));
-    write_npy_to(&mut file, &array_type, &[0xc0, 0x3f, 0x00, 0xc0]).unwrap();
-    assert!(contains(&file, b"{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }"));
+    let elements = [0x3fc0u16, 0xc000].map(u16::to_ne_bytes).concat();
+    write_npy_to(&mut file, &array_type, &elements).unwrap();
+    let [own, other] = if cfg!(target_endian = "little") { ['<', '>'] } else { ['>', '<'] };
+    let header = format!("{{'descr': '{own}V2', 'fortran_order': False, 'shape': (2,), }}");
+    assert!(contains(&file, header.as_bytes()));
     let array = ArrayFile::from_bytes(file.clone()).unwrap();
     assert_eq!(dense(&array.view()).elements::<bf16>().unwrap(), [1.5, -2.0].map(bf16::from_f32));
-    let order = file.iter().position(|&byte| byte == b'<').unwrap();
-    file[order] = b'>';
+    let order = file.iter().position(|&byte| byte == own as u8).unwrap();
+    file[order] = other as u8;
     let array = ArrayFile::from_bytes(file).unwrap();
     assert_eq!(dense(&array.view()).to_array().data().to_le_bytes(), [0x3f, 0xc0, 0xc0, 0x00]);
 }

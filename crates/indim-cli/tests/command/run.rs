@@ -22,6 +22,11 @@ pub(crate) fn binary() -> &'static Path {
     binary
 }
 
+/// Whether an emulator runs the command. It has the signals, the memory and the `/proc` of a process of its own.
+pub(crate) fn is_emulated() -> bool {
+    std::env::var_os("INDIM_TEST_RUNNER").is_some()
+}
+
 /// A script `indim` in `folder` that has `runner` run the binary.
 fn script(folder: &Path, runner: &str, binary: &Path) -> PathBuf {
     let path = folder.join("indim");
@@ -158,6 +163,9 @@ pub(crate) fn npy(descr: &str, fortran_order: bool, shape: &str, elements: &[u8]
     file.extend(elements);
     file
 }
+
+/// What stands before the codes of element types in files of this machine.
+pub(crate) const ORDER: char = if cfg!(target_endian = "little") { '<' } else { '>' };
 
 /// The bytes of little-endian f32 elements.
 pub(crate) fn f32_bytes(elements: &[f32]) -> Vec<u8> {
