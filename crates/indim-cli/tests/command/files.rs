@@ -4,8 +4,7 @@
 use std::fs;
 
 use crate::run::{
-    Folder, ORDER, binary, command, f32_bytes, fails, fails_with, finish, indim, is_emulated, npy,
-    succeeds,
+    Folder, ORDER, binary, command, fails, fails_with, finish, indim, is_emulated, npy, succeeds,
 };
 
 fn eval_to(expression: &str, output: &std::path::Path) -> Vec<String> {
