@@ -57,24 +57,14 @@ impl Level {
 
 #[cfg(target_arch = "x86_64")]
 fn is_available(kind: Kind) -> bool {
-    let has_avx2 = || {
-        std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("f16c")
-            && std::arch::is_x86_feature_detected!("fma")
-            && std::arch::is_x86_feature_detected!("bmi1")
-            && std::arch::is_x86_feature_detected!("bmi2")
-            && std::arch::is_x86_feature_detected!("lzcnt")
-            && std::arch::is_x86_feature_detected!("popcnt")
-    };
+    macro_rules! has {
+        ($($feature:tt)*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
+    }
     match kind {
         Kind::Baseline => true,
-        Kind::Avx2 => has_avx2(),
+        Kind::Avx2 => has!("avx2" "f16c" "fma" "bmi1" "bmi2" "lzcnt" "popcnt"),
         Kind::Avx512 => {
-            has_avx2()
-                && std::arch::is_x86_feature_detected!("avx512f")
-                && std::arch::is_x86_feature_detected!("avx512bw")
-                && std::arch::is_x86_feature_detected!("avx512dq")
-                && std::arch::is_x86_feature_detected!("avx512vl")
+            is_available(Kind::Avx2) && has!("avx512f" "avx512bw" "avx512dq" "avx512vl")
         }
     }
 }

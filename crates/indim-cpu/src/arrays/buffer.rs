@@ -1,7 +1,7 @@
 //! Arrays of our own. Holds unsafe code.
 //!
-//! `executable.rs` makes them: outputs for users, and its scratch memory. Large ones lie in the pages
-//! of `pages.rs`; their views are those of `array.rs`.
+//! A run makes them: outputs for users, and its scratch memory. Large ones lie in the pages of
+//! `pages.rs`; their views are those of `view.rs`.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -219,7 +219,7 @@ impl<'a> From<&'a Buffer> for ArrayView<'a> {
 
 /// What a buffer's alignment is made of.
 #[repr(align(64))]
-struct Line;
+struct CacheLine;
 
 fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
     if bytes >= pages::MINIMUM_BYTES
@@ -231,7 +231,7 @@ fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
     // Small, or on a machine that cannot map memory, as WebAssembly.
     let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
     let first = match bytes {
-        0 => NonNull::<Line>::dangling().cast(),
+        0 => NonNull::<CacheLine>::dangling().cast(),
         // SAFETY: the layout is not of size zero.
         _ => NonNull::new(unsafe { std::alloc::alloc(layout) })?,
     };

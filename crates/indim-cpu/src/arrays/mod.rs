@@ -3,7 +3,6 @@
 pub(crate) mod buffer;
 pub(crate) mod mapped_file;
 pub(crate) mod order;
-pub(crate) mod overlap;
 #[cfg_attr(
     not(feature = "memmap2"),
     allow(unreachable_code, reason = "there are no pages, and their type has no values")

@@ -126,40 +126,5 @@ pub fn keep_memory(bytes: usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    // One test: the kept memory is shared by all.
-    #[test]
-    fn memory_is_kept_up_to_the_bound() {
-        keep_memory(4 * HUGE_BYTES);
-        let mut pages = Pages::new(HUGE_BYTES + 1).unwrap();
-        let first = pages.first();
-        // SAFETY: the pages hold so many bytes.
-        unsafe { first.add(HUGE_BYTES).write(1) }
-        drop(pages);
-        let mut again = Pages::new(2 * HUGE_BYTES).unwrap();
-        assert_eq!(again.first(), first, "the same memory");
-        let small = Pages::new(1).unwrap();
-        drop(again);
-        drop(small);
-        assert_ne!(Pages::new(HUGE_BYTES / 2).unwrap().first(), first, "too large for it");
-
-        drop(Pages::new(3 * HUGE_BYTES).unwrap());
-        let kept = |kept: &Kept| kept.maps.iter().map(|map| map.len()).sum::<usize>();
-        assert!(kept(&KEPT.lock().unwrap()) <= 4 * HUGE_BYTES);
-        keep_memory(0);
-        assert_eq!(kept(&KEPT.lock().unwrap()), 0);
-        assert!(Pages::new(usize::MAX).is_none());
-        keep_memory(DEFAULT_KEPT_BYTES);
-
-        // As in a process that was forked while another thread held the lock.
-        let held = KEPT.lock().unwrap();
-        let mut pages = Pages::new(HUGE_BYTES).unwrap();
-        // SAFETY: the pages hold so many bytes.
-        unsafe { pages.first().add(HUGE_BYTES - 1).write(1) }
-        drop(pages);
-        keep_memory(0);
-        assert_eq!(held.limit, DEFAULT_KEPT_BYTES);
-    }
-}
+#[path = "../../tests/unit/pages.rs"]
+mod tests;

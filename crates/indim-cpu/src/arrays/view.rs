@@ -1,6 +1,6 @@
 //! Views of arrays in the caller's memory, and what strides say about them. Holds unsafe code.
 //!
-//! Users make them for `executable.rs` to run on; arrays of our own are in `buffer.rs`. A view is an
+//! Users make them for executables to run on; arrays of our own are in `buffer.rs`. A view is an
 //! element type, a shape, a stride in bytes for each axis, and a pointer to the first element. Safe
 //! constructors check that every element lies inside the memory they are given. Elements need no
 //! alignment.
@@ -10,10 +10,9 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use indim_graph::Array;
+use indim_graph::lower::overlap::Layout;
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Shape, ShapeError};
-
-use crate::arrays::overlap::Layout;
 
 /// Why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
 #[derive(Clone, PartialEq, Eq)]
@@ -47,7 +46,8 @@ pub enum ArrayError {
         /// The bytes there are.
         bytes: usize,
     },
-    /// Two elements of a writable view would share memory, or it cannot be decided in bounded time that none do.
+    /// Two elements of a writable view would share memory, or it cannot be decided in bounded time that
+    /// none do.
     SharedElements {
         /// The shape asked for.
         shape: Shape,

@@ -4,14 +4,7 @@
 //! strided; outer loops step over runs. Both movers are one copy between two strided sides, which
 //! walks memory along its shorter stride and never pays a loop for a run of two to four elements.
 
-/// How a run of elements lies in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
-    /// The number of elements.
-    pub count: usize,
-    /// The stride between them in bytes.
-    pub stride: isize,
-}
+pub use crate::walk::runs::Run;
 
 /// Copies `steps.count` runs, `steps.stride` bytes apart in memory, to one dense block.
 ///

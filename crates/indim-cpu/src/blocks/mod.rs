@@ -1,9 +1,97 @@
-//! The block executor: a nest becomes straight-line code, whose kernels and chains run over dense blocks
-//! in the nearest cache, tile by tile.
+//! The block executor: a nest becomes straight-line code of kernels and chains, which run over dense blocks
+//! in the nearest cache, tile by tile. Holds unsafe code.
+//!
+//! Read `code.rs` (what a nest becomes), `wiring.rs` (where its slots lie under a walk), `tiles.rs` (the loop
+//! over tiles), `kernel/` (one operation over one block), `chain/` (several in one pass).
 
 pub(crate) mod chain;
-pub(crate) mod execute;
+pub(crate) mod code;
+
 pub(crate) mod kernel;
+mod listing;
 pub mod memory;
-pub(crate) mod program;
-pub(crate) mod wiring;
+mod registers;
+mod tiles;
+mod wiring;
+
+use core::fmt;
+use std::sync::Arc;
+
+use indim_graph::HeldBytes;
+use indim_graph::lower::loop_nest::{Access, LoopNest};
+use indim_ops::DType;
+
+use crate::executor::{BoundNest, Executor, NestCode};
+use crate::level::Level;
+use code::{BlockCode, Call, Callee};
+use kernel::convert_kernel;
+use registers::REGISTER_BYTES;
+use tiles::BoundBlocks;
+
+/// The block executor.
+#[derive(Debug)]
+pub(crate) struct Blocks;
+
+impl Executor for Blocks {
+    fn compile(&self, nest: &Arc<LoopNest>, level: Level) -> Arc<dyn NestCode> {
+        Arc::new(BlockCode::compile(nest, level))
+    }
+
+    unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
+        const BLOCK: usize = 1024;
+        let kernel = convert_kernel(DType::U64, dtype, level)
+            .expect("invariant: lowering admits only evaluated types");
+        let mut numbers = [0u64; BLOCK];
+        for start in (0..length).step_by(BLOCK) {
+            let count = BLOCK.min(length - start);
+            numbers.iter_mut().zip(start as u64..).for_each(|(slot, number)| *slot = number);
+            let source = numbers.as_ptr().cast::<u8>();
+            let place = first.wrapping_add(start * dtype.size());
+            // SAFETY: `count` numbers are read, and as many elements of the caller's written.
+            unsafe { kernel(place, [source; 3], count) }
+        }
+    }
+}
+
+/// A kernel of its own weighs as much as this many bytes moved, because most are functions: `exp` of f32
+/// takes as long as 40 bytes, `sin` as 120.
+const BYTES_PER_KERNEL: usize = 48;
+
+/// A link of a chain weighs as much as this many bytes moved.
+const BYTES_PER_LINK: usize = 2;
+
+impl NestCode for BlockCode {
+    fn bind(
+        self: Arc<Self>,
+        strides: &[Vec<isize>],
+        is_over_input: &[bool],
+    ) -> Option<Box<dyn BoundNest>> {
+        let bound = BoundBlocks::new(self, strides, is_over_input)?;
+        Some(Box::new(bound))
+    }
+
+    fn cost(&self) -> usize {
+        let cost = |call: &Call| match call.callee {
+            Callee::Kernel { .. } => BYTES_PER_KERNEL,
+            Callee::Chain { links, .. } => links * BYTES_PER_LINK,
+        };
+        self.calls.iter().map(cost).sum()
+    }
+
+    /// The registers: every access may have to be gathered.
+    fn thread_bytes(&self) -> usize {
+        (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES
+    }
+
+    fn list(
+        &self,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        listing::list(self, formatter, describe)
+    }
+
+    fn count_bytes(&self, held: &mut HeldBytes) {
+        self.count_bytes(held);
+    }
+}

@@ -1,22 +1,23 @@
-//! From graphs to executables: passes, loop nests, programs, plans; how much memory that takes, and how it
-//! is stopped.
+//! From graphs to executables: passes, loop nests, programs; how much memory that takes, and how it is
+//! stopped. Here the executor is chosen.
 
 use core::fmt;
 use core::ops::ControlFlow;
 use std::borrow::Cow;
 
-use indim_graph::lower::loop_nest::{Access, LoopNest, LoopProgram};
+use indim_graph::lower::loop_nest::{LoopNest, LoopProgram};
 use indim_graph::lower::lower_with;
 use indim_graph::{Graph, HeldBytes, Node, NodeKind, optimize};
 
-use crate::arrays::order::InputAxes;
-use crate::arrays::view::row_major_strides;
-use crate::blocks::program::Program;
-use crate::blocks::wiring::Wiring;
+use crate::arrays::order::OutputOrders;
+use crate::blocks::Blocks;
+use crate::executor::Executor;
 use crate::level::Level;
 use crate::run::executable::Executable;
-use crate::run::scratch::ScratchLayout;
-use crate::walk::Plan;
+use crate::run::nests::CompiledNests;
+
+/// The executor that runs all nests.
+static EXECUTOR: &dyn Executor = &Blocks;
 
 /// How a graph is compiled.
 #[derive(Debug, Clone)]
@@ -109,6 +110,16 @@ pub fn compile_with(
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Executable, CompileError> {
+    compile_for(EXECUTOR, graph, options, checkpoint)
+}
+
+/// As [`compile_with`], for this executor.
+pub(crate) fn compile_for(
+    executor: &'static dyn Executor,
+    graph: &Graph,
+    options: &CompileOptions,
+    checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Executable, CompileError> {
     // Counting goes over the whole graph, which is work in vain where nobody asks.
     let bytes = options.memory_limit.map_or(0, |_| bytes_for_graph(graph));
     let mut compiler = Compiler { options, checkpoint, bytes };
@@ -119,25 +130,12 @@ pub fn compile_with(
     };
     compiler.check()?;
     let loops = compiler.loops(&optimized)?;
-    let mut programs = Vec::with_capacity(loops.nests.len());
-    let mut dense_plans = Vec::with_capacity(loops.nests.len());
-    for nest in &loops.nests {
-        let program = Program::compile(nest, options.level);
-        compiler.check()?;
-        let dense = |access: &Access| access.strides(&row_major_strides(&access.array_type));
-        dense_plans.push(plan(&program, dense, &[]));
-        programs.push(program);
-        compiler.check()?;
-    }
+    let nests = CompiledNests::new(loops, executor, options.level, || compiler.check())?;
     let names = 0..graph.parameters().len();
     let mut executable = Executable {
-        scratch: ScratchLayout::new(&loops),
-        input_axes: InputAxes::default(),
-        loops,
-        programs,
-        dense_plans,
+        nests,
+        output_orders: OutputOrders::default(),
         parameter_names: names.map(|index| graph.parameter_name(index).to_owned()).collect(),
-        level: options.level,
         held_bytes: 0,
     };
     executable.held_bytes = held_bytes(&executable);
@@ -152,7 +150,8 @@ const BYTES_PER_GRAPH_BYTE: usize = 4;
 /// What it takes for the smallest graph.
 const LEAST_BYTES: usize = 4096;
 
-/// What it takes for each instruction of a nest, since a value may be computed in several nests; and for each nest.
+/// What it takes for each instruction of a nest, since a value may be computed in several nests; and for
+/// each nest.
 const BYTES_PER_INSTRUCTION: usize = 500;
 const BYTES_PER_NEST: usize = 1000;
 
@@ -210,42 +209,8 @@ impl Compiler<'_> {
 
 fn held_bytes(executable: &Executable) -> usize {
     let mut held = HeldBytes::default();
-    held.loops(&executable.loops);
-    held.own::<Program>(executable.programs.capacity());
-    executable.programs.iter().for_each(|program| program.count_bytes(&mut held));
-    held.own::<Option<(Plan, Wiring)>>(executable.dense_plans.capacity());
-    for (plan, wiring) in executable.dense_plans.iter().flatten() {
-        plan.count_bytes(&mut held);
-        wiring.count_bytes(&mut held);
-    }
-    executable.scratch.count_bytes(&mut held);
+    executable.nests.count_bytes(&mut held);
     held.own::<String>(executable.parameter_names.capacity());
     executable.parameter_names.iter().for_each(|name| held.own::<u8>(name.capacity()));
     held.bytes() + size_of::<Executable>()
-}
-
-/// A tile of which nothing passes through registers may have so many times the elements of a block.
-const LONG_TILE: usize = 16;
-
-/// How a program walks arrays of these strides; `is_over_input` says which outputs overlie an input.
-pub(crate) fn plan(
-    program: &Program,
-    strides: impl Fn(&Access) -> Vec<isize>,
-    is_over_input: &[bool],
-) -> Option<(Plan, Wiring)> {
-    let operands = || program.stores().iter().map(|s| &s.target).chain(program.accesses());
-    let strides: Vec<Vec<isize>> = operands().map(strides).collect();
-    let sizes: Vec<usize> = operands().map(|access| access.array_type.dtype.size()).collect();
-    let with_tiles_of = |block| {
-        let plan = Plan::new(program.sizes(), &strides, &sizes, block, program.minimum_row)?;
-        let wiring = Wiring::new(program, &plan, is_over_input);
-        Some((plan, wiring))
-    };
-    if program.steps.len() == 1 {
-        let long = with_tiles_of(program.block * LONG_TILE)?;
-        if !long.1.uses_registers(program.accesses().len()) {
-            return Some(long);
-        }
-    }
-    with_tiles_of(program.block)
 }

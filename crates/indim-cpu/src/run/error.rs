@@ -1,4 +1,4 @@
-//! Why a run does not start, or stops. Made by `executable.rs`.
+//! Why a run does not start, or stops.
 
 use core::fmt;
 

@@ -2,33 +2,29 @@
 
 use std::sync::Arc;
 
-use indim_graph::Array;
-use indim_graph::lower::loop_nest::{Access, BufferId, LoopNest, LoopProgram};
-use indim_ops::{ArrayType, DType};
+use indim_graph::lower::loop_nest::{BufferId, LoopNest, LoopProgram};
+use indim_graph::lower::scratch::array_bytes;
+use indim_ops::ArrayType;
 
 use crate::arrays::buffer::Buffer;
-use crate::arrays::order::{InputAxes, Order};
-use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
-use crate::blocks::execute::Bases;
-use crate::blocks::kernel::convert_kernel;
-use crate::blocks::program::Program;
-use crate::blocks::wiring::Wiring;
+use crate::arrays::order::{Order, OutputOrders};
+use crate::arrays::view::{ArrayView, ArrayViewMut};
 use crate::level::Level;
-use crate::run::compile::{CompileOptions, compile, plan};
+use crate::run::compile::{CompileOptions, compile};
 use crate::run::error::RunError;
 use crate::run::forecast::{Forecast, Held, check_limit};
-use crate::run::in_place::written_over_inputs;
+use crate::run::nests::CompiledNests;
 use crate::run::options::RunOptions;
-use crate::run::scratch::{ScratchLayout, array_bytes};
+use crate::run::overlap::{check_overlap, written_over_inputs};
+use crate::run::program::Program;
 use crate::run::threads;
-use crate::walk::Plan;
 
 /// A graph compiled for this machine.
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, compile};
-/// use indim_ops::DType;
 /// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [2, 3])?;
@@ -44,14 +40,9 @@ use crate::walk::Plan;
 /// ```
 #[derive(Debug)]
 pub struct Executable {
-    pub(crate) loops: LoopProgram,
-    pub(crate) programs: Vec<Program>,
-    /// The plan of each program when every array is dense; `None` where there is nothing to do.
-    pub(crate) dense_plans: Vec<Option<(Plan, Wiring)>>,
-    pub(crate) scratch: ScratchLayout,
-    pub(crate) input_axes: InputAxes,
+    pub(crate) nests: CompiledNests,
+    pub(crate) output_orders: OutputOrders,
     pub(crate) parameter_names: Vec<String>,
-    pub(crate) level: Level,
     /// See [`Executable::held_bytes`].
     pub(crate) held_bytes: usize,
 }
@@ -59,17 +50,17 @@ pub struct Executable {
 impl Executable {
     /// The graph as loop nests, with the arrays that they walk.
     pub fn loops(&self) -> &LoopProgram {
-        &self.loops
+        &self.nests.loops
     }
 
     /// The loop nests, in the order in which they run.
     pub fn nests(&self) -> &[Arc<LoopNest>] {
-        &self.loops.nests
+        &self.nests.loops.nests
     }
 
     /// The loop nests compiled for the level.
     pub fn programs(&self) -> &[Program] {
-        &self.programs
+        &self.nests.programs
     }
 
     /// The bytes of memory that the executable itself holds, its constants among them: what it costs to keep
@@ -82,50 +73,43 @@ impl Executable {
 
     /// The level it was compiled for.
     pub fn level(&self) -> Level {
-        self.level
+        self.nests.level
     }
 
     /// The types of the inputs.
     pub fn parameters(&self) -> &[ArrayType] {
-        &self.loops.parameters
-    }
-
-    pub(crate) fn parameter_names(&self) -> &[String] {
-        &self.parameter_names
+        &self.nests.loops.parameters
     }
 
     /// The types of the outputs.
     pub fn outputs(&self) -> &[ArrayType] {
-        &self.loops.outputs
+        &self.nests.loops.outputs
     }
 
     /// Whether a run has work enough for several threads.
     ///
     /// A run that has not computes on the calling thread and touches no thread pool.
     pub fn is_parallel(&self) -> bool {
-        self.programs.iter().any(threads::is_parallel)
+        self.programs().iter().any(threads::is_parallel)
     }
 
     /// What a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
-        let mut is_read = vec![false; self.loops.parameters.len()];
-        for access in self.programs.iter().flat_map(Program::accesses) {
+        let mut is_read = vec![false; self.parameters().len()];
+        for access in self.nests().iter().flat_map(|nest| &nest.accesses) {
             if let BufferId::Parameter(index) = access.buffer {
                 is_read[index] = true;
             }
         }
-        let parameters = self.loops.parameters.iter().zip(is_read);
+        let parameters = self.parameters().iter().zip(is_read);
         let read = parameters.filter(|&(_, is_read)| is_read).map(|(t, _)| array_bytes(t));
+        let written = self.outputs().iter().map(array_bytes);
+        let registers = self.programs().iter().map(Program::thread_bytes);
         Forecast {
             bytes_read: read.fold(0, usize::saturating_add),
-            bytes_written: self
-                .loops
-                .outputs
-                .iter()
-                .map(array_bytes)
-                .fold(0, usize::saturating_add),
-            temporary_bytes: self.scratch.bytes,
-            register_bytes: self.programs.iter().map(Program::register_bytes).max().unwrap_or(0),
+            bytes_written: written.fold(0, usize::saturating_add),
+            temporary_bytes: self.nests.scratch.bytes,
+            register_bytes: registers.max().unwrap_or(0),
         }
     }
 
@@ -140,7 +124,7 @@ impl Executable {
         inputs: &[ArrayView<'_>],
     ) -> Result<Vec<Option<Vec<isize>>>, RunError> {
         self.check_inputs(inputs)?;
-        Ok(self.input_axes.output_strides(&self.loops, order, inputs))
+        Ok(self.output_orders.strides(&self.nests.loops, order, inputs))
     }
 
     /// The outputs for these inputs, in new memory.
@@ -169,9 +153,9 @@ impl Executable {
             Buffer::uninitialised_in_order(t.clone(), strides)
         };
         let mut buffers: Vec<Buffer> =
-            self.loops.outputs.iter().zip(strides).map(allocate).collect::<Result<_, _>>()?;
+            self.outputs().iter().zip(strides).map(allocate).collect::<Result<_, _>>()?;
         let mut outputs: Vec<ArrayViewMut<'_>> = buffers.iter_mut().map(Buffer::view_mut).collect();
-        self.execute(inputs, &mut outputs, &[], options)?;
+        self.nests.run(inputs, &mut outputs, &[], options.progress)?;
         drop(outputs);
         Ok(buffers)
     }
@@ -205,13 +189,13 @@ impl Executable {
     ) -> Result<(), RunError> {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
-        if let Some(is_over_input) = written_over_inputs(&self.programs, inputs, outputs) {
+        if let Some(is_over_input) = written_over_inputs(&self.nests.loops, inputs, outputs) {
             self.check_memory(options, false)?;
-            return self.execute(inputs, outputs, &is_over_input, options);
+            return self.nests.run(inputs, outputs, &is_over_input, options.progress);
         }
         let results = self.run_with(inputs, options)?;
         for (result, output) in results.iter().zip(outputs) {
-            copy(result, output, self.level)?;
+            copy(result, output, self.nests.level)?;
         }
         Ok(())
     }
@@ -247,17 +231,17 @@ impl Executable {
         threads: usize,
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
-        let (forecast, program_bytes) = (self.forecast(), self.held_bytes);
-        let held = Held { forecast, input_bytes, program_bytes };
-        check_limit(limit, &held, &self.loops, threads, allocates_outputs)
+        let (forecast, executable_bytes) = (self.forecast(), self.held_bytes);
+        let held = Held { forecast, input_bytes, executable_bytes };
+        check_limit(limit, &held, &self.nests.loops, threads, allocates_outputs)
     }
 
     fn check_inputs(&self, inputs: &[ArrayView<'_>]) -> Result<(), RunError> {
-        let expected = self.loops.parameters.len();
+        let expected = self.parameters().len();
         if inputs.len() != expected {
             return Err(RunError::InputCount { expected, given: inputs.len() });
         }
-        for (index, (expected, input)) in self.loops.parameters.iter().zip(inputs).enumerate() {
+        for (index, (expected, input)) in self.parameters().iter().zip(inputs).enumerate() {
             if input.array_type() != expected {
                 return Err(RunError::InputType {
                     name: self.parameter_names[index].clone(),
@@ -270,12 +254,11 @@ impl Executable {
     }
 
     fn check_outputs(&self, outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError> {
-        let expected = self.loops.outputs.len();
+        let expected = self.outputs().len();
         if outputs.len() != expected {
             return Err(RunError::OutputCount { expected, given: outputs.len() });
         }
-        for (index, (expected, output)) in self.loops.outputs.iter().zip(outputs.iter()).enumerate()
-        {
+        for (index, (expected, output)) in self.outputs().iter().zip(outputs.iter()).enumerate() {
             if output.array_type() != expected {
                 return Err(RunError::OutputType {
                     output: index,
@@ -285,161 +268,6 @@ impl Executable {
             }
         }
         check_overlap(outputs)
-    }
-
-    /// Runs the nests; inputs and outputs have been checked, and overlap only where an output was
-    /// found to be `is_over_input`, which may be left empty.
-    fn execute(
-        &self,
-        inputs: &[ArrayView<'_>],
-        outputs: &mut [ArrayViewMut<'_>],
-        is_over_input: &[bool],
-        options: &RunOptions<'_>,
-    ) -> Result<(), RunError> {
-        let scratch = Scratch::new(&self.scratch)?;
-        let memory = Memory { inputs, outputs, constants: &self.loops.constants, scratch };
-        for (nest, (program, dense_plan)) in self.programs.iter().zip(&self.dense_plans).enumerate()
-        {
-            self.write_counters(nest, &memory.scratch);
-            let is_dense = |access: &Access| memory.is_dense(access);
-            let targets = program.stores().iter().map(|store| &store.target);
-            let own_plan;
-            let has_dense_plan = targets.chain(program.accesses()).all(is_dense);
-            let plan = match has_dense_plan && !is_over_input.contains(&true) {
-                true => dense_plan,
-                false => {
-                    let strides = |access: &Access| access.strides(&memory.strides(access));
-                    own_plan = plan(program, strides, is_over_input);
-                    &own_plan
-                }
-            };
-            let Some((plan, wiring)) = plan else { continue };
-            let operands = program.stores().iter().map(|s| &s.target).chain(program.accesses());
-            let bases: Vec<*mut u8> = operands.map(|access| memory.first(access)).collect();
-            // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
-            // and temporaries overlap nothing, but for outputs over an input, of which the wiring
-            // knows; the level was detected.
-            let flow =
-                unsafe { threads::run(program, plan, wiring, &Bases(&bases), options.progress) };
-            if flow.is_break() {
-                return Err(RunError::Stopped);
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the counters that `nest` is the first to read.
-    fn write_counters(&self, nest: usize, scratch: &Scratch<'_>) {
-        for (index, &(dtype, length)) in self.loops.counters.iter().enumerate() {
-            if self.scratch.counter_nests[index] == nest {
-                // SAFETY: the layout has room for so many elements, which nobody uses yet.
-                unsafe { write_counter(scratch.counter(index), dtype, length, self.level) }
-            }
-        }
-    }
-}
-
-/// The memory of a run's temporaries and counters.
-struct Scratch<'a> {
-    layout: &'a ScratchLayout,
-    first: *mut u8,
-    /// Owns the memory; `None` when there is none.
-    _buffer: Option<Buffer>,
-}
-
-impl<'a> Scratch<'a> {
-    fn new(layout: &'a ScratchLayout) -> Result<Self, ArrayError> {
-        let bytes = layout.bytes;
-        if bytes == 0 {
-            return Ok(Scratch { layout, first: core::ptr::null_mut(), _buffer: None });
-        }
-        if isize::try_from(bytes).is_err() {
-            return Err(ArrayError::OutOfMemory { bytes });
-        }
-        // SAFETY: the nest that computes a temporary writes all of it before another reads it, and
-        // counters are written before the first nest that reads them.
-        let mut buffer = unsafe { Buffer::uninitialised(ArrayType::new(DType::U8, [bytes]))? };
-        Ok(Scratch { layout, first: buffer.as_mut_ptr().as_ptr(), _buffer: Some(buffer) })
-    }
-
-    fn temporary(&self, index: usize) -> *mut u8 {
-        self.first.wrapping_add(self.layout.temporaries[index])
-    }
-
-    fn counter(&self, index: usize) -> *mut u8 {
-        self.first.wrapping_add(self.layout.counters[index])
-    }
-}
-
-/// The arrays of a run.
-struct Memory<'a, 'i, 'o> {
-    inputs: &'a [ArrayView<'i>],
-    outputs: &'a mut [ArrayViewMut<'o>],
-    constants: &'a [Array],
-    scratch: Scratch<'a>,
-}
-
-impl Memory<'_, '_, '_> {
-    fn first(&self, access: &Access) -> *mut u8 {
-        match access.buffer {
-            BufferId::Parameter(index) => self.inputs[index].first(),
-            BufferId::Output(index) => self.outputs[index].first(),
-            BufferId::Constant(index) => ArrayView::from_array(&self.constants[index]).first(),
-            BufferId::Counter(index) => self.scratch.counter(index),
-            BufferId::Temporary(index) => self.scratch.temporary(index),
-        }
-    }
-
-    /// The strides of the array's own axes in bytes.
-    fn strides(&self, access: &Access) -> Vec<isize> {
-        match access.buffer {
-            BufferId::Parameter(index) => self.inputs[index].strides().to_vec(),
-            BufferId::Output(index) => self.outputs[index].strides().to_vec(),
-            _ => row_major_strides(&access.array_type),
-        }
-    }
-
-    fn is_dense(&self, access: &Access) -> bool {
-        match access.buffer {
-            BufferId::Parameter(index) => self.inputs[index].is_row_major(),
-            BufferId::Output(index) => self.outputs[index].is_row_major(),
-            _ => true,
-        }
-    }
-}
-
-/// Refuses outputs in which a byte would belong to two elements.
-fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError> {
-    for (second, output) in outputs.iter().enumerate() {
-        let layout = output.layout();
-        let itself = (second, output.has_separate_elements().map(|is_separate| !is_separate));
-        let earlier = outputs[..second].iter().map(|other| other.layout().shares_memory(&layout));
-        for (first, shares) in earlier.enumerate().chain([itself]) {
-            match shares {
-                Some(false) => {}
-                Some(true) => return Err(RunError::OutputsOverlap { first, second }),
-                None => return Err(RunError::OverlapUndecided { first, second }),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Writes the numbers 0, 1, 2, ... in `dtype`.
-///
-/// # Safety
-/// There is room for `length` elements from `first` on, which nobody else uses.
-unsafe fn write_counter(first: *mut u8, dtype: DType, length: usize, level: Level) {
-    const BLOCK: usize = 1024;
-    let kernel = convert_kernel(DType::U64, dtype, level)
-        .expect("invariant: lowering admits only evaluated types");
-    let mut numbers = [0u64; BLOCK];
-    for start in (0..length).step_by(BLOCK) {
-        let count = BLOCK.min(length - start);
-        numbers.iter_mut().zip(start as u64..).for_each(|(slot, number)| *slot = number);
-        let source = numbers.as_ptr().cast::<u8>();
-        // SAFETY: `count` numbers are read, and as many elements written from `start` on.
-        unsafe { kernel(first.wrapping_add(start * dtype.size()), [source; 3], count) }
     }
 }
 
@@ -453,6 +281,6 @@ fn copy(from: &Buffer, to: &mut ArrayViewMut<'_>, level: Level) -> Result<(), Ru
         .expect("invariant: the result's type exists");
     let options = CompileOptions { level, optimize: false, ..CompileOptions::default() };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");
-    let options = RunOptions::default();
-    executable.execute(&[from.view()], core::slice::from_mut(to), &[], &options)
+    let progress = RunOptions::default().progress;
+    executable.nests.run(&[from.view()], core::slice::from_mut(to), &[], progress)
 }

@@ -1,12 +1,12 @@
-//! What a run will read, write and hold, known before anything is allocated. Called by `executable.rs`.
+//! What a run will read, write and hold, known before anything is allocated.
 
 use core::fmt;
 
 use indim_graph::lower::loop_nest::{BufferId, LoopProgram};
+use indim_graph::lower::scratch::array_bytes;
 use indim_ops::ArrayType;
 
 use crate::run::error::RunError;
-use crate::run::scratch::array_bytes;
 
 /// What a run will read, write and hold, known before anything is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,7 +40,7 @@ pub enum MemoryPiece {
         /// Its type.
         array_type: ArrayType,
     },
-    /// The compiled program itself, with its constants.
+    /// The executable itself, with its constants.
     Program {
         /// The bytes that it holds.
         bytes: usize,
@@ -97,8 +97,8 @@ pub(crate) struct Held {
     pub(crate) forecast: Forecast,
     /// What the caller holds of the inputs.
     pub(crate) input_bytes: usize,
-    /// What the compiled program itself holds.
-    pub(crate) program_bytes: usize,
+    /// What the executable itself holds.
+    pub(crate) executable_bytes: usize,
 }
 
 /// Refuses a run for which more than `limit` bytes would be held; `allocates_outputs` says whether its
@@ -110,10 +110,10 @@ pub(crate) fn check_limit(
     threads: usize,
     allocates_outputs: bool,
 ) -> Result<(), RunError> {
-    let Held { forecast, input_bytes, program_bytes } = held;
+    let Held { forecast, input_bytes, executable_bytes } = held;
     let given = if allocates_outputs { 0 } else { forecast.bytes_written };
     let run_bytes = forecast.peak_bytes(threads).saturating_sub(given);
-    let bytes = run_bytes.saturating_add(*input_bytes).saturating_add(*program_bytes);
+    let bytes = run_bytes.saturating_add(*input_bytes).saturating_add(*executable_bytes);
     if bytes <= limit {
         return Ok(());
     }
@@ -132,7 +132,7 @@ pub(crate) fn check_limit(
         }));
     let others = [
         MemoryPiece::Inputs { bytes: *input_bytes },
-        MemoryPiece::Program { bytes: *program_bytes },
+        MemoryPiece::Program { bytes: *executable_bytes },
     ];
     let pieces = pieces.chain(others);
     let registers = MemoryPiece::Registers { threads, bytes: forecast.register_bytes };

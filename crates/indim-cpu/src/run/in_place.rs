@@ -1,14 +1,6 @@
-//! Outputs that lie exactly where an input lies: which of them are computed without a copy.
-//!
-//! A tile reads all its operands before it writes such an output, and no other tile reads what it
-//! writes. So each element is read before it is written. Called by `executable.rs`.
-//!
-//! [`Executable::run_in_place`] asks for it without unsafe code.
-
-use indim_graph::lower::loop_nest::{Access, BufferId, Local, Store};
+//! Outputs that are written over inputs, asked for without unsafe code.
 
 use crate::arrays::view::{ArrayView, ArrayViewMut};
-use crate::blocks::program::Program;
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
 use crate::run::options::RunOptions;
@@ -81,62 +73,4 @@ impl Executable {
             self.run_into_with(&inputs, outputs, options)
         })
     }
-}
-
-/// For each output, whether it is written over an input: with all kernels of a tile done, and not by
-/// one of them. `None` when an output overlaps an input in a way that needs a copy.
-pub(crate) fn written_over_inputs(
-    programs: &[Program],
-    inputs: &[ArrayView<'_>],
-    outputs: &[ArrayViewMut<'_>],
-) -> Option<Vec<bool>> {
-    let mut is_over_input = vec![false; outputs.len()];
-    for (output, written) in outputs.iter().enumerate() {
-        let layout = written.layout();
-        for (parameter, read) in inputs.iter().enumerate() {
-            if layout.shares_memory(&read.layout()) == Some(false) {
-                continue;
-            }
-            if !is_same_memory(read, written) || !can_replace(programs, parameter, output) {
-                return None;
-            }
-            is_over_input[output] = true;
-        }
-    }
-    Some(is_over_input)
-}
-
-/// Whether each element of one lies where the same element of the other does.
-fn is_same_memory(input: &ArrayView<'_>, output: &ArrayViewMut<'_>) -> bool {
-    let (read, written) = (input.array_type(), output.array_type());
-    let mut strides = input.strides().iter().zip(output.strides());
-    input.first() == output.first()
-        && read.dtype.size() == written.dtype.size()
-        && read.shape == written.shape
-        && read.shape.iter().all(|&size| strides.next().is_some_and(|(a, b)| size == 1 || a == b))
-}
-
-/// Whether the output's nest reads the parameter only where it writes the output, and nothing reads
-/// the parameter later.
-fn can_replace(programs: &[Program], parameter: usize, output: usize) -> bool {
-    let is_output = |store: &&Store| store.target.buffer == BufferId::Output(output);
-    let is_parameter = |access: &Access| access.buffer == BufferId::Parameter(parameter);
-    let mut writers = programs.iter().enumerate().filter_map(|(index, program)| {
-        Some((index, program, program.stores().iter().find(is_output)?))
-    });
-    let (Some((index, program, store)), None) = (writers.next(), writers.next()) else {
-        return false;
-    };
-    let moves_as_output = |access: &&Access| {
-        access.axes == store.target.axes && access.array_type.shape == store.target.array_type.shape
-    };
-    // A copied access is no register but the input itself.
-    let is_copied = |store: &Store| match store.source {
-        Local::Access(access) => is_parameter(&program.accesses()[access]),
-        Local::Instruction(_) => false,
-    };
-    let mut reads = program.accesses().iter().filter(|access| is_parameter(access));
-    reads.all(|access| moves_as_output(&access))
-        && !program.stores().iter().any(is_copied)
-        && !programs[index + 1..].iter().any(|later| later.accesses().iter().any(is_parameter))
 }

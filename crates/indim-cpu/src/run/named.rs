@@ -10,7 +10,7 @@ use crate::run::executable::Executable;
 impl Executable {
     /// The name and the type of each input, in the order in which [`run`](Executable::run) takes them.
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&str, &ArrayType)> {
-        self.parameter_names().iter().map(String::as_str).zip(self.parameters())
+        self.parameter_names.iter().map(String::as_str).zip(self.parameters())
     }
 
     /// As [`run`](Executable::run), with inputs in any order, each under its name.
@@ -45,7 +45,7 @@ impl Executable {
         &self,
         named: &[(&str, ArrayView<'a>)],
     ) -> Result<Vec<ArrayView<'a>>, RunError> {
-        let names = self.parameter_names();
+        let names = &self.parameter_names;
         for (index, (name, _)) in named.iter().enumerate() {
             if !names.iter().any(|known| known == name) {
                 return Err(RunError::UnknownInput {

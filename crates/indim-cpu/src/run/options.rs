@@ -1,4 +1,4 @@
-//! How one run is carried out. Read by `executable.rs`.
+//! How one run is carried out.
 
 use core::fmt;
 use core::ops::ControlFlow;

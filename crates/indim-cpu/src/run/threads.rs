@@ -1,16 +1,13 @@
-//! How the tiles of a plan are shared out among threads.
+//! How the tiles of a nest are shared out among threads. Holds unsafe code.
 
 use core::ops::{ControlFlow, Range};
 
-use indim_graph::lower::loop_nest::Access;
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
 
-use crate::blocks::execute::{Bases, run_tiles};
-use crate::blocks::program::{Program, Step, Work};
-use crate::blocks::wiring::Wiring;
+use crate::executor::{Bases, BoundNest};
 use crate::run::options::Progress;
-use crate::walk::Plan;
+use crate::run::program::Program;
 
 /// Below this much work, measured in bytes moved, a second thread costs more than it saves.
 const SERIAL_BYTES: usize = 1024 * 1024;
@@ -24,13 +21,6 @@ const CHUNKS_PER_THREAD: usize = 8;
 /// Between two calls of `progress` a thread does about this much work.
 const PIECE_BYTES: usize = 8 * 1024 * 1024;
 
-/// A link of a chain weighs as much as this many bytes moved.
-const BYTES_PER_LINK: usize = 2;
-
-/// A kernel of its own weighs as much as this many bytes moved, because most are functions: `exp` of f32
-/// takes as long as 40 bytes, `sin` as 120.
-const BYTES_PER_KERNEL: usize = 48;
-
 /// The threads that a run may use: those of the current pool, or one without the feature `rayon`.
 pub(crate) fn thread_count() -> usize {
     #[cfg(feature = "rayon")]
@@ -41,29 +31,28 @@ pub(crate) fn thread_count() -> usize {
 
 /// Whether a run is work enough for several threads.
 pub(crate) fn is_parallel(program: &Program) -> bool {
-    work(program) >= SERIAL_BYTES
+    program.work() >= SERIAL_BYTES
 }
 
-/// Runs all tiles of `plan`, by several threads where that pays, until `progress` stops it.
+/// Runs all tiles of a program that is bound, by several threads where that pays, until `progress` stops it.
 ///
 /// # Safety
-/// As [`run_tiles`], for all tiles.
+/// As [`BoundNest::run`], for all tiles.
 pub(crate) unsafe fn run(
     program: &Program,
-    plan: &Plan,
-    wiring: &Wiring,
+    bound: &dyn BoundNest,
     bases: &Bases<'_>,
     progress: &Progress<'_>,
 ) -> ControlFlow<()> {
-    let tiles = plan.tiles();
-    let per_tile = plan.tile_steps * plan.step_elements;
+    let tiles = bound.tiles();
+    let per_tile = bound.tile_elements();
     let run_chunk = |range: Range<usize>| {
         let elements = range.len() * per_tile;
         // SAFETY: the caller's promise; the ranges of the chunks are disjoint.
-        unsafe { run_tiles(program, plan, wiring, bases, range) }
+        unsafe { bound.run(bases, range) }
         progress(elements)
     };
-    let bytes = work(program);
+    let bytes = program.work();
     if bytes < SERIAL_BYTES {
         return run_chunk(0..tiles);
     }
@@ -81,23 +70,4 @@ pub(crate) unsafe fn run(
         return (0..chunks).into_par_iter().try_for_each(run_pieces);
     }
     (0..chunks).try_for_each(run_pieces)
-}
-
-/// The weight of a whole run, however its arrays lie in memory.
-fn work(program: &Program) -> usize {
-    let elements =
-        program.sizes().iter().fold(1usize, |product, &size| product.saturating_mul(size));
-    elements.saturating_mul(bytes_per_element(program))
-}
-
-/// The weight of one element: what is moved and what is computed.
-fn bytes_per_element(program: &Program) -> usize {
-    let size = |access: &Access| access.array_type.dtype.size();
-    let read: usize = program.accesses().iter().map(size).sum();
-    let written: usize = program.stores().iter().map(|store| size(&store.target)).sum();
-    let weight = |step: &Step| match step.work {
-        Work::Kernel { .. } => BYTES_PER_KERNEL,
-        Work::Chain { links, .. } => links * BYTES_PER_LINK,
-    };
-    read + written + program.steps.iter().map(weight).sum::<usize>()
 }

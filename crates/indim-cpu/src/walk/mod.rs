@@ -1,22 +1,35 @@
-//! Plans: how a program walks memory, once the strides of its arrays are known.
+//! Walks: how a loop nest goes through memory, once the strides of its arrays are known.
 //!
 //! The coalesced axes are cut into tiles of at most one block. A tile covers the innermost axes
 //! whole, as many as fit, and a number of steps along the next one: a long row is cut into pieces,
 //! and of short rows (three colours, four columns) many are taken together. So no loop runs over
 //! three elements, and an operand that does not move with the tiles is brought into a block once.
 //!
-//! Chains can go through a tile row by row. Then rows are not joined further, and an operand that
+//! An executor may go through a tile row by row. Then rows are not joined further, and an operand that
 //! differs from row to row (a column, a row out of a wider array) is used where it is.
+//!
+//! `position.rs` goes from tile to tile, `runs.rs` through the runs of one.
+
+pub(crate) mod position;
+pub(crate) mod runs;
 
 use indim_graph::HeldBytes;
 use indim_graph::lower::coalesce::{CoalescedAxes, coalesce};
 
-use crate::blocks::chain::pieces::Form;
-use crate::blocks::memory::Run;
+use runs::Run;
 
 /// Shorter rows than this are only worth it if some operand changes with the row, or if they are whole
 /// accumulators; otherwise it is cheaper to repeat a row in a block, once for all tiles.
 const LONG_ROW: usize = 512;
+
+/// How an operand that is used where it is goes with the elements that are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// An element for each of them, one after another.
+    Block,
+    /// One element for all.
+    Single,
+}
 
 /// How the elements of one tile lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +44,7 @@ pub(crate) enum TileLayout {
 
 /// How one operand is walked.
 #[derive(Debug, Clone)]
-pub(crate) struct OperandPlan {
+pub(crate) struct OperandWalk {
     /// From the array's first element to the nest's first point, in bytes.
     pub(crate) offset: isize,
     /// The stride along each outer axis, in bytes.
@@ -43,9 +56,9 @@ pub(crate) struct OperandPlan {
     pub(crate) row: Option<Form>,
 }
 
-/// How a program walks its operands: the stores first, then the accesses.
+/// How a nest walks its operands: the stores first, then the accesses.
 #[derive(Debug, Clone)]
-pub(crate) struct Plan {
+pub(crate) struct Walk {
     /// The sizes of the axes outside the tiles, outermost first.
     pub(crate) outer_sizes: Vec<usize>,
     /// The size of the axis that is cut into tiles.
@@ -54,11 +67,11 @@ pub(crate) struct Plan {
     pub(crate) tile_steps: usize,
     /// Elements in one step.
     pub(crate) step_elements: usize,
-    pub(crate) operands: Vec<OperandPlan>,
+    pub(crate) operands: Vec<OperandWalk>,
 }
 
-impl Plan {
-    /// The plan for axes of `sizes`; operands have elements of `element_sizes` bytes and `strides` in
+impl Walk {
+    /// The walk over axes of `sizes`; operands have elements of `element_sizes` bytes and `strides` in
     /// bytes. A tile has at most `block` elements; where all operands are used as they are, an inner
     /// axis of at least `minimum_row` elements is a row. `None` when there is nothing to do.
     pub(crate) fn new(
@@ -67,7 +80,7 @@ impl Plan {
         element_sizes: &[usize],
         block: usize,
         minimum_row: Option<usize>,
-    ) -> Option<Plan> {
+    ) -> Option<Walk> {
         let axes = coalesce(sizes, strides)?;
         let rank = axes.sizes.len();
         let has_rows = minimum_row.is_some_and(|minimum| has_rows(&axes, element_sizes, minimum));
@@ -84,12 +97,12 @@ impl Plan {
         let tile_axis = if inner_from == 0 { 1 } else { axes.sizes[inner_from - 1] };
         let outer_rank = inner_from.saturating_sub(1);
         let operands = (0..strides.len())
-            .map(|operand| OperandPlan {
+            .map(|operand| OperandWalk {
                 row: has_rows.then(|| row_form(&axes, operand)),
-                ..operand_plan(&axes, operand, element_sizes[operand], inner_from)
+                ..operand_walk(&axes, operand, element_sizes[operand], inner_from)
             })
             .collect();
-        Some(Plan {
+        Some(Walk {
             outer_sizes: axes.sizes[..outer_rank].to_vec(),
             tile_axis,
             tile_steps: balanced(tile_axis, block / step_elements),
@@ -98,10 +111,10 @@ impl Plan {
         })
     }
 
-    /// Counts the memory that the plan holds.
+    /// Counts the memory that the walk holds.
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<usize>(self.outer_sizes.capacity());
-        held.own::<OperandPlan>(self.operands.capacity());
+        held.own::<OperandWalk>(self.operands.capacity());
         for operand in &self.operands {
             held.own::<isize>(operand.outer_strides.capacity());
             if let TileLayout::Strided(runs) = &operand.layout {
@@ -153,12 +166,12 @@ fn balanced(size: usize, limit: usize) -> usize {
     size.div_ceil(size.div_ceil(limit))
 }
 
-fn operand_plan(
+fn operand_walk(
     axes: &CoalescedAxes,
     operand: usize,
     element_size: usize,
     inner_from: usize,
-) -> OperandPlan {
+) -> OperandWalk {
     let strides = &axes.strides[operand];
     let step_stride = if inner_from == 0 { 0 } else { strides[inner_from - 1] };
     let steps = Run { count: 1, stride: step_stride };
@@ -168,7 +181,7 @@ fn operand_plan(
     let is_single = runs.iter().all(|run| run.count == 1) && inner_from == 0;
     let is_dense =
         is_single || matches!(runs[..], [Run { stride, .. }] if stride == element_size as isize);
-    OperandPlan {
+    OperandWalk {
         offset: axes.offsets[operand],
         outer_strides: strides[..inner_from.saturating_sub(1)].to_vec(),
         step_stride,

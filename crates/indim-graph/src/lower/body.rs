@@ -1,7 +1,7 @@
 //! The body of one nest: accesses, instructions, stores.
 
 use foldhash::{HashMap, HashMapExt};
-use indim_ops::ArrayType;
+use indim_ops::{ArrayType, DType};
 
 use super::keep::{Kept, Source, computed_values};
 use super::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
@@ -114,10 +114,22 @@ impl Body<'_> {
         let array_type = self.graph[value].array_type.clone();
         let view = View::identity(&array_type.shape);
         let source = self.local(value, view.clone());
+        let source = self.clean(source, array_type.dtype);
         let store = |buffer| Store {
             source,
             target: Access { buffer, array_type: array_type.clone(), axes: view.0.clone() },
         };
         self.buffers.written_to(value).into_iter().map(store).collect()
+    }
+
+    /// What is stored of a value: a bool that is stored as it was read passes through a conversion, which
+    /// leaves only 0 and 1 of what may be any byte.
+    fn clean(&mut self, source: Local, dtype: DType) -> Local {
+        if dtype != DType::Bool || matches!(source, Local::Instruction(_)) {
+            return source;
+        }
+        let (compute, operands) = (Compute::Convert, vec![source]);
+        self.instructions.push(Instruction { compute, operands, operand_dtype: dtype, dtype });
+        Local::Instruction(self.instructions.len() - 1)
     }
 }

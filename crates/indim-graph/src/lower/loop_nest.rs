@@ -122,6 +122,21 @@ pub struct LoopNest {
     pub stores: Vec<Store>,
 }
 
+impl LoopNest {
+    /// The arrays that are walked: the targets of the stores first, then the accesses.
+    pub fn operands(&self) -> impl Iterator<Item = &Access> {
+        self.stores.iter().map(|store| &store.target).chain(&self.accesses)
+    }
+
+    /// The element type of a value.
+    pub fn dtype(&self, local: Local) -> DType {
+        match local {
+            Local::Access(index) => self.accesses[index].array_type.dtype,
+            Local::Instruction(index) => self.instructions[index].dtype,
+        }
+    }
+}
+
 /// A graph as loop nests, to be run one after another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoopProgram {

@@ -7,6 +7,10 @@
 
 pub mod coalesce;
 pub mod loop_nest;
+pub mod order;
+pub mod overlap;
+pub mod replace;
+pub mod scratch;
 
 mod body;
 mod keep;

@@ -3,7 +3,7 @@
 //!
 //! A load widens, each operation is rounded where its result may need it, and a write narrows. So the
 //! accumulator always holds values of the element type, and a chain gives the bits of its operations
-//! one by one. `chain_links.rs` calls this.
+//! one by one. `links.rs` calls this.
 
 use indim_ops::{Element, bf16, c64, c128, f16};
 
@@ -51,9 +51,13 @@ macro_rules! held_as_they_are {
             #[inline(always)]
             fn widen_single(self) -> $type { self }
             #[inline(always)]
-            unsafe fn rounded<I: Instructions, const LENGTH: usize>(x: [$type; LENGTH]) -> [$type; LENGTH] { x }
+            unsafe fn rounded<I: Instructions, const LENGTH: usize>(
+                x: [$type; LENGTH],
+            ) -> [$type; LENGTH] { x }
             #[inline(always)]
-            unsafe fn narrow<I: Instructions, const LENGTH: usize>(x: [$type; LENGTH]) -> [$type; LENGTH] { x }
+            unsafe fn narrow<I: Instructions, const LENGTH: usize>(
+                x: [$type; LENGTH],
+            ) -> [$type; LENGTH] { x }
         }
     )*};
 }

@@ -1,13 +1,15 @@
 //! What links do with the mask of a chain. Holds unsafe code.
 //!
-//! The mask is a byte for each element of the accumulator: a bool as 0 or 1, or a u8. `chain_links.rs`
+//! The mask is a byte for each element of the accumulator: a bool as 0 or 1, or a u8. `links.rs`
 //! calls this.
 
+use indim_ops::meaning::{boolean, integer};
 use indim_ops::operations::*;
-use indim_ops::{ConvertTo, DType, Element, Op, meaning};
+use indim_ops::{ConvertTo, DType, Element, Op};
 
-use super::links::{Codes, each, load, load_single, store, with};
-use super::pieces::{Code, Form, mask_code};
+use super::accumulator::{bools, bytes, each, load, load_single, store, with};
+use super::opcode::{Codes, Opcode, mask_code};
+use crate::walk::Form;
 
 /// The codes of one operation on the mask, as patterns.
 trait MaskCodes: Codes {
@@ -25,7 +27,7 @@ macro_rules! define_mask_links {
         bytes [$($bitwise:ident $bitwise_name:ident)*]
         comparisons [$($comparison:ident $comparison_name:ident)*]
     ) => {
-        /// The mask after the link of this code.
+        /// The mask after the link of this opcode.
         ///
         /// # Safety
         /// `operand` is as [`super::pieces::ChainFn`] has it for `LENGTH` elements.
@@ -35,28 +37,34 @@ macro_rules! define_mask_links {
             operand: *const u8,
             mask: [u8; LENGTH],
         ) -> [u8; LENGTH] {
-            // SAFETY: in all arms the caller's promise for the code.
+            // SAFETY: in all arms the caller's promise for the opcode.
             unsafe {
                 match code {
-                    Code::LOAD_BYTES => load(operand),
-                    Code::LOAD_BYTE => single(operand),
-                    Code::TEST_MASK => bytes(each(mask, ConvertTo::<bool>::convert)),
-                    Code::SAVE_MASK => {
+                    Opcode::LOAD_BYTES => load(operand),
+                    Opcode::LOAD_BYTE => single(operand),
+                    Opcode::TEST_MASK => bytes(each(mask, ConvertTo::<bool>::convert)),
+                    Opcode::SAVE_MASK => {
                         store(operand.cast_mut(), mask);
                         mask
                     }
-                    Not::BOOLS => bytes(each(bools(mask), meaning::boolean::not)),
+                    Not::BOOLS => bytes(each(bools(mask), boolean::not)),
                     $(
-                        $logical::BOOLS => bytes(with(&bools(mask), load(operand), meaning::boolean::$logical_name)),
-                        $logical::BOOLS_AND_ONE => bytes(with(&bools(mask), single(operand), meaning::boolean::$logical_name)),
+                        $logical::BOOLS => {
+                            bytes(with(&bools(mask), load(operand), boolean::$logical_name))
+                        }
+                        $logical::BOOLS_AND_ONE => {
+                            bytes(with(&bools(mask), single(operand), boolean::$logical_name))
+                        }
                     )*
                     $(
-                        $bitwise::BYTES => with(&mask, load(operand), meaning::integer::$bitwise_name),
-                        $bitwise::BYTES_AND_ONE => with(&mask, single(operand), meaning::integer::$bitwise_name),
+                        $bitwise::BYTES => with(&mask, load(operand), integer::$bitwise_name),
+                        $bitwise::BYTES_AND_ONE => with(&mask, single(operand), integer::$bitwise_name),
                     )*
                     $(
-                        $comparison::BYTES => bytes(with(&mask, load(operand), meaning::integer::$comparison_name)),
-                        $comparison::BYTES_AND_ONE => bytes(with(&mask, single(operand), meaning::integer::$comparison_name)),
+                        $comparison::BYTES => bytes(with(&mask, load(operand), integer::$comparison_name)),
+                        $comparison::BYTES_AND_ONE => {
+                            bytes(with(&mask, single(operand), integer::$comparison_name))
+                        }
                     )*
                     _ => {
                         debug_assert!(false, "no link has the code {code}");
@@ -91,16 +99,4 @@ define_mask_links! {
 unsafe fn single<T: Element, const LENGTH: usize>(operand: *const u8) -> [T; LENGTH] {
     // SAFETY: the caller's promise.
     [unsafe { load_single(operand) }; LENGTH]
-}
-
-/// Bools as bytes.
-#[inline(always)]
-pub(crate) fn bytes<const LENGTH: usize>(bools: [bool; LENGTH]) -> [u8; LENGTH] {
-    each(bools, u8::from)
-}
-
-/// Bytes as bools.
-#[inline(always)]
-pub(crate) fn bools<const LENGTH: usize>(bytes: [u8; LENGTH]) -> [bool; LENGTH] {
-    each(bytes, |byte| byte != 0)
 }

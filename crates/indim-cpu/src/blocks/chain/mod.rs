@@ -1,8 +1,130 @@
 //! Chains: several cheap operations in one pass over a block.
+//!
+//! A block kernel reads its operands from memory and writes its result there. For `(x - m) * s + b`
+//! that costs more than the arithmetic, and while one kernel works on a block in the cache nobody asks
+//! the main memory for the next. A chain keeps a piece of 256 or 512 bytes, the *accumulator*, in the
+//! processor's vector registers and takes it through all its links; a link is one operation with
+//! one operand. So memory is read and written without a break, and an operand that is one
+//! element for the whole block is not spread out first.
+//!
+//! Beside the accumulator of values there is another, the *mask*, one byte for each element: comparisons
+//! set it, a selection uses it, and a chain whose result is a bool ends by writing it. It has operations of
+//! its own, because conditions are composed: `(a > 1) & (b < 2)`, or `q & 4 != 0` where the mask holds a
+//! u8 meanwhile.
+//!
+//! A link is written in two ways, because it is known in two steps. A [`Link`] says what happens to which
+//! value: it is chosen when a nest is compiled, and listed for users. A [`pieces::WiredLink`] says the
+//! same in numbers, once the strides are known: an opcode to switch on, and how far to step.
+//!
+//! Which instructions become chains is decided in `find.rs`, by what `cheap.rs` says of them, and
+//! `sequence.rs` puts them in sequence. `pieces.rs` walks pieces and rows; what a link does with a piece is
+//! in `links.rs`, with the mask in `mask.rs`, both by `accumulator.rs`; and how it holds elements in
+//! `element.rs`.
 
+mod accumulator;
+pub(crate) mod cheap;
 mod element;
 pub(crate) mod find;
-mod line;
 pub(crate) mod links;
 mod mask;
+pub(crate) mod opcode;
 pub(crate) mod pieces;
+mod sequence;
+
+use core::fmt;
+
+use indim_graph::lower::loop_nest::Local;
+use indim_ops::{DType, Op};
+
+/// The most links of a chain.
+pub(crate) const MAXIMUM_LINKS: usize = 64;
+
+/// Cheap instructions put in sequence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Chain {
+    /// The instruction whose result the chain leaves.
+    pub(crate) root: usize,
+    /// The element type of the accumulator of values.
+    pub(crate) dtype: DType,
+    /// What happens to the accumulators.
+    pub(crate) links: Vec<Link>,
+    /// How many accumulators are saved at a time.
+    pub(crate) saved: usize,
+}
+
+/// What a chain holds in vector registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Accumulator {
+    /// Values of the chain's element type.
+    Values,
+    /// The mask, as bools.
+    Bools,
+    /// The mask, as u8.
+    Bytes,
+}
+
+/// What happens to an accumulator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// It becomes this value; that of values converts one of another type.
+    Load(Accumulator, Operand),
+    /// It is saved.
+    Save(Accumulator, usize),
+    /// `op` on it alone.
+    Unary(Accumulator, Op),
+    /// Converted to bools, it is the mask.
+    Test(Accumulator),
+    /// The mask, converted to the element type, is the accumulator of values.
+    Spread,
+    /// `op` on it and a value: it becomes the result, or the mask does if `op` compares; a selection goes
+    /// by the mask.
+    Binary {
+        /// The operation.
+        op: Op,
+        /// Where one operand is.
+        accumulator: Accumulator,
+        /// The other operand.
+        operand: Operand,
+        /// Whether the accumulator is the second operand.
+        accumulator_is_second: bool,
+    },
+    /// The mask is the result.
+    WriteMask,
+}
+
+/// An operand of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operand {
+    /// A value of the nest.
+    Local(Local),
+    /// A saved accumulator.
+    Saved(usize),
+}
+
+impl Link {
+    /// What it reads, or writes if it saves.
+    pub(crate) fn operand(&self) -> Option<Operand> {
+        match *self {
+            Link::Load(_, operand) | Link::Binary { operand, .. } => Some(operand),
+            Link::Save(_, index) => Some(Operand::Saved(index)),
+            _ => None,
+        }
+    }
+
+    /// The value of the nest that it reads.
+    pub(crate) fn local(&self) -> Option<Local> {
+        match self.operand() {
+            Some(Operand::Local(local)) => Some(local),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Local(local) => local.fmt(formatter),
+            Operand::Saved(index) => write!(formatter, "s{index}"),
+        }
+    }
+}

@@ -10,12 +10,23 @@ use indim_ops::{Binary, ConvertTo, DType, Element, FromWide, Ternary, Unary, Wid
 use super::instructions::Instructions;
 use super::power;
 
+/// A kernel for blocks of any length.
+///
+/// # Safety
+/// - `destination` is valid for writes of `count` elements of the result type;
+/// - `sources[i]` is valid for reads of `count` elements of operand `i`'s type, for each operand;
+///   the other pointers are not used;
+/// - no pointer needs to be aligned;
+/// - the destination overlaps none of the sources;
+/// - the processor has the level for which the kernel was looked up.
+pub type KernelFn = unsafe fn(destination: *mut u8, sources: [*const u8; 3], count: usize);
+
 /// What a kernel does with a block.
 pub(crate) trait Body {
     /// Reads `count` elements from each of `sources` and writes as many results to `destination`.
     ///
     /// # Safety
-    /// As [`super::KernelFn`], where the level has the instructions `I`.
+    /// As [`KernelFn`], where the level has the instructions `I`.
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize);
 }
 

@@ -57,21 +57,19 @@ impl Instructions for Baseline {
     }
 
     #[inline(always)]
-    #[cfg(target_arch = "x86_64")]
     unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
-        use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-        for first in (0..bytes).step_by(size_of::<__m128i>()) {
+        #[cfg(target_arch = "x86_64")]
+        for first in (0..bytes).step_by(16) {
+            use core::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
             let (to, from) = (destination.wrapping_add(first), source.wrapping_add(first));
             // SAFETY: the caller's promise; every processor of the target has these instructions.
             unsafe { _mm_stream_si128(to.cast(), _mm_loadu_si128(from.cast())) }
         }
-    }
-
-    #[inline(always)]
-    #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
+        #[cfg(not(target_arch = "x86_64"))]
         // SAFETY: the caller's promise.
-        unsafe { core::ptr::copy_nonoverlapping(source, destination, bytes) }
+        unsafe {
+            core::ptr::copy_nonoverlapping(source, destination, bytes);
+        }
     }
 }
 

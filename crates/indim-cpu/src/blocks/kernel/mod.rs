@@ -10,21 +10,11 @@
 pub(crate) mod block;
 pub(crate) mod instructions;
 mod power;
-mod shells;
+pub(crate) mod shells;
 mod table;
 mod widened;
 
+pub use block::KernelFn;
 pub(crate) use table::bitcast_kernel;
 pub(crate) use table::chain_kernel;
 pub use table::{convert_kernel, elementwise_kernel};
-
-/// A kernel for blocks of any length.
-///
-/// # Safety
-/// - `destination` is valid for writes of `count` elements of the result type;
-/// - `sources[i]` is valid for reads of `count` elements of operand `i`'s type, for each operand;
-///   the other pointers are not used;
-/// - no pointer needs to be aligned;
-/// - the destination overlaps none of the sources;
-/// - the processor has the level for which the kernel was looked up.
-pub type KernelFn = unsafe fn(destination: *mut u8, sources: [*const u8; 3], count: usize);

@@ -5,18 +5,39 @@ use indim_ops::{
     Widened, visit_convert,
 };
 
-use super::KernelFn;
-use super::block::{BinaryBody, Body, ConvertBody, TernaryBody, UnaryBody};
+use super::block::{BinaryBody, Body, ConvertBody, KernelFn, TernaryBody, UnaryBody};
 use super::instructions::Baseline;
 #[cfg(target_arch = "x86_64")]
 use super::instructions::{Avx2, Avx512};
 use super::shells::Shells;
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
-use crate::blocks::chain::links::visit_chain;
-use crate::blocks::chain::pieces::{ChainBody, ChainFn, ChainVisitor};
+use crate::blocks::chain::links::chain_function;
+use crate::blocks::chain::pieces::ChainFn;
 #[cfg(target_arch = "x86_64")]
 use crate::level::Kind;
 use crate::level::Level;
+
+/// An expression of the shells `S` of the level.
+macro_rules! at_level {
+    ($level:expr, $shells:ident => $expression:expr) => {
+        match $level.kind() {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => {
+                type $shells = Avx512;
+                $expression
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => {
+                type $shells = Avx2;
+                $expression
+            }
+            _ => {
+                type $shells = Baseline;
+                $expression
+            }
+        }
+    };
+}
 
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
 /// does not take the type.
@@ -31,7 +52,7 @@ pub fn convert_kernel(from: DType, to: DType, level: Level) -> Option<KernelFn> 
 
 /// The chains of elements of type `dtype`; `None` where the type has none.
 pub(crate) fn chain_kernel(dtype: DType, level: Level) -> Option<ChainFn> {
-    visit_chain(dtype, Lookup { level })
+    at_level!(level, S => chain_function::<S>(dtype))
 }
 
 /// The kernel that copies elements as wide as those of type `dtype`; the same at every level.
@@ -58,23 +79,11 @@ struct Lookup {
 
 impl Lookup {
     fn kernel<B: Body>(self) -> KernelFn {
-        match self.level.kind() {
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => Avx512::kernel::<B>(),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => Avx2::kernel::<B>(),
-            _ => Baseline::kernel::<B>(),
-        }
+        at_level!(self.level, S => S::kernel::<B>())
     }
 
     fn widened<W: Widening>(self) -> KernelFn {
-        match self.level.kind() {
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => widened_kernel::<Avx512, W>,
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => widened_kernel::<Avx2, W>,
-            _ => widened_kernel::<Baseline, W>,
-        }
+        at_level!(self.level, S => widened_kernel::<S, W>)
     }
 }
 
@@ -125,17 +134,5 @@ impl ConvertVisitor for Lookup {
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> KernelFn {
         self.kernel::<ConvertBody<A, B>>()
-    }
-}
-
-impl ChainVisitor for Lookup {
-    fn chain<B: ChainBody>(self) -> ChainFn {
-        match self.level.kind() {
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => Avx512::chain::<B>(),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => Avx2::chain::<B>(),
-            _ => Baseline::chain::<B>(),
-        }
     }
 }

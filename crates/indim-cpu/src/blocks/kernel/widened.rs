@@ -9,8 +9,7 @@ use core::mem::MaybeUninit;
 
 use indim_ops::{Binary, DType, Element, FromWide, Ternary, Unary, Widened};
 
-use super::KernelFn;
-use super::block::{BinaryBody, NarrowBody, TernaryBody, UnaryBody, WidenBody};
+use super::block::{BinaryBody, KernelFn, NarrowBody, TernaryBody, UnaryBody, WidenBody};
 use super::shells::Shells;
 
 /// The elements of a piece: few enough that the widened operands stay in the nearest cache.

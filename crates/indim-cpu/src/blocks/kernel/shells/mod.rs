@@ -1,5 +1,5 @@
 //! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s or a chain's,
-//! with all that it calls inlined.
+//! with all that it calls inlined. Holds unsafe code.
 //!
 //! A level has a file of its own because the compiler works on files side by side.
 
@@ -9,8 +9,7 @@ mod avx2;
 mod avx512;
 mod baseline;
 
-use super::KernelFn;
-use super::block::Body;
+use super::block::{Body, KernelFn};
 use crate::blocks::chain::pieces::{ChainBody, ChainFn};
 
 /// Hands out the kernels and chains of one level.
@@ -21,3 +20,45 @@ pub(crate) trait Shells {
     /// The chain of `B` at the level.
     fn chain<B: ChainBody>() -> ChainFn;
 }
+
+/// The shells of a level, with the attribute that enables its instructions.
+macro_rules! define_shells {
+    ($level:ident $(#[$enable:meta])?) => {
+        use crate::blocks::chain::pieces::{ChainBody, ChainFn, Rows, WiredLink};
+        use crate::blocks::kernel::block::{Body, KernelFn};
+        use crate::blocks::kernel::instructions::$level;
+
+        impl super::Shells for $level {
+            fn kernel<B: Body>() -> KernelFn {
+                kernel::<B>
+            }
+
+            fn chain<B: ChainBody>() -> ChainFn {
+                chain::<B>
+            }
+        }
+
+        /// # Safety
+        /// As [`KernelFn`]; the processor has the level.
+        $(#[$enable])?
+        unsafe fn kernel<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+            // SAFETY: the caller's promise.
+            unsafe { B::run::<$level>(destination, sources, count) }
+        }
+
+        /// # Safety
+        /// As [`ChainFn`]; the processor has the level.
+        $(#[$enable])?
+        unsafe fn chain<B: ChainBody>(
+            destination: *mut u8,
+            links: &[WiredLink],
+            operands: &mut [*const u8],
+            rows: Rows,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { B::run::<$level>(destination, links, operands, rows) }
+        }
+    };
+}
+
+use define_shells;

@@ -1,4 +1,4 @@
-//! Whether strided arrays share memory, decided exactly. Called by `array.rs`, `executable.rs` and `in_place.rs`.
+//! Whether strided arrays share memory, decided exactly: pure arithmetic on addresses, sizes and strides.
 //!
 //! Two arrays share a byte where `a + Σ sᵢxᵢ + p = b + Σ tⱼyⱼ + q`: the addresses of an element of each and
 //! a byte of that element. With strides made positive and one side's indices counted from the end, this
@@ -13,19 +13,30 @@ const MOST_STEPS: usize = 1 << 16;
 
 /// Where the elements of an array lie.
 #[derive(Debug, Clone)]
-pub(crate) struct Layout<'a> {
+pub struct Layout<'a> {
     /// The addresses from the lowest byte to past the highest; empty without elements.
-    pub(crate) range: Range<usize>,
-    /// In bytes.
-    pub(crate) element_size: usize,
-    pub(crate) sizes: &'a [usize],
-    /// In bytes.
-    pub(crate) strides: &'a [isize],
+    pub range: Range<usize>,
+    /// The bytes of an element.
+    pub element_size: usize,
+    /// Along each axis.
+    pub sizes: &'a [usize],
+    /// Along each axis, in bytes.
+    pub strides: &'a [isize],
 }
 
 impl Layout<'_> {
     /// Whether some byte belongs to an element of each array; `None` where that is left undecided.
-    pub(crate) fn shares_memory(&self, other: &Layout<'_>) -> Option<bool> {
+    ///
+    /// ```
+    /// use indim_graph::lower::overlap::Layout;
+    ///
+    /// // Two columns of a matrix, and both of its columns.
+    /// let column = |first| Layout { range: first..first + 36, element_size: 4, sizes: &[5], strides: &[8] };
+    /// assert_eq!(column(0).shares_memory(&column(4)), Some(false));
+    /// let both = Layout { range: 0..40, element_size: 4, sizes: &[5, 2], strides: &[8, 4] };
+    /// assert_eq!(both.shares_memory(&column(4)), Some(true));
+    /// ```
+    pub fn shares_memory(&self, other: &Layout<'_>) -> Option<bool> {
         let (a, b) = (&self.range, &other.range);
         if a.start.max(b.start) >= a.end.min(b.end) {
             return Some(false);
@@ -38,7 +49,7 @@ impl Layout<'_> {
     }
 
     /// Whether no two elements share a byte; `None` where that is left undecided.
-    pub(crate) fn has_separate_elements(&self) -> Option<bool> {
+    pub fn has_separate_elements(&self) -> Option<bool> {
         let mut terms: Vec<Term> = self.terms().collect();
         terms.sort_unstable_by_key(|term| term.coefficient);
         if self.range.is_empty() || is_nested(&terms, self.element_size) {

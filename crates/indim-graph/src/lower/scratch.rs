@@ -2,25 +2,24 @@
 //!
 //! What one nest has read for the last time makes room for what a later nest writes. The places are
 //! chosen when the graph is compiled, the largest arrays first, each at the lowest place where it meets
-//! none that lives at the same time. Called by `executable.rs`.
+//! none that lives at the same time.
 
-use indim_graph::HeldBytes;
-use indim_graph::lower::loop_nest::{BufferId, LoopProgram};
 use indim_ops::ArrayType;
 
-use crate::arrays::buffer::ALIGNMENT;
+use super::loop_nest::{BufferId, LoopProgram};
+use crate::held_bytes::HeldBytes;
 
 /// The places of temporaries and counters in the memory of a run.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ScratchLayout {
+pub struct ScratchLayout {
     /// Where each temporary begins.
-    pub(crate) temporaries: Vec<usize>,
+    pub temporaries: Vec<usize>,
     /// Where each counter begins.
-    pub(crate) counters: Vec<usize>,
+    pub counters: Vec<usize>,
     /// The nest before which each counter is written.
-    pub(crate) counter_nests: Vec<usize>,
+    pub counter_nests: Vec<usize>,
     /// The bytes of the whole.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
 }
 
 /// An array that lives from the first to the last nest that uses it.
@@ -32,8 +31,8 @@ struct Tenant {
 }
 
 impl ScratchLayout {
-    /// The places for the arrays between the nests of `loops`.
-    pub(crate) fn new(loops: &LoopProgram) -> ScratchLayout {
+    /// The places for the arrays between the nests of `loops`, all multiples of `alignment`.
+    pub fn new(loops: &LoopProgram, alignment: usize) -> ScratchLayout {
         let temporaries = loops.temporaries.iter().map(array_bytes);
         let counters = loops.counters.iter().map(|&(dtype, n)| n.saturating_mul(dtype.size()));
         let unused = |bytes| Tenant { bytes, first_nest: usize::MAX, last_nest: 0 };
@@ -50,7 +49,7 @@ impl ScratchLayout {
                 tenant.last_nest = tenant.last_nest.max(nest);
             }
         }
-        let (mut places, bytes) = places(&tenants);
+        let (mut places, bytes) = places(&tenants, alignment);
         let counters = places.split_off(loops.temporaries.len());
         let counter_nests = tenants[loops.temporaries.len()..].iter().map(|t| t.first_nest);
         ScratchLayout {
@@ -64,7 +63,7 @@ impl ScratchLayout {
 
 impl ScratchLayout {
     /// Counts the memory that the layout itself holds.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub fn count_bytes(&self, held: &mut HeldBytes) {
         for places in [&self.temporaries, &self.counters, &self.counter_nests] {
             held.own::<usize>(places.capacity());
         }
@@ -72,7 +71,7 @@ impl ScratchLayout {
 }
 
 /// The bytes of an array; more than there can be for one that fits no memory.
-pub(crate) fn array_bytes(array_type: &ArrayType) -> usize {
+pub fn array_bytes(array_type: &ArrayType) -> usize {
     array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
 }
 
@@ -83,7 +82,7 @@ const MOST_PLACED: usize = 1024;
 /// Where each tenant begins, and the bytes of the whole.
 ///
 /// Sums saturate: what begins so far up is never allocated.
-fn places(tenants: &[Tenant]) -> (Vec<usize>, usize) {
+fn places(tenants: &[Tenant], alignment: usize) -> (Vec<usize>, usize) {
     let mut largest_first: Vec<usize> = (0..tenants.len()).collect();
     largest_first.sort_by_key(|&index| core::cmp::Reverse(tenants[index].bytes));
     let mut places = vec![0usize; tenants.len()];
@@ -94,8 +93,8 @@ fn places(tenants: &[Tenant]) -> (Vec<usize>, usize) {
         let tenant = tenants[index];
         let is_searched = placed.len() < MOST_PLACED;
         let place = match is_searched {
-            true => lowest_place(tenants, &places, &placed, &tenant),
-            false => end(total, 0),
+            true => lowest_place(tenants, &places, &placed, &tenant, alignment),
+            false => end(total, 0, alignment),
         };
         places[index] = place;
         if is_searched {
@@ -107,7 +106,13 @@ fn places(tenants: &[Tenant]) -> (Vec<usize>, usize) {
 }
 
 /// The lowest place where the tenant meets none of `placed`, which are in the order of their places.
-fn lowest_place(tenants: &[Tenant], places: &[usize], placed: &[usize], tenant: &Tenant) -> usize {
+fn lowest_place(
+    tenants: &[Tenant],
+    places: &[usize],
+    placed: &[usize],
+    tenant: &Tenant,
+    alignment: usize,
+) -> usize {
     let mut place = 0usize;
     for &other in placed {
         if !lives_with(tenant, &tenants[other]) {
@@ -116,7 +121,7 @@ fn lowest_place(tenants: &[Tenant], places: &[usize], placed: &[usize], tenant: 
         if places[other].saturating_sub(place) >= tenant.bytes {
             break;
         }
-        place = place.max(end(places[other], tenants[other].bytes));
+        place = place.max(end(places[other], tenants[other].bytes, alignment));
     }
     place
 }
@@ -126,14 +131,16 @@ fn lives_with(tenant: &Tenant, other: &Tenant) -> bool {
 }
 
 /// Where the next array can begin.
-fn end(place: usize, bytes: usize) -> usize {
+fn end(place: usize, bytes: usize, alignment: usize) -> usize {
     let end = place.saturating_add(bytes);
-    end.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
+    end.checked_next_multiple_of(alignment).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ALIGNMENT: usize = 64;
 
     fn tenant(bytes: usize, first_nest: usize, last_nest: usize) -> Tenant {
         Tenant { bytes, first_nest, last_nest }
@@ -141,7 +148,8 @@ mod tests {
 
     #[test]
     fn what_does_not_live_together_shares_its_place() {
-        let (found, bytes) = places(&[tenant(100, 0, 1), tenant(100, 1, 2), tenant(100, 2, 3)]);
+        let (found, bytes) =
+            places(&[tenant(100, 0, 1), tenant(100, 1, 2), tenant(100, 2, 3)], ALIGNMENT);
         assert_eq!((found, bytes), (vec![0, 128, 0], 228));
     }
 
@@ -149,7 +157,7 @@ mod tests {
     fn small_arrays_fill_gaps() {
         // The large ones at 0 and 640, 128 bytes behind them; where the second was there is a gap later.
         let tenants = [tenant(64, 1, 1), tenant(640, 0, 1), tenant(128, 0, 1), tenant(640, 0, 0)];
-        assert_eq!(places(&tenants), (vec![640, 0, 1280, 640], 1408));
+        assert_eq!(places(&tenants, ALIGNMENT), (vec![640, 0, 1280, 640], 1408));
     }
 
     #[test]
@@ -166,7 +174,7 @@ mod tests {
                     tenant(random(300) as usize, first, first + random(3) as usize)
                 })
                 .collect();
-            let (places, total) = places(&tenants);
+            let (places, total) = places(&tenants, ALIGNMENT);
             for (a, one) in tenants.iter().enumerate() {
                 assert!(places[a] % ALIGNMENT == 0 && places[a] + one.bytes <= total);
                 for (b, other) in tenants.iter().enumerate().skip(a + 1) {
@@ -182,14 +190,14 @@ mod tests {
     fn of_very_many_the_smallest_lie_behind_the_others() {
         let mut tenants = vec![tenant(64, 0, 0); MOST_PLACED];
         tenants.extend([tenant(8, 1, 1), tenant(8, 1, 1)]);
-        let (places, bytes) = places(&tenants);
+        let (places, bytes) = places(&tenants, ALIGNMENT);
         assert_eq!(places[MOST_PLACED..], [64 * MOST_PLACED, 64 * MOST_PLACED + 64]);
         assert_eq!(bytes, 64 * MOST_PLACED + 72);
     }
 
     #[test]
     fn sizes_that_fit_nowhere_saturate() {
-        let (_, bytes) = places(&[tenant(usize::MAX, 0, 1), tenant(usize::MAX, 1, 1)]);
+        let (_, bytes) = places(&[tenant(usize::MAX, 0, 1), tenant(usize::MAX, 1, 1)], ALIGNMENT);
         assert_eq!(bytes, usize::MAX);
     }
 }

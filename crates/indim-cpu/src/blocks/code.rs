@@ -1,0 +1,214 @@
+//! What the block executor makes of a loop nest: straight-line code over slots, for one level.
+//!
+//! There is a slot for each access and one for each instruction's result; at run time a slot is the
+//! address of a dense block: a register of the workspace, or, where memory is dense, the array itself.
+//! The code is a list of calls, of kernels and of chains.
+
+use std::sync::Arc;
+
+use indim_graph::HeldBytes;
+use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
+use indim_graph::lower::scratch::array_bytes;
+use indim_ops::DType;
+
+use crate::blocks::chain::find::{Task, find_tasks};
+use crate::blocks::chain::links::chain_minimum;
+use crate::blocks::chain::pieces::ChainFn;
+use crate::blocks::chain::{Chain, Link};
+use crate::blocks::kernel::{
+    KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel,
+};
+use crate::blocks::registers::{self, REGISTER_BYTES};
+use crate::level::Level;
+
+/// A call of a kernel or a chain, from source slots to a destination slot.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) destination: usize,
+    /// The bytes of an element of the result.
+    pub(crate) result_size: usize,
+    pub(crate) callee: Callee,
+}
+
+/// What is called.
+#[derive(Debug)]
+pub(crate) enum Callee {
+    /// One operation.
+    Kernel { kernel: KernelFn, sources: [usize; 3] },
+    /// Several operations, by so many links.
+    Chain { chain: ChainFn, links: usize },
+}
+
+/// The stores of one value.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stored {
+    /// The first of them.
+    pub(crate) first: Option<usize>,
+    pub(crate) count: usize,
+}
+
+/// The code of a loop nest.
+#[derive(Debug)]
+pub(crate) struct BlockCode {
+    pub(crate) nest: Arc<LoopNest>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) calls: Vec<Call>,
+    /// For each instruction its register, and for each saved accumulator its place, if it needs one: in
+    /// bytes from the first register. Accesses have no register until they need one.
+    pub(crate) registers: Vec<Option<usize>>,
+    pub(crate) register_count: usize,
+    /// The stores of each slot's value.
+    pub(crate) stored: Vec<Stored>,
+    /// For each access, whether a kernel reads it, which needs a block of it in any case.
+    pub(crate) is_read_by_kernel: Vec<bool>,
+    pub(crate) block: usize,
+    /// The bytes of the arrays that are read and written.
+    pub(crate) bytes_moved: usize,
+    /// The fewest elements of a row for which chains are worth their while; none if there are none, or
+    /// if a kernel reads an access: kernels want blocks.
+    pub(crate) minimum_row: Option<usize>,
+    /// For each instruction, whether its result is left by a chain, and only stored.
+    is_left_by_chain: Vec<bool>,
+}
+
+impl BlockCode {
+    /// Compiles a nest for `level`.
+    pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> BlockCode {
+        let tasks = find_tasks(nest);
+        let calls = tasks.iter().map(|task| call(nest, task, level)).collect();
+        let (registers, register_count) = registers::allocate(nest, &tasks);
+        let accesses = nest.accesses.iter().map(|access| access.array_type.dtype);
+        let results = nest.instructions.iter().map(|instruction| instruction.dtype);
+        let widest = accesses.chain(results).map(DType::size).max().unwrap_or(1);
+        let minimum_row = chains(&tasks).map(|chain| chain_minimum(chain.dtype)).max();
+        let is_read_by_kernel = read_by_kernels(nest, &tasks);
+        BlockCode {
+            bytes_moved: bytes_moved(nest),
+            minimum_row: minimum_row.filter(|_| !is_read_by_kernel.contains(&true)),
+            is_left_by_chain: left_by_chains(nest, &tasks),
+            is_read_by_kernel,
+            stored: stored(nest, &registers),
+            nest: Arc::clone(nest),
+            tasks,
+            calls,
+            registers,
+            register_count,
+            block: REGISTER_BYTES / widest,
+        }
+    }
+
+    /// Counts the memory that the code holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<BlockCode>(1);
+        held.own::<Task>(self.tasks.capacity());
+        self.chains().for_each(|chain| held.own::<Link>(chain.links.capacity()));
+        held.own::<Call>(self.calls.capacity());
+        held.own::<Option<usize>>(self.registers.capacity());
+        held.own::<Stored>(self.stored.capacity());
+        held.own::<bool>(self.is_read_by_kernel.capacity() + self.is_left_by_chain.capacity());
+    }
+
+    /// Whether a value is the result of a chain, and only stored.
+    pub(crate) fn is_left_by_chain(&self, value: Local) -> bool {
+        matches!(value, Local::Instruction(index) if self.is_left_by_chain[index])
+    }
+
+    /// The slot of a value.
+    pub(crate) fn slot(&self, local: Local) -> usize {
+        slot(&self.nest, local)
+    }
+
+    /// The slot of a saved accumulator: they come after the instructions.
+    pub(crate) fn saved_slot(&self, index: usize) -> usize {
+        self.nest.accesses.len() + self.nest.instructions.len() + index
+    }
+
+    /// The chains, in order.
+    pub(crate) fn chains(&self) -> impl Iterator<Item = &Chain> {
+        chains(&self.tasks)
+    }
+}
+
+fn chains(tasks: &[Task]) -> impl Iterator<Item = &Chain> {
+    tasks.iter().filter_map(|task| match task {
+        Task::Chain(chain) => Some(chain),
+        Task::Kernel(_) => None,
+    })
+}
+
+fn slot(nest: &LoopNest, local: Local) -> usize {
+    match local {
+        Local::Access(index) => index,
+        Local::Instruction(index) => nest.accesses.len() + index,
+    }
+}
+
+fn call(nest: &LoopNest, task: &Task, level: Level) -> Call {
+    let callee = match task {
+        Task::Kernel(index) => kernel_callee(nest, &nest.instructions[*index], level),
+        Task::Chain(chain) => Callee::Chain {
+            chain: chain_kernel(chain.dtype, level)
+                .expect("invariant: chains are found for types that have them"),
+            links: chain.links.len(),
+        },
+    };
+    let result_size = nest.instructions[task.result()].dtype.size();
+    Call { destination: slot(nest, Local::Instruction(task.result())), result_size, callee }
+}
+
+fn kernel_callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
+    let kernel = match instruction.compute {
+        Compute::Elementwise(op) => elementwise_kernel(op, instruction.operand_dtype, level),
+        Compute::Convert => convert_kernel(instruction.operand_dtype, instruction.dtype, level),
+        Compute::Bitcast => Some(bitcast_kernel(instruction.dtype)),
+    };
+    let mut sources = [0; 3];
+    for (source, &operand) in sources.iter_mut().zip(&instruction.operands) {
+        *source = slot(nest, operand);
+    }
+    Callee::Kernel {
+        kernel: kernel.expect("invariant: lowering admits only evaluated types"),
+        sources,
+    }
+}
+
+fn bytes_moved(nest: &LoopNest) -> usize {
+    let bytes = nest.operands().map(|operand| array_bytes(&operand.array_type));
+    bytes.fold(0, usize::saturating_add)
+}
+
+fn left_by_chains(nest: &LoopNest, tasks: &[Task]) -> Vec<bool> {
+    let mut is_left = vec![false; nest.instructions.len()];
+    // Those who read a result come after it.
+    for task in tasks {
+        is_left[task.result()] = matches!(task, Task::Chain(_));
+        for operand in task.operands(nest) {
+            if let Local::Instruction(index) = operand {
+                is_left[index] = false;
+            }
+        }
+    }
+    is_left
+}
+
+fn read_by_kernels(nest: &LoopNest, tasks: &[Task]) -> Vec<bool> {
+    let mut is_read = vec![false; nest.accesses.len()];
+    let kernels = tasks.iter().filter(|task| matches!(task, Task::Kernel(_)));
+    let operands = kernels.flat_map(|task| task.operands(nest));
+    for local in operands.chain(nest.stores.iter().map(|store| store.source)) {
+        if let Local::Access(index) = local {
+            is_read[index] = true;
+        }
+    }
+    is_read
+}
+
+fn stored(nest: &LoopNest, registers: &[Option<usize>]) -> Vec<Stored> {
+    let mut stored = vec![Stored::default(); nest.accesses.len() + registers.len()];
+    for (index, store) in nest.stores.iter().enumerate() {
+        let of_value = &mut stored[slot(nest, store.source)];
+        of_value.first.get_or_insert(index);
+        of_value.count += 1;
+    }
+    stored
+}

@@ -1,0 +1,279 @@
+//! The code of a nest bound to a walk, and the loop over its tiles. Holds unsafe code.
+//!
+//! For each tile the slots get their addresses: dense memory is used where it is, other operands are
+//! gathered into a register, and results go straight to dense outputs. Then every call runs over the
+//! tile. An operand whose tile has not moved since the last one stays in its register.
+
+use core::cell::RefCell;
+use core::ops::Range;
+use std::sync::Arc;
+
+use indim_graph::HeldBytes;
+
+use crate::blocks::chain::pieces::Rows;
+use crate::blocks::code::{BlockCode, Callee};
+use crate::blocks::memory::{gather, scatter, settle};
+use crate::blocks::registers::REGISTER_BYTES;
+use crate::blocks::wiring::{Destination, Wiring};
+use crate::executor::{Bases, BoundNest};
+use crate::walk::position::Position;
+use crate::walk::runs::{Run, for_each_run};
+use crate::walk::{TileLayout, Walk};
+
+/// One cache line; what the workspace is made of.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct CacheLine(#[allow(dead_code)] [u8; 64]);
+
+/// What a thread needs to run tiles, kept between runs.
+#[derive(Default)]
+struct Workspace {
+    registers: Vec<CacheLine>,
+    /// The address of each slot's block.
+    slots: Vec<*mut u8>,
+    /// The addresses of what the links of the code's chains read in this tile.
+    operands: Vec<*const u8>,
+    /// For each access, what its register holds.
+    gathered: Vec<Gathered>,
+    /// The index along each outer axis.
+    outer: Vec<usize>,
+    /// For each operand, the offset in bytes that the outer indices make.
+    offsets: Vec<isize>,
+}
+
+thread_local! {
+    static WORKSPACE: RefCell<Workspace> = RefCell::default();
+}
+
+/// The code of a nest under a walk.
+#[derive(Debug)]
+pub(crate) struct BoundBlocks {
+    code: Arc<BlockCode>,
+    walk: Walk,
+    wiring: Wiring,
+}
+
+/// A tile of which nothing passes through registers may have so many times the elements of a block.
+const LONG_TILE: usize = 16;
+
+impl BoundBlocks {
+    /// See [`NestCode::bind`](crate::executor::NestCode::bind).
+    pub(crate) fn new(
+        code: Arc<BlockCode>,
+        strides: &[Vec<isize>],
+        is_over_input: &[bool],
+    ) -> Option<Self> {
+        let sizes: Vec<usize> =
+            code.nest.operands().map(|operand| operand.array_type.dtype.size()).collect();
+        let with_tiles_of = |block| {
+            let walk = Walk::new(&code.nest.shape, strides, &sizes, block, code.minimum_row)?;
+            let wiring = Wiring::new(&code, &walk, is_over_input);
+            Some((walk, wiring))
+        };
+        let long = match code.calls.len() {
+            1 => Some(with_tiles_of(code.block * LONG_TILE)?),
+            _ => None,
+        };
+        let uses_registers = |wiring: &Wiring| wiring.uses_registers(code.nest.accesses.len());
+        let (walk, wiring) = match long.filter(|(_, wiring)| !uses_registers(wiring)) {
+            Some(long) => long,
+            None => with_tiles_of(code.block)?,
+        };
+        Some(BoundBlocks { code, walk, wiring })
+    }
+}
+
+impl BoundNest for BoundBlocks {
+    fn tiles(&self) -> usize {
+        self.walk.tiles()
+    }
+
+    fn tile_elements(&self) -> usize {
+        self.walk.tile_steps * self.walk.step_elements
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        WORKSPACE.with_borrow_mut(|workspace| {
+            workspace.prepare(&self.wiring, self.code.nest.accesses.len());
+            let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
+            let mut position = Position::new(&self.walk, tiles.start, outer, offsets);
+            let BoundBlocks { code, walk, wiring } = self;
+            let mut tile = Tile { code, walk, wiring, bases: bases.0, slots, operands, gathered };
+            for _ in tiles {
+                // SAFETY: the caller's promise, for one of the tiles.
+                unsafe { tile.run(&position) }
+                position.advance();
+            }
+            if wiring.streams {
+                settle();
+            }
+        });
+    }
+
+    fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<BoundBlocks>(1);
+        self.walk.count_bytes(held);
+        self.wiring.count_bytes(held);
+    }
+}
+
+impl Workspace {
+    /// Gives each slot with a register its address, and forgets what registers held.
+    fn prepare(&mut self, wiring: &Wiring, accesses: usize) {
+        let lines = wiring.register_count * (REGISTER_BYTES / size_of::<CacheLine>());
+        if self.registers.len() < lines {
+            self.registers.resize(lines, CacheLine([0; 64]));
+        }
+        let first = self.registers.as_mut_ptr().cast::<u8>();
+        let address = |register: Option<usize>| match register {
+            Some(offset) => first.wrapping_add(offset),
+            None => core::ptr::null_mut(),
+        };
+        self.slots.clear();
+        self.slots.extend(wiring.registers.iter().map(|&register| address(register)));
+        self.operands.clear();
+        self.operands.resize(wiring.links.len(), core::ptr::null());
+        self.gathered.clear();
+        self.gathered.resize(accesses, Gathered { source: core::ptr::null(), count: 0 });
+    }
+}
+
+/// What a register of an access holds.
+#[derive(Clone, Copy)]
+struct Gathered {
+    source: *const u8,
+    count: usize,
+}
+
+/// What the tiles of one run share.
+struct Tile<'a> {
+    code: &'a BlockCode,
+    walk: &'a Walk,
+    wiring: &'a Wiring,
+    bases: &'a [*mut u8],
+    slots: &'a mut [*mut u8],
+    operands: &'a mut [*const u8],
+    gathered: &'a mut [Gathered],
+}
+
+impl Tile<'_> {
+    /// # Safety
+    /// As [`BoundNest::run`], for the tile at `position`.
+    unsafe fn run(&mut self, position: &Position<'_>) {
+        let count = position.steps * self.walk.step_elements;
+        // SAFETY: the caller's promise; slots hold `count` elements, a block at most.
+        unsafe {
+            self.bind_stores(position);
+            self.bind_accesses(position, count);
+            self.make_calls(position.steps);
+            self.write_stores(position);
+        }
+    }
+
+    /// # Safety
+    /// The slots hold the elements of `steps` steps.
+    unsafe fn make_calls(&mut self, steps: usize) {
+        for (operand, link) in self.operands.iter_mut().zip(&self.wiring.links) {
+            *operand = self.slots[link.slot].cast_const();
+        }
+        let elements = self.walk.step_elements;
+        let (count, row) =
+            if self.wiring.by_rows { (steps, elements) } else { (1, steps * elements) };
+        let mut links = &self.wiring.links[..];
+        let mut operands = &mut self.operands[..];
+        for (call, target) in self.code.calls.iter().zip(&self.wiring.destinations) {
+            let destination = self.slots[call.destination];
+            // SAFETY: the caller's promise; a destination's register is none of its sources.
+            unsafe {
+                match call.callee {
+                    Callee::Kernel { kernel, sources } => {
+                        let sources = sources.map(|slot| self.slots[slot].cast_const());
+                        kernel(destination, sources, steps * elements);
+                    }
+                    Callee::Chain { chain, links: length } => {
+                        let (own_links, later_links) = links.split_at(length);
+                        let (own_operands, later_operands) = operands.split_at_mut(length);
+                        let &Destination { row_stride, streams } = target;
+                        let rows = Rows { count, elements: row, row_stride, streams };
+                        chain(destination, own_links, own_operands, rows);
+                        (links, operands) = (later_links, later_operands);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The address of the first element of operand `operand` in the tile.
+    fn tile_address(&self, operand: usize, position: &Position<'_>) -> *mut u8 {
+        self.bases[operand].wrapping_offset(position.offset(operand))
+    }
+
+    /// The steps of the tile, and the runs of an operand in one; `whole` if it is not strided.
+    fn runs<'r>(
+        &'r self,
+        operand: usize,
+        position: &Position<'_>,
+        whole: &'r [Run],
+    ) -> (Run, &'r [Run]) {
+        let operand = &self.walk.operands[operand];
+        let steps = Run { count: position.steps, stride: operand.step_stride };
+        match &operand.layout {
+            TileLayout::Strided(runs) => (steps, runs),
+            _ => (steps, whole),
+        }
+    }
+
+    fn bind_stores(&mut self, position: &Position<'_>) {
+        for (store, target) in self.code.nest.stores.iter().enumerate() {
+            if self.wiring.is_direct[store] {
+                self.slots[self.code.slot(target.source)] = self.tile_address(store, position);
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`BoundNest::run`].
+    unsafe fn bind_accesses(&mut self, position: &Position<'_>, count: usize) {
+        let stores = self.wiring.is_direct.len();
+        for access in 0..self.gathered.len() {
+            let source = self.tile_address(stores + access, position);
+            if self.wiring.registers[access].is_none() {
+                self.slots[access] = source;
+                continue;
+            }
+            let held = self.gathered[access];
+            if held.source == source.cast_const() && held.count >= count {
+                continue;
+            }
+            let size = self.code.nest.accesses[access].array_type.dtype.size();
+            let single = [Run { count: self.walk.step_elements, stride: 0 }];
+            let (steps, runs) = self.runs(stores + access, position, &single);
+            // SAFETY: the runs of this tile lie in the access's array, the register holds a block.
+            for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
+                let to = self.slots[access].wrapping_add(block_offset);
+                gather(to, source.wrapping_offset(offset), steps, run, size);
+            });
+            self.gathered[access] = Gathered { source, count };
+        }
+    }
+
+    /// # Safety
+    /// As [`BoundNest::run`].
+    unsafe fn write_stores(&mut self, position: &Position<'_>) {
+        for (store, target) in self.code.nest.stores.iter().enumerate() {
+            if self.wiring.is_direct[store] {
+                continue;
+            }
+            let size = target.target.array_type.dtype.size();
+            let to = self.tile_address(store, position);
+            let from = self.slots[self.code.slot(target.source)].cast_const();
+            let dense = [Run { count: self.walk.step_elements, stride: size as isize }];
+            let (steps, runs) = self.runs(store, position, &dense);
+            // SAFETY: the runs of this tile lie in the store's array, the slot holds a block.
+            for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
+                let from = from.wrapping_add(block_offset);
+                scatter(to.wrapping_offset(offset), from, steps, run, size);
+            });
+        }
+    }
+}

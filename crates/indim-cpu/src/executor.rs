@@ -1,0 +1,93 @@
+//! The seam between `run/` and the executors: all that the one knows of the others. Holds unsafe code.
+//!
+//! An [`Executor`] compiles a loop nest into [`NestCode`]. Bound to the strides of arrays, that is a
+//! [`BoundNest`], which runs any of its tiles, by any thread. Nothing else is asked of an executor, and
+//! `run/compile.rs` is the only place that chooses one.
+
+use core::fmt;
+use core::ops::Range;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
+
+use indim_graph::HeldBytes;
+use indim_graph::lower::loop_nest::{Access, LoopNest};
+use indim_ops::DType;
+
+use crate::level::Level;
+
+/// What runs loop nests on this machine.
+pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
+    /// Compiles a nest for the instructions of `level`.
+    fn compile(&self, nest: &Arc<LoopNest>, level: Level) -> Arc<dyn NestCode>;
+
+    /// Writes the numbers 0, 1, 2, ... in `dtype`, for nests that read counters.
+    ///
+    /// # Safety
+    /// There is room for `length` elements from `first` on, which nobody else uses.
+    unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level);
+}
+
+/// A nest compiled by an executor, for arrays of any strides.
+pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// How it runs over arrays of these strides, in bytes along each axis of the nest: those of the stores'
+    /// targets first, then those of the accesses. `is_over_input` says which outputs of the graph lie
+    /// exactly where an input lies; it is empty if none does. `None` where there is nothing to do.
+    fn bind(
+        self: Arc<Self>,
+        strides: &[Vec<isize>],
+        is_over_input: &[bool],
+    ) -> Option<Box<dyn BoundNest>>;
+
+    /// What one element costs, in bytes that could be moved instead of computing it. What the nest reads
+    /// and writes comes on top.
+    fn cost(&self) -> usize;
+
+    /// The most bytes of memory that a thread needs to run tiles.
+    fn thread_bytes(&self) -> usize;
+
+    /// Writes the listing, with what `describe` makes of the arrays.
+    ///
+    /// # Errors
+    /// When the formatter fails.
+    fn list(
+        &self,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result;
+
+    /// Counts the memory that the code itself holds.
+    fn count_bytes(&self, held: &mut HeldBytes);
+}
+
+/// Compiled code bound to strides: independent tiles, which cover the nest.
+pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// The number of tiles.
+    fn tiles(&self) -> usize;
+
+    /// The most elements of a tile.
+    fn tile_elements(&self) -> usize;
+
+    /// Runs some of the tiles.
+    ///
+    /// # Safety
+    /// - `bases` are the first elements of the nest's stores and accesses, in this order, of the shapes and
+    ///   strides that it was bound to: every element is valid for reads, and for writes of the stores;
+    /// - no store overlaps another operand, but for those that it was told of, which lie exactly over an
+    ///   access that moves as they do; nobody else uses the stores' elements in `tiles`;
+    /// - the processor has the level for which the nest was compiled.
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>);
+
+    /// Counts the memory that it holds beside the code.
+    fn count_bytes(&self, held: &mut HeldBytes);
+}
+
+/// The addresses of the first elements: the stores first, then the accesses.
+pub(crate) struct Bases<'a>(pub(crate) &'a [*mut u8]);
+
+// SAFETY: the addresses are of arrays that the caller of `BoundNest::run` lends for the run; threads
+// write disjoint tiles.
+unsafe impl Sync for Bases<'_> {}
+
+#[cfg(test)]
+#[path = "../tests/unit/simple_executor.rs"]
+mod simple_executor;

@@ -1,0 +1,184 @@
+//! The compiled nests of an executable, and how they run one after another. Holds unsafe code.
+
+use indim_graph::lower::loop_nest::{Access, BufferId, LoopProgram};
+use indim_graph::lower::scratch::ScratchLayout;
+use indim_graph::{Array, HeldBytes};
+use indim_ops::{ArrayType, DType};
+
+use crate::arrays::buffer::{ALIGNMENT, Buffer};
+use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
+use crate::executor::{Bases, BoundNest, Executor};
+use crate::level::Level;
+use crate::run::error::RunError;
+use crate::run::options::Progress;
+use crate::run::program::Program;
+use crate::run::threads;
+
+/// A graph as loop nests, compiled by an executor.
+#[derive(Debug)]
+pub(crate) struct CompiledNests {
+    pub(crate) loops: LoopProgram,
+    pub(crate) programs: Vec<Program>,
+    /// Each program bound to dense arrays; `None` where there is nothing to do.
+    dense: Vec<Option<Box<dyn BoundNest>>>,
+    pub(crate) scratch: ScratchLayout,
+    executor: &'static dyn Executor,
+    pub(crate) level: Level,
+}
+
+impl CompiledNests {
+    /// Compiles the nests for `level`; `check` is called after each part of the work, and may end it.
+    ///
+    /// # Errors
+    /// Those of `check`.
+    pub(crate) fn new<E>(
+        loops: LoopProgram,
+        executor: &'static dyn Executor,
+        level: Level,
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut programs = Vec::with_capacity(loops.nests.len());
+        let mut dense = Vec::with_capacity(loops.nests.len());
+        for nest in &loops.nests {
+            let program = Program::new(nest, executor.compile(nest, level));
+            check()?;
+            let strides = |access: &Access| access.strides(&row_major_strides(&access.array_type));
+            dense.push(program.bind(strides, &[]));
+            programs.push(program);
+            check()?;
+        }
+        let scratch = ScratchLayout::new(&loops, ALIGNMENT);
+        Ok(CompiledNests { loops, programs, dense, scratch, executor, level })
+    }
+
+    /// Counts the memory that they hold.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.loops(&self.loops);
+        held.own::<Program>(self.programs.capacity());
+        self.programs.iter().for_each(|program| program.count_bytes(held));
+        held.own::<Option<Box<dyn BoundNest>>>(self.dense.capacity());
+        self.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
+        self.scratch.count_bytes(held);
+    }
+
+    /// Runs the nests; inputs and outputs have been checked, and overlap only where an output was
+    /// found to be `is_over_input`, which may be left empty.
+    ///
+    /// # Errors
+    /// When memory for temporaries cannot be had, or `progress` stops the run.
+    pub(crate) fn run(
+        &self,
+        inputs: &[ArrayView<'_>],
+        outputs: &mut [ArrayViewMut<'_>],
+        is_over_input: &[bool],
+        progress: &Progress<'_>,
+    ) -> Result<(), RunError> {
+        let scratch = Scratch::new(&self.scratch)?;
+        let arrays = RunArrays { inputs, outputs, constants: &self.loops.constants, scratch };
+        for (index, (program, dense)) in self.programs.iter().zip(&self.dense).enumerate() {
+            self.write_counters(index, &arrays.scratch);
+            let nest = program.nest();
+            let is_dense = nest.operands().all(|operand| arrays.is_dense(operand));
+            let own;
+            let bound = match is_dense && !is_over_input.contains(&true) {
+                true => dense,
+                false => {
+                    let strides = |access: &Access| access.strides(&arrays.strides(access));
+                    own = program.bind(strides, is_over_input);
+                    &own
+                }
+            };
+            let Some(bound) = bound.as_deref() else { continue };
+            let bases: Vec<*mut u8> =
+                nest.operands().map(|operand| arrays.first(operand)).collect();
+            // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
+            // and temporaries overlap nothing, but for outputs over an input, of which the bound
+            // nest knows; the level was detected.
+            let flow = unsafe { threads::run(program, bound, &Bases(&bases), progress) };
+            if flow.is_break() {
+                return Err(RunError::Stopped);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the counters that the nest of this index is the first to read.
+    fn write_counters(&self, nest: usize, scratch: &Scratch<'_>) {
+        for (index, &(dtype, length)) in self.loops.counters.iter().enumerate() {
+            if self.scratch.counter_nests[index] == nest {
+                let first = scratch.counter(index);
+                // SAFETY: the layout has room for so many elements, which nobody uses yet.
+                unsafe { self.executor.write_counter(first, dtype, length, self.level) }
+            }
+        }
+    }
+}
+
+/// The memory of a run's temporaries and counters.
+struct Scratch<'a> {
+    layout: &'a ScratchLayout,
+    first: *mut u8,
+    /// Owns the memory; `None` when there is none.
+    _buffer: Option<Buffer>,
+}
+
+impl<'a> Scratch<'a> {
+    fn new(layout: &'a ScratchLayout) -> Result<Self, ArrayError> {
+        let bytes = layout.bytes;
+        if bytes == 0 {
+            return Ok(Scratch { layout, first: core::ptr::null_mut(), _buffer: None });
+        }
+        if isize::try_from(bytes).is_err() {
+            return Err(ArrayError::OutOfMemory { bytes });
+        }
+        // SAFETY: the nest that computes a temporary writes all of it before another reads it, and
+        // counters are written before the first nest that reads them.
+        let mut buffer = unsafe { Buffer::uninitialised(ArrayType::new(DType::U8, [bytes]))? };
+        Ok(Scratch { layout, first: buffer.as_mut_ptr().as_ptr(), _buffer: Some(buffer) })
+    }
+
+    fn temporary(&self, index: usize) -> *mut u8 {
+        self.first.wrapping_add(self.layout.temporaries[index])
+    }
+
+    fn counter(&self, index: usize) -> *mut u8 {
+        self.first.wrapping_add(self.layout.counters[index])
+    }
+}
+
+/// The arrays of a run.
+struct RunArrays<'a, 'i, 'o> {
+    inputs: &'a [ArrayView<'i>],
+    outputs: &'a mut [ArrayViewMut<'o>],
+    constants: &'a [Array],
+    scratch: Scratch<'a>,
+}
+
+impl RunArrays<'_, '_, '_> {
+    fn first(&self, access: &Access) -> *mut u8 {
+        match access.buffer {
+            BufferId::Parameter(index) => self.inputs[index].first(),
+            BufferId::Output(index) => self.outputs[index].first(),
+            BufferId::Constant(index) => ArrayView::from_array(&self.constants[index]).first(),
+            BufferId::Counter(index) => self.scratch.counter(index),
+            BufferId::Temporary(index) => self.scratch.temporary(index),
+        }
+    }
+
+    /// The strides of the array's own axes in bytes.
+    fn strides(&self, access: &Access) -> Vec<isize> {
+        match access.buffer {
+            BufferId::Parameter(index) => self.inputs[index].strides().to_vec(),
+            BufferId::Output(index) => self.outputs[index].strides().to_vec(),
+            _ => row_major_strides(&access.array_type),
+        }
+    }
+
+    fn is_dense(&self, access: &Access) -> bool {
+        match access.buffer {
+            BufferId::Parameter(index) => self.inputs[index].is_row_major(),
+            BufferId::Output(index) => self.outputs[index].is_row_major(),
+            _ => true,
+        }
+    }
+}

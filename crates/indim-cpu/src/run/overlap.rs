@@ -1,0 +1,60 @@
+//! Which arrays of a run may share memory, and how.
+//!
+//! A tile reads all its operands before it writes an output that lies over an input, and no other tile
+//! reads what it writes. So each element is read before it is written.
+
+use indim_graph::lower::loop_nest::LoopProgram;
+use indim_graph::lower::replace::can_replace;
+
+use crate::arrays::view::{ArrayView, ArrayViewMut};
+use crate::run::error::RunError;
+
+/// Refuses outputs in which a byte would belong to two elements.
+pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError> {
+    for (second, output) in outputs.iter().enumerate() {
+        let layout = output.layout();
+        let itself = (second, output.has_separate_elements().map(|is_separate| !is_separate));
+        let earlier = outputs[..second].iter().map(|other| other.layout().shares_memory(&layout));
+        for (first, shares) in earlier.enumerate().chain([itself]) {
+            match shares {
+                Some(false) => {}
+                Some(true) => return Err(RunError::OutputsOverlap { first, second }),
+                None => return Err(RunError::OverlapUndecided { first, second }),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// For each output, whether it is written over an input: with all kernels of a tile done, and not by
+/// one of them. `None` when an output overlaps an input in a way that needs a copy.
+pub(crate) fn written_over_inputs(
+    loops: &LoopProgram,
+    inputs: &[ArrayView<'_>],
+    outputs: &[ArrayViewMut<'_>],
+) -> Option<Vec<bool>> {
+    let mut is_over_input = vec![false; outputs.len()];
+    for (output, written) in outputs.iter().enumerate() {
+        let layout = written.layout();
+        for (parameter, read) in inputs.iter().enumerate() {
+            if layout.shares_memory(&read.layout()) == Some(false) {
+                continue;
+            }
+            if !is_same_memory(read, written) || !can_replace(loops, parameter, output) {
+                return None;
+            }
+            is_over_input[output] = true;
+        }
+    }
+    Some(is_over_input)
+}
+
+/// Whether each element of one lies where the same element of the other does.
+fn is_same_memory(input: &ArrayView<'_>, output: &ArrayViewMut<'_>) -> bool {
+    let (read, written) = (input.array_type(), output.array_type());
+    let mut strides = input.strides().iter().zip(output.strides());
+    input.first() == output.first()
+        && read.dtype.size() == written.dtype.size()
+        && read.shape == written.shape
+        && read.shape.iter().all(|&size| strides.next().is_some_and(|(a, b)| size == 1 || a == b))
+}

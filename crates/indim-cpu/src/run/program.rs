@@ -1,0 +1,75 @@
+//! Programs: loop nests compiled by an executor.
+
+use core::fmt;
+use std::sync::Arc;
+
+use indim_graph::HeldBytes;
+use indim_graph::lower::loop_nest::{Access, LoopNest};
+
+use crate::executor::{BoundNest, NestCode};
+
+/// A loop nest compiled for this machine.
+#[derive(Clone)]
+pub struct Program {
+    nest: Arc<LoopNest>,
+    code: Arc<dyn NestCode>,
+    work: usize,
+}
+
+impl Program {
+    pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> Program {
+        let sizes = nest.shape.iter();
+        let elements = sizes.fold(1usize, |product, &size| product.saturating_mul(size));
+        let moved: usize = nest.operands().map(|operand| operand.array_type.dtype.size()).sum();
+        let work = elements.saturating_mul(moved + code.cost());
+        Program { nest: Arc::clone(nest), code, work }
+    }
+
+    pub(crate) fn nest(&self) -> &LoopNest {
+        &self.nest
+    }
+
+    /// The weight of a whole run in bytes: what is moved and what is computed, however the arrays lie in
+    /// memory.
+    pub(crate) fn work(&self) -> usize {
+        self.work
+    }
+
+    /// The program for arrays of these strides, as [`NestCode::bind`] has it.
+    pub(crate) fn bind(
+        &self,
+        strides: impl Fn(&Access) -> Vec<isize>,
+        is_over_input: &[bool],
+    ) -> Option<Box<dyn BoundNest>> {
+        let strides: Vec<Vec<isize>> = self.nest.operands().map(strides).collect();
+        Arc::clone(&self.code).bind(&strides, is_over_input)
+    }
+
+    /// The most bytes of memory that a thread needs to run it.
+    pub(crate) fn thread_bytes(&self) -> usize {
+        self.code.thread_bytes()
+    }
+
+    /// Counts the memory that the program holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.nest(&self.nest);
+        self.code.count_bytes(held);
+    }
+
+    /// The listing, with what `describe` makes of the arrays.
+    pub fn listing(&self, describe: &dyn Fn(&Access) -> String) -> String {
+        fmt::from_fn(|formatter| self.code.list(formatter, describe)).to_string()
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.code.list(formatter, &Access::to_string)
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}

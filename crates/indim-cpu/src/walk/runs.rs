@@ -1,0 +1,64 @@
+//! The runs of a tile: elements at one stride, within steps of another.
+
+/// How a run of elements lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The number of elements.
+    pub count: usize,
+    /// The stride between them in bytes.
+    pub stride: isize,
+}
+
+/// The most elements of a tile whose runs are gone through.
+pub(crate) const MOST_ELEMENTS: usize = 4096;
+
+/// The most levels of a tile's runs: one for the steps, and axes of at least two elements.
+const MOST_LEVELS: usize = 1 + MOST_ELEMENTS.ilog2() as usize;
+
+/// Calls `each` with the two innermost levels of a tile's runs at every position of the outer ones:
+/// the offset in the block, the offset in memory, and the two levels.
+pub(crate) fn for_each_run(
+    runs: &[Run],
+    steps: Run,
+    element_size: usize,
+    mut each: impl FnMut(usize, isize, Run, Run),
+) {
+    let once = Run { count: 1, stride: 0 };
+    let [first, rest @ ..] = runs else { return };
+    let mut levels = [once; MOST_LEVELS];
+    // One run a step: the steps continue it (`merge_runs`), or it is a single element.
+    levels[0] = match first.count == 1 && !rest.is_empty() {
+        true => steps,
+        false => Run { count: first.count * steps.count, ..*first },
+    };
+    levels[1..runs.len()].copy_from_slice(rest);
+    let (outer, inner_steps, run) = match &levels[..runs.len()] {
+        [outer @ .., steps, run] => (outer, *steps, *run),
+        _ => (&[][..], once, levels[0]),
+    };
+    let block_bytes = run.count * inner_steps.count * element_size;
+    let mut index = [0; MOST_LEVELS];
+    let (mut block_offset, mut offset) = (0, 0isize);
+    loop {
+        each(block_offset, offset, inner_steps, run);
+        block_offset += block_bytes;
+        let mut level = outer.len();
+        loop {
+            if level == 0 {
+                return;
+            }
+            level -= 1;
+            index[level] += 1;
+            offset += outer[level].stride;
+            if index[level] < outer[level].count {
+                break;
+            }
+            offset -= outer[level].stride * outer[level].count as isize;
+            index[level] = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/runs.rs"]
+mod tests;

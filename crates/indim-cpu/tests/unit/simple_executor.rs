@@ -1,0 +1,256 @@
+//! The smallest executor, to read before another is added: one element at a time, by the reference
+//! evaluator. Only for tests, which show that `run/` asks nothing else of an executor. Holds unsafe code.
+
+use core::fmt;
+use core::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest};
+use indim_graph::{Array, Graph, GraphBuilder, HeldBytes, Value, evaluate};
+use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
+use indim_shape::RuleSet;
+
+use super::{Bases, BoundNest, Executor, NestCode};
+use crate::level::Level;
+
+#[path = "../../../indim-graph/tests/random/choices.rs"]
+mod choices;
+
+#[derive(Debug)]
+struct Simple;
+
+/// A nest, and a graph for each of its instructions.
+#[derive(Debug)]
+struct SimpleCode {
+    nest: Arc<LoopNest>,
+    graphs: Vec<Graph>,
+}
+
+#[derive(Debug)]
+struct BoundSimple {
+    code: Arc<SimpleCode>,
+    strides: Vec<Vec<isize>>,
+}
+
+impl Executor for Simple {
+    fn compile(&self, nest: &Arc<LoopNest>, _: Level) -> Arc<dyn NestCode> {
+        let graph = |instruction: &Instruction| graph(nest, instruction);
+        let graphs = nest.instructions.iter().map(graph).collect();
+        Arc::new(SimpleCode { nest: Arc::clone(nest), graphs })
+    }
+
+    unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, _: Level) {
+        let b = GraphBuilder::new();
+        let graph = b.finish(&[b.iota(dtype, [length], 0).unwrap()]).unwrap();
+        let numbers = &evaluate(&graph, &[]).unwrap()[0];
+        // SAFETY: the caller's promise.
+        unsafe { write(first, numbers) }
+    }
+}
+
+impl NestCode for SimpleCode {
+    fn bind(self: Arc<Self>, strides: &[Vec<isize>], _: &[bool]) -> Option<Box<dyn BoundNest>> {
+        let bound = BoundSimple { strides: strides.to_vec(), code: self };
+        (bound.tiles() > 0).then(|| Box::new(bound) as Box<dyn BoundNest>)
+    }
+
+    fn cost(&self) -> usize {
+        1000 * self.graphs.len()
+    }
+
+    fn thread_bytes(&self) -> usize {
+        0
+    }
+
+    fn list(
+        &self,
+        formatter: &mut fmt::Formatter<'_>,
+        _: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        writeln!(formatter, "one element at a time: {}", self.nest)
+    }
+
+    fn count_bytes(&self, held: &mut HeldBytes) {
+        self.graphs.iter().for_each(|graph| held.graph(graph));
+    }
+}
+
+impl BoundNest for BoundSimple {
+    fn tiles(&self) -> usize {
+        self.code.nest.shape.iter().product()
+    }
+
+    fn tile_elements(&self) -> usize {
+        1
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        for point in tiles {
+            // SAFETY: the caller's promise.
+            unsafe { self.run_point(bases, point) }
+        }
+    }
+
+    fn count_bytes(&self, held: &mut HeldBytes) {
+        self.strides.iter().for_each(|strides| held.own::<isize>(strides.capacity()));
+    }
+}
+
+impl BoundSimple {
+    /// # Safety
+    /// As [`BoundNest::run`], for one tile.
+    unsafe fn run_point(&self, bases: &Bases<'_>, point: usize) {
+        let nest = &self.code.nest;
+        let address = |operand: usize| {
+            let offset = offset(point, &nest.shape, &self.strides[operand]);
+            bases.0[operand].wrapping_offset(offset)
+        };
+        let read = |access: usize| {
+            let dtype = nest.accesses[access].array_type.dtype;
+            // SAFETY: the caller's promise.
+            unsafe { read(address(nest.stores.len() + access), dtype) }
+        };
+        let read: Vec<Array> = (0..nest.accesses.len()).map(read).collect();
+        let mut computed: Vec<Array> = Vec::new();
+        for (instruction, graph) in nest.instructions.iter().zip(&self.code.graphs) {
+            let operands = instruction.operands.iter().map(|&local| value(&read, &computed, local));
+            let operands: Vec<Array> = operands.cloned().collect();
+            computed.extend(evaluate(graph, &operands).unwrap());
+        }
+        for (index, store) in nest.stores.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { write(address(index), value(&read, &computed, store.source)) }
+        }
+    }
+}
+
+fn value<'a>(read: &'a [Array], computed: &'a [Array], local: Local) -> &'a Array {
+    match local {
+        Local::Access(index) => &read[index],
+        Local::Instruction(index) => &computed[index],
+    }
+}
+
+/// The graph of one instruction on single elements.
+fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
+    let b = GraphBuilder::new();
+    let parameter = |(index, &local): (usize, &Local)| {
+        b.parameter(&format!("p{index}"), nest.dtype(local), []).unwrap()
+    };
+    let operands: Vec<Value> = instruction.operands.iter().enumerate().map(parameter).collect();
+    let result = match instruction.compute {
+        Compute::Elementwise(op) => b.elementwise(op, &operands, &RuleSet::Numpy).unwrap(),
+        Compute::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
+        Compute::Bitcast => b.bitcast(&operands[0], instruction.dtype).unwrap(),
+    };
+    b.finish(&[result]).unwrap()
+}
+
+/// The distance in bytes of the point at this position, in row-major order, from the first one.
+fn offset(mut position: usize, sizes: &[usize], strides: &[isize]) -> isize {
+    let mut offset = 0;
+    for (&size, &stride) in sizes.iter().zip(strides).rev() {
+        offset += (position % size) as isize * stride;
+        position /= size;
+    }
+    offset
+}
+
+/// # Safety
+/// `place` is valid for reads of an element of type `dtype`.
+unsafe fn read(place: *const u8, dtype: DType) -> Array {
+    macro_rules! read {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match dtype {
+                $(DType::$variant => {
+                    // SAFETY: the caller's promise; any bits are a stored element.
+                    let stored = unsafe { place.cast::<<$type as Element>::Stored>().read_unaligned() };
+                    ArrayData::$variant(vec![<$type>::from_stored(stored)])
+                })*
+            }
+        };
+    }
+    Array::from_data([], for_each_element!(read)).unwrap()
+}
+
+/// # Safety
+/// `place` is valid for writes of all elements.
+unsafe fn write(place: *mut u8, array: &Array) {
+    let bytes = array.data().to_ne_bytes();
+    // SAFETY: the caller's promise.
+    unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) }
+}
+
+mod tests {
+    use super::choices::{
+        Choices, partial_shape, pseudo_random, random_conversion, random_operation,
+    };
+    use super::*;
+    use crate::arrays::order::Order;
+    use crate::arrays::view::ArrayView;
+    use crate::blocks::Blocks;
+    use crate::run::compile::{CompileOptions, compile_for};
+    use crate::run::options::RunOptions;
+
+    /// A random graph, and arguments for it.
+    fn random_graph(choices: &mut Choices<'_>) -> (Graph, Vec<Array>) {
+        let b = GraphBuilder::new();
+        let full = [1 + choices.below(4), 1 + choices.below(3), choices.below(5)];
+        let (mut values, mut arguments) = (Vec::new(), Vec::new());
+        for name in ["x", "y", "z"] {
+            let array_type =
+                ArrayType::new(*choices.pick(DType::ALL), partial_shape(choices, &full));
+            let bytes = array_type.shape.byte_count(array_type.dtype.size()).unwrap();
+            let bytes: Vec<u8> = (0..bytes).map(|_| choices.below(256) as u8).collect();
+            let data = ArrayData::from_le_bytes(array_type.dtype, &bytes);
+            arguments.push(Array::from_data(array_type.shape.clone(), data).unwrap());
+            values.push(b.parameter(name, array_type.dtype, array_type.shape).unwrap());
+        }
+        for _ in 0..8 {
+            let x = choices.pick(&values).clone();
+            let shape = x.array_type().unwrap().shape;
+            values.push(match choices.below(6) {
+                0 => random_conversion(choices, &b, x),
+                1 if shape.rank() > 1 => b.transpose(x, &[1, 0, 2][..shape.rank()]).unwrap(),
+                2 if shape.rank() > 0 => b.iota(DType::I32, shape, 0).unwrap(),
+                _ => random_operation(choices, &b, &values, x, Op::ALL),
+            });
+        }
+        let outputs: Vec<Value> = values.split_off(8);
+        (b.finish(&outputs).unwrap(), arguments)
+    }
+
+    #[test]
+    fn another_executor_gives_the_same_bits_behind_the_same_interface() {
+        let executors: [&'static dyn Executor; 2] = [&Simple, &Blocks];
+        for seed in 0..150 {
+            let mut choices = pseudo_random(seed);
+            let (graph, arguments) = random_graph(&mut Choices(&mut choices));
+            let expected = evaluate(&graph, &arguments).unwrap();
+            let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
+            for (executor, order) in executors.into_iter().zip([Order::F, Order::C]) {
+                let go_on = &mut || ControlFlow::Continue(());
+                let options = CompileOptions::default();
+                let executable = compile_for(executor, &graph, &options, go_on).unwrap();
+                let options = RunOptions { order, ..RunOptions::default() };
+                let results = executable.run_with(&inputs, &options).unwrap();
+                for (result, expected) in results.iter().zip(&expected) {
+                    assert_eq!(result.to_array(), *expected, "seed {seed}, {executor:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_executor_says_what_is_listed_and_held() {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [2]).unwrap();
+        let graph = b.finish(&[-x]).unwrap();
+        let go_on = &mut || ControlFlow::Continue(());
+        let executable = compile_for(&Simple, &graph, &CompileOptions::default(), go_on).unwrap();
+        assert!(
+            executable.programs()[0].to_string().starts_with("one element at a time: for i in")
+        );
+        assert_eq!(executable.forecast().register_bytes, 0);
+    }
+}

@@ -1,0 +1,193 @@
+//! In which order the axes of outputs lie in memory when they are to lie as the inputs do.
+//!
+//! Which axis of an input moves with an axis of an output is read off the loop nests, through
+//! temporaries too; sizes that happen to match say nothing.
+
+use std::sync::Arc;
+
+use super::loop_nest::{Access, BufferId, Local, LoopNest, LoopProgram};
+
+/// Which axes of inputs move with those of each output.
+#[derive(Debug)]
+pub struct InputAxes {
+    /// For each output its rank, and the ways in which inputs move with it.
+    outputs: Vec<(usize, Vec<Way>)>,
+}
+
+/// For each axis of some value the axis of an input that moves with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Way {
+    parameter: usize,
+    axes: Arc<[Option<usize>]>,
+}
+
+/// An array is followed in at most so many ways; what comes after them has no say.
+const MOST_WAYS: usize = 64;
+
+impl InputAxes {
+    /// Follows the inputs through the nests.
+    pub fn of(loops: &LoopProgram) -> InputAxes {
+        let ranks = loops.outputs.iter().map(|output| output.shape.rank());
+        InputAxes { outputs: ranks.zip(output_ways(loops)).collect() }
+    }
+
+    /// For each output its axes from the outermost to the innermost, sorted as the strides of the inputs
+    /// are, where these agree; else in row-major order. `strides` gives the strides of an input, in any unit.
+    ///
+    /// ```
+    /// use indim_graph::lower::{lower, order::InputAxes};
+    /// use indim_graph::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [4, 3])?;
+    /// let axes = InputAxes::of(&lower(&b.finish(&[-x])?));
+    /// assert_eq!(axes.output_axes(|_| vec![3, 1]), [[0, 1]]);
+    /// assert_eq!(axes.output_axes(|_| vec![1, 4]), [[1, 0]]);
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    pub fn output_axes(&self, strides: impl Fn(usize) -> Vec<isize>) -> Vec<Vec<usize>> {
+        let magnitudes = |way: &Way| -> Vec<usize> {
+            let strides = strides(way.parameter);
+            let magnitude =
+                |axis: &Option<usize>| axis.map_or(0, |axis| strides[axis].unsigned_abs());
+            way.axes.iter().map(magnitude).collect()
+        };
+        let of_output = |(rank, ways): &(usize, Vec<Way>)| {
+            axes_by_stride(*rank, &ways.iter().map(magnitudes).collect::<Vec<_>>())
+        };
+        self.outputs.iter().map(of_output).collect()
+    }
+}
+
+/// The axes from the outermost to the innermost, as NumPy's iterator sorts them: by insertion, an axis
+/// moves outwards past one whose strides are larger in some input and smaller in none.
+fn axes_by_stride(rank: usize, inputs: &[Vec<usize>]) -> Vec<usize> {
+    // From the innermost outwards, as NumPy's iterator counts.
+    let mut axes: Vec<usize> = (0..rank).rev().collect();
+    for from in 1..rank {
+        let axis = axes[from];
+        let mut to = from;
+        for position in (0..from).rev() {
+            match is_inside(axis, axes[position], inputs) {
+                Some(true) => to = position,
+                Some(false) => break,
+                None => {}
+            }
+        }
+        axes[to..=from].rotate_right(1);
+    }
+    axes.reverse();
+    axes
+}
+
+/// Whether `axis` belongs inside of `other`; `None` when no input says.
+fn is_inside(axis: usize, other: usize, inputs: &[Vec<usize>]) -> Option<bool> {
+    let mut answer = None;
+    for strides in inputs {
+        let (stride, other_stride) = (strides[axis], strides[other]);
+        if stride != 0 && other_stride != 0 {
+            if other_stride <= stride {
+                // Row-major wins where inputs disagree.
+                return Some(false);
+            }
+            answer = Some(true);
+        }
+    }
+    answer
+}
+
+/// For each output the ways in which inputs move with it.
+fn output_ways(loops: &LoopProgram) -> Vec<Vec<Way>> {
+    let mut outputs: Vec<Vec<Way>> = vec![Vec::new(); loops.outputs.len()];
+    let mut temporaries: Vec<Vec<Way>> = vec![Vec::new(); loops.temporaries.len()];
+    for nest in &loops.nests {
+        let behind = Behind::of(nest);
+        for store in &nest.stores {
+            let mut ways = Vec::new();
+            for &access in behind.accesses(store.source).iter() {
+                let access = &nest.accesses[access];
+                let shape = &access.array_type.shape;
+                match access.buffer {
+                    BufferId::Parameter(parameter) => {
+                        add(&mut ways, Way { parameter, axes: access.axes.clone() });
+                    }
+                    // Read as a reshape, it has other axes than it was written with.
+                    BufferId::Temporary(index) if *shape == loops.temporaries[index].shape => {
+                        temporaries[index]
+                            .iter()
+                            .for_each(|way| add(&mut ways, through(access, way)));
+                    }
+                    BufferId::Output(index) if *shape == loops.outputs[index].shape => {
+                        outputs[index].iter().for_each(|way| add(&mut ways, through(access, way)));
+                    }
+                    _ => {}
+                }
+            }
+            let of_target = ways.iter().map(|way| onto(&store.target, way)).collect();
+            match store.target.buffer {
+                BufferId::Temporary(index) => temporaries[index] = of_target,
+                BufferId::Output(index) => outputs[index] = of_target,
+                _ => {}
+            }
+        }
+    }
+    outputs
+}
+
+fn add(ways: &mut Vec<Way>, way: Way) {
+    if ways.len() < MOST_WAYS && !ways.contains(&way) {
+        ways.push(way);
+    }
+}
+
+/// The way of an input through a value that `access` reads: for each axis of the nest.
+fn through(access: &Access, way: &Way) -> Way {
+    let axes = access.axes.iter().map(|axis| axis.and_then(|axis| way.axes[axis]));
+    Way { parameter: way.parameter, axes: axes.collect() }
+}
+
+/// The way of an input, known for each axis of the nest, for each axis of what the nest writes.
+fn onto(target: &Access, way: &Way) -> Way {
+    let mut axes = vec![None; target.array_type.shape.rank()];
+    for (&written, &read) in target.axes.iter().zip(way.axes.iter()) {
+        if let Some(axis) = written {
+            axes[axis] = read;
+        }
+    }
+    Way { parameter: way.parameter, axes: axes.into() }
+}
+
+/// For each value of a nest the accesses from which it is computed: the first [`MOST_WAYS`] of them.
+struct Behind {
+    of_instructions: Vec<Arc<[usize]>>,
+}
+
+impl Behind {
+    fn of(nest: &LoopNest) -> Self {
+        let mut behind = Behind { of_instructions: Vec::with_capacity(nest.instructions.len()) };
+        for instruction in &nest.instructions {
+            let parts: Vec<Arc<[usize]>> =
+                instruction.operands.iter().map(|&operand| behind.accesses(operand)).collect();
+            behind.of_instructions.push(union(&parts));
+        }
+        behind
+    }
+
+    fn accesses(&self, local: Local) -> Arc<[usize]> {
+        match local {
+            Local::Access(index) => Arc::from([index]),
+            Local::Instruction(index) => Arc::clone(&self.of_instructions[index]),
+        }
+    }
+}
+
+/// The least of what is in any of `parts`, each of which is ascending; one of them where that is all.
+fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
+    let mut all: Vec<usize> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.truncate(MOST_WAYS);
+    let same = parts.iter().find(|part| part[..] == all[..]);
+    same.map_or_else(|| all.into(), Arc::clone)
+}

@@ -1,0 +1,31 @@
+//! Which outputs may be written over an input.
+
+use super::loop_nest::{Access, BufferId, Local, LoopProgram, Store};
+
+/// Whether an output may lie exactly where an input lies, if whatever is done at a time is read as a whole
+/// before it is written: the output's nest reads the parameter only where it writes the output, and nothing
+/// reads the parameter later.
+pub fn can_replace(loops: &LoopProgram, parameter: usize, output: usize) -> bool {
+    let is_output = |store: &&Store| store.target.buffer == BufferId::Output(output);
+    let is_parameter = |access: &Access| access.buffer == BufferId::Parameter(parameter);
+    let mut writers = loops
+        .nests
+        .iter()
+        .enumerate()
+        .filter_map(|(index, nest)| Some((index, nest, nest.stores.iter().find(is_output)?)));
+    let (Some((index, nest, store)), None) = (writers.next(), writers.next()) else {
+        return false;
+    };
+    let moves_as_output = |access: &&Access| {
+        access.axes == store.target.axes && access.array_type.shape == store.target.array_type.shape
+    };
+    // A copied access is not read into a register, but from the input itself.
+    let is_copied = |store: &Store| match store.source {
+        Local::Access(access) => is_parameter(&nest.accesses[access]),
+        Local::Instruction(_) => false,
+    };
+    let mut reads = nest.accesses.iter().filter(|access| is_parameter(access));
+    reads.all(|access| moves_as_output(&access))
+        && !nest.stores.iter().any(is_copied)
+        && !loops.nests[index + 1..].iter().any(|later| later.accesses.iter().any(is_parameter))
+}
