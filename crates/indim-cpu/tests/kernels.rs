@@ -133,13 +133,18 @@ fn pool(dtype: DType, index: usize, random: &mut Random) -> Vec<u8> {
             0 if random.below(4) != 0 => special[random.below(special.len())],
             _ => random_value(dtype, random),
         };
-        let mut low = value.to_le_bytes()[..dtype.size()].to_vec();
-        if cfg!(target_endian = "big") {
-            low.reverse();
-        }
-        bytes.extend(low);
+        bytes.extend(low_bytes(value, dtype.size()));
     }
     bytes
+}
+
+/// The lowest bytes of `value` as a number of so many bytes lies in memory.
+fn low_bytes(value: u128, size: usize) -> Vec<u8> {
+    let mut low = value.to_le_bytes()[..size].to_vec();
+    if cfg!(target_endian = "big") {
+        low.reverse();
+    }
+    low
 }
 
 /// Element `index` of stored bytes.
@@ -151,9 +156,7 @@ fn element<T: Element>(bytes: &[u8], index: usize) -> T {
 }
 
 fn stored<T: Element>(elements: impl Iterator<Item = T>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    elements.for_each(|element| element.write_bytes(&mut bytes));
-    bytes
+    T::into_data(elements.collect()).to_ne_bytes()
 }
 
 /// Applies the scalar definition to a pool, element by element.
@@ -315,7 +318,7 @@ fn powers_to_one_exponent_give_the_bits_of_the_definition() {
         ];
         for (dtype, bits) in stored {
             let size = dtype.size();
-            let pools = [pool(dtype, 1, &mut random), bits.to_le_bytes()[..size].repeat(POOL)];
+            let pools = [pool(dtype, 1, &mut random), low_bytes(bits, size).repeat(POOL)];
             let expected = Op::Pow.visit(dtype, Definition { operands: &pools }).unwrap();
             for &level in Level::available() {
                 let kernel = elementwise_kernel(Op::Pow, dtype, level).unwrap();
