@@ -8,7 +8,9 @@ use core::hash::{Hash, Hasher};
 
 use crate::complex::{Complex, c64, c128};
 use crate::dtype::{DType, DTypeClass};
+use crate::element_lanes::ElementLanes;
 use crate::half::{bf16, f16};
+use crate::scalars::Scalars;
 
 /// Hands the table of element types (`Variant rust_type class`) to another macro, which needs the
 /// types `f16`, `bf16`, `c64` and `c128` in scope.
@@ -44,7 +46,15 @@ mod sealed {
 ///
 /// The trait is sealed: memory is read and written as these types.
 pub trait Element:
-    sealed::Sealed + Copy + Default + PartialEq + core::fmt::Debug + Send + Sync + 'static
+    sealed::Sealed
+    + ElementLanes<In<Scalars> = Self>
+    + Copy
+    + Default
+    + PartialEq
+    + core::fmt::Debug
+    + Send
+    + Sync
+    + 'static
 {
     /// The element type.
     const DTYPE: DType;
@@ -59,7 +69,10 @@ pub trait Element:
     fn to_stored(self) -> Self::Stored;
 
     /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
-    fn canonical(self) -> Self;
+    #[inline(always)]
+    fn canonical(self) -> Self {
+        Self::canonical_over::<Scalars>(self)
+    }
     /// Wraps dense elements as the data of an array.
     fn into_data(elements: Vec<Self>) -> ArrayData;
     /// The elements, if the data is of this type.
@@ -168,8 +181,6 @@ macro_rules! define_elements {
             fn from_stored(stored: Self::Stored) -> Self { define_elements!(@from_stored $class stored) }
             #[inline(always)]
             fn to_stored(self) -> Self::Stored { define_elements!(@to_stored $class self) }
-            #[inline(always)]
-            fn canonical(self) -> Self { define_elements!(@canonical $class self $type) }
             fn into_data(elements: Vec<Self>) -> ArrayData { ArrayData::$variant(elements) }
             fn elements(data: &ArrayData) -> Option<&[Self]> {
                 match data { ArrayData::$variant(elements) => Some(elements), _ => None }
@@ -187,12 +198,6 @@ macro_rules! define_elements {
     (@from_stored $class:ident $stored:ident) => { $stored };
     (@to_stored boolean $self:ident) => { u8::from($self) };
     (@to_stored $class:ident $self:ident) => { $self };
-    (@canonical half $self:ident $type:ident) => { if $self.is_nan() { $type::NAN } else { $self } };
-    (@canonical float $self:ident $type:ident) => { CanonicalNan::canonical_nan($self) };
-    (@canonical complex $self:ident $type:ident) => {
-        Complex { re: CanonicalNan::canonical_nan($self.re), im: CanonicalNan::canonical_nan($self.im) }
-    };
-    (@canonical $class:ident $self:ident $type:ident) => { $self };
     (@read boolean $bytes:ident $type:ident) => { first_bytes::<1>($bytes)[0] != 0 };
     (@read half $bytes:ident $type:ident) => {
         $type::from_bits(u16::from_le_bytes(first_bytes($bytes)))
@@ -222,83 +227,4 @@ for_each_element!(define_elements);
 /// The first `N` bytes; zeros where there are fewer.
 fn first_bytes<const N: usize>(bytes: &[u8]) -> [u8; N] {
     core::array::from_fn(|index| bytes.get(index).copied().unwrap_or_default())
-}
-
-/// The value with any NaN replaced by the positive quiet one.
-///
-/// x86 makes negative NaNs and propagates payloads, other processors do not. The bits are compared
-/// as integers: to the compiler all NaNs are equal as floats, so it drops a choice between two where a
-/// number is the same anyway (of `sqrt`, in optimised builds).
-trait CanonicalNan {
-    fn canonical_nan(self) -> Self;
-}
-
-macro_rules! define_canonical_nan {
-    ($($type:ident)*) => {$(
-        impl CanonicalNan for $type {
-            #[inline(always)]
-            fn canonical_nan(self) -> Self {
-                // Without the sign, only NaNs are above infinity.
-                let bits = self.to_bits();
-                let is_nan = bits << 1 > $type::INFINITY.to_bits() << 1;
-                $type::from_bits(if is_nan { $type::NAN.to_bits() } else { bits })
-            }
-        }
-    )*};
-}
-
-define_canonical_nan!(f32 f64);
-
-/// An element on which operations compute in a wider type, and round once at the end.
-///
-/// The 16-bit floats do so always; `c64` in the functions that say so in the table of operations.
-pub trait Widened: Element {
-    /// The type in which operations compute.
-    type Wide: Element;
-    /// The same value in the wider type; the sign of a NaN is kept.
-    fn widen(self) -> Self::Wide;
-}
-
-/// What a result in the wider type becomes. A truth value stays.
-pub trait FromWide<Wide: Element>: Element {
-    /// The nearest value, half to even; overflow gives an infinity.
-    fn from_wide(wide: Wide) -> Self;
-}
-
-macro_rules! define_half {
-    ($($type:ident)*) => {$(
-        impl Widened for $type {
-            type Wide = f32;
-            #[inline(always)]
-            fn widen(self) -> f32 { self.to_f32() }
-        }
-        impl FromWide<f32> for $type {
-            #[inline(always)]
-            fn from_wide(wide: f32) -> Self { Self::from_f32(wide) }
-        }
-    )*};
-}
-
-define_half!(f16 bf16);
-
-impl Widened for c64 {
-    type Wide = c128;
-    #[inline(always)]
-    fn widen(self) -> c128 {
-        Complex { re: f64::from(self.re), im: f64::from(self.im) }
-    }
-}
-
-impl FromWide<c128> for c64 {
-    #[inline(always)]
-    fn from_wide(wide: c128) -> Self {
-        Complex { re: wide.re as f32, im: wide.im as f32 }.canonical()
-    }
-}
-
-impl FromWide<bool> for bool {
-    #[inline(always)]
-    fn from_wide(wide: bool) -> Self {
-        wide
-    }
 }

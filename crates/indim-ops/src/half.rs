@@ -1,8 +1,6 @@
-//! The 16-bit floats as storage: `f16` and `bf16`, and their conversions to and from `f32`.
+//! The 16-bit floats: `f16` and `bf16`, which are their bits, in any family of lanes.
 //!
-//! Operations on them compute in `f32` and round once at the end (`Widened` in `element.rs`). The
-//! conversions are straight lines without branches, so that the compiler vectorises them on every
-//! level; subnormals are handled by exact additions, never by a multiplication of subnormals.
+//! How they widen to `f32` and how results are rounded to them is in `meaning/half.rs`.
 
 use alloc::format;
 use alloc::vec;
@@ -12,7 +10,19 @@ use core::fmt;
 use core::num::ParseFloatError;
 use core::str::FromStr;
 
-use crate::lane::{FloatBits, Lane};
+use crate::lane::{BoolLane, FloatBits, IntLane, Lane};
+use crate::meaning::half::{round_to_bf16, round_to_f16, round_to_odd, widen_bf16, widen_f16};
+use crate::scalars::Scalars;
+
+/// An IEEE 754 binary16: 5 bits of exponent, 10 of significand.
+#[derive(Clone, Copy, Default)]
+#[repr(transparent)]
+pub struct F16<Bits>(Bits);
+
+/// The upper half of a binary32: 8 bits of exponent, 7 of significand.
+#[derive(Clone, Copy, Default)]
+#[repr(transparent)]
+pub struct Bf16<Bits>(Bits);
 
 /// An IEEE 754 binary16: 5 bits of exponent, 10 of significand.
 ///
@@ -22,9 +32,7 @@ use crate::lane::{FloatBits, Lane};
 /// assert_eq!(f16::from_f32(0.1).to_f32(), 0.099975586);
 /// ```
 #[allow(non_camel_case_types, reason = "an element type is called as in every framework")]
-#[derive(Clone, Copy, Default)]
-#[repr(transparent)]
-pub struct f16(u16);
+pub type f16 = F16<i16>;
 
 /// The upper half of a binary32: 8 bits of exponent, 7 of significand.
 ///
@@ -33,107 +41,85 @@ pub struct f16(u16);
 /// assert_eq!(bf16::from_f32(3.1415927).to_f32(), 3.140625);
 /// ```
 #[allow(non_camel_case_types, reason = "an element type is called as in every framework")]
-#[derive(Clone, Copy, Default)]
-#[repr(transparent)]
-pub struct bf16(u16);
+pub type bf16 = Bf16<i16>;
 
 /// The sign bit of both.
 const SIGN: u16 = 0x8000;
 
-/// `on_true` where `condition` holds, without a branch.
-#[inline(always)]
-fn choose(condition: bool, on_true: u32, on_false: u32) -> u32 {
-    if condition { on_true } else { on_false }
-}
-
-/// The `f32` that rounds to any narrower float as `value` does: truncated, and odd where that lost
-/// something, so that what is lost still counts when the result is rounded again.
-#[inline(always)]
-fn round_to_odd(value: f64) -> f32 {
-    let nearest = value as f32;
-    let reached = f64::from(nearest);
-    let bits = nearest.to_bits();
-    let truncated = bits.wrapping_sub(u32::from(reached.abs() > value.abs()));
-    f32::from_bits(truncated | u32::from(reached != value))
-}
-
-impl f16 {
-    /// The canonical quiet NaN.
-    pub const NAN: f16 = f16(0x7e00);
-    /// Infinity.
-    pub const INFINITY: f16 = f16(0x7c00);
-    /// The largest number, 65504.
-    pub const MAX: f16 = f16(0x7bff);
-
-    /// The same value in 32 bits; the sign and payload of a NaN are kept.
-    #[inline(always)]
-    pub const fn to_f32(self) -> f32 {
-        const SMALLEST_NORMAL: u32 = 113 << 23;
-        let magnitude = (self.0 & !SIGN) as u32;
-        let placed = magnitude << 13;
-        let normal = placed + (112 << 23);
-        let special = placed | 0x7f80_0000;
-        // A subnormal becomes the fraction of 2^-14, which is then taken away, exactly.
-        let subnormal = f32::from_bits(placed + SMALLEST_NORMAL) - f32::from_bits(SMALLEST_NORMAL);
-        let small = if magnitude < 0x400 { subnormal.to_bits() } else { normal };
-        let bits = if magnitude >= 0x7c00 { special } else { small };
-        f32::from_bits(bits | ((self.0 & SIGN) as u32) << 16)
-    }
-
-    /// The nearest, half to even; overflow gives an infinity, a NaN the canonical one.
-    #[inline(always)]
-    pub fn from_f32(value: f32) -> f16 {
-        let sign = (value.to_bits() >> 16) as u16 & SIGN;
-        let magnitude = value.to_bits() & 0x7fff_ffff;
-        // Adding 1/2 rounds to the last bit of a subnormal, which then is the last bit of the sum.
-        let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(126 << 23);
-        let is_odd = (magnitude >> 13) & 1;
-        let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + is_odd) >> 13;
-        let number = choose(magnitude < 113 << 23, subnormal, normal);
-        let finite = choose(magnitude >= 143 << 23, 0x7c00, number) as u16 | sign;
-        f16(if magnitude > 0x7f80_0000 { Self::NAN.0 } else { finite })
-    }
-}
-
-impl bf16 {
-    /// The canonical quiet NaN.
-    pub const NAN: bf16 = bf16(0x7fc0);
-    /// Infinity.
-    pub const INFINITY: bf16 = bf16(0x7f80);
-    /// The largest number, about 3.39e38.
-    pub const MAX: bf16 = bf16(0x7f7f);
-
-    /// The same value in 32 bits; the sign and payload of a NaN are kept.
-    #[inline(always)]
-    pub const fn to_f32(self) -> f32 {
-        f32::from_bits((self.0 as u32) << 16)
-    }
-
-    /// The nearest, half to even; overflow gives an infinity, a NaN the canonical one.
-    #[inline(always)]
-    pub fn from_f32(value: f32) -> bf16 {
-        let bits = value.to_bits();
-        let is_odd = (bits >> 16) & 1;
-        let rounded = (bits.wrapping_add(0x7fff + is_odd) >> 16) as u16;
-        bf16(if value.is_nan() { Self::NAN.0 } else { rounded })
-    }
-}
-
 macro_rules! half_float {
-    ($($type:ident)*) => {$(
+    ($($type:ident $any:ident $widen:ident $round:ident, $mantissa:literal, $maximum:literal;)*) => {$(
+        impl<Bits: IntLane> $any<Bits> {
+            /// The bits without the sign.
+            #[inline(always)]
+            fn magnitude(self) -> Bits { self.0.and(Bits::minimum().not()) }
+
+            /// An integer that is ordered as the numbers are.
+            #[inline(always)]
+            fn ordered(self) -> Bits {
+                let (zero, magnitude) = (Bits::constant(0), self.magnitude());
+                Bits::select(self.0.less(zero), zero.sub(magnitude), magnitude)
+            }
+
+            /// Whether neither is a NaN.
+            #[inline(always)]
+            fn are_numbers(self, other: Self) -> Bits::Bool {
+                let infinity = Bits::constant(Self::INFINITY_BITS);
+                infinity.less(self.magnitude()).or(infinity.less(other.magnitude())).not()
+            }
+        }
+
+        impl<Bits: IntLane> Lane for $any<Bits> {
+            type Bool = Bits::Bool;
+            #[inline(always)]
+            fn select(condition: Bits::Bool, on_true: Self, on_false: Self) -> Self {
+                $any(Bits::select(condition, on_true.0, on_false.0))
+            }
+            #[inline(always)]
+            fn equal(self, other: Self) -> Bits::Bool {
+                self.ordered().equal(other.ordered()).and(self.are_numbers(other))
+            }
+            #[inline(always)]
+            fn less(self, other: Self) -> Bits::Bool {
+                self.ordered().less(other.ordered()).and(self.are_numbers(other))
+            }
+        }
+
+        impl<Bits: IntLane> FloatBits for $any<Bits> {
+            type Bits = Bits;
+            const MANTISSA_BITS: u32 = $mantissa;
+            #[inline(always)]
+            fn to_bits(self) -> Bits { self.0 }
+            #[inline(always)]
+            fn from_bits(bits: Bits) -> Self { $any(bits) }
+        }
+
         impl $type {
+            /// The canonical quiet NaN.
+            pub const NAN: $type = $type::from_bits(Self::NAN_BITS as u16);
+            /// Infinity.
+            pub const INFINITY: $type = $type::from_bits(Self::INFINITY_BITS as u16);
             /// Negative infinity.
-            pub const NEG_INFINITY: $type = $type(Self::INFINITY.0 | SIGN);
+            pub const NEG_INFINITY: $type = $type::from_bits(Self::INFINITY.to_bits() | SIGN);
+            #[doc = concat!("The largest number, ", $maximum, ".")]
+            pub const MAX: $type = $type::from_bits(Self::INFINITY.to_bits() - 1);
             /// The smallest number.
-            pub const MIN: $type = $type(Self::MAX.0 | SIGN);
+            pub const MIN: $type = $type::from_bits(Self::MAX.to_bits() | SIGN);
 
             /// The number with this bit pattern.
             #[inline(always)]
-            pub const fn from_bits(bits: u16) -> Self { $type(bits) }
+            pub const fn from_bits(bits: u16) -> Self { $any(bits as i16) }
 
             /// The bit pattern.
             #[inline(always)]
-            pub const fn to_bits(self) -> u16 { self.0 }
+            pub const fn to_bits(self) -> u16 { self.0 as u16 }
+
+            /// The same value in 32 bits; the sign and payload of a NaN are kept.
+            #[inline(always)]
+            pub fn to_f32(self) -> f32 { $widen::<Scalars>(self) }
+
+            /// The nearest, half to even; overflow gives an infinity, a NaN the canonical one.
+            #[inline(always)]
+            pub fn from_f32(value: f32) -> Self { $round::<Scalars>(value) }
 
             /// The nearest, half to even, rounded once; overflow gives an infinity.
             #[inline(always)]
@@ -145,11 +131,11 @@ macro_rules! half_float {
 
             /// Whether this is a NaN.
             #[inline(always)]
-            pub const fn is_nan(self) -> bool { (self.0 & !SIGN) > Self::INFINITY.0 }
+            pub const fn is_nan(self) -> bool { (self.to_bits() & !SIGN) > Self::INFINITY.to_bits() }
 
             /// Whether this is neither infinite nor a NaN.
             #[inline(always)]
-            pub const fn is_finite(self) -> bool { (self.0 & !SIGN) < Self::INFINITY.0 }
+            pub const fn is_finite(self) -> bool { (self.to_bits() & !SIGN) < Self::INFINITY.to_bits() }
 
             /// The shortest decimal that reads back as this number, nearest to it among those.
             ///
@@ -181,26 +167,6 @@ macro_rules! half_float {
             }
         }
 
-        impl Lane for $type {
-            type Bool = bool;
-            #[inline(always)]
-            fn select(condition: bool, on_true: Self, on_false: Self) -> Self {
-                if condition { on_true } else { on_false }
-            }
-            #[inline(always)]
-            fn equal(self, other: Self) -> bool { self.to_f32() == other.to_f32() }
-            #[inline(always)]
-            fn less(self, other: Self) -> bool { self.to_f32() < other.to_f32() }
-        }
-
-        impl FloatBits for $type {
-            type Bits = i16;
-            #[inline(always)]
-            fn to_bits(self) -> i16 { self.0 as i16 }
-            #[inline(always)]
-            fn from_bits(bits: i16) -> Self { $type(bits as u16) }
-        }
-
         impl fmt::Display for $type {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Display::fmt(&self.shortest_decimal(), formatter)
@@ -230,7 +196,10 @@ macro_rules! half_float {
     )*};
 }
 
-half_float!(f16 bf16);
+half_float! {
+    f16 F16 widen_f16 round_to_f16, 10, "65504";
+    bf16 Bf16 widen_bf16 round_to_bf16, 7, "about 3.39e38";
+}
 
 /// The decimal nearest to `exact` with so many digits behind the first, and the next one away from zero.
 ///
@@ -280,10 +249,10 @@ mod tests {
         ($name:ident, $type:ident) => {
             #[test]
             fn $name() {
-                let all: Vec<u16> = ascending($type::INFINITY.0).collect();
+                let all: Vec<u16> = ascending($type::INFINITY.to_bits()).collect();
                 for pair in all.windows(2) {
                     let [low, high] = [pair[0], pair[1]].map($type::from_bits);
-                    let even = if low.0 & 1 == 0 { low } else { high };
+                    let even = if low.to_bits() & 1 == 0 { low } else { high };
                     // Beyond the largest number the neighbour is where the next one would be.
                     let as_number = |x: $type| match x.is_finite() {
                         true => x.to_f64(),
@@ -296,17 +265,25 @@ mod tests {
                         [(middle.next_down(), low), (middle, even), (middle.next_up(), high)];
                     for (value, expected) in near {
                         // The bits of zero: what rounds to it keeps its own sign.
-                        let expected = if expected == $type(0) {
-                            $type(if value < 0.0 { SIGN } else { 0 })
+                        let expected = if expected == $type::default() {
+                            $type::from_bits(if value < 0.0 { SIGN } else { 0 })
                         } else {
                             expected
                         };
-                        assert_eq!($type::from_f64(value).0, expected.0, "{value:e}");
+                        assert_eq!(
+                            $type::from_f64(value).to_bits(),
+                            expected.to_bits(),
+                            "{value:e}"
+                        );
                     }
                     let middle = middle as f32;
                     for value in [middle.next_down(), middle, middle.next_up()] {
                         let expected = $type::from_f64(f64::from(value));
-                        assert_eq!($type::from_f32(value).0, expected.0, "{value:e}");
+                        assert_eq!(
+                            $type::from_f32(value).to_bits(),
+                            expected.to_bits(),
+                            "{value:e}"
+                        );
                     }
                 }
             }
@@ -321,15 +298,15 @@ mod tests {
         for bits in 0..=u16::MAX {
             let (x, y) = (f16::from_bits(bits), bf16::from_bits(bits));
             if x.is_nan() {
-                assert_eq!(f16::from_f32(x.to_f32()).0, f16::NAN.0);
+                assert_eq!(f16::from_f32(x.to_f32()).to_bits(), 0x7e00);
             } else {
-                assert_eq!(f16::from_f32(x.to_f32()).0, bits);
+                assert_eq!(f16::from_f32(x.to_f32()).to_bits(), bits);
                 assert_eq!(x.to_string().parse::<f16>().map(f16::to_bits), Ok(bits), "{x}");
             }
             if y.is_nan() {
-                assert_eq!(bf16::from_f32(y.to_f32()).0, bf16::NAN.0);
+                assert_eq!(bf16::from_f32(y.to_f32()).to_bits(), 0x7fc0);
             } else {
-                assert_eq!(bf16::from_f32(y.to_f32()).0, bits);
+                assert_eq!(bf16::from_f32(y.to_f32()).to_bits(), bits);
                 assert_eq!(y.to_string().parse::<bf16>().map(bf16::to_bits), Ok(bits), "{y}");
             }
         }

@@ -1,12 +1,75 @@
 //! The algebra in which the meaning of every operation is written.
 //!
-//! A lane is one element on its way through a computation. A Rust scalar is a lane, so a definition
-//! runs as it stands in the reference evaluator, and the compiler vectorises it in the block
-//! kernels; a code generator is one more implementer. For that, definitions are straight lines:
-//! no `if` on a lane, only `select`; no library mathematics, only what stands here. Every primitive
-//! has one defined result for every input, so all implementers give the same bits.
+//! A lane is one element on its way through a computation. A *family* has a lane for each type that
+//! machines compute in, and conversions between them ([`Lanes`]). Rust's scalars are one
+//! (`scalars.rs`), so a definition runs as it stands in the reference evaluator, and the compiler
+//! vectorises it in the block kernels; a code generator is one more. For that, definitions are
+//! straight lines: no `if` on a lane, only `select`; no library mathematics, only what stands here.
+//! Every primitive has one defined result for every input, but for the bits of a NaN that it makes;
+//! so all families give the same bits, because results are made canonical.
 //!
-//! Definitions in terms of these traits are in `meaning/`.
+//! Definitions in terms of these traits are in `meaning/`; how each element type stands in a family
+//! is in `element_lanes.rs`.
+
+/// A family of lanes: one for each type of machines, and the conversions between them.
+///
+/// ```
+/// use indim_ops::Scalars;
+/// use indim_ops::lane::{Cast, FloatLane, Lanes};
+///
+/// /// `x / 2`, rounded towards zero.
+/// fn half<L: Lanes>(x: L::I64) -> L::I32 {
+///     let x: L::F64 = x.cast();
+///     x.mul(FloatLane::constant(0.5)).cast()
+/// }
+/// assert_eq!(half::<Scalars>(-7), -3);
+/// assert_eq!(half::<Scalars>(i64::MAX), i32::MAX);
+/// ```
+pub trait Lanes: Sized + 'static {
+    /// Truth values.
+    type Bool: BoolLane;
+    /// 8-bit signed integers.
+    type I8: IntLane + Number<Self>;
+    /// 16-bit signed integers; the 16-bit floats are these, see `half.rs`.
+    type I16: IntLane + Number<Self>;
+    /// 32-bit signed integers.
+    type I32: IntLane + Number<Self>;
+    /// 64-bit signed integers.
+    type I64: IntLane + Number<Self>;
+    /// 8-bit unsigned integers.
+    type U8: IntLane + Number<Self>;
+    /// 16-bit unsigned integers.
+    type U16: IntLane + Number<Self>;
+    /// 32-bit unsigned integers.
+    type U32: IntLane + Number<Self>;
+    /// 64-bit unsigned integers.
+    type U64: IntLane + Number<Self>;
+    /// IEEE 754 binary32.
+    type F32: FloatLane<Bits = Self::I32, Wide = Self::F64> + Number<Self>;
+    /// IEEE 754 binary64.
+    type F64: FloatLane<Bits = Self::I64, Wide = Self::F64> + Number<Self>;
+}
+
+/// Conversion to another lane of the family.
+///
+/// Integer to integer keeps the low bits or extends by the source's sign; to a float gives the
+/// nearest, half to even, overflow an infinity; float to integer truncates, saturates, and of a NaN
+/// gives 0.
+pub trait Cast<To> {
+    /// The converted lane.
+    fn cast(self) -> To;
+}
+
+macro_rules! define_number {
+    ($($lane:ident)*) => {
+        /// A lane that converts to every number of its family.
+        pub trait Number<L: Lanes>: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
+
+        impl<L: Lanes, T> Number<L> for T where T: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
+    };
+}
+
+define_number!(I8 I16 I32 I64 U8 U16 U32 U64 F32 F64);
 
 /// One element: can be compared for equality and chosen.
 pub trait Lane: Copy {
@@ -39,8 +102,6 @@ pub trait BoolLane: Lane<Bool = Self> {
 pub trait IntLane: Lane {
     /// The width in bits.
     const BITS: u32;
-    /// Whether the top bit is a sign.
-    const SIGNED: bool;
 
     /// The low bits of `value` in every lane.
     fn constant(value: i64) -> Self;
@@ -87,6 +148,13 @@ pub trait IntLane: Lane {
 pub trait FloatBits: Lane {
     /// The signed integer of the same width.
     type Bits: IntLane<Bool = Self::Bool>;
+    /// Bits of the significand without the hidden one: 7, 10, 23 or 52.
+    const MANTISSA_BITS: u32;
+    /// The pattern of infinity.
+    const INFINITY_BITS: i64 =
+        ((1 << (Self::Bits::BITS - 1 - Self::MANTISSA_BITS)) - 1) << Self::MANTISSA_BITS;
+    /// The pattern of the canonical NaN: positive, quiet, no payload.
+    const NAN_BITS: i64 = Self::INFINITY_BITS | 1 << (Self::MANTISSA_BITS - 1);
 
     /// The bit pattern.
     fn to_bits(self) -> Self::Bits;
@@ -95,23 +163,35 @@ pub trait FloatBits: Lane {
 }
 
 /// An IEEE 754 binary float; every primitive rounds to nearest even, subnormals are kept.
-pub trait FloatLane: FloatBits {
+pub trait FloatLane:
+    FloatBits<Bits: Cast<Self>> + Cast<<Self as FloatBits>::Bits> + Cast<<Self as FloatLane>::Wide>
+{
     /// The float of 64 bits, in which a definition may compute when 32 bits do not suffice.
-    type Wide: FloatLane;
-    /// Bits of the significand without the hidden one: 23 or 52.
-    const MANTISSA_BITS: u32;
+    type Wide: FloatLane<Bool = Self::Bool> + Cast<Self>;
 
     /// The same value in 64 bits.
-    fn widen(self) -> Self::Wide;
+    #[inline(always)]
+    fn widen(self) -> Self::Wide {
+        self.cast()
+    }
     /// `value` rounded to the type, half to even; overflow gives an infinity.
-    fn narrow(value: Self::Wide) -> Self;
+    #[inline(always)]
+    fn narrow(value: Self::Wide) -> Self {
+        value.cast()
+    }
+    /// Truncates; for values outside the integer's range saturates, NaN gives 0.
+    #[inline(always)]
+    fn to_int(self) -> Self::Bits {
+        self.cast()
+    }
+    /// The nearest float, half to even.
+    #[inline(always)]
+    fn from_int(value: Self::Bits) -> Self {
+        value.cast()
+    }
 
     /// `value` rounded to the type, in every lane.
     fn constant(value: f64) -> Self;
-    /// Truncates; for values outside the integer's range saturates, NaN gives 0.
-    fn to_int(self) -> Self::Bits;
-    /// The nearest float, half to even.
-    fn from_int(value: Self::Bits) -> Self;
     /// Sum.
     fn add(self, other: Self) -> Self;
     /// Difference.
@@ -138,186 +218,4 @@ pub trait FloatLane: FloatBits {
     fn trunc(self) -> Self;
     /// Nearest integer, half to even.
     fn round_even(self) -> Self;
-}
-
-macro_rules! lane_of_scalar {
-    ($($type:ty)*) => {$(
-        impl Lane for $type {
-            type Bool = bool;
-            #[inline(always)]
-            fn select(condition: bool, on_true: Self, on_false: Self) -> Self {
-                if condition { on_true } else { on_false }
-            }
-            #[inline(always)]
-            fn equal(self, other: Self) -> bool { self == other }
-            #[inline(always)]
-            fn less(self, other: Self) -> bool { self < other }
-        }
-    )*};
-}
-
-lane_of_scalar!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
-
-impl Lane for bool {
-    type Bool = bool;
-    #[inline(always)]
-    fn select(condition: bool, on_true: bool, on_false: bool) -> bool {
-        (condition & on_true) | (!condition & on_false)
-    }
-    #[inline(always)]
-    fn equal(self, other: bool) -> bool {
-        self == other
-    }
-    #[inline(always)]
-    fn less(self, other: bool) -> bool {
-        !self & other
-    }
-}
-
-impl BoolLane for bool {
-    #[inline(always)]
-    fn constant(value: bool) -> bool {
-        value
-    }
-    #[inline(always)]
-    fn and(self, other: bool) -> bool {
-        self & other
-    }
-    #[inline(always)]
-    fn or(self, other: bool) -> bool {
-        self | other
-    }
-    #[inline(always)]
-    fn xor(self, other: bool) -> bool {
-        self ^ other
-    }
-    #[inline(always)]
-    fn not(self) -> bool {
-        !self
-    }
-}
-
-macro_rules! int_lane {
-    ($($type:ty, $signed:ty, $unsigned:ty, $wide:ty;)*) => {$(
-        impl IntLane for $type {
-            const BITS: u32 = <$type>::BITS;
-            const SIGNED: bool = <$type>::MIN != 0;
-            #[inline(always)]
-            fn constant(value: i64) -> Self { value as $type }
-            #[inline(always)]
-            fn minimum() -> Self { <$type>::MIN }
-            #[inline(always)]
-            fn add(self, other: Self) -> Self { self.wrapping_add(other) }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self { self.wrapping_sub(other) }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
-            #[inline(always)]
-            fn mul_high(self, other: Self) -> Self {
-                ((self as $wide).wrapping_mul(other as $wide) >> <$type>::BITS) as $type
-            }
-            #[inline(always)]
-            fn div_or_zero(self, other: Self) -> Self {
-                if other == 0 { 0 } else { self.wrapping_div(other) }
-            }
-            #[inline(always)]
-            fn rem_or_zero(self, other: Self) -> Self {
-                if other == 0 { 0 } else { self.wrapping_rem(other) }
-            }
-            #[inline(always)]
-            fn and(self, other: Self) -> Self { self & other }
-            #[inline(always)]
-            fn or(self, other: Self) -> Self { self | other }
-            #[inline(always)]
-            fn xor(self, other: Self) -> Self { self ^ other }
-            #[inline(always)]
-            fn not(self) -> Self { !self }
-            #[inline(always)]
-            fn shl(self, amount: Self) -> Self { self.wrapping_shl(amount as u32) }
-            #[inline(always)]
-            fn shr_logical(self, amount: Self) -> Self {
-                (self as $unsigned).wrapping_shr(amount as u32) as $type
-            }
-            #[inline(always)]
-            fn shr_arithmetic(self, amount: Self) -> Self {
-                (self as $signed).wrapping_shr(amount as u32) as $type
-            }
-            #[inline(always)]
-            fn less_unsigned(self, other: Self) -> bool {
-                (self as $unsigned) < (other as $unsigned)
-            }
-            #[inline(always)]
-            fn leading_zeros(self) -> Self { <$type>::leading_zeros(self) as $type }
-            #[inline(always)]
-            fn count_ones(self) -> Self { <$type>::count_ones(self) as $type }
-            #[inline(always)]
-            fn lookup<const N: usize>(self, table: &[u64; N]) -> Self {
-                const { assert!(N.is_power_of_two(), "the index is taken modulo the length by a mask") };
-                table[self as usize & (N - 1)] as $type
-            }
-        }
-    )*};
-}
-
-int_lane! {
-    i8, i8, u8, i16; i16, i16, u16, i32; i32, i32, u32, i64; i64, i64, u64, i128;
-    u8, i8, u8, u16; u16, i16, u16, u32; u32, i32, u32, u64; u64, i64, u64, u128;
-}
-
-macro_rules! float_lane {
-    ($($type:ty, $bits:ty, $unsigned:ty, $mantissa:literal;)*) => {$(
-        impl FloatBits for $type {
-            type Bits = $bits;
-            #[inline(always)]
-            fn to_bits(self) -> $bits { <$type>::to_bits(self) as $bits }
-            #[inline(always)]
-            fn from_bits(bits: $bits) -> Self { <$type>::from_bits(bits as $unsigned) }
-        }
-
-        impl FloatLane for $type {
-            type Wide = f64;
-            const MANTISSA_BITS: u32 = $mantissa;
-            #[inline(always)]
-            fn widen(self) -> f64 { self as f64 }
-            #[inline(always)]
-            fn narrow(value: f64) -> Self { value as $type }
-            #[inline(always)]
-            fn constant(value: f64) -> Self { value as $type }
-            #[inline(always)]
-            fn to_int(self) -> $bits { self as $bits }
-            #[inline(always)]
-            fn from_int(value: $bits) -> Self { value as $type }
-            #[inline(always)]
-            fn add(self, other: Self) -> Self { self + other }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self { self - other }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self { self * other }
-            #[inline(always)]
-            fn div(self, other: Self) -> Self { self / other }
-            #[inline(always)]
-            fn rem(self, other: Self) -> Self { self % other }
-            #[inline(always)]
-            fn mul_add(self, factor: Self, addend: Self) -> Self { <$type>::mul_add(self, factor, addend) }
-            #[inline(always)]
-            fn sqrt(self) -> Self { <$type>::sqrt(self) }
-            #[inline(always)]
-            fn abs(self) -> Self { <$type>::abs(self) }
-            #[inline(always)]
-            fn neg(self) -> Self { -self }
-            #[inline(always)]
-            fn floor(self) -> Self { <$type>::floor(self) }
-            #[inline(always)]
-            fn ceil(self) -> Self { <$type>::ceil(self) }
-            #[inline(always)]
-            fn trunc(self) -> Self { <$type>::trunc(self) }
-            #[inline(always)]
-            fn round_even(self) -> Self { <$type>::round_ties_even(self) }
-        }
-    )*};
-}
-
-float_lane! {
-    f32, i32, u32, 23;
-    f64, i64, u64, 52;
 }

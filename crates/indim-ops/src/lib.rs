@@ -2,7 +2,7 @@
 //!
 //! Read in this order: `dtype.rs` (the element types), `op.rs` (the table of operations), `lane.rs` (the
 //! algebra) and `meaning/` (what operations compute, in that algebra). `element.rs`, `half.rs` and
-//! `complex.rs` say which Rust types carry elements.
+//! `complex.rs` say which Rust types carry elements, `element_lanes.rs` how they stand in the algebra.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
 #![forbid(unsafe_code)]
@@ -16,20 +16,25 @@ extern crate std;
 compile_error!("indim needs SSE2 on 32-bit x86: build for i686, or with `-C target-feature=+sse2`");
 
 mod accuracy;
+mod apply;
 mod complex;
 mod dtype;
 mod element;
+mod element_lanes;
 mod half;
 pub mod lane;
 pub mod meaning;
 mod op;
 mod operator;
+mod scalars;
 
 pub use accuracy::{Accuracy, accuracies};
 pub use complex::{Complex, c64, c128};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
-pub use element::{ArrayData, Element, FromWide, Widened};
-pub use half::{bf16, f16};
+pub use element::{ArrayData, Element};
+pub use element_lanes::{AnyLane, ElementLanes, FromWide, Widened};
+pub use half::{Bf16, F16, bf16, f16};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use op::{Arity, Binary, Law, Op, OpVisitor, Ternary, Unary, UnknownOp, operations, same_name};
 pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
+pub use scalars::Scalars;

@@ -16,9 +16,12 @@ use core::str::FromStr;
 
 use crate::complex::{c64, c128};
 use crate::dtype::DType;
-use crate::element::{Element, FromWide, Widened};
+use crate::element::Element;
+use crate::element_lanes::{ElementLanes, FromWide, Widened};
 use crate::half::{bf16, f16};
+use crate::lane::Lanes;
 use crate::meaning;
+use crate::scalars::Scalars;
 
 /// Hands the table of operations to another macro.
 #[macro_export]
@@ -259,20 +262,40 @@ pub enum Law {
     Commutative,
 }
 
+/// One element of type `T` in the family of lanes `L`.
+type In<T, L> = <T as ElementLanes>::In<L>;
+
 /// An operation of one operand on elements of type `T`.
 pub trait Unary<T: Element> {
     /// The element type of the result.
     type Result: Element;
-    /// The result for one element; NaNs are canonical.
-    fn apply(x: T) -> Self::Result;
+    /// The result for one element, in any family of lanes; NaNs are canonical.
+    fn over<L: Lanes>(x: T::In<L>) -> In<Self::Result, L>;
+
+    /// The result for one element.
+    ///
+    /// ```
+    /// use indim_ops::{Unary, operations::Abs};
+    /// assert_eq!(Abs::apply(-3), 3);
+    /// ```
+    #[inline(always)]
+    fn apply(x: T) -> Self::Result {
+        Self::over::<Scalars>(x)
+    }
 }
 
 /// An operation of two operands on elements of type `T`.
 pub trait Binary<T: Element> {
     /// The element type of the result.
     type Result: Element;
-    /// The result for one element; NaNs are canonical.
-    fn apply(x: T, y: T) -> Self::Result;
+    /// The result for one element, in any family of lanes; NaNs are canonical.
+    fn over<L: Lanes>(x: T::In<L>, y: T::In<L>) -> In<Self::Result, L>;
+
+    /// The result for one element of each operand.
+    #[inline(always)]
+    fn apply(x: T, y: T) -> Self::Result {
+        Self::over::<Scalars>(x, y)
+    }
 }
 
 /// An operation of three operands, the last two of type `T`.
@@ -281,8 +304,14 @@ pub trait Ternary<T: Element> {
     type First: Element;
     /// The element type of the result.
     type Result: Element;
-    /// The result for one element; NaNs are canonical.
-    fn apply(first: Self::First, x: T, y: T) -> Self::Result;
+    /// The result for one element, in any family of lanes; NaNs are canonical.
+    fn over<L: Lanes>(first: In<Self::First, L>, x: T::In<L>, y: T::In<L>) -> In<Self::Result, L>;
+
+    /// The result for one element of each operand.
+    #[inline(always)]
+    fn apply(first: Self::First, x: T, y: T) -> Self::Result {
+        Self::over::<Scalars>(first, x, y)
+    }
 }
 
 /// What is to be made of an operation at one element type; see [`Op::visit`].
@@ -392,11 +421,11 @@ macro_rules! result_element {
 }
 
 macro_rules! widen_first {
-    (boolean, $first:ident) => {
+    (boolean, $type:ident $first:ident) => {
         $first
     };
-    (same, $first:ident) => {
-        $first.widen()
+    (same, $type:ident $first:ident) => {
+        <$type as Widened>::widen::<L>($first)
     };
 }
 
@@ -442,8 +471,10 @@ macro_rules! implement {
         impl Unary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn apply(x: $type) -> Self::Result {
-                FromWide::from_wide(<Self as Unary<<$type as Widened>::Wide>>::apply(x.widen()))
+            fn over<L: Lanes>(x: In<$type, L>) -> In<Self::Result, L> {
+                let x = <$type as Widened>::widen::<L>(x);
+                let wide = <Self as Unary<<$type as Widened>::Wide>>::over::<L>(x);
+                <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
         }
     };
@@ -451,9 +482,10 @@ macro_rules! implement {
         impl Binary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn apply(x: $type, y: $type) -> Self::Result {
-                let wide = <Self as Binary<<$type as Widened>::Wide>>::apply(x.widen(), y.widen());
-                FromWide::from_wide(wide)
+            fn over<L: Lanes>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
+                let (x, y) = (<$type as Widened>::widen::<L>(x), <$type as Widened>::widen::<L>(y));
+                let wide = <Self as Binary<<$type as Widened>::Wide>>::over::<L>(x, y);
+                <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
         }
     };
@@ -462,11 +494,15 @@ macro_rules! implement {
             type First = result_element!($first, $type);
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn apply(first: Self::First, x: $type, y: $type) -> Self::Result {
-                let first = widen_first!($first, first);
-                let wide =
-                    <Self as Ternary<<$type as Widened>::Wide>>::apply(first, x.widen(), y.widen());
-                FromWide::from_wide(wide)
+            fn over<L: Lanes>(
+                first: In<Self::First, L>,
+                x: In<$type, L>,
+                y: In<$type, L>,
+            ) -> In<Self::Result, L> {
+                let first = widen_first!($first, $type first);
+                let (x, y) = (<$type as Widened>::widen::<L>(x), <$type as Widened>::widen::<L>(y));
+                let wide = <Self as Ternary<<$type as Widened>::Wide>>::over::<L>(first, x, y);
+                <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
         }
     };
@@ -474,8 +510,8 @@ macro_rules! implement {
         impl Unary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn apply(x: $type) -> Self::Result {
-                Element::canonical(meaning::$module::$name(x))
+            fn over<L: Lanes>(x: In<$type, L>) -> In<Self::Result, L> {
+                <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(x))
             }
         }
     };
@@ -483,8 +519,8 @@ macro_rules! implement {
         impl Binary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn apply(x: $type, y: $type) -> Self::Result {
-                Element::canonical(meaning::$module::$name(x, y))
+            fn over<L: Lanes>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
+                <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(x, y))
             }
         }
     };
@@ -493,8 +529,12 @@ macro_rules! implement {
             type First = result_element!($first, $type);
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn apply(first: Self::First, x: $type, y: $type) -> Self::Result {
-                Element::canonical(meaning::$module::$name(first, x, y))
+            fn over<L: Lanes>(
+                first: In<Self::First, L>,
+                x: In<$type, L>,
+                y: In<$type, L>,
+            ) -> In<Self::Result, L> {
+                <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(first, x, y))
             }
         }
     };
@@ -540,7 +580,8 @@ macro_rules! define_ops {
 
         /// The operations as types, for code that is generic over them.
         pub mod operations {
-            use super::{Binary, Element, FromWide, Ternary, Unary, Widened, meaning};
+            use super::{Binary, Element, ElementLanes, FromWide, In, Lanes, Ternary, Unary, Widened};
+            use super::meaning;
             use super::{bf16, c64, c128, f16};
             $(#[doc = $udoc] #[derive(Debug, Clone, Copy)] pub struct $uop;)*
             $(#[doc = $bdoc] #[derive(Debug, Clone, Copy)] pub struct $bop;)*

@@ -2,18 +2,29 @@
 //!
 //! float → int truncates and saturates, NaN gives 0; anything → bool asks for ≠ 0 (a NaN is);
 //! bool → number is 0 or 1; int → int keeps the low bits or extends by the source's sign;
-//! to floats: nearest even, overflow to infinity. These are Rust's casts, and for the 16-bit floats
-//! what stands here: rounded once, whatever the source.
+//! to floats: nearest even, overflow to infinity, rounded once, whatever the source; real → complex
+//! has the imaginary part 0, complex → real drops it.
 
+use super::canonical::{canonical, canonical_parts};
+use super::half::round_to_odd;
 use crate::complex::{Complex, c64, c128};
 use crate::dtype::DType;
 use crate::element::Element;
+use crate::element_lanes::{ElementLanes, FromWide, Widened};
 use crate::half::{bf16, f16};
+use crate::lane::{BoolLane, Cast, FloatLane, IntLane, Lane, Lanes};
+use crate::scalars::Scalars;
 
 /// Conversion of one element.
 pub trait ConvertTo<T: Element>: Element {
-    /// The converted element; a NaN is canonical.
-    fn convert(self) -> T;
+    /// The converted element, in any family of lanes; a NaN is canonical.
+    fn over<L: Lanes>(x: Self::In<L>) -> T::In<L>;
+
+    /// The converted element.
+    #[inline(always)]
+    fn convert(self) -> T {
+        Self::over::<Scalars>(self)
+    }
 }
 
 /// What is to be made of a conversion; see [`visit_convert`].
@@ -24,136 +35,107 @@ pub trait ConvertVisitor {
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Self::Output;
 }
 
-/// Each pair of two lists, by Rust's cast.
-macro_rules! convert_by_cast {
-    ([$($from:ident)*] to $to:tt) => { $(convert_by_cast!(@from $from $to);)* };
-    (@from $from:ident [$($to:ident)*]) => {$(
+/// Defines the conversion of each type of one list to each of another, where `Self` and `To` are the types
+/// and `L` is the family of lanes.
+macro_rules! convert_each {
+    ([$($from:ident)*] to $to:tt: |$x:ident| $result:expr) => {
+        $(convert_each!(@from $from to $to: |$x| $result);)*
+    };
+    (@from $from:ident to [$($to:ident)*]: |$x:ident| $result:expr) => {$(
         impl ConvertTo<$to> for $from {
             #[inline(always)]
-            fn convert(self) -> $to { Element::canonical(self as $to) }
-        }
-    )*};
-}
-
-convert_by_cast! {
-    [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] to [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64]
-}
-
-macro_rules! convert_bool {
-    ($($type:ident)*) => {$(
-        impl ConvertTo<bool> for $type {
-            #[inline(always)]
-            fn convert(self) -> bool { self != (0 as $type) }
-        }
-        impl ConvertTo<$type> for bool {
-            #[inline(always)]
-            fn convert(self) -> $type { u8::from(self) as $type }
-        }
-    )*};
-}
-
-convert_bool!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
-
-impl ConvertTo<bool> for bool {
-    #[inline(always)]
-    fn convert(self) -> bool {
-        self
-    }
-}
-
-/// Between a 16-bit float and the types that `f32` converts to: through `f32`, which holds every
-/// 16-bit float, and from types that it holds exactly.
-macro_rules! convert_half {
-    ($($half:ident)*) => {$(
-        convert_half!(@to $half [bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64]);
-        convert_half!(@through f32 $half from_f32 [bool i8 i16 u8 u16 f32]);
-        convert_half!(@through f64 $half from_f64 [i32 u32 f64]);
-        convert_half!(@wide $half [i64 u64]);
-        impl ConvertTo<$half> for $half {
-            #[inline(always)]
-            fn convert(self) -> $half { self.canonical() }
-        }
-    )*};
-    (@to $half:ident [$($to:ident)*]) => {$(
-        impl ConvertTo<$to> for $half {
-            #[inline(always)]
-            fn convert(self) -> $to { ConvertTo::<$to>::convert(self.to_f32()) }
-        }
-    )*};
-    (@through $exact:ident $half:ident $round:ident [$($from:ident)*]) => {$(
-        impl ConvertTo<$half> for $from {
-            #[inline(always)]
-            fn convert(self) -> $half { $half::$round(ConvertTo::<$exact>::convert(self)) }
-        }
-    )*};
-    (@wide $half:ident [$($from:ident)*]) => {$(
-        impl ConvertTo<$half> for $from {
-            #[inline(always)]
-            fn convert(self) -> $half {
-                // 64 bits do not fit f64. The lowest bits matter only by being there at all.
-                let low = self & 0xfff;
-                let sticky = (self & !0xfff) | (((low != 0) as $from) << 12);
-                let is_exact = (self >> 50) == 0 || (self >> 50) == (0 as $from).wrapping_sub(1);
-                let kept = if is_exact { self } else { sticky };
-                $half::from_f64(kept as f64)
+            fn over<L: Lanes>($x: Self::In<L>) -> <$to as ElementLanes>::In<L> {
+                #[allow(dead_code, reason = "most expressions are clear without it")]
+                type To = $to;
+                $result
             }
         }
     )*};
 }
 
-convert_half!(f16 bf16);
-
-impl ConvertTo<bf16> for f16 {
-    #[inline(always)]
-    fn convert(self) -> bf16 {
-        bf16::from_f32(self.to_f32())
-    }
+// Between the types of machines.
+convert_each! {
+    [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] to [i8 i16 i32 i64 u8 u16 u32 u64]: |x| x.cast()
+}
+convert_each! {
+    [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] to [f32 f64]: |x| canonical(x.cast())
 }
 
-impl ConvertTo<f16> for bf16 {
-    #[inline(always)]
-    fn convert(self) -> f16 {
-        f16::from_f32(self.to_f32())
-    }
+// To and from truth values.
+convert_each! { [bool] to [bool]: |x| x }
+convert_each! {
+    [i8 i16 i32 i64 u8 u16 u32 u64] to [bool]: |x| x.equal(IntLane::constant(0)).not()
+}
+convert_each! { [f32 f64] to [bool]: |x| is_nonzero(x) }
+convert_each! { [c64 c128] to [bool]: |x| is_nonzero(x.re).or(is_nonzero(x.im)) }
+convert_each! {
+    [bool] to [i8 i16 i32 i64 u8 u16 u32 u64]:
+    |x| Lane::select(x, IntLane::constant(1), IntLane::constant(0))
+}
+convert_each! {
+    [bool] to [f32 f64]: |x| Lane::select(x, FloatLane::constant(1.0), FloatLane::constant(0.0))
 }
 
-/// Real → complex: imaginary part 0. Complex → real: the imaginary part is dropped.
-macro_rules! convert_complex {
-    ($($complex:ident $part:ident)*) => {$(
-        convert_complex!(@real $complex $part [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64]);
-        impl ConvertTo<$complex> for bool {
-            #[inline(always)]
-            fn convert(self) -> $complex { Complex::new(self.convert(), 0.0) }
-        }
-        impl ConvertTo<bool> for $complex {
-            #[inline(always)]
-            fn convert(self) -> bool { (self.re != 0.0) | (self.im != 0.0) }
-        }
-    )*};
-    (@real $complex:ident $part:ident [$($real:ident)*]) => {$(
-        impl ConvertTo<$complex> for $real {
-            #[inline(always)]
-            fn convert(self) -> $complex { Complex::new(ConvertTo::<$part>::convert(self), 0.0) }
-        }
-        impl ConvertTo<$real> for $complex {
-            #[inline(always)]
-            fn convert(self) -> $real { ConvertTo::<$real>::convert(self.re) }
-        }
-    )*};
+// From 16-bit floats: through `f32`, which holds them all.
+convert_each! {
+    [f16 bf16] to [bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64]:
+    |x| <f32 as ConvertTo<To>>::over::<L>(Self::widen::<L>(x))
 }
 
-convert_complex!(c64 f32 c128 f64);
-
-macro_rules! convert_between_complex {
-    ($($from:ident to $to:ident;)*) => {$(
-        impl ConvertTo<$to> for $from {
-            #[inline(always)]
-            fn convert(self) -> $to { Complex::new(self.re.convert(), self.im.convert()) }
-        }
-    )*};
+// To 16-bit floats: from what fits `f32`, from what fits `f64`, and from what fits neither.
+convert_each! {
+    [bool i8 i16 u8 u16 f32] to [f16 bf16]:
+    |x| To::from_wide::<L>(<Self as ConvertTo<f32>>::over::<L>(x))
+}
+convert_each! {
+    [f16] to [bf16]: |x| To::from_wide::<L>(Self::widen::<L>(x))
+}
+convert_each! {
+    [bf16] to [f16]: |x| To::from_wide::<L>(Self::widen::<L>(x))
+}
+convert_each! { [f16] to [f16]: |x| canonical(x) }
+convert_each! { [bf16] to [bf16]: |x| canonical(x) }
+convert_each! {
+    [i32 u32 f64] to [f16 bf16]:
+    |x| To::from_wide::<L>(round_to_odd(<Self as ConvertTo<f64>>::over::<L>(x)))
+}
+convert_each! {
+    [i64 u64] to [f16 bf16]: |x| To::from_wide::<L>(round_to_odd(with_sticky_bit(x).cast()))
 }
 
-convert_between_complex! { c64 to c64; c64 to c128; c128 to c64; c128 to c128; }
+// Between real and complex numbers.
+convert_each! {
+    [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] to [c64 c128]: |x| Complex::new(
+        <Self as ConvertTo<<To as Element>::Component>>::over::<L>(x),
+        FloatLane::constant(0.0),
+    )
+}
+convert_each! {
+    [c64 c128] to [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64]:
+    |x| <<Self as Element>::Component as ConvertTo<To>>::over::<L>(x.re)
+}
+convert_each! {
+    [c64 c128] to [c64 c128]: |x| canonical_parts(Complex::new(x.re.cast(), x.im.cast()))
+}
+
+/// Whether a float is not 0; a NaN is not.
+#[inline(always)]
+fn is_nonzero<F: FloatLane>(x: F) -> F::Bool {
+    x.equal(F::constant(0.0)).not()
+}
+
+/// An integer of at most 53 bits that rounds to 16 bits as one of 64 bits does: in a large one the lowest
+/// bits matter only by being there at all.
+#[inline(always)]
+fn with_sticky_bit<I: IntLane>(x: I) -> I {
+    const LIMIT: i64 = 1 << 50;
+    let int = I::constant;
+    let is_below = x.less(int(0)).and(x.less(int(-LIMIT)));
+    let is_small = x.less(int(LIMIT)).and(is_below.not());
+    let has_low_bits = x.and(int(0xfff)).equal(int(0)).not();
+    let sticky = I::select(has_low_bits, int(0x1000), int(0));
+    I::select(is_small, x, x.and(int(!0xfff)).or(sticky))
+}
 
 macro_rules! define_visits {
     ($($variant:ident $type:ident $class:ident;)*) => {

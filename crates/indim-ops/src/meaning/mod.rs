@@ -6,9 +6,11 @@
 //! `#[inline(always)]` on everything, no `if` on a lane, no panicking operation.
 
 pub mod boolean;
+pub mod canonical;
 pub mod complex;
 pub mod convert;
 mod elementary;
 pub mod float;
 pub mod float_bits;
+pub mod half;
 pub mod integer;

@@ -5,7 +5,9 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use indim_ops::operations::Pow;
-use indim_ops::{Binary, ConvertTo, DType, Element, FromWide, Ternary, Unary, Widened, f16};
+use indim_ops::{
+    Binary, ConvertTo, DType, Element, FromWide, Scalars, Ternary, Unary, Widened, f16,
+};
 
 use super::instructions::Instructions;
 use super::power;
@@ -172,7 +174,7 @@ impl<T: Widened> Body for WidenBody<T> {
         let (places, x) =
             unsafe { (places::<T::Wide>(destination, count), elements::<T>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(x.get().widen().to_stored()));
+            place.write(Unaligned(T::widen::<Scalars>(x.get()).to_stored()));
         }
     }
 }
@@ -191,7 +193,7 @@ impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
         let (places, x) =
             unsafe { (places::<T>(destination, count), elements::<Wide>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(T::from_wide(x.get()).to_stored()));
+            place.write(Unaligned(T::from_wide::<Scalars>(x.get()).to_stored()));
         }
     }
 }

@@ -5,7 +5,7 @@ use super::log::log_accurate;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::short_power::{is_short_exponent, short_power};
 use super::{by_width, horner, power_of_two};
-use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
+use crate::lane::{BoolLane, FloatBits, FloatLane, IntLane, Lane};
 use crate::meaning::float::{copysign, is_finite, is_inf, is_nan, max, min};
 
 /// `1 / sqrt(x)`: the quotient of the rounded root, corrected by the rounding errors of both.

@@ -5,7 +5,7 @@
 
 use super::pair::Pair;
 use super::power::rsqrt;
-use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
+use crate::lane::{BoolLane, FloatBits, FloatLane, IntLane, Lane};
 
 /// Whether `x^y` is computed here: `y` whole from -3 to 16, or half of an odd number between -3 and 3; not 0.
 #[inline(always)]

@@ -1,0 +1,73 @@
+//! The generic entry: any operation, or conversion, on lanes of any family.
+//!
+//! For code that learns only when it runs what is to be computed, as a code generator does.
+
+use crate::dtype::DType;
+use crate::element::Element;
+use crate::element_lanes::{AnyLane, ElementLanes};
+use crate::lane::Lanes;
+use crate::meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
+use crate::op::{Binary, Op, OpVisitor, Ternary, Unary};
+
+impl Op {
+    /// The result of the operation on one element of each operand, in any family of lanes; `None`
+    /// where the operation does not take so many, or not of these types.
+    ///
+    /// ```
+    /// use indim_ops::{AnyLane, Op, Scalars};
+    /// let operands = [AnyLane::<Scalars>::I8(100), AnyLane::I8(100)];
+    /// assert!(matches!(Op::Add.apply(&operands), Some(AnyLane::I8(-56))));
+    /// assert!(Op::Sqrt.apply(&operands[..1]).is_none(), "integers have no square root");
+    /// ```
+    pub fn apply<L: Lanes>(self, operands: &[AnyLane<L>]) -> Option<AnyLane<L>> {
+        self.visit(operands.last()?.dtype(), Applied { operands })?
+    }
+}
+
+impl<L: Lanes> AnyLane<L> {
+    /// The element converted to type `to`.
+    ///
+    /// ```
+    /// use indim_ops::{AnyLane, DType, Scalars};
+    /// let converted = AnyLane::<Scalars>::F64(-1.5).convert(DType::I32);
+    /// assert!(matches!(converted, AnyLane::I32(-1)));
+    /// ```
+    pub fn convert(self, to: DType) -> AnyLane<L> {
+        let converted = visit_convert(self.dtype(), to, Applied { operands: &[self] });
+        converted.flatten().expect("invariant: visited with its own type")
+    }
+}
+
+/// The operands of an operation, or of a conversion.
+struct Applied<'a, L: Lanes> {
+    operands: &'a [AnyLane<L>],
+}
+
+impl<L: Lanes> OpVisitor for Applied<'_, L> {
+    type Output = Option<AnyLane<L>>;
+
+    fn unary<O: Unary<T> + 'static, T: Element>(self) -> Option<AnyLane<L>> {
+        let &[x] = self.operands else { return None };
+        Some(O::Result::into_any(O::over::<L>(T::from_any(x)?)))
+    }
+
+    fn binary<O: Binary<T> + 'static, T: Element>(self) -> Option<AnyLane<L>> {
+        let &[x, y] = self.operands else { return None };
+        Some(O::Result::into_any(O::over::<L>(T::from_any(x)?, T::from_any(y)?)))
+    }
+
+    fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> Option<AnyLane<L>> {
+        let &[first, x, y] = self.operands else { return None };
+        let first = O::First::from_any(first)?;
+        Some(O::Result::into_any(O::over::<L>(first, T::from_any(x)?, T::from_any(y)?)))
+    }
+}
+
+impl<L: Lanes> ConvertVisitor for Applied<'_, L> {
+    type Output = Option<AnyLane<L>>;
+
+    fn convert<A: ConvertTo<B>, B: Element>(self) -> Option<AnyLane<L>> {
+        let &[x] = self.operands else { return None };
+        Some(B::into_any(A::over::<L>(A::from_any(x)?)))
+    }
+}

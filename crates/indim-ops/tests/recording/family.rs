@@ -1,0 +1,218 @@
+//! A family of lanes that computes nothing: each primitive is written down as a step, and the steps are
+//! replayed later, on scalars.
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
+
+use crate::words::Word;
+
+/// The family.
+pub(crate) enum Recording {}
+
+impl Lanes for Recording {
+    type Bool = Recorded<bool>;
+    type I8 = Recorded<i8>;
+    type I16 = Recorded<i16>;
+    type I32 = Recorded<i32>;
+    type I64 = Recorded<i64>;
+    type U8 = Recorded<u8>;
+    type U16 = Recorded<u16>;
+    type U32 = Recorded<u32>;
+    type U64 = Recorded<u64>;
+    type F32 = Recorded<f32>;
+    type F64 = Recorded<f64>;
+}
+
+/// A lane: which value it is, the operands coming first and then the result of each step.
+pub(crate) struct Recorded<T> {
+    pub(crate) index: usize,
+    types: PhantomData<T>,
+}
+
+impl<T> Copy for Recorded<T> {}
+
+impl<T> Clone for Recorded<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Recorded<T> {
+    pub(crate) fn at(index: usize) -> Self {
+        Recorded { index, types: PhantomData }
+    }
+}
+
+/// The sign of the NaNs that arithmetic makes, which IEEE 754 leaves to the processor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum NanSign {
+    /// As x86 makes them.
+    Negative,
+    /// As Arm and RISC-V make them.
+    Positive,
+}
+
+/// One primitive: its result for the values before it.
+type Step = Box<dyn Fn(&[u64], NanSign) -> u64>;
+
+thread_local! {
+    static STEPS: RefCell<(usize, Vec<Step>)> = const { RefCell::new((0, Vec::new())) };
+}
+
+/// What was written down.
+pub(crate) struct Tape {
+    steps: Vec<Step>,
+    /// Which values are the result.
+    results: Vec<usize>,
+}
+
+impl Tape {
+    /// Writes down what `define` does with `operands` values, and which values it says are the result.
+    pub(crate) fn record(operands: usize, define: impl FnOnce() -> Vec<usize>) -> Tape {
+        STEPS.set((operands, Vec::new()));
+        let results = define();
+        Tape { steps: STEPS.take().1, results }
+    }
+
+    pub(crate) fn replay(&self, operands: &[u64], sign: NanSign) -> Vec<u64> {
+        let mut values = operands.to_vec();
+        for step in &self.steps {
+            values.push(step(&values, sign));
+        }
+        self.results.iter().map(|&index| values[index]).collect()
+    }
+}
+
+fn step<R>(run: impl Fn(&[u64], NanSign) -> u64 + 'static) -> Recorded<R> {
+    STEPS.with_borrow_mut(|(operands, steps)| {
+        steps.push(Box::new(run));
+        Recorded::at(*operands + steps.len() - 1)
+    })
+}
+
+fn constant<R: Word>(value: R) -> Recorded<R> {
+    step(move |_, sign| value.with_nan(sign).to_word())
+}
+
+fn one<A: Word, R: Word>(x: Recorded<A>, apply: impl Fn(A) -> R + 'static) -> Recorded<R> {
+    step(move |values, _| apply(A::of_word(values[x.index])).to_word())
+}
+
+fn two<A: Word, B: Word, R: Word>(
+    x: Recorded<A>,
+    y: Recorded<B>,
+    apply: impl Fn(A, B) -> R + 'static,
+) -> Recorded<R> {
+    step(move |values, _| apply(A::of_word(values[x.index]), B::of_word(values[y.index])).to_word())
+}
+
+fn three<A: Word, T: Word>(
+    x: Recorded<A>,
+    y: Recorded<T>,
+    z: Recorded<T>,
+    apply: impl Fn(A, T, T) -> T + 'static,
+) -> Recorded<T> {
+    step(move |values, _| {
+        let [y, z] = [y, z].map(|lane| T::of_word(values[lane.index]));
+        apply(A::of_word(values[x.index]), y, z).to_word()
+    })
+}
+
+/// `x`, which arithmetic made, with the sign of its processor if it is a NaN.
+fn made<R: Word>(x: Recorded<R>) -> Recorded<R> {
+    step(move |values, sign| R::of_word(values[x.index]).with_nan(sign).to_word())
+}
+
+impl<T: Word + Lane<Bool = bool>> Lane for Recorded<T> {
+    type Bool = Recorded<bool>;
+    fn select(condition: Recorded<bool>, on_true: Self, on_false: Self) -> Self {
+        three(condition, on_true, on_false, T::select)
+    }
+    fn equal(self, other: Self) -> Recorded<bool> {
+        two(self, other, T::equal)
+    }
+    fn less(self, other: Self) -> Recorded<bool> {
+        two(self, other, T::less)
+    }
+}
+
+impl<A: Word + Cast<B>, B: Word> Cast<Recorded<B>> for Recorded<A> {
+    fn cast(self) -> Recorded<B> {
+        made(one(self, A::cast))
+    }
+}
+
+/// The methods of a trait that hand lanes to the same methods of a scalar.
+macro_rules! recorded {
+    ($($arity:ident [$($name:ident)*];)*) => { $(recorded!(@$arity $($name)*);)* };
+    (@one $($name:ident)*) => { $(fn $name(self) -> Self { one(self, T::$name) })* };
+    (@two $($name:ident)*) => {
+        $(fn $name(self, other: Self) -> Self { two(self, other, T::$name) })*
+    };
+    (@made_by_one $($name:ident)*) => { $(fn $name(self) -> Self { made(one(self, T::$name)) })* };
+    (@made_by_two $($name:ident)*) => {
+        $(fn $name(self, other: Self) -> Self { made(two(self, other, T::$name)) })*
+    };
+}
+
+impl<T: Word + BoolLane> BoolLane for Recorded<T>
+where
+    Self: Lane<Bool = Self>,
+{
+    fn constant(value: bool) -> Self {
+        constant(T::constant(value))
+    }
+    recorded! { one [not]; two [and or xor]; }
+}
+
+impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
+    const BITS: u32 = T::BITS;
+    fn constant(value: i64) -> Self {
+        constant(T::constant(value))
+    }
+    fn minimum() -> Self {
+        constant(T::minimum())
+    }
+    recorded! {
+        one [not leading_zeros count_ones];
+        two [add sub mul mul_high div_or_zero rem_or_zero and or xor shl shr_logical shr_arithmetic];
+    }
+    fn less_unsigned(self, other: Self) -> Recorded<bool> {
+        two(self, other, T::less_unsigned)
+    }
+    fn lookup<const N: usize>(self, table: &[u64; N]) -> Self {
+        let table = *table;
+        one(self, move |index: T| index.lookup(&table))
+    }
+}
+
+impl<T: Word + FloatBits<Bool = bool, Bits: Word>> FloatBits for Recorded<T> {
+    type Bits = Recorded<T::Bits>;
+    const MANTISSA_BITS: u32 = T::MANTISSA_BITS;
+    fn to_bits(self) -> Recorded<T::Bits> {
+        one(self, T::to_bits)
+    }
+    fn from_bits(bits: Recorded<T::Bits>) -> Self {
+        one(bits, T::from_bits)
+    }
+}
+
+impl<T: Word + FloatLane<Bool = bool, Bits: Word, Wide = f64>> FloatLane for Recorded<T>
+where
+    f64: Cast<T>,
+{
+    type Wide = Recorded<f64>;
+    fn constant(value: f64) -> Self {
+        constant(T::constant(value))
+    }
+    recorded! {
+        one [abs neg];
+        made_by_one [sqrt floor ceil trunc round_even];
+        made_by_two [add sub mul div rem];
+    }
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        made(three(self, factor, addend, T::mul_add))
+    }
+}

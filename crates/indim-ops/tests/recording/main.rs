@@ -1,0 +1,128 @@
+//! The meaning of operations and conversions is written over the lanes of any family: one that computes
+//! nothing, but writes down the primitives, gives the bits of Rust's scalars when these are replayed.
+//!
+//! Nothing that is replayed can have looked at an operand, for there was none. And no definition looks at
+//! the sign of a NaN that arithmetic made, which IEEE 754 leaves to the processor: the bits are the same
+//! whichever it is. A complex definition does not even look at the signs of NaNs among its operands: what
+//! widens them need not keep those.
+
+mod family;
+mod words;
+
+use family::{NanSign, Recording, Tape};
+use indim_ops::{AnyLane, DType, DTypeClass, Op, Scalars};
+use words::{Word, WordLanes, any_of, special_values, words_of};
+
+/// The operands' types, and what is done to them in any family.
+struct Definition<'a> {
+    name: String,
+    dtypes: Vec<DType>,
+    scalar: &'a dyn Fn(&[AnyLane<Scalars>]) -> AnyLane<Scalars>,
+    recorded: &'a dyn Fn(&[AnyLane<Recording>]) -> AnyLane<Recording>,
+}
+
+impl Definition<'_> {
+    /// The operands whose lanes are these words, one after another.
+    fn operands<L: WordLanes>(&self, words: &[u64]) -> Vec<AnyLane<L>> {
+        let mut rest = words;
+        let operand = |&dtype: &DType| {
+            let (lanes, behind) = rest.split_at(lane_count(dtype));
+            rest = behind;
+            any_of(dtype, lanes)
+        };
+        self.dtypes.iter().map(operand).collect()
+    }
+
+    /// All combinations of special values.
+    fn combinations(&self) -> Vec<Vec<u64>> {
+        let appended = |combinations: Vec<Vec<u64>>, &dtype: &DType| -> Vec<Vec<u64>> {
+            let values = special_values(dtype, self.dtypes.len());
+            let with_each = |words: Vec<u64>| {
+                values.iter().map(move |value| [&words[..], value].concat()).collect::<Vec<_>>()
+            };
+            combinations.into_iter().flat_map(with_each).collect()
+        };
+        self.dtypes.iter().fold(vec![vec![]], appended)
+    }
+
+    /// Records the definition once, and compares what is replayed with the scalars.
+    fn check(&self) {
+        let count: usize = self.dtypes.iter().map(|&dtype| lane_count(dtype)).sum();
+        let indices: Vec<u64> = (0..count as u64).collect();
+        let tape = Tape::record(count, || {
+            let result = (self.recorded)(&self.operands(&indices));
+            words_of(result).into_iter().map(|index| index as usize).collect()
+        });
+        for words in self.combinations() {
+            let expected = words_of((self.scalar)(&self.operands(&words)));
+            for sign in [NanSign::Negative, NanSign::Positive] {
+                let found = tape.replay(&self.with_nans(&words, sign), sign);
+                assert_eq!(found, expected, "{} of {words:x?}, {sign:?} NaNs", self.name);
+            }
+        }
+    }
+
+    /// The words, where those of complex numbers have NaNs of this sign.
+    fn with_nans(&self, words: &[u64], sign: NanSign) -> Vec<u64> {
+        match self.dtypes.last() {
+            Some(DType::C64) => {
+                words.iter().map(|&word| f32::of_word(word).with_nan(sign).to_word()).collect()
+            }
+            Some(DType::C128) => {
+                words.iter().map(|&word| f64::of_word(word).with_nan(sign).to_word()).collect()
+            }
+            _ => words.to_vec(),
+        }
+    }
+}
+
+fn lane_count(dtype: DType) -> usize {
+    if dtype.class() == DTypeClass::Complex { 2 } else { 1 }
+}
+
+#[test]
+fn recorded_operations_give_the_bits_of_scalars() {
+    let mut checked = 0;
+    for &op in Op::ALL {
+        for &dtype in DType::ALL.iter().filter(|&&dtype| op.takes(dtype)) {
+            let dtypes = (0..op.arity().count()).map(|index| op.operand_dtype(index, dtype));
+            Definition {
+                name: format!("{op} {dtype}"),
+                dtypes: dtypes.collect(),
+                scalar: &|operands| op.apply(operands).expect("operands of the signature's types"),
+                recorded: &|operands| {
+                    op.apply(operands).expect("operands of the signature's types")
+                },
+            }
+            .check();
+            checked += 1;
+        }
+    }
+    assert!(checked > 4 * Op::ALL.len());
+}
+
+#[test]
+fn recorded_conversions_give_the_bits_of_scalars() {
+    for &from in DType::ALL {
+        for &to in DType::ALL {
+            Definition {
+                name: format!("{from} to {to}"),
+                dtypes: vec![from],
+                scalar: &|operands| operands[0].convert(to),
+                recorded: &|operands| operands[0].convert(to),
+            }
+            .check();
+        }
+    }
+}
+
+#[test]
+fn operands_that_do_not_fit_are_refused() {
+    let [float, double] = [AnyLane::<Scalars>::F32(1.0), AnyLane::F64(1.0)];
+    assert!(Op::Add.apply(&[float, float]).is_some());
+    assert!(Op::Add.apply(&[float, double]).is_none());
+    assert!(Op::Add.apply(&[double]).is_none());
+    assert!(Op::Select.apply(&[float, float, float]).is_none());
+    assert!(Op::Popcnt.apply(&[float]).is_none());
+    assert!(Op::Neg.apply::<Scalars>(&[]).is_none());
+}
