@@ -99,7 +99,11 @@ impl<J: Job> Task<'_, J> {
             "dtype": J::Result::DTYPE.name(),
             "shape": self.job.shape().to_vec(),
             "tolerance": J::Result::TOLERANCE,
-            "sample": { "places": places, "real": parts(Number::real), "imaginary": parts(Number::imaginary) },
+            "sample": {
+                "places": places,
+                "real": parts(Number::real),
+                "imaginary": parts(Number::imaginary),
+            },
         })
     }
 }

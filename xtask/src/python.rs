@@ -72,7 +72,8 @@ const ASAN_TESTS: [&str; 9] = [
 ];
 
 /// What measures or limits the memory of a process, or is one of hundreds of its kind.
-const NOT_UNDER_ASAN: &str = "not takes_no_memory and not new_pages and not fill_the_memory and not in_main and not order_k_is";
+const NOT_UNDER_ASAN: &str = "not takes_no_memory and not new_pages and not fill_the_memory \
+                              and not in_main and not order_k_is";
 
 /// Runs tests of the package, built with AddressSanitizer, or what `arguments` say instead of them.
 ///

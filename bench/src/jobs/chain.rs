@@ -22,7 +22,8 @@ fn chain(x: f32, y: f32) -> f32 {
 job! {
     /// Both operands are broadcast.
     Chain, "chain of 20":
-    "((((y * where(y > -2, x, y) + x) * where(y > -1, x, y) + x) * where(y > 0, x, y) + x) * where(y > 1, x, y) + x) * where(y > 2, x, y) + x"
+    "((((y * where(y > -2, x, y) + x) * where(y > -1, x, y) + x) * where(y > 0, x, y) + x) \
+     * where(y > 1, x, y) + x) * where(y > 2, x, y) + x"
     -> f32 [2, rows / 2, columns] in MATRICES;
     |rows, columns| x: f32 [2, rows / 2, 1], y: f32 [1, rows / 2, columns];
     |this, row, output| {

@@ -86,7 +86,8 @@ job! {
 job! {
     /// The price of a call, with the normal distribution by `erf`.
     BlackScholes, "Black-Scholes f64":
-    "s * (0.5 + 0.5 * erf((log(s / k) + 0.045) / 0.3 / 1.4142135623730951)) - k * exp(-0.02) * (0.5 + 0.5 * erf(((log(s / k) + 0.045) / 0.3 - 0.3) / 1.4142135623730951))"
+    "s * (0.5 + 0.5 * erf((log(s / k) + 0.045) / 0.3 / 1.4142135623730951)) \
+     - k * exp(-0.02) * (0.5 + 0.5 * erf(((log(s / k) + 0.045) / 0.3 - 0.3) / 1.4142135623730951))"
     -> f64 [rows, columns] in MATRICES;
     |rows, columns| s: f64 [rows, columns], k: f64 [rows, columns];
     |this, row, output| {

@@ -9,8 +9,8 @@
 //!
 //! Unsafe code stands only in `view.rs`, `buffer.rs`, `pages.rs`, `mapped_file.rs`, `unnamed_file.rs` and
 //! `system_memory.rs` of `arrays/`, in `executor.rs`, in `mod.rs`, `tiles.rs`, `memory.rs`, `kernel/` and
-//! `chain/` of `blocks/`, and in `executable.rs`, `nests.rs` and `threads.rs` of `run/`; of the other crates in
-//! `numpy_api.rs` of the Python bindings and `signals.rs` of the command.
+//! `chain/` of `blocks/`, and in `executable.rs`, `nests.rs` and `threads.rs` of `run/`; of the other
+//! crates in `numpy_api.rs` of the Python bindings and `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod arrays;

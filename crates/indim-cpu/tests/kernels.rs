@@ -264,7 +264,8 @@ impl Case {
             .map(|(size, pool)| &pool[(start + index) * size..(start + index + 1) * size])
             .collect();
         panic!(
-            "{}: element {index} of operands {operands:02x?} is {result:02x?}, the definition gives {expected:02x?}",
+            "{}: element {index} of operands {operands:02x?} is {result:02x?}, \
+             the definition gives {expected:02x?}",
             self.name
         );
     }

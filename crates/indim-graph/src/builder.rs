@@ -288,7 +288,8 @@ impl GraphBuilder {
         Ok(self.add_node(NodeKind::Bitcast, &[id], ArrayType::new(dtype, from.shape)))
     }
 
-    /// StableHLO's `broadcast_in_dim`: axis `i` of the operand lands on axis `dims[i]` of `shape`; it may permute.
+    /// StableHLO's `broadcast_in_dim`: axis `i` of the operand lands on axis `dims[i]` of `shape`; it may
+    /// permute.
     ///
     /// # Errors
     /// E1 to E5.

@@ -21,8 +21,8 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// What the name means when nothing is bound to it: `pi`, `inf`, `nan`, `True`, `true`, `False` and `false`
-    /// are numbers.
+    /// What the name means when nothing is bound to it: `pi`, `inf`, `nan`, `True`, `true`, `False` and
+    /// `false` are numbers.
     pub fn constant(name: &str) -> Option<Literal> {
         match name {
             "True" | "true" => Some(Literal::Bool(true)),

@@ -40,9 +40,18 @@ pub struct Under {
 
 macro_rules! define_methods {
     (
-        unary { $(#[doc = $udoc:literal] $uname:ident = $uop:ident $uclasses:tt -> $uresult:ident, $ulaws:tt, $ualiases:tt;)* }
-        binary { $(#[doc = $bdoc:literal] $bname:ident = $bop:ident $bclasses:tt -> $bresult:ident, $blaws:tt, $baliases:tt;)* }
-        ternary { $(#[doc = $tdoc:literal] $tname:ident = $top:ident $tfirst:tt $tclasses:tt -> $tresult:ident, $tlaws:tt, $taliases:tt;)* }
+        unary { $(
+            #[doc = $udoc:literal] $uname:ident = $uop:ident $uclasses:tt
+                -> $uresult:ident, $ulaws:tt, $ualiases:tt;
+        )* }
+        binary { $(
+            #[doc = $bdoc:literal] $bname:ident = $bop:ident $bclasses:tt
+                -> $bresult:ident, $blaws:tt, $baliases:tt;
+        )* }
+        ternary { $(
+            #[doc = $tdoc:literal] $tname:ident = $top:ident $tfirst:tt $tclasses:tt
+                -> $tresult:ident, $tlaws:tt, $taliases:tt;
+        )* }
     ) => {
         /// The operations of the table, with XLA's `broadcast_dimensions` on the binary ones.
         impl GraphBuilder {
@@ -62,7 +71,9 @@ macro_rules! define_methods {
                 /// # Errors
                 /// TY1, X1 to X9.
                 #[track_caller]
-                pub fn $bname(&self, x: impl Operand, y: impl Operand, broadcast_dimensions: &[i64]) -> BuildResult {
+                pub fn $bname(
+                    &self, x: impl Operand, y: impl Operand, broadcast_dimensions: &[i64],
+                ) -> BuildResult {
                     let rule = RuleSet::Xla { dims: broadcast_dimensions.to_vec() };
                     self.operation(Op::$bop, &[x.given(), y.given()], &rule)
                 }
@@ -73,7 +84,9 @@ macro_rules! define_methods {
                 /// # Errors
                 /// TY1, TY2, and XLA's rule for ternary operations: scalars, or equal shapes.
                 #[track_caller]
-                pub fn $tname(&self, first: impl Operand, second: impl Operand, third: impl Operand) -> BuildResult {
+                pub fn $tname(
+                    &self, first: impl Operand, second: impl Operand, third: impl Operand,
+                ) -> BuildResult {
                     let operands = [first.given(), second.given(), third.given()];
                     self.operation(Op::$top, &operands, &RuleSet::Xla { dims: Vec::new() })
                 }
@@ -97,7 +110,9 @@ macro_rules! define_methods {
                 /// # Errors
                 /// TY1, TY2, then the labels of the rule set.
                 #[track_caller]
-                pub fn $tname(&self, first: impl Operand, second: impl Operand, third: impl Operand) -> BuildResult {
+                pub fn $tname(
+                    &self, first: impl Operand, second: impl Operand, third: impl Operand,
+                ) -> BuildResult {
                     let operands = [first.given(), second.given(), third.given()];
                     self.builder.operation(Op::$top, &operands, &self.rule)
                 }

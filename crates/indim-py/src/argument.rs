@@ -242,8 +242,8 @@ fn is_equal(key: &Bound<'_, PyAny>, expected: &Bound<'_, PyAny>) -> PyResult<boo
     }
     key.eq(expected).map_err(|cause| {
         let error = PyTypeError::new_err(
-            "a static argument has no plain answer to `==`, so its values cannot be told apart; pass what the \
-             function needs of it: numbers, strings, tuples or NumPy arrays",
+            "a static argument has no plain answer to `==`, so its values cannot be told apart; pass what \
+             the function needs of it: numbers, strings, tuples or NumPy arrays",
         );
         error.set_cause(key.py(), Some(cause));
         error

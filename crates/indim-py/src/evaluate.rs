@@ -128,7 +128,10 @@ impl<'a, 'py> Names<'a, 'py> {
 /// Names are looked up among the keywords, then in `local_dict` (the caller's local names), then in
 /// `global_dict` (the caller's global names). The result is a new array, or `out`.
 #[pyfunction]
-#[pyo3(signature = (ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", *, _frame_depth=EVALUATE_DEPTH, **kwargs))]
+#[pyo3(signature = (
+    ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", *,
+    _frame_depth=EVALUATE_DEPTH, **kwargs
+))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
@@ -218,7 +221,10 @@ pub(crate) fn re_evaluate<'py>(
 
 /// Checks an expression as `evaluate` would, without computing. Returns the exception, or `None`.
 #[pyfunction]
-#[pyo3(signature = (ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", *, _frame_depth=OTHERS_DEPTH, **kwargs))]
+#[pyo3(signature = (
+    ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", *,
+    _frame_depth=OTHERS_DEPTH, **kwargs
+))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn validate<'py>(
     py: Python<'py>,

@@ -47,7 +47,8 @@ impl Pieces {
         }
     }
 
-    /// `text` with pieces in place of names, in parentheses where they are not alone, and where `span` is then.
+    /// `text` with pieces in place of names, in parentheses where they are not alone, and where `span` is
+    /// then.
     fn written(&self, text: &str, span: &Range<usize>) -> (String, Range<usize>) {
         let mut written = String::new();
         let mut place = 0..0;

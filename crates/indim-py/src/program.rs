@@ -113,8 +113,8 @@ impl Step {
 }
 
 impl Program {
-    /// The program that computes one expression. Constants that it uses are its last parameters, since something
-    /// else may be bound to them.
+    /// The program that computes one expression. Constants that it uses are its last parameters, since
+    /// something else may be bound to them.
     pub(crate) fn of_expression(text: &str, rule: Option<RuleSet>) -> Result<Self, ProgramError> {
         let step = detached(|_| Step::parse("result", text, rule))?;
         let names = step.expression.names().into_iter().chain(step.expression.constants());

@@ -215,7 +215,8 @@ pub(crate) fn _operations() -> Vec<(&'static str, usize, &'static str, Vec<&'sta
 /// A number that a composition takes: its name, what it must be, its default.
 type Number = (&'static str, &'static str, Option<&'static str>);
 
-/// A composition: its name, the number of its operands, the numbers behind them, its documentation, its aliases.
+/// A composition: its name, the number of its operands, the numbers behind them, its documentation, its
+/// aliases.
 type CompositionRow = (&'static str, usize, Vec<Number>, &'static str, Vec<&'static str>);
 
 /// Every composition of the table.

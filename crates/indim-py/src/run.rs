@@ -20,7 +20,8 @@ const DETACH_BYTES: usize = 64 * 1024;
 /// How often a long run looks for Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs `compiled` on operands it was compiled for, into `outputs`; where there is none, or `None`, into new arrays.
+/// Runs `compiled` on operands it was compiled for, into `outputs`; where there is none, or `None`, into
+/// new arrays.
 ///
 /// # Errors
 /// When an output cannot be written or outputs overlap; `KeyboardInterrupt`.

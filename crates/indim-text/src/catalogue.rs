@@ -15,7 +15,8 @@ pub struct Entry {
     pub operands: usize,
     /// The numbers that follow them.
     pub parameters: &'static [Parameter],
-    /// The element types it takes, as classes (P `bool`, S, U, F, C), and those of the results where they differ.
+    /// The element types it takes, as classes (P `bool`, S, U, F, C), and those of the results where they
+    /// differ.
     pub types: String,
     /// What it means, with the edge cases.
     pub doc: &'static str,

@@ -9,7 +9,8 @@ use indim_text::{ExprError, Expression, Limits};
 
 const SMALL: Limits = Limits { text_bytes: 60, depth: 6, nodes: 12, rank: 4 };
 
-/// Parses and builds over `x: f32[2, 3]`, `v: f32[3]`, `w: f32[2]`, `i: i32[2, 3]`, `u: u8[3]`, `c: bool[3]`, `h: bf16[3]`.
+/// Parses and builds over `x: f32[2, 3]`, `v: f32[3]`, `w: f32[2]`, `i: i32[2, 3]`, `u: u8[3]`, `c:
+/// bool[3]`, `h: bf16[3]`.
 fn error(text: &str, limits: &Limits, rule: Option<&RuleSet>) -> ExprError {
     let b = GraphBuilder::new();
     let parameter = |name: &'static str, dtype, shape: &[usize]| -> (&'static str, Value) {

@@ -57,7 +57,8 @@ fn long_constants_take_several_lines_and_keep_their_bits() {
 
 #[test]
 fn names_may_be_free_and_equal_nodes_become_one() {
-    let text = "graph { %x = parameter \"x\" : f32[] %a = neg %x : f32[] %b = negate %x : f32[] return %a, %b }";
+    let text = "graph { %x = parameter \"x\" : f32[] %a = neg %x : f32[] %b = negate %x : f32[] \
+                return %a, %b }";
     let graph = parse_graph(text).unwrap();
     assert_eq!(graph.len(), 2);
     assert_eq!(graph.outputs()[0], graph.outputs()[1]);
@@ -71,7 +72,8 @@ fn the_rank_of_every_array_is_limited() {
         let dims: Vec<String> = (0..rank).map(|axis| axis.to_string()).collect();
         let dims = dims.join(", ");
         format!(
-            "graph {{\n  %0 = parameter \"x\" : f32[{ones}]\n  %1 = broadcast_in_dim %0 dims=[{dims}] : f32[{ones}]\n  return %1\n}}"
+            "graph {{\n  %0 = parameter \"x\" : f32[{ones}]\n  %1 = broadcast_in_dim %0 dims=[{dims}] : \
+             f32[{ones}]\n  return %1\n}}"
         )
     };
     assert_eq!(parse_graph(&text(64)).unwrap().to_string(), text(64));

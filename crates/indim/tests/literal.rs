@@ -339,7 +339,9 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_read_or_refused(array in arrays(), at in any::<prop::sample::Index>(), with in any::<char>()) {
+    fn damage_is_read_or_refused(
+        array in arrays(), at in any::<prop::sample::Index>(), with in any::<char>(),
+    ) {
         let mut characters: Vec<char> = written(&array, ", ", true).chars().collect();
         let at = at.index(characters.len());
         characters[at] = with;

@@ -1,7 +1,7 @@
 //! The oracle against what XLA, StableHLO, OpenVINO, ONNX and NumPy answered, and against hostile lines.
 //!
-//! The corpora in `data/oracle/` hold a case and the expected verdict in each line; `README.md` there says how
-//! they were made. A key that is absent from the expectation is not compared.
+//! The corpora in `data/oracle/` hold a case and the expected verdict in each line; `README.md` there says
+//! how they were made. A key that is absent from the expectation is not compared.
 
 use std::path::Path;
 
@@ -360,7 +360,8 @@ fn nothing_overflows() {
         ("axis-out-of-range".into(), "axis-out-of-range".into())
     );
     let dims = |dims: i64| {
-        code(&json!({"rule": "xla", "operands": [{"shape": [2, 3]}, {"shape": [2]}], "dims": [dims]}).to_string())
+        let operands = json!([{"shape": [2, 3]}, {"shape": [2]}]);
+        code(&json!({"rule": "xla", "operands": operands, "dims": [dims]}).to_string())
     };
     assert_eq!((dims(i64::MIN), dims(i64::MAX)), ("dim-negative".into(), "dim-too-large".into()));
 }
@@ -382,7 +383,10 @@ fn a_short_line_cannot_ask_for_much_memory() {
 
 #[test]
 fn results_are_computed_up_to_the_limit() {
-    let case = r#"{"id":1,"rule":"numpy","op":"broadcast","target":[4],"operands":[{"shape":[1],"data":[0.5]}]}"#;
+    let case = concat!(
+        r#"{"id":1,"rule":"numpy","op":"broadcast","target":[4],"#,
+        r#""operands":[{"shape":[1],"data":[0.5]}]}"#,
+    );
     let given = |limit| {
         let mut text = Vec::new();
         write_verdict(case, limit, &mut text).expect("memory can be written to");
@@ -433,7 +437,9 @@ fn the_rank_is_limited_and_the_number_of_operands_is_not() {
         let operand = json!({"shape": vec![1; operand]});
         let dims: Vec<usize> = (0..dims).collect();
         let target = vec![1; target];
-        let case = json!({"rule": "xla", "op": "broadcast_in_dim", "operands": [operand], "target": target, "dims": dims});
+        let case = json!({
+            "rule": "xla", "op": "broadcast_in_dim", "operands": [operand], "target": target, "dims": dims,
+        });
         code(&case.to_string())
     };
     assert_eq!(onto(63, 64, 63), "");

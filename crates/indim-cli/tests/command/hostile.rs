@@ -109,7 +109,11 @@ fn hostile_cases() {
         r#"{"rule":"numpy","operands":[{"shape":[1e400]}]}"#.to_owned(),
         r#"{"rule":"numpy","operands":[{"shape":[-1]}]}"#.to_owned(),
         r#"{"rule":"pdpd","axis":9223372036854775807,"operands":[{"shape":[1]},{"shape":[1]}]}"#.to_owned(),
-        r#"{"rule":"xla","op":"add","operands":[{"dtype":"f32","shape":[4000000000],"data":[1]},{"dtype":"f32","shape":[],"data":[1]}]}"#.to_owned(),
+        concat!(
+            r#"{"rule":"xla","op":"add","operands":["#,
+            r#"{"dtype":"f32","shape":[4000000000],"data":[1]},{"dtype":"f32","shape":[],"data":[1]}]}"#,
+        )
+        .to_owned(),
     ];
     let run = indim_with_input(&["oracle"], cases.join("\n").as_bytes());
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));

@@ -22,7 +22,8 @@ pub(crate) fn binary() -> &'static Path {
     binary
 }
 
-/// Whether an emulator runs the command. It has the signals, the memory and the `/proc` of a process of its own.
+/// Whether an emulator runs the command. It has the signals, the memory and the `/proc` of a process of its
+/// own.
 pub(crate) fn is_emulated() -> bool {
     std::env::var_os("INDIM_TEST_RUNNER").is_some()
 }

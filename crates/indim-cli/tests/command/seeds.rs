@@ -1,6 +1,7 @@
 //! Every example of the documents that indim implements, from the command line, with the documents' figures.
 //!
-//! The documents: XLA's "Broadcasting semantics", and OpenVINO's "Broadcast rules for elementwise operations".
+//! The documents: XLA's "Broadcasting semantics", and OpenVINO's "Broadcast rules for elementwise
+//! operations".
 
 use crate::run::{fails, fails_with, succeeds};
 

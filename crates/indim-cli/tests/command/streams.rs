@@ -10,11 +10,17 @@ use crate::run::{command, indim, indim_with_input};
 #[test]
 fn the_oracle_answers_line_by_line() {
     let input = concat!(
-        r#"{"rule":"xla","op":"add","operands":[{"dtype":"f32","shape":[2,3]},{"dtype":"f32","shape":[3]}],"dims":[1]}"#,
+        concat!(
+            r#"{"rule":"xla","op":"add","dims":[1],"#,
+            r#""operands":[{"dtype":"f32","shape":[2,3]},{"dtype":"f32","shape":[3]}]}"#,
+        ),
         "\n\nno case\n",
         r#"{"rule":"numpy","operands":[{"shape":[2,3]},{"shape":[2]}]}"#,
         "\n",
-        r#"{"rule":"numpy","op":"add","operands":[{"dtype":"f32","shape":[2],"data":[1,"inf"]},{"dtype":"f32","shape":[],"data":[0.1]}]}"#,
+        concat!(
+            r#"{"rule":"numpy","op":"add","operands":["#,
+            r#"{"dtype":"f32","shape":[2],"data":[1,"inf"]},{"dtype":"f32","shape":[],"data":[0.1]}]}"#,
+        ),
     );
     let run = indim_with_input(&["oracle"], input.as_bytes());
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));

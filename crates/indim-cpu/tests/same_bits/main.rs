@@ -2,8 +2,8 @@
 //! reference evaluator and at every level, against digests recorded once and for all.
 //!
 //! One digest a cell, an operation at one element type, so that a difference names its cell. Digests are of
-//! little-endian bytes with canonical NaNs, whatever the machine. `cargo xtask bits` records them anew, after a
-//! definition was changed on purpose.
+//! little-endian bytes with canonical NaNs, whatever the machine. `cargo xtask bits` records them anew,
+//! after a definition was changed on purpose.
 
 mod cells;
 mod values;

@@ -1,9 +1,9 @@
 //! Graph → loop nests: what is computed together, what is kept between nests.
 //!
-//! A value is *kept* (an output, or a temporary read by another nest) when computing it again at
-//! every point of its consumer would repeat work, that is when it is read through a broadcast that
-//! expands it, or under several views, or as the operand of a reshape that is not a view. Everything else is computed in the nest that needs it. Kept values of one iteration shape
-//! are computed together in one nest.
+//! A value is *kept* (an output, or a temporary read by another nest) when computing it again at every
+//! point of its consumer would repeat work, that is when it is read through a broadcast that expands it, or
+//! under several views, or as the operand of a reshape that is not a view. Everything else is computed in
+//! the nest that needs it. Kept values of one iteration shape are computed together in one nest.
 
 pub mod coalesce;
 pub mod loop_nest;

@@ -75,8 +75,8 @@ pub fn array_bytes(array_type: &ArrayType) -> usize {
     array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
 }
 
-/// For so many arrays, the largest ones, a place is looked for; those after them lie behind one another, because
-/// the search takes the longer the more there are.
+/// For so many arrays, the largest ones, a place is looked for; those after them lie behind one another,
+/// because the search takes the longer the more there are.
 const MOST_PLACED: usize = 1024;
 
 /// Where each tenant begins, and the bytes of the whole.

@@ -1,4 +1,5 @@
-//! Powers that are another operation, bit for bit: `x^2` is `square`, `x^-1` is `reciprocal`. Those run in chains.
+//! Powers that are another operation, bit for bit: `x^2` is `square`, `x^-1` is `reciprocal`. Those run in
+//! chains.
 
 use indim_ops::{ArrayData, Op};
 

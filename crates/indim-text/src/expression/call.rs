@@ -21,7 +21,8 @@ pub(super) struct CallFrame {
     attributes: Vec<GivenAttribute>,
     /// How many arguments without a keyword have come.
     position: usize,
-    /// What the operand gives for which the call is stacked, with its place, if it is a number of a composition.
+    /// What the operand gives for which the call is stacked, with its place, if it is a number of a
+    /// composition.
     awaited: Option<(Attribute, Span)>,
 }
 

@@ -1,5 +1,5 @@
-//! Calls of compositions: their operands in one type, and their numbers. The nodes are made by the builder, as
-//! the definitions in `composition/` say. The rest of elaboration is in `elaborate.rs`.
+//! Calls of compositions: their operands in one type, and their numbers. The nodes are made by the builder,
+//! as the definitions in `composition/` say. The rest of elaboration is in `elaborate.rs`.
 
 use indim_graph::{Composition, Value};
 use indim_shape::RuleSet;

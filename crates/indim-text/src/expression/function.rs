@@ -1,7 +1,7 @@
 //! Which function a name calls, and what it takes; which operation an operator stands for.
 //!
-//! Every operation and every composition of the tables is a function under its name and its aliases. Some names mean
-//! slightly more than the operation: that is their [`Manner`]. Called by the parser and by
+//! Every operation and every composition of the tables is a function under its name and its aliases. Some
+//! names mean slightly more than the operation: that is their [`Manner`]. Called by the parser and by
 //! elaboration.
 
 use core::str::FromStr;

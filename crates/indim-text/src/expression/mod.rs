@@ -2,10 +2,10 @@
 //!
 //! An expression is read in three steps: `lexer.rs` and `parser.rs` (`call.rs` for calls) make a syntax
 //! tree (`syntax.rs`), with the functions of `function.rs`; `elaborate.rs` turns it into nodes of a graph
-//! through the builder (`elementwise.rs` for the operations of the table, `composition.rs` for compositions,
-//! `structure.rs` for reshapes and the like), in the element types that `typing.rs`, `folding.rs` and `promote.rs` decide.
-//! `draw.rs` draws an error at its place.
-//! The language is described for users in `docs/expressions.md`.
+//! through the builder (`elementwise.rs` for the operations of the table, `composition.rs` for
+//! compositions, `structure.rs` for reshapes and the like), in the element types that `typing.rs`,
+//! `folding.rs` and `promote.rs` decide. `draw.rs` draws an error at its place. The language is described
+//! for users in `docs/expressions.md`.
 
 mod call;
 mod complex_parts;

@@ -8,26 +8,27 @@ use indim_text::catalogue::{Entry, entries};
 const HEADER: &str = "\
 # Operations
 
-This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs` and `crates/indim-graph/src/composition/mod.rs`.
+This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs` and
+`crates/indim-graph/src/composition/mod.rs`.
 `indim ops` lists the same, `indim ops NAME` shows one.
 
 An operation takes operands of one element type; it never promotes. The types are written by their
-classes: P is `bool`, S `i8 i16 i32 i64`, U `u8 u16 u32 u64`, F `f16 bf16 f32 f64`, C `c64 c128`. The result has the
-operands' type where nothing else is said. Every result NaN is the canonical one of its type. The
-16-bit floats compute in `f32` and round after every operation.
+classes: P is `bool`, S `i8 i16 i32 i64`, U `u8 u16 u32 u64`, F `f16 bf16 f32 f64`, C `c64 c128`. The
+result has the operands' type where nothing else is said. Every result NaN is the canonical one of its
+type. The 16-bit floats compute in `f32` and round after every operation.
 
 ";
 
 const COMPOSITIONS: &str = "
 ## Compositions
 
-Functions made of several operations: methods of the builder, and functions in expressions and in Python. Their
-parameters are numbers, not arrays. The parameters are rounded to the operand's element type, and so is every step,
-but where something else is said. A formula is in the language of [expressions.md](expressions.md); a test computes it beside
-the function.
+Functions made of several operations: methods of the builder, and functions in expressions and in
+Python. Their parameters are numbers, not arrays. The parameters are rounded to the operand's element
+type, and so is every step, but where something else is said. A formula is in the language of
+[expressions.md](expressions.md); a test computes it beside the function.
 
-Under the numpy rule, integers and truth values that a composition does not take are converted to `f64`; by `deg2rad`,
-`rad2deg` and `heaviside`, as by `sqrt` and the like, to `f16`, `f32` or `f64`.
+Under the numpy rule, integers and truth values that a composition does not take are converted to
+`f64`; by `deg2rad`, `rad2deg` and `heaviside`, as by `sqrt` and the like, to `f16`, `f32` or `f64`.
 
 | call | types | meaning | other names |
 |---|---|---|---|
@@ -38,7 +39,9 @@ const TYPES: &str = "
 
 | name | types | meaning |
 |---|---|---|
-| `convert(x, T)` | any → any | float → integer truncates and saturates, NaN → 0; anything → bool: ≠ 0; integer → integer keeps the low bits or extends by the source's sign; to floats: the nearest, half to even, rounded once; complex → real drops the imaginary part |
+| `convert(x, T)` | any → any | float → integer truncates and saturates, NaN → 0; anything → bool: ≠ 0; \
+integer → integer keeps the low bits or extends by the source's sign; to floats: the nearest, half to even, \
+rounded once; complex → real drops the imaginary part |
 | `bitcast(x, T)` | S U F → S U F of the same width | the same bits, NaNs too |
 ";
 
@@ -56,19 +59,21 @@ first rounding reached the middle of two; the count is out of all 65536 argument
 ";
 
 const COMPLEX: &str = "
-Powers to one exponent for all elements, known when the program is compiled or not, cost a few products if it is whole from -3 to 16, or half
-of an odd number between -3 and 3. If it is known, `x^2` and `x^-1` become `square` and `reciprocal`, which have the same bits. To other
-exponents `pow` takes the exponential of a logarithm.
+Powers to one exponent for all elements, known when the program is compiled or not, cost a few products
+if it is whole from -3 to 16, or half of an odd number between -3 and 3. If it is known, `x^2` and
+`x^-1` become `square` and `reciprocal`, which have the same bits. To other exponents `pow` takes the
+exponential of a logarithm.
 
-`logaddexp` cancels where `e^x + e^y` is nearly 1. There its error is below `2^-54` (in `f32` `2^-25`), which may be many ULP of a
-result near 0; elsewhere it is within 1 ULP.
+`logaddexp` cancels where `e^x + e^y` is nearly 1. There its error is below `2^-54` (in `f32` `2^-25`),
+which may be many ULP of a result near 0; elsewhere it is within 1 ULP.
 
 Complex functions: `c64` computes in `c128`, but for sums, products and what is as simple, and is
-rounded once, so its error is about half an ULP of the modulus. In `c128` the test's corpus
-of values in 300 bits allows 3 ULP of the modulus, 1 for `tan` and `tanh`, and 100 for `pow`, whose error grows with `|y log x|`.
-A complex product is the plain formula, each product and sum rounded; where the terms of a part cancel, that part has the error of
-the terms, and where they overflow, NumPy's and XLA's results, not those of C99's annex G.
-The formulas stand at the functions in `crates/indim-ops/src/meaning/complex/`.
+rounded once, so its error is about half an ULP of the modulus. In `c128` the test's corpus of values in
+300 bits allows 3 ULP of the modulus, 1 for `tan` and `tanh`, and 100 for `pow`, whose error grows with
+`|y log x|`. A complex product is the plain formula, each product and sum rounded; where the terms of a
+part cancel, that part has the error of the terms, and where they overflow, NumPy's and XLA's results,
+not those of C99's annex G. The formulas stand at the functions in
+`crates/indim-ops/src/meaning/complex/`.
 ";
 
 /// The text of the page.
