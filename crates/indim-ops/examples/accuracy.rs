@@ -1,7 +1,7 @@
 //! The long measurement of accuracy: all 2^32 arguments in 32 bits, all 2^16 of the 16-bit floats,
 //! many in 64 bits; and the checksums by which another machine shows that it gives the same bits.
 //!
-//! `cargo run --release -p indim-graph --example accuracy -- [record | check] [every=N] [FUNCTION...]`
+//! `cargo run --release -p indim-ops --example accuracy -- [record | check] [every=N] [FUNCTION...]`
 //!
 //! It prints a line for each function and type. `record` puts the lines into
 //! `tests/accuracy/measured.txt`; `check` measures nothing, it only compares the checksums over all
