@@ -3,7 +3,7 @@
 use core::fmt;
 use core::panic::Location;
 
-use indim_ops::{ArrayType, DType, DTypeClass};
+use indim_ops::{ArrayType, DType, DTypeClass, Fact, Op};
 use indim_shape::{OperandLabel, Shape, ShapeError, draw_error};
 
 use crate::literal::Literal;
@@ -199,7 +199,7 @@ impl GraphError {
 
 /// Whether the operation asks which of two elements is greater.
 fn is_ordering(operation: &str) -> bool {
-    matches!(operation, "lt" | "le" | "gt" | "ge" | "max" | "min" | "fmax" | "fmin" | "clamp")
+    Op::ALL.iter().any(|op| op.name() == operation && op.is(Fact::Orders))
 }
 
 impl fmt::Display for GraphError {

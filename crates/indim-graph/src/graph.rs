@@ -16,7 +16,7 @@ use core::ops::{Deref, Index};
 use foldhash::HashSet;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use indim_ops::{ArrayType, Law, Op};
+use indim_ops::{ArrayType, Fact, Op};
 use indim_shape::AxisMap;
 
 use crate::array::Array;
@@ -322,7 +322,7 @@ impl Computation<'_> {
     fn operands(&self) -> Operands {
         let Node { kind, operands, .. } = self.0;
         match kind {
-            NodeKind::Elementwise(op) if op.has_law(Law::Commutative) => operands.sorted(),
+            NodeKind::Elementwise(op) if op.is(Fact::Commutative) => operands.sorted(),
             _ => *operands,
         }
     }

@@ -47,6 +47,19 @@ macro_rules! define_element_lanes {
             fn clone(&self) -> Self { *self }
         }
 
+        impl<L: Lanes> core::fmt::Debug for AnyLane<L>
+        where
+            $(<$type as ElementLanes>::In<L>: core::fmt::Debug,)*
+        {
+            fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {
+                    $(AnyLane::$variant(element) => {
+                        write!(formatter, concat!(stringify!($type), "({:?})"), element)
+                    })*
+                }
+            }
+        }
+
         impl<L: Lanes> AnyLane<L> {
             /// The element type.
             pub fn dtype(&self) -> DType {

@@ -35,6 +35,8 @@ pub use element::{ArrayData, Element};
 pub use element_lanes::{AnyLane, ElementLanes, FromWide, Widened};
 pub use half::{Bf16, F16, bf16, f16};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
-pub use op::{Arity, Binary, Law, Op, OpVisitor, Ternary, Unary, UnknownOp, operations, same_name};
+pub use op::{
+    Arity, Binary, Fact, Op, OpVisitor, Ternary, Unary, UnknownOp, operations, same_name,
+};
 pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
 pub use scalars::Scalars;

@@ -1,6 +1,6 @@
 //! THE table of element-wise operations, and what is derived from it.
 //!
-//! A row gives the name, the element types it takes, the result type, its laws, the names other
+//! A row gives the name, the element types it takes, the result type, what is known of it, the names other
 //! systems use, and the sentence of the documentation with the edge cases. The definition has the
 //! same name in `meaning/` (one per class module). To add an operation: write its row here and its
 //! definition there; the compiler names what is missing.
@@ -30,45 +30,45 @@ macro_rules! for_each_op {
         $callback! {
             unary {
                 /// `-x`. Integers wrap; the sign of a zero flips.
-                neg = Neg [signed unsigned float complex] -> same, [], ["negate", "negative"];
+                neg = Neg [signed unsigned float complex] -> same, [exact cheap], ["negate", "negative"];
                 /// The magnitude. `abs(MIN) = MIN`; the modulus of a complex number.
-                abs = Abs [signed float complex] -> component, [], ["absolute", "fabs"];
+                abs = Abs [signed float complex] -> component, [exact cheap], ["absolute", "fabs"];
                 /// -1, 0 or 1. A NaN stays a NaN, a zero keeps its sign.
-                sign = Sign [signed unsigned float complex_widened] -> same, [], [];
+                sign = Sign [signed unsigned float complex_widened] -> same, [exact], [];
                 /// Logical on `bool`, bitwise on integers.
-                not = Not [boolean signed unsigned] -> same, [], ["logical_not", "bitwise_not", "invert"];
+                not = Not [boolean signed unsigned] -> same, [exact cheap], ["logical_not", "bitwise_not", "invert", "bitwise_invert"];
                 /// The number of one bits.
-                popcnt = Popcnt [signed unsigned] -> same, [], ["population_count"];
+                popcnt = Popcnt [signed unsigned] -> same, [exact], ["population_count", "bitwise_count"];
                 /// The number of leading zero bits; the width for 0.
-                clz = Clz [signed unsigned] -> same, [], ["count_leading_zeros"];
+                clz = Clz [signed unsigned] -> same, [exact], ["count_leading_zeros"];
                 /// The largest integer not above `x`; -0 is kept.
-                floor = Floor [float] -> same, [], [];
+                floor = Floor [float] -> same, [exact], [];
                 /// The smallest integer not below `x`; `ceil(-0.5) = -0`.
-                ceil = Ceil [float] -> same, [], ["ceiling"];
+                ceil = Ceil [float] -> same, [exact], ["ceiling"];
                 /// The integer part, towards zero; the sign of a zero result is kept.
-                trunc = Trunc [float] -> same, [], [];
+                trunc = Trunc [float] -> same, [exact], [];
                 /// The nearest integer, ties to even; the sign of a zero result is kept.
-                round_even = RoundEven [float] -> same, [], ["round_nearest_even", "rint"];
+                round_even = RoundEven [float] -> same, [exact], ["round_nearest_even", "rint"];
                 /// The nearest integer, ties away from zero; the sign of a zero result is kept.
-                round_away = RoundAway [float] -> same, [], ["round_nearest_afz"];
+                round_away = RoundAway [float] -> same, [exact], ["round_nearest_afz"];
                 /// Whether `x` is neither infinite nor a NaN.
-                is_finite = IsFinite [float complex] -> boolean, [], [];
+                is_finite = IsFinite [float complex] -> boolean, [exact], ["isfinite"];
                 /// Whether `x` is a NaN.
-                is_nan = IsNan [float complex] -> boolean, [], [];
+                is_nan = IsNan [float complex] -> boolean, [exact], ["isnan"];
                 /// Whether `x` is infinite.
-                is_inf = IsInf [float complex] -> boolean, [], [];
+                is_inf = IsInf [float complex] -> boolean, [exact], ["isinf"];
                 /// The real part; of a float the float itself.
-                real = Real [float complex] -> component, [], [];
+                real = Real [float complex] -> component, [exact], [];
                 /// The imaginary part; of a float 0.
-                imag = Imag [float complex] -> component, [], [];
+                imag = Imag [float complex] -> component, [exact], [];
                 /// The complex conjugate: the sign of the imaginary part flips. A float stays.
-                conj = Conj [float complex] -> same, [], ["conjugate"];
+                conj = Conj [float complex] -> same, [exact cheap], ["conjugate"];
                 /// `x * x`. Integers are not taken: multiply instead.
-                square = Square [float complex] -> same, [], [];
+                square = Square [float complex] -> same, [cheap], [];
                 /// `1 / x`.
                 reciprocal = Reciprocal [float complex_widened] -> same, [], [];
                 /// The square root, correctly rounded; `sqrt(-0) = -0`, below zero a NaN.
-                sqrt = Sqrt [float complex_widened] -> same, [], [];
+                sqrt = Sqrt [float complex_widened] -> same, [cheap], [];
                 /// `1 / sqrt(x)`; `rsqrt(±0) = ±inf`, `rsqrt(inf) = 0`, below zero a NaN.
                 rsqrt = Rsqrt [float complex_widened] -> same, [], ["reciprocal_sqrt"];
                 /// `e^x`; `exp(-inf) = 0`.
@@ -120,23 +120,23 @@ macro_rules! for_each_op {
             }
             binary {
                 /// `x + y`. Integers wrap; `bool` is logical or.
-                add = Add [boolean signed unsigned float complex] -> same, [commutative], [];
+                add = Add [boolean signed unsigned float complex] -> same, [commutative cheap], [];
                 /// `x - y`. Integers wrap.
-                sub = Sub [signed unsigned float complex] -> same, [], ["subtract"];
+                sub = Sub [signed unsigned float complex] -> same, [cheap], ["subtract"];
                 /// `x * y`. Integers wrap; `bool` is logical and. A complex product rounds each of its four products and both sums, so a part that cancels keeps their errors.
-                mul = Mul [boolean signed unsigned float complex] -> same, [commutative], ["multiply"];
+                mul = Mul [boolean signed unsigned float complex] -> same, [commutative cheap], ["multiply"];
                 /// `x / y`. Integers truncate; `x / 0` is all ones (-1, or the unsigned maximum), `MIN / -1 = MIN`.
-                div = Div [signed unsigned float complex_widened] -> same, [], ["divide"];
+                div = Div [signed unsigned float complex_widened] -> same, [cheap], ["divide"];
                 /// The quotient rounded down, as Python's `//`. An integer divided by 0 gives 0.
                 floor_div = FloorDiv [signed unsigned float] -> same, [], ["floor_divide"];
                 /// The remainder with the divisor's sign, as Python's `%`. An integer by 0 gives 0.
                 py_mod = PyMod [signed unsigned float] -> same, [], ["floor_mod"];
                 /// The remainder with the dividend's sign, as C's `fmod`. An integer `x rem 0 = x`.
-                rem = Rem [signed unsigned float] -> same, [], ["fmod"];
+                rem = Rem [signed unsigned float] -> same, [exact], ["fmod"];
                 /// The larger; a NaN from either side wins, `max(-0, +0) = +0`. `bool` is or.
-                max = Max [boolean signed unsigned float] -> same, [commutative], ["maximum"];
+                max = Max [boolean signed unsigned float] -> same, [commutative orders exact cheap], ["maximum"];
                 /// The smaller; a NaN from either side wins, `min(+0, -0) = -0`. `bool` is and.
-                min = Min [boolean signed unsigned float] -> same, [commutative], ["minimum"];
+                min = Min [boolean signed unsigned float] -> same, [commutative orders exact cheap], ["minimum"];
                 /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative `x` to a fraction is a NaN; `(-inf)^0.5 = inf` and `(-0)^0.5 = 0`, unlike `sqrt`. Whole exponents from -3 to 16 and halves from -2.5 to 2.5 are products, with a division or a square root; `x^2`, `x^-1` and `x^0.5` are correctly rounded. Integers wrap; `x^0 = 1`; to a negative exponent 1 and -1 stay units, all else gives 0.
                 pow = Pow [signed unsigned float complex_widened] -> same, [], ["power"];
                 /// The angle of the point with ordinate `x` (the first operand) and abscissa `y`, from -π to π; the special cases of C's `atan2`.
@@ -144,65 +144,65 @@ macro_rules! for_each_op {
                 /// `sqrt(x² + y²)` without overflow; infinite if either operand is, even beside a NaN.
                 hypot = Hypot [float] -> same, [commutative], [];
                 /// The magnitude of `x` with the sign of `y`, also of a zero; of a NaN `x` the canonical NaN.
-                copysign = Copysign [float] -> same, [], ["copy_sign"];
+                copysign = Copysign [float] -> same, [exact], ["copy_sign"];
                 /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`. Where the result is near 0 and the larger operand is not, the two cancel; see the accuracy.
                 logaddexp = Logaddexp [float] -> same, [commutative], ["log_add_exp"];
                 /// The neighbour of `x` on the way to `y`: the next float of the type; `y` where they are equal, the smallest subnormal from 0.
                 nextafter = Nextafter [float_exact] -> same, [], ["next_after"];
                 /// The larger; a number wins over a NaN, `fmax(-0, +0) = +0`.
-                fmax = Fmax [float] -> same, [commutative], [];
+                fmax = Fmax [float] -> same, [commutative orders exact], [];
                 /// The smaller; a number wins over a NaN, `fmin(+0, -0) = -0`.
-                fmin = Fmin [float] -> same, [commutative], [];
+                fmin = Fmin [float] -> same, [commutative orders exact], [];
                 /// `x` where `x ≥ 0`, else `y * x`: the second operand is the slope, broadcast by the rule given.
                 prelu = Prelu [float] -> same, [], ["parametric_relu"];
                 /// `x + y j` of two equal floats.
-                complex = Complex [f32_f64] -> complex, [], [];
+                complex = Complex [f32_f64] -> complex, [exact], [];
                 /// The upper half of the exact product, which has twice the width.
                 mulhi = Mulhi [signed unsigned] -> same, [commutative], ["mul_high"];
                 /// `(x - y)²`. Integers wrap.
-                squared_difference = SquaredDifference [signed unsigned float complex] -> same, [commutative], [];
+                squared_difference = SquaredDifference [signed unsigned float complex] -> same, [], [];
                 /// Bitwise and; logical on `bool`.
-                and = And [boolean signed unsigned] -> same, [commutative], ["logical_and", "bitwise_and"];
+                and = And [boolean signed unsigned] -> same, [commutative exact cheap], ["logical_and", "bitwise_and"];
                 /// Bitwise or; logical on `bool`.
-                or = Or [boolean signed unsigned] -> same, [commutative], ["logical_or", "bitwise_or"];
+                or = Or [boolean signed unsigned] -> same, [commutative exact cheap], ["logical_or", "bitwise_or"];
                 /// Bitwise exclusive or; logical on `bool`.
-                xor = Xor [boolean signed unsigned] -> same, [commutative], ["logical_xor", "bitwise_xor"];
+                xor = Xor [boolean signed unsigned] -> same, [commutative exact cheap], ["logical_xor", "bitwise_xor"];
                 /// Left shift. An amount that is negative or not below the width gives 0.
-                shl = Shl [signed unsigned] -> same, [], ["shift_left", "left_shift", "bitwise_left_shift"];
+                shl = Shl [signed unsigned] -> same, [exact], ["shift_left", "left_shift", "bitwise_left_shift"];
                 /// Right shift with copies of the top bit, also on unsigned types; an amount that is negative or not below the width gives the sign fill.
-                shr_arithmetic = ShrArithmetic [signed unsigned] -> same, [], ["shift_right_arithmetic"];
+                shr_arithmetic = ShrArithmetic [signed unsigned] -> same, [exact], ["shift_right_arithmetic"];
                 /// Right shift with zeros. An amount that is negative or not below the width gives 0.
-                shr_logical = ShrLogical [signed unsigned] -> same, [], ["shift_right_logical"];
+                shr_logical = ShrLogical [signed unsigned] -> same, [exact], ["shift_right_logical"];
                 /// `x = y`; false with a NaN.
-                eq = Eq [boolean signed unsigned float complex] -> boolean, [commutative], ["equal"];
+                eq = Eq [boolean signed unsigned float complex] -> boolean, [commutative exact cheap], ["equal"];
                 /// `x ≠ y`; true with a NaN.
-                ne = Ne [boolean signed unsigned float complex] -> boolean, [commutative], ["not_equal"];
+                ne = Ne [boolean signed unsigned float complex] -> boolean, [commutative exact cheap], ["not_equal"];
                 /// `x < y`; false with a NaN, and false < true.
-                lt = Lt [boolean signed unsigned float] -> boolean, [], ["less"];
+                lt = Lt [boolean signed unsigned float] -> boolean, [mirrors_gt orders exact cheap], ["less"];
                 /// `x ≤ y`; false with a NaN.
-                le = Le [boolean signed unsigned float] -> boolean, [], ["less_equal"];
+                le = Le [boolean signed unsigned float] -> boolean, [mirrors_ge orders exact cheap], ["less_equal"];
                 /// `x > y`; false with a NaN.
-                gt = Gt [boolean signed unsigned float] -> boolean, [], ["greater"];
+                gt = Gt [boolean signed unsigned float] -> boolean, [mirrors_lt orders exact cheap], ["greater"];
                 /// `x ≥ y`; false with a NaN.
-                ge = Ge [boolean signed unsigned float] -> boolean, [], ["greater_equal"];
+                ge = Ge [boolean signed unsigned float] -> boolean, [mirrors_le orders exact cheap], ["greater_equal"];
                 /// Whether `x` is the same as `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
-                total_eq = TotalEq [float_exact] -> boolean, [commutative], [];
+                total_eq = TotalEq [float_exact] -> boolean, [commutative exact], [];
                 /// Whether `x` differs from `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
-                total_ne = TotalNe [float_exact] -> boolean, [commutative], [];
+                total_ne = TotalNe [float_exact] -> boolean, [commutative exact], [];
                 /// Whether `x` is below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
-                total_lt = TotalLt [float_exact] -> boolean, [], [];
+                total_lt = TotalLt [float_exact] -> boolean, [mirrors_total_gt exact], [];
                 /// Whether `x` is not above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
-                total_le = TotalLe [float_exact] -> boolean, [], [];
+                total_le = TotalLe [float_exact] -> boolean, [mirrors_total_ge exact], [];
                 /// Whether `x` is above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
-                total_gt = TotalGt [float_exact] -> boolean, [], [];
+                total_gt = TotalGt [float_exact] -> boolean, [mirrors_total_lt exact], [];
                 /// Whether `x` is not below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
-                total_ge = TotalGe [float_exact] -> boolean, [], [];
+                total_ge = TotalGe [float_exact] -> boolean, [mirrors_total_le exact], [];
             }
             ternary {
                 /// `on_true` where the first operand, a `bool`, holds, else `on_false`; the unselected value never matters.
-                select = Select (boolean, same, same) [boolean signed unsigned float complex] -> same, [], ["where"];
+                select = Select (boolean, same, same) [boolean signed unsigned float complex] -> same, [exact cheap], ["where"];
                 /// `min(max(x, low), high)` for the operands low, x, high. A NaN in any gives a NaN; low > high gives high.
-                clamp = Clamp (same, same, same) [signed unsigned float] -> same, [], [];
+                clamp = Clamp (same, same, same) [signed unsigned float] -> same, [orders exact], [];
                 /// `x * y + z` with one rounding.
                 fma = Fma (same, same, same) [float] -> same, [], [];
             }
@@ -254,12 +254,20 @@ impl ResultType {
     }
 }
 
-/// A law of an operation, proved by a test for every element type.
+/// What is known of an operation; a test proves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Law {
-    /// Exchanging the operands gives the same bits.
+pub enum Fact {
+    /// Exchanging the operands gives the same bits, on every element type.
     Commutative,
+    /// With the operands exchanged it is this operation.
+    Mirrors(Op),
+    /// It asks which of two elements is greater.
+    Orders,
+    /// Of real operands no result is rounded.
+    Exact,
+    /// On most element types it costs no more than its operands cost to move.
+    Cheap,
 }
 
 /// One element of type `T` in the family of lanes `L`.
@@ -429,9 +437,42 @@ macro_rules! widen_first {
     };
 }
 
-macro_rules! law {
+macro_rules! fact {
     (commutative) => {
-        Law::Commutative
+        Fact::Commutative
+    };
+    (orders) => {
+        Fact::Orders
+    };
+    (exact) => {
+        Fact::Exact
+    };
+    (cheap) => {
+        Fact::Cheap
+    };
+    (mirrors_lt) => {
+        Fact::Mirrors(Op::Lt)
+    };
+    (mirrors_le) => {
+        Fact::Mirrors(Op::Le)
+    };
+    (mirrors_gt) => {
+        Fact::Mirrors(Op::Gt)
+    };
+    (mirrors_ge) => {
+        Fact::Mirrors(Op::Ge)
+    };
+    (mirrors_total_lt) => {
+        Fact::Mirrors(Op::TotalLt)
+    };
+    (mirrors_total_le) => {
+        Fact::Mirrors(Op::TotalLe)
+    };
+    (mirrors_total_gt) => {
+        Fact::Mirrors(Op::TotalGt)
+    };
+    (mirrors_total_ge) => {
+        Fact::Mirrors(Op::TotalGe)
     };
 }
 
@@ -565,9 +606,9 @@ macro_rules! visit {
 
 macro_rules! define_ops {
     (
-        unary { $(#[doc = $udoc:literal] $uname:ident = $uop:ident [$($uclass:ident)*] -> $uresult:ident, [$($ulaw:ident)*], [$($ualias:literal),*];)* }
-        binary { $(#[doc = $bdoc:literal] $bname:ident = $bop:ident [$($bclass:ident)*] -> $bresult:ident, [$($blaw:ident)*], [$($balias:literal),*];)* }
-        ternary { $(#[doc = $tdoc:literal] $tname:ident = $top:ident ($tfirst:ident, same, same) [$($tclass:ident)*] -> $tresult:ident, [$($tlaw:ident)*], [$($talias:literal),*];)* }
+        unary { $(#[doc = $udoc:literal] $uname:ident = $uop:ident [$($uclass:ident)*] -> $uresult:ident, [$($ufact:ident)*], [$($ualias:literal),*];)* }
+        binary { $(#[doc = $bdoc:literal] $bname:ident = $bop:ident [$($bclass:ident)*] -> $bresult:ident, [$($bfact:ident)*], [$($balias:literal),*];)* }
+        ternary { $(#[doc = $tdoc:literal] $tname:ident = $top:ident ($tfirst:ident, same, same) [$($tclass:ident)*] -> $tresult:ident, [$($tfact:ident)*], [$($talias:literal),*];)* }
     ) => {
         /// An element-wise operation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -601,18 +642,18 @@ macro_rules! define_ops {
                     $(Op::$uop => const { &Row {
                         name: stringify!($uname), doc: $udoc, arity: Arity::Unary, first_is_bool: false,
                         dtypes: &[$(dtypes_of!($uclass)),*], result: result_type!($uresult),
-                        laws: &[$(law!($ulaw)),*], aliases: &[$($ualias),*],
+                        facts: &[$(fact!($ufact)),*], aliases: &[$($ualias),*],
                     } },)*
                     $(Op::$bop => const { &Row {
                         name: stringify!($bname), doc: $bdoc, arity: Arity::Binary, first_is_bool: false,
                         dtypes: &[$(dtypes_of!($bclass)),*], result: result_type!($bresult),
-                        laws: &[$(law!($blaw)),*], aliases: &[$($balias),*],
+                        facts: &[$(fact!($bfact)),*], aliases: &[$($balias),*],
                     } },)*
                     $(Op::$top => const { &Row {
                         name: stringify!($tname), doc: $tdoc, arity: Arity::Ternary,
                         first_is_bool: matches!(result_type!($tfirst), ResultType::Boolean),
                         dtypes: &[$(dtypes_of!($tclass)),*], result: result_type!($tresult),
-                        laws: &[$(law!($tlaw)),*], aliases: &[$($talias),*],
+                        facts: &[$(fact!($tfact)),*], aliases: &[$($talias),*],
                     } },)*
                 }
             }
@@ -639,7 +680,7 @@ struct Row {
     first_is_bool: bool,
     dtypes: &'static [&'static [DType]],
     result: ResultType,
-    laws: &'static [Law],
+    facts: &'static [Fact],
     aliases: &'static [&'static str],
 }
 
@@ -666,9 +707,28 @@ impl Op {
         self.row().aliases
     }
 
-    /// Whether `law` holds, bit for bit, on every element type.
-    pub fn has_law(self, law: Law) -> bool {
-        self.row().laws.contains(&law)
+    /// Whether this is known of the operation.
+    ///
+    /// ```
+    /// use indim_ops::{Fact, Op};
+    /// assert!(Op::Max.is(Fact::Orders) && Op::Max.is(Fact::Exact));
+    /// assert!(!Op::Sub.is(Fact::Commutative));
+    /// ```
+    pub fn is(self, fact: Fact) -> bool {
+        self.row().facts.contains(&fact)
+    }
+
+    /// As `is(Fact::Exact)`, when a program is compiled.
+    pub const fn is_exact(self) -> bool {
+        let facts = self.row().facts;
+        let mut index = 0;
+        while index < facts.len() {
+            if matches!(facts[index], Fact::Exact) {
+                return true;
+            }
+            index += 1;
+        }
+        false
     }
 
     /// The operation that gives the same with the two operands exchanged, if there is one.
@@ -680,13 +740,11 @@ impl Op {
     /// assert_eq!(Op::Sub.mirrored(), None);
     /// ```
     pub fn mirrored(self) -> Option<Op> {
-        match self {
-            Op::Lt => Some(Op::Gt),
-            Op::Le => Some(Op::Ge),
-            Op::Gt => Some(Op::Lt),
-            Op::Ge => Some(Op::Le),
-            _ => self.has_law(Law::Commutative).then_some(self),
-        }
+        self.row().facts.iter().find_map(|fact| match fact {
+            Fact::Commutative => Some(self),
+            Fact::Mirrors(other) => Some(*other),
+            _ => None,
+        })
     }
 
     /// Whether the operation takes elements of type `dtype`.

@@ -2,8 +2,8 @@
 
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
-    Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK, Op, RankLimit, RuleSet,
-    RuleSetName, Shape, ShapeError, TargetRule, express, oracle,
+    Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK, RankLimit, RuleSet,
+    RuleSetName, Shape, ShapeError, TargetRule, catalogue, express, oracle,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -205,11 +205,11 @@ pub(crate) fn _element_types() -> Vec<(&'static str, &'static str)> {
     DType::ALL.iter().map(|dtype| (dtype.name(), dtype.numpy_name())).collect()
 }
 
-/// Every operation of the table: its name, the number of its operands, its documentation, its aliases.
+/// Every operation of the table: its name, the number of its operands, its documentation, its other names.
 #[pyfunction]
 pub(crate) fn _operations() -> Vec<(&'static str, usize, &'static str, Vec<&'static str>)> {
-    let row = |op: &Op| (op.name(), op.arity().count(), op.doc(), op.aliases().to_vec());
-    Op::ALL.iter().map(row).collect()
+    let operations = catalogue::entries().filter(|entry| !entry.is_composition);
+    operations.map(|entry| (entry.name, entry.operands, entry.doc, entry.other_names)).collect()
 }
 
 /// A number that a composition takes: its name, what it must be, its default.

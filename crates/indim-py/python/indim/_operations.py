@@ -7,31 +7,6 @@ import builtins
 from . import _compositions, _functions
 from ._indim import _operations
 
-#: Names that NumPy and the array API use, for operations that the table calls otherwise.
-_OTHER_NAMES = {
-    "abs": ["absolute", "fabs"],
-    "acos": ["arccos"],
-    "acosh": ["arccosh"],
-    "asin": ["arcsin"],
-    "asinh": ["arcsinh"],
-    "atan": ["arctan"],
-    "atan2": ["arctan2"],
-    "atanh": ["arctanh"],
-    "clamp": ["clip"],
-    "conj": ["conjugate"],
-    "div": ["divide", "true_divide"],
-    "eq": ["equal"],
-    "is_finite": ["isfinite"],
-    "is_inf": ["isinf"],
-    "is_nan": ["isnan"],
-    "not": ["bitwise_invert", "bitwise_not", "invert", "logical_not"],
-    "popcnt": ["bitwise_count"],
-    "pow": ["power"],
-    "py_mod": ["mod", "remainder"],
-    "round_even": ["rint"],
-    "shr_arithmetic": ["bitwise_right_shift", "right_shift"],
-}
-
 #: Python's own words get an underscore.
 _PYTHON_WORDS = {"and": "and_", "or": "or_", "not": "not_"}
 
@@ -42,7 +17,7 @@ _IN_TEXT = {"and": "bitwise_and", "or": "bitwise_or", "not": "invert", "bitwise_
 def names():
     """``(name in Python, name in the text, arity, documentation)`` of every operation and alias."""
     for name, arity, doc, aliases in _operations():
-        for known in {name: None, **dict.fromkeys(aliases + _OTHER_NAMES.get(name, []))}:
+        for known in (name, *aliases):
             yield _PYTHON_WORDS.get(known, known), _IN_TEXT.get(known, known), arity, doc
 
 

@@ -137,26 +137,11 @@ const MANNERS: &[(&str, Op, Manner)] = &[
     ("bitwise_right_shift", Op::ShrArithmetic, Manner::ShiftBySign),
 ];
 
-/// Names of NumPy for operations that the table may call otherwise.
-const NUMPY_SPELLINGS: &[(&str, &str)] = &[
-    ("power", "pow"),
-    ("arcsin", "asin"),
-    ("arccos", "acos"),
-    ("arctan", "atan"),
-    ("arctan2", "atan2"),
-    ("arcsinh", "asinh"),
-    ("arccosh", "acosh"),
-    ("arctanh", "atanh"),
-    ("conjugate", "conj"),
-    ("bitwise_count", "popcnt"),
-];
-
 /// Every name beside `name` that calls the operation or composition of that name, among them those that
 /// mean slightly more.
 pub(crate) fn other_names(name: &'static str, aliases: &[&'static str]) -> Vec<&'static str> {
     let manners = MANNERS.iter().filter(|(_, op, _)| op.name() == name).map(|(known, ..)| *known);
-    let spellings = NUMPY_SPELLINGS.iter().filter(|(_, meant)| *meant == name);
-    let all = aliases.iter().copied().chain(manners).chain(spellings.map(|(known, _)| *known));
+    let all = aliases.iter().copied().chain(manners);
     let mut names = Vec::new();
     for known in all {
         if !names.contains(&known) {
@@ -177,8 +162,7 @@ impl Function {
         if let Ok(dtype) = DType::from_str(name) {
             return Some(Function::Structural(Structural::Cast(dtype)));
         }
-        let spelling = NUMPY_SPELLINGS.iter().find(|(known, _)| *known == name);
-        let op = Op::from_str(name).ok().or_else(|| Op::from_str(spelling?.1).ok());
+        let op = Op::from_str(name).ok();
         let elementwise = op.map(|op| Function::Elementwise { op, manner: Manner::Table });
         elementwise.or_else(|| Composition::from_str(name).ok().map(Function::Composition))
     }

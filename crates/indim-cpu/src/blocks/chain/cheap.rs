@@ -124,3 +124,22 @@ impl<'a> Candidates<'a> {
         Candidates { nest, cheap: nest.instructions.iter().map(Cheap::of).collect(), uses }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use indim_ops::Fact;
+
+    use super::*;
+
+    #[test]
+    fn chains_are_made_of_the_cheap_operations() {
+        let is_in_a_chain = |op: Op| {
+            DType::ALL.iter().any(|&dtype| {
+                chain_operations(dtype).contains(&op) || mask_operations(dtype).contains(&op)
+            })
+        };
+        for &op in Op::ALL {
+            assert_eq!(op.is(Fact::Cheap), is_in_a_chain(op), "{op}");
+        }
+    }
+}

@@ -52,10 +52,10 @@ impl<T: ChainElement, I: Instructions, const LENGTH: usize> Lanes<T, I, LENGTH> 
     /// nearest ones.
     #[inline(always)]
     fn results<O: Codes>(&self, x: [T::Lane; LENGTH]) -> [T::Lane; LENGTH] {
-        match O::IS_INEXACT {
+        match const { O::OP.is_exact() } {
+            true => x,
             // SAFETY: promised where this was made.
-            true => unsafe { T::rounded::<I, LENGTH>(x) },
-            false => x,
+            false => unsafe { T::rounded::<I, LENGTH>(x) },
         }
     }
 }

@@ -92,8 +92,6 @@ pub(crate) trait Codes {
     const SINGLE: u16 = code(Self::OP, Form::Single, false);
     const BLOCK_FIRST: u16 = code(Self::OP, Form::Block, true);
     const SINGLE_FIRST: u16 = code(Self::OP, Form::Single, true);
-    /// Whether a result may need more bits than the operands have.
-    const IS_INEXACT: bool = !matches!(Self::OP, Op::Max | Op::Min | Op::Neg | Op::Abs | Op::Conj);
 }
 
 macro_rules! define_codes {
