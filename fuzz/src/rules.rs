@@ -3,7 +3,7 @@
 
 use indim_shape::{
     Broadcast, RuleSet, RuleSetName, Shape, ShapeError, TargetRule, check_broadcast_in_dim,
-    draw_broadcast, draw_error, express, surprising_outer_product,
+    draw_broadcast, draw_error, express, find_repairs, surprising_outer_product,
 };
 use naive::oracle;
 
@@ -142,7 +142,7 @@ fn is_small(shape: &Shape) -> bool {
 fn check_error(error: &ShapeError) {
     assert!(!error.to_string().contains('\n') && !error.label().is_empty());
     assert!(draw_error(error, "add", &[]).starts_with(&format!("error[{}]", error.code())));
-    for repair in error.repairs() {
+    for repair in find_repairs(error) {
         let form = repair.elaborate(error.shapes()).unwrap();
         assert_eq!(form.result(), &repair.result);
     }

@@ -1,14 +1,14 @@
 //! A rule and its attributes without an operation, as `explain` and `convert` take them.
 
 use clap::Args;
-use indim::{Broadcast, DType, RuleSet, RuleSetName, Shape, ShapeError, TargetRule};
+use indim::{AnyRule, AttributeError, Attributes, Broadcast, DType, RuleChoice, Shape, ShapeError};
 
 use crate::failure::Failure;
 use crate::shapes::{parse_integers, parse_type};
 
 /// The attributes of a rule.
 #[derive(Debug, Args)]
-pub(crate) struct Attributes {
+pub(crate) struct AttributeOptions {
     /// `broadcast_dimensions` of xla, `axes_mapping` of explicit, and the like: 0,2
     #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
     dims: Option<List>,
@@ -20,35 +20,26 @@ pub(crate) struct Attributes {
     target: Option<Shape>,
 }
 
-impl Attributes {
+impl AttributeOptions {
     /// Whether none is given.
     pub(crate) fn is_empty(&self) -> bool {
-        self.dims.is_none() && self.axis.is_none() && self.target.is_none()
+        self.given().is_empty()
     }
 
-    /// Refuses an attribute that the rule does not have: whoever gives it expects it to matter.
-    fn check(&self, rule: RuleSetName) -> Result<(), Failure> {
-        use RuleSetName as Name;
-        let takes_dims = matches!(
-            rule,
-            Name::Xla
-                | Name::Explicit
-                | Name::XlaBroadcastInDim
-                | Name::StableHloBroadcastInDim
-                | Name::HloBroadcast
-        );
-        let takes_axis = matches!(rule, Name::Pdpd | Name::PdpdBroadcast | Name::OnnxLegacy);
-        let takes_target = !matches!(rule, Name::None | Name::OnnxLegacy);
-        let given = [
-            ("--dims", self.dims.is_some() && !takes_dims),
-            ("--axis", self.axis.is_some() && !takes_axis),
-            ("--target", self.target.is_some() && !takes_target),
-        ];
-        match given.iter().find(|(_, is_foreign)| *is_foreign) {
-            Some((name, _)) => Err(Failure::Usage(format!("the rule {rule} has no {name}"))),
-            None => Ok(()),
+    fn given(&self) -> Attributes {
+        Attributes {
+            dims: self.dims.clone().map(|list| list.0),
+            axis: self.axis,
+            broadcast: None,
+            target: self.target.clone(),
         }
     }
+}
+
+/// The option that does not belong, and what does.
+pub(crate) fn refuse_attributes(error: AttributeError) -> Failure {
+    let option = error.attribute().map_or(String::new(), |name| format!("--{name}: "));
+    Failure::Usage(format!("{option}{error}; {}", error.advice()))
 }
 
 /// What operands without names are called, and their element types where those are known.
@@ -71,57 +62,20 @@ fn parse_target(text: &str) -> Result<Shape, String> {
     parse_type(text).map(|(_, shape)| shape)
 }
 
-/// A rule set with attributes, elaborated on some operands, and what it is called with them.
+/// A rule with attributes, elaborated on some operands, and what it is called with them.
 pub(crate) fn elaborate(
-    rule: RuleSetName,
-    attributes: &Attributes,
+    rule: RuleChoice,
+    attributes: &AttributeOptions,
     operands: &[Shape],
 ) -> Result<(String, Result<Broadcast, ShapeError>), Failure> {
-    let rule = with_target(rule, attributes.target.is_some());
-    attributes.check(rule)?;
-    let dims = attributes.dims.clone().map_or_else(Vec::new, |list| list.0);
-    let axis = attributes.axis;
-    let elementwise = match rule {
-        RuleSetName::None => RuleSet::None,
-        RuleSetName::Numpy => RuleSet::Numpy,
-        RuleSetName::Xla => RuleSet::Xla { dims },
-        RuleSetName::StableHlo => RuleSet::StableHlo,
-        RuleSetName::Pdpd => RuleSet::Pdpd { axis },
-        RuleSetName::OnnxLegacy => RuleSet::OnnxLegacy { broadcast: true, axis },
-        _ => {
-            let (name, rule) = (rule, target_rule(rule, dims, axis));
-            let (Some(target), [data]) = (&attributes.target, operands) else {
-                return Err(Failure::Usage(format!(
-                    "the rule {name} takes one shape and --target"
-                )));
-            };
-            return Ok((format!("{rule} target={target}"), rule.elaborate(data, target)));
-        }
+    let given = attributes.given();
+    let rule = rule.with_attributes(&given).map_err(refuse_attributes)?;
+    let target = given.target.as_ref();
+    let form = rule.elaborate(operands, target);
+    let named = match (&rule, target) {
+        (AnyRule::Elementwise(rule), _) => rule.to_string(),
+        (AnyRule::Target(rule), Some(target)) => format!("{rule} target={target}"),
+        _ => rule.to_string(),
     };
-    Ok((elementwise.to_string(), elementwise.elaborate(operands)))
-}
-
-/// The rule of the same system that broadcasts to a target, if there is one.
-fn with_target(rule: RuleSetName, has_target: bool) -> RuleSetName {
-    match rule {
-        _ if !has_target => rule,
-        RuleSetName::Numpy => RuleSetName::Unidirectional,
-        RuleSetName::Pdpd => RuleSetName::PdpdBroadcast,
-        RuleSetName::Xla => RuleSetName::XlaBroadcastInDim,
-        RuleSetName::StableHlo => RuleSetName::StableHloBroadcastInDim,
-        _ => rule,
-    }
-}
-
-fn target_rule(rule: RuleSetName, dims: Vec<i64>, axis: Option<i64>) -> TargetRule {
-    match rule {
-        RuleSetName::Bidirectional => TargetRule::Bidirectional,
-        RuleSetName::Explicit => TargetRule::Explicit { axes: dims },
-        RuleSetName::PdpdBroadcast => TargetRule::Pdpd { axis },
-        RuleSetName::XlaBroadcast => TargetRule::XlaBroadcast,
-        RuleSetName::XlaBroadcastInDim => TargetRule::XlaBroadcastInDim { dims },
-        RuleSetName::StableHloBroadcastInDim => TargetRule::StableHloBroadcastInDim { dims },
-        RuleSetName::HloBroadcast => TargetRule::HloBroadcast { dims },
-        _ => TargetRule::Unidirectional,
-    }
+    Ok((named, form))
 }

@@ -1,13 +1,13 @@
 //! `indim convert`: one rule set's broadcast in the words of another.
 
 use clap::Args;
-use indim::{RuleSetName, Shape, express};
+use indim::{RuleChoice, RuleSetName, Shape, express};
 
-use crate::bare::{Attributes, elaborate, operand_labels};
+use crate::bare::{AttributeOptions, elaborate, operand_labels};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::report::Report;
-use crate::rule::any_rule;
+use crate::rule::{any_rule, rule_set};
 use crate::shapes::parse_type;
 
 /// Say a broadcast of one rule set under another.
@@ -20,12 +20,12 @@ Examples:
 pub(crate) struct Convert {
     /// The rule set that is known.
     #[arg(long, value_name = "RULE", value_parser = any_rule())]
-    from: RuleSetName,
+    from: RuleChoice,
     /// The rule set that is wanted.
-    #[arg(long, value_name = "RULE", value_parser = any_rule())]
+    #[arg(long, value_name = "RULE", value_parser = rule_set())]
     to: RuleSetName,
     #[command(flatten)]
-    attributes: Attributes,
+    attributes: AttributeOptions,
     /// The operands' shapes: 2x3, [2,3] or f32[2,3]; [] for a scalar.
     #[arg(required = true, value_name = "SHAPE")]
     shapes: Vec<String>,

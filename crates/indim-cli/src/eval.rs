@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 use indim::explain::broadcasts;
 use indim::{
-    ArrayType, ArrayView, ArrayViewMut, Buffer, CompileOptions, Executable, Level, RunError,
-    RunOptions, compile,
+    ArrayType, ArrayView, ArrayViewMut, Buffer, CompileOptions, Executable, Level, RuleChoice,
+    RunError, RunOptions, compile,
 };
 
+use crate::bare::refuse_attributes;
 use crate::byte_size::parse_byte_size;
 use crate::destination::{Destination, Format};
 use crate::expression::{build_graph, parse_expression};
@@ -17,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::warn_of_outer_products;
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::rule::Rule;
+use crate::rule::rule_of_operations;
 use crate::show::Show;
 use crate::source::{Source, in_binding, split_binding};
 
@@ -39,9 +40,9 @@ pub(crate) struct Eval {
     /// What its names stand for.
     #[arg(value_name = "NAME=SOURCE")]
     bindings: Vec<String>,
-    /// The rule of every operation; without it, `dims=` makes an operation xla, `axis=` pdpd, and the others are numpy.
-    #[arg(long)]
-    rule: Option<Rule>,
+    /// The rule of every operation.
+    #[arg(long, value_name = "RULE", value_parser = rule_of_operations(), default_value_t)]
+    rule: RuleChoice,
     /// Write the result instead of printing it: to a .npy file, a .npz file with the member arr_0, or as .npy
     /// to standard output (`-`).
     #[arg(short, long, value_name = "FILE")]
@@ -94,15 +95,16 @@ impl Eval {
         self.bindings.iter().map(|text| open(text)).collect()
     }
 
-    fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, Report> {
-        let graph = build_graph(&self.expression, types, self.rule)?;
+    fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, Failure> {
+        let rule = self.rule.of_expression().map_err(refuse_attributes)?;
+        let graph = build_graph(&self.expression, types, rule.as_ref())?;
         if self.warn_outer_product {
             warn_of_outer_products(&broadcasts(&graph));
         }
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
         let memory_limit = self.memory_limit;
         let options = CompileOptions { level, memory_limit, ..CompileOptions::default() };
-        compile(&graph, &options).map_err(Report::from)
+        Ok(compile(&graph, &options).map_err(Report::from)?)
     }
 }
 

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
-use indim::{ArrayType, CompileOptions, Level, RuleSetName, Shape};
+use indim::{ArrayType, CompileOptions, Level, RuleChoice, Shape};
 
-use crate::bare::{Attributes, elaborate, operand_labels};
+use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
 use crate::expression::{build_graph, parse_expression};
 use crate::failure::Failure;
 use crate::output::{print, warn_of_outer_products};
 use crate::report::Report;
-use crate::rule::{Rule, any_rule};
+use crate::rule::any_rule;
 use crate::shapes::{parse_array_type, parse_type};
 use crate::source::{Source, in_binding, split_binding};
 
@@ -30,10 +30,10 @@ pub(crate) struct Explain {
     #[arg(value_name = "NAME=TYPE | SHAPE")]
     others: Vec<String>,
     /// The rule of every operation, or the bare rule to explain.
-    #[arg(long, value_name = "RULE", value_parser = any_rule())]
-    rule: Option<RuleSetName>,
+    #[arg(long, value_name = "RULE", value_parser = any_rule(), default_value_t)]
+    rule: RuleChoice,
     #[command(flatten)]
-    attributes: Attributes,
+    attributes: AttributeOptions,
     /// Print one JSON object, also for an error: {"error":{"code":...,"message":...}}.
     #[arg(long)]
     json: bool,
@@ -89,8 +89,7 @@ impl Explain {
     }
 
     fn explain_rule(&self, labels: Vec<(String, String)>, shapes: &[Shape]) -> Result<(), Failure> {
-        let rule = self.rule.unwrap_or(RuleSetName::Numpy);
-        let (rule, form) = elaborate(rule, &self.attributes, shapes)?;
+        let (rule, form) = elaborate(self.rule, &self.attributes, shapes)?;
         let form = form.map_err(|error| Report::of_shapes(&error, "broadcast", &labels))?;
         let explained = ExplainedBroadcast::of_rule(rule, labels, form);
         self.warn(core::slice::from_ref(&explained));
@@ -105,24 +104,13 @@ impl Explain {
         }
         let bindings =
             self.others.iter().map(|text| typed_name(text)).collect::<Result<Vec<_>, _>>()?;
-        let graph = build_graph(&self.first, &bindings, self.expression_rule()?)?;
+        let rule = self.rule.of_expression().map_err(refuse_attributes)?;
+        let graph = build_graph(&self.first, &bindings, rule.as_ref())?;
         let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
         let options = CompileOptions { level, ..CompileOptions::default() };
         let explanation = Explanation::new(&graph, &options).map_err(Report::from)?;
         self.warn(explanation.broadcasts());
         self.deliver(&explanation.to_string(), || explanation.to_json(), || explanation.to_svg())
-    }
-
-    fn expression_rule(&self) -> Result<Option<Rule>, Failure> {
-        self.rule.map_or(Ok(None), |rule| match rule {
-            RuleSetName::None => Ok(Some(Rule::None)),
-            RuleSetName::Numpy => Ok(Some(Rule::Numpy)),
-            RuleSetName::Xla => Ok(Some(Rule::Xla)),
-            RuleSetName::Pdpd => Ok(Some(Rule::Pdpd)),
-            other => Err(Failure::Usage(format!(
-                "an expression has no rule {other}; it is numpy, xla, pdpd or none"
-            ))),
-        })
     }
 
     fn warn(&self, broadcasts: &[ExplainedBroadcast]) {

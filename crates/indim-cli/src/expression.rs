@@ -1,10 +1,9 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
 use indim::terminal::shown;
-use indim::{ArrayType, Expression, GraphBuilder, Limits, Value};
+use indim::{ArrayType, Expression, GraphBuilder, Limits, RuleSet, Value};
 
 use crate::report::Report;
-use crate::rule::Rule;
 
 /// An argument that may begin with a minus, but is no misspelt option.
 pub(crate) fn parse_expression(text: &str) -> Result<String, String> {
@@ -16,11 +15,12 @@ pub(crate) fn parse_expression(text: &str) -> Result<String, String> {
     }
 }
 
-/// The graph of an expression whose names have these types.
+/// The graph of an expression whose names have these types; without a rule each operation follows its own
+/// attributes.
 pub(crate) fn build_graph(
     expression: &str,
     types: &[(&str, ArrayType)],
-    rule: Option<Rule>,
+    rule: Option<&RuleSet>,
 ) -> Result<indim::Graph, Report> {
     let parsed = Expression::parse(expression, &Limits::default())
         .map_err(|error| Report::of_expression(&error, expression))?;
@@ -41,9 +41,8 @@ pub(crate) fn build_graph(
             .map_err(|error| Report::from(&error))?;
         bindings.push((*name, value));
     }
-    let rule = rule.map(Rule::rule_set);
     let result = parsed
-        .build(&b, &bindings, rule.as_ref())
+        .build(&b, &bindings, rule)
         .map_err(|error| Report::of_expression(&error, expression))?;
     b.finish(&[result]).map_err(|error| Report::from(&error))
 }

@@ -1,36 +1,25 @@
-//! The rule sets as options of the command line.
+//! The rules as options of the command line.
 
-use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use indim::{RuleSet, RuleSetName};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use indim::{RuleChoice, RuleSetName};
 
 /// Reads any rule set, and lists them all in the help.
-pub(crate) fn any_rule() -> impl TypedValueParser<Value = RuleSetName> {
-    PossibleValuesParser::new(RuleSetName::ALL.map(RuleSetName::as_str))
-        .try_map(|name| name.parse::<RuleSetName>())
+pub(crate) fn rule_set() -> impl TypedValueParser<Value = RuleSetName> {
+    let names = RuleSetName::ALL.map(RuleChoice::Named);
+    listed(names).try_map(|name| name.parse::<RuleSetName>())
 }
 
-/// A rule for the operations of an expression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Rule {
-    /// Right-aligned axes, sizes of 1 expand, types are promoted as in NumPy 2.
-    Numpy,
-    /// XLA: explicit `dims=[...]`, scalars, and sizes of 1 between equal ranks.
-    Xla,
-    /// The second operand onto the first, from `axis=` on.
-    Pdpd,
-    /// Equal shapes only.
-    None,
+/// Reads any rule set, or that the attributes say it.
+pub(crate) fn any_rule() -> impl TypedValueParser<Value = RuleChoice> {
+    listed(RuleChoice::all()).try_map(|name| name.parse::<RuleChoice>())
 }
 
-impl Rule {
-    /// The rule set of operations that state no attributes of their own.
-    pub(crate) fn rule_set(self) -> RuleSet {
-        match self {
-            Rule::Numpy => RuleSet::Numpy,
-            Rule::Xla => RuleSet::Xla { dims: Vec::new() },
-            Rule::Pdpd => RuleSet::Pdpd { axis: None },
-            Rule::None => RuleSet::None,
-        }
-    }
+/// Reads a rule for the operations of an expression.
+pub(crate) fn rule_of_operations() -> impl TypedValueParser<Value = RuleChoice> {
+    listed(RuleChoice::of_operations()).try_map(|name| name.parse::<RuleChoice>())
+}
+
+fn listed(choices: impl IntoIterator<Item = RuleChoice>) -> PossibleValuesParser {
+    let value = |choice: RuleChoice| PossibleValue::new(choice.as_str()).help(choice.summary());
+    PossibleValuesParser::new(choices.into_iter().map(value))
 }

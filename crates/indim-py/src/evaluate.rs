@@ -15,7 +15,7 @@ use crate::layout::parse_order;
 use crate::numpy_api::{Caller, NumpyArray, Recognised};
 use crate::operand::Operand;
 use crate::program::{Compiled, Target};
-use crate::rule::Rule;
+use crate::rule::rule_of_operations;
 use crate::run::run;
 use crate::text_cache::program_of_text;
 
@@ -129,8 +129,8 @@ impl<'a, 'py> Names<'a, 'py> {
 /// `global_dict` (the caller's global names). The result is a new array, or `out`.
 #[pyfunction]
 #[pyo3(signature = (
-    ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", *,
-    _frame_depth=EVALUATE_DEPTH, **kwargs
+    ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="as-written",
+    *, _frame_depth=EVALUATE_DEPTH, **kwargs
 ))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn evaluate<'py>(
@@ -146,8 +146,8 @@ pub(crate) fn evaluate<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-    let cached =
-        program_of_text(py, ex, Rule::parse(rule)?).map_err(|error| program_error(py, &error))?;
+    let cached = program_of_text(py, ex, rule_of_operations(rule)?)
+        .map_err(|error| program_error(py, &error))?;
     check_keywords(&cached, kwargs)?;
     let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
     let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
@@ -222,8 +222,8 @@ pub(crate) fn re_evaluate<'py>(
 /// Checks an expression as `evaluate` would, without computing. Returns the exception, or `None`.
 #[pyfunction]
 #[pyo3(signature = (
-    ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="numpy", *,
-    _frame_depth=OTHERS_DEPTH, **kwargs
+    ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="as-written",
+    *, _frame_depth=OTHERS_DEPTH, **kwargs
 ))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn validate<'py>(
@@ -240,7 +240,7 @@ pub(crate) fn validate<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let check = || -> PyResult<()> {
         let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-        let cached = program_of_text(py, ex, Rule::parse(rule)?)
+        let cached = program_of_text(py, ex, rule_of_operations(rule)?)
             .map_err(|error| program_error(py, &error))?;
         check_keywords(&cached, kwargs)?;
         let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);

@@ -14,7 +14,7 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use crate::error::program_error;
 use crate::operand::{Operand, number};
 use crate::program::{Program, ProgramError, Step};
-use crate::rule::Rule;
+use crate::rule::rule_of_operations;
 
 /// Steps that a function may have.
 const MOST_STEPS: usize = 100_000;
@@ -115,7 +115,7 @@ impl Recorder {
         attributes: Vec<(Option<String>, Bound<'py, PyAny>)>,
         rule: &str,
     ) -> PyResult<Described<'py>> {
-        let rule = Rule::parse(rule)?.rule_set();
+        let rule = rule_of_operations(rule)?;
         let operands = operands.iter().map(operand).collect::<PyResult<_>>()?;
         let attributes = attributes
             .into_iter()

@@ -2,8 +2,8 @@
 
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
-    Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK, RankLimit, RuleSet,
-    RuleSetName, Shape, ShapeError, TargetRule, catalogue, express, oracle,
+    Attributes, Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK, RankLimit,
+    RuleChoice, RuleSetName, Shape, catalogue, express, oracle,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,87 +12,33 @@ use pyo3::types::PyTuple;
 use crate::error::{compile_error, program_error, rank_limit_error, shape_error};
 use crate::operand::{Operand, OperandType};
 use crate::program::{Program, Step};
-use crate::rule::Rule;
+use crate::rule::{attribute_error, parse_rule, rule_of_operations};
 
-/// The attributes of a rule.
-struct Attributes {
+/// The attributes of a rule, as Python gives them.
+struct GivenAttributes {
     dims: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
 }
 
-/// The broadcast of `shapes` under a rule set.
+/// The broadcast of `shapes` under a rule.
 fn elaborate(
     py: Python<'_>,
     shapes: &[Vec<usize>],
-    rule: RuleSetName,
-    attributes: Attributes,
+    rule: &str,
+    attributes: GivenAttributes,
 ) -> PyResult<Broadcast> {
-    let Attributes { dims, axis, target } = attributes;
+    let rule: RuleChoice = parse_rule(rule)?;
+    let GivenAttributes { dims, axis, target } = attributes;
     let lists = shapes.iter().chain(&target).map(Vec::len).chain(dims.as_ref().map(Vec::len));
     let longest = lists.max().unwrap_or(0);
     RankLimit::check(longest, MAXIMUM_RANK).map_err(|error| rank_limit_error(py, error))?;
-    check_attributes(rule, dims.is_some(), axis.is_some(), target.is_some())?;
+    let target = target.map(Shape::from);
+    let attributes = Attributes { dims, axis, broadcast: None, target };
+    let rule = rule.with_attributes(&attributes).map_err(attribute_error)?;
     let shapes: Vec<Shape> = shapes.iter().map(|sizes| Shape::from(&sizes[..])).collect();
-    let refuse = |error: ShapeError| shape_error(py, &error, "broadcast");
-    let dims = dims.unwrap_or_default();
-    let elementwise = match rule {
-        RuleSetName::None => RuleSet::None,
-        RuleSetName::Numpy => RuleSet::Numpy,
-        RuleSetName::Xla => RuleSet::Xla { dims },
-        RuleSetName::StableHlo => RuleSet::StableHlo,
-        RuleSetName::Pdpd => RuleSet::Pdpd { axis },
-        RuleSetName::OnnxLegacy => RuleSet::OnnxLegacy { broadcast: true, axis },
-        _ => {
-            let (Some(target), [data]) = (&target, &shapes[..]) else {
-                return Err(PyValueError::new_err(format!(
-                    "rule {rule} broadcasts one shape to a `target`"
-                )));
-            };
-            let rule = target_rule(rule, dims, axis);
-            return rule.elaborate(data, &Shape::from(&target[..])).map_err(refuse);
-        }
-    };
-    elementwise.elaborate(&shapes).map_err(refuse)
-}
-
-/// Refuses attributes that the rule does not have.
-fn check_attributes(
-    rule: RuleSetName,
-    has_dims: bool,
-    has_axis: bool,
-    has_target: bool,
-) -> PyResult<()> {
-    use RuleSetName as R;
-    let takes_dims = matches!(
-        rule,
-        R::Xla | R::Explicit | R::XlaBroadcastInDim | R::StableHloBroadcastInDim | R::HloBroadcast
-    );
-    let takes_axis = matches!(rule, R::Pdpd | R::OnnxLegacy | R::PdpdBroadcast);
-    let foreign = match () {
-        () if has_dims && !takes_dims => "dims",
-        () if has_axis && !takes_axis => "axis",
-        () if has_target && !rule.is_target_rule() => "target",
-        () => return Ok(()),
-    };
-    Err(PyValueError::new_err(format!("rule {rule} has no attribute `{foreign}`")))
-}
-
-fn target_rule(rule: RuleSetName, dims: Vec<i64>, axis: Option<i64>) -> TargetRule {
-    match rule {
-        RuleSetName::Bidirectional => TargetRule::Bidirectional,
-        RuleSetName::Explicit => TargetRule::Explicit { axes: dims },
-        RuleSetName::PdpdBroadcast => TargetRule::Pdpd { axis },
-        RuleSetName::XlaBroadcast => TargetRule::XlaBroadcast,
-        RuleSetName::XlaBroadcastInDim => TargetRule::XlaBroadcastInDim { dims },
-        RuleSetName::StableHloBroadcastInDim => TargetRule::StableHloBroadcastInDim { dims },
-        RuleSetName::HloBroadcast => TargetRule::HloBroadcast { dims },
-        _ => TargetRule::Unidirectional,
-    }
-}
-
-fn rule_set_name(text: &str) -> PyResult<RuleSetName> {
-    text.parse().map_err(|error| PyValueError::new_err(format!("{error}, not {text:?}")))
+    let form = rule.elaborate(&shapes, attributes.target.as_ref());
+    form.map_err(|error| shape_error(py, &error, "broadcast"))
 }
 
 /// The shape that operands of these shapes broadcast to under a rule set.
@@ -106,8 +52,8 @@ pub(crate) fn broadcast_shapes<'py>(
     axis: Option<i64>,
     target: Option<Vec<usize>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let attributes = Attributes { dims, axis, target };
-    let form = elaborate(py, &shapes, rule_set_name(rule)?, attributes)?;
+    let attributes = GivenAttributes { dims, axis, target };
+    let form = elaborate(py, &shapes, rule, attributes)?;
     PyTuple::new(py, form.result().iter())
 }
 
@@ -123,9 +69,9 @@ pub(crate) fn convert(
     axis: Option<i64>,
     target: Option<Vec<usize>>,
 ) -> PyResult<String> {
-    let attributes = Attributes { dims, axis, target };
-    let form = elaborate(py, &shapes, rule_set_name(rule)?, attributes)?;
-    match express(&form, rule_set_name(to)?) {
+    let attributes = GivenAttributes { dims, axis, target };
+    let form = elaborate(py, &shapes, rule, attributes)?;
+    match express(&form, parse_rule::<RuleSetName>(to)?) {
         Ok(said) => Ok(said.to_string()),
         Err(reason) => Err(PyValueError::new_err(format!("error[inexpressible]: {reason}"))),
     }
@@ -142,8 +88,8 @@ pub(crate) fn _explain_shapes(
     axis: Option<i64>,
     target: Option<Vec<usize>>,
 ) -> PyResult<(String, String, String)> {
-    let attributes = Attributes { dims, axis, target };
-    let form = elaborate(py, &shapes, rule_set_name(rule)?, attributes)?;
+    let attributes = GivenAttributes { dims, axis, target };
+    let form = elaborate(py, &shapes, rule, attributes)?;
     let labels =
         (0..shapes.len()).map(|index| (format!("operand {index}"), String::new())).collect();
     let explained = ExplainedBroadcast::new("broadcast", labels, form);
@@ -158,7 +104,7 @@ pub(crate) fn _explain_expression(
     operands: Vec<(String, Bound<'_, PyAny>)>,
     rule: &str,
 ) -> PyResult<(String, String, String)> {
-    let program = Program::of_expression(text, Rule::parse(rule)?.rule_set())
+    let program = Program::of_expression(text, rule_of_operations(rule)?)
         .map_err(|error| program_error(py, &error))?;
     let mut types = Vec::with_capacity(operands.len());
     for name in &program.parameters {

@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use indim::RuleSet;
 use pyo3::prelude::*;
 
 use crate::cached_program::CachedProgram;
 use crate::program::{Program, ProgramError};
-use crate::rule::Rule;
 
 /// Texts that are kept for each rule; beyond that the cache starts anew.
 const MOST_TEXTS: usize = 1024;
@@ -17,24 +17,24 @@ const MOST_TEXTS: usize = 1024;
 /// The programs of the texts under one rule.
 type Texts = HashMap<String, Arc<CachedProgram>>;
 
-static TEXTS: Mutex<Vec<(Rule, Texts)>> = Mutex::new(Vec::new());
+static TEXTS: Mutex<Vec<(Option<RuleSet>, Texts)>> = Mutex::new(Vec::new());
 
-fn texts() -> MutexGuard<'static, Vec<(Rule, Texts)>> {
+fn texts() -> MutexGuard<'static, Vec<(Option<RuleSet>, Texts)>> {
     TEXTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The program of `text` under `rule`.
+/// The program of `text` under `rule`; without one each operation follows its own attributes.
 pub(crate) fn program_of_text(
     py: Python<'_>,
     text: &str,
-    rule: Rule,
+    rule: Option<RuleSet>,
 ) -> Result<Arc<CachedProgram>, ProgramError> {
     if let Some((_, texts)) = texts().iter().find(|(of, _)| *of == rule)
         && let Some(program) = texts.get(text)
     {
         return Ok(Arc::clone(program));
     }
-    let program = Program::of_expression(text, rule.rule_set())?;
+    let program = Program::of_expression(text, rule.clone())?;
     let program = CachedProgram::new(py, program);
     let before = remember(text, rule, &program);
     // Dropping takes a while; others need not wait for it.
@@ -44,10 +44,10 @@ pub(crate) fn program_of_text(
 }
 
 /// Adds a program; returns those that are kept no longer.
-fn remember(text: &str, rule: Rule, program: &Arc<CachedProgram>) -> Texts {
+fn remember(text: &str, rule: Option<RuleSet>, program: &Arc<CachedProgram>) -> Texts {
     let mut all = texts();
     if !all.iter().any(|(of, _)| *of == rule) {
-        all.push((rule, Texts::default()));
+        all.push((rule.clone(), Texts::default()));
     }
     let mut before = Texts::default();
     if let Some((_, texts)) = all.iter_mut().find(|(of, _)| *of == rule) {

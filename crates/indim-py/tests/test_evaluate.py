@@ -163,8 +163,11 @@ def test_validate_returns_what_evaluate_would_raise():
     ("rule", "text", "expected"),
     [
         ("numpy", "x + v", (2, 3)),
-        ("numpy", "add(x, w, dims=[0])", (2, 3)),
-        ("numpy", "add(x, w, axis=0)", (2, 3)),
+        ("as-written", "x + v", (2, 3)),
+        ("as-written", "add(x, w, dims=[0])", (2, 3)),
+        ("as-written", "add(x, w, axis=0)", (2, 3)),
+        ("numpy", "add(x, w, dims=[0])", "foreign-attribute"),
+        ("numpy", "add(x, w, axis=0)", "foreign-attribute"),
         ("xla", "add(x, v, dims=[1])", (2, 3)),
         ("pdpd", "add(x, w, axis=0)", (2, 3)),
         ("none", "x + x", (2, 3)),
@@ -180,7 +183,7 @@ def test_the_rule_is_the_one_asked_for(rule, text, expected):
     if isinstance(expected, tuple):
         assert indim.evaluate(text, names, rule=rule).shape == expected
     else:
-        with pytest.raises(indim.ShapeError) as info:
+        with pytest.raises((indim.ShapeError, indim.ExprError)) as info:
             indim.evaluate(text, names, rule=rule)
         assert info.value.code == expected
 
@@ -189,6 +192,8 @@ def test_an_unknown_rule_order_or_casting_is_refused():
     a = np.zeros(2)
     with pytest.raises(ValueError, match="rule"):
         indim.evaluate("a", rule="broadcast-somehow")
+    with pytest.raises(ValueError, match="not-elementwise"):
+        indim.evaluate("a", rule="bidirectional")
     with pytest.raises(ValueError, match="order"):
         indim.evaluate("a", order="Z")
     with pytest.raises(ValueError):

@@ -46,6 +46,19 @@ def test_attributes_that_a_rule_does_not_have_are_refused():
             indim.broadcast_shapes((2,), (2,), **attributes)
     with pytest.raises(ValueError, match="target"):
         indim.broadcast_shapes((2,), (3,), rule="bidirectional")
+    with pytest.raises(ValueError, match=r"foreign-attribute.* numpy takes no `axis`.* pdpd"):
+        indim.broadcast_shapes((2, 3), (2,), rule="numpy", axis=0)
+
+
+def test_as_written_the_attributes_say_the_rule():
+    assert indim.broadcast_shapes((2, 3), (2,), rule="as-written", dims=[0]) == (2, 3)
+    assert indim.convert((2, 3), (2,), rule="as-written", axis=0, to="xla") == "xla broadcast_dimensions=[0]"
+    assert "pdpd axis=0" in indim.explain((2, 3), (2,), axis=0)
+    assert indim.broadcast_shapes((3,), target=(2, 3)) == (2, 3)
+    with pytest.raises(ValueError, match="conflicting-attributes"):
+        indim.broadcast_shapes((2, 3), (2,), rule="as-written", dims=[0], axis=0)
+    with pytest.raises(ValueError, match="as-written"):
+        indim.convert((2, 3), (2,), rule="xla", dims=[0], to="as-written")
 
 
 def test_conversion_between_rules():

@@ -17,9 +17,14 @@ impl AxisMap {
         AxisMap((0..rank).collect())
     }
 
+    /// The axes land on neighbouring ones from `start` on, in order.
+    pub(crate) fn run(start: usize, rank: usize) -> Self {
+        AxisMap((start..start + rank).collect())
+    }
+
     /// The axes land on the last ones of a result of rank `result_rank`, in order.
     pub(crate) fn trailing(rank: usize, result_rank: usize) -> Self {
-        AxisMap((result_rank - rank..result_rank).collect())
+        AxisMap::run(result_rank - rank, rank)
     }
 
     /// Whether axis `i` lands on axis `i` of a result of the same rank.

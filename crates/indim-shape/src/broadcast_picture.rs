@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::explicit::Broadcast;
-use crate::picture::OperandLabel;
+use crate::message::OperandLabel;
 
 /// The picture of a broadcast, of several lines. Operands without a label go by position.
 ///

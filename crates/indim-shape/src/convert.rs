@@ -7,13 +7,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::error::{AnyRule, ShapeError};
+use crate::error::ShapeError;
 use crate::explicit::Broadcast;
 use crate::repair::{elaborate_reshaped, reshape_onto};
-use crate::rule_set::RuleSet;
+use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set_name::RuleSetName;
 use crate::shape::Shape;
-use crate::target_rule::TargetRule;
 
 /// An explicit form said under a rule set.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,6 +15,9 @@
 //! # Ok::<(), indim_shape::ShapeError>(())
 //! ```
 //!
+//! The rules with their labels are written down in [`rules`]. From a name and attributes to a rule leads
+//! [`RuleChoice::with_attributes`].
+//!
 //! `explicit.rs` is the only place that decides whether a broadcast is legal; `rule_set.rs` and
 //! `target_rule.rs` translate into it, `convert.rs` out of it. A refusal is a [`ShapeError`]: data with
 //! a stable code and the label of the rule (`violation.rs`, `error.rs`), words (`message.rs`), a drawing
@@ -25,6 +28,7 @@
 
 extern crate alloc;
 
+mod attributes;
 mod axis_map;
 mod broadcast_picture;
 mod convert;
@@ -36,23 +40,28 @@ mod picture;
 mod placement;
 mod rank_limit;
 mod repair;
+mod rule;
 mod rule_set;
 mod rule_set_name;
 mod shape;
 mod target_rule;
 mod violation;
 
+#[doc = include_str!("rules.md")]
+pub mod rules {}
+
+pub use attributes::{AttributeError, Attributes};
 pub use axis_map::AxisMap;
 pub use broadcast_picture::draw_broadcast;
 pub use convert::{Expressed, Inexpressible, express};
-pub use error::{AnyRule, ShapeError};
+pub use error::ShapeError;
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
 pub use lint::{OuterProduct, surprising_outer_product};
-pub use picture::{OperandLabel, draw_error};
+pub use message::OperandLabel;
+pub use picture::draw_error;
 pub use rank_limit::{MAXIMUM_RANK, RankLimit};
-pub use repair::{Repair, RepairReason};
-pub use rule_set::RuleSet;
-pub use rule_set_name::{RuleSetName, UnknownRuleSet};
+pub use repair::{Repair, RepairReason, find_repairs};
+pub use rule::{AnyRule, RuleSet, TargetRule};
+pub use rule_set_name::{Attribute, RuleChoice, RuleSetName, UnknownRuleSet};
 pub use shape::{Shape, saturating_size};
-pub use target_rule::TargetRule;
 pub use violation::{AxisOf, Party, Violation};

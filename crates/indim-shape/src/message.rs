@@ -1,14 +1,33 @@
 //! The words of a mistake: what is wrong, in one clause, and what the broken rule asks for.
 //!
-//! Called by `error.rs`, where operands go by position, and by `picture.rs`, where they have names.
+//! An error displays with operands by position; `picture.rs` draws it with their names.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use crate::error::{AnyRule, ShapeError};
-use crate::picture::OperandLabel;
+use crate::error::ShapeError;
+use crate::rule::{AnyRule, TargetRule};
 use crate::violation::{Party, Violation};
+
+/// How an operand is called in a picture.
+#[derive(Debug, Clone, Copy)]
+pub struct OperandLabel<'a> {
+    /// The user's name for it.
+    pub name: &'a str,
+    /// Its element type, or nothing.
+    pub element_type: &'a str,
+    /// How many columns the name takes where it is shown. This crate has no tables of characters, so
+    /// whoever has wide ones in names says it.
+    pub width: usize,
+}
+
+impl<'a> OperandLabel<'a> {
+    /// A name whose characters take one column each.
+    pub fn new(name: &'a str, element_type: &'a str) -> Self {
+        OperandLabel { name, element_type, width: name.chars().count() }
+    }
+}
 
 /// How a message calls the operands and the result.
 pub(crate) struct Names<'a> {
@@ -63,6 +82,14 @@ impl<'a> Names<'a> {
             Party::Operand(operand) => self.operand(operand),
             Party::Result => self.result.to_string(),
         }
+    }
+}
+
+impl fmt::Display for ShapeError {
+    /// One line: what is wrong, the label, and what the rule asks for.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_message(formatter, self, &Names::by_position(self.rule()))?;
+        write!(formatter, " ({}: {})", self.label(), sentence(self))
     }
 }
 
@@ -193,6 +220,7 @@ pub(crate) fn sentence(error: &ShapeError) -> &'static str {
             "the list of dimensions is strictly increasing; transpose the operand instead"
         }
         (V::DimsNotTaken { .. }, _) => "only operations on two operands take broadcast_dimensions",
+        (V::OperandCount { .. }, "T") => "one operand is broadcast to a target",
         (V::OperandCount { .. }, _) => "use another rule set, or fewer operations at once",
         (V::DimsLength { .. }, label) if label != "X3" => {
             "give one entry per axis of the operand that is broadcast"
@@ -203,7 +231,6 @@ pub(crate) fn sentence(error: &ShapeError) -> &'static str {
 }
 
 fn sentence_of_label(label: &str, rule: &AnyRule) -> &'static str {
-    use crate::target_rule::TargetRule;
     match (label, rule) {
         ("E4", AnyRule::Target(TargetRule::HloBroadcast { .. })) => {
             "an operand's size is the size of the result axis it lands on; nothing expands"

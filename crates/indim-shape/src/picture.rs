@@ -9,34 +9,15 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::error::{AnyRule, ShapeError};
-use crate::message::{Names, sentence, write_message};
-use crate::rule_set::RuleSet;
+use crate::error::ShapeError;
+use crate::message::{Names, OperandLabel, sentence, write_message};
+use crate::repair::find_repairs;
+use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::shape::Shape;
-use crate::target_rule::TargetRule;
 use crate::violation::{Party, Violation};
 
 /// How many different meanings the help lines offer.
 const MAX_HELP: usize = 3;
-
-/// How an operand is called in a picture.
-#[derive(Debug, Clone, Copy)]
-pub struct OperandLabel<'a> {
-    /// The user's name for it.
-    pub name: &'a str,
-    /// Its element type, or nothing.
-    pub element_type: &'a str,
-    /// How many columns the name takes where it is shown. This crate has no tables of characters, so
-    /// whoever has wide ones in names says it.
-    pub width: usize,
-}
-
-impl<'a> OperandLabel<'a> {
-    /// A name whose characters take one column each.
-    pub fn new(name: &'a str, element_type: &'a str) -> Self {
-        OperandLabel { name, element_type, width: name.chars().count() }
-    }
-}
 
 /// The report of a mistake for people, of several lines. Operands without a label go by position.
 ///
@@ -265,7 +246,7 @@ fn shape_text(row: &Row<'_>, widths: &[usize]) -> (String, Vec<(usize, usize)>) 
 
 /// One line for each meaning and its reason, one for the other ways to say it.
 fn draw_help(text: &mut String, error: &ShapeError, names: &Names<'_>) {
-    let repairs = error.repairs();
+    let repairs = find_repairs(error);
     let element_type = common_element_type(error, names);
     for meaning in repairs.chunk_by(|a, b| a.meaning == b.meaning).take(MAX_HELP) {
         let (first, others) = meaning.split_first().expect("invariant: a chunk is not empty");

@@ -1,6 +1,6 @@
 //! What would work instead of a refused broadcast: found by trying, so every repair is legal.
 //!
-//! Called through [`ShapeError::repairs`]. Where axes could land is proposed by `placement.rs`; the
+//! Where axes could land is proposed by `placement.rs`; the
 //! words are here, with names from `message.rs`.
 
 use alloc::format;
@@ -9,13 +9,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::error::{AnyRule, ShapeError};
+use crate::error::ShapeError;
 use crate::explicit::Broadcast;
 use crate::message::Names;
 use crate::placement::{Placement, placements};
-use crate::rule_set::{RuleSet, right_aligned};
+use crate::rule::{AnyRule, RuleSet, TargetRule};
+use crate::rule_set::right_aligned;
 use crate::shape::Shape;
-use crate::target_rule::TargetRule;
 use crate::violation::{Party, Violation};
 
 /// How many placements are offered; each may be said under several rule sets.
@@ -126,14 +126,7 @@ pub(crate) fn elaborate_reshaped(
         .enumerate()
         .map(|(k, shape)| reshapes.get(k).cloned().flatten().unwrap_or_else(|| shape.clone()))
         .collect();
-    match (rule, target, reshaped.as_slice()) {
-        (AnyRule::Elementwise(rule), _, operands) => rule.elaborate(operands),
-        (AnyRule::Target(rule), Some(target), [data]) => rule.elaborate(data, target),
-        _ => {
-            let violation = Violation::OperandCount { given: operands.len() };
-            Err(ShapeError::new(violation, operands.to_vec()).with_rule(rule.clone()))
-        }
-    }
+    rule.elaborate(&reshaped, target)
 }
 
 /// `shape` with axis `i` at position `map[i] - start` of `end - start` axes, and ones between. `None`
@@ -151,8 +144,11 @@ pub(crate) fn reshape_onto(
     Some(Shape::from(sizes)).filter(|reshaped| reshaped != shape)
 }
 
-/// The search: for each place where the guilty operand's axes could land, the rule sets that say so.
-pub(crate) fn find_repairs(error: &ShapeError) -> Vec<Repair> {
+/// What would work instead of what was refused, the likeliest first; each was tried and is legal.
+///
+/// For each place where the guilty operand's axes could land, these are the rule sets that say so. The
+/// search is bounded, so of operands with many axes only the first finds are here.
+pub fn find_repairs(error: &ShapeError) -> Vec<Repair> {
     let mut found = Found { error, repairs: Vec::new(), meaning: 0 };
     match (error.violation(), error.rule(), error.shapes(), error.target()) {
         (Violation::TooLarge { .. } | Violation::MapCount { .. }, ..) => {}

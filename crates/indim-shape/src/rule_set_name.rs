@@ -1,5 +1,7 @@
-//! The names of the rule sets, as people write them. Their attributes and meaning are in `rule_set.rs`
-//! and `target_rule.rs`; called by `convert.rs` and by front ends.
+//! The names of the rule sets, as people write them, and what is known of each by its name: one table.
+//!
+//! The rules themselves, with their attributes, are in `rule.rs`; what a name and attributes make
+//! together is decided in `attributes.rs`.
 
 use core::fmt;
 use core::str::FromStr;
@@ -39,56 +41,151 @@ pub enum RuleSetName {
     HloBroadcast,
 }
 
+/// What may be said beside the name of a rule set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Attribute {
+    /// `dims`: for each axis of an operand the one on which it lands.
+    Dims,
+    /// `axis`: the first axis on which an operand lands.
+    Axis,
+    /// `broadcast`: whether ONNX before opset 7 broadcasts at all.
+    Broadcast,
+    /// `target`: the shape to broadcast to.
+    Target,
+}
+
+impl Attribute {
+    /// The keyword.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Attribute::Dims => "dims",
+            Attribute::Axis => "axis",
+            Attribute::Broadcast => "broadcast",
+            Attribute::Target => "target",
+        }
+    }
+}
+
+impl fmt::Display for Attribute {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// What is known of a rule set by its name.
+struct Row {
+    name: RuleSetName,
+    text: &'static str,
+    /// With which the labels of its rules begin.
+    letter: &'static str,
+    attributes: &'static [Attribute],
+    /// What it becomes when it is given a target: the rule of the same system that has one.
+    onto_target: Option<RuleSetName>,
+    /// One line for those who choose.
+    summary: &'static str,
+}
+
+const fn row(
+    name: RuleSetName,
+    text: &'static str,
+    letter: &'static str,
+    attributes: &'static [Attribute],
+    onto_target: Option<RuleSetName>,
+    summary: &'static str,
+) -> Row {
+    Row { name, text, letter, attributes, onto_target, summary }
+}
+
+/// A row for each rule set, in the order of the variants.
+#[rustfmt::skip]
+const ROWS: [Row; 14] = {
+    use Attribute::{Axis, Broadcast, Dims, Target};
+    use RuleSetName as R;
+    [
+        row(R::None, "none", "O", &[], None,
+            "Equal shapes only"),
+        row(R::Numpy, "numpy", "N", &[], Some(R::Unidirectional),
+            "Right-aligned axes, sizes of 1 expand, types are promoted as in NumPy 2"),
+        row(R::Xla, "xla", "X", &[Dims], Some(R::XlaBroadcastInDim),
+            "XLA: explicit `dims`, scalars, and sizes of 1 between equal ranks"),
+        row(R::StableHlo, "stablehlo", "S", &[], Some(R::StableHloBroadcastInDim),
+            "StableHLO: equal shapes, but for scalar bounds of `clamp` and predicates of `select`"),
+        row(R::Pdpd, "pdpd", "P", &[Axis], Some(R::PdpdBroadcast),
+            "Paddle: the second operand onto the first, from `axis` on"),
+        row(R::OnnxLegacy, "onnx-legacy", "L", &[Axis, Broadcast], None,
+            "ONNX before opset 7: as pdpd, and a single element goes with anything"),
+        row(R::Unidirectional, "unidirectional", "T", &[Target], None,
+            "To a target: right-aligned, only the data expands"),
+        row(R::Bidirectional, "bidirectional", "T", &[Target], None,
+            "To a target: as numpy between data and target"),
+        row(R::Explicit, "explicit", "T", &[Dims, Target], None,
+            "To a target: `dims` say where the axes of the data land, in order"),
+        row(R::PdpdBroadcast, "pdpd-broadcast", "T", &[Axis, Target], None,
+            "To a target: from `axis` on, only the data expands"),
+        row(R::XlaBroadcast, "xla-broadcast", "T", &[Target], None,
+            "XLA's Broadcast: the target's sizes in front of the data's"),
+        row(R::XlaBroadcastInDim, "xla-broadcast-in-dim", "T", &[Dims, Target], None,
+            "XLA's BroadcastInDim: `dims` say where the axes of the data land, in order"),
+        row(R::StableHloBroadcastInDim, "stablehlo-broadcast-in-dim", "T", &[Dims, Target], None,
+            "StableHLO's broadcast_in_dim: `dims` may permute"),
+        row(R::HloBroadcast, "hlo-broadcast", "T", &[Dims, Target], None,
+            "HLO's broadcast: `dims` may permute, and no size expands"),
+    ]
+};
+
 impl RuleSetName {
     /// Every rule set.
-    pub const ALL: [RuleSetName; 14] = [
-        RuleSetName::None,
-        RuleSetName::Numpy,
-        RuleSetName::Xla,
-        RuleSetName::StableHlo,
-        RuleSetName::Pdpd,
-        RuleSetName::OnnxLegacy,
-        RuleSetName::Unidirectional,
-        RuleSetName::Bidirectional,
-        RuleSetName::Explicit,
-        RuleSetName::PdpdBroadcast,
-        RuleSetName::XlaBroadcast,
-        RuleSetName::XlaBroadcastInDim,
-        RuleSetName::StableHloBroadcastInDim,
-        RuleSetName::HloBroadcast,
-    ];
+    pub const ALL: [RuleSetName; ROWS.len()] = {
+        let mut all = [RuleSetName::None; ROWS.len()];
+        let mut index = 0;
+        while index < ROWS.len() {
+            all[index] = ROWS[index].name;
+            index += 1;
+        }
+        all
+    };
+
+    const fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
 
     /// The name as it is read and printed.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            RuleSetName::None => "none",
-            RuleSetName::Numpy => "numpy",
-            RuleSetName::Xla => "xla",
-            RuleSetName::StableHlo => "stablehlo",
-            RuleSetName::Pdpd => "pdpd",
-            RuleSetName::OnnxLegacy => "onnx-legacy",
-            RuleSetName::Unidirectional => "unidirectional",
-            RuleSetName::Bidirectional => "bidirectional",
-            RuleSetName::Explicit => "explicit",
-            RuleSetName::PdpdBroadcast => "pdpd-broadcast",
-            RuleSetName::XlaBroadcast => "xla-broadcast",
-            RuleSetName::XlaBroadcastInDim => "xla-broadcast-in-dim",
-            RuleSetName::StableHloBroadcastInDim => "stablehlo-broadcast-in-dim",
-            RuleSetName::HloBroadcast => "hlo-broadcast",
-        }
+        self.row().text
+    }
+
+    /// One line for those who choose a rule set.
+    pub const fn summary(self) -> &'static str {
+        self.row().summary
+    }
+
+    /// The attributes that it takes.
+    pub const fn attributes(self) -> &'static [Attribute] {
+        self.row().attributes
     }
 
     /// Whether it broadcasts one operand to a target shape.
-    pub const fn is_target_rule(self) -> bool {
-        !matches!(
-            self,
-            RuleSetName::None
-                | RuleSetName::Numpy
-                | RuleSetName::Xla
-                | RuleSetName::StableHlo
-                | RuleSetName::Pdpd
-                | RuleSetName::OnnxLegacy
-        )
+    pub fn is_target_rule(self) -> bool {
+        self.attributes().contains(&Attribute::Target)
+    }
+
+    /// The rule that broadcasts to a target: itself, or the one of the same system, if there is one.
+    ///
+    /// ```
+    /// use indim_shape::RuleSetName;
+    ///
+    /// assert_eq!(RuleSetName::Numpy.onto_target(), Some(RuleSetName::Unidirectional));
+    /// assert_eq!(RuleSetName::Bidirectional.onto_target(), Some(RuleSetName::Bidirectional));
+    /// assert_eq!(RuleSetName::None.onto_target(), None);
+    /// ```
+    pub fn onto_target(self) -> Option<RuleSetName> {
+        if self.is_target_rule() { Some(self) } else { self.row().onto_target }
+    }
+
+    /// The letter with which the labels of its rules begin; what no rule speaks of has it alone.
+    pub(crate) const fn letter(self) -> &'static str {
+        self.row().letter
     }
 }
 
@@ -98,14 +195,88 @@ impl fmt::Display for RuleSetName {
     }
 }
 
+impl FromStr for RuleSetName {
+    type Err = UnknownRuleSet;
+    fn from_str(text: &str) -> Result<Self, UnknownRuleSet> {
+        let known = RuleSetName::ALL.into_iter().find(|name| name.as_str() == text);
+        known.ok_or(UnknownRuleSet { takes_as_written: false })
+    }
+}
+
+/// The rule that is asked for: one rule set, or the one that the attributes of each operation say.
+///
+/// `numpy` and `as-written` are two things: an operation with `dims` or `axis` follows another rule as
+/// written, and is refused under numpy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RuleChoice {
+    /// `as-written`: an operation with `dims` follows xla, one with `axis` pdpd, every other one numpy.
+    #[default]
+    AsWritten,
+    /// One rule set.
+    Named(RuleSetName),
+}
+
+impl RuleChoice {
+    /// Everything that may be asked for.
+    pub fn all() -> impl Iterator<Item = RuleChoice> {
+        let named = RuleSetName::ALL.into_iter().map(RuleChoice::Named);
+        core::iter::once(RuleChoice::AsWritten).chain(named)
+    }
+
+    /// What may be asked for of operations: all but the rules that broadcast to a target.
+    pub fn of_operations() -> impl Iterator<Item = RuleChoice> {
+        let takes_target = |choice: &RuleChoice| match choice {
+            RuleChoice::AsWritten => false,
+            RuleChoice::Named(name) => name.is_target_rule(),
+        };
+        RuleChoice::all().filter(move |choice| !takes_target(choice))
+    }
+
+    /// The name as it is read and printed.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RuleChoice::AsWritten => "as-written",
+            RuleChoice::Named(name) => name.as_str(),
+        }
+    }
+
+    /// One line for those who choose.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            RuleChoice::AsWritten => {
+                "An operation with `dims` follows xla, one with `axis` pdpd, every other one numpy"
+            }
+            RuleChoice::Named(name) => name.summary(),
+        }
+    }
+}
+
+impl fmt::Display for RuleChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+impl FromStr for RuleChoice {
+    type Err = UnknownRuleSet;
+    fn from_str(text: &str) -> Result<Self, UnknownRuleSet> {
+        let known = RuleChoice::all().find(|choice| choice.as_str() == text);
+        known.ok_or(UnknownRuleSet { takes_as_written: true })
+    }
+}
+
 /// A text that names no rule set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownRuleSet;
+pub struct UnknownRuleSet {
+    /// Whether `as-written` would have been taken.
+    takes_as_written: bool,
+}
 
 impl fmt::Display for UnknownRuleSet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("no such rule set; there are")?;
-        for (position, name) in RuleSetName::ALL.iter().enumerate() {
+        let known = RuleChoice::all().skip(usize::from(!self.takes_as_written));
+        for (position, name) in known.enumerate() {
             write!(formatter, "{} {name}", if position == 0 { "" } else { "," })?;
         }
         Ok(())
@@ -114,9 +285,19 @@ impl fmt::Display for UnknownRuleSet {
 
 impl core::error::Error for UnknownRuleSet {}
 
-impl FromStr for RuleSetName {
-    type Err = UnknownRuleSet;
-    fn from_str(text: &str) -> Result<Self, UnknownRuleSet> {
-        RuleSetName::ALL.into_iter().find(|name| name.as_str() == text).ok_or(UnknownRuleSet)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_are_in_the_order_of_the_variants() {
+        for name in RuleSetName::ALL {
+            assert_eq!(name.row().name, name);
+            assert_eq!(name.as_str().parse(), Ok(name));
+            assert_eq!(name.as_str().parse(), Ok(RuleChoice::Named(name)));
+            assert!(name.onto_target().is_none_or(RuleSetName::is_target_rule));
+        }
+        assert_eq!("as-written".parse(), Ok(RuleChoice::AsWritten));
+        assert!("as-written".parse::<RuleSetName>().is_err());
     }
 }

@@ -1,15 +1,11 @@
-//! Shapes: the size of each axis, how many elements and bytes that is, and dense strides.
-//!
-//! Here is E5, the only rule about one shape alone. Used by everything else.
+//! Shapes: the size of each axis, and dense strides. How many elements and bytes that is, and whether it is
+//! too large, is in `explicit.rs`. Used by everything else.
 
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
-
-use crate::error::ShapeError;
-use crate::violation::Violation;
 
 /// The size of each axis of an array; no axes for a scalar.
 ///
@@ -36,32 +32,6 @@ impl Shape {
     /// Whether there are no axes. `[1]` is not a scalar.
     pub fn is_scalar(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// The number of elements.
-    ///
-    /// # Errors
-    /// E5 `too-large` when it does not fit `isize`.
-    pub fn element_count(&self) -> Result<usize, ShapeError> {
-        self.byte_count(1)
-    }
-
-    /// The number of bytes of elements of `element_size` bytes. An axis of size 0 makes it 0.
-    ///
-    /// # Errors
-    /// E5 `too-large` when it does not fit `isize`.
-    pub fn byte_count(&self, element_size: usize) -> Result<usize, ShapeError> {
-        if self.0.contains(&0) {
-            return Ok(0);
-        }
-        self.0
-            .iter()
-            .try_fold(element_size, |product, &size| product.checked_mul(size))
-            .filter(|&bytes| isize::try_from(bytes).is_ok())
-            .ok_or_else(|| {
-                let violation = Violation::TooLarge { shape: self.clone(), element_size };
-                ShapeError::new(violation, vec![self.clone()])
-            })
     }
 
     /// The strides of a dense row-major array, in elements; zeros when there are no elements.

@@ -1,7 +1,7 @@
 //! What can be wrong with shapes, as data: one variant per kind of mistake, with operands, axes and sizes.
 //!
-//! The rule that was broken and the shapes as given are added in `error.rs`; the words are in
-//! `message.rs`. Made by `explicit.rs`, `rule_set.rs` and `target_rule.rs` only.
+//! Made by the checks of `explicit.rs`, together with the label of the rule; the rule set and the shapes as
+//! given are added in `error.rs`. The words are in `message.rs`.
 
 use crate::shape::Shape;
 
@@ -38,7 +38,8 @@ impl AxisOf {
 /// Which rule was broken, by which operand and axis, with the sizes.
 ///
 /// `operand` counts the operands from 0, `axis` the axes of that operand. Where a rule of XLA
-/// speaks of the smaller operand, that is the operand named.
+/// speaks of the smaller operand, that is the operand named. The labels are those of
+/// [the rules](crate::rules).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
@@ -189,7 +190,19 @@ pub enum Violation {
     },
 }
 
+/// A check that failed: what is wrong, and the label of the rule that says so.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) violation: Violation,
+    pub(crate) label: &'static str,
+}
+
 impl Violation {
+    /// The refusal of this under the rule with the label.
+    pub(crate) fn breaks(self, label: &'static str) -> Refusal {
+        Refusal { violation: self, label }
+    }
+
     /// The stable code, as in the rules.
     pub const fn code(&self) -> &'static str {
         match self {

@@ -58,6 +58,7 @@ fn check_round_trips(from: RuleSetName, form: &Broadcast) -> usize {
             }
         };
         said += 1;
+        assert_eq!(expressed.rule.name(), Some(name), "{form:?} as {expressed}");
         let again = expressed.elaborate(form.operands());
         let again = again.unwrap_or_else(|error| panic!("{form:?} as {expressed}: {error}"));
         assert_eq!(again.result(), form.result(), "{form:?} as {expressed}");

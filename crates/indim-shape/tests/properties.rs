@@ -7,7 +7,7 @@ use common::oracle::{agree, elementwise, target};
 use common::reads;
 use indim_shape::{
     RuleSet, RuleSetName, Shape, ShapeError, TargetRule, check_broadcast_in_dim, draw_broadcast,
-    draw_error, express,
+    draw_error, express, find_repairs,
 };
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ fn any_rule() -> impl Strategy<Value = RuleSet> {
 fn ask(error: &ShapeError) {
     assert!(!error.to_string().contains('\n') && !error.label().is_empty());
     assert!(draw_error(error, "add", &[]).starts_with(&format!("error[{}]", error.code())));
-    for repair in error.repairs() {
+    for repair in find_repairs(error) {
         let form = repair.elaborate(error.shapes()).expect("a repair is legal");
         assert_eq!(form.result(), &repair.result);
     }

@@ -11,7 +11,7 @@ use indim::literal::parse_literal;
 use indim::print::array_text;
 use indim::{
     Array, ArrayType, ArrayView, CompileOptions, Expression, Graph, GraphBuilder, Level, Limits,
-    RuleSet, Value, compile, optimize, parse_graph, reference,
+    RuleChoice, RuleSet, Value, compile, optimize, parse_graph, reference,
 };
 
 /// A heading of a section: what follows is what is expected.
@@ -81,7 +81,9 @@ impl<'a> Input<'a> {
                     let array_type = elements.array_type();
                     input.parameters.push(Parameter { name, array_type, elements: Some(elements) });
                 }
-                Some(("rule", None)) => input.rule = Some(rule_set(&line["rule ".len()..])),
+                Some(("rule", None)) => {
+                    input.rule = rule_of_operations(&line["rule ".len()..]);
+                }
                 _ if input.expression.is_empty() => input.expression = line,
                 _ => panic!("what is this line? {line}"),
             }
@@ -131,14 +133,10 @@ fn parse_type(text: &str) -> ArrayType {
     graph[graph.outputs()[0]].array_type.clone()
 }
 
-fn rule_set(name: &str) -> RuleSet {
-    match name {
-        "none" => RuleSet::None,
-        "numpy" => RuleSet::Numpy,
-        "xla" => RuleSet::Xla { dims: Vec::new() },
-        "pdpd" => RuleSet::Pdpd { axis: None },
-        _ => panic!("no rule for expressions: {name}"),
-    }
+/// The rule of every operation, by its name.
+fn rule_of_operations(name: &str) -> Option<RuleSet> {
+    let choice: RuleChoice = name.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
+    choice.of_expression().unwrap_or_else(|error| panic!("{error}; {}", error.advice()))
 }
 
 /// The level whose programs are the same on every machine.

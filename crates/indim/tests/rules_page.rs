@@ -1,4 +1,4 @@
-//! The examples of `docs/rules.md`, each through the oracle.
+//! The examples of the page of the rules, each through the oracle; its labels, and the links to its sections.
 
 use indim::oracle::verdict;
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ fn read_example(line: &str) -> (Value, Map<String, Value>) {
 
 #[test]
 fn every_example_of_the_page_holds() {
-    let page = include_str!("../../../docs/rules.md");
+    let page = include_str!("../../indim-shape/src/rules.md");
     let mut count = 0;
     for block in page.split("```rules\n").skip(1) {
         let (examples, _) = block.split_once("```").expect("a block ends");
@@ -62,7 +62,7 @@ fn every_example_of_the_page_holds() {
 
 #[test]
 fn the_page_has_every_label() {
-    let page = include_str!("../../../docs/rules.md");
+    let page = include_str!("../../indim-shape/src/rules.md");
     for label in ["E", "N", "X", "P"]
         .into_iter()
         .zip([5, 2, 9, 5])
@@ -70,4 +70,28 @@ fn the_page_has_every_label() {
     {
         assert!(page.contains(&label), "{label}");
     }
+}
+
+/// The name by which a link finds a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn links_to_the_rules_find_their_sections() {
+    let page = include_str!("../../indim-shape/src/rules.md");
+    let anchors: Vec<String> =
+        page.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor).collect();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../indim-shape/src");
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).expect("the crate's sources") {
+        let text = std::fs::read_to_string(file.expect("a file").path()).expect("text");
+        for link in text.split("crate::rules#").skip(1) {
+            let (link, _) = link.split_once(')').expect("a link ends");
+            assert!(anchors.iter().any(|anchor| anchor == link), "{link} is none of {anchors:?}");
+            count += 1;
+        }
+    }
+    assert!(count > 15, "{count} links were found");
 }

@@ -41,16 +41,46 @@ fn the_rule_option_rules_every_operation() {
     assert_eq!(eval("numpy", "x + y").stdout, "[[11. 22.]\n [13. 24.]]\n");
     assert_eq!(eval("pdpd", "add(x, y, axis=0)").stdout, "[[11. 12.]\n [23. 24.]]\n");
     assert_eq!(eval("xla", "add(x, y, dims=[0])").stdout, "[[11. 12.]\n [23. 24.]]\n");
+    assert_eq!(eval("onnx-legacy", "x + y").stdout, "[[11. 22.]\n [13. 24.]]\n");
+    assert_eq!(eval("onnx-legacy", "add(x, y, axis=0)").stdout, "[[11. 12.]\n [23. 24.]]\n");
+    let equal = "x + broadcast_in_dim(y, shape=[2,2], dims=[0])";
+    assert_eq!(eval("stablehlo", equal).stdout, "[[11. 12.]\n [23. 24.]]\n");
+    for rule in ["as-written", "numpy", "pdpd", "onnx-legacy"] {
+        assert_eq!(eval(rule, "x + y").stdout, "[[11. 22.]\n [13. 24.]]\n", "{rule}");
+    }
+    assert_eq!(eval("as-written", "add(x, y, axis=0)").stdout, "[[11. 12.]\n [23. 24.]]\n");
+    assert_eq!(eval("as-written", "add(x, y, dims=[0])").stdout, "[[11. 12.]\n [23. 24.]]\n");
     for (rule, expression, code) in [
         ("none", "x + y", "shapes-differ"),
         ("xla", "x + y", "rank-mismatch-without-dims"),
         ("xla", "add(x, y, axis=0)", "foreign-attribute"),
+        ("numpy", "add(x, y, axis=0)", "foreign-attribute"),
+        ("numpy", "add(x, y, dims=[0])", "foreign-attribute"),
+        ("as-written", "add(x, y, dims=[0], axis=0)", "conflicting-attributes"),
+        ("stablehlo", "x + y", "shapes-differ"),
+        ("stablehlo", "add(x, y, dims=[0])", "foreign-attribute"),
+        ("onnx-legacy", "y + x", "rank-too-large"),
         ("pdpd", "y + x", "rank-too-large"),
     ] {
         let run = eval(rule, expression);
         assert_eq!(run.code, Some(1));
         assert!(run.stderr.starts_with(&format!("error[{code}]")), "{rule}: {}", run.stderr);
     }
+}
+
+#[test]
+fn an_attribute_of_another_rule_is_refused_with_what_belongs() {
+    let arguments = ["eval", "--rule", "numpy", "add(x, y, dims=[0])", "x=[[1,2]]", "y=[1]"];
+    let error = fails(&arguments);
+    assert_eq!(
+        error,
+        "\
+error[foreign-attribute]: rule numpy takes no `dims`
+   | add(x, y, dims=[0])
+   |           ^^^^^^^^
+   = help: numpy takes no attributes; `dims` belongs to as-written, xla
+"
+    );
 }
 
 #[test]

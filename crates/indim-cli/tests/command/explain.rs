@@ -1,6 +1,6 @@
 //! `indim explain` and `indim convert`.
 
-use indim::RuleSetName;
+use indim::{RuleChoice, RuleSetName};
 use serde_json::{Value, json};
 
 use crate::run::{Folder, fails, fails_with, indim, succeeds};
@@ -261,4 +261,44 @@ fn an_attribute_that_a_rule_does_not_have_is_wrong_usage() {
     }
     let run = indim(&["convert", "--from", "none", "--to", "xla", "--target", "3", "3"]);
     assert_eq!(run.code, Some(2), "{run:?}");
+    let said = "error: --axis: rule numpy takes no `axis`; numpy takes no attributes; `axis` belongs to \
+                as-written, pdpd, onnx-legacy\n";
+    let run = indim(&["explain", "--rule", "numpy", "--axis", "0", "2x3", "3"]);
+    assert!(run.stderr.starts_with(said), "{run:?}");
+}
+
+#[test]
+fn without_a_rule_the_attributes_say_it() {
+    for (arguments, rule) in [
+        (&["2x3", "3"][..], "numpy("),
+        (&["--dims", "0", "2x3", "2"], "xla broadcast_dimensions=[0]("),
+        (&["--axis", "0", "2x3", "2"], "pdpd axis=0("),
+        (&["--rule", "as-written", "--axis", "0", "2x3", "2"], "pdpd axis=0("),
+        (&["--target", "2x3", "3"], "unidirectional target=[2, 3]("),
+    ] {
+        let text = succeeds(&[&["explain"], arguments].concat());
+        assert!(text.starts_with(rule), "{text}");
+    }
+    let run = indim(&["explain", "--dims", "0", "--axis", "0", "2x3", "2"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert_eq!(
+        succeeds(&["convert", "--from", "as-written", "--dims", "0", "--to", "pdpd", "2,3", "2"]),
+        "pdpd axis=0\n"
+    );
+    assert_eq!(
+        indim(&["convert", "--from", "numpy", "--to", "as-written", "2,3", "3"]).code,
+        Some(2)
+    );
+}
+
+#[test]
+fn every_rule_of_operations_explains_expressions() {
+    for rule in RuleChoice::of_operations() {
+        let text =
+            succeeds(&["explain", "--rule", rule.as_str(), "x + y", "x=f32[2,3]", "y=f32[2,3]"]);
+        assert!(text.contains("add"), "{rule}: {text}");
+    }
+    let run = indim(&["explain", "--rule", "bidirectional", "x + x", "x=f32[2]"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("onnx-legacy"), "{run:?}");
 }

@@ -53,7 +53,7 @@ from .necompiler import NumExpr, disassemble
 
 __version__ = _indim.__version__
 
-_functions_by_attributes = _define("by attributes")
+_functions_by_attributes = _define("as-written")
 for _function in _functions_by_attributes.values():
     _function.__module__ = __name__
 globals().update(_functions_by_attributes)

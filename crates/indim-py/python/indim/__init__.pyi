@@ -34,9 +34,9 @@ _Q = ParamSpec("_Q")
 _R = TypeVar("_R", covariant=True)
 _Order: TypeAlias = Literal["C", "F", "A", "K"]
 _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
-_Rule: TypeAlias = Literal["numpy", "xla", "stablehlo", "pdpd", "onnx-legacy", "none"]
+_Rule: TypeAlias = Literal["as-written", "none", "numpy", "xla", "stablehlo", "pdpd", "onnx-legacy"]
 # The rules that broadcast one shape to a target are among these.
-_RuleOfShapes: TypeAlias = Literal[
+_RuleSet: TypeAlias = Literal[
     "none",
     "numpy",
     "xla",
@@ -52,6 +52,7 @@ _RuleOfShapes: TypeAlias = Literal[
     "stablehlo-broadcast-in-dim",
     "hlo-broadcast",
 ]
+_RuleOfShapes: TypeAlias = Literal["as-written"] | _RuleSet
 # `None` in a container is a new array.
 _Out: TypeAlias = (
     NDArray[Any] | tuple[NDArray[Any] | None, ...] | list[NDArray[Any] | None] | Mapping[Any, NDArray[Any] | None]
@@ -114,7 +115,7 @@ def evaluate(
     out: NDArray[Any] | None = None,
     order: _Order = "K",
     casting: _Casting = "same_kind",
-    rule: _Rule = "numpy",
+    rule: _Rule = "as-written",
     *,
     _frame_depth: int = 3,
     **kwargs: Any,
@@ -131,7 +132,7 @@ def validate(
     out: NDArray[Any] | None = None,
     order: _Order = "K",
     casting: _Casting = "same_kind",
-    rule: _Rule = "numpy",
+    rule: _Rule = "as-written",
     *,
     _frame_depth: int = 2,
     **kwargs: Any,
@@ -149,7 +150,7 @@ def broadcast_shapes(
 ) -> tuple[int, ...]: ...
 def convert(
     *shapes: Sequence[int],
-    to: _RuleOfShapes,
+    to: _RuleSet,
     rule: _RuleOfShapes = "numpy",
     dims: Sequence[int] | None = None,
     axis: int | None = None,
@@ -157,7 +158,7 @@ def convert(
 ) -> str: ...
 def explain(
     *what: str | Sequence[int],
-    rule: _RuleOfShapes = "numpy",
+    rule: _RuleOfShapes = "as-written",
     dims: Sequence[int] | None = None,
     axis: int | None = None,
     target: Sequence[int] | None = None,

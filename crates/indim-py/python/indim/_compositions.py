@@ -38,11 +38,9 @@ def _with_numbers(rule, name, count, numbers):
         bound = signature.bind(*args, **kwargs).arguments
         given = {number: bound[number] for number in number_names if bound.get(number) is not None}
         numbers = [(number, _number(name, number, value)) for number, value in given.items()]
-        attributes, step_rule = _functions.attributes(
-            name, rule, bound.get("broadcast_dimensions"), bound.get("axis")
-        )
+        attributes = _functions.attributes(name, bound.get("broadcast_dimensions"), bound.get("axis"))
         operands = [bound[operand] for operand in operand_names]
-        return _functions.apply(name, operands, numbers + attributes, step_rule, bound.get("out"))
+        return _functions.apply(name, operands, numbers + attributes, rule, bound.get("out"))
 
     operation.__signature__ = signature
     return operation
@@ -56,7 +54,7 @@ def _signature(rule, count, numbers):
         annotation = _ANNOTATIONS.get(expected, "int")
         annotation = annotation if default is not None else f"{annotation} | None"
         parameters.append(kinds(name, kinds.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation))
-    keywords = {"by attributes": ["broadcast_dimensions", "axis"], "xla": ["broadcast_dimensions"]}
+    keywords = {"as-written": ["broadcast_dimensions", "axis"], "xla": ["broadcast_dimensions"]}
     keywords |= {"pdpd": ["axis"], "onnx-legacy": ["axis"]}
     for name in [*(keywords.get(rule, []) if count > 1 else []), "out"]:
         parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))

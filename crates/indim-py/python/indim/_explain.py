@@ -32,7 +32,7 @@ class Explanation(str):
         return Explanation, (str(self), self._json_text, self.svg)
 
 
-def explain(*what, rule="numpy", dims=None, axis=None, target=None, **operands):
+def explain(*what, rule="as-written", dims=None, axis=None, target=None, **operands):
     """Explains an expression or a bare rule.
 
     ``explain("add(x, v, dims=[1])", x="f32[2, 3]", v="f32[3]")`` explains an expression over arrays or types;

@@ -33,7 +33,7 @@ def _attribute_text(keyword, value):
     return f", {keyword}={written}" if keyword else f", {written}"
 
 
-def apply(function, operands, attributes=(), rule="numpy", out=None):
+def apply(function, operands, attributes=(), rule="as-written", out=None):
     """One operation on arrays, numbers or tracing values.
 
     An attribute is its keyword, or ``None`` where it goes by its place, and a number or a list of integers.
@@ -49,7 +49,7 @@ def apply(function, operands, attributes=(), rule="numpy", out=None):
     return evaluate(text, dict(zip(names, operands)), {}, out=out, rule=rule)
 
 
-def unary(function, doc, rule="numpy"):
+def unary(function, doc, rule="as-written"):
     """The function of one operand that calls ``function`` of the expression language."""
 
     def operation(x, *, out=None):
@@ -110,15 +110,14 @@ def by_attributes(function, count, doc):
 
 
 def _apply_by_attributes(function, operands, broadcast_dimensions, axis, out):
-    text, rule = attributes(function, "by attributes", broadcast_dimensions, axis)
-    return apply(function, operands, text, rule, out)
+    return apply(function, operands, attributes(function, broadcast_dimensions, axis), out=out)
 
 
-def attributes(function, rule, broadcast_dimensions, axis):
-    """The attributes of a rule, and the rule of the operation."""
+def attributes(function, broadcast_dimensions, axis):
+    """The attributes of a rule."""
     if broadcast_dimensions is not None and axis is not None:
         raise TypeError(f"{function}() takes broadcast_dimensions (xla) or axis (pdpd), not both")
-    return _dims(broadcast_dimensions) + _axis(axis), "numpy" if rule == "by attributes" else rule
+    return _dims(broadcast_dimensions) + _axis(axis)
 
 
 def _dims(broadcast_dimensions):

@@ -27,7 +27,7 @@ def define(rule):
     for name, text, arity, doc in names():
         if rule == "onnx-legacy" and arity == 3:
             continue
-        if text in ("mod", "remainder") and rule not in ("numpy", "by attributes"):
+        if text in ("mod", "remainder") and rule not in ("numpy", "as-written"):
             # Under NumPy's rule this is `py_mod`; XLA and OpenVINO mean `rem` by it.
             text = "rem"
         functions[name] = _function(rule, text, arity, doc)
@@ -37,8 +37,8 @@ def define(rule):
 
 def _function(rule, text, arity, doc):
     if arity == 1:
-        return _functions.unary(text, doc, "numpy" if rule in ("numpy", "by attributes") else rule)
-    if rule == "by attributes":
+        return _functions.unary(text, doc, rule)
+    if rule == "as-written":
         return _functions.by_attributes(text, arity, doc)
     if rule == "xla" and arity == 2:
         return _functions.xla(text, doc)

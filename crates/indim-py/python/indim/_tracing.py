@@ -165,10 +165,10 @@ class Tracer:
 
     # Steps.
 
-    def _call(self, function, attributes=(), rule="numpy"):
+    def _call(self, function, attributes=(), rule="as-written"):
         return self._step(function, (self,), attributes, rule)
 
-    def _step(self, function, operands, attributes=(), rule="numpy"):
+    def _step(self, function, operands, attributes=(), rule="as-written"):
         """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` where it goes by
         its place, and a number or a list of integers."""
         operands = [self._operand(operand) for operand in operands]

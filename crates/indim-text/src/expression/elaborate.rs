@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use indim_graph::{GraphBuilder, GraphError, Value, evaluate};
 use indim_ops::{BinaryOperator, DType, Op};
-use indim_shape::{RankLimit, RuleSet, Shape};
+use indim_shape::{RankLimit, RuleChoice, RuleSet, Shape};
 
 use super::elementwise::Operation;
 use super::error::{ExprError, ExprErrorKind, Span};
@@ -217,37 +217,28 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// The rule of one operation: its own attributes, within the rule asked for.
-    pub(super) fn rule_of<'a>(&self, attributes: &'a [GivenAttribute]) -> Elaborated<RuleSet> {
-        let of_rules = |given: &'a GivenAttribute| match (&given.attribute, &given.value) {
-            (Attribute::Dims | Attribute::Axis, AttributeValue::Integers(values)) => {
-                Some((given, values))
+    pub(super) fn rule_of(&self, attributes: &[GivenAttribute]) -> Elaborated<RuleSet> {
+        let mut given = self.rule.map(RuleSet::attributes).unwrap_or_default();
+        let mut stated = Vec::new();
+        for attribute in attributes {
+            let AttributeValue::Integers(values) = &attribute.value else { continue };
+            match attribute.attribute {
+                Attribute::Dims => given.dims = Some(values.clone()),
+                Attribute::Axis => given.axis = values.first().copied(),
+                _ => continue,
             }
-            _ => None,
-        };
-        let mut stated = attributes.iter().filter_map(of_rules);
-        let Some((given, values)) = stated.next() else {
+            stated.push(attribute);
+        }
+        let Some(last) = stated.last() else {
             return Ok(self.rule.cloned().unwrap_or(RuleSet::Numpy));
         };
-        if let Some((second, _)) = stated.next() {
-            return Err(ExprError::new(ExprErrorKind::ConflictingAttributes, second.span));
-        }
-        let axis = values.first().copied();
-        match (given.attribute, self.rule) {
-            (Attribute::Dims, None | Some(RuleSet::Xla { .. })) => {
-                Ok(RuleSet::Xla { dims: values.clone() })
-            }
-            (Attribute::Axis, None | Some(RuleSet::Pdpd { .. })) => Ok(RuleSet::Pdpd { axis }),
-            (Attribute::Axis, Some(RuleSet::OnnxLegacy { broadcast, .. })) => {
-                Ok(RuleSet::OnnxLegacy { broadcast: *broadcast, axis })
-            }
-            (attribute, rule) => {
-                let needs = if attribute == Attribute::Dims { "xla" } else { "pdpd" };
-                let rule = rule.map_or("numpy", RuleSet::name);
-                let kind =
-                    ExprErrorKind::ForeignAttribute { keyword: attribute.keyword(), rule, needs };
-                Err(ExprError::new(kind, given.span))
-            }
-        }
+        let asked = self.rule.map_or(RuleChoice::AsWritten, |rule| RuleChoice::Named(rule.name()));
+        asked.elementwise(&given).map_err(|error| {
+            let name = error.attribute().map(|attribute| attribute.as_str());
+            let is_guilty = |given: &&&GivenAttribute| Some(given.attribute.keyword()) == name;
+            let span = stated.iter().find(is_guilty).unwrap_or(last).span;
+            ExprError::new(ExprErrorKind::Attribute(error), span)
+        })
     }
 
     pub(super) fn is_array(&self, node: NodeIndex) -> bool {

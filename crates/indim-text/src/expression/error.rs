@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use indim_graph::{GraphError, Literal};
 use indim_ops::DType;
-use indim_shape::RankLimit;
+use indim_shape::{AttributeError, RankLimit};
 
 use crate::shorten::shorten;
 
@@ -155,17 +155,8 @@ pub enum ExprErrorKind {
         /// A bound name it may be meant for.
         suggestion: Option<String>,
     },
-    /// `dims=` or `axis=` under a rule set that has no such attribute.
-    ForeignAttribute {
-        /// The keyword.
-        keyword: &'static str,
-        /// The name of the rule set that was asked for.
-        rule: &'static str,
-        /// The name of the rule set that has the attribute.
-        needs: &'static str,
-    },
-    /// Both `dims=` and `axis=` at one operation.
-    ConflictingAttributes,
+    /// `dims=` or `axis=` under a rule set that has no such attribute, or both at one operation.
+    Attribute(AttributeError),
     /// A name that means different operations under different rule sets.
     AmbiguousFunction {
         /// The name.
@@ -262,8 +253,7 @@ impl ExprError {
             K::MissingArgument { .. } => "missing-argument",
             K::BadArgument { .. } => "bad-argument",
             K::UnknownName { .. } => "unknown-name",
-            K::ForeignAttribute { .. } => "foreign-attribute",
-            K::ConflictingAttributes => "conflicting-attributes",
+            K::Attribute(error) => error.code(),
             K::AmbiguousFunction { .. } => "ambiguous-function",
             K::NegativeSize { .. } => "negative-size",
             K::SizeNotInferable => "size-not-inferable",
@@ -318,9 +308,7 @@ impl ExprError {
                 "write {expected}, or a name that stands for one: arrays cannot stand here, but the formula, \
                  written out, takes them"
             ),
-            K::ForeignAttribute { needs, .. } => format!(
-                "`--rule {needs}` has it; without `--rule` each operation follows its own attributes"
-            ),
+            K::Attribute(error) => error.advice(),
             K::AmbiguousFunction { .. } => {
                 "write py_mod (sign of the divisor) or rem (sign of the dividend)".to_owned()
             }
@@ -413,12 +401,7 @@ impl fmt::Display for ExprErrorKind {
             K::UnknownName { name, .. } => {
                 write!(f, "nothing is bound to `{}`", shorten(name))
             }
-            K::ForeignAttribute { keyword, rule, needs } => {
-                write!(f, "`{keyword}=` belongs to rule {needs}, not to rule {rule}")
-            }
-            K::ConflictingAttributes => {
-                f.write_str("`dims=` belongs to rule xla, `axis=` to rule pdpd: give one of them")
-            }
+            K::Attribute(error) => write!(f, "{error}"),
             K::AmbiguousFunction { name } => {
                 write!(f, "`{name}` has one meaning in NumPy and another in XLA")
             }

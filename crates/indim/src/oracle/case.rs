@@ -29,20 +29,6 @@ pub(super) struct Case<'a> {
     pub(super) to: Option<String>,
 }
 
-impl Case<'_> {
-    /// Whether the case has this attribute.
-    pub(super) fn gives(&self, attribute: &str) -> bool {
-        match attribute {
-            "dims" => self.dims.is_some(),
-            "axis" => self.axis.is_some(),
-            "target" => self.target.is_some(),
-            "broadcast" => self.broadcast.is_some(),
-            "to" => self.to.is_some(),
-            _ => false,
-        }
-    }
-}
-
 pub(super) struct Operand<'a> {
     pub(super) dtype: Option<String>,
     pub(super) shape: Vec<u64>,

@@ -15,7 +15,7 @@ mod data;
 use std::io::{self, Write};
 
 use indim_graph::GraphError;
-use indim_shape::{RankLimit, ShapeError};
+use indim_shape::{AttributeError, RankLimit, ShapeError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -37,6 +37,12 @@ struct Refusal {
 impl From<ShapeError> for Refusal {
     fn from(error: ShapeError) -> Self {
         Refusal { code: error.code(), label: Some(error.label()), message: error.to_string() }
+    }
+}
+
+impl From<AttributeError> for Refusal {
+    fn from(error: AttributeError) -> Self {
+        bad_request(format!("{error}; {}", error.advice()))
     }
 }
 

@@ -1,0 +1,290 @@
+//! From a rule's name and its attributes to the rule, or the error that says which attribute does not
+//! belong. The only place: front ends collect attributes and call it.
+//!
+//! Which attributes a rule takes stands in the table of `rule_set_name.rs`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::rule::{AnyRule, RuleSet, TargetRule};
+use crate::rule_set_name::{Attribute, RuleChoice, RuleSetName};
+use crate::shape::Shape;
+
+/// The attributes that are given beside the name of a rule; of absent ones the rule has its defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// `broadcast_dimensions` of xla, `axes_mapping` of explicit, and the like: for each axis of an operand
+    /// the one on which it lands. No entries when absent.
+    pub dims: Option<Vec<i64>>,
+    /// The first axis on which an operand lands, of pdpd and onnx-legacy. When absent it ends where the other
+    /// one ends.
+    pub axis: Option<i64>,
+    /// Whether onnx-legacy broadcasts at all; it does when absent.
+    pub broadcast: Option<bool>,
+    /// The shape to broadcast to.
+    pub target: Option<Shape>,
+}
+
+impl Attributes {
+    /// The attributes that are given.
+    fn given(&self) -> impl Iterator<Item = Attribute> {
+        let all = [
+            (Attribute::Dims, self.dims.is_some()),
+            (Attribute::Axis, self.axis.is_some()),
+            (Attribute::Broadcast, self.broadcast.is_some()),
+            (Attribute::Target, self.target.is_some()),
+        ];
+        all.into_iter().filter_map(|(attribute, is_given)| is_given.then_some(attribute))
+    }
+
+    /// Whether none is given.
+    pub fn is_empty(&self) -> bool {
+        self.given().next().is_none()
+    }
+}
+
+impl RuleSet {
+    /// The attributes with which its name gives this rule again.
+    pub fn attributes(&self) -> Attributes {
+        let none = Attributes::default();
+        match self {
+            RuleSet::Xla { dims } if !dims.is_empty() => {
+                Attributes { dims: Some(dims.clone()), ..none }
+            }
+            RuleSet::Pdpd { axis } => Attributes { axis: *axis, ..none },
+            RuleSet::OnnxLegacy { broadcast, axis } => {
+                Attributes { broadcast: Some(*broadcast), axis: *axis, ..none }
+            }
+            _ => none,
+        }
+    }
+}
+
+impl RuleSetName {
+    /// The rule of this name with these attributes. A rule of element-wise operations that is given a
+    /// `target` becomes the rule of the same system that broadcasts to one.
+    ///
+    /// ```
+    /// use indim_shape::{Attributes, RuleSetName};
+    ///
+    /// let axis = Attributes { axis: Some(1), ..Attributes::default() };
+    /// assert_eq!(RuleSetName::Pdpd.with_attributes(&axis)?.to_string(), "rule pdpd axis=1");
+    /// let error = RuleSetName::Numpy.with_attributes(&axis).unwrap_err();
+    /// assert_eq!(error.to_string(), "rule numpy takes no `axis`");
+    /// assert_eq!(
+    ///     error.advice(),
+    ///     "numpy takes no attributes; `axis` belongs to as-written, pdpd, onnx-legacy",
+    /// );
+    /// # Ok::<(), indim_shape::AttributeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `foreign-attribute`; `missing-attribute` when a rule that broadcasts to a target is given none.
+    pub fn with_attributes(self, given: &Attributes) -> Result<AnyRule, AttributeError> {
+        let rule = self.onto_target().filter(|_| given.target.is_some()).unwrap_or(self);
+        rule.check(given)?;
+        if rule.is_target_rule() && given.target.is_none() {
+            return Err(AttributeError::Missing { rule, attribute: Attribute::Target });
+        }
+        Ok(rule.of_attributes(given))
+    }
+
+    /// The rule of this name with those of the attributes that it takes.
+    fn of_attributes(self, given: &Attributes) -> AnyRule {
+        let dims = given.dims.clone().unwrap_or_default();
+        let axis = given.axis;
+        let broadcast = given.broadcast.unwrap_or(true);
+        match self {
+            RuleSetName::None => RuleSet::None.into(),
+            RuleSetName::Numpy => RuleSet::Numpy.into(),
+            RuleSetName::Xla => RuleSet::Xla { dims }.into(),
+            RuleSetName::StableHlo => RuleSet::StableHlo.into(),
+            RuleSetName::Pdpd => RuleSet::Pdpd { axis }.into(),
+            RuleSetName::OnnxLegacy => RuleSet::OnnxLegacy { broadcast, axis }.into(),
+            RuleSetName::Unidirectional => TargetRule::Unidirectional.into(),
+            RuleSetName::Bidirectional => TargetRule::Bidirectional.into(),
+            RuleSetName::Explicit => TargetRule::Explicit { axes: dims }.into(),
+            RuleSetName::PdpdBroadcast => TargetRule::Pdpd { axis }.into(),
+            RuleSetName::XlaBroadcast => TargetRule::XlaBroadcast.into(),
+            RuleSetName::XlaBroadcastInDim => TargetRule::XlaBroadcastInDim { dims }.into(),
+            RuleSetName::StableHloBroadcastInDim => {
+                TargetRule::StableHloBroadcastInDim { dims }.into()
+            }
+            RuleSetName::HloBroadcast => TargetRule::HloBroadcast { dims }.into(),
+        }
+    }
+
+    /// Refuses attributes that the rule does not have: who gives one expects it to matter.
+    fn check(self, given: &Attributes) -> Result<(), AttributeError> {
+        match given.given().find(|attribute| !self.attributes().contains(attribute)) {
+            Some(attribute) => Err(AttributeError::Foreign { rule: self, attribute }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl RuleChoice {
+    /// The rule set that is asked for; as written, the one that the attributes say.
+    ///
+    /// # Errors
+    /// `conflicting-attributes` when `dims` and `axis` say two.
+    pub fn name(self, given: &Attributes) -> Result<RuleSetName, AttributeError> {
+        match (self, &given.dims, given.axis) {
+            (RuleChoice::Named(name), ..) => Ok(name),
+            (RuleChoice::AsWritten, Some(_), Some(_)) => Err(AttributeError::Conflicting),
+            (RuleChoice::AsWritten, Some(_), None) => Ok(RuleSetName::Xla),
+            (RuleChoice::AsWritten, None, Some(_)) => Ok(RuleSetName::Pdpd),
+            (RuleChoice::AsWritten, None, None) => Ok(RuleSetName::Numpy),
+        }
+    }
+
+    /// The rule that is asked for with these attributes; as written, the rule that they say.
+    ///
+    /// # Errors
+    /// As [`RuleSetName::with_attributes`]; `conflicting-attributes` when `dims` and `axis` say two rules.
+    pub fn with_attributes(self, given: &Attributes) -> Result<AnyRule, AttributeError> {
+        self.name(given)?.with_attributes(given)
+    }
+
+    /// The rule of an element-wise operation that has these attributes.
+    ///
+    /// # Errors
+    /// `foreign-attribute`, `conflicting-attributes`; `not-elementwise` for a rule that broadcasts to a
+    /// target.
+    pub fn elementwise(self, given: &Attributes) -> Result<RuleSet, AttributeError> {
+        let name = self.name(given)?;
+        name.check(given)?;
+        match name.of_attributes(given) {
+            AnyRule::Elementwise(rule) => Ok(rule),
+            AnyRule::Target(_) | AnyRule::ExplicitForm => {
+                Err(AttributeError::NotElementwise { rule: name })
+            }
+        }
+    }
+
+    /// The rule of all operations of an expression; none when each follows its own attributes.
+    ///
+    /// # Errors
+    /// `not-elementwise` for a rule that broadcasts to a target.
+    pub fn of_expression(self) -> Result<Option<RuleSet>, AttributeError> {
+        match self {
+            RuleChoice::AsWritten => Ok(None),
+            RuleChoice::Named(_) => self.elementwise(&Attributes::default()).map(Some),
+        }
+    }
+}
+
+/// Attributes that make no rule of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AttributeError {
+    /// The rule has no such attribute.
+    Foreign {
+        /// The rule.
+        rule: RuleSetName,
+        /// The attribute that was given.
+        attribute: Attribute,
+    },
+    /// The rule says nothing without the attribute.
+    Missing {
+        /// The rule.
+        rule: RuleSetName,
+        /// The attribute that was not given.
+        attribute: Attribute,
+    },
+    /// As written, `dims` and `axis` say two rules.
+    Conflicting,
+    /// The rule broadcasts one operand to a target, which operations do not have.
+    NotElementwise {
+        /// The rule.
+        rule: RuleSetName,
+    },
+}
+
+impl AttributeError {
+    /// The stable code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            AttributeError::Foreign { .. } => "foreign-attribute",
+            AttributeError::Missing { .. } => "missing-attribute",
+            AttributeError::Conflicting => "conflicting-attributes",
+            AttributeError::NotElementwise { .. } => "not-elementwise",
+        }
+    }
+
+    /// The attribute that does not belong, or is missing.
+    pub const fn attribute(self) -> Option<Attribute> {
+        match self {
+            AttributeError::Foreign { attribute, .. }
+            | AttributeError::Missing { attribute, .. } => Some(attribute),
+            AttributeError::Conflicting | AttributeError::NotElementwise { .. } => None,
+        }
+    }
+
+    /// What to do: the attributes that belong to the rule, and the rules to which the attribute belongs.
+    pub fn advice(self) -> String {
+        match self {
+            AttributeError::Foreign { rule, attribute } => {
+                let owners = owners(attribute, rule.is_target_rule());
+                format!("{rule} takes {}; `{attribute}` belongs to {owners}", taken_by(rule))
+            }
+            AttributeError::Missing { attribute, .. } => format!("give `{attribute}` too"),
+            AttributeError::Conflicting => String::from("give one of them"),
+            AttributeError::NotElementwise { .. } => {
+                format!("of operations the rule is one of {}", list(RuleChoice::of_operations()))
+            }
+        }
+    }
+}
+
+/// The attributes that a rule takes, in words.
+fn taken_by(rule: RuleSetName) -> String {
+    match rule.attributes() {
+        [] => String::from("no attributes"),
+        attributes => list(attributes.iter().map(|attribute| format!("`{attribute}`"))),
+    }
+}
+
+/// The rules of the same kind that take an attribute, or, where there are none, those of the other kind.
+fn owners(attribute: Attribute, of_targets: bool) -> String {
+    let takes = |choice: &RuleChoice| match choice {
+        RuleChoice::AsWritten => matches!(attribute, Attribute::Dims | Attribute::Axis),
+        RuleChoice::Named(name) => name.attributes().contains(&attribute),
+    };
+    let is_of_kind = |choice: &RuleChoice| match choice {
+        RuleChoice::AsWritten => !of_targets,
+        RuleChoice::Named(name) => name.is_target_rule() == of_targets,
+    };
+    let (same, other): (Vec<_>, Vec<_>) = RuleChoice::all().filter(takes).partition(is_of_kind);
+    list(if same.is_empty() { other } else { same })
+}
+
+fn list(items: impl IntoIterator<Item = impl ToString>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for AttributeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AttributeError::Foreign { rule, attribute } => {
+                write!(formatter, "rule {rule} takes no `{attribute}`")
+            }
+            AttributeError::Missing { rule, attribute } => {
+                write!(formatter, "rule {rule} needs `{attribute}`")
+            }
+            AttributeError::Conflicting => {
+                formatter.write_str("`dims` says rule xla and `axis` rule pdpd")
+            }
+            AttributeError::NotElementwise { rule } => {
+                write!(
+                    formatter,
+                    "rule {rule} broadcasts to a target, which operations do not have"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for AttributeError {}

@@ -1,0 +1,208 @@
+//! The rules with their attributes, as data.
+//!
+//! Their names are in `rule_set_name.rs`; where the axes land under each is in `rule_set.rs` and
+//! `target_rule.rs`, what is legal in `explicit.rs`.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::rule_set_name::RuleSetName;
+
+/// A rule by which the operands of an element-wise operation are broadcast, with its attributes.
+///
+/// The labels are those of [the rules](crate::rules).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RuleSet {
+    /// [O1](crate::rules#none-o): all shapes are equal. Plain HLO, and OpenVINO's `auto_broadcast = none`.
+    None,
+    /// [N1, N2](crate::rules#numpy-n): right-aligned axes unify. NumPy, the array API, ONNX, OpenVINO's
+    /// `numpy`.
+    Numpy,
+    /// [X2 to X9](crate::rules#xla-x): XlaBuilder's binary operations; a ternary operation takes scalars and
+    /// equal shapes.
+    Xla {
+        /// `broadcast_dimensions`: for each axis of the smaller operand the larger one's; empty when not
+        /// given.
+        dims: Vec<i64>,
+    },
+    /// [S](crate::rules#stablehlo-s): StableHLO's binary operations, O1. Of three operands (`clamp`) the
+    /// outer ones may be scalars.
+    StableHlo,
+    /// [S](crate::rules#stablehlo-s): StableHLO's `select`. The predicate may be a scalar, the branches have
+    /// equal shapes.
+    StableHloSelect,
+    /// [P1 to P5](crate::rules#pdpd-p): the other operands onto the first (of three: onto the second), from
+    /// `axis` on.
+    Pdpd {
+        /// The first axis they land on; absent and -1 mean that they end where the first ends.
+        axis: Option<i64>,
+    },
+    /// [L](crate::rules#onnx-before-opset-7-l): ONNX before opset 7.
+    OnnxLegacy {
+        /// The attribute `broadcast`; without it the shapes are equal.
+        broadcast: bool,
+        /// The first axis the second operand lands on; absent: it is a suffix.
+        axis: Option<i64>,
+    },
+}
+
+impl RuleSet {
+    /// The name of the rule set, without attributes.
+    pub const fn name(&self) -> RuleSetName {
+        match self {
+            RuleSet::None => RuleSetName::None,
+            RuleSet::Numpy => RuleSetName::Numpy,
+            RuleSet::Xla { .. } => RuleSetName::Xla,
+            RuleSet::StableHlo | RuleSet::StableHloSelect => RuleSetName::StableHlo,
+            RuleSet::Pdpd { .. } => RuleSetName::Pdpd,
+            RuleSet::OnnxLegacy { .. } => RuleSetName::OnnxLegacy,
+        }
+    }
+}
+
+impl fmt::Display for RuleSet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.name())?;
+        match self {
+            RuleSet::Xla { dims } if !dims.is_empty() => {
+                write!(formatter, " broadcast_dimensions={dims:?}")
+            }
+            RuleSet::Pdpd { axis: Some(axis) } => write!(formatter, " axis={axis}"),
+            RuleSet::OnnxLegacy { broadcast, axis } => {
+                write!(formatter, " broadcast={}", u8::from(*broadcast))?;
+                axis.map_or(Ok(()), |axis| write!(formatter, " axis={axis}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A rule by which data is broadcast to a target shape, with its attributes.
+///
+/// The labels are those of [the rules](crate::rules#onto-a-target-shape-t).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TargetRule {
+    /// [T1](crate::rules#onto-a-target-shape-t): right-aligned, only the data expands. `broadcast_to`,
+    /// OpenVINO's `numpy` mode of Broadcast.
+    Unidirectional,
+    /// [T2](crate::rules#onto-a-target-shape-t): as NumPy between data and target; the result may differ from
+    /// the target. ONNX Expand.
+    Bidirectional,
+    /// [T3](crate::rules#onto-a-target-shape-t): OpenVINO's `explicit` mode.
+    Explicit {
+        /// `axes_mapping`: for each axis of the data the target's, strictly increasing.
+        axes: Vec<i64>,
+    },
+    /// [T4](crate::rules#onto-a-target-shape-t): as the PDPD rule with the target as the first operand.
+    Pdpd {
+        /// The first axis the data lands on; absent and -1 mean that it ends where the target ends.
+        axis: Option<i64>,
+    },
+    /// [XLA's `Broadcast`](crate::rules#xla-x): the target's sizes are put in front of the data's.
+    XlaBroadcast,
+    /// [XLA's `BroadcastInDim`](crate::rules#xla-x): E1, E2, E4, and strictly increasing.
+    XlaBroadcastInDim {
+        /// For each axis of the data the result's.
+        dims: Vec<i64>,
+    },
+    /// [StableHLO's `broadcast_in_dim`](crate::rules#stablehlo-s): E1 to E4; it may permute.
+    StableHloBroadcastInDim {
+        /// For each axis of the data the result's.
+        dims: Vec<i64>,
+    },
+    /// `broadcast` in HLO text: E1 to E3 and equal sizes; it may permute.
+    HloBroadcast {
+        /// For each axis of the data the result's.
+        dims: Vec<i64>,
+    },
+}
+
+impl TargetRule {
+    /// The name of the rule, without attributes.
+    pub const fn name(&self) -> RuleSetName {
+        match self {
+            TargetRule::Unidirectional => RuleSetName::Unidirectional,
+            TargetRule::Bidirectional => RuleSetName::Bidirectional,
+            TargetRule::Explicit { .. } => RuleSetName::Explicit,
+            TargetRule::Pdpd { .. } => RuleSetName::PdpdBroadcast,
+            TargetRule::XlaBroadcast => RuleSetName::XlaBroadcast,
+            TargetRule::XlaBroadcastInDim { .. } => RuleSetName::XlaBroadcastInDim,
+            TargetRule::StableHloBroadcastInDim { .. } => RuleSetName::StableHloBroadcastInDim,
+            TargetRule::HloBroadcast { .. } => RuleSetName::HloBroadcast,
+        }
+    }
+}
+
+impl fmt::Display for TargetRule {
+    /// As the systems write it: the rule set, then their name of the operation.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TargetRule::Unidirectional | TargetRule::Bidirectional => {
+                write!(formatter, "{}", self.name())
+            }
+            TargetRule::Explicit { axes } => write!(formatter, "explicit axes_mapping={axes:?}"),
+            TargetRule::Pdpd { axis: None } => write!(formatter, "pdpd"),
+            TargetRule::Pdpd { axis: Some(axis) } => write!(formatter, "pdpd axis={axis}"),
+            TargetRule::XlaBroadcast => write!(formatter, "xla broadcast"),
+            TargetRule::XlaBroadcastInDim { dims } => {
+                write!(formatter, "xla broadcast_in_dim dims={dims:?}")
+            }
+            TargetRule::StableHloBroadcastInDim { dims } => {
+                write!(formatter, "stablehlo broadcast_in_dim dims={dims:?}")
+            }
+            TargetRule::HloBroadcast { dims } => write!(formatter, "hlo broadcast dims={dims:?}"),
+        }
+    }
+}
+
+/// The rule set of a mistake, a repair or a conversion, with its attributes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AnyRule {
+    /// The explicit form itself.
+    ExplicitForm,
+    /// A rule of element-wise operations.
+    Elementwise(RuleSet),
+    /// A rule of broadcasts to a target shape.
+    Target(TargetRule),
+}
+
+impl AnyRule {
+    /// The name of the rule, without attributes; the explicit form has none.
+    pub const fn name(&self) -> Option<RuleSetName> {
+        match self {
+            AnyRule::ExplicitForm => None,
+            AnyRule::Elementwise(rule) => Some(rule.name()),
+            AnyRule::Target(rule) => Some(rule.name()),
+        }
+    }
+
+    /// The label of what the rule does not speak of.
+    pub(crate) fn letter(&self) -> &'static str {
+        self.name().map_or("E", RuleSetName::letter)
+    }
+}
+
+impl From<RuleSet> for AnyRule {
+    fn from(rule: RuleSet) -> Self {
+        AnyRule::Elementwise(rule)
+    }
+}
+
+impl From<TargetRule> for AnyRule {
+    fn from(rule: TargetRule) -> Self {
+        AnyRule::Target(rule)
+    }
+}
+
+impl fmt::Display for AnyRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnyRule::ExplicitForm => formatter.write_str("the explicit form"),
+            AnyRule::Elementwise(rule) => write!(formatter, "rule {rule}"),
+            AnyRule::Target(rule) => write!(formatter, "rule {rule}"),
+        }
+    }
+}
