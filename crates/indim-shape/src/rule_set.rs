@@ -56,7 +56,13 @@ impl RuleSet {
             (RuleSet::OnnxLegacy { broadcast: true, axis }, [a, b]) => onnx_legacy(a, b, *axis),
             (RuleSet::OnnxLegacy { broadcast: false, .. }, _)
             | (RuleSet::OnnxLegacy { .. }, [_]) => equal_shapes(operands),
-            _ => self.other_count(operands.len()),
+            (
+                RuleSet::Xla { .. }
+                | RuleSet::StableHloSelect
+                | RuleSet::Pdpd { .. }
+                | RuleSet::OnnxLegacy { .. },
+                _,
+            ) => self.other_count(operands.len()),
         }
     }
 
