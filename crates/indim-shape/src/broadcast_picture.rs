@@ -36,30 +36,30 @@ pub fn draw_broadcast(broadcast: &Broadcast, operands: &[OperandLabel<'_>]) -> S
         return "every operand and the result are scalars\n".to_string();
     }
     let axes = (0..result.rank()).map(|axis| axis.to_string()).collect();
-    let mut lines = vec![Line::new("result axis".to_string(), axes)];
+    let mut rows = vec![Row::new("result axis".to_string(), axes)];
     for operand in 0..broadcast.operands().len() {
         let (name, name_width) = line_name(operand, operands);
-        lines.push(Line { name, name_width, cells: cells(broadcast, operand) });
+        rows.push(Row { name, name_width, cells: cells(broadcast, operand) });
     }
     let sizes = result.iter().map(|size| size.to_string()).collect();
-    lines.push(Line::new("result".to_string(), sizes));
-    let mut text = draw_table(&lines);
-    text += &legend(broadcast, &lines);
+    rows.push(Row::new("result".to_string(), sizes));
+    let mut text = draw_table(&rows);
+    text += &legend(broadcast, &rows);
     text
 }
 
-/// One line of the table.
-struct Line {
+/// One row of the table.
+struct Row {
     name: String,
     /// How many columns the name takes.
     name_width: usize,
     cells: Vec<String>,
 }
 
-impl Line {
-    /// A line with a name of our own.
+impl Row {
+    /// A row with a name of our own.
     fn new(name: String, cells: Vec<String>) -> Self {
-        Line { name_width: name.len(), name, cells }
+        Row { name_width: name.len(), name, cells }
     }
 }
 
@@ -90,33 +90,33 @@ fn cells(broadcast: &Broadcast, operand: usize) -> Vec<String> {
 }
 
 /// Sizes right-aligned in their columns; a mark stands behind its size.
-fn draw_table(lines: &[Line]) -> String {
-    let name_width = lines.iter().map(|line| line.name_width).max().unwrap_or(0);
-    let columns = lines.first().map_or(0, |line| line.cells.len());
+fn draw_table(rows: &[Row]) -> String {
+    let name_width = rows.iter().map(|row| row.name_width).max().unwrap_or(0);
+    let columns = rows.first().map_or(0, |row| row.cells.len());
     let unmarked = |cell: &str| cell.trim_end_matches('*').len();
     let mut widths = vec![0; columns];
-    for line in lines {
-        for (width, cell) in widths.iter_mut().zip(&line.cells) {
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(&row.cells) {
             *width = unmarked(cell).max(*width);
         }
     }
     let mut text = String::new();
-    for line in lines {
-        let mut row = format!("{}{}", line.name, " ".repeat(name_width - line.name_width));
-        for (cell, &width) in line.cells.iter().zip(&widths) {
+    for row in rows {
+        let mut line = format!("{}{}", row.name, " ".repeat(name_width - row.name_width));
+        for (cell, &width) in row.cells.iter().zip(&widths) {
             let (size, mark) = cell.split_at(unmarked(cell));
-            row += &format!("  {size:>width$}{mark:1}");
+            line += &format!("  {size:>width$}{mark:1}");
         }
-        text += row.trim_end();
+        text += line.trim_end();
         text.push('\n');
     }
     text
 }
 
 /// What the marks that occur mean.
-fn legend(broadcast: &Broadcast, lines: &[Line]) -> String {
+fn legend(broadcast: &Broadcast, rows: &[Row]) -> String {
     let operand_cells =
-        || lines[1..lines.len() - 1].iter().flat_map(|line| line.cells.iter().map(String::as_str));
+        || rows[1..rows.len() - 1].iter().flat_map(|row| row.cells.iter().map(String::as_str));
     let mut entries = Vec::new();
     if operand_cells().any(|cell| cell != "." && !cell.ends_with('*')) {
         entries.push("n kept");

@@ -424,8 +424,8 @@ pub(crate) fn pdpd_run(operand: usize, rank: usize, onto: usize, axis: i64) -> C
     }
 }
 
-/// L: the run of axes from `axis` on where `b`, operand 1, lands on `onto` axes, the last ones without `axis`.
-/// One element goes anywhere: at the end where `axis` has no place for it.
+/// L: the run of axes from `axis` on where `b`, operand 1, lands on `onto` axes; the last ones without
+/// `axis`. One element goes anywhere: at the end where `axis` has no place for it.
 pub(crate) fn onnx_legacy_run(b: &Shape, onto: usize, axis: Option<i64>) -> Checked<AxisMap> {
     let (operand, rank) = (1, b.rank());
     if rank > onto {

@@ -157,7 +157,7 @@ impl fmt::Display for TargetRule {
     }
 }
 
-/// The rule set of a mistake, a repair or a conversion, with its attributes.
+/// A rule with its attributes, of either kind: asked for, broken, or offered instead.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnyRule {

@@ -1,8 +1,8 @@
 //! Where the axes of the operands of an element-wise operation land under each rule set, and the result's
 //! shape.
 //!
-//! What the rule sets are is in `rule.rs`. A function here says which checks of `explicit.rs` its rules ask, in
-//! their order; all that is refused is refused there.
+//! What the rule sets are is in `rule.rs`. A function here says which checks of `explicit.rs` its rules
+//! ask, in their order; all that is refused is refused there.
 
 use alloc::vec;
 use alloc::vec::Vec;

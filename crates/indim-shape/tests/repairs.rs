@@ -120,7 +120,8 @@ fn the_likeliest_comes_first() {
         [
             "broadcast_dimensions=[1] gives [1, 3, 224, 224] (the only axis of operand 0 of size 3)",
             "pdpd axis=1 gives [1, 3, 224, 224] (the only axis of operand 0 of size 3)",
-            "operand 1 reshaped to [3, 1, 1] under numpy gives [1, 3, 224, 224] (the only axis of operand 0 of size 3)",
+            "operand 1 reshaped to [3, 1, 1] under numpy gives [1, 3, 224, 224] (the only axis of operand 0 \
+             of size 3)",
         ]
     );
     // The last axes before the first ones, and a run before spread axes.
