@@ -270,11 +270,11 @@ fn an_attribute_that_a_rule_does_not_have_is_wrong_usage() {
 #[test]
 fn without_a_rule_the_attributes_say_it() {
     for (arguments, rule) in [
-        (&["2x3", "3"][..], "numpy("),
-        (&["--dims", "0", "2x3", "2"], "xla broadcast_dimensions=[0]("),
-        (&["--axis", "0", "2x3", "2"], "pdpd axis=0("),
-        (&["--rule", "as-written", "--axis", "0", "2x3", "2"], "pdpd axis=0("),
-        (&["--target", "2x3", "3"], "unidirectional target=[2, 3]("),
+        (&["2x3", "3"][..], "numpy:"),
+        (&["--dims", "0", "2x3", "2"], "xla broadcast_dimensions=[0]:"),
+        (&["--axis", "0", "2x3", "2"], "pdpd axis=0:"),
+        (&["--rule", "as-written", "--axis", "0", "2x3", "2"], "pdpd axis=0:"),
+        (&["--target", "2x3", "3"], "unidirectional target=[2, 3]:"),
     ] {
         let text = succeeds(&[&["explain"], arguments].concat());
         assert!(text.starts_with(rule), "{text}");
