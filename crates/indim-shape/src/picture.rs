@@ -141,7 +141,10 @@ fn columns(error: &ShapeError) -> Option<Vec<Vec<usize>>> {
     let rank = shapes.iter().map(|shape| shape.rank()).max()?.max(target_rank);
     let mut columns = match error.rule() {
         AnyRule::Elementwise(rule) => elementwise_columns(rule, shapes, rank)?,
-        AnyRule::Target(rule) => vec![target_columns(rule, &shapes[0], target_rank, rank)?],
+        AnyRule::Target(rule) => match shapes {
+            [data] => vec![target_columns(rule, data, target_rank, rank)?],
+            _ => return None,
+        },
         AnyRule::ExplicitForm => return None,
     };
     columns.push((rank - target_rank..rank).collect());

@@ -3,7 +3,7 @@
 
 use indim_shape::{
     AnyRule, Attribute, AttributeError, Attributes, RuleChoice, RuleSet, RuleSetName, Shape,
-    TargetRule,
+    TargetRule, draw_error, find_repairs,
 };
 
 const ALL: [Attribute; 4] =
@@ -180,4 +180,26 @@ fn errors_say_what_belongs() {
         assert_eq!(found, (code, Some(attribute), text.to_owned()));
     }
     assert_eq!(AttributeError::Conflicting.code(), "conflicting-attributes");
+}
+
+#[test]
+fn any_rule_refuses_any_other_number_of_operands() {
+    let target = Shape::from([2, 3]);
+    for name in RuleSetName::ALL {
+        let rule = name.with_attributes(&given(name.attributes())).expect("its own attributes");
+        let given_target = Some(&target).filter(|_| name.is_target_rule());
+        for count in [0, 2, 5] {
+            let operands = vec![Shape::from([3]); count];
+            let Err(error) = rule.elaborate(&operands, given_target) else { continue };
+            assert!(draw_error(&error, "broadcast", &[]).starts_with("error["), "{name} {count}");
+            assert!(find_repairs(&error).len() < 100, "{name} {count}");
+            if name.is_target_rule() {
+                assert_eq!((error.code(), error.label()), ("wrong-operand-count", "T"), "{name}");
+            }
+        }
+    }
+    let data = [Shape::from([3])];
+    let rule = AnyRule::from(TargetRule::Unidirectional);
+    assert_eq!(rule.elaborate(&data, None).unwrap_err().code(), "wrong-operand-count");
+    assert_eq!(rule.elaborate(&data, Some(&target)).unwrap().result(), &target);
 }

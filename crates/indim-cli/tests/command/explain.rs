@@ -279,6 +279,7 @@ fn without_a_rule_the_attributes_say_it() {
         let text = succeeds(&[&["explain"], arguments].concat());
         assert!(text.starts_with(rule), "{text}");
     }
+    fails_with("wrong-operand-count", &["explain", "--target", "2x3", "3", "3"]);
     let run = indim(&["explain", "--dims", "0", "--axis", "0", "2x3", "2"]);
     assert_eq!(run.code, Some(2), "{run:?}");
     assert_eq!(
