@@ -4,9 +4,10 @@
 use indim::explain::Explanation;
 use indim::print::array_text;
 use indim::{
-    Array, ArrayType, ArrayView, CompileOptions, DType, Graph, GraphBuilder, compile, optimize,
-    parse_graph, reference, verify,
+    Array, ArrayType, ArrayView, CompileOptions, DType, Graph, GraphBuilder, compile, parse_graph,
+    reference,
 };
+use indim_graph::{optimize, verify};
 
 /// Graphs that hold more elements in all are not run: a short text may ask for terabytes.
 const MAXIMUM_ELEMENTS: usize = 1 << 14;

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use indim::Unary;
-use indim::operations::{Exp, Tanh};
+use indim_ops::Unary;
+use indim_ops::operations::{Exp, Tanh};
 
 use crate::job;
 #[cfg(feature = "peers")]

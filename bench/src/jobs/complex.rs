@@ -30,7 +30,7 @@ job! {
     Power, "abs(a)^2 c64": "square(abs(a))" -> f32 [rows, columns] in COMPLEX;
     |rows, columns| a: c64 [rows, columns];
     |this, row, output| {
-        use indim::{Unary, operations::Abs};
+        use indim_ops::{Unary, operations::Abs};
         let a = &this.a[row * output.len()..][..output.len()];
         for (o, &a) in output.iter_mut().zip(a) {
             let modulus: f32 = Abs::apply(a);

@@ -1,7 +1,8 @@
 //! What lies between the layers of a network: constants for each channel, in three types.
 
-use indim::operations::{Add, Max, Mul};
-use indim::{Binary, bf16, f16};
+use indim::{bf16, f16};
+use indim_ops::Binary;
+use indim_ops::operations::{Add, Max, Mul};
 
 use crate::job;
 #[cfg(feature = "peers")]

@@ -1,7 +1,7 @@
 //! Elementary functions: the loop written by hand calls the same definitions.
 
-use indim::Unary;
-use indim::operations::{Cos, Erf, Exp, Log, Logistic, Sin};
+use indim_ops::Unary;
+use indim_ops::operations::{Cos, Erf, Exp, Log, Logistic, Sin};
 
 use crate::job;
 #[cfg(feature = "peers")]

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use indim::files::{FileErrorKind, OutputFile, write_npy_to, write_npz_to};
-use indim::terminal::shown;
 use indim::{ArrayType, ArrayViewMut, Buffer};
+use indim_graph::terminal::shown;
 
 use crate::progress::Progress;
 use crate::signals;

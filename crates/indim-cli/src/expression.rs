@@ -1,7 +1,7 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
-use indim::terminal::shown;
 use indim::{ArrayType, Expression, GraphBuilder, Limits, RuleSet, Value};
+use indim_graph::terminal::shown;
 
 use crate::report::Report;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use indim::Accuracy;
-use indim::catalogue::{Entry, entries, find};
+use indim_ops::Accuracy;
+use indim_text::catalogue::{Entry, entries, find};
 
 use crate::failure::Failure;
 use crate::output::print;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use indim::explain::ExplainedBroadcast;
-use indim::terminal::lines_shown;
+use indim_graph::terminal::lines_shown;
 
 /// Writes to standard output; a reader that has seen enough is no error.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), String> {

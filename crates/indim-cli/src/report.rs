@@ -2,11 +2,11 @@
 //!
 //! Every text begins with `error[code]: message`; code and message are read from there.
 
-use indim::terminal::label;
 use indim::{
     AnyRule, AxisOf, CompileError, ExprError, ExprErrorKind, GraphError, GraphErrorKind,
     OperandLabel, Party, ShapeError, draw_error,
 };
+use indim_graph::terminal::label;
 use serde::Serialize;
 
 /// How a line of a drawn error begins that says what would work.

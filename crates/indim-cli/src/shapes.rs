@@ -1,7 +1,8 @@
 //! Shapes and types as they stand on the command line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
 
-use indim::terminal::shown;
-use indim::{ArrayType, DType, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
+use indim::{ArrayType, DType, MAXIMUM_RANK, RankLimit, Shape};
+use indim_graph::terminal::shown;
+use indim_shape::saturating_size;
 
 /// Reads a type. The element type may be missing.
 pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {

@@ -6,8 +6,8 @@ use indim::files::{
     ArrayFile, FileError, read_npy_type, read_npz_member_type, read_npz_member_within,
 };
 use indim::literal::parse_literal;
-use indim::terminal::shown;
 use indim::{Array, ArrayType, ArrayView};
+use indim_graph::terminal::shown;
 
 use crate::signals::map_file;
 

@@ -8,6 +8,13 @@ use std::sync::OnceLock;
 ///
 /// A level other than [`Level::BASELINE`] can only be had on a processor that has it, so that
 /// kernels looked up for it may be called.
+///
+/// ```
+/// use indim_cpu::Level;
+///
+/// assert!(Level::available().contains(&Level::detect()));
+/// assert_eq!("baseline".parse(), Ok(Level::BASELINE));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Level(Kind);
 

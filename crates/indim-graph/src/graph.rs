@@ -144,6 +144,19 @@ pub struct Node {
 }
 
 /// A graph: nodes in execution order, and which values are its outputs.
+///
+/// ```
+/// use indim_graph::{GraphBuilder, NodeKind};
+/// use indim_ops::{DType, Op};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2])?;
+/// let graph = b.finish(&[-&x])?;
+/// let negated = &graph[graph.outputs()[0]];
+/// assert_eq!(negated.kind, NodeKind::Elementwise(Op::Neg));
+/// assert_eq!(negated.operands[..], *graph.parameters());
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graph {
     nodes: Vec<Node>,

@@ -32,6 +32,19 @@ impl GraphBuilder {
 }
 
 /// The operations under one rule set; see [`GraphBuilder::under`].
+///
+/// ```
+/// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3, 4])?;
+/// let v = b.parameter("v", DType::F32, [3])?;
+/// let sum = b.pdpd(1).add(&x, &v)?; // v lands on x from axis 1 on
+/// assert_eq!(sum.array_type()?.to_string(), "f32[2, 3, 4]");
+/// assert_eq!(b.numpy().add(&x, &v).unwrap_err().code(), "size-mismatch");
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Under {
     pub(crate) builder: GraphBuilder,

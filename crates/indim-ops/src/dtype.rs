@@ -55,6 +55,13 @@ macro_rules! dtypes {
         /// The type of one array element.
         ///
         /// A `match` may list them all: who handles every element type is to hear of a new one.
+        ///
+        /// ```
+        /// use indim_ops::DType;
+        ///
+        /// assert_eq!("float32".parse(), Ok(DType::F32));
+        /// assert_eq!((DType::Bf16.name(), DType::Bf16.size()), ("bf16", 2));
+        /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum DType { $($(#[$doc])* $variant,)* }
 

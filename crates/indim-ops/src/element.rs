@@ -45,6 +45,12 @@ mod sealed {
 /// A Rust scalar that carries one element type.
 ///
 /// The trait is sealed: memory is read and written as these types.
+///
+/// ```
+/// use indim_ops::{DType, Element, bf16};
+///
+/// assert_eq!((u8::DTYPE, bf16::DTYPE), (DType::U8, DType::Bf16));
+/// ```
 pub trait Element:
     sealed::Sealed
     + ElementLanes<In<Scalars> = Self>

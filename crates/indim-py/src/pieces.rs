@@ -5,8 +5,8 @@
 use core::ops::Range;
 use std::collections::HashMap;
 
-use indim::terminal::shown_within;
 use indim::{ExprError, ExprErrorKind};
+use indim_graph::terminal::shown_within;
 
 use crate::program::ProgramError;
 

@@ -7,10 +7,10 @@ use core::fmt;
 use std::collections::HashMap;
 
 use indim::{
-    ArrayType, Binding, Call, CallOperand, CompileError, CompileOptions, DType, Executable,
-    ExprError, Expression, Graph, GraphBuilder, GraphError, Limits, RuleSet, Shape, TargetRule,
-    compile_with,
+    ArrayType, Binding, CompileError, CompileOptions, DType, Executable, ExprError, Expression,
+    Graph, GraphBuilder, GraphError, Limits, RuleSet, Shape, TargetRule, compile_with,
 };
+use indim_text::{Call, CallOperand};
 
 use pyo3::PyErr;
 

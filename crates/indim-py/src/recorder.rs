@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use indim::{ArrayType, Binding, Call, CallAttribute, CallOperand, GraphBuilder, Literal, RuleSet};
+use indim::{ArrayType, Binding, GraphBuilder, Literal, RuleSet};
+use indim_text::{Call, CallAttribute, CallOperand};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};

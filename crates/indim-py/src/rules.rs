@@ -3,8 +3,9 @@
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
     Attributes, Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK, RankLimit,
-    RuleChoice, RuleSetName, Shape, catalogue, express, oracle,
+    RuleChoice, RuleSetName, Shape, express, oracle,
 };
+use indim_text::catalogue;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

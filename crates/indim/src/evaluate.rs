@@ -62,6 +62,14 @@ fn run(text: &str, inputs: &[(&str, Input<'_>)]) -> Result<Buffer, EvaluateError
 }
 
 /// What a name of an expression stands for, given to [`evaluate`].
+///
+/// ```
+/// use indim::{Input, evaluate};
+///
+/// let inputs = [("x", Input::from(&[1.0f32, 2.0])), ("k", Input::from(0.5))];
+/// assert_eq!(evaluate("x * k", inputs)?.elements::<f32>().unwrap(), [0.5, 1.0]);
+/// # Ok::<(), indim::EvaluateError>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Input<'a> {
@@ -217,6 +225,14 @@ fn compiled(text: &str, inputs: &[(&str, Input<'_>)]) -> Result<Executable, Eval
 }
 
 /// Why [`evaluate`] refuses. `{:?}` shows it drawn, with the caller's line.
+///
+/// ```
+/// use indim::evaluate;
+///
+/// let error = evaluate("x + y", [("x", &[1.0f32])]).unwrap_err();
+/// assert_eq!(error.code(), "unknown-name");
+/// assert!(error.draw().contains("x + y"));
+/// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EvaluateError {

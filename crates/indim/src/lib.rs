@@ -1,11 +1,6 @@
 //! Element-wise computation on n-dimensional arrays in which every broadcast is explicit, checked
 //! and free.
 //!
-//! - One call: [`evaluate`] computes an expression over named arrays.
-//! - A graph, compiled once and run often: [`GraphBuilder`], [`Value`], [`compile`], [`Executable`].
-//! - The rules themselves: [`RuleSet`], [`TargetRule`], [`Broadcast`], [`express`].
-//! - To check against: [`reference`](mod@reference), and `oracle`.
-//!
 //! ```
 //! use indim::{Array, evaluate};
 //!
@@ -15,29 +10,77 @@
 //! assert_eq!(sum.into_vec::<f32>().unwrap(), [11.0, 12.0, 13.0, 24.0, 25.0, 26.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The [`guide`] walks from here to rule sets, layouts, errors and limits. What there is:
+//!
+//! | for | take |
+//! |---|---|
+//! | one call | [`evaluate`] with an expression and named [`Input`]s; [`EvaluateError`] |
+//! | arrays | [`Array`], [`ArrayView`], [`ArrayViewMut`], [`Buffer`]; [`ArrayType`], [`DType`], [`Shape`] |
+//! | element types | [`Element`]: Rust's numbers, [half](crate::f16) floats, [`bf16`], [`c64`], [`c128`] |
+//! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`Composition`]; [`Graph`], [`Node`]; [`GraphError`] |
+//! | running | [`compile`], [`Executable`], [`RunOptions`], [`InPlace`], [`Forecast`]; [`RunError`] |
+//! | rules | [`RuleSet`], [`TargetRule`], [`Broadcast`], [`express`]; [`rules`]: all, with labels |
+//! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`], [`draw_error`] |
+//! | text | [`Expression`] and its [`Limits`], [`parse_graph`]; [`literal`] for arrays |
+//! | files | [`files`]: `.npy` and `.npz`; [`print`](mod@print): text, CSV, JSON |
+//! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
+//! | to check against | [`reference`](mod@reference): one element at a time; [`oracle`]: verdicts on cases |
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
 
 mod evaluate;
 pub mod explain;
 #[cfg(feature = "files")]
 pub mod files;
+pub mod guide;
 pub mod literal;
 #[cfg(feature = "json")]
 pub mod oracle;
 pub mod print;
+pub mod reference;
 
-/// The reference evaluator: one element at a time, by the definitions that the kernels are made of.
-pub mod reference {
-    pub use indim_graph::{EvalError, evaluate};
-}
-
+// One call.
 pub use evaluate::{EvaluateError, EvaluateErrorKind, Input, evaluate};
-pub use indim_cpu::*;
-pub use indim_graph::*;
-pub use indim_ops::*;
-pub use indim_shape::*;
-pub use indim_text::*;
+
+// Arrays and their element types.
+pub use indim_cpu::{
+    ArrayError, ArrayView, ArrayViewMut, Buffer, MappedFile, Order, keep_memory, row_major_strides,
+};
+pub use indim_graph::{Array, WrongElementCount};
+pub use indim_ops::{
+    ArrayData, ArrayType, Complex, DType, DTypeClass, Element, UnknownDType, bf16, c64, c128, f16,
+};
+pub use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
+
+// Graphs: made by the builder, read node by node.
+pub use indim_graph::{
+    Composition, Graph, GraphBuilder, GraphError, GraphErrorKind, Literal, Operand, Parameter,
+    Under, Value, WholeNumbers,
+};
+pub use indim_graph::{Node, NodeKind, Operands, ValueId, VerifyError, VerifyErrorKind};
+pub use indim_ops::{Arity, Op, UnknownOp};
+
+// Compiling and running.
+pub use indim_cpu::{CompileError, CompileOptions, Level, UnknownLevel, compile, compile_with};
+pub use indim_cpu::{Executable, Forecast, InPlace, MemoryPiece, Progress, RunError, RunOptions};
+
+// Rules, and what is wrong with shapes. The page `rules` has them all, with their labels.
+pub use indim_shape::rules;
+pub use indim_shape::{
+    AnyRule, Attribute, AttributeError, Attributes, AxisMap, Broadcast, Expressed, Inexpressible,
+    OuterProduct, RuleChoice, RuleSet, RuleSetName, TargetRule, UnknownRuleSet, express,
+    surprising_outer_product,
+};
+pub use indim_shape::{
+    AxisOf, OperandLabel, Party, Repair, RepairReason, ShapeError, Violation, draw_broadcast,
+    draw_error, find_repairs,
+};
+
+// Text: expressions, and the text form of graphs.
+pub use indim_text::{Binding, ExprError, ExprErrorKind, Expression, Limits, promote};
+pub use indim_text::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
 
 /// The README's example is run as a test.
 #[cfg(doctest)]

@@ -13,6 +13,11 @@ use indim_ops::{ArrayData, DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
 
 /// A text that is no literal.
+///
+/// ```
+/// let error = indim::literal::parse_literal("[[1, 2], [3]]").unwrap_err();
+/// assert_eq!(error.code(), "ragged-literal");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiteralError {
     /// What is wrong.

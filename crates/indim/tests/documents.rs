@@ -11,8 +11,9 @@ use indim::literal::parse_literal;
 use indim::print::array_text;
 use indim::{
     Array, ArrayType, ArrayView, CompileOptions, Expression, Graph, GraphBuilder, Level, Limits,
-    RuleChoice, RuleSet, Value, compile, optimize, parse_graph, reference,
+    RuleChoice, RuleSet, Value, compile, parse_graph, reference,
 };
+use indim_graph::optimize;
 
 /// A heading of a section: what follows is what is expected.
 const HEADING: &str = "--- ";

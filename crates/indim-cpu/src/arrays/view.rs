@@ -270,6 +270,16 @@ define_view! {
 
 define_view! {
     /// An array to write.
+    ///
+    /// ```
+    /// use indim_cpu::ArrayViewMut;
+    ///
+    /// let mut memory = [0.0f32; 6];
+    /// let x = ArrayViewMut::from_slice([2, 3], &mut memory)?;
+    /// assert_eq!(x.array_type().to_string(), "f32[2, 3]");
+    /// assert_eq!(x.strides(), [12, 4]);
+    /// # Ok::<(), indim_cpu::ArrayError>(())
+    /// ```
     ArrayViewMut, &'a mut [u8], &'a mut [T], mut
 }
 

@@ -40,7 +40,7 @@ impl Default for CompileOptions {
     }
 }
 
-/// Why a graph is not compiled.
+/// Why a graph is not compiled: only because its caller set a limit, or stopped it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompileError {
@@ -80,10 +80,24 @@ impl fmt::Display for CompileError {
 
 impl core::error::Error for CompileError {}
 
-/// Compiles a graph.
+/// Compiles a graph. Every graph can be compiled: without a limit of memory this does not fail.
+///
+/// ```
+/// use indim_cpu::{CompileOptions, compile};
+/// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let graph = b.finish(&[-b.parameter("x", DType::F32, [3])?])?;
+/// assert!(compile(&graph, &CompileOptions::default()).is_ok());
+///
+/// let options = CompileOptions { memory_limit: Some(100), ..CompileOptions::default() };
+/// assert_eq!(compile(&graph, &options).unwrap_err().code(), "memory-limit");
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
 ///
 /// # Errors
-/// `memory-limit`, when it may take more memory than the options allow.
+/// `memory-limit`, when it may take more memory than [`CompileOptions::memory_limit`] allows; nothing else.
 pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, CompileError> {
     compile_with(graph, options, &mut || ControlFlow::Continue(()))
 }
@@ -104,7 +118,7 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Co
 /// ```
 ///
 /// # Errors
-/// As [`compile`]; `stopped`.
+/// `memory-limit`, as [`compile`]; `stopped`, when `checkpoint` returns `Break`.
 pub fn compile_with(
     graph: &Graph,
     options: &CompileOptions,

@@ -49,16 +49,19 @@ pub struct Executable {
 
 impl Executable {
     /// The graph as loop nests, with the arrays that they walk.
+    #[doc(hidden)]
     pub fn loops(&self) -> &LoopProgram {
         &self.nests.loops
     }
 
     /// The loop nests, in the order in which they run.
+    #[doc(hidden)]
     pub fn nests(&self) -> &[Arc<LoopNest>] {
         &self.nests.loops.nests
     }
 
     /// The loop nests compiled for the level.
+    #[doc(hidden)]
     pub fn programs(&self) -> &[Program] {
         &self.nests.programs
     }

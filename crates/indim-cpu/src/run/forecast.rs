@@ -9,6 +9,20 @@ use indim_ops::ArrayType;
 use crate::run::error::RunError;
 
 /// What a run will read, write and hold, known before anything is allocated.
+///
+/// ```
+/// use indim_cpu::{CompileOptions, compile};
+/// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [1000])?;
+/// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
+/// let forecast = executable.forecast();
+/// assert_eq!((forecast.bytes_read, forecast.bytes_written), (4000, 4000));
+/// assert!(forecast.peak_bytes(2) >= 4000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Forecast {
     /// The bytes of the inputs that are read, each counted once however often it is broadcast.
@@ -35,8 +49,8 @@ impl Forecast {
 pub enum MemoryPiece {
     /// An output, a temporary or a counter.
     Array {
-        /// Which one.
-        buffer: BufferId,
+        /// Which one: `output 0`.
+        name: String,
         /// Its type.
         array_type: ArrayType,
     },
@@ -75,8 +89,8 @@ impl fmt::Display for MemoryPiece {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.bytes();
         match self {
-            MemoryPiece::Array { buffer, array_type } => {
-                write!(formatter, "{buffer}, {array_type}, with {bytes} bytes")
+            MemoryPiece::Array { name, array_type } => {
+                write!(formatter, "{name}, {array_type}, with {bytes} bytes")
             }
             MemoryPiece::Program { .. } => {
                 write!(formatter, "the compiled program, with {bytes} bytes")
@@ -117,8 +131,8 @@ pub(crate) fn check_limit(
     if bytes <= limit {
         return Ok(());
     }
-    let array = |buffer, array_type: &ArrayType| MemoryPiece::Array {
-        buffer,
+    let array = |buffer: BufferId, array_type: &ArrayType| MemoryPiece::Array {
+        name: buffer.to_string(),
         array_type: array_type.clone(),
     };
     let outputs = loops.outputs.iter().enumerate().filter(|_| allocates_outputs);

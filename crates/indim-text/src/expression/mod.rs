@@ -35,6 +35,14 @@ pub use recorded::{Call, CallAttribute, CallOperand};
 use indim_graph::{GraphBuilder, Literal, Value};
 
 /// What a text may ask for before it is refused.
+///
+/// ```
+/// use indim_text::{Expression, Limits};
+///
+/// let limits = Limits { nodes: 3, ..Limits::default() };
+/// assert!(Expression::parse("x + y", &limits).is_ok());
+/// assert_eq!(Expression::parse("x + y + z", &limits).unwrap_err().code(), "too-many-nodes");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The length of the text in bytes.

@@ -12,6 +12,19 @@ use indim_shape::{
 const SURPRISING_FACTOR: usize = 16;
 
 /// A broadcast with the names of its operands.
+///
+/// ```
+/// use indim::explain::ExplainedBroadcast;
+/// use indim::{RuleSet, Shape};
+///
+/// let form = RuleSet::Numpy.elaborate(&[Shape::from([2, 3]), Shape::from([3])])?;
+/// let labels = ["x", "v"].map(|name| (name.to_owned(), "f32".to_owned()));
+/// let explained = ExplainedBroadcast::new("add", labels.to_vec(), form);
+/// assert_eq!(explained.title(), "add(x, v)");
+/// assert!(explained.to_string().contains("numpy"));
+/// assert!(explained.to_svg().starts_with("<svg"));
+/// # Ok::<(), indim::ShapeError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct ExplainedBroadcast {
     operation: String,

@@ -134,6 +134,18 @@ pub fn message_svg(text: &str) -> String {
 /// Every operation of a graph that broadcasts an operand, in order; numbers in the text aside, which go with any shape.
 ///
 /// A broadcast that is written as such, and is no operand of an operation, stands for itself.
+///
+/// ```
+/// use indim::{DType, GraphBuilder, explain};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let v = b.parameter("v", DType::F32, [3])?;
+/// let graph = b.finish(&[2 * b.add(x, v, &[1])?])?;
+/// let titles: Vec<String> = explain::broadcasts(&graph).iter().map(|b| b.title()).collect();
+/// assert_eq!(titles, ["add(x, v)"]);
+/// # Ok::<(), indim::GraphError>(())
+/// ```
 pub fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
     let is_alone = alone(graph);
     let explained = graph.iter().filter_map(|(value, node)| match &node.kind {

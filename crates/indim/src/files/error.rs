@@ -7,6 +7,15 @@ use indim_graph::terminal::shown;
 use indim_shape::{RankLimit, Shape, ShapeError};
 
 /// A file that cannot be read or written as an array.
+///
+/// ```
+/// use indim::files::ArrayFile;
+/// use std::path::Path;
+///
+/// let error = ArrayFile::open(Path::new("no such folder/x.npy")).unwrap_err();
+/// assert_eq!(error.code(), "io");
+/// assert!(error.to_string().contains("x.npy"));
+/// ```
 #[derive(Debug)]
 pub struct FileError {
     /// The file.

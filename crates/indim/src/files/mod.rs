@@ -1,4 +1,21 @@
 //! Files of arrays: `.npy`, and members of `.npz`.
+//!
+//! ```
+//! use indim::evaluate;
+//! use indim::files::{ArrayFile, write_npy};
+//! use indim::{ArrayType, DType};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("x.npy");
+//! write_npy(&path, &ArrayType::new(DType::U8, [2, 2]), &[1, 2, 3, 4])?;
+//!
+//! let x = ArrayFile::open(&path)?;
+//! let doubled = evaluate("x * 2", [("x", x.view())])?;
+//! assert_eq!(doubled.elements::<u8>().unwrap(), [2, 4, 6, 8]);
+//! write_npy(&path, doubled.array_type(), doubled.bytes())?;
+//! assert_eq!(ArrayFile::open(&path)?.bytes(), [2, 4, 6, 8]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod descr;
 mod error;
@@ -25,6 +42,13 @@ pub use write::{write_npy, write_npy_to, write_npz_to, write_text};
 use header::Header;
 
 /// An array in a file, or read from one.
+///
+/// ```
+/// use indim::files::{ArrayFile, FileErrorKind};
+///
+/// let error = ArrayFile::from_bytes(b"no array".to_vec()).unwrap_err();
+/// assert!(matches!(error, FileErrorKind::NotNpy));
+/// ```
 #[derive(Debug)]
 pub struct ArrayFile {
     array_type: ArrayType,

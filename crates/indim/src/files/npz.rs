@@ -20,6 +20,19 @@ const MAXIMUM_TRAILING: u64 = 1 << 20;
 
 /// Reads the member `member` (with or without `.npy`) of the archive at `path` into memory.
 ///
+/// ```
+/// use indim::files::{read_npz_member, write_npz_to};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("arrays.npz");
+/// let file = std::fs::File::create(&path)?;
+/// assert!(write_npz_to(file, "x", &ArrayType::new(DType::U8, [2]), &[1, 2]).is_ok());
+/// assert_eq!(read_npz_member(&path, "x")?.bytes(), [1, 2]);
+/// assert_eq!(read_npz_member(&path, "y").unwrap_err().code(), "no-member");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When the archive or the member cannot be read or does not agree with its checksum, or there is no such
 /// member. What the archive claims is not trusted: no more is read than the member's own header asks for
@@ -29,6 +42,19 @@ pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError
 }
 
 /// As [`read_npz_member`], of an array whose elements have at most `limit` bytes.
+///
+/// ```
+/// use indim::files::{read_npz_member_within, write_npz_to};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("arrays.npz");
+/// let file = std::fs::File::create(&path)?;
+/// assert!(write_npz_to(file, "x", &ArrayType::new(DType::U8, [2]), &[1, 2]).is_ok());
+/// let error = read_npz_member_within(&path, "x", 1).unwrap_err();
+/// assert_eq!(error.code(), "memory-limit");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// As [`read_npz_member`], and `memory-limit`, before anything is allocated.
@@ -50,6 +76,18 @@ pub fn read_npz_member_within(
 }
 
 /// The element type and the shape of a member, of which only the header is read.
+///
+/// ```
+/// use indim::files::{read_npz_member_type, write_npz_to};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("arrays.npz");
+/// let file = std::fs::File::create(&path)?;
+/// assert!(write_npz_to(file, "x", &ArrayType::new(DType::U8, [2]), &[1, 2]).is_ok());
+/// assert_eq!(read_npz_member_type(&path, "x")?.to_string(), "u8[2]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// As [`read_npz_member`].

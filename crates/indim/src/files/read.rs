@@ -11,6 +11,17 @@ use super::{ArrayFile, FileError, FileErrorKind, npz};
 
 /// The element type and the shape of the array in a `.npy` file, of which only the header is read.
 ///
+/// ```
+/// use indim::files::{read_npy_type, write_npy};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("x.npy");
+/// write_npy(&path, &ArrayType::new(DType::U8, [2, 2]), &[1, 2, 3, 4])?;
+/// assert_eq!(read_npy_type(&path)?.to_string(), "u8[2, 2]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`ArrayFile::open`].
 pub fn read_npy_type(path: &Path) -> Result<ArrayType, FileError> {

@@ -18,6 +18,18 @@ const GROWTH_DIGITS: usize = 21;
 
 /// Writes a dense row-major array as a `.npy` file, complete or not at all, as [`OutputFile`] does.
 ///
+/// ```
+/// use indim::files::write_npy;
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("x.npy");
+/// let error = write_npy(&path, &ArrayType::new(DType::U8, [3]), &[1, 2]).unwrap_err();
+/// assert!(error.to_string().contains("x.npy"));
+/// assert!(!path.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When the file cannot be written; the old file, if there was one, is untouched.
 pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result<(), FileError> {
@@ -29,6 +41,14 @@ pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result
 
 /// Writes a text file, complete or not at all, as [`OutputFile`] does.
 ///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("broadcast.svg");
+/// indim::files::write_text(&path, "<svg/>")?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "<svg/>");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// When the file cannot be written; the old file, if there was one, is untouched.
 pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
@@ -39,6 +59,17 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
 }
 
 /// Writes a dense row-major array in the `.npy` format.
+///
+/// ```
+/// use indim::files::{ArrayFile, write_npy_to};
+/// use indim::{ArrayType, DType};
+///
+/// let mut bytes = Vec::new();
+/// write_npy_to(&mut bytes, &ArrayType::new(DType::U8, [2]), &[1, 2])?;
+/// assert!(bytes.starts_with(b"\x93NUMPY"));
+/// assert_eq!(ArrayFile::from_bytes(bytes)?.bytes(), [1, 2]);
+/// # Ok::<(), indim::files::FileErrorKind>(())
+/// ```
 ///
 /// # Errors
 /// When there are fewer or more elements than the shape asks for, or the output cannot be written.
@@ -57,6 +88,18 @@ pub fn write_npy_to(
 
 /// Writes a dense row-major array as the only member of a `.npz` archive, as `numpy.savez` writes it: not
 /// compressed.
+///
+/// ```
+/// use indim::files::{read_npz_member, write_npz_to};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("arrays.npz");
+/// let file = std::fs::File::create(&path)?;
+/// assert!(write_npz_to(file, "x", &ArrayType::new(DType::U8, [2]), &[1, 2]).is_ok());
+/// assert_eq!(read_npz_member(&path, "x")?.bytes(), [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// As [`write_npy_to`].

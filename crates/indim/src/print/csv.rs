@@ -30,6 +30,14 @@ impl core::error::Error for TooManyAxes {}
 
 /// The rows and columns of an array: a vector is a column.
 ///
+/// ```
+/// use indim::print::csv_shape;
+/// use indim::{ArrayType, DType};
+///
+/// assert_eq!(csv_shape(&ArrayType::new(DType::F32, [5])), Ok((5, 1)));
+/// assert!(csv_shape(&ArrayType::new(DType::F32, [2, 3, 4])).is_err());
+/// ```
+///
 /// # Errors
 /// [`TooManyAxes`] above two axes.
 pub fn csv_shape(array_type: &ArrayType) -> Result<(usize, usize), TooManyAxes> {
@@ -43,6 +51,16 @@ pub fn csv_shape(array_type: &ArrayType) -> Result<(usize, usize), TooManyAxes> 
 
 /// Writes an array of at most two axes, without a header: numbers with all digits that they need to be read
 /// back, `nan`, `inf`, `-inf`, `True`, `False`, and complex numbers as Python writes them, `(1-2.5j)`.
+///
+/// ```
+/// use indim::{Array, evaluate, print::write_csv};
+///
+/// let x = Array::new([2, 2], vec![1.0f32, 2.5, f32::NAN, -1.0])?;
+/// let mut csv = Vec::new();
+/// write_csv(&mut csv, &evaluate("x", [("x", &x)])?)?;
+/// assert_eq!(String::from_utf8(csv)?, "1.0,2.5\nnan,-1.0\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// Those of the writer; [`TooManyAxes`] as invalid input, before anything is written.

@@ -13,6 +13,15 @@ use super::float::{Float, scalar_text};
 /// same, `true` and `false`, complex numbers as `[real, imaginary]`, and what JSON has no numbers for as the
 /// texts `"nan"`, `"inf"` and `"-inf"`.
 ///
+/// ```
+/// use indim::{evaluate, print::write_json};
+///
+/// let mut json = Vec::new();
+/// write_json(&mut json, &evaluate("x * 2", [("x", &[1.5, 2.0])])?)?;
+/// assert_eq!(String::from_utf8(json)?.trim(), r#"{"dtype":"f64","shape":[2],"data":[3.0,4.0]}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Those of the writer.
 pub fn write_json(output: &mut dyn Write, buffer: &Buffer) -> io::Result<()> {

@@ -25,6 +25,16 @@ const PRECISION: usize = 8;
 const EDGE_ITEMS: usize = 3;
 
 /// How much of an array is printed.
+///
+/// ```
+/// use indim::evaluate;
+/// use indim::print::{PrintOptions, array_text_with};
+///
+/// let thirds = evaluate("x / 3", [("x", &[1.0, 2.0])])?;
+/// let options = PrintOptions { precision: Some(2), ..PrintOptions::default() };
+/// assert_eq!(array_text_with(&thirds, &options), "[0.33 0.67]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrintOptions {
     /// Digits behind the point at most. `None` is 8 in arrays, and what reads back the same for a scalar.
@@ -52,6 +62,15 @@ enum Style {
 /// The text that `print` of NumPy gives for an array.
 ///
 /// An array of more than 64 axes, which NumPy does not have, is only described.
+///
+/// ```
+/// use indim::{Array, evaluate, print::array_text};
+///
+/// let x = Array::new([2, 2], vec![1.0f32, 2.5, 10.0, -1.0])?;
+/// let text = array_text(&evaluate("x", [("x", &x)])?);
+/// assert_eq!(text, "[[ 1.   2.5]\n [10.  -1. ]]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn array_text(buffer: &Buffer) -> String {
     array_text_with(buffer, &PrintOptions::default())
 }
