@@ -62,10 +62,14 @@ impl Level {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
 fn is_available(kind: Kind) -> bool {
     macro_rules! has {
-        ($($feature:tt)*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
+        ($($feature:tt)*) => {{
+            #[cfg(target_arch = "x86_64")]
+            { $(std::arch::is_x86_feature_detected!($feature))&&* }
+            #[cfg(not(target_arch = "x86_64"))]
+            { false }
+        }};
     }
     match kind {
         Kind::Baseline => true,
@@ -74,11 +78,6 @@ fn is_available(kind: Kind) -> bool {
             is_available(Kind::Avx2) && has!("avx512f" "avx512bw" "avx512dq" "avx512vl")
         }
     }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn is_available(kind: Kind) -> bool {
-    kind == Kind::Baseline
 }
 
 impl fmt::Display for Level {

@@ -4,13 +4,13 @@
 //! - `arrays/`: arrays in memory, of the caller's and of our own;
 //! - `walk/`: how a nest goes through memory for given strides;
 //! - `executor.rs`: what an executor is;
-//! - `blocks/`: the executor, with its kernels and chains;
-//! - `run/`: what users call.
+//! - `blocks/`: the executor, with its kernels and chains; `run/`: what users call.
 //!
-//! Unsafe code stands only in `view.rs`, `buffer.rs`, `pages.rs`, `mapped_file.rs`, `unnamed_file.rs` and
-//! `system_memory.rs` of `arrays/`, in `executor.rs`, in `mod.rs`, `tiles.rs`, `memory.rs`, `kernel/` and
-//! `chain/` of `blocks/`, and in `executable.rs`, `nests.rs` and `threads.rs` of `run/`; of the other
-//! crates in `numpy_api.rs` of the Python bindings and `signals.rs` of the command.
+//! Unsafe code stands only in `arrays/buffer.rs`, `arrays/mapped_file.rs`,
+//! `arrays/system_memory.rs`, `arrays/unnamed_file.rs`, `arrays/view.rs`, `executor.rs`, `blocks/mod.rs`,
+//! `blocks/tiles.rs`, `blocks/memory.rs`, `blocks/kernel/`, `blocks/chain/`, `run/executable.rs`,
+//! `run/nests.rs` and `run/threads.rs`; of the other crates in `numpy_api.rs` of the Python bindings and
+//! `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod arrays;

@@ -217,10 +217,6 @@ impl<'a> From<&'a Buffer> for ArrayView<'a> {
     }
 }
 
-/// What a buffer's alignment is made of.
-#[repr(align(64))]
-struct CacheLine;
-
 fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
     if bytes >= pages::MINIMUM_BYTES
         && let Some(mut pages) = Pages::new(bytes)
@@ -231,7 +227,7 @@ fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
     // Small, or on a machine that cannot map memory, as WebAssembly.
     let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
     let first = match bytes {
-        0 => NonNull::<CacheLine>::dangling().cast(),
+        0 => NonNull::new(core::ptr::without_provenance_mut(ALIGNMENT))?,
         // SAFETY: the layout is not of size zero.
         _ => NonNull::new(unsafe { std::alloc::alloc(layout) })?,
     };

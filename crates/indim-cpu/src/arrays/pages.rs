@@ -1,4 +1,4 @@
-//! Memory for large arrays: pages of their own, which are kept for the next array. Holds unsafe code.
+//! Memory for large arrays: pages of their own, which are kept for the next array.
 //!
 //! The first write to each page of new memory costs more than an element-wise operation on it: the
 //! system finds a page, clears it and maps it. So large memory is asked for in huge pages, and what is

@@ -134,7 +134,11 @@ mod system {
         let opened = options.read(true).write(true).custom_flags(flags).mode(0o666).open(folder);
         let unsupported = [Errno::OPNOTSUPP, Errno::ISDIR, Errno::INVAL];
         match opened {
-            Err(error) if unsupported.iter().any(|e| is(&error, *e)) => {
+            Err(error)
+                if unsupported
+                    .map(|it| Some(it.raw_os_error()))
+                    .contains(&error.raw_os_error()) =>
+            {
                 Err(io::ErrorKind::Unsupported.into())
             }
             // Without this way to it the file could never get a name.
@@ -159,10 +163,6 @@ mod system {
 
     fn own_path(file: &File) -> PathBuf {
         format!("/proc/self/fd/{}", file.as_raw_fd()).into()
-    }
-
-    fn is(error: &io::Error, errno: Errno) -> bool {
-        error.raw_os_error() == Some(errno.raw_os_error())
     }
 }
 

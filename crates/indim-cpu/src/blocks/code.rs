@@ -6,15 +6,14 @@
 
 use std::sync::Arc;
 
-use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_graph::lower::scratch::array_bytes;
 use indim_ops::DType;
 
+use crate::blocks::chain::Chain;
 use crate::blocks::chain::find::{Task, find_tasks};
 use crate::blocks::chain::links::chain_minimum;
 use crate::blocks::chain::pieces::ChainFn;
-use crate::blocks::chain::{Chain, Link};
 use crate::blocks::kernel::{
     KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel,
 };
@@ -68,7 +67,7 @@ pub(crate) struct BlockCode {
     /// if a kernel reads an access: kernels want blocks.
     pub(crate) minimum_row: Option<usize>,
     /// For each instruction, whether its result is left by a chain, and only stored.
-    is_left_by_chain: Vec<bool>,
+    pub(crate) is_left_by_chain: Vec<bool>,
 }
 
 impl BlockCode {
@@ -80,10 +79,11 @@ impl BlockCode {
         let accesses = nest.accesses.iter().map(|access| access.array_type.dtype);
         let results = nest.instructions.iter().map(|instruction| instruction.dtype);
         let widest = accesses.chain(results).map(DType::size).max().unwrap_or(1);
+        let moved = nest.operands().map(|operand| array_bytes(&operand.array_type));
         let minimum_row = chains(&tasks).map(|chain| chain_minimum(chain.dtype)).max();
         let is_read_by_kernel = read_by_kernels(nest, &tasks);
         BlockCode {
-            bytes_moved: bytes_moved(nest),
+            bytes_moved: moved.fold(0, usize::saturating_add),
             minimum_row: minimum_row.filter(|_| !is_read_by_kernel.contains(&true)),
             is_left_by_chain: left_by_chains(nest, &tasks),
             is_read_by_kernel,
@@ -95,17 +95,6 @@ impl BlockCode {
             register_count,
             block: REGISTER_BYTES / widest,
         }
-    }
-
-    /// Counts the memory that the code holds.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
-        held.own::<BlockCode>(1);
-        held.own::<Task>(self.tasks.capacity());
-        self.chains().for_each(|chain| held.own::<Link>(chain.links.capacity()));
-        held.own::<Call>(self.calls.capacity());
-        held.own::<Option<usize>>(self.registers.capacity());
-        held.own::<Stored>(self.stored.capacity());
-        held.own::<bool>(self.is_read_by_kernel.capacity() + self.is_left_by_chain.capacity());
     }
 
     /// Whether a value is the result of a chain, and only stored.
@@ -170,11 +159,6 @@ fn kernel_callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Ca
         kernel: kernel.expect("invariant: lowering admits only evaluated types"),
         sources,
     }
-}
-
-fn bytes_moved(nest: &LoopNest) -> usize {
-    let bytes = nest.operands().map(|operand| array_bytes(&operand.array_type));
-    bytes.fold(0, usize::saturating_add)
 }
 
 fn left_by_chains(nest: &LoopNest, tasks: &[Task]) -> Vec<bool> {

@@ -23,7 +23,9 @@ use indim_ops::DType;
 
 use crate::executor::{BoundNest, Executor, NestCode};
 use crate::level::Level;
-use code::{BlockCode, Call, Callee};
+use chain::Link;
+use chain::find::Task;
+use code::{BlockCode, Call, Callee, Stored};
 use kernel::convert_kernel;
 use registers::REGISTER_BYTES;
 use tiles::BoundBlocks;
@@ -92,6 +94,12 @@ impl NestCode for BlockCode {
     }
 
     fn count_bytes(&self, held: &mut HeldBytes) {
-        self.count_bytes(held);
+        held.own::<BlockCode>(1);
+        held.own::<Task>(self.tasks.capacity());
+        self.chains().for_each(|chain| held.own::<Link>(chain.links.capacity()));
+        held.own::<Call>(self.calls.capacity());
+        held.own::<Option<usize>>(self.registers.capacity());
+        held.own::<Stored>(self.stored.capacity());
+        held.own::<bool>(self.is_read_by_kernel.capacity() + self.is_left_by_chain.capacity());
     }
 }

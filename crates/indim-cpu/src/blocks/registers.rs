@@ -38,10 +38,8 @@ pub(crate) fn allocate(nest: &LoopNest, tasks: &[Task]) -> (Vec<Option<usize>>, 
     }
     let count = is_free.len();
     registers.iter_mut().flatten().for_each(|register| *register *= REGISTER_BYTES);
-    let saved = tasks.iter().map(|task| match task {
-        Task::Chain(chain) => chain.saved,
-        Task::Kernel(_) => 0,
-    });
+    let saved =
+        tasks.iter().map(|task| if let Task::Chain(chain) = task { chain.saved } else { 0 });
     let saved = saved.max().unwrap_or(0);
     let place = |index| Some(count * REGISTER_BYTES + index * ACCUMULATOR_BYTES);
     registers.extend((0..saved).map(place));

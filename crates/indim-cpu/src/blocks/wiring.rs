@@ -116,15 +116,6 @@ enum Reading {
     Gathered,
 }
 
-impl Reading {
-    fn form(self) -> Form {
-        match self {
-            Reading::InPlace(form) => form,
-            Reading::Gathered => Form::Block,
-        }
-    }
-}
-
 /// Kernels want dense tiles; chains take a single element as well, and rows of either.
 fn reading(operand: &OperandWalk, is_read_by_kernel: bool) -> Reading {
     match (&operand.layout, operand.row) {
@@ -176,12 +167,11 @@ fn wired(
         None => (code.slot(Local::Instruction(chain.root)), chain.dtype, 0),
     };
     let reading = readings.get(slot).copied().unwrap_or(Reading::Gathered);
-    let form = reading.form();
-    let stride = if form == Form::Single { 0 } else { element_size };
-    let row_stride = match reading {
-        Reading::InPlace(_) => walk.operands[code.nest.stores.len() + slot].step_stride,
-        Reading::Gathered => (stride * walk.step_elements) as isize,
+    let (form, row_stride) = match reading {
+        Reading::InPlace(form) => (form, walk.operands[code.nest.stores.len() + slot].step_stride),
+        Reading::Gathered => (Form::Block, (element_size * walk.step_elements) as isize),
     };
+    let stride = if form == Form::Single { 0 } else { element_size };
     WiredLink { opcode: Opcode::of(link, dtype, form), slot, stride, row_stride }
 }
 

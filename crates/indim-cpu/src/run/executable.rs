@@ -12,7 +12,7 @@ use crate::arrays::view::{ArrayView, ArrayViewMut};
 use crate::level::Level;
 use crate::run::compile::{CompileOptions, compile};
 use crate::run::error::RunError;
-use crate::run::forecast::{Forecast, Held, check_limit};
+use crate::run::forecast::{Forecast, Held};
 use crate::run::nests::CompiledNests;
 use crate::run::options::RunOptions;
 use crate::run::overlap::{check_overlap, written_over_inputs};
@@ -210,7 +210,7 @@ impl Executable {
     ) -> Result<(), RunError> {
         let Some(limit) = options.memory_limit else { return Ok(()) };
         let threads = if self.is_parallel() { threads::thread_count() } else { 1 };
-        self.check_held(limit, options.input_bytes, threads, allocates_outputs)
+        self.held(options.input_bytes, threads, allocates_outputs).check(limit)
     }
 
     /// Whether a run by so many threads holds at most `limit` bytes beside the arrays it is given, as
@@ -224,19 +224,13 @@ impl Executable {
         threads: usize,
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
-        self.check_held(limit, 0, threads, allocates_outputs)
+        self.held(0, threads, allocates_outputs).check(limit)
     }
 
-    fn check_held(
-        &self,
-        limit: usize,
-        input_bytes: usize,
-        threads: usize,
-        allocates_outputs: bool,
-    ) -> Result<(), RunError> {
-        let (forecast, executable_bytes) = (self.forecast(), self.held_bytes);
-        let held = Held { forecast, input_bytes, executable_bytes };
-        check_limit(limit, &held, &self.nests.loops, threads, allocates_outputs)
+    fn held(&self, input_bytes: usize, threads: usize, allocates_outputs: bool) -> Held<'_> {
+        let (loops, forecast) = (self.loops(), self.forecast());
+        let executable_bytes = self.held_bytes;
+        Held { loops, forecast, input_bytes, executable_bytes, threads, allocates_outputs }
     }
 
     fn check_inputs(&self, inputs: &[ArrayView<'_>]) -> Result<(), RunError> {

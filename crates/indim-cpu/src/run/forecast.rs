@@ -106,50 +106,50 @@ impl fmt::Display for MemoryPiece {
     }
 }
 
-/// What is held for a run.
-pub(crate) struct Held {
+/// What a run holds beside the arrays it is given.
+pub(crate) struct Held<'a> {
+    pub(crate) loops: &'a LoopProgram,
     pub(crate) forecast: Forecast,
     /// What the caller holds of the inputs.
     pub(crate) input_bytes: usize,
     /// What the executable itself holds.
     pub(crate) executable_bytes: usize,
+    pub(crate) threads: usize,
+    /// Whether the outputs are new memory.
+    pub(crate) allocates_outputs: bool,
 }
 
-/// Refuses a run for which more than `limit` bytes would be held; `allocates_outputs` says whether its
-/// outputs are new memory.
-pub(crate) fn check_limit(
-    limit: usize,
-    held: &Held,
-    loops: &LoopProgram,
-    threads: usize,
-    allocates_outputs: bool,
-) -> Result<(), RunError> {
-    let Held { forecast, input_bytes, executable_bytes } = held;
-    let given = if allocates_outputs { 0 } else { forecast.bytes_written };
-    let run_bytes = forecast.peak_bytes(threads).saturating_sub(given);
-    let bytes = run_bytes.saturating_add(*input_bytes).saturating_add(*executable_bytes);
-    if bytes <= limit {
-        return Ok(());
+impl Held<'_> {
+    /// Refuses a run for which more than `limit` bytes would be held.
+    pub(crate) fn check(&self, limit: usize) -> Result<(), RunError> {
+        let given = if self.allocates_outputs { 0 } else { self.forecast.bytes_written };
+        let run_bytes = self.forecast.peak_bytes(self.threads).saturating_sub(given);
+        let bytes =
+            run_bytes.saturating_add(self.input_bytes).saturating_add(self.executable_bytes);
+        match bytes <= limit {
+            true => Ok(()),
+            false => Err(RunError::MemoryLimit { bytes, limit, largest: self.largest() }),
+        }
     }
-    let array = |buffer: BufferId, array_type: &ArrayType| MemoryPiece::Array {
-        name: buffer.to_string(),
-        array_type: array_type.clone(),
-    };
-    let outputs = loops.outputs.iter().enumerate().filter(|_| allocates_outputs);
-    let temporaries = loops.temporaries.iter().enumerate();
-    let counters = loops.counters.iter().enumerate();
-    let pieces = outputs
-        .map(|(index, output)| array(BufferId::Output(index), output))
-        .chain(temporaries.map(|(index, t)| array(BufferId::Temporary(index), t)))
-        .chain(counters.map(|(index, &(dtype, length))| {
+
+    /// The largest piece, the first of several.
+    fn largest(&self) -> MemoryPiece {
+        let array = |buffer: BufferId, array_type: &ArrayType| MemoryPiece::Array {
+            name: buffer.to_string(),
+            array_type: array_type.clone(),
+        };
+        let outputs = self.loops.outputs.iter().enumerate().filter(|_| self.allocates_outputs);
+        let outputs = outputs.map(|(index, output)| array(BufferId::Output(index), output));
+        let temporaries = self.loops.temporaries.iter().enumerate();
+        let temporaries = temporaries.map(|(index, t)| array(BufferId::Temporary(index), t));
+        let counters = self.loops.counters.iter().enumerate().map(|(index, &(dtype, length))| {
             array(BufferId::Counter(index), &ArrayType::new(dtype, [length]))
-        }));
-    let others = [
-        MemoryPiece::Inputs { bytes: *input_bytes },
-        MemoryPiece::Program { bytes: *executable_bytes },
-    ];
-    let pieces = pieces.chain(others);
-    let registers = MemoryPiece::Registers { threads, bytes: forecast.register_bytes };
-    let larger = |a: MemoryPiece, b: MemoryPiece| if b.bytes() > a.bytes() { b } else { a };
-    Err(RunError::MemoryLimit { bytes, limit, largest: pieces.fold(registers, larger) })
+        });
+        let inputs = MemoryPiece::Inputs { bytes: self.input_bytes };
+        let executable = MemoryPiece::Program { bytes: self.executable_bytes };
+        let pieces = outputs.chain(temporaries).chain(counters).chain([inputs, executable]);
+        let (threads, bytes) = (self.threads, self.forecast.register_bytes);
+        let larger = |a: MemoryPiece, b: MemoryPiece| if b.bytes() > a.bytes() { b } else { a };
+        pieces.fold(MemoryPiece::Registers { threads, bytes }, larger)
+    }
 }

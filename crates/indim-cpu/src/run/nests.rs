@@ -73,8 +73,14 @@ impl CompiledNests {
         is_over_input: &[bool],
         progress: &Progress<'_>,
     ) -> Result<(), RunError> {
-        let scratch = Scratch::new(&self.scratch)?;
-        let arrays = RunArrays { inputs, outputs, constants: &self.loops.constants, scratch };
+        let scratch = Scratch::new(self.scratch.bytes)?;
+        let arrays = RunArrays {
+            inputs,
+            outputs,
+            constants: &self.loops.constants,
+            layout: &self.scratch,
+            scratch,
+        };
         for (index, (program, dense)) in self.programs.iter().zip(&self.dense).enumerate() {
             self.write_counters(index, &arrays.scratch);
             let nest = program.nest();
@@ -103,10 +109,10 @@ impl CompiledNests {
     }
 
     /// Writes the counters that the nest of this index is the first to read.
-    fn write_counters(&self, nest: usize, scratch: &Scratch<'_>) {
+    fn write_counters(&self, nest: usize, scratch: &Scratch) {
         for (index, &(dtype, length)) in self.loops.counters.iter().enumerate() {
             if self.scratch.counter_nests[index] == nest {
-                let first = scratch.counter(index);
+                let first = scratch.at(self.scratch.counters[index]);
                 // SAFETY: the layout has room for so many elements, which nobody uses yet.
                 unsafe { self.executor.write_counter(first, dtype, length, self.level) }
             }
@@ -115,18 +121,16 @@ impl CompiledNests {
 }
 
 /// The memory of a run's temporaries and counters.
-struct Scratch<'a> {
-    layout: &'a ScratchLayout,
+struct Scratch {
     first: *mut u8,
     /// Owns the memory; `None` when there is none.
     _buffer: Option<Buffer>,
 }
 
-impl<'a> Scratch<'a> {
-    fn new(layout: &'a ScratchLayout) -> Result<Self, ArrayError> {
-        let bytes = layout.bytes;
+impl Scratch {
+    fn new(bytes: usize) -> Result<Self, ArrayError> {
         if bytes == 0 {
-            return Ok(Scratch { layout, first: core::ptr::null_mut(), _buffer: None });
+            return Ok(Scratch { first: core::ptr::null_mut(), _buffer: None });
         }
         if isize::try_from(bytes).is_err() {
             return Err(ArrayError::OutOfMemory { bytes });
@@ -134,15 +138,11 @@ impl<'a> Scratch<'a> {
         // SAFETY: the nest that computes a temporary writes all of it before another reads it, and
         // counters are written before the first nest that reads them.
         let mut buffer = unsafe { Buffer::uninitialised(ArrayType::new(DType::U8, [bytes]))? };
-        Ok(Scratch { layout, first: buffer.as_mut_ptr().as_ptr(), _buffer: Some(buffer) })
+        Ok(Scratch { first: buffer.as_mut_ptr().as_ptr(), _buffer: Some(buffer) })
     }
 
-    fn temporary(&self, index: usize) -> *mut u8 {
-        self.first.wrapping_add(self.layout.temporaries[index])
-    }
-
-    fn counter(&self, index: usize) -> *mut u8 {
-        self.first.wrapping_add(self.layout.counters[index])
+    fn at(&self, place: usize) -> *mut u8 {
+        self.first.wrapping_add(place)
     }
 }
 
@@ -151,7 +151,8 @@ struct RunArrays<'a, 'i, 'o> {
     inputs: &'a [ArrayView<'i>],
     outputs: &'a mut [ArrayViewMut<'o>],
     constants: &'a [Array],
-    scratch: Scratch<'a>,
+    layout: &'a ScratchLayout,
+    scratch: Scratch,
 }
 
 impl RunArrays<'_, '_, '_> {
@@ -160,8 +161,8 @@ impl RunArrays<'_, '_, '_> {
             BufferId::Parameter(index) => self.inputs[index].first(),
             BufferId::Output(index) => self.outputs[index].first(),
             BufferId::Constant(index) => ArrayView::from_array(&self.constants[index]).first(),
-            BufferId::Counter(index) => self.scratch.counter(index),
-            BufferId::Temporary(index) => self.scratch.temporary(index),
+            BufferId::Counter(index) => self.scratch.at(self.layout.counters[index]),
+            BufferId::Temporary(index) => self.scratch.at(self.layout.temporaries[index]),
         }
     }
 

@@ -97,9 +97,8 @@ impl Walk {
         let tile_axis = if inner_from == 0 { 1 } else { axes.sizes[inner_from - 1] };
         let outer_rank = inner_from.saturating_sub(1);
         let operands = (0..strides.len())
-            .map(|operand| OperandWalk {
-                row: has_rows.then(|| row_form(&axes, operand)),
-                ..operand_walk(&axes, operand, element_sizes[operand], inner_from)
+            .map(|operand| {
+                operand_walk(&axes, operand, element_sizes[operand], inner_from, has_rows)
             })
             .collect();
         Some(Walk {
@@ -153,14 +152,6 @@ fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bo
     length >= minimum && axes.strides.iter().zip(element_sizes).all(is_row)
 }
 
-/// The form of a row of an operand of `axes` that have rows.
-fn row_form(axes: &CoalescedAxes, operand: usize) -> Form {
-    match axes.strides[operand].last() {
-        Some(0) => Form::Single,
-        _ => Form::Block,
-    }
-}
-
 /// Pieces of at most `limit` that differ little in length, so that no short one is left over.
 fn balanced(size: usize, limit: usize) -> usize {
     size.div_ceil(size.div_ceil(limit))
@@ -171,8 +162,10 @@ fn operand_walk(
     operand: usize,
     element_size: usize,
     inner_from: usize,
+    has_rows: bool,
 ) -> OperandWalk {
     let strides = &axes.strides[operand];
+    let row_form = if strides.last() == Some(&0) { Form::Single } else { Form::Block };
     let step_stride = if inner_from == 0 { 0 } else { strides[inner_from - 1] };
     let steps = Run { count: 1, stride: step_stride };
     let inner = (inner_from..axes.sizes.len())
@@ -190,7 +183,7 @@ fn operand_walk(
             [Run { stride: 0, .. }] => TileLayout::Single,
             _ => TileLayout::Strided(runs),
         },
-        row: None,
+        row: has_rows.then_some(row_form),
     }
 }
 

@@ -2,10 +2,13 @@
 
 use indim_graph::GraphBuilder;
 use indim_graph::lower::lower;
+use indim_ops::{Fact, Op};
 use indim_shape::RuleSet;
 use indim_text::{Expression, Limits};
 
 use super::*;
+use crate::blocks::chain::links::chain_operations;
+use crate::blocks::chain::mask::mask_operations;
 
 /// The tasks of an expression over f32 vectors: `k2` is a kernel, `[...]` a chain.
 fn tasks(text: &str) -> String {
@@ -130,4 +133,16 @@ fn long_trees_are_cut() {
     let tasks = tasks(&text);
     assert_eq!(tasks.matches('[').count(), 2, "{tasks}");
     assert_eq!(tasks.matches("adda1").count(), 80);
+}
+
+#[test]
+fn chains_are_made_of_the_cheap_operations() {
+    let is_in_a_chain = |op: Op| {
+        DType::ALL.iter().any(|&dtype| {
+            chain_operations(dtype).contains(&op) || mask_operations(dtype).contains(&op)
+        })
+    };
+    for &op in Op::ALL {
+        assert_eq!(op.is(Fact::Cheap), is_in_a_chain(op), "{op}");
+    }
 }

@@ -1,6 +1,6 @@
 //! What the links of chains do, for each element type, and which operations are cheap. Holds unsafe code.
 //!
-//! What a link computes is the definition in `indim-graph`'s `meaning/`. A NaN becomes the canonical one
+//! What a link computes is the definition in `indim-ops`'s `meaning/`. A NaN becomes the canonical one
 //! only where the accumulator is written: no operation here lets the bits of a NaN show in anything
 //! but a NaN.
 

@@ -245,7 +245,7 @@ impl<'a> Sequence<'a> {
         });
         self.bring(Accumulator::Bools, mask);
         self.links.push(Link::Load(accumulator, on_true));
-        let operand = on_false;
-        self.links.push(Link::Binary { op, accumulator, operand, accumulator_is_second: false });
+        let (operand, accumulator_is_second) = (on_false, false);
+        self.links.push(Link::Binary { op, accumulator, operand, accumulator_is_second });
     }
 }

@@ -1,6 +1,6 @@
 //! Kernels: one operation over one dense block, compiled for every level.
 //!
-//! What a kernel computes is the definition in `indim-graph`'s `meaning/`; nothing here adds to it.
+//! What a kernel computes is the definition in `indim-ops`'s `meaning/`; nothing here adds to it.
 //! Four rules make the compiler vectorise them:
 //! - `#[target_feature]` stands only on the outermost functions, in `shells/`;
 //! - everything below is `#[inline(always)]`;
