@@ -3,6 +3,7 @@
 mod bench;
 mod cross;
 mod fuzz;
+mod lines;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -67,7 +68,8 @@ fn root() -> PathBuf {
 }
 
 fn test() -> bool {
-    cargo(&["fmt", "--all", "--check"], &[])
+    lines::check(&root())
+        && cargo(&["fmt", "--all", "--check"], &[])
         && cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])
         && cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
         && cargo(&["test", "--workspace"], &[])

@@ -54,22 +54,22 @@ pub struct Under {
 macro_rules! define_methods {
     (
         unary { $(
-            #[doc = $udoc:literal] $uname:ident = $uop:ident $uclasses:tt
+            $(#[doc = $udoc:literal])+ $uname:ident = $uop:ident $uclasses:tt
                 -> $uresult:ident, $ulaws:tt, $ualiases:tt;
         )* }
         binary { $(
-            #[doc = $bdoc:literal] $bname:ident = $bop:ident $bclasses:tt
+            $(#[doc = $bdoc:literal])+ $bname:ident = $bop:ident $bclasses:tt
                 -> $bresult:ident, $blaws:tt, $baliases:tt;
         )* }
         ternary { $(
-            #[doc = $tdoc:literal] $tname:ident = $top:ident $tfirst:tt $tclasses:tt
+            $(#[doc = $tdoc:literal])+ $tname:ident = $top:ident $tfirst:tt $tclasses:tt
                 -> $tresult:ident, $tlaws:tt, $taliases:tt;
         )* }
     ) => {
         /// The operations of the table, with XLA's `broadcast_dimensions` on the binary ones.
         impl GraphBuilder {
             $(
-                #[doc = $udoc]
+                $(#[doc = $udoc])+
                 ///
                 /// # Errors
                 /// TY1.
@@ -79,7 +79,7 @@ macro_rules! define_methods {
                 }
             )*
             $(
-                #[doc = $bdoc]
+                $(#[doc = $bdoc])+
                 ///
                 /// # Errors
                 /// TY1, X1 to X9.
@@ -92,7 +92,7 @@ macro_rules! define_methods {
                 }
             )*
             $(
-                #[doc = $tdoc]
+                $(#[doc = $tdoc])+
                 ///
                 /// # Errors
                 /// TY1, TY2, and XLA's rule for ternary operations: scalars, or equal shapes.
@@ -108,7 +108,7 @@ macro_rules! define_methods {
 
         impl Under {
             $(
-                #[doc = $bdoc]
+                $(#[doc = $bdoc])+
                 ///
                 /// # Errors
                 /// TY1, TY2, then the labels of the rule set.
@@ -118,7 +118,7 @@ macro_rules! define_methods {
                 }
             )*
             $(
-                #[doc = $tdoc]
+                $(#[doc = $tdoc])+
                 ///
                 /// # Errors
                 /// TY1, TY2, then the labels of the rule set.
@@ -136,14 +136,14 @@ macro_rules! define_methods {
         #[allow(clippy::should_implement_trait, reason = "the operators of the same names do the same")]
         impl Value {
             $(
-                #[doc = $udoc]
+                $(#[doc = $udoc])+
                 #[track_caller]
                 pub fn $uname(&self) -> Value {
                     operator(self.builder(), Op::$uop, &[self.given()])
                 }
             )*
             $(
-                #[doc = $bdoc]
+                $(#[doc = $bdoc])+
                 #[track_caller]
                 pub fn $bname(&self, y: impl Operand) -> Value {
                     operator(self.builder(), Op::$bop, &[self.given(), y.given()])

@@ -36,7 +36,8 @@ macro_rules! for_each_op {
                 /// -1, 0 or 1. A NaN stays a NaN, a zero keeps its sign.
                 sign = Sign [signed unsigned float complex_widened] -> same, [exact], [];
                 /// Logical on `bool`, bitwise on integers.
-                not = Not [boolean signed unsigned] -> same, [exact cheap], ["logical_not", "bitwise_not", "invert", "bitwise_invert"];
+                not = Not [boolean signed unsigned] -> same,
+                    [exact cheap], ["logical_not", "bitwise_not", "invert", "bitwise_invert"];
                 /// The number of one bits.
                 popcnt = Popcnt [signed unsigned] -> same, [exact], ["population_count", "bitwise_count"];
                 /// The number of leading zero bits; the width for 0.
@@ -85,11 +86,13 @@ macro_rules! for_each_op {
                 log10 = Log10 [float] -> same, [], [];
                 /// `log(1 + x)` without cancellation; `log1p(-0) = -0`, `log1p(-1) = -inf`, below -1 a NaN.
                 log1p = Log1p [float complex_widened] -> same, [], ["log_plus_one"];
-                /// The sine of `x` radians, reduced exactly over the full range; `sin(-0) = -0`, of an infinity a NaN.
+                /// The sine of `x` radians, reduced exactly over the full range; `sin(-0) = -0`, of an
+                /// infinity a NaN.
                 sin = Sin [float complex_widened] -> same, [], ["sine"];
                 /// The cosine of `x` radians, reduced exactly over the full range; of an infinity a NaN.
                 cos = Cos [float complex_widened] -> same, [], ["cosine"];
-                /// The tangent of `x` radians, reduced exactly over the full range; `tan(-0) = -0`, of an infinity a NaN.
+                /// The tangent of `x` radians, reduced exactly over the full range; `tan(-0) = -0`, of an
+                /// infinity a NaN.
                 tan = Tan [float complex_widened] -> same, [], [];
                 /// The hyperbolic tangent; `tanh(-0) = -0`, `tanh(±inf) = ±1`.
                 tanh = Tanh [float complex_widened] -> same, [], [];
@@ -123,9 +126,11 @@ macro_rules! for_each_op {
                 add = Add [boolean signed unsigned float complex] -> same, [commutative cheap], [];
                 /// `x - y`. Integers wrap.
                 sub = Sub [signed unsigned float complex] -> same, [cheap], ["subtract"];
-                /// `x * y`. Integers wrap; `bool` is logical and. A complex product rounds each of its four products and both sums, so a part that cancels keeps their errors.
+                /// `x * y`. Integers wrap; `bool` is logical and. A complex product rounds each of its four
+                /// products and both sums, so a part that cancels keeps their errors.
                 mul = Mul [boolean signed unsigned float complex] -> same, [commutative cheap], ["multiply"];
-                /// `x / y`. Integers truncate; `x / 0` is all ones (-1, or the unsigned maximum), `MIN / -1 = MIN`.
+                /// `x / y`. Integers truncate; `x / 0` is all ones (-1, or the unsigned maximum), `MIN / -1 =
+                /// MIN`.
                 div = Div [signed unsigned float complex_widened] -> same, [cheap], ["divide"];
                 /// The quotient rounded down, as Python's `//`. An integer divided by 0 gives 0.
                 floor_div = FloorDiv [signed unsigned float] -> same, [], ["floor_divide"];
@@ -134,26 +139,37 @@ macro_rules! for_each_op {
                 /// The remainder with the dividend's sign, as C's `fmod`. An integer `x rem 0 = x`.
                 rem = Rem [signed unsigned float] -> same, [exact], ["fmod"];
                 /// The larger; a NaN from either side wins, `max(-0, +0) = +0`. `bool` is or.
-                max = Max [boolean signed unsigned float] -> same, [commutative orders exact cheap], ["maximum"];
+                max = Max [boolean signed unsigned float] -> same,
+                    [commutative orders exact cheap], ["maximum"];
                 /// The smaller; a NaN from either side wins, `min(+0, -0) = -0`. `bool` is and.
-                min = Min [boolean signed unsigned float] -> same, [commutative orders exact cheap], ["minimum"];
-                /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative `x` to a fraction is a NaN; `(-inf)^0.5 = inf` and `(-0)^0.5 = 0`, unlike `sqrt`. Whole exponents from -3 to 16 and halves from -2.5 to 2.5 are products, with a division or a square root; `x^2`, `x^-1` and `x^0.5` are correctly rounded. Integers wrap; `x^0 = 1`; to a negative exponent 1 and -1 stay units, all else gives 0.
+                min = Min [boolean signed unsigned float] -> same,
+                    [commutative orders exact cheap], ["minimum"];
+                /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative
+                /// `x` to a fraction is a NaN; `(-inf)^0.5 = inf` and `(-0)^0.5 = 0`, unlike `sqrt`. Whole
+                /// exponents from -3 to 16 and halves from -2.5 to 2.5 are products, with a division or a
+                /// square root; `x^2`, `x^-1` and `x^0.5` are correctly rounded. Integers wrap; `x^0 = 1`; to
+                /// a negative exponent 1 and -1 stay units, all else gives 0.
                 pow = Pow [signed unsigned float complex_widened] -> same, [], ["power"];
-                /// The angle of the point with ordinate `x` (the first operand) and abscissa `y`, from -π to π; the special cases of C's `atan2`.
+                /// The angle of the point with ordinate `x` (the first operand) and abscissa `y`, from -π to
+                /// π; the special cases of C's `atan2`.
                 atan2 = Atan2 [float] -> same, [], ["arctan2"];
                 /// `sqrt(x² + y²)` without overflow; infinite if either operand is, even beside a NaN.
                 hypot = Hypot [float] -> same, [commutative], [];
                 /// The magnitude of `x` with the sign of `y`, also of a zero; of a NaN `x` the canonical NaN.
                 copysign = Copysign [float] -> same, [exact], ["copy_sign"];
-                /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`. Where the result is near 0 and the larger operand is not, the two cancel; see the accuracy.
+                /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`.
+                /// Where the result is near 0 and the larger operand is not, the two cancel; see the
+                /// accuracy.
                 logaddexp = Logaddexp [float] -> same, [commutative], ["log_add_exp"];
-                /// The neighbour of `x` on the way to `y`: the next float of the type; `y` where they are equal, the smallest subnormal from 0.
+                /// The neighbour of `x` on the way to `y`: the next float of the type; `y` where they are
+                /// equal, the smallest subnormal from 0.
                 nextafter = Nextafter [float_exact] -> same, [], ["next_after"];
                 /// The larger; a number wins over a NaN, `fmax(-0, +0) = +0`.
                 fmax = Fmax [float] -> same, [commutative orders exact], [];
                 /// The smaller; a number wins over a NaN, `fmin(+0, -0) = -0`.
                 fmin = Fmin [float] -> same, [commutative orders exact], [];
-                /// `x` where `x ≥ 0`, else `y * x`: the second operand is the slope, broadcast by the rule given.
+                /// `x` where `x ≥ 0`, else `y * x`: the second operand is the slope, broadcast by the rule
+                /// given.
                 prelu = Prelu [float] -> same, [], ["parametric_relu"];
                 /// `x + y j` of two equal floats.
                 complex = Complex [f32_f64] -> complex, [exact], [];
@@ -162,46 +178,65 @@ macro_rules! for_each_op {
                 /// `(x - y)²`. Integers wrap.
                 squared_difference = SquaredDifference [signed unsigned float complex] -> same, [], [];
                 /// Bitwise and; logical on `bool`.
-                and = And [boolean signed unsigned] -> same, [commutative exact cheap], ["logical_and", "bitwise_and"];
+                and = And [boolean signed unsigned] -> same,
+                    [commutative exact cheap], ["logical_and", "bitwise_and"];
                 /// Bitwise or; logical on `bool`.
-                or = Or [boolean signed unsigned] -> same, [commutative exact cheap], ["logical_or", "bitwise_or"];
+                or = Or [boolean signed unsigned] -> same,
+                    [commutative exact cheap], ["logical_or", "bitwise_or"];
                 /// Bitwise exclusive or; logical on `bool`.
-                xor = Xor [boolean signed unsigned] -> same, [commutative exact cheap], ["logical_xor", "bitwise_xor"];
+                xor = Xor [boolean signed unsigned] -> same,
+                    [commutative exact cheap], ["logical_xor", "bitwise_xor"];
                 /// Left shift. An amount that is negative or not below the width gives 0.
-                shl = Shl [signed unsigned] -> same, [exact], ["shift_left", "left_shift", "bitwise_left_shift"];
-                /// Right shift with copies of the top bit, also on unsigned types; an amount that is negative or not below the width gives the sign fill.
+                shl = Shl [signed unsigned] -> same,
+                    [exact], ["shift_left", "left_shift", "bitwise_left_shift"];
+                /// Right shift with copies of the top bit, also on unsigned types; an amount that is negative
+                /// or not below the width gives the sign fill.
                 shr_arithmetic = ShrArithmetic [signed unsigned] -> same, [exact], ["shift_right_arithmetic"];
                 /// Right shift with zeros. An amount that is negative or not below the width gives 0.
                 shr_logical = ShrLogical [signed unsigned] -> same, [exact], ["shift_right_logical"];
                 /// `x = y`; false with a NaN.
-                eq = Eq [boolean signed unsigned float complex] -> boolean, [commutative exact cheap], ["equal"];
+                eq = Eq [boolean signed unsigned float complex] -> boolean,
+                    [commutative exact cheap], ["equal"];
                 /// `x ≠ y`; true with a NaN.
-                ne = Ne [boolean signed unsigned float complex] -> boolean, [commutative exact cheap], ["not_equal"];
+                ne = Ne [boolean signed unsigned float complex] -> boolean,
+                    [commutative exact cheap], ["not_equal"];
                 /// `x < y`; false with a NaN, and false < true.
                 lt = Lt [boolean signed unsigned float] -> boolean, [mirrors_gt orders exact cheap], ["less"];
                 /// `x ≤ y`; false with a NaN.
-                le = Le [boolean signed unsigned float] -> boolean, [mirrors_ge orders exact cheap], ["less_equal"];
+                le = Le [boolean signed unsigned float] -> boolean,
+                    [mirrors_ge orders exact cheap], ["less_equal"];
                 /// `x > y`; false with a NaN.
-                gt = Gt [boolean signed unsigned float] -> boolean, [mirrors_lt orders exact cheap], ["greater"];
+                gt = Gt [boolean signed unsigned float] -> boolean,
+                    [mirrors_lt orders exact cheap], ["greater"];
                 /// `x ≥ y`; false with a NaN.
-                ge = Ge [boolean signed unsigned float] -> boolean, [mirrors_le orders exact cheap], ["greater_equal"];
-                /// Whether `x` is the same as `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                ge = Ge [boolean signed unsigned float] -> boolean,
+                    [mirrors_le orders exact cheap], ["greater_equal"];
+                /// Whether `x` is the same as `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf <
+                /// NaN; NaNs by their payloads.
                 total_eq = TotalEq [float_exact] -> boolean, [commutative exact], [];
-                /// Whether `x` differs from `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                /// Whether `x` differs from `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
+                /// NaNs by their payloads.
                 total_ne = TotalNe [float_exact] -> boolean, [commutative exact], [];
-                /// Whether `x` is below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                /// Whether `x` is below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
+                /// NaNs by their payloads.
                 total_lt = TotalLt [float_exact] -> boolean, [mirrors_total_gt exact], [];
-                /// Whether `x` is not above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                /// Whether `x` is not above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
+                /// NaNs by their payloads.
                 total_le = TotalLe [float_exact] -> boolean, [mirrors_total_ge exact], [];
-                /// Whether `x` is above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                /// Whether `x` is above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
+                /// NaNs by their payloads.
                 total_gt = TotalGt [float_exact] -> boolean, [mirrors_total_lt exact], [];
-                /// Whether `x` is not below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their payloads.
+                /// Whether `x` is not below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
+                /// NaNs by their payloads.
                 total_ge = TotalGe [float_exact] -> boolean, [mirrors_total_le exact], [];
             }
             ternary {
-                /// `on_true` where the first operand, a `bool`, holds, else `on_false`; the unselected value never matters.
-                select = Select (boolean, same, same) [boolean signed unsigned float complex] -> same, [exact cheap], ["where"];
-                /// `min(max(x, low), high)` for the operands low, x, high. A NaN in any gives a NaN; low > high gives high.
+                /// `on_true` where the first operand, a `bool`, holds, else `on_false`; the unselected value
+                /// never matters.
+                select = Select (boolean, same, same) [boolean signed unsigned float complex] -> same,
+                    [exact cheap], ["where"];
+                /// `min(max(x, low), high)` for the operands low, x, high. A NaN in any gives a NaN; low >
+                /// high gives high.
                 clamp = Clamp (same, same, same) [signed unsigned float] -> same, [orders exact], [];
                 /// `x * y + z` with one rounding.
                 fma = Fma (same, same, same) [float] -> same, [], [];
@@ -565,7 +600,10 @@ macro_rules! implement {
             }
         }
     };
-    ((ternary $first:ident $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
+    (
+        (ternary $first:ident $name:ident $op:ident $result:ident),
+        $variant:ident $type:ident $module:ident
+    ) => {
         impl Ternary<$type> for $op {
             type First = result_element!($first, $type);
             type Result = result_element!($result, $type);
@@ -606,17 +644,29 @@ macro_rules! visit {
 
 macro_rules! define_ops {
     (
-        unary { $(#[doc = $udoc:literal] $uname:ident = $uop:ident [$($uclass:ident)*] -> $uresult:ident, [$($ufact:ident)*], [$($ualias:literal),*];)* }
-        binary { $(#[doc = $bdoc:literal] $bname:ident = $bop:ident [$($bclass:ident)*] -> $bresult:ident, [$($bfact:ident)*], [$($balias:literal),*];)* }
-        ternary { $(#[doc = $tdoc:literal] $tname:ident = $top:ident ($tfirst:ident, same, same) [$($tclass:ident)*] -> $tresult:ident, [$($tfact:ident)*], [$($talias:literal),*];)* }
+        unary { $(
+            $(#[doc = $udoc:literal])+
+            $uname:ident = $uop:ident [$($uclass:ident)*]
+                -> $uresult:ident, [$($ufact:ident)*], [$($ualias:literal),*];
+        )* }
+        binary { $(
+            $(#[doc = $bdoc:literal])+
+            $bname:ident = $bop:ident [$($bclass:ident)*]
+                -> $bresult:ident, [$($bfact:ident)*], [$($balias:literal),*];
+        )* }
+        ternary { $(
+            $(#[doc = $tdoc:literal])+
+            $tname:ident = $top:ident ($tfirst:ident, same, same) [$($tclass:ident)*]
+                -> $tresult:ident, [$($tfact:ident)*], [$($talias:literal),*];
+        )* }
     ) => {
         /// An element-wise operation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Op {
-            $(#[doc = $udoc] $uop,)*
-            $(#[doc = $bdoc] $bop,)*
-            $(#[doc = $tdoc] $top,)*
+            $($(#[doc = $udoc])+ $uop,)*
+            $($(#[doc = $bdoc])+ $bop,)*
+            $($(#[doc = $tdoc])+ $top,)*
         }
 
         /// The operations as types, for code that is generic over them.
@@ -624,9 +674,9 @@ macro_rules! define_ops {
             use super::{Binary, Element, ElementLanes, FromWide, In, Lanes, Ternary, Unary, Widened};
             use super::meaning;
             use super::{bf16, c64, c128, f16};
-            $(#[doc = $udoc] #[derive(Debug, Clone, Copy)] pub struct $uop;)*
-            $(#[doc = $bdoc] #[derive(Debug, Clone, Copy)] pub struct $bop;)*
-            $(#[doc = $tdoc] #[derive(Debug, Clone, Copy)] pub struct $top;)*
+            $($(#[doc = $udoc])+ #[derive(Debug, Clone, Copy)] pub struct $uop;)*
+            $($(#[doc = $bdoc])+ #[derive(Debug, Clone, Copy)] pub struct $bop;)*
+            $($(#[doc = $tdoc])+ #[derive(Debug, Clone, Copy)] pub struct $top;)*
             $($(for_class!($uclass, implement, (unary $uname $uop $uresult));)*)*
             $($(for_class!($bclass, implement, (binary $bname $bop $bresult));)*)*
             $($(for_class!($tclass, implement, (ternary $tfirst $tname $top $tresult));)*)*
@@ -640,17 +690,19 @@ macro_rules! define_ops {
             const fn row(self) -> &'static Row {
                 match self {
                     $(Op::$uop => const { &Row {
-                        name: stringify!($uname), doc: $udoc, arity: Arity::Unary, first_is_bool: false,
+                        name: stringify!($uname), doc: concat!($($udoc),+),
+                        arity: Arity::Unary, first_is_bool: false,
                         dtypes: &[$(dtypes_of!($uclass)),*], result: result_type!($uresult),
                         facts: &[$(fact!($ufact)),*], aliases: &[$($ualias),*],
                     } },)*
                     $(Op::$bop => const { &Row {
-                        name: stringify!($bname), doc: $bdoc, arity: Arity::Binary, first_is_bool: false,
+                        name: stringify!($bname), doc: concat!($($bdoc),+),
+                        arity: Arity::Binary, first_is_bool: false,
                         dtypes: &[$(dtypes_of!($bclass)),*], result: result_type!($bresult),
                         facts: &[$(fact!($bfact)),*], aliases: &[$($balias),*],
                     } },)*
                     $(Op::$top => const { &Row {
-                        name: stringify!($tname), doc: $tdoc, arity: Arity::Ternary,
+                        name: stringify!($tname), doc: concat!($($tdoc),+), arity: Arity::Ternary,
                         first_is_bool: matches!(result_type!($tfirst), ResultType::Boolean),
                         dtypes: &[$(dtypes_of!($tclass)),*], result: result_type!($tresult),
                         facts: &[$(fact!($tfact)),*], aliases: &[$($talias),*],

@@ -45,7 +45,8 @@ macro_rules! for_each_composition {
                 selu = Selu {} [float] f64 -> same, [];
                 /// `x * 0.5 * erfc(x * -0.7071067811865476)`: `x` times the normal distribution's function.
                 gelu = Gelu {} [float] f64 -> same, [];
-                /// `x * 0.5 * (1 + tanh(0.7978845608028654 * (x + 0.044715 * (square(x) * x))))`: the usual approximation of `gelu`.
+                /// `x * 0.5 * (1 + tanh(0.7978845608028654 * (x + 0.044715 * (square(x) * x))))`: the usual
+                /// approximation of `gelu`.
                 gelu_tanh = GeluTanh {} [float] f64 -> same, [];
                 /// `x * logistic(beta * x)`.
                 swish = Swish { beta: f64 = 1.0 } [float] f64 -> same, ["silu"];
@@ -65,21 +66,40 @@ macro_rules! for_each_composition {
                 deg2rad = Deg2Rad {} [float] function -> same, ["radians"];
                 /// Radians in degrees: `x * (180 / pi)`, 16-bit floats in f32.
                 rad2deg = Rad2Deg {} [float] function -> same, ["degrees"];
-                /// 1 at 0, else `sin(pi * x) / (pi * x)`, 16-bit floats in f32; at whole numbers not 0 but as small as the error of `pi * x`.
+                /// 1 at 0, else `sin(pi * x) / (pi * x)`, 16-bit floats in f32; at whole numbers not 0 but as
+                /// small as the error of `pi * x`.
                 sinc = Sinc {} [float complex] f64 -> same, [];
-                /// `nan` for a NaN, `posinf` and `neginf` for the infinities, without them the largest finite numbers of the type; of a complex number each part by itself. Integers and `bool` stay.
-                nan_to_num = NanToNum { nan: f64 = 0.0, posinf: Option<f64> = None, neginf: Option<f64> = None } [boolean signed unsigned float complex] f64 -> same, [];
-                /// The nearest number with so many digits behind the point, before it where `decimals` is negative; ties to even. Floats: `round_even(x * p) / p` with `p = 10^decimals`, or `round_even(x / p) * p` with `p = 10^-decimals`, 16-bit floats in f32; a float that is too large for `x * p` has no such digits and stays. Integers exactly, and wrapping; 0 where `p` is no value of their type. Of a complex number each part.
-                round = Round { decimals: i64 = 0 } [signed unsigned float complex] function -> same, ["around"];
-                /// Rounded, half to even, to a float format of so many bits: overflow gives an infinity; what would be subnormal in that format gives a zero with the sign of `x`; a NaN stays a NaN.
-                reduce_precision = ReducePrecision { exponent_bits: u32, mantissa_bits: u32 } [float] f64 -> same, [];
+                /// `nan` for a NaN, `posinf` and `neginf` for the infinities, without them the largest finite
+                /// numbers of the type; of a complex number each part by itself. Integers and `bool` stay.
+                nan_to_num = NanToNum { nan: f64 = 0.0, posinf: Option<f64> = None, neginf: Option<f64> = None }
+                    [boolean signed unsigned float complex] f64
+                    -> same,
+                    [];
+                /// The nearest number with so many digits behind the point, before it where `decimals` is
+                /// negative; ties to even. Floats: `round_even(x * p) / p` with `p = 10^decimals`, or
+                /// `round_even(x / p) * p` with `p = 10^-decimals`, 16-bit floats in f32; a float that is too
+                /// large for `x * p` has no such digits and stays. Integers exactly, and wrapping; 0 where
+                /// `p` is no value of their type. Of a complex number each part.
+                round = Round { decimals: i64 = 0 } [signed unsigned float complex] function -> same,
+                    ["around"];
+                /// Rounded, half to even, to a float format of so many bits: overflow gives an infinity; what
+                /// would be subnormal in that format gives a zero with the sign of `x`; a NaN stays a NaN.
+                reduce_precision = ReducePrecision { exponent_bits: u32, mantissa_bits: u32 } [float] f64
+                    -> same,
+                    [];
             }
             binary {
-                /// `where(x == 0, y, max(sign(x), 0))`: the step function, 0 below zero and 1 above; `y` is its value at 0. A NaN `x` stays.
+                /// `where(x == 0, y, max(sign(x), 0))`: the step function, 0 below zero and 1 above; `y` is
+                /// its value at 0. A NaN `x` stays.
                 heaviside = Heaviside {} [float] function -> same, [];
-                /// `(abs(x - y) <= atol + rtol * abs(y)) & is_finite(y) | (x == y)`; with `equal_nan` also where both are NaNs. It is not symmetric.
-                isclose = IsClose { rtol: f64 = 1e-5, atol: f64 = 1e-8, equal_nan: bool = false } [float complex] f64 -> boolean, [];
-                /// `pow(x, y)` in at least double precision: under the numpy rule every operand is converted to `f64` or `c128`.
+                /// `(abs(x - y) <= atol + rtol * abs(y)) & is_finite(y) | (x == y)`; with `equal_nan` also
+                /// where both are NaNs. It is not symmetric.
+                isclose = IsClose { rtol: f64 = 1e-5, atol: f64 = 1e-8, equal_nan: bool = false }
+                    [float complex] f64
+                    -> boolean,
+                    [];
+                /// `pow(x, y)` in at least double precision: under the numpy rule every operand is converted
+                /// to `f64` or `c128`.
                 float_power = FloatPower {} [f64_c128] f64 -> same, [];
             }
         }
@@ -127,15 +147,23 @@ struct Row {
 
 macro_rules! define_compositions {
     (
-        unary { $(#[doc = $udoc:literal] $uname:ident = $uop:ident { $($uparameter:ident: $utype:ty $(= $udefault:expr)?),* } [$($uclass:ident)*] $uwhole:ident -> $uresult:ident, [$($ualias:literal),*];)* }
-        binary { $(#[doc = $bdoc:literal] $bname:ident = $bop:ident { $($bparameter:ident: $btype:ty $(= $bdefault:expr)?),* } [$($bclass:ident)*] $bwhole:ident -> $bresult:ident, [$($balias:literal),*];)* }
+        unary { $(
+            $(#[doc = $udoc:literal])+
+            $uname:ident = $uop:ident { $($uparameter:ident: $utype:ty $(= $udefault:expr)?),* }
+                [$($uclass:ident)*] $uwhole:ident -> $uresult:ident, [$($ualias:literal),*];
+        )* }
+        binary { $(
+            $(#[doc = $bdoc:literal])+
+            $bname:ident = $bop:ident { $($bparameter:ident: $btype:ty $(= $bdefault:expr)?),* }
+                [$($bclass:ident)*] $bwhole:ident -> $bresult:ident, [$($balias:literal),*];
+        )* }
     ) => {
         /// A function that is made of several operations of the table.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Composition {
-            $(#[doc = $udoc] $uop,)*
-            $(#[doc = $bdoc] $bop,)*
+            $($(#[doc = $udoc])+ $uop,)*
+            $($(#[doc = $bdoc])+ $bop,)*
         }
 
         impl Composition {
@@ -145,14 +173,18 @@ macro_rules! define_compositions {
             const fn row(self) -> &'static Row {
                 match self {
                     $(Composition::$uop => const { &Row {
-                        name: stringify!($uname), doc: $udoc, arity: Arity::Unary,
-                        parameters: &[$(Parameter::new::<$utype>(stringify!($uparameter), &[$(stringify!($udefault))?])),*],
+                        name: stringify!($uname), doc: concat!($($udoc),+), arity: Arity::Unary,
+                        parameters: &[$(
+                            Parameter::new::<$utype>(stringify!($uparameter), &[$(stringify!($udefault))?])
+                        ),*],
                         dtypes: &[$(dtypes_of!($uclass)),*], whole_numbers: whole_numbers!($uwhole),
                         is_predicate: is_boolean!($uresult), aliases: &[$($ualias),*],
                     } },)*
                     $(Composition::$bop => const { &Row {
-                        name: stringify!($bname), doc: $bdoc, arity: Arity::Binary,
-                        parameters: &[$(Parameter::new::<$btype>(stringify!($bparameter), &[$(stringify!($bdefault))?])),*],
+                        name: stringify!($bname), doc: concat!($($bdoc),+), arity: Arity::Binary,
+                        parameters: &[$(
+                            Parameter::new::<$btype>(stringify!($bparameter), &[$(stringify!($bdefault))?])
+                        ),*],
                         dtypes: &[$(dtypes_of!($bclass)),*], whole_numbers: whole_numbers!($bwhole),
                         is_predicate: is_boolean!($bresult), aliases: &[$($balias),*],
                     } },)*
@@ -163,7 +195,7 @@ macro_rules! define_compositions {
         /// The compositions of the table, with XLA's `broadcast_dimensions` on those of two operands.
         impl GraphBuilder {
             $(
-                #[doc = $udoc]
+                $(#[doc = $udoc])+
                 ///
                 /// # Errors
                 /// TY1.
@@ -174,17 +206,25 @@ macro_rules! define_compositions {
                 }
             )*
             $(
-                #[doc = $bdoc]
+                $(#[doc = $bdoc])+
                 ///
                 /// # Errors
                 /// TY1, X1 to X9.
                 #[track_caller]
-                pub fn $bname(&self, x: impl Operand, y: impl Operand, $($bparameter: $btype,)* broadcast_dimensions: &[i64]) -> BuildResult {
-                    self.under(RuleSet::Xla { dims: broadcast_dimensions.to_vec() }).$bname(x, y, $($bparameter),*)
+                pub fn $bname(
+                    &self,
+                    x: impl Operand,
+                    y: impl Operand,
+                    $($bparameter: $btype,)*
+                    broadcast_dimensions: &[i64],
+                ) -> BuildResult {
+                    let rule = RuleSet::Xla { dims: broadcast_dimensions.to_vec() };
+                    self.under(rule).$bname(x, y, $($bparameter),*)
                 }
             )*
 
-            /// A composition by its name, with numbers for its parameters, in their order; none for the default.
+            /// A composition by its name, with numbers for its parameters, in their order; none for the
+            /// default.
             ///
             /// # Errors
             /// `wrong-operand-count`; TY1, TY2, then the labels of the rule set.
@@ -192,15 +232,25 @@ macro_rules! define_compositions {
             /// # Panics
             /// When a number is none that its parameter accepts, or one without a default is missing.
             pub fn compose(
-                &self, composition: Composition, operands: &[Value], arguments: &[Option<Literal>], rule: &RuleSet,
+                &self,
+                composition: Composition,
+                operands: &[Value],
+                arguments: &[Option<Literal>],
+                rule: &RuleSet,
             ) -> BuildResult {
                 let mut given = arguments.iter().copied();
                 match (composition, operands) {
                     $((Composition::$uop, [x]) => {
-                        self.$uname(x, $(argument::<$utype>(given.next().flatten(), Option::<$utype>::None $(.or(Some($udefault)))?)),*)
+                        self.$uname(x, $({
+                            let default = Option::<$utype>::None $(.or(Some($udefault)))?;
+                            argument::<$utype>(given.next().flatten(), default)
+                        }),*)
                     })*
                     $((Composition::$bop, [x, y]) => {
-                        self.under(rule.clone()).$bname(x, y, $(argument::<$btype>(given.next().flatten(), Option::<$btype>::None $(.or(Some($bdefault)))?)),*)
+                        self.under(rule.clone()).$bname(x, y, $({
+                            let default = Option::<$btype>::None $(.or(Some($bdefault)))?;
+                            argument::<$btype>(given.next().flatten(), default)
+                        }),*)
                     })*
                     _ => {
                         let kind = GraphErrorKind::WrongOperandCount {
@@ -214,12 +264,14 @@ macro_rules! define_compositions {
 
         impl Under {
             $(
-                #[doc = $bdoc]
+                $(#[doc = $bdoc])+
                 ///
                 /// # Errors
                 /// TY1, TY2, then the labels of the rule set.
                 #[track_caller]
-                pub fn $bname(&self, x: impl Operand, y: impl Operand, $($bparameter: $btype),*) -> BuildResult {
+                pub fn $bname(
+                    &self, x: impl Operand, y: impl Operand, $($bparameter: $btype),*
+                ) -> BuildResult {
                     let operands = [x.given(), y.given()];
                     let [x, y] = self.builder.operands_of(Composition::$bop, operands, &self.rule)?;
                     definition::$bname(&x, &y, $($bparameter),*)
@@ -230,14 +282,14 @@ macro_rules! define_compositions {
         /// The compositions of the table on equal shapes, or on scalars with anything.
         impl Value {
             $(
-                #[doc = $udoc]
+                $(#[doc = $udoc])+
                 #[track_caller]
                 pub fn $uname(&self, $($uparameter: $utype),*) -> Value {
                     self.builder().keep(self.builder().$uname(self, $($uparameter),*))
                 }
             )*
             $(
-                #[doc = $bdoc]
+                $(#[doc = $bdoc])+
                 #[track_caller]
                 pub fn $bname(&self, y: impl Operand, $($bparameter: $btype),*) -> Value {
                     self.builder().keep(self.builder().$bname(self, y, $($bparameter,)* &[]))

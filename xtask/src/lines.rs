@@ -1,0 +1,48 @@
+//! Source lines of at most so many columns, so that two files fit side by side.
+
+use std::path::{Path, PathBuf};
+
+/// No source line is longer.
+const MOST_COLUMNS: usize = 110;
+
+/// Folders of sources, of which nothing is made by a program.
+const FOLDERS: [&str; 4] = ["crates", "bench", "fuzz", "xtask"];
+
+/// Whether no source line is too long; those that are, are named.
+pub(crate) fn check(root: &Path) -> bool {
+    let mut is_fine = true;
+    for path in FOLDERS.iter().flat_map(|folder| sources(&root.join(folder))) {
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                eprintln!("{}: {error}", path.display());
+                is_fine = false;
+                continue;
+            }
+        };
+        for (index, line) in text.lines().enumerate() {
+            let columns = line.chars().count();
+            if columns > MOST_COLUMNS {
+                let (file, line) = (path.display(), index + 1);
+                eprintln!("{file}:{line}: {columns} columns, more than {MOST_COLUMNS}");
+                is_fine = false;
+            }
+        }
+    }
+    is_fine
+}
+
+/// The sources in a folder and below it; stubs are made by `make_stubs.py`.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let below = |path: PathBuf| match path.is_dir() {
+        true if path.ends_with("target") => Vec::new(),
+        true => sources(&path),
+        false => vec![path],
+    };
+    let is_source = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "rs" || extension == "py")
+    };
+    paths.flat_map(below).filter(is_source).collect()
+}
