@@ -196,21 +196,25 @@ def numexpr_text(template):
     return write
 
 
-NUMEXPR = {
-    "add": "({} + {})",
-    "subtract": "({} - {})",
-    "multiply": "({} * {})",
-    "divide": "({} / {})",
-    "bitwise_and": "({} & {})",
-    "greater": "({} > {})",
-    "not_equal": "({} != {})",
-    "logistic": "(one / (one + exp(-{})))",
-    "f32": "({} * one)",
-    "square": "({0} * {0})",
-    "where": "where({}, {}, {})",
-} | {name: name + "({})" for name in "abs conj cos exp log sin tanh".split()} | {
-    "maximum": "maximum({}, {})",
-}
+NUMEXPR = (
+    {
+        "add": "({} + {})",
+        "subtract": "({} - {})",
+        "multiply": "({} * {})",
+        "divide": "({} / {})",
+        "bitwise_and": "({} & {})",
+        "greater": "({} > {})",
+        "not_equal": "({} != {})",
+        "logistic": "(one / (one + exp(-{})))",
+        "f32": "({} * one)",
+        "square": "({0} * {0})",
+        "where": "where({}, {}, {})",
+    }
+    | {name: name + "({})" for name in "abs conj cos exp log sin tanh".split()}
+    | {
+        "maximum": "maximum({}, {})",
+    }
+)
 
 
 def numexpr_compiled(trace, arguments, result_type):
@@ -259,8 +263,7 @@ def openvino_operation(operation):
         node = next(o for o in operands if not isinstance(o, (int, float)))
         element_type = node.get_output_element_type(0)
         constants = (
-            ops.constant(o, dtype=element_type) if isinstance(o, (int, float)) else o
-            for o in operands
+            ops.constant(o, dtype=element_type) if isinstance(o, (int, float)) else o for o in operands
         )
         return operation(*constants)
 
@@ -364,9 +367,7 @@ def seconds_of(run, budget):
     repeat = max(1, int(1e-3 / max(time.perf_counter() - start, 1e-9)))
     rounds = []
     begin = time.perf_counter()
-    while len(rounds) < ROUNDS.start or (
-        time.perf_counter() - begin < budget and len(rounds) < ROUNDS.stop
-    ):
+    while len(rounds) < ROUNDS.start or (time.perf_counter() - begin < budget and len(rounds) < ROUNDS.stop):
         start = time.perf_counter()
         for _ in itertools.repeat(None, repeat):
             run()

@@ -15,7 +15,8 @@ import indim
 
 
 def best_of_each(calls, seconds=10):
-    """The shortest time of each call in microseconds. They take turns, so that other work on the machine hits all alike."""
+    """The shortest time of each call in microseconds. They take turns, so that other work on the machine
+    hits all alike."""
     counts = {}
     for engine, call in calls.items():
         call()
@@ -88,7 +89,12 @@ JOBS = [
         "(x - m) * s * g + b",
         {"x": floats(4096, 4096), "m": floats(4096), "s": floats(4096), "g": floats(4096), "b": floats(4096)},
     ),
-    ("sin(a)^2 + cos(b)^2, 4 M f64", waves, "sin(a)**2 + cos(b)**2", {"a": random.random(1 << 22), "b": random.random(1 << 22)}),
+    (
+        "sin(a)^2 + cos(b)^2, 4 M f64",
+        waves,
+        "sin(a)**2 + cos(b)**2",
+        {"a": random.random(1 << 22), "b": random.random(1 << 22)},
+    ),
     (
         "exp(u)*tanh(v) + X, [4096, 4096] f32",
         outer,

@@ -14,7 +14,9 @@ from indim import _functions, none, numpy, onnx_legacy, pdpd, stablehlo, xla
 HERE = Path(__file__).parent
 PACKAGE = HERE / "python" / "indim"
 HEADER = "# Written by make_stubs.py; do not edit.\n"
-IMPORTS = "from typing import Any\n\nfrom numpy.typing import NDArray\n\nfrom ._types import Integers, Operand\n\n"
+IMPORTS = (
+    "from typing import Any\n\nfrom numpy.typing import NDArray\n\nfrom ._types import Integers, Operand\n\n"
+)
 TYPES = {"broadcast_dimensions": "Integers | None", "axis": "int | None", "out": "NDArray[Any] | None"}
 
 
@@ -39,7 +41,9 @@ def stub(name, function):
 def operations(module):
     """The declarations of all operations of a module, those that `import *` leaves out too."""
     codes = _functions.OPERATION_CODES
-    found = [(name, value) for name, value in vars(module).items() if getattr(value, "__code__", None) in codes]
+    found = [
+        (name, value) for name, value in vars(module).items() if getattr(value, "__code__", None) in codes
+    ]
     return "".join(stub(name, function) for name, function in sorted(found))
 
 

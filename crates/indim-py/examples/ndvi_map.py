@@ -21,7 +21,7 @@ def ndvi(nir, red, quality):
 def scene(size):
     """A field with a river and some clouds, as counts of a satellite."""
     random = np.random.default_rng(0)
-    y, x = np.mgrid[0:1:size * 1j, 0:1:size * 1j]
+    y, x = np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j]
     green = 0.5 + 0.4 * np.sin(9 * x) * np.cos(7 * y) - 1.2 * (np.abs(y - 0.3 - 0.1 * np.sin(6 * x)) < 0.03)
     red = np.clip(3000 - 2200 * green + random.normal(0, 90, x.shape), 1, 65535)
     nir = np.clip(2500 + 3000 * green + random.normal(0, 90, x.shape), 1, 65535)

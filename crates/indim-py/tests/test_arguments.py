@@ -47,7 +47,14 @@ def test_a_static_array_that_is_computed_with_is_the_one_of_its_call(x):
 def test_static_arrays_differ_by_type_and_shape_too():
     f = indim.jit(lambda x, w: x * float(w.ndim) + w.dtype.itemsize, static="w")
     one = np.zeros(1)
-    for w in (np.zeros(2), np.zeros((1, 2)), np.zeros((2, 1)), np.zeros(4, np.float32), np.zeros(2)[::-1], np.zeros(())):
+    for w in (
+        np.zeros(2),
+        np.zeros((1, 2)),
+        np.zeros((2, 1)),
+        np.zeros(4, np.float32),
+        np.zeros(2)[::-1],
+        np.zeros(()),
+    ):
         assert f(one, w)[0] == w.dtype.itemsize
         assert f(one + 1, w)[0] == w.ndim + w.dtype.itemsize
 
@@ -111,7 +118,9 @@ def test_static_values_that_cannot_be_told_apart_are_refused(x):
 Point = namedtuple("Point", "x y")
 
 
-@pytest.mark.parametrize("container", [list, tuple, lambda pair: Point(*pair)], ids=["list", "tuple", "namedtuple"])
+@pytest.mark.parametrize(
+    "container", [list, tuple, lambda pair: Point(*pair)], ids=["list", "tuple", "namedtuple"]
+)
 def test_a_sequence_of_arrays_is_passed_as_one(x, container):
     seen = []
 
@@ -175,7 +184,9 @@ def test_containers_that_cannot_be_arguments(x):
 
 def test_containers_are_explained_by_types():
     f = indim.jit(lambda parts: parts["a"] + parts["b"][0])
-    assert f.explain({"a": "f32[2, 3]", "b": ["f32[3]"]}).json["outputs"] == [{"dtype": "f32", "shape": [2, 3]}]
+    assert f.explain({"a": "f32[2, 3]", "b": ["f32[3]"]}).json["outputs"] == [
+        {"dtype": "f32", "shape": [2, 3]}
+    ]
 
 
 # `out`.

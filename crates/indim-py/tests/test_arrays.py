@@ -116,7 +116,9 @@ class Array:
         return self.array
 
 
-@pytest.mark.parametrize("protocol", [memoryview, Interface, DLPack, Array], ids=lambda protocol: protocol.__name__)
+@pytest.mark.parametrize(
+    "protocol", [memoryview, Interface, DLPack, Array], ids=lambda protocol: protocol.__name__
+)
 @pytest.mark.parametrize("is_writeable", [True, False], ids=["writeable", "read-only"])
 def test_other_arrays_are_used_where_they_are(protocol, is_writeable):
     from indim._arrays import as_array
@@ -186,7 +188,13 @@ class Outputs(Changing):
 def test_buffers_of_python():
     import array
 
-    for value in (array.array("d", [0, 1, 2]), bytearray(b"\0\1\2"), memoryview(b"\0\1\2"), range(3), (0, 1, 2)):
+    for value in (
+        array.array("d", [0, 1, 2]),
+        bytearray(b"\0\1\2"),
+        memoryview(b"\0\1\2"),
+        range(3),
+        (0, 1, 2),
+    ):
         assert indim.evaluate("value + 1").tolist() == [1, 2, 3]
 
 
@@ -279,7 +287,8 @@ def test_new_results_take_no_more_new_pages_than_those_of_numpy():
 
 
 @pytest.mark.parametrize(
-    "value", [np.array(["a"]), np.array([object()]), np.array(["2020-01-01"], "M8[D]"), object(), "text", b"bytes"]
+    "value",
+    [np.array(["a"]), np.array([object()]), np.array(["2020-01-01"], "M8[D]"), object(), "text", b"bytes"],
 )
 def test_what_holds_no_numbers_is_refused(value):
     with pytest.raises(TypeError, match="`value`"):
@@ -376,7 +385,9 @@ def test_a_run_beyond_the_memory_limit_is_refused():
     try:
         indim.limit_memory(1 << 30)
         for run in (lambda: indim.evaluate("a + b", a=a, b=b), lambda: big(a, b)):
-            with pytest.raises(MemoryError, match=r"the limit is 1073741824; .* output 0, f64\[32768, 32768\]"):
+            with pytest.raises(
+                MemoryError, match=r"the limit is 1073741824; .* output 0, f64\[32768, 32768\]"
+            ):
                 run()
         x = np.arange(12.0)
         np.testing.assert_array_equal(indim.evaluate("x + x"), x + x)

@@ -41,7 +41,15 @@ def test_a_number_of_a_closure_or_a_module_that_is_bound_anew():
     global SCALE
     k = 3.0
     f, runs = counting(lambda x: x * k + SCALE)
-    for k, SCALE in [(3.0, 2.0), (4.0, 2.0), (4.0, 5.0), (-0.0, 5.0), (0.0, 5.0), (np.float32(3), 5.0), (True, 5.0)]:
+    for k, SCALE in [
+        (3.0, 2.0),
+        (4.0, 2.0),
+        (4.0, 5.0),
+        (-0.0, 5.0),
+        (0.0, 5.0),
+        (np.float32(3), 5.0),
+        (True, 5.0),
+    ]:
         expected = X * k + SCALE
         result = f(X)
         np.testing.assert_array_equal(result, expected)

@@ -1,4 +1,5 @@
-"""The compositions behave as NumPy's functions of the same names, on arrays and while functions are traced."""
+"""The compositions behave as NumPy's functions of the same names, on arrays and while functions are
+traced."""
 
 import inspect
 import warnings
@@ -47,7 +48,9 @@ def assert_like_numpy(found, expected, name):
     if exact:
         np.testing.assert_array_equal(found, expected)
         if found.dtype.kind == "f":
-            np.testing.assert_array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(found)]))
+            np.testing.assert_array_equal(
+                np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(found)])
+            )
     else:
         tolerance = {"f2": 2e-3, "f4": 3e-7, "c8": 1e-6}.get(found.dtype.str[1:], 1e-14)
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
@@ -98,7 +101,9 @@ def test_float_power_computes_in_double_precision():
     assert indim.jit(lambda a: np.float_power(a, 3))(x).dtype == np.float64
     np.testing.assert_allclose(indim.float_power(x, 3), np.float_power(x, 3), rtol=1e-15)
     z = np.array([1 + 2j], np.complex64)
-    assert indim.float_power(z, 0.5).dtype == indim.jit(lambda a: np.float_power(a, 2))(z).dtype == np.complex128
+    assert (
+        indim.float_power(z, 0.5).dtype == indim.jit(lambda a: np.float_power(a, 2))(z).dtype == np.complex128
+    )
     assert indim.evaluate("float_power(x, 0.5)").dtype == np.float64
 
 

@@ -11,7 +11,22 @@ TYPES = [np.dtype(name) for name in NUMPY_NAMES.values() if name != "bfloat16"]
 #: Whatever NumPy takes for an element type that indim has: names, codes, byte orders, classes.
 SPELLINGS = sorted(
     {spelling for dtype in TYPES for spelling in (dtype.name, dtype.str, dtype.str[1:], dtype.char)}
-    | {">f8", "=i4", "int", "float", "complex", "bool", "uint", "half", "single", "double", "intp", "?", "long", "short"}
+    | {
+        ">f8",
+        "=i4",
+        "int",
+        "float",
+        "complex",
+        "bool",
+        "uint",
+        "half",
+        "single",
+        "double",
+        "intp",
+        "?",
+        "long",
+        "short",
+    }
 ) + [*TYPES, *(dtype.type for dtype in TYPES), bool, int, float, complex]
 
 
@@ -46,7 +61,9 @@ def test_indims_own_names_that_numpy_has_not():
     assert indim_name("bf16") == indim_name("bfloat16") == "bf16"
 
 
-@pytest.mark.parametrize("spelling", ["f16", np.longdouble, "g", "S3", "M8[s]", object, "f128x", [("a", "i4")], "i4,i4"])
+@pytest.mark.parametrize(
+    "spelling", ["f16", np.longdouble, "g", "S3", "M8[s]", object, "f128x", [("a", "i4")], "i4,i4"]
+)
 def test_what_indim_has_not_is_refused(spelling):
     x = np.zeros(2)
     for convert in (indim.astype, indim.jit(lambda x, dtype: x.astype(dtype), static="dtype")):

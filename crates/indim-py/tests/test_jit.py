@@ -173,7 +173,10 @@ def test_out_of_one_and_of_several(x):
 
 def test_outputs_may_lie_between_one_another(x):
     f = indim.jit(lambda x: (x + 1, x * 2))
-    for shape, parts in [((2, 3, 2), lambda o: (o[..., 0], o[..., 1])), ((2, 6), lambda o: (o[:, ::2], o[:, 1::2]))]:
+    for shape, parts in [
+        ((2, 3, 2), lambda o: (o[..., 0], o[..., 1])),
+        ((2, 6), lambda o: (o[:, ::2], o[:, 1::2])),
+    ]:
         both = np.zeros(shape)
         f(x, out=parts(both))
         for part, expected in zip(parts(both), (x + 1, x * 2)):
@@ -291,7 +294,11 @@ def test_what_is_not_element_wise_is_refused(function):
 @pytest.mark.parametrize(
     ("index", "message"),
     [
-        (0, r"slices of traced values such as \[0\] come in a later version; until then slice before the call"),
+        (
+            0,
+            r"slices of traced values such as \[0\] come in a later version; until then slice before the "
+            r"call",
+        ),
         (slice(1, None), r"\[1:\] come in a later version"),
         (slice(None, None, -1), r"\[::-1\] come in a later version"),
         ((slice(None), 2), r"\[2\] come in a later version"),
@@ -314,7 +321,9 @@ def test_a_mask_or_an_assignment_says_what_to_write():
 
     with pytest.raises(TypeError, match="np.where"):
         indim.jit(lambda x: x[x > 0])(np.ones(3))
-    with pytest.raises(TypeError, match=r"`x` cannot be assigned to while .*assign is traced: write np.where"):
+    with pytest.raises(
+        TypeError, match=r"`x` cannot be assigned to while .*assign is traced: write np.where"
+    ):
         indim.jit(assign)(np.ones(3))
     with pytest.raises(TypeError, match="write indim.asarray"):
         indim.jit(lambda x: np.asarray(x))(np.ones(3))
@@ -348,7 +357,9 @@ def test_tracing_values_do_not_leave_their_call(x):
         lambda: leaked.shape,
         lambda: bool(leaked),
     ):
-        with pytest.raises(ValueError, match=r"was kept beyond the call of .*keeper in which it stood for an array"):
+        with pytest.raises(
+            ValueError, match=r"was kept beyond the call of .*keeper in which it stood for an array"
+        ):
             use()
 
 
@@ -358,7 +369,9 @@ def test_tracing_values_of_an_outer_call_are_passed_as_arguments(x):
         inner = indim.jit(lambda x: x + y)
         return inner(x)
 
-    with pytest.raises(ValueError, match=r"`y` belongs to another call, of .*outer, which is traced around .*<lambda>"):
+    with pytest.raises(
+        ValueError, match=r"`y` belongs to another call, of .*outer, which is traced around .*<lambda>"
+    ):
         outer(x)
 
 
@@ -497,7 +510,9 @@ def test_a_parameter_may_be_called_like_a_constant(name):
     np.testing.assert_array_equal(indim.jit(function)(x), x * 2 + x)
 
 
-@pytest.mark.parametrize("number", [0.1, -0.0, 1e-320, float("inf"), float("-inf"), float("nan"), 2**63, -(2**63), True])
+@pytest.mark.parametrize(
+    "number", [0.1, -0.0, 1e-320, float("inf"), float("-inf"), float("nan"), 2**63, -(2**63), True]
+)
 def test_a_number_reaches_the_program_as_it_is(number):
     x = np.zeros(2)
     result = indim.jit(lambda x: np.where(x == 0, number, x))(x)

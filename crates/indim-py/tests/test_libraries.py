@@ -13,7 +13,9 @@ def test_columns_of_pandas_are_operands():
     a, b, c = frame["a"], frame["b"], frame.c
     np.testing.assert_array_equal(indim.evaluate("where(c, a * b, -1)"), [4.0, -1.0, 18.0])
     np.testing.assert_array_equal(indim.evaluate("a + b", frame), [5.0, 7.0, 9.0])
-    np.testing.assert_array_equal(indim.evaluate("frame * 2", frame=frame[["a"]].to_numpy()), [[2.0], [4.0], [6.0]])
+    np.testing.assert_array_equal(
+        indim.evaluate("frame * 2", frame=frame[["a"]].to_numpy()), [[2.0], [4.0], [6.0]]
+    )
     np.testing.assert_array_equal(indim.evaluate("table * 2", table=pd.DataFrame([[1.0, 2.0]])), [[2.0, 4.0]])
     f = indim.jit(lambda x, y: x + y)
     np.testing.assert_array_equal(f(a, b), [5.0, 7.0, 9.0])
@@ -50,7 +52,9 @@ def test_arrays_of_dask_and_xarray_are_not_loaded_without_a_word():
     da = pytest.importorskip("dask.array")
     chunked = da.ones((4, 3), chunks=2)
     refused(chunked, "map_blocks")
-    np.testing.assert_array_equal(chunked.map_blocks(indim.jit(lambda x: x + 1)).compute(), np.full((4, 3), 2))
+    np.testing.assert_array_equal(
+        chunked.map_blocks(indim.jit(lambda x: x + 1)).compute(), np.full((4, 3), 2)
+    )
     xr = pytest.importorskip("xarray")
     labelled = xr.DataArray(np.ones((2, 3)), dims=("x", "y"), coords={"x": [10, 20]})
     refused(labelled, r"apply_ufunc.*\.values")
@@ -80,9 +84,12 @@ def test_stored_arrays_are_not_loaded_without_a_word(tmp_path):
 @pytest.fixture(scope="module")
 def cluster():
     distributed = pytest.importorskip("dask.distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         # The workers find the functions where this process finds them.
         client.upload_file(compiled_functions.__file__)
         yield client
@@ -118,7 +125,9 @@ def test_a_lambda_on_a_cluster(cluster):
     x = np.arange(40.0).reshape(8, 5)
     scale = 3.0
     f = indim.jit(lambda x: x * scale + 1)
-    np.testing.assert_array_equal(da.from_array(x, chunks=(3, 5)).map_blocks(f, dtype=x.dtype).compute(), x * 3 + 1)
+    np.testing.assert_array_equal(
+        da.from_array(x, chunks=(3, 5)).map_blocks(f, dtype=x.dtype).compute(), x * 3 + 1
+    )
 
 
 def test_joblib():

@@ -30,7 +30,9 @@ def elements(random, dtype, shape):
             extremes = random.choice(np.array([limits.min, limits.max, 0, 1], dtype), shape)
             return np.where(random.random(shape) < 0.3, extremes, values)
         values = (random.standard_normal(shape) * 10).astype(dtype)
-        return np.where(random.random(shape) < 0.3, random.choice(np.array(SPECIAL), shape).astype(dtype), values)
+        return np.where(
+            random.random(shape) < 0.3, random.choice(np.array(SPECIAL), shape).astype(dtype), values
+        )
 
 
 @st.composite
@@ -48,9 +50,27 @@ def arrays(draw, shape, dtypes):
     return array
 
 
-BINARY = ["{} + {}", "{} - {}", "{} * {}", "{} / {}", "maximum({}, {})", "minimum({}, {})", "where({0} > {1}, {0}, {1})"]
+BINARY = [
+    "{} + {}",
+    "{} - {}",
+    "{} * {}",
+    "{} / {}",
+    "maximum({}, {})",
+    "minimum({}, {})",
+    "where({0} > {1}, {0}, {1})",
+]
 UNARY = ["(-{})", "abs({})", "sqrt({})", "({} * 2)", "({} + 1.5)", "floor({})", "({} > 0)"]
-WHOLE_BINARY = ["{} + {}", "{} - {}", "{} * {}", "{} & {}", "{} | {}", "{} ^ {}", "{} // {}", "{} % {}", "minimum({}, {})"]
+WHOLE_BINARY = [
+    "{} + {}",
+    "{} - {}",
+    "{} * {}",
+    "{} & {}",
+    "{} | {}",
+    "{} ^ {}",
+    "{} // {}",
+    "{} % {}",
+    "minimum({}, {})",
+]
 WHOLE_UNARY = ["(-{})", "(~{})", "({} * 3)", "({0} * {0})", "({} == 1)", "abs({})"]
 
 NUMPY = {name: getattr(np, name) for name in "maximum minimum where abs sqrt floor".split()}

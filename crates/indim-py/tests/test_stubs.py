@@ -23,7 +23,9 @@ def mypy(*arguments):
     """The lines with mistakes by file name, and what was printed."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
-    ran = subprocess.run([sys.executable, "-m", "mypy", *arguments], capture_output=True, text=True, cwd=PROGRAMS)
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", *arguments], capture_output=True, text=True, cwd=PROGRAMS
+    )
     assert ran.returncode in (0, 1), ran.stdout + ran.stderr
     found = re.findall(r"^(.+?):(\d+): error", ran.stdout, flags=re.MULTILINE)
     return {(Path(name).name, int(line)) for name, line in found}, ran.stdout
@@ -52,7 +54,9 @@ def test_type_checkers_take_what_is_right_and_refuse_the_rest(check):
     expected = {("refused.py", number) for number, line in enumerate(marked, 1) if "# refused" in line}
     assert len(expected) > 20
     found, printed = check("accepted.py", "refused.py")
-    assert found == expected, f"missing {sorted(expected - found)}, wrong {sorted(found - expected)}\n{printed}"
+    assert found == expected, (
+        f"missing {sorted(expected - found)}, wrong {sorted(found - expected)}\n{printed}"
+    )
 
 
 def test_mypy_takes_the_stubs_themselves():

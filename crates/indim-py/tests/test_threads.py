@@ -81,7 +81,9 @@ def test_the_lock_of_the_interpreter_is_released():
     ticker.start()
     try:
         start = time.perf_counter()
-        indim.evaluate("sin(x) + cos(x) + tan(x) + exp(x) + log(x + 1) + sqrt(x) + tanh(x) + sinh(x) + cbrt(x)")
+        indim.evaluate(
+            "sin(x) + cos(x) + tan(x) + exp(x) + log(x + 1) + sqrt(x) + tanh(x) + sinh(x) + cbrt(x)"
+        )
         end = time.perf_counter()
     finally:
         is_over.set()
@@ -126,7 +128,10 @@ def test_a_child_forked_during_the_first_call_does_not_wait_for_it(tmp_path):
         first.join()
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
+    }
     program = textwrap.dedent(program)
     ran = subprocess.run([sys.executable, "-c", program], timeout=100, capture_output=True, env=environment)
     assert ran.returncode == 0, ran.stderr
@@ -159,7 +164,10 @@ def test_a_long_evaluation_stops_on_ctrl_c(threads):
         assert indim.evaluate("x + 1", {{"x": np.ones(4_000_000)}})[0] == 2
     """
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", textwrap.dedent(program)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout.readline() == "start\n"
     time.sleep(1)

@@ -28,15 +28,15 @@ fn cases() -> Vec<Case> {
         let [dtype, sizes, pattern] = head.split(' ').collect::<Vec<_>>()[..] else {
             panic!("not the head of a case: {head}");
         };
-        let array_type = ArrayType::new(dtype.parse().unwrap(), shape(sizes));
+        let array_type = ArrayType::new(dtype.parse().unwrap(), shape(sizes)?);
         let length = array_type.shape.byte_count(array_type.dtype.size()).unwrap();
         let elements: Vec<u8> = bytes(pattern).into_iter().cycle().take(length).collect();
         // The corpus is little-endian.
         let elements = ArrayData::from_le_bytes(array_type.dtype, &elements).to_ne_bytes();
         let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
-        Case { head: head.to_owned(), array_type, elements, text }
+        Some(Case { head: head.to_owned(), array_type, elements, text })
     };
-    format!("\n{corpus}").split("\n# ").skip(1).map(case).collect()
+    format!("\n{corpus}").split("\n# ").skip(1).filter_map(case).collect()
 }
 
 fn buffer(array_type: ArrayType, elements: &[u8]) -> Buffer {

@@ -267,6 +267,7 @@ fn outer_products_are_warned_of_on_request() {
 }
 
 #[test]
+#[cfg_attr(not(target_pointer_width = "64"), ignore = "sizes of words of 64 bits")]
 fn a_run_beyond_the_memory_limit_is_refused() {
     let expression = ["eval", "a + b", "a=f32[[1],[2]]", "b=f32[1,2,3]"];
     let with_limit = |limit: &'static str| {

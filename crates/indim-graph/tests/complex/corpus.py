@@ -1,9 +1,11 @@
 """Writes the corpus of complex functions: special values from NumPy, others from mpmath.
 
-Special quotients are those of the C compiler (C99, annex G), which XLA follows and NumPy does not. NumPy has no
+Special quotients are those of the C compiler (C99, annex G), which XLA follows and NumPy does not. NumPy has
+no
 special values of expm1.
 
-Run: python3 corpus.py (needs numpy, mpmath and cc); it writes special_values.txt, values.txt and edges.txt beside itself;
+Run: python3 corpus.py (needs numpy, mpmath and cc); it writes special_values.txt, values.txt and edges.txt
+beside itself;
 `python3 corpus.py edges` writes the last only.
 A line is a function, the bits of its operands' parts, and the bits of its result's parts.
 """
@@ -22,15 +24,40 @@ import mpmath
 import numpy as np
 
 UNARY = {
-    "sign": None, "exp": mpmath.exp, "expm1": mpmath.expm1, "log": mpmath.log, "log1p": lambda z: mpmath.log(1 + z),
-    "sqrt": mpmath.sqrt, "rsqrt": lambda z: 1 / mpmath.sqrt(z), "reciprocal": lambda z: 1 / z,
-    "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "sinh": mpmath.sinh, "cosh": mpmath.cosh,
-    "tanh": mpmath.tanh, "asin": mpmath.asin, "acos": mpmath.acos, "atan": mpmath.atan, "asinh": mpmath.asinh,
-    "acosh": mpmath.acosh, "atanh": mpmath.atanh, "logistic": lambda z: 1 / (1 + mpmath.exp(-z)),
+    "sign": None,
+    "exp": mpmath.exp,
+    "expm1": mpmath.expm1,
+    "log": mpmath.log,
+    "log1p": lambda z: mpmath.log(1 + z),
+    "sqrt": mpmath.sqrt,
+    "rsqrt": lambda z: 1 / mpmath.sqrt(z),
+    "reciprocal": lambda z: 1 / z,
+    "sin": mpmath.sin,
+    "cos": mpmath.cos,
+    "tan": mpmath.tan,
+    "sinh": mpmath.sinh,
+    "cosh": mpmath.cosh,
+    "tanh": mpmath.tanh,
+    "asin": mpmath.asin,
+    "acos": mpmath.acos,
+    "atan": mpmath.atan,
+    "asinh": mpmath.asinh,
+    "acosh": mpmath.acosh,
+    "atanh": mpmath.atanh,
+    "logistic": lambda z: 1 / (1 + mpmath.exp(-z)),
 }
 BINARY = {"mul": lambda x, y: x * y, "div": lambda x, y: x / y, "pow": lambda x, y: x**y}
-NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh",
-               "atanh": "arctanh", "mul": "multiply", "div": "divide", "pow": "power"}
+NUMPY_NAMES = {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "mul": "multiply",
+    "div": "divide",
+    "pow": "power",
+}
 PARTS = [0.0, -0.0, 1.0, -1.0, 2.5, -0.5, np.inf, -np.inf, np.nan]
 
 
@@ -45,7 +72,9 @@ def c_division():
     """Division of complex numbers as the C compiler does it."""
     library = Path(tempfile.mkdtemp()) / "divide.so"
     source = "#include <complex.h>\nvoid divide(double complex *x, double complex *y) { *x /= *y; }\n"
-    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=source.encode(), check=True)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=source.encode(), check=True
+    )
     function = ctypes.CDLL(str(library)).divide
 
     def divide(x, y):
@@ -68,7 +97,9 @@ def special_values():
         divide = c_division()
         for z in grid:
             yield f"reciprocal {bits(z)} {bits(divide(1.0, z))}"
-        small = [z for z in grid if abs(z.real) != 2.5 and abs(z.imag) != 2.5 and z.real != -0.5 and z.imag != -0.5]
+        small = [
+            z for z in grid if abs(z.real) != 2.5 and abs(z.imag) != 2.5 and z.real != -0.5 and z.imag != -0.5
+        ]
         for x, y in itertools.product(small, small):
             yield f"div {bits(x, y)} {bits(divide(x, y))}"
 
@@ -108,7 +139,8 @@ def values():
 
 
 def edges():
-    """The poles of atanh and atan, and the tangents, which have many, at numbers of all sizes that 64 bits hold."""
+    """The poles of atanh and atan, and the tangents, which have many, at numbers of all sizes that 64 bits
+    hold."""
     random.seed(2)
     mpmath.mp.prec = 2400
     for exponent in [-17, -50, -99, -101, -154, -160, -163, -200, -300, -310, -323]:

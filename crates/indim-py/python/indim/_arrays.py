@@ -39,7 +39,9 @@ def indim_name(dtype):
     """
     if isinstance(dtype, str):
         if dtype == "f16":
-            raise TypeError("'f16' is a long double to NumPy, which indim has not; half precision is 'float16' or 'f2'")
+            raise TypeError(
+                "'f16' is a long double to NumPy, which indim has not; half precision is 'float16' or 'f2'"
+            )
         if dtype in NUMPY_NAMES and dtype not in _NAMES_IN_BYTES:
             return dtype
         if dtype in _INDIM_NAMES:
@@ -87,9 +89,11 @@ _TYPE = re.compile(r"\s*(?P<dtype>\w+)?\s*\[(?P<sizes>[\d\s,]*)\]\s*")
 
 
 def placeholder(value):
-    """A type such as ``"f32[2, 3]"`` as an array of this type without memory, also in containers; anything else as it is.
+    """A type such as ``"f32[2, 3]"`` as an array of this type without memory, also in containers; anything
+    else as it is.
 
-    Types are written as in messages, so ``"i8[3]"`` has elements of 8 bits. What counts bytes (``"i4[3]"``) is refused.
+    Types are written as in messages, so ``"i8[3]"`` has elements of 8 bits. What counts bytes (``"i4[3]"``)
+    is refused.
     """
     if isinstance(value, (list, tuple)):
         return type(value)(placeholder(item) for item in value)

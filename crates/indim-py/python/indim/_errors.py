@@ -37,7 +37,8 @@ class ElementTypeError(IndimError, TypeError):
 
 
 class ExprError(IndimError, ValueError):
-    """A text that is no expression. The message shows the place with a caret; ``text`` and ``span`` hold it."""
+    """A text that is no expression. The message shows the place with a caret; ``text`` and ``span`` hold
+    it."""
 
 
 class UnknownNameError(ExprError, KeyError):

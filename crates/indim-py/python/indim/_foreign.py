@@ -1,6 +1,8 @@
-"""Arrays that NumPy would take, but not for what they are: those that are not in memory, and those with labels.
+"""Arrays that NumPy would take, but not for what they are: those that are not in memory, and those with
+labels.
 
-NumPy's conversion loads the first whole, and of the second forgets the labels, by which they would be aligned.
+NumPy's conversion loads the first whole, and of the second forgets the labels, by which they would be
+aligned.
 Both are refused, with what to call instead.
 """
 
@@ -30,7 +32,8 @@ def _raise(value, name, advice):
 def _dask(value, name):
     if hasattr(value, "map_partitions"):
         return (
-            f"which would be loaded whole: map a compiled function over its parts, `{name}.map_partitions(f)`, or load "
+            f"which would be loaded whole: map a compiled function over its parts, "
+            f"`{name}.map_partitions(f)`, or load "
             f"it yourself, `{name}.compute().to_numpy()`"
         )
     return (
@@ -41,14 +44,16 @@ def _dask(value, name):
 
 def _stored(_, name):
     return (
-        f"which would be loaded whole: load it yourself, `{name}[...]`, or a part at a time, `{name}[:1000]`; "
+        f"which would be loaded whole: load it yourself, `{name}[...]`, or a part at a time, "
+        f"`{name}[:1000]`; "
         f"`dask.array.from_array({name}).map_blocks(f)` maps a compiled function over its blocks"
     )
 
 
 def _xarray(_, name):
     return (
-        f"whose dimensions would be matched by position, not by name: `xarray.apply_ufunc(f, {name}, ...)` calls a "
+        f"whose dimensions would be matched by position, not by name: `xarray.apply_ufunc(f, {name}, ...)` "
+        f"calls a "
         f"compiled function with its arrays and keeps the labels; `{name}.values` is the array alone"
     )
 
@@ -56,7 +61,10 @@ def _xarray(_, name):
 def _pandas(value, name):
     if all(_is_default(getattr(value, axis, None)) for axis in ("index", "columns")):
         return None
-    return f"whose labels would be lost, and which would be matched by position: `{name}.to_numpy()` is the array alone"
+    return (
+            "whose labels would be lost, and which would be matched by position: "
+            f"`{name}.to_numpy()` is the array alone"
+        )
 
 
 def _is_default(labels):

@@ -1,4 +1,5 @@
-"""Names of numexpr beside `evaluate` that existing code uses. There is no VML here, so what configures it does nothing."""
+"""Names of numexpr beside `evaluate` that existing code uses. There is no VML here, so what configures it
+does nothing."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ import numpy as np
 def key(value):
     """An object that is equal for values that a function cannot tell apart, and for no others.
 
-    ``1``, ``1.0`` and ``True`` differ, and so do ``0.0`` and ``-0.0``. Arrays are told apart by their elements, and so
+    ``1``, ``1.0`` and ``True`` differ, and so do ``0.0`` and ``-0.0``. Arrays are told apart by their
+    elements, and so
     are the items of lists, tuples, dicts and sets; every other object by ``==``.
     """
     kind = type(value)
@@ -36,7 +37,9 @@ def _array_key(array):
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError("a static argument is a masked array; pass `.data`, or `.filled(...)`")
     if array.dtype.hasobject:
-        raise TypeError("a static argument is an array of objects, which are not told apart; pass a list of them")
+        raise TypeError(
+            "a static argument is an array of objects, which are not told apart; pass a list of them"
+        )
     return array.dtype.str, array.shape, hashlib.blake2b(array.tobytes()).digest()
 
 

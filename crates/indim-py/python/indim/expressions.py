@@ -1,4 +1,5 @@
-"""numexpr's expressions made by operators: `E.a + 2 * E.b` is the text `(a + (2 * b))`, for `NumExpr` to compile."""
+"""numexpr's expressions made by operators: `E.a + 2 * E.b` is the text `(a + (2 * b))`, for `NumExpr` to
+compile."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ class ExpressionNode:
         return self.text
 
     def __bool__(self):
-        raise TypeError("an expression has no truth value: write &, |, ~ for and, or, not, and parentheses around comparisons")
+        raise TypeError(
+            "an expression has no truth value: write &, |, ~ for and, or, not, and parentheses around "
+            "comparisons"
+        )
 
     @property
     def real(self):
@@ -131,4 +135,7 @@ def _function(name):
 
 
 #: The functions of expressions by name.
-functions = {text: _function(text) for text in sorted({text for _, text, _, _ in _operation_names()} | {"copy", "ones_like"})}
+functions = {
+    text: _function(text)
+    for text in sorted({text for _, text, _, _ in _operation_names()} | {"copy", "ones_like"})
+}

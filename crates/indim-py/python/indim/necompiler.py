@@ -17,8 +17,10 @@ _CONTEXT = {"optimization": ("none", "moderate", "aggressive"), "truediv": (Fals
 class NumExpr:
     """An expression as a function of the arrays that its names are bound to, in order.
 
-    ``ex`` is a text, or made of ``E``. ``signature`` says the order of the names and the element types, in pairs:
-    ``[("a", np.float64)]``; without it the names are in alphabetical order, and every element is a float64. Arguments
+    ``ex`` is a text, or made of ``E``. ``signature`` says the order of the names and the element types, in
+    pairs:
+    ``[("a", np.float64)]``; without it the names are in alphabetical order, and every element is a float64.
+    Arguments
     are cast to these types, where ``casting`` allows it. As in numexpr, ``float`` stands for float32.
     """
 
@@ -42,7 +44,9 @@ class NumExpr:
     def run(self, *args, out=None, order="K", casting="safe", ex_uses_vml=False):
         """The value for these arrays; a new one, or ``out``."""
         if len(args) != len(self.input_names):
-            raise ValueError(f"the expression takes {len(self.input_names)} arrays {self.input_names}, not {len(args)}")
+            raise ValueError(
+                f"the expression takes {len(self.input_names)} arrays {self.input_names}, not {len(args)}"
+            )
         operands = {
             name: _cast(name, array, dtype, casting)
             for name, array, dtype in zip(self.input_names, args, self._dtypes)
@@ -67,7 +71,8 @@ def disassemble(nex):
     """numexpr's list of the virtual machine's instructions; an error here, where there is no such machine."""
     operands = ", ".join(f'{name}="f64[1000]"' for name in nex.input_names)
     raise NotImplementedError(
-        "indim has no virtual machine to disassemble; what it does with arrays of a type and shape is shown by "
+        "indim has no virtual machine to disassemble; what it does with arrays of a type and shape is shown "
+        "by "
         f"indim.explain({nex.expression!r}{', ' if operands else ''}{operands})"
     )
 

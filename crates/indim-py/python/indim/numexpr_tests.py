@@ -1,7 +1,9 @@
 """numexpr's own tests, as numexpr ships them, run with indim in its place: `python -m indim.numexpr_tests`.
 
-It takes numexpr and pytest. Arguments are pytest's: `-k "not moderate and not aggressive"` leaves out repetitions
-that differ in an option without a meaning here. The status is 1 if a test fails for a reason that is not known.
+It takes numexpr and pytest. Arguments are pytest's: `-k "not moderate and not aggressive"` leaves out
+repetitions
+that differ in an option without a meaning here. The status is 1 if a test fails for a reason that is not
+known.
 """
 
 from __future__ import annotations
@@ -55,7 +57,10 @@ class Outcome:
         cases = xml.etree.ElementTree.parse(report).iter("testcase")
         #: ``(name without parameters, whether it failed)`` of each test.
         self.tests = [
-            (case.get("name").partition("[")[0], case.find("failure") is not None or case.find("error") is not None)
+            (
+                case.get("name").partition("[")[0],
+                case.find("failure") is not None or case.find("error") is not None,
+            )
             for case in cases
             if case.find("skipped") is None
         ]
@@ -63,7 +68,8 @@ class Outcome:
     def count(self, *, is_repeated=None, has_failed=None):
         """How many tests are so; ``None`` is either."""
         return sum(
-            (is_repeated is None or (name == REPEATED) is is_repeated) and (has_failed is None or failed is has_failed)
+            (is_repeated is None or (name == REPEATED) is is_repeated)
+            and (has_failed is None or failed is has_failed)
             for name, failed in self.tests
         )
 
@@ -78,10 +84,12 @@ class Outcome:
 
     def __str__(self):
         lines = [
-            f"{len(self.tests)} tests: {self.count(has_failed=False)} pass, {self.count(has_failed=True)} fail",
+            f"{len(self.tests)} tests: {self.count(has_failed=False)} pass, {self.count(has_failed=True)} "
+            f"fail",
             f"  {REPEATED}, repeated for {self.count(is_repeated=True)} expressions, types and options: "
             f"{self.count(is_repeated=True, has_failed=True)} fail",
-            f"  {self.count(is_repeated=False)} others: {self.count(is_repeated=False, has_failed=True)} fail",
+            f"  {self.count(is_repeated=False)} others: {self.count(is_repeated=False, has_failed=True)} "
+            f"fail",
         ]
         for reason, names in self.failures().items():
             lines.append(f"{reason or 'for no known reason'} ({len(names)})")
@@ -97,7 +105,17 @@ def run(arguments=()):
         (Path(folder) / "numexpr" / "__init__.py").write_text(STAND_IN)
         (Path(folder) / "test_theirs.py").write_bytes(tests.read_bytes())
         path = os.pathsep.join([folder, *filter(None, sys.path)])
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", "report.xml", *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--junitxml",
+            "report.xml",
+            *arguments,
+        ]
         ran = subprocess.run(
             [*command, "test_theirs.py"],
             cwd=folder,

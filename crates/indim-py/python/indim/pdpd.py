@@ -1,4 +1,5 @@
-"""Every operation under Paddle's rule as OpenVINO documents it: the other operands onto the first, from ``axis`` on."""
+"""Every operation under Paddle's rule as OpenVINO documents it: the other operands onto the first, from
+``axis`` on."""
 
 from ._operations import export
 

@@ -1,6 +1,6 @@
 """Writes numpy_types.txt and numpy_values.txt, what NumPy makes of expressions.
 
-    python numpy_expressions.py     (in this folder, with NumPy 2.4)
+python numpy_expressions.py     (in this folder, with NumPy 2.4)
 """
 
 import itertools
@@ -12,16 +12,30 @@ import numpy as np
 warnings.simplefilter("ignore")
 
 TYPES = {
-    "bool": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4",
-    "u64": "u8", "f16": "f2", "f32": "f4", "f64": "f8", "c64": "c8", "c128": "c16",
+    "bool": "?",
+    "i8": "i1",
+    "i16": "i2",
+    "i32": "i4",
+    "i64": "i8",
+    "u8": "u1",
+    "u16": "u2",
+    "u32": "u4",
+    "u64": "u8",
+    "f16": "f2",
+    "f32": "f4",
+    "f64": "f8",
+    "c64": "c8",
+    "c128": "c16",
 }
 NAMES = {np.dtype(code): name for name, code in TYPES.items()}
 
 UNARY = ["-a", "+a", "~a"] + [
     f"{name}(a)"
     for name in (
-        "abs absolute negative sign floor ceil trunc round rint fabs sqrt square reciprocal isnan isinf isfinite "
-        "logical_not invert exp exp2 expm1 log log2 log10 log1p sin cos tan tanh cbrt arcsin arccos arctan sinh cosh "
+        "abs absolute negative sign floor ceil trunc round rint fabs sqrt square reciprocal isnan isinf "
+        "isfinite "
+        "logical_not invert exp exp2 expm1 log log2 log10 log1p sin cos tan tanh cbrt arcsin arccos arctan "
+        "sinh cosh "
         "arcsinh arccosh arctanh conj real imag signbit copy ones_like "
         "positive deg2rad radians rad2deg degrees sinc nan_to_num"
     ).split()
@@ -29,8 +43,10 @@ UNARY = ["-a", "+a", "~a"] + [
 BINARY = [f"a {operator} b" for operator in "+ - * / // % & | ^ << >> < <= > >= == !=".split()] + [
     f"{name}(a, b)"
     for name in (
-        "add subtract multiply divide true_divide floor_divide mod remainder fmod maximum minimum logical_and "
-        "logical_or logical_xor bitwise_and left_shift right_shift less equal arctan2 hypot copysign fmax fmin nextafter "
+        "add subtract multiply divide true_divide floor_divide mod remainder fmod maximum minimum "
+        "logical_and "
+        "logical_or logical_xor bitwise_and left_shift right_shift less equal arctan2 hypot copysign fmax "
+        "fmin nextafter "
         "heaviside isclose float_power"
     ).split()
 ]

@@ -26,7 +26,8 @@ pub(crate) fn bytes(hexadecimal: &str) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }
 
-/// The sizes in `2,3`; `-` is none.
-pub(crate) fn shape(sizes: &str) -> Vec<usize> {
-    sizes.split(',').filter(|size| *size != "-").map(|size| size.parse().unwrap()).collect()
+/// The sizes in `2,3`; `-` is none. No shape where one of them does not fit the machine's word.
+pub(crate) fn shape(sizes: &str) -> Option<Vec<usize>> {
+    let sizes = sizes.split(',').filter(|size| *size != "-");
+    sizes.map(|size| usize::try_from(size.parse::<u64>().unwrap()).ok()).collect()
 }

@@ -1,4 +1,5 @@
-"""Makes the `.npy` and `.npz` fixtures beside this file: `pip install numpy==2.4.6`, then `python make_npy.py`.
+"""Makes the `.npy` and `.npz` fixtures beside this file: `pip install numpy==2.4.6`, then `python
+make_npy.py`.
 
 `npy_files.npz` holds files as NumPy writes them, one per member; `npy_files.txt` says of each what is in it:
 name, element type, shape, and the elements in row-major order as little-endian bytes in hexadecimal.
@@ -13,12 +14,38 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).parent
 NAMES = {
-    "b1": "bool", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32",
-    "u8": "u64", "f2": "f16", "f4": "f32", "f8": "f64", "c8": "c64", "c16": "c128",
+    "b1": "bool",
+    "i1": "i8",
+    "i2": "i16",
+    "i4": "i32",
+    "i8": "i64",
+    "u1": "u8",
+    "u2": "u16",
+    "u4": "u32",
+    "u8": "u64",
+    "f2": "f16",
+    "f4": "f32",
+    "f8": "f64",
+    "c8": "c64",
+    "c16": "c128",
 }
-SHAPES = [(), (0,), (3, 0, 2), (1,), (5,), (2, 1), (2, 3, 4), (1, 2, 3, 2), (2, 1, 2, 1, 3), (2, 1, 2, 1, 2, 2)]
+SHAPES = [
+    (),
+    (0,),
+    (3, 0, 2),
+    (1,),
+    (5,),
+    (2, 1),
+    (2, 3, 4),
+    (1, 2, 3, 2),
+    (2, 1, 2, 1, 3),
+    (2, 1, 2, 1, 2, 2),
+]
 # Where the padding of the header just fits, or just does not.
-LONG_SHAPES = [(1,) * rank for rank in (6, 7, 8, 9, 10, 15, 16, 17, 32, 63, 64)] + [(1000, 0), (123456789012, 0)]
+LONG_SHAPES = [(1,) * rank for rank in (6, 7, 8, 9, 10, 15, 16, 17, 32, 63, 64)] + [
+    (1000, 0),
+    (123456789012, 0),
+]
 
 
 def six_elements(code):
@@ -33,7 +60,14 @@ def six_elements(code):
         limits = np.finfo(code)
         return [-0.0, np.inf, np.nan, limits.max, limits.smallest_subnormal, -1 / 3]
     part = np.finfo(code)
-    return [complex(-0.0, np.inf), complex(np.nan, 1), complex(1, -2), part.max, complex(0, 1 / 3), complex(-1, -0.0)]
+    return [
+        complex(-0.0, np.inf),
+        complex(np.nan, 1),
+        complex(1, -2),
+        part.max,
+        complex(0, 1 / 3),
+        complex(-1, -0.0),
+    ]
 
 
 def arrays():
@@ -70,7 +104,11 @@ def main():
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), file.getvalue(), zipfile.ZIP_DEFLATED)
             lines.append(line(name, array))
     (HERE / "npy_files.txt").write_text("".join(lines))
-    members = {"x": np.arange(6.0).reshape(2, 3), "steps": np.arange(70_000, dtype="i4"), "none": np.zeros((0, 3))}
+    members = {
+        "x": np.arange(6.0).reshape(2, 3),
+        "steps": np.arange(70_000, dtype="i4"),
+        "none": np.zeros((0, 3)),
+    }
     members["steps"][:] = np.arange(70_000) % 250
     np.savez(HERE / "saved.npz", x=members["x"], none=members["none"])
     np.savez_compressed(HERE / "compressed.npz", **members)

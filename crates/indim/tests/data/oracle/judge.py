@@ -97,9 +97,26 @@ def report(system, pairs):
     wrong = differences(pairs)
     print(f"{system}: {len(pairs)} cases, {elements} elements, {len(wrong)} cases differ")
     for case, expected, verdict in wrong:
-        print("  ", case["op"], [one["dtype"] for one in case["operands"]], verdict.get("code"), verdict.get("message"))
-        print("     ", json.dumps(case)[:300], "\n      expected", expected["shape"], "given", verdict.get("shape"))
-        places = [i for i, same in enumerate(same_data(expected, verdict)) if not same] if "data" in verdict else []
+        print(
+            "  ",
+            case["op"],
+            [one["dtype"] for one in case["operands"]],
+            verdict.get("code"),
+            verdict.get("message"),
+        )
+        print(
+            "     ",
+            json.dumps(case)[:300],
+            "\n      expected",
+            expected["shape"],
+            "given",
+            verdict.get("shape"),
+        )
+        places = (
+            [i for i, same in enumerate(same_data(expected, verdict)) if not same]
+            if "data" in verdict
+            else []
+        )
         is_dense = all(one["shape"] == expected["shape"] for one in case["operands"])
         for index in places[:5]:
             elements = [one["data"][index] for one in case["operands"]] if is_dense else "several shapes"

@@ -46,7 +46,7 @@ def larger(count):
         whole = [source.randint(0, 5) for _ in range(rank)]
         operands = []
         for _ in range(source.randint(1, 6)):
-            shape = [1 if source.random() < 0.35 else size for size in whole[source.randint(0, rank):]]
+            shape = [1 if source.random() < 0.35 else size for size in whole[source.randint(0, rank) :]]
             if shape and source.random() < 0.05:
                 shape[source.randrange(len(shape))] = source.randint(0, 5)
             operands.append(shape)

@@ -7,7 +7,8 @@ Where the operations are defined otherwise than NumPy's, the table says so and t
 - `power` of integers to negative exponents is an error;
 - `nextafter` of zeros of both signs gives the first for f16, C99 the second.
 
-Elementary functions are compared with mpmath's values, correctly rounded, within 1 ULP; what NumPy's own are away
+Elementary functions are compared with mpmath's values, correctly rounded, within 1 ULP; what NumPy's own are
+away
 from them is printed.
 """
 
@@ -34,7 +35,9 @@ def is_float(x):
 
 def truncated(x, y):
     """The quotient of integers towards zero, exactly."""
-    quotient = [abs(int(a)) // abs(int(b)) * (-1 if (a < 0) != (b < 0) else 1) if b else 0 for a, b in zip(x, y)]
+    quotient = [
+        abs(int(a)) // abs(int(b)) * (-1 if (a < 0) != (b < 0) else 1) if b else 0 for a, b in zip(x, y)
+    ]
     return np.array([int(q) & (2 ** (8 * x.itemsize) - 1) for q in quotient], np.uint64).astype(x.dtype)
 
 
@@ -91,14 +94,29 @@ EXACT = {
 
 # name: NumPy's function, mpmath's.
 ELEMENTARY = {
-    "exp": (np.exp, mpmath.exp), "exp2": (np.exp2, lambda x: mpmath.mpf(2) ** x), "expm1": (np.expm1, mpmath.expm1),
-    "log": (np.log, mpmath.log), "log2": (np.log2, lambda x: mpmath.log(x, 2)), "log10": (np.log10, mpmath.log10),
-    "log1p": (np.log1p, mpmath.log1p), "cbrt": (np.cbrt, lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x))),
-    "sin": (np.sin, mpmath.sin), "cos": (np.cos, mpmath.cos), "tan": (np.tan, mpmath.tan),
-    "asin": (np.arcsin, mpmath.asin), "acos": (np.arccos, mpmath.acos), "atan": (np.arctan, mpmath.atan),
-    "sinh": (np.sinh, mpmath.sinh), "cosh": (np.cosh, mpmath.cosh), "tanh": (np.tanh, mpmath.tanh),
-    "asinh": (np.arcsinh, mpmath.asinh), "acosh": (np.arccosh, mpmath.acosh), "atanh": (np.arctanh, mpmath.atanh),
-    "pow": (np.power, lambda x, y: x**y), "atan2": (np.arctan2, mpmath.atan2), "hypot": (np.hypot, mpmath.hypot),
+    "exp": (np.exp, mpmath.exp),
+    "exp2": (np.exp2, lambda x: mpmath.mpf(2) ** x),
+    "expm1": (np.expm1, mpmath.expm1),
+    "log": (np.log, mpmath.log),
+    "log2": (np.log2, lambda x: mpmath.log(x, 2)),
+    "log10": (np.log10, mpmath.log10),
+    "log1p": (np.log1p, mpmath.log1p),
+    "cbrt": (np.cbrt, lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x))),
+    "sin": (np.sin, mpmath.sin),
+    "cos": (np.cos, mpmath.cos),
+    "tan": (np.tan, mpmath.tan),
+    "asin": (np.arcsin, mpmath.asin),
+    "acos": (np.arccos, mpmath.acos),
+    "atan": (np.arctan, mpmath.atan),
+    "sinh": (np.sinh, mpmath.sinh),
+    "cosh": (np.cosh, mpmath.cosh),
+    "tanh": (np.tanh, mpmath.tanh),
+    "asinh": (np.arcsinh, mpmath.asinh),
+    "acosh": (np.arccosh, mpmath.acosh),
+    "atanh": (np.arctanh, mpmath.atanh),
+    "pow": (np.power, lambda x, y: x**y),
+    "atan2": (np.arctan2, mpmath.atan2),
+    "hypot": (np.hypot, mpmath.hypot),
     "logaddexp": (np.logaddexp, lambda x, y: mpmath.log(mpmath.exp(x) + mpmath.exp(y))),
 }
 
@@ -168,12 +186,21 @@ def elementary():
                 arrays = [x[kept] for x in arrays]
             if op == "pow":
                 with np.errstate(all="ignore"):
-                    size = np.abs(arrays[1].astype(np.float64)) * np.abs(np.log2(np.abs(arrays[0].astype(np.float64))))
+                    size = np.abs(arrays[1].astype(np.float64)) * np.abs(
+                        np.log2(np.abs(arrays[0].astype(np.float64)))
+                    )
                 kept = ~(size > 1e5) | ~np.isfinite(size)
                 arrays = [x[kept] for x in arrays]
             native = function(*arrays)
             wanted = rounded(exact_function, arrays, native)
-            away = max((abs(bits(a, dtype) - bits(b, dtype)) for a, b in zip(native, wanted) if not np.isnan(a) and not np.isnan(b)), default=0)
+            away = max(
+                (
+                    abs(bits(a, dtype) - bits(b, dtype))
+                    for a, b in zip(native, wanted)
+                    if not np.isnan(a) and not np.isnan(b)
+                ),
+                default=0,
+            )
             print(f"  numpy.{function.__name__} {dtype}: {away} ULP from mpmath")
             yield vector_case(op, arrays, dtype), expectation(wanted, ulp=1)
 
@@ -215,7 +242,10 @@ def broadcasts():
     for _ in range(300):
         rank = source.integers(0, 6)
         whole = source.integers(1, 4, rank)
-        shapes = [[int(n) if source.random() < 0.6 else 1 for n in whole[source.integers(0, rank + 1):]] for _ in range(2)]
+        shapes = [
+            [int(n) if source.random() < 0.6 else 1 for n in whole[source.integers(0, rank + 1) :]]
+            for _ in range(2)
+        ]
         if rank and source.random() < 0.1:
             shapes = [[0 if n == 1 and axis == 0 else n for axis, n in enumerate(shape)] for shape in shapes]
         x, y = (source.integers(0, 100, shape).astype(np.int32) for shape in shapes)

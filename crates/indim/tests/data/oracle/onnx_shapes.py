@@ -1,7 +1,8 @@
 """ONNX's rules: Expand (bidirectional) by onnxruntime 1.31.1, and the rule before opset 7.
 
 No engine computes the old rule as written. OpenVINO 2026.4.1 reads such models, but also takes what the old
-text refuses, so it is asked only about what the rules allow: it must agree on every such shape. What the rules refuse
+text refuses, so it is asked only about what the rules allow: it must agree on every such shape. What the
+rules refuse
 has the code that `rules_model.py` reads out of them.
 """
 
@@ -25,7 +26,9 @@ def expander():
     node = helper.make_node("Expand", ["x", "target"], ["y"])
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, None)]
     inputs.append(helper.make_tensor_value_info("target", TensorProto.INT64, None))
-    graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    graph = helper.make_graph(
+        [node], "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
     return onnxruntime.InferenceSession(model.SerializeToString())
 
@@ -51,8 +54,12 @@ def read_by_openvino(case):
     if "axis" in case:
         attributes["axis"] = case["axis"]
     node = helper.make_node("Add", ["a", "b"], ["y"], **attributes)
-    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("a", a), ("b", b))]
-    graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("a", a), ("b", b))
+    ]
+    graph = helper.make_graph(
+        [node], "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 6)], ir_version=3)
     read = CORE.read_model(io.BytesIO(model.SerializeToString()))
     return [int(size) for size in read.output(0).shape]

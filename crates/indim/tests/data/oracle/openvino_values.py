@@ -1,4 +1,5 @@
-"""Values of OpenVINO's reference evaluator (2026.4.1 here) under each rule set, and of operations that others lack.
+"""Values of OpenVINO's reference evaluator (2026.4.1 here) under each rule set, and of operations that
+others lack.
 
 Greater and GreaterEqual are not among them: under `pdpd` the evaluator says that -46 >= 30.
 """
@@ -17,8 +18,15 @@ from values import KINDS
 
 FACTORY = NodeFactory("opset13")
 NAMES = {
-    "add": "Add", "sub": "Subtract", "mul": "Multiply", "max": "Maximum", "min": "Minimum",
-    "squared_difference": "SquaredDifference", "rem": "Mod", "py_mod": "FloorMod", "lt": "Less",
+    "add": "Add",
+    "sub": "Subtract",
+    "mul": "Multiply",
+    "max": "Maximum",
+    "min": "Minimum",
+    "squared_difference": "SquaredDifference",
+    "rem": "Mod",
+    "py_mod": "FloorMod",
+    "lt": "Less",
 }
 
 
@@ -69,7 +77,9 @@ def elementwise(count):
         case = {"rule": rule, "op": op, "operands": operands(arrays)}
         attributes = {"auto_broadcast": rule}
         if rule == "pdpd":
-            case["axis"] = attributes["auto_broadcast.auto_broadcast_axis"] = source.choice((start, start, -1))
+            case["axis"] = attributes["auto_broadcast.auto_broadcast_axis"] = source.choice(
+                (start, start, -1)
+            )
         if verdict(case)["ok"]:
             yield pair(case, run(NAMES[op], arrays, attributes))
 

@@ -8,8 +8,21 @@ Written from the text of the rules alone, apart from the Rust code, so that the 
 
 ISIZE_MAX = 2**63 - 1
 SIZES_IN_BYTES = {
-    "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4,
-    "f32": 4, "i64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16,
+    "bool": 1,
+    "i8": 1,
+    "u8": 1,
+    "i16": 2,
+    "u16": 2,
+    "f16": 2,
+    "bf16": 2,
+    "i32": 4,
+    "u32": 4,
+    "f32": 4,
+    "i64": 8,
+    "u64": 8,
+    "f64": 8,
+    "c64": 8,
+    "c128": 16,
 }
 
 

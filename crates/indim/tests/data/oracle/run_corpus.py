@@ -1,4 +1,5 @@
-"""Runs the corpora through `indim oracle` and prints what differs: `INDIM=... python3 run_corpus.py [FILE...]`.
+"""Runs the corpora through `indim oracle` and prints what differs: `INDIM=... python3 run_corpus.py
+[FILE...]`.
 
 `tests/oracle.rs` does the same in Rust; this one is for people who hold only the binary.
 """
@@ -17,7 +18,14 @@ def main():
         wrong = differences((line["case"], line["expect"]) for line in lines)
         print(f"{path.name}: {len(lines)} cases, {len(wrong)} differ")
         for case, expected, verdict in wrong[:5]:
-            print("  ", json.dumps(case), "\n    expected", json.dumps(expected), "\n    given   ", json.dumps(verdict))
+            print(
+                "  ",
+                json.dumps(case),
+                "\n    expected",
+                json.dumps(expected),
+                "\n    given   ",
+                json.dumps(verdict),
+            )
 
 
 main()

@@ -63,7 +63,13 @@ def ternary(op, shapes):
 
 
 def onto(a, target, dims):
-    case = {"rule": "stablehlo", "op": "broadcast_in_dim", "operands": [operand(a)], "target": target, "dims": dims}
+    case = {
+        "rule": "stablehlo",
+        "op": "broadcast_in_dim",
+        "operands": [operand(a)],
+        "target": target,
+        "dims": dims,
+    }
     listed = (": " if dims else "") + ", ".join(map(str, dims))
     attributes = f"{{broadcast_dimensions = array<i64{listed}>}}"
     real = answer(refusal("broadcast_in_dim", [tensor(a)], tensor(target), attributes), target)

@@ -11,10 +11,21 @@ FLOATS = [*HALVES, "f32", "f64"]
 COMPLEX = ["c64", "c128"]
 ALL = ["bool", *INTEGERS, *FLOATS]
 KINDS = {
-    "bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-    "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
-    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
-    "c64": np.complex64, "c128": np.complex128,
+    "bool": np.bool_,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "u8": np.uint8,
+    "u16": np.uint16,
+    "u32": np.uint32,
+    "u64": np.uint64,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "c64": np.complex64,
+    "c128": np.complex128,
 }
 
 
@@ -30,7 +41,17 @@ def special(dtype, *, subnormals=True):
     if dtype in INTEGERS:
         limits, width = np.iinfo(kind), 8 * kind().itemsize
         wanted = [limits.min, limits.min + 1, -100, -width, -width - 1, -7, -3, -2, -1, 0, 1, 2, 3, 5, 7, 10]
-        wanted += [width - 1, width, width + 1, 2 * width, 100, limits.max // 2, limits.max // 2 + 1, limits.max - 1, limits.max]
+        wanted += [
+            width - 1,
+            width,
+            width + 1,
+            2 * width,
+            100,
+            limits.max // 2,
+            limits.max // 2 + 1,
+            limits.max - 1,
+            limits.max,
+        ]
         inside = sorted({value for value in wanted if limits.min <= value <= limits.max})
         return np.array(inside, kind)
     if dtype in COMPLEX:
@@ -38,7 +59,28 @@ def special(dtype, *, subnormals=True):
         real, imaginary = every_tuple([part, part])
         return pairs(real, imaginary, kind)
     limits = ml_dtypes.finfo(kind)
-    positive = [0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, np.pi, 7.0, 10.0, 33.3, 63.5, 100.0, 1e10, 1e-10, 1e30]
+    positive = [
+        0.0,
+        0.1,
+        0.25,
+        0.5,
+        0.75,
+        1.0,
+        1.5,
+        2.0,
+        2.5,
+        3.0,
+        3.5,
+        np.pi,
+        7.0,
+        10.0,
+        33.3,
+        63.5,
+        100.0,
+        1e10,
+        1e-10,
+        1e30,
+    ]
     positive += [float(limits.tiny), float(limits.max), float(limits.max) / 2, float(limits.eps), np.inf]
     one = kind(1)
     near = [np.nextafter(one, kind(0)), np.nextafter(one, kind(2)), np.nextafter(kind(0.5), kind(0))]
@@ -88,8 +130,7 @@ def thinned(case, expected, count, seed):
     picked = sorted(random.Random(seed).sample(range(length), min(count, length)))
     take = lambda data: [data[index] for index in picked]
     operands = [
-        {"dtype": one["dtype"], "shape": [len(picked)], "data": take(one["data"])}
-        for one in case["operands"]
+        {"dtype": one["dtype"], "shape": [len(picked)], "data": take(one["data"])} for one in case["operands"]
     ]
     smaller = {**expected, "data": take(expected["data"]), "shape": [len(picked)]}
     return {**case, "operands": operands}, smaller

@@ -16,7 +16,8 @@ BINARY = {"add": ops.Add, "sub": ops.Sub, "mul": ops.Mul, "div": ops.Div, "max":
 def run(build, arrays):
     builder = xla_client.XlaBuilder("case")
     parameters = [
-        ops.Parameter(builder, i, xla_client.Shape.array_shape(a.dtype, a.shape)) for i, a in enumerate(arrays)
+        ops.Parameter(builder, i, xla_client.Shape.array_shape(a.dtype, a.shape))
+        for i, a in enumerate(arrays)
     ]
     computation = builder.build(build(*parameters))
     module = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
