@@ -12,7 +12,8 @@ use crate::output::print;
 /// List the functions of expressions, or say all of one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Types: P is bool, S i8 to i64, U u8 to u64, F f16 bf16 f32 f64, C c64 c128; behind the arrow the result's where it differs.
+Types: P is bool, S i8 to i64, U u8 to u64, F f16 bf16 f32 f64, C c64 c128; behind the arrow the
+result's where it differs.
 docs/ops.md has the same as a page, docs/expressions.md the rest of the language.
 
 Examples:

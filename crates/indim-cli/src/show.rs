@@ -27,7 +27,12 @@ pub(crate) struct Show {
     #[arg(long, conflicts_with = "output")]
     print_all: bool,
     /// Print at most so many digits behind the point (in text: 8 without it).
-    #[arg(long, value_name = "DIGITS", value_parser = clap::value_parser!(u8).range(..=100), conflicts_with = "output")]
+    #[arg(
+        long,
+        value_name = "DIGITS",
+        value_parser = clap::value_parser!(u8).range(..=100),
+        conflicts_with = "output"
+    )]
     precision: Option<u8>,
 }
 
@@ -35,8 +40,8 @@ impl Show {
     /// Whether a result of this type can be printed so; asked before anything is computed.
     pub(crate) fn check(&self, array_type: &ArrayType) -> Result<(), String> {
         if self.format != Format::Text && self.precision.is_some() {
-            return Err("error[format]: --precision is for --format text: CSV and JSON have all digits, so that \
-                        they read back the same; write round(…, 3) around the expression"
+            return Err("error[format]: --precision is for --format text: CSV and JSON have all digits, so \
+                        that they read back the same; write round(…, 3) around the expression"
                 .to_owned());
         }
         match self.format {

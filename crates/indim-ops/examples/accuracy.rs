@@ -3,11 +3,10 @@
 //!
 //! `cargo run --release -p indim-ops --example accuracy -- [record | check] [every=N] [FUNCTION...]`
 //!
-//! It prints a line for each function and type. `record` puts the lines into
-//! `tests/accuracy/measured.txt`; `check` measures nothing, it only compares the checksums over all
-//! arguments of 32 bits with those in that file, so it takes no `every=N`. Elsewhere `every=N` takes every N-th
-//! argument of 32 bits.
-//! With `RUSTFLAGS="-C target-cpu=native"` it is several times faster, and the bits are the same.
+//! It prints a line for each function and type. `record` puts the lines into `tests/accuracy/measured.txt`;
+//! `check` measures nothing, it only compares the checksums over all arguments of 32 bits with those in
+//! that file, so it takes no `every=N`. Elsewhere `every=N` takes every N-th argument of 32 bits. With
+//! `RUSTFLAGS="-C target-cpu=native"` it is several times faster, and the bits are the same.
 
 #[path = "../tests/accuracy/functions.rs"]
 mod functions;

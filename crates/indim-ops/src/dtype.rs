@@ -51,7 +51,11 @@ impl DTypeClass {
 }
 
 macro_rules! dtypes {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $class:ident, $size:literal, $numpy:literal $npy:literal, [$($alias:literal),*];)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident = $name:literal, $class:ident, $size:literal, $numpy:literal $npy:literal,
+            [$($alias:literal),*];
+    )*) => {
         /// The type of one array element.
         ///
         /// A `match` may list them all: who handles every element type is to hear of a new one.
@@ -89,8 +93,8 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => $numpy,)* }
             }
 
-            /// The type in the header of a `.npy` file, behind the byte order: `f4`. NumPy has no bfloat16; it
-            /// writes that of ml_dtypes as two bytes without a meaning, `V2`.
+            /// The type in the header of a `.npy` file, behind the byte order: `f4`. NumPy has no bfloat16;
+            /// it writes that of ml_dtypes as two bytes without a meaning, `V2`.
             pub const fn npy_code(self) -> &'static str {
                 match self { $(DType::$variant => $npy,)* }
             }
@@ -99,7 +103,8 @@ macro_rules! dtypes {
         impl FromStr for DType {
             type Err = UnknownDType;
 
-            /// Reads indim's name, or XLA's (`pred`, `s32`), StableHLO's (`i1`, `ui8`) or NumPy's (`float32`).
+            /// Reads indim's name, or XLA's (`pred`, `s32`), StableHLO's (`i1`, `ui8`) or NumPy's
+            /// (`float32`).
             fn from_str(text: &str) -> Result<Self, UnknownDType> {
                 match text {
                     $($name $(| $alias)* => Ok(DType::$variant),)*

@@ -46,7 +46,6 @@ def test_keywords_are_names():
         indim.evaluate("a + 1", a=np.array([1]), b=2)
 
 
-
 def test_python_numbers_are_weak_and_numpy_scalars_are_not():
     a = np.array([1, 2], np.float32)
     assert indim.evaluate("a * k", k=0.5).dtype == np.float32
@@ -225,7 +224,9 @@ def test_ever_new_long_texts_do_not_fill_the_memory():
     assert int(ran.stdout) < 250, ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize("text", ["__import__('os')", "a.__class__", "a[0]", "lambda: 0", "a if a else a", "'x'", ""])
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "a.__class__", "a[0]", "lambda: 0", "a if a else a", "'x'", ""]
+)
 def test_nothing_of_python_is_evaluated(text):
     with pytest.raises(indim.ExprError):
         indim.evaluate(text, {"a": np.zeros(2)})
@@ -239,7 +240,8 @@ def test_hostile_texts_meet_a_limit():
 
 @pytest.mark.parametrize(
     "function",
-    "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh log log10 log1p log2 exp expm1 sqrt abs floor "
+    "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh log log10 log1p log2 exp expm1 sqrt "
+    "abs floor "
     "ceil trunc round sign isnan isinf isfinite".split(),
 )
 def test_the_functions_of_numexpr(function):
@@ -275,7 +277,12 @@ def test_a_constant_that_something_is_bound_to_is_that(name):
     x, mine = np.array([1.0, 2.0]), np.array([3.0, 5.0])
     text = f"{name} * x"
     constant = {"pi": np.pi, "inf": np.inf, "nan": np.nan, "true": 1.0}[name]
-    for expected, bound in ((constant * x, {}), (mine * x, {name: mine}), (7 * x, {name: 7}), (constant * x, {})):
+    for expected, bound in (
+        (constant * x, {}),
+        (mine * x, {name: mine}),
+        (7 * x, {name: 7}),
+        (constant * x, {}),
+    ):
         # As a local name, a keyword, and of a dict.
         result = eval("indim.evaluate(text)", {"indim": indim, "text": text, "x": x}, bound)
         np.testing.assert_array_equal(result, expected)

@@ -55,8 +55,8 @@ REAL = {
     "ones_like": np.ones_like,
     **{
         name: getattr(np, name)
-        for name in "sqrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh log log1p log10 log2 exp expm1 "
-        "abs ceil floor round trunc sign real imag conj isnan isfinite isinf signbit".split()
+        for name in "sqrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh log log1p log10 "
+        "log2 exp expm1 abs ceil floor round trunc sign real imag conj isnan isfinite isinf signbit".split()
     },
 }
 

@@ -81,7 +81,12 @@ def test_explanations_of_rules_and_expressions():
 
 
 def test_the_oracle():
-    case = {"rule": "xla", "op": "add", "dims": [1], "operands": [{"dtype": "f32", "shape": [2, 3]}, {"dtype": "f32", "shape": [3]}]}
+    case = {
+        "rule": "xla",
+        "op": "add",
+        "dims": [1],
+        "operands": [{"dtype": "f32", "shape": [2, 3]}, {"dtype": "f32", "shape": [3]}],
+    }
     assert indim.oracle(case) == {"ok": True, "dtype": "f32", "shape": [2, 3], "maps": [[0, 1], [1]]}
     assert indim.oracle("nonsense")["code"] == "bad-request"
 
@@ -90,7 +95,9 @@ X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
 
 def test_eager_functions_follow_their_rule():
-    np.testing.assert_array_equal(indim.xla.add(X, np.array([10.0, 20.0]), broadcast_dimensions=(0,)), X + [[10], [20]])
+    np.testing.assert_array_equal(
+        indim.xla.add(X, np.array([10.0, 20.0]), broadcast_dimensions=(0,)), X + [[10], [20]]
+    )
     np.testing.assert_array_equal(indim.pdpd.mul(X, np.array([10.0, 20.0]), axis=0), X * [[10], [20]])
     np.testing.assert_array_equal(indim.numpy.add(X, [1, 2, 3]), X + [1, 2, 3])
     np.testing.assert_array_equal(indim.none.sub(X, X), X * 0)
@@ -136,16 +143,22 @@ def test_structure():
     np.testing.assert_array_equal(indim.reshape(X, (3, -1)), X.reshape(3, 2))
     np.testing.assert_array_equal(indim.reshape(X.T, 6), X.T.reshape(6))
     np.testing.assert_array_equal(indim.broadcast_to([1, 2], (3, 2)), np.broadcast_to([1, 2], (3, 2)))
-    np.testing.assert_array_equal(indim.broadcast_in_dim(X, (3, 4, 2), (2, 0)), np.broadcast_to(X.T[:, None], (3, 4, 2)))
+    np.testing.assert_array_equal(
+        indim.broadcast_in_dim(X, (3, 4, 2), (2, 0)), np.broadcast_to(X.T[:, None], (3, 4, 2))
+    )
     assert indim.convert_element_type(X, np.float32).dtype == np.float32
 
 
 ARRAY_API = """
     abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_invert bitwise_or
-    bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide greater
-    greater_equal hypot imag isfinite isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and logical_not
-    logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal remainder
-    round sign signbit sin sinh square sqrt subtract tan tanh trunc where astype broadcast_to expand_dims permute_dims
+    bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor
+    floor_divide greater
+    greater_equal hypot imag isfinite isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and
+    logical_not
+    logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal
+    remainder
+    round sign signbit sin sinh square sqrt subtract tan tanh trunc where astype broadcast_to expand_dims
+    permute_dims
     reshape
 """.split()
 

@@ -71,7 +71,9 @@ macro_rules! for_each_composition {
                 sinc = Sinc {} [float complex] f64 -> same, [];
                 /// `nan` for a NaN, `posinf` and `neginf` for the infinities, without them the largest finite
                 /// numbers of the type; of a complex number each part by itself. Integers and `bool` stay.
-                nan_to_num = NanToNum { nan: f64 = 0.0, posinf: Option<f64> = None, neginf: Option<f64> = None }
+                nan_to_num = NanToNum {
+                    nan: f64 = 0.0, posinf: Option<f64> = None, neginf: Option<f64> = None
+                }
                     [boolean signed unsigned float complex] f64
                     -> same,
                     [];

@@ -27,7 +27,8 @@ fn unary_special_values() {
         Exp2: 0.0 => 1.0, -0.0 => 1.0, INF => INF, -INF => 0.0, NAN => NAN, 10.0 => 1024.0, -3.0 => 0.125;
         Expm1: 0.0 => 0.0, -0.0 => -0.0, INF => INF, -INF => -1.0, NAN => NAN, -50.0 => -1.0;
         Log: 1.0 => 0.0, 0.0 => -INF, -0.0 => -INF, INF => INF, -1.0 => NAN, -INF => NAN, NAN => NAN;
-        Log2: 1.0 => 0.0, 8.0 => 3.0, 0.0 => -INF, -0.0 => -INF, INF => INF, -1.0 => NAN, -INF => NAN, NAN => NAN;
+        Log2: 1.0 => 0.0, 8.0 => 3.0, 0.0 => -INF, -0.0 => -INF, INF => INF, -1.0 => NAN, -INF => NAN,
+            NAN => NAN;
         Log10: 1.0 => 0.0, 1000.0 => 3.0, 0.0 => -INF, -0.0 => -INF, INF => INF, -1.0 => NAN, NAN => NAN;
         Log1p: 0.0 => 0.0, -0.0 => -0.0, -1.0 => -INF, INF => INF, -1.5 => NAN, -INF => NAN, NAN => NAN;
         Sin: 0.0 => 0.0, -0.0 => -0.0, INF => NAN, -INF => NAN, NAN => NAN;

@@ -62,7 +62,8 @@ del _function
 
 
 def oracle(case):
-    """The verdict on one case, a dict or a line of JSON: what the rules say of it, and the values if it has data."""
+    """The verdict on one case, a dict or a line of JSON: what the rules say of it, and the values if it has
+    data."""
     text = case if isinstance(case, str) else _json.dumps(case)
     return _json.loads(_indim._verdict(text))
 

@@ -67,7 +67,8 @@ def _number(function, name, value):
         value = value.item()
     if not isinstance(value, (bool, int, float)):
         raise TypeError(
-            f"`{name}` of {function}() is a number, not {type(value).__name__}: it becomes part of the program; "
+            f"`{name}` of {function}() is a number, not {type(value).__name__}: it becomes part of the "
+            f"program; "
             f"where it is to vary, write out the formula of {function}"
         )
     return value

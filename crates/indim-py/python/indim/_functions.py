@@ -175,14 +175,20 @@ def transpose(x, permutation=None, *, out=None):
 
 # What the array API calls differently, or has beside the operations.
 
-signbit = unary("signbit", "Whether the sign bit is set, of -0.0 and of NaN too; of integers whether they are negative.")
+signbit = unary(
+    "signbit", "Whether the sign bit is set, of -0.0 and of NaN too; of integers whether they are negative."
+)
 
 
 def asarray(x, dtype=None):
     """``x`` as an array, without a copy where it is one; a tracing value stays one."""
     if not isinstance(x, Tracer):
         array = _arrays.as_array(x, "x")
-        return array if dtype is None else array.astype(_arrays.numpy_dtype(_arrays.indim_name(dtype)), copy=False)
+        return (
+            array
+            if dtype is None
+            else array.astype(_arrays.numpy_dtype(_arrays.indim_name(dtype)), copy=False)
+        )
     return x if dtype is None else x.astype(dtype)
 
 

@@ -22,7 +22,8 @@ _ARRAY_FUNCTIONS = {}
 
 
 class Recording:
-    """A call of a function on tracing values: the compiled part's recorder, and what messages say of the call."""
+    """A call of a function on tracing values: the compiled part's recorder, and what messages say of the
+    call."""
 
     __slots__ = ("_recorder", "function", "is_over")
 
@@ -35,8 +36,10 @@ class Recording:
         """The recorder, for a step over the value called ``name``."""
         if self.is_over:
             raise ValueError(
-                f"`{name}` was kept beyond the call of {self.function} in which it stood for an array; now it means "
-                "nothing. Return values from the function instead of storing them in lists, attributes or global names"
+                f"`{name}` was kept beyond the call of {self.function} in which it stood for an array; now "
+                f"it means "
+                "nothing. Return values from the function instead of storing them in lists, attributes or "
+                "global names"
             )
         return self._recorder
 
@@ -80,10 +83,13 @@ class Tracer:
 
     # What a tracing value cannot do.
 
-    def _refuse(self, what, advice="use indim.where for choices, and name arguments that are no arrays in `static=`"):
+    def _refuse(
+        self, what, advice="use indim.where for choices, and name arguments that are no arrays in `static=`"
+    ):
         self._recording.recorder(self._piece)
         raise TypeError(
-            f"{what} needs the elements of `{self._piece}`, which are not known while {self._recording.function} is "
+            f"{what} needs the elements of `{self._piece}`, which are not known while "
+            f"{self._recording.function} is "
             f"traced; {advice}"
         )
 
@@ -91,7 +97,8 @@ class Tracer:
         if name.startswith("_"):
             raise AttributeError(name)
         raise AttributeError(
-            f"an array has no `{name}` while the function is traced: indim computes element by element, without "
+            f"an array has no `{name}` while the function is traced: indim computes element by element, "
+            f"without "
             "reductions; compute it before the call and pass it as an argument"
         )
 
@@ -113,7 +120,8 @@ class Tracer:
     def __array__(self, dtype=None, copy=None):
         self._refuse(
             "a NumPy array",
-            "leave np.asarray and np.array out, or write indim.asarray, which takes arrays and tracing values; a list of "
+            "leave np.asarray and np.array out, or write indim.asarray, which takes arrays and tracing "
+            "values; a list of "
             "these is no array; what NumPy's other functions compute is computed before the call",
         )
 
@@ -151,11 +159,15 @@ class Tracer:
     def _refuse_index(self, key):
         self._recording.recorder(self._piece)
         if isinstance(key, (Tracer, np.ndarray, list)):
-            advice = "a mask becomes np.where(mask, x, other); what is gathered by index is gathered before the call"
+            advice = (
+                "a mask becomes np.where(mask, x, other); what is gathered by index is gathered before "
+                "the call"
+            )
         else:
             text = _slice_text(key) if isinstance(key, slice) else repr(key)
             advice = (
-                f"slices of traced values such as [{text}] come in a later version; until then slice before the call, "
+                f"slices of traced values such as [{text}] come in a later version; until then slice before "
+                f"the call, "
                 "which costs nothing, and pass the slice as an argument of its own"
             )
         raise TypeError(
@@ -169,7 +181,8 @@ class Tracer:
         return self._step(function, (self,), attributes, rule)
 
     def _step(self, function, operands, attributes=(), rule="as-written"):
-        """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` where it goes by
+        """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` where
+        it goes by
         its place, and a number or a list of integers."""
         operands = [self._operand(operand) for operand in operands]
         recorder = self._recording.recorder(self._piece)
@@ -182,7 +195,9 @@ class Tracer:
             return operand._name
         if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
             return operand
-        return self._recording.recorder(self._piece).capture("captured", _arrays.as_array(operand, "operand"))[0]
+        return self._recording.recorder(self._piece).capture(
+            "captured", _arrays.as_array(operand, "operand")
+        )[0]
 
     def _operator(self, symbol, x, y):
         if not _is_operand(x) or not _is_operand(y):
@@ -228,7 +243,9 @@ class Tracer:
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         if method != "__call__" or kwargs:
-            what = f"numpy.{ufunc.__name__}.{method}" if method != "__call__" else "keyword arguments of a ufunc"
+            what = (
+                f"numpy.{ufunc.__name__}.{method}" if method != "__call__" else "keyword arguments of a ufunc"
+            )
             raise TypeError(f"{what} cannot be traced; indim computes element by element")
         return self._numpy_function(ufunc.__name__, inputs)
 
@@ -261,7 +278,9 @@ class Tracer:
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         target = _arrays.indim_name(dtype)
         if not np.can_cast(self.dtype, _arrays.numpy_dtype(target), casting=casting):
-            raise TypeError(f"cannot cast `{self._piece}` from {self.dtype} to {target} with casting={casting!r}")
+            raise TypeError(
+                f"cannot cast `{self._piece}` from {self.dtype} to {target} with casting={casting!r}"
+            )
         return self._call(target)
 
     def conj(self):
@@ -317,7 +336,9 @@ _UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
 
 
 def _is_operand(value):
-    return isinstance(value, (Tracer, bool, int, float, complex, np.ndarray, np.generic)) or hasattr(value, "__array__")
+    return isinstance(value, (Tracer, bool, int, float, complex, np.ndarray, np.generic)) or hasattr(
+        value, "__array__"
+    )
 
 
 def _slice_text(key):
@@ -428,7 +449,9 @@ del _function
 @_implements(np.ravel)
 def _ravel(a, order="C"):
     if order not in ("C", "F"):
-        raise TypeError(f"order={order!r} depends on how arrays lie in memory; a traced value is raveled by 'C' or 'F'")
+        raise TypeError(
+            f"order={order!r} depends on how arrays lie in memory; a traced value is raveled by 'C' or 'F'"
+        )
     return (a.transpose() if order == "F" else a).reshape(-1)
 
 
@@ -481,7 +504,9 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, 
 @_implements(np.polyval)
 def _polyval(p, x):
     if isinstance(p, Tracer):
-        raise TypeError("the coefficients of np.polyval are known while the function is traced: name them in `static=`")
+        raise TypeError(
+            "the coefficients of np.polyval are known while the function is traced: name them in `static=`"
+        )
     # As NumPy computes it, first step and element types included.
     value = np.zeros_like(x)
     for coefficient in np.asarray(p):
@@ -505,7 +530,8 @@ def _size(a, axis=None):
 
 
 def trace(function, recorder, arguments):
-    """Runs ``function``; returns how it returns, its keys if that is a dict, the names of the results, and the
+    """Runs ``function``; returns how it returns, its keys if that is a dict, the names of the results, and
+    the
     places outside of its arguments that it may have read.
 
     Called by the compiled part with ``(name, kind, object, items)`` for each argument.
@@ -523,7 +549,8 @@ def trace(function, recorder, arguments):
 
 
 def _static_objects(arguments):
-    """The objects that are passed as they are, and those in lists, tuples and dicts, of which copies are passed."""
+    """The objects that are passed as they are, and those in lists, tuples and dicts, of which copies are
+    passed."""
     pending, objects = [given for _, kind, given, _ in arguments if kind == "static"], []
     while pending:
         value = pending.pop()
@@ -574,7 +601,9 @@ def _result_name(recording, value):
     if value is None:
         raise TypeError("the function returns None; a compiled function returns arrays")
     if isinstance(value, (tuple, list, dict)):
-        raise TypeError("the results of a compiled function are arrays in one tuple, list or dict, not in nested ones")
+        raise TypeError(
+            "the results of a compiled function are arrays in one tuple, list or dict, not in nested ones"
+        )
     if isinstance(value, Tracer):
         _check_belongs(value, recording)
         return value._name
@@ -596,7 +625,10 @@ def binder(function, name):
         if parameter.kind is parameter.VAR_KEYWORD:
             raise TypeError(f"{name}: a compiled function cannot take **{parameter.name}")
         if parameter.name in ("out", "order", "casting"):
-            raise TypeError(f"{name}: `{parameter.name}` is an argument of every compiled function; rename it, or compile a lambda without it")
+            raise TypeError(
+                f"{name}: `{parameter.name}` is an argument of every compiled function; rename it, or "
+                f"compile a lambda without it"
+            )
     has_rest = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     keyword_only = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
     if has_rest and keyword_only:
@@ -621,13 +653,17 @@ def _signature(function, name):
     """The parameters that a call can give."""
     if isinstance(function, np.ufunc):
         kind = inspect.Parameter.POSITIONAL_ONLY
-        return inspect.Signature([inspect.Parameter(f"x{position + 1}", kind) for position in range(function.nin)])
+        return inspect.Signature(
+            [inspect.Parameter(f"x{position + 1}", kind) for position in range(function.nin)]
+        )
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         message = f"{name} does not say which arguments it takes; compile `lambda x: {name}(x)` instead"
         raise TypeError(message) from None
-    if (getattr(function, "__module__", None) or "").partition(".")[0] == "indim" and not isinstance(function, type):
+    if (getattr(function, "__module__", None) or "").partition(".")[0] == "indim" and not isinstance(
+        function, type
+    ):
         # Our own operations: what says the rule stays as it is, and `out` is every compiled function's.
         kept = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
         signature = signature.replace(parameters=kept)

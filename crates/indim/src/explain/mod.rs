@@ -131,7 +131,8 @@ pub fn message_svg(text: &str) -> String {
     svg::message(text)
 }
 
-/// Every operation of a graph that broadcasts an operand, in order; numbers in the text aside, which go with any shape.
+/// Every operation of a graph that broadcasts an operand, in order; numbers in the text aside, which go
+/// with any shape.
 ///
 /// A broadcast that is written as such, and is no operand of an operation, stands for itself.
 ///

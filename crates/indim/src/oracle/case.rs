@@ -47,7 +47,8 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Reads a text that must be one JSON object with fields of these names.
     ///
-    /// A field that is unknown, or given twice, is told by [`Fields::case`], so that the others are known by then.
+    /// A field that is unknown, or given twice, is told by [`Fields::case`], so that the others are known
+    /// by then.
     pub(super) fn read(
         text: &'a str,
         names: &'static [&'static str],

@@ -18,8 +18,8 @@ impl fmt::Display for TooManyAxes {
         let columns = self.0.shape.last().copied().unwrap_or(1);
         write!(
             formatter,
-            "{} has {} axes, and a table has two: write reshape(…, [-1, {columns}]) around the expression, or \
-             take the format json",
+            "{} has {} axes, and a table has two: write reshape(…, [-1, {columns}]) around the expression, \
+             or take the format json",
             self.0,
             self.0.shape.rank()
         )

@@ -9,9 +9,9 @@ use super::Format;
 use super::csv::count;
 use super::float::{Float, scalar_text};
 
-/// Writes `{"dtype":"f32","shape":[2,2],"data":[...]}` with the elements row by row: numbers that read back the
-/// same, `true` and `false`, complex numbers as `[real, imaginary]`, and what JSON has no numbers for as the
-/// texts `"nan"`, `"inf"` and `"-inf"`.
+/// Writes `{"dtype":"f32","shape":[2,2],"data":[...]}` with the elements row by row: numbers that read back
+/// the same, `true` and `false`, complex numbers as `[real, imaginary]`, and what JSON has no numbers for
+/// as the texts `"nan"`, `"inf"` and `"-inf"`.
 ///
 /// ```
 /// use indim::{evaluate, print::write_json};

@@ -37,8 +37,8 @@ fn real_one<F: FloatLane>() -> Complex<F> {
     Complex::new(one(), zero())
 }
 
-/// The magnitude of `x` with the sign of `sign`, a NaN counting as positive: IEEE 754 leaves the sign of a NaN
-/// that an operation makes to the processor, so nothing may depend on it. With zeros and infinities
+/// The magnitude of `x` with the sign of `sign`, a NaN counting as positive: IEEE 754 leaves the sign of a
+/// NaN that an operation makes to the processor, so nothing may depend on it. With zeros and infinities
 /// this is what C99 asks for; beside a NaN it leaves the sign open.
 #[inline(always)]
 fn copysign<F: FloatLane>(x: F, sign: F) -> F {

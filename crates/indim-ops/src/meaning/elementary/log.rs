@@ -64,7 +64,8 @@ fn log_deficit<F: FloatLane>(f: F) -> F {
     s.neg().mul_add(tail, half_square)
 }
 
-/// `exponent * unit + significand part`, where the upper part of `unit` has so few bits that its product is exact.
+/// `exponent * unit + significand part`, where the upper part of `unit` has so few bits that its product is
+/// exact.
 #[inline(always)]
 fn add_exponent<F: FloatLane>(exponent: F, unit: Pair<F>, part: Pair<F>) -> Pair<F> {
     let sum = two_sum_ordered(exponent.mul(unit.high), part.high);
