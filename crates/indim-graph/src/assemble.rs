@@ -3,7 +3,7 @@
 use indim_ops::ArrayType;
 
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
-use crate::verify::{VerifyErrorKind, check_node, check_parameter};
+use crate::verify::{VerifyError, VerifyErrorKind, check_node, check_parameter, verify};
 
 /// A graph in the making whose nodes are checked as they come.
 ///
@@ -71,5 +71,40 @@ impl GraphAssembler {
             Some(&output) => Err(VerifyErrorKind::UnknownOutput { output }),
             None => Ok(self.arena.finish(outputs)),
         }
+    }
+}
+
+impl Graph {
+    /// The graph of these nodes, in execution order, that returns `outputs`.
+    ///
+    /// Programs read and write memory as a graph says, so every invariant is checked.
+    ///
+    /// ```
+    /// use indim_ops::{ArrayType, DType, Op};
+    /// use indim_graph::{Graph, Node, NodeKind, Operands, ValueId};
+    ///
+    /// let x = NodeKind::Parameter { index: 0, name: "x".to_owned() };
+    /// let node = |kind, operands: &[ValueId], shape: [usize; 1]| {
+    ///     let array_type = ArrayType::new(DType::F32, shape);
+    ///     Node { kind, operands: Operands::new(operands), array_type }
+    /// };
+    /// let first = ValueId::from_index(0);
+    /// let negated = |shape| node(NodeKind::Elementwise(Op::Neg), &[first], shape);
+    /// let outputs = vec![ValueId::from_index(1)];
+    /// assert!(Graph::from_nodes(vec![node(x.clone(), &[], [2]), negated([2])], outputs.clone()).is_ok());
+    ///
+    /// let error = Graph::from_nodes(vec![node(x, &[], [2]), negated([9])], outputs).unwrap_err();
+    /// assert_eq!(error.code(), "operand-shape");
+    /// ```
+    ///
+    /// # Errors
+    /// The first node that breaks an invariant; then the outputs.
+    ///
+    /// # Panics
+    /// When there are 2^32 nodes or more.
+    pub fn from_nodes(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Result<Graph, VerifyError> {
+        let graph = Graph::unchecked(nodes, outputs);
+        verify(&graph)?;
+        Ok(graph)
     }
 }

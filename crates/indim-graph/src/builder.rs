@@ -14,12 +14,11 @@ use indim_ops::{ArrayType, DType, Element, Op};
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError, TargetRule, check_broadcast_in_dim};
 
 use crate::array::Array;
-use crate::composition::Composition;
 use crate::describe::describe;
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::operand::{Given, Operand};
-use crate::signature::{check_composition, check_operation, rule_set_of};
+use crate::signature::{check_operation, rule_set_of};
 use crate::verify::check_bitcast;
 
 /// Makes one graph. A clone makes the same one, also in another thread.
@@ -198,23 +197,23 @@ impl GraphBuilder {
         Ok(self.add_node(NodeKind::Elementwise(op), &expanded, result))
     }
 
-    /// The operands of a composition, checked and with the shape of its result.
+    /// The operands of what is called `name`, with the shape of its result. `result` checks their types, and
+    /// says what the result's element type is.
     #[track_caller]
-    pub(crate) fn operands_of<const COUNT: usize>(
+    pub(crate) fn expanded<const COUNT: usize>(
         &self,
-        composition: Composition,
+        name: &'static str,
         operands: [Given; COUNT],
         rule: &RuleSet,
+        result: impl FnOnce(&[ArrayType]) -> Result<DType, GraphErrorKind>,
     ) -> Result<[Value; COUNT], GraphError> {
-        let name = composition.name();
         let ids = self.ids_of(name, &operands, 0)?;
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
-        let dtype = match check_composition(composition, &types) {
+        let dtype = match result(&types) {
             Ok(dtype) => dtype,
             Err(kind) => return Err(self.error(name, &ids, kind)),
         };
-        let result = composition.result_dtype(dtype);
-        let (expanded, _) = self.expand(name, &ids, types, rule, result)?;
+        let (expanded, _) = self.expand(name, &ids, types, rule, dtype)?;
         Ok(core::array::from_fn(|position| self.value(expanded[position])))
     }
 

@@ -6,7 +6,7 @@ use indim_ops::{Op, UNARY_PRECEDENCE};
 use indim_shape::AxisMap;
 
 use crate::array::Array;
-use crate::graph::{Node, NodeKind, ValueId};
+use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::terminal::{shown_within, width};
 
 /// A description is cut to so many columns.
@@ -17,6 +17,25 @@ const DEPTH: usize = 4;
 
 /// What stands alone, or in parentheses of its own.
 const CLOSED: u8 = u8::MAX;
+
+impl Graph {
+    /// How a value is called in messages: the parameter's name, or the piece of expression that
+    /// computes it, such as `exp(u) * v`. The inner parts of a long one are left out.
+    ///
+    /// ```
+    /// use indim_ops::DType;
+    /// use indim_graph::GraphBuilder;
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let y = b.exp(b.sub(&x, &x, &[])?)?;
+    /// let graph = b.finish(&[y])?;
+    /// assert_eq!(graph.value_name(graph.outputs()[0]), "exp(x - x)");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    pub fn value_name(&self, value: ValueId) -> String {
+        describe(self, value)
+    }
+}
 
 /// A value as an expression over the parameters, such as `exp(u) * v`; the inner parts of a long one
 /// are dots, as in `... * v`.

@@ -20,8 +20,6 @@ use indim_ops::{ArrayType, Fact, Op};
 use indim_shape::AxisMap;
 
 use crate::array::Array;
-use crate::describe::describe;
-use crate::verify::{VerifyError, verify};
 
 /// The name of a node's result within one graph; prints as `%3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -165,40 +163,12 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph of these nodes, in execution order, that returns `outputs`.
-    ///
-    /// Programs read and write memory as a graph says, so every invariant is checked.
-    ///
-    /// ```
-    /// use indim_ops::{ArrayType, DType, Op};
-    /// use indim_graph::{Graph, Node, NodeKind, Operands, ValueId};
-    ///
-    /// let x = NodeKind::Parameter { index: 0, name: "x".to_owned() };
-    /// let node = |kind, operands: &[ValueId], shape: [usize; 1]| {
-    ///     let array_type = ArrayType::new(DType::F32, shape);
-    ///     Node { kind, operands: Operands::new(operands), array_type }
-    /// };
-    /// let first = ValueId::from_index(0);
-    /// let negated = |shape| node(NodeKind::Elementwise(Op::Neg), &[first], shape);
-    /// let outputs = vec![ValueId::from_index(1)];
-    /// assert!(Graph::from_nodes(vec![node(x.clone(), &[], [2]), negated([2])], outputs.clone()).is_ok());
-    ///
-    /// let error = Graph::from_nodes(vec![node(x, &[], [2]), negated([9])], outputs).unwrap_err();
-    /// assert_eq!(error.code(), "operand-shape");
-    /// ```
-    ///
-    /// # Errors
-    /// The first node that breaks an invariant; then the outputs.
-    ///
-    /// # Panics
-    /// When there are 2^32 nodes or more.
-    pub fn from_nodes(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Result<Graph, VerifyError> {
+    /// The graph of these nodes, which nobody has checked yet.
+    pub(crate) fn unchecked(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Graph {
         let is_parameter = |node: &Node| matches!(node.kind, NodeKind::Parameter { .. });
         let numbered = nodes.iter().enumerate().filter(|(_, node)| is_parameter(node));
         let parameters = numbered.map(|(index, _)| ValueId::from_index(index)).collect();
-        let graph = Graph { nodes, parameters, outputs };
-        verify(&graph)?;
-        Ok(graph)
+        Graph { nodes, parameters, outputs }
     }
 
     /// Every value with its node, in execution order.
@@ -235,23 +205,6 @@ impl Graph {
             NodeKind::Parameter { name, .. } => name,
             _ => unreachable!("invariant: `parameters` lists parameter nodes"),
         }
-    }
-
-    /// How a value is called in messages: the parameter's name, or the piece of expression that
-    /// computes it, such as `exp(u) * v`. The inner parts of a long one are left out.
-    ///
-    /// ```
-    /// use indim_ops::DType;
-    /// use indim_graph::GraphBuilder;
-    /// let b = GraphBuilder::new();
-    /// let x = b.parameter("x", DType::F32, [3])?;
-    /// let y = b.exp(b.sub(&x, &x, &[])?)?;
-    /// let graph = b.finish(&[y])?;
-    /// assert_eq!(graph.value_name(graph.outputs()[0]), "exp(x - x)");
-    /// # Ok::<(), indim_graph::GraphError>(())
-    /// ```
-    pub fn value_name(&self, value: ValueId) -> String {
-        describe(self, value)
     }
 }
 

@@ -6,9 +6,6 @@ use core::fmt;
 
 use indim_ops::{DType, DTypeClass};
 
-use crate::builder::{GraphBuilder, Value};
-use crate::error::GraphError;
-
 /// A number of the text, without an element type of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Literal {
@@ -75,7 +72,7 @@ impl Literal {
         }
     }
 
-    fn is_true(self) -> bool {
+    pub(crate) fn is_true(self) -> bool {
         match self {
             Literal::Bool(value) => value,
             Literal::Int(value) => value != 0,
@@ -97,27 +94,6 @@ impl Literal {
         match (self, integer_range(dtype)) {
             (Literal::Int(value), Some((low, high))) => (low..=high).contains(&value),
             _ => true,
-        }
-    }
-
-    /// The literal as a scalar of the graph; the caller has checked that it [`fits`](Self::fits).
-    #[track_caller]
-    pub fn scalar(self, b: &GraphBuilder, dtype: DType) -> Result<Value, GraphError> {
-        // Only integers of 64 bits need more than an f64 holds; the convert rule does the rest.
-        match (self.to_int(), dtype) {
-            (_, DType::Bool) => Ok(b.scalar(self.is_true())),
-            (Some(value), DType::I64) => Ok(b.scalar(value as i64)),
-            (Some(value), DType::U64) => Ok(b.scalar(value as u64)),
-            (_, DType::F64) => Ok(b.scalar(self.to_float())),
-            (_, DType::F32) => Ok(b.scalar(self.to_float() as f32)),
-            (Some(value), DType::I8) => Ok(b.scalar(value as i8)),
-            (Some(value), DType::I16) => Ok(b.scalar(value as i16)),
-            (Some(value), DType::I32) => Ok(b.scalar(value as i32)),
-            (Some(value), DType::U8) => Ok(b.scalar(value as u8)),
-            (Some(value), DType::U16) => Ok(b.scalar(value as u16)),
-            (Some(value), DType::U32) => Ok(b.scalar(value as u32)),
-            // Types without elements in Rust, and `i32(2.5)`.
-            _ => b.convert(b.scalar(self.to_float()), dtype),
         }
     }
 }

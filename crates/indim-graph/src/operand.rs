@@ -46,6 +46,29 @@ pub enum Given {
     Complex(c128, DType),
 }
 
+impl Literal {
+    /// The literal as a scalar of the graph; the caller has checked that it [`fits`](Self::fits).
+    #[track_caller]
+    pub fn scalar(self, b: &GraphBuilder, dtype: DType) -> Result<Value, GraphError> {
+        // Only integers of 64 bits need more than an f64 holds; the convert rule does the rest.
+        match (self.to_int(), dtype) {
+            (_, DType::Bool) => Ok(b.scalar(self.is_true())),
+            (Some(value), DType::I64) => Ok(b.scalar(value as i64)),
+            (Some(value), DType::U64) => Ok(b.scalar(value as u64)),
+            (_, DType::F64) => Ok(b.scalar(self.to_float())),
+            (_, DType::F32) => Ok(b.scalar(self.to_float() as f32)),
+            (Some(value), DType::I8) => Ok(b.scalar(value as i8)),
+            (Some(value), DType::I16) => Ok(b.scalar(value as i16)),
+            (Some(value), DType::I32) => Ok(b.scalar(value as i32)),
+            (Some(value), DType::U8) => Ok(b.scalar(value as u8)),
+            (Some(value), DType::U16) => Ok(b.scalar(value as u16)),
+            (Some(value), DType::U32) => Ok(b.scalar(value as u32)),
+            // Types without elements in Rust, and `i32(2.5)`.
+            _ => b.convert(b.scalar(self.to_float()), dtype),
+        }
+    }
+}
+
 impl sealed::Sealed for Value {
     fn given(self) -> Given {
         Given::Value(self)

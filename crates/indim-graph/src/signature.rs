@@ -3,7 +3,6 @@
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::RuleSet;
 
-use crate::composition::Composition;
 use crate::error::GraphErrorKind;
 
 /// `rule` as it stands for `op`: StableHLO's ternary operations have two.
@@ -22,19 +21,8 @@ pub fn check_operation(op: Op, operands: &[ArrayType]) -> Result<DType, GraphErr
     check(operands, op.arity().count(), op.first_is_bool(), |dtype| op.takes(dtype))
 }
 
-/// The element type of the operands, if their types fit the signature of `composition`.
-///
-/// # Errors
-/// As [`check_operation`].
-pub(crate) fn check_composition(
-    composition: Composition,
-    operands: &[ArrayType],
-) -> Result<DType, GraphErrorKind> {
-    check(operands, composition.arity().count(), false, |dtype| composition.takes(dtype))
-}
-
 /// The element type of the last of `expected` operands of equal types, but for a first one of `bool`.
-fn check(
+pub(crate) fn check(
     operands: &[ArrayType],
     expected: usize,
     first_is_bool: bool,

@@ -28,7 +28,8 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::error::{GraphError, GraphErrorKind};
 use crate::literal::Literal;
 use crate::methods::Under;
-use crate::operand::Operand;
+use crate::operand::{Given, Operand};
+use crate::signature::check;
 use indim_ops::DType;
 use indim_ops::{Arity, UnknownOp, dtypes_of, same_name};
 
@@ -203,7 +204,7 @@ macro_rules! define_compositions {
                 /// TY1.
                 #[track_caller]
                 pub fn $uname(&self, x: impl Operand, $($uparameter: $utype),*) -> BuildResult {
-                    let [x] = self.operands_of(Composition::$uop, [x.given()], &RuleSet::None)?;
+                    let [x] = self.composed(Composition::$uop, [x.given()], &RuleSet::None)?;
                     definition::$uname(&x, $($uparameter),*)
                 }
             )*
@@ -275,7 +276,7 @@ macro_rules! define_compositions {
                     &self, x: impl Operand, y: impl Operand, $($bparameter: $btype),*
                 ) -> BuildResult {
                     let operands = [x.given(), y.given()];
-                    let [x, y] = self.builder.operands_of(Composition::$bop, operands, &self.rule)?;
+                    let [x, y] = self.builder.composed(Composition::$bop, operands, &self.rule)?;
                     definition::$bname(&x, &y, $($bparameter),*)
                 }
             )*
@@ -349,6 +350,23 @@ impl Composition {
     /// What NumPy's rule makes of whole numbers and truth values.
     pub const fn whole_numbers(self) -> WholeNumbers {
         self.row().whole_numbers
+    }
+}
+
+impl GraphBuilder {
+    /// The operands of a composition, checked and with the shape of its result.
+    #[track_caller]
+    fn composed<const COUNT: usize>(
+        &self,
+        composition: Composition,
+        operands: [Given; COUNT],
+        rule: &RuleSet,
+    ) -> Result<[Value; COUNT], GraphError> {
+        self.expanded(composition.name(), operands, rule, |types| {
+            let count = composition.arity().count();
+            let dtype = check(types, count, false, |dtype| composition.takes(dtype))?;
+            Ok(composition.result_dtype(dtype))
+        })
     }
 }
 
