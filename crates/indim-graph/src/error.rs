@@ -4,7 +4,7 @@ use core::fmt;
 use core::panic::Location;
 
 use indim_ops::{ArrayType, DType, DTypeClass, Fact, Op};
-use indim_shape::{OperandLabel, Shape, ShapeError, draw_error};
+use indim_shape::{Diagnostic, OperandLabel, Shape, ShapeError, diagnose};
 
 use crate::literal::Literal;
 use crate::terminal::{label, shown, width};
@@ -156,23 +156,28 @@ impl GraphError {
     /// The whole report for people: headline, the shapes with the guilty axis marked, the rule, and
     /// what would work.
     pub fn draw(&self) -> String {
+        self.diagnostic().to_string()
+    }
+
+    /// The same report in its parts, without the place of the call.
+    pub fn diagnostic(&self) -> Diagnostic {
         let names: Vec<String> = self.operands.iter().map(|(name, _)| shown(name)).collect();
         if let GraphErrorKind::Shape(error) = &self.kind {
             let operands = names.iter().zip(&self.operands);
             let labels: Vec<OperandLabel<'_>> =
                 operands.map(|(name, (_, t))| label(name, t.dtype.name())).collect();
-            return draw_error(error, self.operation, &labels);
+            return diagnose(error, self.operation, &labels);
         }
-        let mut text = format!("error[{}]: {self}\n", self.code());
+        let mut diagnostic = Diagnostic::new(self.code(), self.to_string());
         let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
         for (name, (_, array_type)) in names.iter().zip(&self.operands) {
             let blank = " ".repeat(widest - width(name));
-            text.push_str(&format!("   {name}{blank} : {array_type}\n"));
+            diagnostic.line(format!("   {name}{blank} : {array_type}"));
         }
         if let Some(help) = self.help() {
-            text.push_str(&format!("   = help: {help}\n"));
+            diagnostic.help(help);
         }
-        text
+        diagnostic
     }
 
     fn help(&self) -> Option<String> {
@@ -259,16 +264,9 @@ impl fmt::Display for GraphError {
 /// As it is drawn, with the place of the call below the headline.
 impl fmt::Debug for GraphError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&place_below_headline(&self.draw(), self.location))
+        let place = self.location.map(ToString::to_string);
+        formatter.write_str(self.diagnostic().at(place).to_string().trim_end())
     }
-}
-
-/// A drawn mistake with the place of the call below its first line, as compilers show places.
-#[doc(hidden)]
-pub fn place_below_headline(drawing: &str, place: Option<&Location<'_>>) -> String {
-    let (headline, rest) = drawing.split_once('\n').unwrap_or((drawing, ""));
-    let place = place.map_or_else(String::new, |place| format!("\n  --> {place}"));
-    format!("{headline}{place}\n{rest}").trim_end().to_owned()
 }
 
 impl core::error::Error for GraphError {}

@@ -30,8 +30,6 @@ pub use array::{Array, WrongElementCount};
 pub use assemble::GraphAssembler;
 pub use builder::{GraphBuilder, Value};
 pub use composition::{Composition, Parameter, WholeNumbers};
-#[doc(hidden)]
-pub use error::place_below_headline;
 pub use error::{GraphError, GraphErrorKind};
 pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};

@@ -4,7 +4,7 @@
 
 use core::ops::Range;
 
-use indim_shape::OperandLabel;
+use indim_shape::{Mark, MarkedLine, OperandLabel};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// So much of a name or a path is shown where nothing narrower is asked for.
@@ -75,12 +75,12 @@ pub fn lines_shown(text: &str) -> String {
 /// to what fits a terminal; nothing when the text is blank.
 ///
 /// ```
-/// let drawn = indim_graph::terminal::mark_line("幅 + höhe", &(6..11));
-/// assert_eq!(drawn, "   | 幅 + höhe\n   |      ^^^^\n");
+/// let line = indim_graph::terminal::mark_line("幅 + höhe", &(6..11)).unwrap();
+/// assert_eq!(line.to_string(), "   | 幅 + höhe\n   |      ^^^^\n");
 /// ```
-pub fn mark_line(text: &str, span: &Range<usize>) -> String {
+pub fn mark_line(text: &str, span: &Range<usize>) -> Option<MarkedLine> {
     if text.trim().is_empty() {
-        return String::new();
+        return None;
     }
     let start = floor_char_boundary(text, span.start);
     let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -99,12 +99,14 @@ pub fn mark_line(text: &str, span: &Range<usize>) -> String {
     let is_cut = middle.len() + right.len() < marked.len() + rest.len();
     let dots = if is_cut { "..." } else { "" };
     let indent = width(front_dots) + width(left);
-    let carets = "^".repeat(width(middle).max(1));
+    let mark =
+        Mark { margin: "   | ", indent, width: width(middle).max(1), message: String::new() };
     let number = match text.contains('\n') {
         true => (text[..start].matches('\n').count() + 1).to_string(),
         false => String::new(),
     };
-    format!("{number:>2} | {}\n   | {:indent$}{carets}\n", format!("{shown}{dots}").trim_end(), "")
+    let text = format!("{number:>2} | {}", format!("{shown}{dots}").trim_end());
+    Some(MarkedLine { text, mark: Some(mark) })
 }
 
 fn floor_char_boundary(text: &str, index: usize) -> usize {
@@ -196,7 +198,7 @@ mod tests {
     fn carets_stand_below_what_they_mark() {
         let caret = |text: &str, marked: &str| {
             let start = text.find(marked).unwrap();
-            let drawn = mark_line(text, &(start..start + marked.len()));
+            let drawn = mark_line(text, &(start..start + marked.len())).unwrap().to_string();
             let (line, carets) = drawn.split_once('\n').unwrap();
             let column = super::width(&line[..line.find(marked).unwrap()]);
             let carets = carets.trim_end();
@@ -207,7 +209,7 @@ mod tests {
         caret("幅 + 幅幅 + y", "y");
         caret("e\u{301} + y", "y");
         caret(&format!("{} + y * 2 {}", "幅".repeat(300), " + z".repeat(300)), "y * 2");
-        let steered = mark_line("x + \u{202e}y\u{1b}", &(4..7));
+        let steered = mark_line("x + \u{202e}y\u{1b}", &(4..7)).unwrap().to_string();
         assert!(!steered.contains(['\u{202e}', '\u{1b}']), "{steered}");
     }
 }

@@ -9,6 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::diagnostic::{Diagnostic, Mark, MarkedLine};
 use crate::error::ShapeError;
 use crate::message::{Names, OperandLabel, sentence, write_message};
 use crate::repair::find_repairs;
@@ -41,18 +42,23 @@ const MAX_HELP: usize = 3;
 /// );
 /// ```
 pub fn draw_error(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_>]) -> String {
+    diagnose(error, operation, operands).to_string()
+}
+
+/// The same report in its parts.
+pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_>]) -> Diagnostic {
     let names = Names::of_labels(operands, error.rule());
-    let headline = headline(error, &names);
-    let mut text = format!("error[{}]: `{operation}` {headline}\n", error.code());
+    let headline = format!("`{operation}` {}", headline(error, &names));
+    let mut diagnostic = Diagnostic::new(error.code(), headline);
     let mut message = String::new();
     write_message(&mut message, error, &names).expect("invariant: writing to a string succeeds");
-    let marked = draw_shapes(&mut text, error, &names, &message);
-    if !marked {
-        text += &format!("   = note: {message}\n");
+    diagnostic.lines = shape_lines(error, &names, &message);
+    if diagnostic.lines.iter().all(|line| line.mark.is_none()) {
+        diagnostic.remark("note", message);
     }
-    text += &format!("   = rule {}: {}\n", error.label(), sentence(error));
-    draw_help(&mut text, error, &names);
-    text
+    diagnostic.remark(format!("rule {}", error.label()), sentence(error));
+    add_help(&mut diagnostic, error, &names);
+    diagnostic
 }
 
 fn headline(error: &ShapeError, names: &Names<'_>) -> String {
@@ -90,27 +96,25 @@ struct Row<'a> {
     columns: Option<Vec<usize>>,
 }
 
-/// The shapes, with a marker line after the guilty one. Returns whether there was an axis to mark.
-fn draw_shapes(text: &mut String, error: &ShapeError, names: &Names<'_>, message: &str) -> bool {
+/// The shapes, of which the guilty one is marked if it has an axis to mark.
+fn shape_lines(error: &ShapeError, names: &Names<'_>, message: &str) -> Vec<MarkedLine> {
     let rows = rows(error, names);
     let widths = column_widths(&rows);
     let name_width = rows.iter().map(|row| row.name_width).max().unwrap_or(0);
     let type_width = rows.iter().map(|row| row.element_type.chars().count()).max().unwrap_or(0);
-    let mut is_marked = false;
-    for (position, row) in rows.iter().enumerate() {
+    let line = |(position, row): (usize, &Row<'_>)| {
         let blank = " ".repeat(name_width - row.name_width);
         let prefix = format!("   {}{blank} : {:>type_width$}", row.name, row.element_type);
         let prefix_width = "    : ".len() + name_width + type_width;
         let (shape, spans) = shape_text(row, &widths);
-        *text += &format!("{prefix}{shape}\n");
         let guilty = error.operand().filter(|&operand| operand == position).and(error.axis());
-        if let Some(&(offset, length)) = guilty.and_then(|axis| spans.get(axis)) {
-            let blank = " ".repeat(prefix_width + offset);
-            *text += &format!("{blank}{} {message}\n", "^".repeat(length));
-            is_marked = true;
-        }
-    }
-    is_marked
+        let mark = guilty.and_then(|axis| spans.get(axis)).map(|&(offset, width)| {
+            let (indent, message) = (prefix_width + offset, message.to_string());
+            Mark { margin: "", indent, width, message }
+        });
+        MarkedLine { text: prefix + &shape, mark }
+    };
+    rows.iter().enumerate().map(line).collect()
 }
 
 /// The operands in order, then the target or the result of the explicit form.
@@ -248,19 +252,19 @@ fn shape_text(row: &Row<'_>, widths: &[usize]) -> (String, Vec<(usize, usize)>) 
 }
 
 /// One line for each meaning and its reason, one for the other ways to say it.
-fn draw_help(text: &mut String, error: &ShapeError, names: &Names<'_>) {
+fn add_help(diagnostic: &mut Diagnostic, error: &ShapeError, names: &Names<'_>) {
     let repairs = find_repairs(error);
     let element_type = common_element_type(error, names);
     for meaning in repairs.chunk_by(|a, b| a.meaning == b.meaning).take(MAX_HELP) {
         let (first, others) = meaning.split_first().expect("invariant: a chunk is not empty");
         let (action, reason) = (first.action(names), first.reason_text(names));
-        *text += &format!("   = help: {action} gives {element_type}{}{reason}\n", first.result);
+        diagnostic.help(format!("{action} gives {element_type}{}{reason}", first.result));
         if let Some((second, more)) = others.split_first() {
-            *text += &format!("   = help: {} gives the same", second.action(names));
+            let mut text = format!("{} gives the same", second.action(names));
             for other in more {
-                *text += &format!("; so does {}", other.action(names));
+                text += &format!("; so does {}", other.action(names));
             }
-            text.push('\n');
+            diagnostic.help(text);
         }
     }
 }

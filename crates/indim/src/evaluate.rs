@@ -5,8 +5,9 @@ use core::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indim_cpu::{ArrayView, Buffer, CompileError, CompileOptions, Executable, RunError, compile};
-use indim_graph::{Array, GraphBuilder, GraphError, Literal, place_below_headline};
+use indim_graph::{Array, GraphBuilder, GraphError, Literal};
 use indim_ops::{ArrayType, Element};
+use indim_shape::Diagnostic;
 use indim_text::{Binding, ExprError, Expression, Limits};
 
 /// So many compiled expressions are kept, those that were used last.
@@ -298,10 +299,15 @@ impl EvaluateError {
 
     /// The whole report for people: headline, the place in the text, the shapes, and what would work.
     pub fn draw(&self) -> String {
+        self.diagnostic().to_string()
+    }
+
+    /// The same report in its parts, without the place of the call.
+    pub fn diagnostic(&self) -> Diagnostic {
         match &self.kind {
-            EvaluateErrorKind::Expression { text, error } => error.draw(text),
-            EvaluateErrorKind::Graph(error) => error.draw(),
-            _ => format!("error[{}]: {self}\n", self.code()),
+            EvaluateErrorKind::Expression { text, error } => error.diagnostic(text),
+            EvaluateErrorKind::Graph(error) => error.diagnostic(),
+            _ => Diagnostic::new(self.code(), self.to_string()),
         }
     }
 }
@@ -326,7 +332,8 @@ impl fmt::Display for EvaluateError {
 /// As it is drawn, with the place of the call below the headline.
 impl fmt::Debug for EvaluateError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&place_below_headline(&self.draw(), Some(self.location)))
+        let place = Some(self.location.to_string());
+        formatter.write_str(self.diagnostic().at(place).to_string().trim_end())
     }
 }
 

@@ -21,7 +21,7 @@
 //! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`Composition`]; [`Graph`], [`Node`]; [`GraphError`] |
 //! | running | [`compile`], [`Executable`], [`RunOptions`], [`InPlace`], [`Forecast`]; [`RunError`] |
 //! | rules | [`RuleSet`], [`TargetRule`], [`Broadcast`], [`express`]; [`rules`]: all, with labels |
-//! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`], [`draw_error`] |
+//! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`], [`draw_error`]; of any mistake, [`Diagnostic`] |
 //! | text | [`Expression`] and its [`Limits`], [`parse_graph`]; [`literal`] for arrays |
 //! | files | [`files`]: `.npy` and `.npz`; [`print`](mod@print): text, CSV, JSON |
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
@@ -74,8 +74,8 @@ pub use indim_shape::{
     surprising_outer_product,
 };
 pub use indim_shape::{
-    AxisOf, OperandLabel, Party, Repair, RepairReason, ShapeError, Violation, draw_broadcast,
-    draw_error, find_repairs,
+    AxisOf, Diagnostic, Mark, MarkedLine, OperandLabel, Party, Repair, RepairReason, ShapeError,
+    Violation, diagnose, draw_broadcast, draw_error, find_repairs,
 };
 
 // Text: expressions, and the text form of graphs.

@@ -10,7 +10,7 @@ use core::ops::Range;
 use indim_graph::Array;
 use indim_graph::terminal::mark_line;
 use indim_ops::{ArrayData, DType, bf16, c64, c128, f16, for_each_element};
-use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
+use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
 
 /// A text that is no literal.
 ///
@@ -76,7 +76,14 @@ impl LiteralError {
 
     /// The error with the surroundings of the place in the text, and carets below it.
     pub fn draw(&self, text: &str) -> String {
-        format!("error[{}]: {self}\n{}", self.code(), mark_line(text, &self.span))
+        self.diagnostic(text).to_string()
+    }
+
+    /// The same report in its parts.
+    pub fn diagnostic(&self, text: &str) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(self.code(), self.to_string());
+        diagnostic.lines.extend(mark_line(text, &self.span));
+        diagnostic
     }
 }
 

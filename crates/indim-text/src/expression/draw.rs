@@ -1,6 +1,7 @@
 //! Drawing an error under the text it points at.
 
 use indim_graph::terminal::mark_line;
+use indim_shape::Diagnostic;
 
 use super::error::{ExprError, ExprErrorKind};
 
@@ -10,15 +11,19 @@ impl ExprError {
     ///
     /// `text` is the expression that was parsed.
     pub fn draw(&self, text: &str) -> String {
-        let picture = match &self.kind {
-            ExprErrorKind::Graph(error) => error.draw(),
-            _ => format!("error[{}]: {self}\n", self.code()),
+        self.diagnostic(text).to_string()
+    }
+
+    /// The same report in its parts.
+    pub fn diagnostic(&self, text: &str) -> Diagnostic {
+        let mut diagnostic = match &self.kind {
+            ExprErrorKind::Graph(error) => error.diagnostic(),
+            _ => Diagnostic::new(self.code(), self.to_string()),
         };
-        let (headline, shapes) = picture.split_once('\n').unwrap_or((&picture, ""));
-        let mut report = format!("{headline}\n{}{shapes}", mark_line(text, &self.span));
+        diagnostic.lines.splice(0..0, mark_line(text, &self.span));
         if let Some(help) = self.help() {
-            report.push_str(&format!("   = help: {help}\n"));
+            diagnostic.help(help);
         }
-        report
+        diagnostic
     }
 }

@@ -6,7 +6,7 @@ use core::ops::Range;
 use indim_graph::VerifyErrorKind;
 use indim_graph::terminal::mark_line;
 use indim_ops::{ArrayType, DType};
-use indim_shape::RankLimit;
+use indim_shape::{Diagnostic, RankLimit};
 
 use crate::shorten::shorten;
 
@@ -107,7 +107,14 @@ impl ParseError {
 
     /// The whole report: headline, and the line of `text`, which was parsed, with the place marked.
     pub fn draw(&self, text: &str) -> String {
-        format!("error[{}]: {self}\n{}", self.code(), mark_line(text, &self.span))
+        self.diagnostic(text).to_string()
+    }
+
+    /// The same report in its parts.
+    pub fn diagnostic(&self, text: &str) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(self.code(), self.to_string());
+        diagnostic.lines.extend(mark_line(text, &self.span));
+        diagnostic
     }
 }
 

@@ -1,0 +1,112 @@
+//! What people read of a mistake, whatever it is in, and the one way in which that is written.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A mistake for people: what is wrong, where, and what to do.
+///
+/// ```
+/// use indim_shape::{Diagnostic, Mark, MarkedLine};
+///
+/// let mut diagnostic = Diagnostic::new("unknown-name", "nothing is bound to `u`");
+/// let mark = Mark { margin: "   | ", indent: 4, width: 1, message: String::new() };
+/// diagnostic.lines.push(MarkedLine { text: "   | x + u".to_owned(), mark: Some(mark) });
+/// diagnostic.help("did you mean `v`?");
+/// assert_eq!(
+///     diagnostic.to_string(),
+///     "\
+/// error[unknown-name]: nothing is bound to `u`
+///    | x + u
+///    |     ^
+///    = help: did you mean `v`?
+/// "
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The stable code.
+    pub code: &'static str,
+    /// What is wrong, in one line.
+    pub headline: String,
+    /// Where the program made the mistake, as compilers show places: `src/main.rs:3:5`.
+    pub place: Option<String>,
+    /// The line of the text, the operands with their shapes, and what is marked in them.
+    pub lines: Vec<MarkedLine>,
+    /// What else there is to say, each with its title: `note`, `rule N2`, `help`.
+    pub remarks: Vec<(String, String)>,
+}
+
+/// A line, and what is marked in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkedLine {
+    /// The line as it stands.
+    pub text: String,
+    /// What is marked below it.
+    pub mark: Option<Mark>,
+}
+
+/// Carets below a piece of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// What the line of the mark begins with.
+    pub margin: &'static str,
+    /// How many columns lie between the margin and the carets.
+    pub indent: usize,
+    /// How many carets there are.
+    pub width: usize,
+    /// What is said beside them; may be empty.
+    pub message: String,
+}
+
+impl Diagnostic {
+    /// A mistake with a code and a headline.
+    pub fn new(code: &'static str, headline: impl Into<String>) -> Self {
+        let (headline, place) = (headline.into(), None);
+        Diagnostic { code, headline, place, lines: Vec::new(), remarks: Vec::new() }
+    }
+
+    /// Adds a line in which nothing is marked.
+    pub fn line(&mut self, text: String) {
+        self.lines.push(MarkedLine { text, mark: None });
+    }
+
+    /// Adds what would work.
+    pub fn help(&mut self, text: impl Into<String>) {
+        self.remark("help", text);
+    }
+
+    /// Adds what else there is to say, under a title.
+    pub fn remark(&mut self, title: impl Into<String>, text: impl Into<String>) {
+        self.remarks.push((title.into(), text.into()));
+    }
+
+    /// The same mistake, made there.
+    #[must_use]
+    pub fn at(self, place: Option<String>) -> Self {
+        Diagnostic { place, ..self }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    /// In several lines, the last of which ends too.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "error[{}]: {}", self.code, self.headline)?;
+        if let Some(place) = &self.place {
+            writeln!(formatter, "  --> {place}")?;
+        }
+        self.lines.iter().try_for_each(|line| line.fmt(formatter))?;
+        self.remarks
+            .iter()
+            .try_for_each(|(title, text)| writeln!(formatter, "   = {title}: {text}"))
+    }
+}
+
+impl fmt::Display for MarkedLine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "{}", self.text)?;
+        let Some(Mark { margin, indent, width, message }) = &self.mark else { return Ok(()) };
+        write!(formatter, "{margin}{:indent$}{:^<width$}", "", "")?;
+        writeln!(formatter, "{}{message}", if message.is_empty() { "" } else { " " })
+    }
+}
