@@ -13,7 +13,7 @@ use indim::{
 use crate::bare::refuse_attributes;
 use crate::byte_size::parse_byte_size;
 use crate::destination::{Destination, Format};
-use crate::expression::{build_graph, parse_expression};
+use crate::expression::{build_graph, no_misspelt_option};
 use crate::failure::Failure;
 use crate::output::warn_of_outer_products;
 use crate::progress::Progress;
@@ -35,7 +35,7 @@ A SOURCE is a .npy file, archive.npz:member, or a literal such as [[1,2,3],[4,5,
   indim eval 'where(x > 0, x, exp(x) - 1)' x=x.npy -o elu.npy")]
 pub(crate) struct Eval {
     /// The expression.
-    #[arg(allow_hyphen_values = true, value_parser = parse_expression)]
+    #[arg(allow_hyphen_values = true, value_parser = no_misspelt_option)]
     expression: String,
     /// What its names stand for.
     #[arg(value_name = "NAME=SOURCE")]

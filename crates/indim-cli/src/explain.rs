@@ -7,7 +7,7 @@ use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
 use indim::{ArrayType, CompileOptions, Level, RuleChoice, Shape};
 
 use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
-use crate::expression::{build_graph, parse_expression};
+use crate::expression::{build_graph, no_misspelt_option};
 use crate::failure::Failure;
 use crate::output::{print, warn_of_outer_products};
 use crate::report::Report;
@@ -24,7 +24,7 @@ Examples:
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]")]
 pub(crate) struct Explain {
     /// An expression, or the first shape.
-    #[arg(value_name = "EXPR | SHAPE", allow_hyphen_values = true, value_parser = parse_expression)]
+    #[arg(value_name = "EXPR | SHAPE", allow_hyphen_values = true, value_parser = no_misspelt_option)]
     first: String,
     /// What the expression's names stand for (NAME=TYPE, or NAME=FILE), or more shapes.
     #[arg(value_name = "NAME=TYPE | SHAPE")]

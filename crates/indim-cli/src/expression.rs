@@ -6,7 +6,7 @@ use indim_graph::terminal::shown;
 use crate::report::Report;
 
 /// An argument that may begin with a minus, but is no misspelt option.
-pub(crate) fn parse_expression(text: &str) -> Result<String, String> {
+pub(crate) fn no_misspelt_option(text: &str) -> Result<String, String> {
     match text.strip_prefix("--") {
         Some(option) if option.starts_with(|c: char| c.is_ascii_alphabetic()) => {
             Err("there is no such option".to_owned())

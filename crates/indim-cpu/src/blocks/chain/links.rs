@@ -20,18 +20,18 @@ use crate::blocks::kernel::shells::Shells;
 
 /// How a link reads its operand and rounds its result. Methods, because a closure is not always
 /// inlined, and then it is compiled without the instructions of the level.
-struct Lanes<T, I, const LENGTH: usize> {
+struct OperandReader<T, I, const LENGTH: usize> {
     operand: *const u8,
     types: PhantomData<(T, I)>,
 }
 
-impl<T: ChainElement, I: Instructions, const LENGTH: usize> Lanes<T, I, LENGTH> {
+impl<T: ChainElement, I: Instructions, const LENGTH: usize> OperandReader<T, I, LENGTH> {
     /// # Safety
     /// `operand` is valid for reads by those of the methods that are called; the processor has the
     /// instructions `I`.
     #[inline(always)]
     unsafe fn of(operand: *const u8) -> Self {
-        Lanes { operand, types: PhantomData }
+        OperandReader { operand, types: PhantomData }
     }
 
     /// An element for each of the accumulator.
@@ -121,10 +121,10 @@ macro_rules! define_chain {
                 for (link, &operand) in links.iter().zip(operands) {
                     let operand = operand.wrapping_add(first * link.stride);
                     // SAFETY: the caller's promise.
-                    let lanes = unsafe { Lanes::<$type, I, LENGTH>::of(operand) };
+                    let reader = unsafe { OperandReader::<$type, I, LENGTH>::of(operand) };
                     match link.opcode.0 {
-                        <$type as LoadCodes>::BLOCK => x = lanes.block(),
-                        <$type as LoadCodes>::SINGLE => x = lanes.single(),
+                        <$type as LoadCodes>::BLOCK => x = reader.block(),
+                        <$type as LoadCodes>::SINGLE => x = reader.single(),
                         $(
                             <$source as LoadCodes>::BLOCK => {
                                 // SAFETY: the caller's promise for this opcode.
@@ -175,52 +175,52 @@ macro_rules! define_chain {
                             // SAFETY: the caller's promise, for a piece of the destination.
                             return unsafe { store(destination.wrapping_add(first), mask) };
                         }
-                        <Select as Codes>::BLOCK => x = choose(&mask, &x, lanes.block(), $module::select),
-                        <Select as Codes>::SINGLE => x = choose(&mask, &x, lanes.single(), $module::select),
+                        <Select as Codes>::BLOCK => x = choose(&mask, &x, reader.block(), $module::select),
+                        <Select as Codes>::SINGLE => x = choose(&mask, &x, reader.single(), $module::select),
                         <Select as Codes>::BLOCK_FIRST => {
-                            x = choose(&mask, &x, lanes.block(), |mask, x, y| $module::select(mask, y, x))
+                            x = choose(&mask, &x, reader.block(), |mask, x, y| $module::select(mask, y, x))
                         }
                         <Select as Codes>::SINGLE_FIRST => {
-                            x = choose(&mask, &x, lanes.single(), |mask, x, y| $module::select(mask, y, x))
+                            x = choose(&mask, &x, reader.single(), |mask, x, y| $module::select(mask, y, x))
                         }
                         $(
                             <$comparison as Codes>::BLOCK => {
-                                mask = bytes(with(&x, lanes.block(), $module::$comparison_name));
+                                mask = bytes(with(&x, reader.block(), $module::$comparison_name));
                             }
                             <$comparison as Codes>::SINGLE => {
-                                mask = bytes(with(&x, lanes.single(), $module::$comparison_name));
+                                mask = bytes(with(&x, reader.single(), $module::$comparison_name));
                             }
                         )*
                         $(
                             <$commutative as Codes>::BLOCK => {
-                                let exact = with(&x, lanes.block(), $module::$commutative_name);
-                                x = lanes.results::<$commutative>(exact);
+                                let exact = with(&x, reader.block(), $module::$commutative_name);
+                                x = reader.results::<$commutative>(exact);
                             }
                             <$commutative as Codes>::SINGLE => {
-                                let exact = with(&x, lanes.single(), $module::$commutative_name);
-                                x = lanes.results::<$commutative>(exact);
+                                let exact = with(&x, reader.single(), $module::$commutative_name);
+                                x = reader.results::<$commutative>(exact);
                             }
                         )*
                         $(
                             <$ordered as Codes>::BLOCK => {
-                                let exact = with(&x, lanes.block(), $module::$ordered_name);
-                                x = lanes.results::<$ordered>(exact);
+                                let exact = with(&x, reader.block(), $module::$ordered_name);
+                                x = reader.results::<$ordered>(exact);
                             }
                             <$ordered as Codes>::SINGLE => {
-                                let exact = with(&x, lanes.single(), $module::$ordered_name);
-                                x = lanes.results::<$ordered>(exact);
+                                let exact = with(&x, reader.single(), $module::$ordered_name);
+                                x = reader.results::<$ordered>(exact);
                             }
                             <$ordered as Codes>::BLOCK_FIRST => {
-                                let exact = with(&x, lanes.block(), |x, y| $module::$ordered_name(y, x));
-                                x = lanes.results::<$ordered>(exact);
+                                let exact = with(&x, reader.block(), |x, y| $module::$ordered_name(y, x));
+                                x = reader.results::<$ordered>(exact);
                             }
                             <$ordered as Codes>::SINGLE_FIRST => {
-                                let exact = with(&x, lanes.single(), |x, y| $module::$ordered_name(y, x));
-                                x = lanes.results::<$ordered>(exact);
+                                let exact = with(&x, reader.single(), |x, y| $module::$ordered_name(y, x));
+                                x = reader.results::<$ordered>(exact);
                             }
                         )*
                         $(<$unary as Codes>::BLOCK => {
-                            x = lanes.results::<$unary>(each(x, $module::$unary_name));
+                            x = reader.results::<$unary>(each(x, $module::$unary_name));
                         })*
                         code => {
                             cold_path();
