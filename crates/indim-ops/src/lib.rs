@@ -8,7 +8,7 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
-// For the exact functions of floats, as `floor` and `mul_add`, which `core` lacks.
+#[cfg(feature = "std")]
 extern crate std;
 
 // x87 computes in 80 bits: every function would give other bits, and none the promised accuracy.
@@ -21,6 +21,7 @@ mod complex;
 mod dtype;
 mod element;
 mod element_lanes;
+mod exact_float;
 mod half;
 pub mod lane;
 pub mod meaning;

@@ -1,5 +1,6 @@
 //! The family of Rust's scalars: what the reference evaluator and, vectorised, the kernels run.
 
+use crate::exact_float::ExactFloat;
 use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
 
 /// Rust's scalars.
@@ -184,21 +185,21 @@ macro_rules! float_lane {
             #[inline(always)]
             fn rem(self, other: Self) -> Self { self % other }
             #[inline(always)]
-            fn mul_add(self, factor: Self, addend: Self) -> Self { <$type>::mul_add(self, factor, addend) }
+            fn mul_add(self, factor: Self, addend: Self) -> Self { ExactFloat::mul_add_once(self, factor, addend) }
             #[inline(always)]
-            fn sqrt(self) -> Self { <$type>::sqrt(self) }
+            fn sqrt(self) -> Self { ExactFloat::square_root(self) }
             #[inline(always)]
             fn abs(self) -> Self { <$type>::abs(self) }
             #[inline(always)]
             fn neg(self) -> Self { -self }
             #[inline(always)]
-            fn floor(self) -> Self { <$type>::floor(self) }
+            fn floor(self) -> Self { ExactFloat::round_down(self) }
             #[inline(always)]
-            fn ceil(self) -> Self { <$type>::ceil(self) }
+            fn ceil(self) -> Self { ExactFloat::round_up(self) }
             #[inline(always)]
-            fn trunc(self) -> Self { <$type>::trunc(self) }
+            fn trunc(self) -> Self { ExactFloat::round_to_zero(self) }
             #[inline(always)]
-            fn round_even(self) -> Self { <$type>::round_ties_even(self) }
+            fn round_even(self) -> Self { ExactFloat::round_to_even(self) }
         }
     )*};
 }

@@ -25,6 +25,9 @@ struct Fixture {
     elements: Vec<u8>,
 }
 
+/// How many fixtures have sizes that the machine's word does not hold.
+const LARGE_FIXTURES: usize = if usize::BITS < 64 { 1 } else { 0 };
+
 fn fixtures() -> Vec<Fixture> {
     let archive = fs::File::open(data("npy_files.npz")).unwrap();
     let mut archive = zip::ZipArchive::new(archive).unwrap();
@@ -68,7 +71,7 @@ fn files_of_numpy_are_read() {
         check(fixture, &ArrayFile::from_bytes(fixture.file.clone()).unwrap());
         assert_eq!(read_npy_type(&path).unwrap(), fixture.array_type);
     }
-    assert_eq!(fixtures.len(), 126);
+    assert_eq!(fixtures.len() + LARGE_FIXTURES, 126);
 }
 
 /// `np.load` takes the first array of a file and ignores what follows.
@@ -161,7 +164,7 @@ fn files_of_indim_are_those_of_numpy() {
         assert!(file == expected, "{}", fixture.name);
         count += 1;
     }
-    assert_eq!(count, 60);
+    assert_eq!(count + LARGE_FIXTURES, 60);
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
