@@ -21,7 +21,8 @@
 //! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`Composition`]; [`Graph`], [`Node`]; [`GraphError`] |
 //! | running | [`compile`], [`Executable`], [`RunOptions`], [`InPlace`], [`Forecast`]; [`RunError`] |
 //! | rules | [`RuleSet`], [`TargetRule`], [`Broadcast`], [`express`]; [`rules`]: all, with labels |
-//! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`], [`draw_error`]; of any mistake, [`Diagnostic`] |
+//! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`] |
+//! | how a mistake is drawn | [`Diagnostic`], [`draw_error`] |
 //! | text | [`Expression`] and its [`Limits`], [`parse_graph`]; [`literal`] for arrays |
 //! | files | [`files`]: `.npy` and `.npz`; [`print`](mod@print): text, CSV, JSON |
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
