@@ -1,5 +1,5 @@
-//! The exact functions of Rust's floats that `core` lacks: of the standard library, or of `libm`, which gives the
-//! same bits.
+//! The exact functions of Rust's floats that `core` lacks: of the standard library, or of `libm`, which
+//! gives the same bits.
 
 /// What of a float is computed exactly, or rounded once.
 pub(crate) trait ExactFloat: Copy {

@@ -185,7 +185,9 @@ macro_rules! float_lane {
             #[inline(always)]
             fn rem(self, other: Self) -> Self { self % other }
             #[inline(always)]
-            fn mul_add(self, factor: Self, addend: Self) -> Self { ExactFloat::mul_add_once(self, factor, addend) }
+            fn mul_add(self, factor: Self, addend: Self) -> Self {
+                ExactFloat::mul_add_once(self, factor, addend)
+            }
             #[inline(always)]
             fn sqrt(self) -> Self { ExactFloat::square_root(self) }
             #[inline(always)]
