@@ -55,15 +55,15 @@ macro_rules! define_methods {
     (
         unary { $(
             $(#[doc = $udoc:literal])+ $uname:ident = $uop:ident $uclasses:tt
-                -> $uresult:ident, $ulaws:tt, $ualiases:tt;
+                -> $uresult:ident, $ufacts:tt, $ualiases:tt;
         )* }
         binary { $(
             $(#[doc = $bdoc:literal])+ $bname:ident = $bop:ident $bclasses:tt
-                -> $bresult:ident, $blaws:tt, $baliases:tt;
+                -> $bresult:ident, $bfacts:tt, $baliases:tt;
         )* }
         ternary { $(
             $(#[doc = $tdoc:literal])+ $tname:ident = $top:ident $tfirst:tt $tclasses:tt
-                -> $tresult:ident, $tlaws:tt, $taliases:tt;
+                -> $tresult:ident, $tfacts:tt, $taliases:tt;
         )* }
     ) => {
         /// The operations of the table, with XLA's `broadcast_dimensions` on the binary ones.

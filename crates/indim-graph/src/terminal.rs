@@ -4,7 +4,7 @@
 
 use core::ops::Range;
 
-use indim_shape::{Mark, MarkedLine, OperandLabel};
+use indim_shape::{Diagnostic, Mark, MarkedLine, OperandLabel};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// So much of a name or a path is shown where nothing narrower is asked for.
@@ -69,6 +69,18 @@ pub fn lines_shown(text: &str) -> String {
     let lines: Vec<String> =
         text.split('\n').map(|line| shown_within(line, LONGEST_LINE)).collect();
     lines.join("\n")
+}
+
+/// A mistake in `text`, with the line in which `span` (in bytes) begins, marked as [`mark_line`] does.
+pub fn diagnose_text(
+    code: &'static str,
+    headline: String,
+    text: &str,
+    span: &Range<usize>,
+) -> Diagnostic {
+    let mut diagnostic = Diagnostic::new(code, headline);
+    diagnostic.lines.extend(mark_line(text, span));
+    diagnostic
 }
 
 /// The line of `text` in which `span` (in bytes) begins, with the span marked below it. Both are cut

@@ -201,16 +201,16 @@ macro_rules! for_each_op {
                 ne = Ne [boolean signed unsigned float complex] -> boolean,
                     [commutative exact cheap], ["not_equal"];
                 /// `x < y`; false with a NaN, and false < true.
-                lt = Lt [boolean signed unsigned float] -> boolean, [mirrors_gt orders exact cheap], ["less"];
+                lt = Lt [boolean signed unsigned float] -> boolean, [mirrors(Gt) orders exact cheap], ["less"];
                 /// `x ≤ y`; false with a NaN.
                 le = Le [boolean signed unsigned float] -> boolean,
-                    [mirrors_ge orders exact cheap], ["less_equal"];
+                    [mirrors(Ge) orders exact cheap], ["less_equal"];
                 /// `x > y`; false with a NaN.
                 gt = Gt [boolean signed unsigned float] -> boolean,
-                    [mirrors_lt orders exact cheap], ["greater"];
+                    [mirrors(Lt) orders exact cheap], ["greater"];
                 /// `x ≥ y`; false with a NaN.
                 ge = Ge [boolean signed unsigned float] -> boolean,
-                    [mirrors_le orders exact cheap], ["greater_equal"];
+                    [mirrors(Le) orders exact cheap], ["greater_equal"];
                 /// Whether `x` is the same as `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf <
                 /// NaN; NaNs by their payloads.
                 total_eq = TotalEq [float_exact] -> boolean, [commutative exact], [];
@@ -219,16 +219,16 @@ macro_rules! for_each_op {
                 total_ne = TotalNe [float_exact] -> boolean, [commutative exact], [];
                 /// Whether `x` is below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
                 /// NaNs by their payloads.
-                total_lt = TotalLt [float_exact] -> boolean, [mirrors_total_gt exact], [];
+                total_lt = TotalLt [float_exact] -> boolean, [mirrors(TotalGt) exact], [];
                 /// Whether `x` is not above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
                 /// NaNs by their payloads.
-                total_le = TotalLe [float_exact] -> boolean, [mirrors_total_ge exact], [];
+                total_le = TotalLe [float_exact] -> boolean, [mirrors(TotalGe) exact], [];
                 /// Whether `x` is above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
                 /// NaNs by their payloads.
-                total_gt = TotalGt [float_exact] -> boolean, [mirrors_total_lt exact], [];
+                total_gt = TotalGt [float_exact] -> boolean, [mirrors(TotalLt) exact], [];
                 /// Whether `x` is not below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
                 /// NaNs by their payloads.
-                total_ge = TotalGe [float_exact] -> boolean, [mirrors_total_le exact], [];
+                total_ge = TotalGe [float_exact] -> boolean, [mirrors(TotalLe) exact], [];
             }
             ternary {
                 /// `on_true` where the first operand, a `bool`, holds, else `on_false`; the unselected value
@@ -485,29 +485,8 @@ macro_rules! fact {
     (cheap) => {
         Fact::Cheap
     };
-    (mirrors_lt) => {
-        Fact::Mirrors(Op::Lt)
-    };
-    (mirrors_le) => {
-        Fact::Mirrors(Op::Le)
-    };
-    (mirrors_gt) => {
-        Fact::Mirrors(Op::Gt)
-    };
-    (mirrors_ge) => {
-        Fact::Mirrors(Op::Ge)
-    };
-    (mirrors_total_lt) => {
-        Fact::Mirrors(Op::TotalLt)
-    };
-    (mirrors_total_le) => {
-        Fact::Mirrors(Op::TotalLe)
-    };
-    (mirrors_total_gt) => {
-        Fact::Mirrors(Op::TotalGt)
-    };
-    (mirrors_total_ge) => {
-        Fact::Mirrors(Op::TotalGe)
+    (mirrors ($other:ident)) => {
+        Fact::Mirrors(Op::$other)
     };
 }
 
@@ -647,17 +626,17 @@ macro_rules! define_ops {
         unary { $(
             $(#[doc = $udoc:literal])+
             $uname:ident = $uop:ident [$($uclass:ident)*]
-                -> $uresult:ident, [$($ufact:ident)*], [$($ualias:literal),*];
+                -> $uresult:ident, [$($ufact:ident $(($uother:ident))?)*], [$($ualias:literal),*];
         )* }
         binary { $(
             $(#[doc = $bdoc:literal])+
             $bname:ident = $bop:ident [$($bclass:ident)*]
-                -> $bresult:ident, [$($bfact:ident)*], [$($balias:literal),*];
+                -> $bresult:ident, [$($bfact:ident $(($bother:ident))?)*], [$($balias:literal),*];
         )* }
         ternary { $(
             $(#[doc = $tdoc:literal])+
             $tname:ident = $top:ident ($tfirst:ident, same, same) [$($tclass:ident)*]
-                -> $tresult:ident, [$($tfact:ident)*], [$($talias:literal),*];
+                -> $tresult:ident, [$($tfact:ident $(($tother:ident))?)*], [$($talias:literal),*];
         )* }
     ) => {
         /// An element-wise operation.
@@ -693,19 +672,19 @@ macro_rules! define_ops {
                         name: stringify!($uname), doc: concat!($($udoc),+),
                         arity: Arity::Unary, first_is_bool: false,
                         dtypes: &[$(dtypes_of!($uclass)),*], result: result_type!($uresult),
-                        facts: &[$(fact!($ufact)),*], aliases: &[$($ualias),*],
+                        facts: &[$(fact!($ufact $(($uother))?)),*], aliases: &[$($ualias),*],
                     } },)*
                     $(Op::$bop => const { &Row {
                         name: stringify!($bname), doc: concat!($($bdoc),+),
                         arity: Arity::Binary, first_is_bool: false,
                         dtypes: &[$(dtypes_of!($bclass)),*], result: result_type!($bresult),
-                        facts: &[$(fact!($bfact)),*], aliases: &[$($balias),*],
+                        facts: &[$(fact!($bfact $(($bother))?)),*], aliases: &[$($balias),*],
                     } },)*
                     $(Op::$top => const { &Row {
                         name: stringify!($tname), doc: concat!($($tdoc),+), arity: Arity::Ternary,
                         first_is_bool: matches!(result_type!($tfirst), ResultType::Boolean),
                         dtypes: &[$(dtypes_of!($tclass)),*], result: result_type!($tresult),
-                        facts: &[$(fact!($tfact)),*], aliases: &[$($talias),*],
+                        facts: &[$(fact!($tfact $(($tother))?)),*], aliases: &[$($talias),*],
                     } },)*
                 }
             }
@@ -844,18 +823,18 @@ impl FromStr for Op {
     /// Reads indim's name or one that XLA, OpenVINO or NumPy use, in any of their spellings
     /// (`less_equal`, `less-equal`, `LessEqual`).
     fn from_str(text: &str) -> Result<Self, UnknownOp> {
-        Op::ALL
-            .iter()
-            .copied()
-            .find(|op| {
-                same_name(op.name(), text) || op.aliases().iter().any(|a| same_name(a, text))
-            })
-            .ok_or(UnknownOp)
+        let is_meant = |op: &Op| is_called(text, op.name(), op.aliases());
+        Op::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
     }
 }
 
+/// Whether `text` is one of these names, in any of their spellings (`less_equal`, `less-equal`, `LessEqual`).
+pub fn is_called(text: &str, name: &str, other_names: &[&str]) -> bool {
+    same_name(name, text) || other_names.iter().any(|other| same_name(other, text))
+}
+
 /// Whether two names differ at most in their case, dashes and underscores.
-pub fn same_name(name: &str, text: &str) -> bool {
+fn same_name(name: &str, text: &str) -> bool {
     let letters = |text: &str| -> Vec<u8> {
         text.bytes().filter(|b| !matches!(b, b'_' | b'-')).map(|b| b.to_ascii_lowercase()).collect()
     };

@@ -1,7 +1,7 @@
 //! What the tables of operations and compositions say, in words: for `docs/ops.md` and `indim ops`.
 
 use indim_graph::{Composition, Parameter};
-use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, same_name};
+use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
 use crate::expression::other_names;
 use crate::suggest::closest;
@@ -62,10 +62,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
 /// # Errors
 /// Without one, a name that may be meant.
 pub fn find(name: &str) -> Result<Entry, Option<&'static str>> {
-    let is_meant = |entry: &Entry| {
-        let mut names = entry.other_names.iter();
-        same_name(entry.name, name) || names.any(|known| same_name(known, name))
-    };
+    let is_meant = |entry: &Entry| is_called(name, entry.name, &entry.other_names);
     let names = || entries().flat_map(|entry| [vec![entry.name], entry.other_names].concat());
     entries().find(is_meant).ok_or_else(|| closest(name, names()))
 }

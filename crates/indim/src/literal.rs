@@ -8,7 +8,7 @@ use core::fmt;
 use core::ops::Range;
 
 use indim_graph::Array;
-use indim_graph::terminal::mark_line;
+use indim_graph::terminal::diagnose_text;
 use indim_ops::{ArrayData, DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
 
@@ -81,9 +81,7 @@ impl LiteralError {
 
     /// The same report in its parts.
     pub fn diagnostic(&self, text: &str) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(self.code(), self.to_string());
-        diagnostic.lines.extend(mark_line(text, &self.span));
-        diagnostic
+        diagnose_text(self.code(), self.to_string(), text, &self.span)
     }
 }
 

@@ -31,7 +31,7 @@ use crate::methods::Under;
 use crate::operand::{Given, Operand};
 use crate::signature::check;
 use indim_ops::DType;
-use indim_ops::{Arity, UnknownOp, dtypes_of, same_name};
+use indim_ops::{Arity, UnknownOp, dtypes_of, is_called};
 
 /// Hands the table of compositions to another macro.
 macro_rules! for_each_composition {
@@ -381,10 +381,8 @@ impl FromStr for Composition {
 
     /// Reads the name or another one, in any of their spellings (`hard_swish`, `HardSwish`).
     fn from_str(text: &str) -> Result<Self, UnknownOp> {
-        let is_meant = |composition: &Composition| {
-            let mut aliases = composition.aliases().iter();
-            same_name(composition.name(), text) || aliases.any(|alias| same_name(alias, text))
-        };
+        let is_meant =
+            |composition: &Composition| is_called(text, composition.name(), composition.aliases());
         Composition::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
     }
 }

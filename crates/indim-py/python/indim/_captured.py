@@ -1,9 +1,8 @@
 """What a traced function takes from outside of its arguments, and where from.
 
 A trace holds as long as all that is still there: the compiled part looks at these places at each call. They
-are
-found in the function's code, and in that of the Python functions it may call: the names that it reads, and
-of the objects behind them the attributes that some code mentions, and what lists and dicts hold.
+are found in the function's code, and in that of the Python functions it may call: the names that it reads,
+and of the objects behind them the attributes that some code mentions, and what lists and dicts hold.
 """
 
 from __future__ import annotations
@@ -245,7 +244,6 @@ def _is_installed(package):
 def _warn(what):
     warnings.warn(
         f"a compiled function is traced: {what} are not looked at again when it is called. Pass what "
-        f"changes as "
-        "an argument",
+        "changes as an argument",
         stacklevel=2,
     )

@@ -68,8 +68,7 @@ def _number(function, name, value):
     if not isinstance(value, (bool, int, float)):
         raise TypeError(
             f"`{name}` of {function}() is a number, not {type(value).__name__}: it becomes part of the "
-            f"program; "
-            f"where it is to vary, write out the formula of {function}"
+            f"program; where it is to vary, write out the formula of {function}"
         )
     return value
 

@@ -2,8 +2,7 @@
 labels.
 
 NumPy's conversion loads the first whole, and of the second forgets the labels, by which they would be
-aligned.
-Both are refused, with what to call instead.
+aligned. Both are refused, with what to call instead.
 """
 
 from __future__ import annotations
@@ -32,9 +31,8 @@ def _raise(value, name, advice):
 def _dask(value, name):
     if hasattr(value, "map_partitions"):
         return (
-            f"which would be loaded whole: map a compiled function over its parts, "
-            f"`{name}.map_partitions(f)`, or load "
-            f"it yourself, `{name}.compute().to_numpy()`"
+            "which would be loaded whole: map a compiled function over its parts, "
+            f"`{name}.map_partitions(f)`, or load it yourself, `{name}.compute().to_numpy()`"
         )
     return (
         f"which would be loaded whole: map a compiled function over its blocks, `{name}.map_blocks(f)` or "
@@ -45,16 +43,15 @@ def _dask(value, name):
 def _stored(_, name):
     return (
         f"which would be loaded whole: load it yourself, `{name}[...]`, or a part at a time, "
-        f"`{name}[:1000]`; "
-        f"`dask.array.from_array({name}).map_blocks(f)` maps a compiled function over its blocks"
+        f"`{name}[:1000]`; `dask.array.from_array({name}).map_blocks(f)` maps a compiled function over its "
+        "blocks"
     )
 
 
 def _xarray(_, name):
     return (
         f"whose dimensions would be matched by position, not by name: `xarray.apply_ufunc(f, {name}, ...)` "
-        f"calls a "
-        f"compiled function with its arrays and keeps the labels; `{name}.values` is the array alone"
+        f"calls a compiled function with its arrays and keeps the labels; `{name}.values` is the array alone"
     )
 
 
@@ -62,9 +59,9 @@ def _pandas(value, name):
     if all(_is_default(getattr(value, axis, None)) for axis in ("index", "columns")):
         return None
     return (
-            "whose labels would be lost, and which would be matched by position: "
-            f"`{name}.to_numpy()` is the array alone"
-        )
+        f"whose labels would be lost, and which would be matched by position: `{name}.to_numpy()` is "
+        "the array alone"
+    )
 
 
 def _is_default(labels):

@@ -14,8 +14,7 @@ def key(value):
     """An object that is equal for values that a function cannot tell apart, and for no others.
 
     ``1``, ``1.0`` and ``True`` differ, and so do ``0.0`` and ``-0.0``. Arrays are told apart by their
-    elements, and so
-    are the items of lists, tuples, dicts and sets; every other object by ``==``.
+    elements, and so are the items of lists, tuples, dicts and sets; every other object by ``==``.
     """
     kind = type(value)
     if isinstance(value, np.ndarray):

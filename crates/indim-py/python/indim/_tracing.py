@@ -37,9 +37,8 @@ class Recording:
         if self.is_over:
             raise ValueError(
                 f"`{name}` was kept beyond the call of {self.function} in which it stood for an array; now "
-                f"it means "
-                "nothing. Return values from the function instead of storing them in lists, attributes or "
-                "global names"
+                "it means nothing. Return values from the function instead of storing them in lists, "
+                "attributes or global names"
             )
         return self._recorder
 
@@ -89,8 +88,7 @@ class Tracer:
         self._recording.recorder(self._piece)
         raise TypeError(
             f"{what} needs the elements of `{self._piece}`, which are not known while "
-            f"{self._recording.function} is "
-            f"traced; {advice}"
+            f"{self._recording.function} is traced; {advice}"
         )
 
     def __getattr__(self, name):
@@ -98,8 +96,7 @@ class Tracer:
             raise AttributeError(name)
         raise AttributeError(
             f"an array has no `{name}` while the function is traced: indim computes element by element, "
-            f"without "
-            "reductions; compute it before the call and pass it as an argument"
+            "without reductions; compute it before the call and pass it as an argument"
         )
 
     def __bool__(self):
@@ -121,8 +118,8 @@ class Tracer:
         self._refuse(
             "a NumPy array",
             "leave np.asarray and np.array out, or write indim.asarray, which takes arrays and tracing "
-            "values; a list of "
-            "these is no array; what NumPy's other functions compute is computed before the call",
+            "values; a list of these is no array; what NumPy's other functions compute is computed before "
+            "the call",
         )
 
     def __iter__(self):
@@ -160,15 +157,14 @@ class Tracer:
         self._recording.recorder(self._piece)
         if isinstance(key, (Tracer, np.ndarray, list)):
             advice = (
-                "a mask becomes np.where(mask, x, other); what is gathered by index is gathered before "
-                "the call"
+                "a mask becomes np.where(mask, x, other); what is gathered by index is gathered before the "
+                "call"
             )
         else:
             text = _slice_text(key) if isinstance(key, slice) else repr(key)
             advice = (
                 f"slices of traced values such as [{text}] come in a later version; until then slice before "
-                f"the call, "
-                "which costs nothing, and pass the slice as an argument of its own"
+                "the call, which costs nothing, and pass the slice as an argument of its own"
             )
         raise TypeError(
             f"`{self._piece}` takes no index but new axes (x[:, None]) while {self._recording.function} is "
@@ -182,8 +178,7 @@ class Tracer:
 
     def _step(self, function, operands, attributes=(), rule="as-written"):
         """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` where
-        it goes by
-        its place, and a number or a list of integers."""
+        it goes by its place, and a number or a list of integers."""
         operands = [self._operand(operand) for operand in operands]
         recorder = self._recording.recorder(self._piece)
         return Tracer(self._recording, recorder.step(function, operands, list(attributes), rule))
@@ -531,8 +526,7 @@ def _size(a, axis=None):
 
 def trace(function, recorder, arguments):
     """Runs ``function``; returns how it returns, its keys if that is a dict, the names of the results, and
-    the
-    places outside of its arguments that it may have read.
+    the places outside of its arguments that it may have read.
 
     Called by the compiled part with ``(name, kind, object, items)`` for each argument.
     """
@@ -627,7 +621,7 @@ def binder(function, name):
         if parameter.name in ("out", "order", "casting"):
             raise TypeError(
                 f"{name}: `{parameter.name}` is an argument of every compiled function; rename it, or "
-                f"compile a lambda without it"
+                "compile a lambda without it"
             )
     has_rest = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     keyword_only = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]

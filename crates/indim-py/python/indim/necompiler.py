@@ -18,10 +18,9 @@ class NumExpr:
     """An expression as a function of the arrays that its names are bound to, in order.
 
     ``ex`` is a text, or made of ``E``. ``signature`` says the order of the names and the element types, in
-    pairs:
-    ``[("a", np.float64)]``; without it the names are in alphabetical order, and every element is a float64.
-    Arguments
-    are cast to these types, where ``casting`` allows it. As in numexpr, ``float`` stands for float32.
+    pairs: ``[("a", np.float64)]``; without it the names are in alphabetical order, and every element is a
+    float64. Arguments are cast to these types, where ``casting`` allows it. As in numexpr, ``float`` stands
+    for float32.
     """
 
     def __init__(self, ex, signature=(), sanitize=True, **context):
@@ -71,9 +70,8 @@ def disassemble(nex):
     """numexpr's list of the virtual machine's instructions; an error here, where there is no such machine."""
     operands = ", ".join(f'{name}="f64[1000]"' for name in nex.input_names)
     raise NotImplementedError(
-        "indim has no virtual machine to disassemble; what it does with arrays of a type and shape is shown "
-        "by "
-        f"indim.explain({nex.expression!r}{', ' if operands else ''}{operands})"
+        "indim has no virtual machine to disassemble; what it does with arrays of a type and shape is "
+        f"shown by indim.explain({nex.expression!r}{', ' if operands else ''}{operands})"
     )
 
 

@@ -11,7 +11,7 @@ use indim_shape::{MAXIMUM_RANK, RankLimit};
 use super::Expression;
 use super::call::{attribute_named, called, check_complete};
 use super::error::{ExprError, ExprErrorKind, Span};
-use super::function::{Attribute, Parameter};
+use super::function::{Attribute, Function, Parameter};
 use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
 
 /// One operation: a function or an operator, its operands, and its attributes.
@@ -62,7 +62,7 @@ impl Call {
 
 impl fmt::Display for Call {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&Recorder::written(self).text)
+        formatter.write_str(&Written::of(self).text)
     }
 }
 
@@ -72,13 +72,13 @@ impl Expression {
     /// # Errors
     /// As [`Expression::parse`] of the text that `call` displays as, but for its syntax.
     pub fn of_call(call: &Call) -> Result<Expression, ExprError> {
-        let recorder = Recorder::written(call);
-        let kind = match (call.is_operator(), recorder.operands.as_slice()) {
-            (true, &[operand]) => recorder.unary(call, operand)?,
-            (true, &[x, y]) => recorder.binary(call, [x, y])?,
-            _ => recorder.call(call)?,
+        let written = Written::of(call);
+        let kind = match (call.is_operator(), written.operands.as_slice()) {
+            (true, &[operand]) => written.unary(call, operand)?,
+            (true, &[x, y]) => written.binary(call, [x, y])?,
+            _ => written.call(call)?,
         };
-        let Recorder { text, mut nodes, names, mark, .. } = recorder;
+        let Written { text, mut nodes, names, mark, .. } = written;
         nodes.push(Node { kind, extent: Span::new(0, text.len()), mark });
         Ok(Expression { text, nodes, names, maximum_rank: MAXIMUM_RANK })
     }
@@ -86,7 +86,7 @@ impl Expression {
 
 /// An operation as it is written, and the nodes of its operands.
 #[derive(Default)]
-struct Recorder {
+struct Written {
     text: String,
     nodes: Vec<Node>,
     names: Vec<String>,
@@ -97,34 +97,34 @@ struct Recorder {
     mark: Span,
 }
 
-impl Recorder {
+impl Written {
     /// Writes the operation out.
-    fn written(call: &Call) -> Recorder {
-        let mut recorder = Recorder::default();
+    fn of(call: &Call) -> Written {
+        let mut written = Written::default();
         if let (true, [x, y]) = (call.is_operator(), call.operands.as_slice()) {
-            recorder.operand(x);
-            recorder.text.push(' ');
-            recorder.function(call);
-            recorder.text.push(' ');
-            recorder.operand(y);
-            return recorder;
+            written.operand(x);
+            written.text.push(' ');
+            written.function(call);
+            written.text.push(' ');
+            written.operand(y);
+            return written;
         }
-        recorder.function(call);
+        written.function(call);
         if let (true, [x]) = (call.is_operator(), call.operands.as_slice()) {
-            recorder.operand(x);
-            return recorder;
+            written.operand(x);
+            return written;
         }
-        recorder.text.push('(');
+        written.text.push('(');
         for (position, operand) in call.operands.iter().enumerate() {
-            recorder.text.push_str(if position > 0 { ", " } else { "" });
-            recorder.operand(operand);
+            written.text.push_str(if position > 0 { ", " } else { "" });
+            written.operand(operand);
         }
         for (keyword, value) in &call.attributes {
-            recorder.text.push_str(if recorder.text.ends_with('(') { "" } else { ", " });
-            recorder.attribute(keyword.as_deref(), value);
+            written.text.push_str(if written.text.ends_with('(') { "" } else { ", " });
+            written.attribute(keyword.as_deref(), value);
         }
-        recorder.text.push(')');
-        recorder
+        written.text.push(')');
+        written
     }
 
     fn function(&mut self, call: &Call) {
@@ -213,37 +213,48 @@ impl Recorder {
         let mut attributes: Vec<GivenAttribute> = Vec::with_capacity(call.attributes.len());
         let mut position = self.operands.len();
         for ((keyword, value), &(node, span)) in call.attributes.iter().zip(&self.attributes) {
-            let attribute = match keyword {
-                Some(keyword) => attribute_named(function, &call.function, keyword),
-                None => match function.parameter(position) {
-                    Some(Parameter::Attribute(attribute)) => Ok(attribute),
-                    _ => Err(ExprErrorKind::WrongOperandCount {
-                        function: call.function.clone(),
-                        expected: function.operand_count(),
-                        given: position + 1,
-                    }),
-                },
+            let given = || {
+                let attribute = match keyword {
+                    Some(keyword) => attribute_named(function, &call.function, keyword)?,
+                    None => attribute_at(function, &call.function, position)?,
+                };
+                if attributes.iter().any(|given| given.attribute == attribute) {
+                    return Err(ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() });
+                }
+                let value = attribute_value(attribute, value, node).map_err(|expected| {
+                    let found = self.text[span.start..span.end].to_owned();
+                    ExprErrorKind::Unexpected { found, expected }
+                })?;
+                if let AttributeValue::Integers(integers) = &value {
+                    // A list has an entry for each axis.
+                    RankLimit::check(integers.len(), MAXIMUM_RANK)
+                        .map_err(ExprErrorKind::RankLimit)?;
+                }
+                Ok(GivenAttribute { attribute, value, span })
             };
-            let attribute = attribute.map_err(|kind| ExprError::new(kind, span))?;
+            let given = given().map_err(|kind| ExprError::new(kind, span))?;
             position += usize::from(keyword.is_none());
-            if attributes.iter().any(|given| given.attribute == attribute) {
-                let kind = ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() };
-                return Err(ExprError::new(kind, span));
-            }
-            let value = attribute_value(attribute, value, node).map_err(|expected| {
-                let found = self.text[span.start..span.end].to_owned();
-                ExprError::new(ExprErrorKind::Unexpected { found, expected }, span)
-            })?;
-            if let AttributeValue::Integers(integers) = &value {
-                // A list has an entry for each axis.
-                RankLimit::check(integers.len(), MAXIMUM_RANK)
-                    .map_err(|error| ExprError::new(ExprErrorKind::RankLimit(error), span))?;
-            }
-            attributes.push(GivenAttribute { attribute, value, span });
+            attributes.push(given);
         }
         let operands = self.operands.clone();
         check_complete(function, &call.function, operands.len(), &attributes).map_err(at_name)?;
         Ok(NodeKind::Call { function, operands, attributes })
+    }
+}
+
+/// The attribute at this position of a call of `function`, by `name`.
+fn attribute_at(
+    function: Function,
+    name: &str,
+    position: usize,
+) -> Result<Attribute, ExprErrorKind> {
+    match function.parameter(position) {
+        Some(Parameter::Attribute(attribute)) => Ok(attribute),
+        _ => Err(ExprErrorKind::WrongOperandCount {
+            function: name.to_owned(),
+            expected: function.operand_count(),
+            given: position + 1,
+        }),
     }
 }
 

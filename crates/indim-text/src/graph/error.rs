@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Range;
 
 use indim_graph::VerifyErrorKind;
-use indim_graph::terminal::mark_line;
+use indim_graph::terminal::diagnose_text;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, RankLimit};
 
@@ -112,9 +112,7 @@ impl ParseError {
 
     /// The same report in its parts.
     pub fn diagnostic(&self, text: &str) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(self.code(), self.to_string());
-        diagnostic.lines.extend(mark_line(text, &self.span));
-        diagnostic
+        diagnose_text(self.code(), self.to_string(), text, &self.span)
     }
 }
 

@@ -8,8 +8,7 @@ Where the operations are defined otherwise than NumPy's, the table says so and t
 - `nextafter` of zeros of both signs gives the first for f16, C99 the second.
 
 Elementary functions are compared with mpmath's values, correctly rounded, within 1 ULP; what NumPy's own are
-away
-from them is printed.
+away from them is printed.
 """
 
 import mpmath

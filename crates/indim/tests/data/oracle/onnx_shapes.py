@@ -2,8 +2,7 @@
 
 No engine computes the old rule as written. OpenVINO 2026.4.1 reads such models, but also takes what the old
 text refuses, so it is asked only about what the rules allow: it must agree on every such shape. What the
-rules refuse
-has the code that `rules_model.py` reads out of them.
+rules refuse has the code that `rules_model.py` reads out of them.
 """
 
 import io

@@ -1,8 +1,7 @@
 """Values of XLA's CPU backend through jax.lax (jaxlib 0.10.2 here), over special and ordinary elements.
 
 Left out: subnormal operands and results, which XLA's CPU flushes. Elementary functions are compared within
-the
-distance that the table gives; XLA's own are that far from correct rounding, indim's stay within 1 ULP.
+the distance that the table gives; XLA's own are that far from correct rounding, indim's stay within 1 ULP.
 """
 
 import jax
