@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pyo3::prelude::*;
 
-use crate::program::ProgramError;
+use crate::error::ComputationError;
 
 /// How often long work looks for Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
@@ -38,12 +38,12 @@ impl Signals {
 /// # Errors
 /// Those of `work`; what a signal raised.
 pub(crate) fn detached<T: Send>(
-    work: impl FnOnce(&mut Signals) -> Result<T, ProgramError> + Send,
-) -> Result<T, ProgramError> {
+    work: impl FnOnce(&mut Signals) -> Result<T, ComputationError> + Send,
+) -> Result<T, ComputationError> {
     let observed = || {
         let mut signals = Signals { looked: Instant::now(), raised: None };
         let result = work(&mut signals);
-        signals.raised.map_or(result, |error| Err(ProgramError::Interrupted(error)))
+        signals.raised.map_or(result, |error| Err(ComputationError::Interrupted(error)))
     };
     Python::attach(|py| py.detach(observed))
 }

@@ -1,4 +1,4 @@
-//! Mistakes as Python exceptions, whose classes are in `indim/_errors.py`.
+//! What can be wrong, and mistakes as Python exceptions, whose classes are in `indim/_errors.py`.
 
 use indim::{
     CompileError, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel, RankLimit,
@@ -7,7 +7,30 @@ use indim::{
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
-use crate::program::ProgramError;
+/// A mistake in a computation, with the text of the definition where it is.
+#[derive(Debug)]
+pub(crate) enum ComputationError {
+    /// In a definition.
+    Definition { text: String, error: Box<ExprError> },
+    /// Outside of the definitions.
+    Graph(Box<GraphError>),
+    /// When the graph was compiled.
+    Compile(CompileError),
+    /// A signal raised an exception meanwhile.
+    Interrupted(PyErr),
+}
+
+impl From<CompileError> for ComputationError {
+    fn from(error: CompileError) -> Self {
+        ComputationError::Compile(error)
+    }
+}
+
+impl From<GraphError> for ComputationError {
+    fn from(error: GraphError) -> Self {
+        ComputationError::Graph(Box::new(error))
+    }
+}
 
 /// What an exception says, beside its class.
 #[derive(Default)]
@@ -35,17 +58,17 @@ impl Report<'_> {
     }
 }
 
-/// The exception for a mistake in a program.
-pub(crate) fn program_error(py: Python<'_>, error: &ProgramError) -> PyErr {
+/// The exception for a mistake in a computation.
+pub(crate) fn computation_error(py: Python<'_>, error: &ComputationError) -> PyErr {
     match error {
-        ProgramError::Step { text, error } => expression_error(py, text, error),
-        ProgramError::Graph(error) => graph_error(py, error),
-        ProgramError::Compile(error) => compile_error(*error),
-        ProgramError::Interrupted(error) => error.clone_ref(py),
+        ComputationError::Definition { text, error } => expression_error(py, text, error),
+        ComputationError::Graph(error) => graph_error(py, error),
+        ComputationError::Compile(error) => compile_error(*error),
+        ComputationError::Interrupted(error) => error.clone_ref(py),
     }
 }
 
-/// The exception for a program that is not compiled.
+/// The exception for a computation that is not compiled.
 pub(crate) fn compile_error(error: CompileError) -> PyErr {
     match error {
         CompileError::MemoryLimit { .. } => PyMemoryError::new_err(error.to_string()),

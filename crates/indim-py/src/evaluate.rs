@@ -4,24 +4,24 @@ use core::cell::RefCell;
 use std::sync::Arc;
 
 use indim::{Literal, Order};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};
 
-use crate::cached_program::CachedProgram;
+use crate::cached_computation::CachedComputation;
 use crate::casting::Casting;
-use crate::error::program_error;
+use crate::error::computation_error;
 use crate::layout::parse_order;
-use crate::numpy_api::{Caller, NumpyArray, Recognised};
+use crate::numpy_api::Caller;
 use crate::operand::Operand;
-use crate::program::{Compiled, Target};
+use crate::out::{output_array, variant_into};
 use crate::rule::rule_of_operations;
 use crate::run::run;
-use crate::text_cache::program_of_text;
+use crate::text_cache::computation_of_text;
 
 /// What `re_evaluate` does again. It keeps no array alive.
 struct Last {
-    program: Arc<CachedProgram>,
+    computation: Arc<CachedComputation>,
     out: Option<Py<PyWeakrefReference>>,
     order: Order,
     casting: Casting,
@@ -87,8 +87,8 @@ impl<'a, 'py> Names<'a, 'py> {
         Ok(None)
     }
 
-    /// The operands of a program. Names that are not found are left to the program's own message.
-    fn operands(&self, py: Python<'py>, cached: &CachedProgram) -> PyResult<Vec<Operand<'py>>> {
+    /// The operands of a computation. Names that are not found are left to the computation's own message.
+    fn operands(&self, py: Python<'py>, cached: &CachedComputation) -> PyResult<Vec<Operand<'py>>> {
         let operands = self.found_operands(py, cached);
         self.caller.forget_copies()?;
         operands
@@ -97,10 +97,10 @@ impl<'a, 'py> Names<'a, 'py> {
     fn found_operands(
         &self,
         py: Python<'py>,
-        cached: &CachedProgram,
+        cached: &CachedComputation,
     ) -> PyResult<Vec<Operand<'py>>> {
         let mut operands = Vec::with_capacity(cached.names.len());
-        for (name, text) in cached.names.iter().zip(&cached.program.parameters) {
+        for (name, text) in cached.names.iter().zip(&cached.computation.parameters) {
             match self.find(name.bind(py))? {
                 Some(object) => operands.push(Operand::from_python(&object, text)?),
                 None => match Literal::constant(text) {
@@ -113,11 +113,16 @@ impl<'a, 'py> Names<'a, 'py> {
         Ok(operands)
     }
 
-    /// The error of a program whose names are not all bound.
-    fn unknown_name(&self, py: Python<'_>, cached: &CachedProgram, found: &[Operand<'_>]) -> PyErr {
+    /// The error of a computation whose names are not all bound.
+    fn unknown_name(
+        &self,
+        py: Python<'_>,
+        cached: &CachedComputation,
+        found: &[Operand<'_>],
+    ) -> PyErr {
         let types: Vec<_> = found.iter().map(Operand::operand_type).collect();
-        match cached.program.graph(&types, &[], false) {
-            Err(error) => program_error(py, &error),
+        match cached.computation.graph(&types, &[], false) {
+            Err(error) => computation_error(py, &error),
             Ok(_) => PyKeyError::new_err("a name of the expression is not bound"),
         }
     }
@@ -146,8 +151,8 @@ pub(crate) fn evaluate<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-    let cached = program_of_text(py, ex, rule_of_operations(rule)?)
-        .map_err(|error| program_error(py, &error))?;
+    let cached = computation_of_text(py, ex, rule_of_operations(rule)?)
+        .map_err(|error| computation_error(py, &error))?;
     check_keywords(&cached, kwargs)?;
     let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
     let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
@@ -158,12 +163,19 @@ pub(crate) fn evaluate<'py>(
 }
 
 /// A keyword is a name of the expression, or one of numexpr's arguments that mean nothing here.
-fn check_keywords(cached: &CachedProgram, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+fn check_keywords(
+    cached: &CachedComputation,
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
     let Some(keywords) = keywords else { return Ok(()) };
     for key in keywords.keys() {
         let key: String = key.extract()?;
-        let is_known = cached.program.parameters.contains(&key)
-            || cached.program.steps.iter().any(|step| step.expression.mentions(&key))
+        let is_known = cached.computation.parameters.contains(&key)
+            || cached
+                .computation
+                .definitions
+                .iter()
+                .any(|definition| definition.expression.mentions(&key))
             || IGNORED.contains(&key.as_str());
         if !is_known {
             return Err(PyTypeError::new_err(format!(
@@ -175,7 +187,7 @@ fn check_keywords(cached: &CachedProgram, keywords: Option<&Bound<'_, PyDict>>) 
 }
 
 fn remember(
-    program: Arc<CachedProgram>,
+    computation: Arc<CachedComputation>,
     out: Option<&Bound<'_, PyAny>>,
     order: Order,
     casting: Casting,
@@ -183,13 +195,17 @@ fn remember(
     let out = out.map(PyWeakrefReference::new).transpose()?.map(Bound::unbind);
     let before = LAST.with_borrow_mut(|last| {
         let is_same = last.as_ref().is_some_and(|last| {
-            Arc::ptr_eq(&last.program, &program)
+            Arc::ptr_eq(&last.computation, &computation)
                 && last.out.is_none()
                 && out.is_none()
                 && last.order == order
                 && last.casting == casting
         });
-        if is_same { None } else { last.replace(Arc::new(Last { program, out, order, casting })) }
+        if is_same {
+            None
+        } else {
+            last.replace(Arc::new(Last { computation, out, order, casting }))
+        }
     });
     // Dropping objects may run Python code that evaluates, so it is done when nothing is borrowed.
     drop(before);
@@ -214,9 +230,9 @@ pub(crate) fn re_evaluate<'py>(
     })?;
     let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
     let names = Names::new(py, None, local_dict, global_dict, skipped)?;
-    let operands = names.operands(py, &last.program)?;
+    let operands = names.operands(py, &last.computation)?;
     let out = last.out.as_ref().and_then(|out| out.bind(py).upgrade());
-    run_expression(py, &last.program, &operands, out.as_ref(), last.order, last.casting)
+    run_expression(py, &last.computation, &operands, out.as_ref(), last.order, last.casting)
 }
 
 /// Checks an expression as `evaluate` would, without computing. Returns the exception, or `None`.
@@ -240,14 +256,14 @@ pub(crate) fn validate<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let check = || -> PyResult<()> {
         let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-        let cached = program_of_text(py, ex, rule_of_operations(rule)?)
-            .map_err(|error| program_error(py, &error))?;
+        let cached = computation_of_text(py, ex, rule_of_operations(rule)?)
+            .map_err(|error| computation_error(py, &error))?;
         check_keywords(&cached, kwargs)?;
         let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
         let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
         let operands = names.operands(py, &cached)?;
         let array = out.as_ref().map(|out| output_array(out, "out")).transpose()?;
-        prepare(py, &cached, &operands, array.as_ref(), casting)?;
+        variant_into(py, &cached, &operands, Some(&[array]), casting)?;
         remember(cached, out.as_ref(), order, casting)
     };
     match check() {
@@ -259,50 +275,16 @@ pub(crate) fn validate<'py>(
     }
 }
 
-/// A NumPy array to write to.
-pub(crate) fn output_array<'py>(out: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray<'py>> {
-    let problem = match NumpyArray::recognise(out)? {
-        Recognised::Array(array) if array.is_writeable() => return Ok(array),
-        Recognised::Array(_) => {
-            return Err(PyValueError::new_err(format!("`{name}` is read-only")));
-        }
-        Recognised::Foreign => "has an element type or byte order that indim does not write",
-        Recognised::Other => "is not a NumPy array",
-    };
-    Err(PyTypeError::new_err(format!("`{name}` {problem}")))
-}
-
-/// The compiled program, whose result fits `out`.
-fn prepare(
-    py: Python<'_>,
-    cached: &CachedProgram,
-    operands: &[Operand<'_>],
-    out: Option<&NumpyArray<'_>>,
-    casting: Casting,
-) -> PyResult<Arc<Compiled>> {
-    let variant = |targets: &[Target]| {
-        cached.variant(operands, targets).map_err(|error| program_error(py, &error))
-    };
-    let plain = variant(&[])?;
-    let Some(out) = out else { return Ok(plain) };
-    let result = &plain.executable.outputs()[0];
-    if out.is_of(result) {
-        return Ok(plain);
-    }
-    casting.check(py, result.dtype, out.dtype())?;
-    variant(&[Target { array_type: out.array_type() }])
-}
-
 fn run_expression<'py>(
     py: Python<'py>,
-    cached: &CachedProgram,
+    cached: &CachedComputation,
     operands: &[Operand<'py>],
     out: Option<&Bound<'py, PyAny>>,
     order: Order,
     casting: Casting,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let array = out.map(|out| output_array(out, "out")).transpose()?;
-    let compiled = prepare(py, cached, operands, array.as_ref(), casting)?;
-    let mut results = run(py, &compiled, operands, &[array], order)?;
+    let outputs = [out.map(|out| output_array(out, "out")).transpose()?];
+    let compiled = variant_into(py, cached, operands, Some(&outputs), casting)?;
+    let mut results = run(py, &compiled, operands, &outputs, order)?;
     Ok(results.swap_remove(0).into_object())
 }

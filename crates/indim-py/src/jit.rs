@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indim::{ArrayType, Order};
+use indim::Order;
 use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::PyVisit;
@@ -14,17 +14,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::argument::{Argument, ArgumentType, Described};
-use crate::cached_program::CachedProgram;
+use crate::cached_computation::CachedComputation;
 use crate::captured::{Place, Surroundings};
 use crate::casting::Casting;
-use crate::error::program_error;
-use crate::evaluate::output_array;
 use crate::layout::parse_order;
 use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, OperandType};
-use crate::program::{Compiled, Target};
+use crate::out::{output_array, variant_into, wrong_count};
 use crate::recorder::Recorder;
-use crate::rules::explain_program;
+use crate::rules::explain_computation;
 use crate::run::run;
 
 /// Traces that are kept for a function; beyond that the oldest goes.
@@ -46,7 +44,7 @@ struct Trace {
     captured: Vec<Py<PyAny>>,
     /// What the function may have read beside its arguments.
     surroundings: Surroundings,
-    program: Arc<CachedProgram>,
+    cached: Arc<CachedComputation>,
     structure: Structure,
 }
 
@@ -168,17 +166,17 @@ impl CompiledFunction {
             _ => Structure::Single,
         };
         let recorded = recorder.get().take(outputs);
-        let known = stale.filter(|stale| stale.program.program.is_same(&recorded.program));
-        let program = match known {
-            Some(stale) => Arc::clone(&stale.program),
-            None => CachedProgram::new(py, recorded.program),
+        let known = stale.filter(|stale| stale.cached.computation.is_same(&recorded.computation));
+        let cached = match known {
+            Some(stale) => Arc::clone(&stale.cached),
+            None => CachedComputation::new(py, recorded.computation),
         };
         Ok(Trace {
             arguments: arguments.iter().map(Argument::argument_type).collect(),
             has_used_sizes: recorded.has_used_sizes,
             captured: recorded.captured,
             surroundings: Surroundings::new(py, places)?,
-            program,
+            cached,
             structure,
         })
     }
@@ -221,13 +219,13 @@ impl Trace {
         self.surroundings.traverse(visit)
     }
 
-    /// The operands of the program: arrays among the arguments, then captured ones.
+    /// The operands of the computation: arrays among the arguments, then captured ones.
     fn operands<'py>(
         &self,
         py: Python<'py>,
         arguments: Vec<Argument<'py>>,
     ) -> PyResult<Vec<Operand<'py>>> {
-        let mut operands = Vec::with_capacity(self.program.program.parameters.len());
+        let mut operands = Vec::with_capacity(self.cached.computation.parameters.len());
         for argument in arguments {
             argument.into_arrays(&mut operands);
         }
@@ -235,43 +233,6 @@ impl Trace {
             operands.push(Operand::from_python(object.bind(py), "captured array")?);
         }
         Ok(operands)
-    }
-
-    fn compiled(
-        &self,
-        py: Python<'_>,
-        operands: &[Operand<'_>],
-        outputs: Option<&[Option<NumpyArray<'_>>]>,
-        casting: Casting,
-    ) -> PyResult<Arc<Compiled>> {
-        let variant = |targets: &[Target]| {
-            self.program.variant(operands, targets).map_err(|error| program_error(py, &error))
-        };
-        let plain = variant(&[])?;
-        let Some(outputs) = outputs else { return Ok(plain) };
-        let types = plain.executable.outputs();
-        if outputs.len() != types.len() {
-            return Err(PyValueError::new_err(format!(
-                "`out` has {} arrays for {} results",
-                outputs.len(),
-                types.len()
-            )));
-        }
-        let fits = |(output, of): (&Option<NumpyArray<'_>>, &ArrayType)| {
-            output.as_ref().is_none_or(|output| output.is_of(of))
-        };
-        if outputs.iter().zip(types).all(fits) {
-            return Ok(plain);
-        }
-        let mut targets = Vec::with_capacity(types.len());
-        for (output, of) in outputs.iter().zip(types) {
-            if let Some(output) = output {
-                casting.check(py, of.dtype, output.dtype())?;
-            }
-            let array_type = output.as_ref().map_or_else(|| of.clone(), NumpyArray::array_type);
-            targets.push(Target { array_type });
-        }
-        variant(&targets)
     }
 
     /// The arrays of `out`, in the order of the results; `None` where a new one is asked for.
@@ -285,11 +246,7 @@ impl Trace {
             Structure::Single if !out.is_instance_of::<PyTuple>() => Ok(vec![array(out, "out")?]),
             Structure::Dict(keys) => {
                 if out.len()? != keys.len() {
-                    return Err(PyValueError::new_err(format!(
-                        "`out` has {} arrays for {} results",
-                        out.len()?,
-                        keys.len()
-                    )));
+                    return Err(wrong_count(out.len()?, keys.len()));
                 }
                 let item = |key: &Py<PyAny>| array(&out.get_item(key)?, &format!("out[{key}]"));
                 keys.iter().map(item).collect()
@@ -368,7 +325,8 @@ impl CompiledFunction {
         let trace = self.trace(py, &arguments)?;
         let operands = trace.operands(py, arguments)?;
         let outputs = options.out.as_ref().map(|out| trace.outputs(out)).transpose()?;
-        let compiled = trace.compiled(py, &operands, outputs.as_deref(), options.casting)?;
+        let cached = &trace.cached;
+        let compiled = variant_into(py, cached, &operands, outputs.as_deref(), options.casting)?;
         let outputs = outputs.unwrap_or_default();
         let results = run(py, &compiled, &operands, &outputs, options.order)?;
         match &options.out {
@@ -378,7 +336,7 @@ impl CompiledFunction {
         }
     }
 
-    /// Text, JSON and SVG that explain the program for these arguments; without any, the last one.
+    /// Text, JSON and SVG that explain the computation for these arguments; without any, the last one.
     #[pyo3(signature = (*args, **kwargs))]
     fn _explain<'py>(
         &self,
@@ -395,10 +353,10 @@ impl CompiledFunction {
             (trace, types)
         } else {
             let Some(trace) = self.traces().last().cloned() else { return Ok(None) };
-            let Some(types) = trace.program.last_types() else { return Ok(None) };
+            let Some(types) = trace.cached.last_types() else { return Ok(None) };
             (trace, types)
         };
-        explain_program(py, &trace.program.program, &types).map(Some)
+        explain_computation(py, &trace.cached.computation, &types).map(Some)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -1,26 +1,28 @@
 //! The Python package `indim`: its compiled part, the module `indim._indim`.
 //!
-//! Read in this order: `operand.rs` (what Python gives), `program.rs` (what is compiled),
+//! Read in this order: `operand.rs` (what Python gives), `computation.rs` (what is compiled),
 //! `run.rs` (how it runs), then `evaluate.rs` and `jit.rs` (what users call). Unsafe code stands only
 //! in `numpy_api.rs`. The other half of the package, in Python, is in `python/indim/`.
 #![deny(unsafe_code)]
 #![warn(clippy::unwrap_used)]
 
 mod argument;
-mod cached_program;
+mod cached_computation;
 mod captured;
 mod casting;
+mod computation;
 mod detached;
 mod error;
 mod evaluate;
+mod held;
 mod jit;
 mod layout;
 #[expect(unsafe_code, reason = "NumPy's C interface")]
 mod numpy_api;
 mod operand;
+mod out;
 mod pieces;
 mod pool;
-mod program;
 mod recorder;
 mod rule;
 mod rules;
@@ -35,9 +37,9 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 mod _indim {
     #[pymodule_export]
-    use crate::cached_program::_held_bytes;
-    #[pymodule_export]
     use crate::evaluate::{evaluate, re_evaluate, validate};
+    #[pymodule_export]
+    use crate::held::held_bytes;
     #[pymodule_export]
     use crate::jit::CompiledFunction;
     #[pymodule_export]

@@ -15,11 +15,11 @@ use crate::numpy_api::{NumpyArray, Recognised};
 pub(crate) enum Operand<'py> {
     /// Elements in memory.
     Array(NumpyArray<'py>),
-    /// A number without an element type of its own; part of the compiled program.
+    /// A number without an element type of its own; part of the compiled computation.
     Number(Literal),
 }
 
-/// What a program was compiled for, one for each operand.
+/// What a computation was compiled for, one for each operand.
 #[derive(Debug, Clone)]
 pub(crate) enum OperandType {
     /// Any array of this type.
@@ -67,7 +67,7 @@ impl<'py> Operand<'py> {
         }
     }
 
-    /// Whether a program that was compiled for `expected` takes this operand.
+    /// Whether a computation that was compiled for `expected` takes this operand.
     pub(crate) fn is_of(&self, expected: &OperandType) -> bool {
         match (self, expected) {
             (Operand::Array(array), OperandType::Array(expected)) => array.is_of(expected),

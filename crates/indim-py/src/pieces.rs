@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use indim::{ExprError, ExprErrorKind};
 use indim_graph::terminal::shown_within;
 
-use crate::program::ProgramError;
+use crate::error::ComputationError;
 
 /// A piece is cut to so many columns.
 const WIDTH: usize = 40;
@@ -26,14 +26,14 @@ impl Pieces {
         piece
     }
 
-    /// The error of a step, with pieces in place of names.
-    pub(crate) fn in_words(&self, error: ProgramError) -> ProgramError {
+    /// The error of a definition, with pieces in place of names.
+    pub(crate) fn in_words(&self, error: ComputationError) -> ComputationError {
         match error {
-            ProgramError::Step { text, mut error } => {
+            ComputationError::Definition { text, mut error } => {
                 let (text, span) = self.written(&text, &error.span);
                 error.span = span;
                 self.name_operands(&mut error);
-                ProgramError::Step { text, error }
+                ComputationError::Definition { text, error }
             }
             other => other,
         }

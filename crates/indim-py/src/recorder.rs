@@ -1,6 +1,6 @@
-//! Recording the operations of a Python function, step by step, with their types.
+//! Recording the operations of a Python function, one by one, with their types.
 //!
-//! `indim/_tracing.py` holds one while it runs a function on tracing values. Each step is checked by
+//! `indim/_tracing.py` holds one while it runs a function on tracing values. Each operation is checked by
 //! itself, so that a mistake is raised at its line of the function; the whole is compiled later.
 
 use std::collections::HashMap;
@@ -12,17 +12,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use crate::error::program_error;
+use crate::computation::{Computation, Definition};
+use crate::error::{ComputationError, computation_error};
 use crate::operand::{Operand, number};
-use crate::program::{Program, ProgramError, Step};
 use crate::rule::rule_of_operations;
 
-/// Steps that a function may have.
-const MOST_STEPS: usize = 100_000;
+/// Operations that a function may have.
+const MOST_OPERATIONS: usize = 100_000;
 
 #[derive(Default)]
 struct Recording {
-    program: Program,
+    computation: Computation,
     /// The graph of the operations so far, which checks each.
     builder: GraphBuilder,
     /// The values of the graph by name.
@@ -43,7 +43,7 @@ pub(crate) struct Recorder(Mutex<Recording>);
 
 /// A recording that is over.
 pub(crate) struct Recorded {
-    pub(crate) program: Program,
+    pub(crate) computation: Computation,
     pub(crate) captured: Vec<Py<PyAny>>,
     pub(crate) has_used_sizes: bool,
 }
@@ -56,8 +56,12 @@ impl Recorder {
     /// Ends the recording.
     pub(crate) fn take(&self, outputs: Vec<String>) -> Recorded {
         let recording = core::mem::take(&mut *self.recording());
-        let program = Program { outputs, ..recording.program };
-        Recorded { program, captured: recording.captured, has_used_sizes: recording.has_used_sizes }
+        let computation = Computation { outputs, ..recording.computation };
+        Recorded {
+            computation,
+            captured: recording.captured,
+            has_used_sizes: recording.has_used_sizes,
+        }
     }
 }
 
@@ -91,8 +95,8 @@ impl Recorder {
         }
         let ArrayType { dtype, shape } = array_type.clone();
         let value = recording.builder.parameter(&name, dtype, shape);
-        let value = value.map_err(|error| program_error(py, &error.into()))?;
-        recording.program.parameters.push(name.clone());
+        let value = value.map_err(|error| computation_error(py, &error.into()))?;
+        recording.computation.parameters.push(name.clone());
         recording.values.insert(name.clone(), Binding::Array(value));
         // Making objects may run Python code that traces.
         drop(recording);
@@ -108,7 +112,7 @@ impl Recorder {
 
     /// Records one operation: a function or the symbol of an operator, over earlier values by name and
     /// numbers, with attributes by keyword or in their order.
-    fn step<'py>(
+    fn record<'py>(
         &self,
         py: Python<'py>,
         function: String,
@@ -124,13 +128,13 @@ impl Recorder {
             .collect::<PyResult<_>>()?;
         let call = Call { function, operands, attributes };
         // Errors and results are objects, whose making may run Python code that traces: without the lock.
-        let added = self.recording().step(&call, rule);
+        let added = self.recording().record(&call, rule);
         match added {
             Some(Ok((name, piece, array_type))) => described(py, name, piece, &array_type),
-            Some(Err(error)) => Err(program_error(py, &error)),
-            None => {
-                Err(PyValueError::new_err(format!("a function has at most {MOST_STEPS} steps")))
-            }
+            Some(Err(error)) => Err(computation_error(py, &error)),
+            None => Err(PyValueError::new_err(format!(
+                "a function has at most {MOST_OPERATIONS} operations"
+            ))),
         }
     }
 
@@ -162,15 +166,15 @@ fn python_number(given: &Bound<'_, PyAny>) -> PyResult<Literal> {
 }
 
 impl Recording {
-    /// Adds a step, checked; returns its name, what messages call it, and its type. `None` when there are
-    /// too many.
-    fn step(
+    /// Adds an operation, checked; returns the name of its value, what messages call it, and its type.
+    /// `None` when there are too many.
+    fn record(
         &mut self,
         call: &Call,
         rule: Option<RuleSet>,
-    ) -> Option<Result<(String, String, ArrayType), ProgramError>> {
-        let index = self.program.steps.len();
-        if index == MOST_STEPS {
+    ) -> Option<Result<(String, String, ArrayType), ComputationError>> {
+        let index = self.computation.definitions.len();
+        if index == MOST_OPERATIONS {
             return None;
         }
         let mut name = format!("_{index}");
@@ -178,19 +182,19 @@ impl Recording {
             name.push('_');
         }
         let checked = || {
-            let step = Step::recorded(&name, call, rule)?;
-            let value = step.build(&self.builder, &self.values)?;
+            let definition = Definition::recorded(&name, call, rule)?;
+            let value = definition.build(&self.builder, &self.values)?;
             let array_type = value.array_type()?;
-            Ok((step, value, array_type))
+            Ok((definition, value, array_type))
         };
         Some(match checked() {
-            Ok((step, value, array_type)) => {
-                let piece = self.program.pieces.insert(&name, step.expression.text());
+            Ok((definition, value, array_type)) => {
+                let piece = self.computation.pieces.insert(&name, definition.expression.text());
                 self.values.insert(name.clone(), Binding::Array(value));
-                self.program.steps.push(step);
+                self.computation.definitions.push(definition);
                 Ok((name, piece, array_type))
             }
-            Err(error) => Err(self.program.pieces.in_words(error)),
+            Err(error) => Err(self.computation.pieces.in_words(error)),
         })
     }
 }

@@ -11,8 +11,8 @@ pub(crate) fn parse_rule<R: FromStr<Err = UnknownRuleSet>>(text: &str) -> PyResu
     text.parse().map_err(|error| PyValueError::new_err(format!("rule {text:?}: {error}")))
 }
 
-/// The rule of every operation of an expression or a step; none as written, where each follows its own
-/// attributes.
+/// The rule of every operation of an expression, or of a recorded one; none as written, where each follows
+/// its own attributes.
 pub(crate) fn rule_of_operations(text: &str) -> PyResult<Option<RuleSet>> {
     parse_rule::<RuleChoice>(text)?.of_expression().map_err(attribute_error)
 }

@@ -10,9 +10,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::error::{compile_error, program_error, rank_limit_error, shape_error};
+use crate::computation::{Computation, Definition};
+use crate::error::{compile_error, computation_error, rank_limit_error, shape_error};
 use crate::operand::{Operand, OperandType};
-use crate::program::{Program, Step};
 use crate::rule::{attribute_error, parse_rule, rule_of_operations};
 
 /// The attributes of a rule, as Python gives them.
@@ -105,10 +105,10 @@ pub(crate) fn _explain_expression(
     operands: Vec<(String, Bound<'_, PyAny>)>,
     rule: &str,
 ) -> PyResult<(String, String, String)> {
-    let program = Program::of_expression(text, rule_of_operations(rule)?)
-        .map_err(|error| program_error(py, &error))?;
+    let computation = Computation::of_expression(text, rule_of_operations(rule)?)
+        .map_err(|error| computation_error(py, &error))?;
     let mut types = Vec::with_capacity(operands.len());
-    for name in &program.parameters {
+    for name in &computation.parameters {
         match operands.iter().find(|(given, _)| given == name) {
             Some((_, object)) => types.push(Operand::from_python(object, name)?.operand_type()),
             None => match Literal::constant(name) {
@@ -117,16 +117,17 @@ pub(crate) fn _explain_expression(
             },
         }
     }
-    explain_program(py, &program, &types)
+    explain_computation(py, &computation, &types)
 }
 
-/// An explanation of a program for operands of these types: text, JSON, SVG.
-pub(crate) fn explain_program(
+/// An explanation of a computation for operands of these types: text, JSON, SVG.
+pub(crate) fn explain_computation(
     py: Python<'_>,
-    program: &Program,
+    computation: &Computation,
     types: &[OperandType],
 ) -> PyResult<(String, String, String)> {
-    let graph = program.graph(types, &[], false).map_err(|error| program_error(py, &error))?;
+    let graph =
+        computation.graph(types, &[], false).map_err(|error| computation_error(py, &error))?;
     let explanation =
         Explanation::new(&graph, &CompileOptions::default()).map_err(compile_error)?;
     Ok((explanation.to_string(), explanation.to_json(), explanation.to_svg()))
@@ -142,8 +143,9 @@ pub(crate) fn _verdict(py: Python<'_>, case: &str) -> String {
 #[pyfunction]
 pub(crate) fn _names_of(py: Python<'_>, ex: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
-    let step = Step::parse("result", ex, None).map_err(|error| program_error(py, &error))?;
-    Ok((owned(step.expression.names()), owned(step.expression.constants())))
+    let definition =
+        Definition::parse("result", ex, None).map_err(|error| computation_error(py, &error))?;
+    Ok((owned(definition.expression.names()), owned(definition.expression.constants())))
 }
 
 /// Every element type: indim's name and NumPy's.

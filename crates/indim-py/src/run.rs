@@ -1,4 +1,4 @@
-//! Running a compiled program on arrays: outputs, threads, the interpreter's lock, interrupts.
+//! Running a compiled computation on arrays: outputs, threads, the interpreter's lock, interrupts.
 
 use core::ops::ControlFlow;
 use core::time::Duration;
@@ -9,10 +9,10 @@ use indim::{ArrayView, ArrayViewMut, Order, Progress, RunError, RunOptions};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::computation::Compiled;
 use crate::numpy_api::NumpyArray;
 use crate::operand::Operand;
 use crate::pool;
-use crate::program::Compiled;
 
 /// Below this much memory a run takes less time than giving the interpreter's lock away and back.
 const DETACH_BYTES: usize = 64 * 1024;

@@ -1,4 +1,4 @@
-"""Operations as functions: on arrays at once, on tracing values as a step of the program.
+"""Operations as functions: on arrays at once, on tracing values as part of what they record.
 
 An operation is the text of one call, such as ``add(x, y, dims=[1])``, over its operands.
 """
@@ -42,7 +42,7 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
         if isinstance(operand, Tracer):
             if out is not None:
                 raise TypeError("`out` has no meaning inside of a function that is compiled")
-            return operand._step(function, operands, attributes, rule)
+            return operand._record(function, operands, attributes, rule)
     names = _NAMES[: len(operands)]
     attributes = "".join(_attribute_text(*attribute) for attribute in attributes)
     text = f"{function}({', '.join(names)}{attributes})"

@@ -1,6 +1,6 @@
 """Tracing: a Python function run on values that record what is done to them.
 
-A :class:`Tracer` stands for an array. Every operation on it becomes a step of the program that the
+A :class:`Tracer` stands for an array. Every operation on it becomes part of the computation that the
 recorder holds, and is checked at once.
 """
 
@@ -33,7 +33,7 @@ class Recording:
         self.is_over = False
 
     def recorder(self, name):
-        """The recorder, for a step over the value called ``name``."""
+        """The recorder, for an operation on the value called ``name``."""
         if self.is_over:
             raise ValueError(
                 f"`{name}` was kept beyond the call of {self.function} in which it stood for an array; now "
@@ -50,7 +50,7 @@ class Tracer:
 
     def __init__(self, recording, described):
         self._recording = recording
-        #: The name in the text of steps; what messages say instead, which is what the function wrote.
+        #: The name in the recording; what messages say instead, which is what the function wrote.
         self._name, self._piece, self._dtype, self._shape = described
 
     # What an array says of itself.
@@ -171,17 +171,17 @@ class Tracer:
             f"traced: {advice}"
         )
 
-    # Steps.
+    # Recording.
 
     def _call(self, function, attributes=(), rule="as-written"):
-        return self._step(function, (self,), attributes, rule)
+        return self._record(function, (self,), attributes, rule)
 
-    def _step(self, function, operands, attributes=(), rule="as-written"):
+    def _record(self, function, operands, attributes=(), rule="as-written"):
         """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` where
         it goes by its place, and a number or a list of integers."""
         operands = [self._operand(operand) for operand in operands]
         recorder = self._recording.recorder(self._piece)
-        return Tracer(self._recording, recorder.step(function, operands, list(attributes), rule))
+        return Tracer(self._recording, recorder.record(function, operands, list(attributes), rule))
 
     def _operand(self, operand):
         """The name of a value, or a number."""
@@ -197,7 +197,7 @@ class Tracer:
     def _operator(self, symbol, x, y):
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented
-        return self._step(symbol, (x, y))
+        return self._record(symbol, (x, y))
 
     def __neg__(self):
         return self._call("-")
@@ -258,11 +258,11 @@ class Tracer:
 
     def _numpy_function(self, name, operands):
         if name == "divmod":
-            return operator_step("//", *operands), operator_step("%", *operands)
+            return operator_call("//", *operands), operator_call("%", *operands)
         if name == "power":
-            return operator_step("**", *operands)
+            return operator_call("**", *operands)
         try:
-            return self._step(_UFUNC_NAMES.get(name, name), operands)
+            return self._record(_UFUNC_NAMES.get(name, name), operands)
         except ExprError as error:
             if error.code not in ("unknown-function", "not-element-wise"):
                 raise
@@ -360,7 +360,7 @@ def _tracer_of(operands):
     raise TypeError("none of the operands is a tracing value")
 
 
-def operator_step(symbol, x, y):
+def operator_call(symbol, x, y):
     """``x symbol y``, one of which is a tracing value."""
     return _tracer_of((x, y))._operator(symbol, x, y)
 
@@ -380,10 +380,10 @@ def clip(x, low=None, high=None):
     if low is None and high is None:
         return +x
     if low is None:
-        return tracer._step("minimum", operands)
+        return tracer._record("minimum", operands)
     if high is None:
-        return tracer._step("maximum", operands)
-    return tracer._step("clip", operands)
+        return tracer._record("maximum", operands)
+    return tracer._record("clip", operands)
 
 
 def _implements(*functions):
@@ -400,7 +400,7 @@ def _where(condition, *choices):
     if len(choices) != 2:
         raise TypeError("numpy.where with a condition alone is not element-wise")
     operands = (condition, *choices)
-    return _tracer_of(operands)._step("where", operands)
+    return _tracer_of(operands)._record("where", operands)
 
 
 @_implements(np.clip)
@@ -493,7 +493,7 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, 
         number = np.zeros((), dtype)
         np.copyto(number, fill_value, casting="unsafe")
     everywhere = a._call("bool")._call("ones_like")
-    return everywhere._step("where", (everywhere, number, number))
+    return everywhere._record("where", (everywhere, number, number))
 
 
 @_implements(np.polyval)
@@ -603,7 +603,7 @@ def _result_name(recording, value):
         return value._name
     recorder = recording.recorder("result")
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
-        return recorder.step("copy", [value], [], "numpy")[0]
+        return recorder.record("copy", [value], [], "numpy")[0]
     return recorder.capture("captured", _arrays.as_array(value, "result"))[0]
 
 

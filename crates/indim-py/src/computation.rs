@@ -1,41 +1,41 @@
-//! A program: named steps, each an expression over parameters and earlier steps.
+//! What is to be computed: values defined one after another, each by an expression over parameters and
+//! earlier values.
 //!
-//! An expression given to `evaluate` is a program of one step; `jit` records one step for each
-//! operation of a function. A program knows no types: it is compiled for those of each call.
+//! An expression given to `evaluate` makes one definition; `jit` records one for each operation of a
+//! function. A computation knows no types: it is compiled for those of each call.
 
 use core::fmt;
 use std::collections::HashMap;
 
 use indim::{
-    ArrayType, Binding, CompileError, CompileOptions, DType, Executable, ExprError, Expression,
-    Graph, GraphBuilder, GraphError, Limits, RuleSet, Shape, TargetRule, compile_with,
+    ArrayType, Binding, CompileOptions, DType, Executable, Expression, Graph, GraphBuilder,
+    GraphError, Limits, RuleSet, Shape, TargetRule, compile_with,
 };
 use indim_text::{Call, CallOperand};
 
-use pyo3::PyErr;
-
-use crate::cached_program::Held;
 use crate::detached::detached;
+use crate::error::ComputationError;
+use crate::held::Held;
 use crate::operand::OperandType;
 use crate::pieces::Pieces;
 use crate::pool;
 
-/// One operation or expression of a program.
+/// A value of a computation, by the operation or expression that computes it.
 #[derive(Debug, Clone)]
-pub(crate) struct Step {
-    /// What later steps call its value.
+pub(crate) struct Definition {
+    /// What later definitions call it.
     pub(crate) name: String,
     pub(crate) expression: Expression,
     pub(crate) rule: Option<RuleSet>,
 }
 
-/// Parameters, steps in order, and which values are returned.
+/// Parameters, the definitions in order, and which values are returned.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Program {
+pub(crate) struct Computation {
     pub(crate) parameters: Vec<String>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) definitions: Vec<Definition>,
     pub(crate) outputs: Vec<String>,
-    /// What messages call the values of steps.
+    /// What messages call the values.
     pub(crate) pieces: Pieces,
 }
 
@@ -45,93 +45,76 @@ pub(crate) struct Target {
     pub(crate) array_type: ArrayType,
 }
 
-/// A mistake in a program, with the text of the step where it was found.
-#[derive(Debug)]
-pub(crate) enum ProgramError {
-    /// In a step.
-    Step { text: String, error: Box<ExprError> },
-    /// Outside of the steps.
-    Graph(Box<GraphError>),
-    /// When the graph was compiled.
-    Compile(CompileError),
-    /// A signal raised an exception meanwhile.
-    Interrupted(PyErr),
-}
-
-impl From<CompileError> for ProgramError {
-    fn from(error: CompileError) -> Self {
-        ProgramError::Compile(error)
-    }
-}
-
-impl From<GraphError> for ProgramError {
-    fn from(error: GraphError) -> Self {
-        ProgramError::Graph(Box::new(error))
-    }
-}
-
-impl Step {
-    /// Reads the text of a step.
+impl Definition {
+    /// Reads the text of a definition.
     pub(crate) fn parse(
         name: &str,
         text: &str,
         rule: Option<RuleSet>,
-    ) -> Result<Self, ProgramError> {
+    ) -> Result<Self, ComputationError> {
         let expression = Expression::parse(text, &Limits::default()).map_err(|error| {
-            ProgramError::Step { text: text.to_owned(), error: Box::new(error) }
+            ComputationError::Definition { text: text.to_owned(), error: Box::new(error) }
         })?;
-        Ok(Step { name: name.to_owned(), expression, rule })
+        Ok(Definition { name: name.to_owned(), expression, rule })
     }
 
-    /// The step of one operation, which has no text to be read.
+    /// The definition of one operation, which has no text to be read.
     pub(crate) fn recorded(
         name: &str,
         call: &Call,
         rule: Option<RuleSet>,
-    ) -> Result<Self, ProgramError> {
-        let expression = Expression::of_call(call).map_err(|error| ProgramError::Step {
-            text: call.to_string(),
-            error: Box::new(error),
+    ) -> Result<Self, ComputationError> {
+        let expression = Expression::of_call(call).map_err(|error| {
+            ComputationError::Definition { text: call.to_string(), error: Box::new(error) }
         })?;
-        Ok(Step { name: name.to_owned(), expression, rule })
+        Ok(Definition { name: name.to_owned(), expression, rule })
     }
 
-    /// Adds the step to a graph.
+    /// Adds the definition to a graph.
     pub(crate) fn build(
         &self,
         builder: &GraphBuilder,
         values: &HashMap<String, Binding>,
-    ) -> Result<indim::Value, ProgramError> {
+    ) -> Result<indim::Value, ComputationError> {
         let names = self.expression.names().into_iter().chain(self.expression.constants());
         let bindings: Vec<(&str, Binding)> =
             names.filter_map(|name| Some((name, values.get(name)?.clone()))).collect();
         self.expression.build_bound(builder, &bindings, self.rule.as_ref()).map_err(|error| {
             let text = self.expression.text().to_owned();
-            ProgramError::Step { text, error: Box::new(error) }
+            ComputationError::Definition { text, error: Box::new(error) }
         })
     }
 }
 
-impl Program {
-    /// The program that computes one expression. Constants that it uses are its last parameters, since
+impl Computation {
+    /// The computation of one expression. Constants that it uses are its last parameters, since
     /// something else may be bound to them.
-    pub(crate) fn of_expression(text: &str, rule: Option<RuleSet>) -> Result<Self, ProgramError> {
-        let step = detached(|_| Step::parse("result", text, rule))?;
-        let names = step.expression.names().into_iter().chain(step.expression.constants());
+    pub(crate) fn of_expression(
+        text: &str,
+        rule: Option<RuleSet>,
+    ) -> Result<Self, ComputationError> {
+        let definition = detached(|_| Definition::parse("result", text, rule))?;
+        let names =
+            definition.expression.names().into_iter().chain(definition.expression.constants());
         let parameters = names.map(str::to_owned).collect();
         let outputs = vec!["result".to_owned()];
-        Ok(Program { parameters, steps: vec![step], outputs, pieces: Pieces::default() })
+        Ok(Computation {
+            parameters,
+            definitions: vec![definition],
+            outputs,
+            pieces: Pieces::default(),
+        })
     }
 
     /// Whether another has the same operations on the same parameters.
-    pub(crate) fn is_same(&self, other: &Program) -> bool {
-        let is_same = |x: &Step, y: &Step| {
+    pub(crate) fn is_same(&self, other: &Computation) -> bool {
+        let is_same = |x: &Definition, y: &Definition| {
             x.name == y.name && x.rule == y.rule && x.expression.text() == y.expression.text()
         };
         self.parameters == other.parameters
             && self.outputs == other.outputs
-            && self.steps.len() == other.steps.len()
-            && self.steps.iter().zip(&other.steps).all(|(x, y)| is_same(x, y))
+            && self.definitions.len() == other.definitions.len()
+            && self.definitions.iter().zip(&other.definitions).all(|(x, y)| is_same(x, y))
     }
 
     /// The graph for operands of these types, one for each parameter.
@@ -143,21 +126,13 @@ impl Program {
         types: &[OperandType],
         targets: &[Target],
         as_stored: bool,
-    ) -> Result<Graph, ProgramError> {
+    ) -> Result<Graph, ComputationError> {
         let b = GraphBuilder::new();
-        let mut values: HashMap<String, Binding> = HashMap::new();
-        for (name, operand_type) in self.parameters.iter().zip(types) {
-            let binding = match operand_type {
-                OperandType::Number(number) => Binding::Number(*number),
-                OperandType::Array(array_type) => {
-                    Binding::Array(parameter(&b, name, array_type, as_stored)?)
-                }
-            };
-            values.insert(name.clone(), binding);
-        }
-        for step in &self.steps {
-            let value = step.build(&b, &values).map_err(|error| self.pieces.in_words(error))?;
-            values.insert(step.name.clone(), Binding::Array(value));
+        let mut values = self.bound_parameters(&b, types, as_stored)?;
+        for definition in &self.definitions {
+            let value =
+                definition.build(&b, &values).map_err(|error| self.pieces.in_words(error))?;
+            values.insert(definition.name.clone(), Binding::Array(value));
         }
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for (index, name) in self.outputs.iter().enumerate() {
@@ -174,19 +149,36 @@ impl Program {
         Ok(b.finish(&outputs)?)
     }
 
+    /// What the parameters stand for, by their names.
+    fn bound_parameters(
+        &self,
+        b: &GraphBuilder,
+        types: &[OperandType],
+        as_stored: bool,
+    ) -> Result<HashMap<String, Binding>, GraphError> {
+        let bound = |(name, of): (&String, &OperandType)| {
+            let binding = match of {
+                OperandType::Number(number) => Binding::Number(*number),
+                OperandType::Array(of) => Binding::Array(parameter(b, name, of, as_stored)?),
+            };
+            Ok((name.clone(), binding))
+        };
+        self.parameters.iter().zip(types).map(bound).collect()
+    }
+
     /// The value of an output; a parameter that is a number becomes a scalar.
     fn output(
         &self,
         builder: &GraphBuilder,
         values: &HashMap<String, Binding>,
         name: &str,
-    ) -> Result<indim::Value, ProgramError> {
+    ) -> Result<indim::Value, ComputationError> {
         match values.get(name) {
             Some(Binding::Array(value)) => Ok(value.clone()),
             _ => {
                 let operands = vec![CallOperand::Name(name.to_owned())];
                 let copy = Call { function: "copy".to_owned(), operands, attributes: Vec::new() };
-                Step::recorded("result", &copy, None)?.build(builder, values)
+                Definition::recorded("result", &copy, None)?.build(builder, values)
             }
         }
     }
@@ -196,7 +188,7 @@ impl Program {
         &self,
         types: Vec<OperandType>,
         targets: Vec<Target>,
-    ) -> Result<Compiled, ProgramError> {
+    ) -> Result<Compiled, ComputationError> {
         let executable = detached(|signals| {
             let graph = self.graph(&types, &targets, true)?;
             let memory_limit = pool::memory_limit();
@@ -233,7 +225,7 @@ fn parameter(
     b.parameter(name, array_type.dtype, shape)
 }
 
-/// A program compiled for operands of certain types.
+/// A computation compiled for operands of certain types.
 pub(crate) struct Compiled {
     /// What it takes, one for each parameter.
     pub(crate) types: Vec<OperandType>,
@@ -244,7 +236,7 @@ pub(crate) struct Compiled {
     pub(crate) is_parallel: bool,
     /// The bytes that a run reads and writes.
     pub(crate) bytes: usize,
-    /// The memory of the program itself.
+    /// The memory of the computation itself.
     _held: Held,
 }
 

@@ -1,0 +1,64 @@
+//! `out`: arrays that a caller gives for the results.
+
+use std::sync::Arc;
+
+use indim::ArrayType;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::cached_computation::CachedComputation;
+use crate::casting::Casting;
+use crate::computation::{Compiled, Target};
+use crate::error::computation_error;
+use crate::numpy_api::{NumpyArray, Recognised};
+use crate::operand::Operand;
+
+/// A NumPy array to write to.
+pub(crate) fn output_array<'py>(out: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray<'py>> {
+    let problem = match NumpyArray::recognise(out)? {
+        Recognised::Array(array) if array.is_writeable() => return Ok(array),
+        Recognised::Array(_) => {
+            return Err(PyValueError::new_err(format!("`{name}` is read-only")));
+        }
+        Recognised::Foreign => "has an element type or byte order that indim does not write",
+        Recognised::Other => "is not a NumPy array",
+    };
+    Err(PyTypeError::new_err(format!("`{name}` {problem}")))
+}
+
+/// The variant for these operands whose results fit `outputs`; without those, or where one is `None`, the
+/// result has its own type.
+pub(crate) fn variant_into(
+    py: Python<'_>,
+    cached: &CachedComputation,
+    operands: &[Operand<'_>],
+    outputs: Option<&[Option<NumpyArray<'_>>]>,
+    casting: Casting,
+) -> PyResult<Arc<Compiled>> {
+    let variant = |targets: &[Target]| {
+        cached.variant(operands, targets).map_err(|error| computation_error(py, &error))
+    };
+    let plain = variant(&[])?;
+    let Some(outputs) = outputs else { return Ok(plain) };
+    let types = plain.executable.outputs();
+    if outputs.len() != types.len() {
+        return Err(wrong_count(outputs.len(), types.len()));
+    }
+    let fits = |(output, of): (&Option<NumpyArray<'_>>, &ArrayType)| {
+        output.as_ref().is_none_or(|output| output.is_of(of))
+    };
+    if outputs.iter().zip(types).all(fits) {
+        return Ok(plain);
+    }
+    let target = |(output, of): (&Option<NumpyArray<'_>>, &ArrayType)| {
+        let Some(output) = output else { return Ok(Target { array_type: of.clone() }) };
+        casting.check(py, of.dtype, output.dtype())?;
+        Ok(Target { array_type: output.array_type() })
+    };
+    variant(&outputs.iter().zip(types).map(target).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The exception for `out` with too many arrays, or too few.
+pub(crate) fn wrong_count(given: usize, expected: usize) -> PyErr {
+    PyValueError::new_err(format!("`out` has {given} arrays for {expected} results"))
+}
