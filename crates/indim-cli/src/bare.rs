@@ -59,7 +59,9 @@ fn parse_list(text: &str) -> Result<List, String> {
 }
 
 fn parse_target(text: &str) -> Result<Shape, String> {
-    parse_type(text).map(|(_, shape)| shape)
+    parse_type(text)
+        .map(|(_, shape)| shape)
+        .map_err(|error| error.to_string().trim_end().to_owned())
 }
 
 /// A rule with attributes, elaborated on some operands, and what it is called with them.

@@ -1,7 +1,7 @@
 //! `indim convert`: one rule set's broadcast in the words of another.
 
 use clap::Args;
-use indim::{RuleChoice, RuleSetName, Shape, express};
+use indim::{Diagnostic, RuleChoice, RuleSetName, Shape, express};
 
 use crate::bare::{AttributeOptions, elaborate, operand_labels};
 use crate::failure::Failure;
@@ -40,8 +40,8 @@ impl Convert {
         let (_, form) = elaborate(self.from, &self.attributes, &operands)?;
         let form =
             form.map_err(|error| Report::of_shapes(&error, "convert", &operand_labels(&types)))?;
-        let said =
-            express(&form, self.to).map_err(|reason| format!("error[inexpressible]: {reason}"))?;
+        let said = express(&form, self.to)
+            .map_err(|reason| Diagnostic::new("inexpressible", reason.to_string()))?;
         Ok(print(format!("{said}\n").as_bytes())?)
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use indim::files::{FileErrorKind, OutputFile, write_npy_to, write_npz_to};
-use indim::{ArrayType, ArrayViewMut, Buffer};
+use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic};
 use indim_graph::terminal::shown;
 
 use crate::progress::Progress;
@@ -36,7 +36,7 @@ impl Format {
     ///
     /// # Errors
     /// When the name is one for another format.
-    pub(crate) fn of(path: &Path) -> Result<Format, String> {
+    pub(crate) fn of(path: &Path) -> Result<Format, Diagnostic> {
         let Some(extension) = path.extension().and_then(OsStr::to_str) else {
             return Ok(Format::Npy);
         };
@@ -47,11 +47,14 @@ impl Format {
             _ if path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir()) => {
                 Ok(Format::Npy)
             }
-            _ => Err(format!(
-                "error[unknown-format]: {}: a result is written as .npy or .npz, not as .{}; name the file \
-                 so, or print the result as text: --format csv or --format json, without -o",
-                shown(&path.to_string_lossy()),
-                shown(extension)
+            _ => Err(Diagnostic::new(
+                "unknown-format",
+                format!(
+                    "{}: a result is written as .npy or .npz, not as .{}; name the file so, or print the \
+                     result as text: --format csv or --format json, without -o",
+                    shown(&path.to_string_lossy()),
+                    shown(extension)
+                ),
             )),
         }
     }
@@ -62,12 +65,12 @@ impl Destination {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub(crate) fn open(path: &Path, format: Format) -> Result<Self, String> {
+    pub(crate) fn open(path: &Path, format: Format) -> Result<Self, Diagnostic> {
         if path == Path::new("-") {
             return Ok(Destination::StandardOutput);
         }
-        signals::watch().map_err(|error| format!("error[io]: {error}"))?;
-        let file = OutputFile::create(path).map_err(|error| error_text(error.code(), &error))?;
+        signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
+        let file = OutputFile::create(path).map_err(|error| error.diagnostic())?;
         Ok(Destination::File { file: Box::new(file), format })
     }
 
@@ -75,10 +78,13 @@ impl Destination {
     ///
     /// # Errors
     /// When the disk has no room for the result.
-    pub(crate) fn map(&mut self, result: &ArrayType) -> Result<Option<ArrayViewMut<'_>>, String> {
+    pub(crate) fn map(
+        &mut self,
+        result: &ArrayType,
+    ) -> Result<Option<ArrayViewMut<'_>>, Diagnostic> {
         match self {
             Destination::File { file, format: Format::Npy } => {
-                file.map_npy(result).map_err(|error| error_text(error.code(), &error))
+                file.map_npy(result).map_err(|error| error.diagnostic())
             }
             _ => Ok(None),
         }
@@ -88,7 +94,7 @@ impl Destination {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(crate) fn write(&mut self, result: &Buffer) -> Result<(), String> {
+    pub(crate) fn write(&mut self, result: &Buffer) -> Result<(), Diagnostic> {
         let (array_type, elements) = (result.array_type(), result.bytes());
         let progress = Progress::of_bytes(elements.len());
         let written = match self {
@@ -108,7 +114,9 @@ impl Destination {
         match written {
             // A reader that has seen enough is no error.
             Err(FileErrorKind::Io(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            written => written.map_err(|error| format!("error[io]: {}: {error}", self.name())),
+            written => {
+                written.map_err(|error| Diagnostic::new("io", format!("{}: {error}", self.name())))
+            }
         }
     }
 
@@ -116,12 +124,12 @@ impl Destination {
     ///
     /// # Errors
     /// When the disk fails.
-    pub(crate) fn finish(self, result: &ArrayType) -> Result<(), String> {
+    pub(crate) fn finish(self, result: &ArrayType) -> Result<(), Diagnostic> {
         let Destination::File { file, .. } = self else { return Ok(()) };
         let bytes = result.shape.byte_count(result.dtype.size());
         let progress = Progress::of_bytes(bytes.unwrap_or(usize::MAX));
         let finished = file.finish(&mut |bytes| progress.advance(bytes));
-        finished.map_err(|error| error_text(error.code(), &error))
+        finished.map_err(|error| error.diagnostic())
     }
 
     fn name(&self) -> String {
@@ -130,10 +138,6 @@ impl Destination {
             Destination::File { file, .. } => shown(&file.path().to_string_lossy()),
         }
     }
-}
-
-fn error_text(code: &str, error: &dyn core::fmt::Display) -> String {
-    format!("error[{code}]: {error}")
 }
 
 /// Writes a few bytes at a time, and tells how many.

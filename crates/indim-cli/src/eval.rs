@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use indim::explain::broadcasts;
 use indim::{
-    ArrayType, ArrayView, ArrayViewMut, Buffer, CompileOptions, Executable, Level, RuleChoice,
-    RunError, RunOptions, compile,
+    ArrayType, ArrayView, ArrayViewMut, Buffer, CompileError, CompileOptions, Diagnostic,
+    Executable, Level, RuleChoice, RunError, RunOptions, compile,
 };
 
 use crate::bare::refuse_attributes;
@@ -17,7 +17,6 @@ use crate::expression::{build_graph, no_misspelt_option};
 use crate::failure::Failure;
 use crate::output::warn_of_outer_products;
 use crate::progress::Progress;
-use crate::report::Report;
 use crate::rule::rule_of_operations;
 use crate::show::Show;
 use crate::source::{Source, in_binding, split_binding};
@@ -73,7 +72,8 @@ impl Eval {
         self.show.check(&executable.outputs()[0])?;
         let destination = output.map(|path| Destination::open(path, format)).transpose()?;
         let threads = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0).into());
-        let pool = threads.build().map_err(|error| format!("error[threads]: {error}"))?;
+        let pool =
+            threads.build().map_err(|error| Diagnostic::new("threads", error.to_string()))?;
         let computation =
             Computation { executable, sources, memory_limit: self.memory_limit, pool };
         match destination {
@@ -83,7 +83,7 @@ impl Eval {
         Ok(())
     }
 
-    fn open_sources(&self) -> Result<Vec<(&str, Source)>, String> {
+    fn open_sources(&self) -> Result<Vec<(&str, Source)>, Diagnostic> {
         let mut memory_left = self.memory_limit.unwrap_or(usize::MAX);
         let mut open = |text| {
             let (name, source) = split_binding(text)?;
@@ -101,10 +101,11 @@ impl Eval {
         if self.warn_outer_product {
             warn_of_outer_products(&broadcasts(&graph));
         }
-        let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
+        let level = Level::from_environment()
+            .map_err(|error| Diagnostic::new("level", error.to_string()))?;
         let memory_limit = self.memory_limit;
         let options = CompileOptions { level, memory_limit, ..CompileOptions::default() };
-        Ok(compile(&graph, &options).map_err(Report::from)?)
+        Ok(compile(&graph, &options).map_err(CompileError::diagnostic)?)
     }
 }
 
@@ -118,7 +119,7 @@ struct Computation<'a> {
 
 impl Computation<'_> {
     /// The result, in new memory.
-    fn result(&self) -> Result<Buffer, String> {
+    fn result(&self) -> Result<Buffer, Diagnostic> {
         self.run(|inputs, options| {
             let mut results = self.executable.run_with(inputs, options)?;
             Ok(results.remove(0))
@@ -126,7 +127,7 @@ impl Computation<'_> {
     }
 
     /// Writes the result to where it belongs, or computes it there.
-    fn deliver(&self, mut destination: Destination) -> Result<(), String> {
+    fn deliver(&self, mut destination: Destination) -> Result<(), Diagnostic> {
         let array_type = &self.executable.outputs()[0];
         match destination.map(array_type)? {
             Some(output) => self.run_into(output)?,
@@ -135,7 +136,7 @@ impl Computation<'_> {
         destination.finish(array_type)
     }
 
-    fn run_into(&self, output: ArrayViewMut<'_>) -> Result<(), String> {
+    fn run_into(&self, output: ArrayViewMut<'_>) -> Result<(), Diagnostic> {
         let outputs = &mut [output];
         self.run(|inputs, options| self.executable.run_into_with(inputs, outputs, options))
     }
@@ -144,7 +145,7 @@ impl Computation<'_> {
     fn run<T: Send>(
         &self,
         run: impl FnOnce(&[ArrayView<'_>], &RunOptions<'_>) -> Result<T, RunError> + Send,
-    ) -> Result<T, String> {
+    ) -> Result<T, Diagnostic> {
         let inputs: Vec<ArrayView<'_>> = self.sources.iter().map(|(_, s)| s.view()).collect();
         let held = self.sources.iter().map(|(_, source)| source.held_bytes());
         let bar = Progress::of_elements(points(&self.executable));
@@ -160,7 +161,7 @@ impl Computation<'_> {
         };
         let result = self.pool.install(|| run(&inputs, &options));
         drop(bar);
-        let result = result.map_err(|error| format!("error[{}]: {error}", error.code()))?;
+        let result = result.map_err(|error| error.diagnostic())?;
         self.sources.iter().try_for_each(|(name, source)| source.check_unchanged(name))?;
         Ok(result)
     }

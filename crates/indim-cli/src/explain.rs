@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
-use indim::{ArrayType, CompileOptions, Level, RuleChoice, Shape};
+use indim::{ArrayType, CompileError, CompileOptions, Diagnostic, Level, RuleChoice, Shape};
 
 use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
 use crate::expression::{build_graph, no_misspelt_option};
@@ -66,7 +66,7 @@ impl Explain {
     /// An error, in the form in which the explanation was wanted.
     fn refuse(&self, report: Report) -> Result<(), Failure> {
         if let Some(path) = &self.svg {
-            write_drawing(path, &message_svg(report.text()))?;
+            write_drawing(path, &message_svg(report.text().trim_end()))?;
         }
         if self.json {
             print(format!("{}\n", report.to_json()).as_bytes())?;
@@ -106,9 +106,10 @@ impl Explain {
             self.others.iter().map(|text| typed_name(text)).collect::<Result<Vec<_>, _>>()?;
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
         let graph = build_graph(&self.first, &bindings, rule.as_ref())?;
-        let level = Level::from_environment().map_err(|error| format!("error[level]: {error}"))?;
+        let level = Level::from_environment()
+            .map_err(|error| Diagnostic::new("level", error.to_string()))?;
         let options = CompileOptions { level, ..CompileOptions::default() };
-        let explanation = Explanation::new(&graph, &options).map_err(Report::from)?;
+        let explanation = Explanation::new(&graph, &options).map_err(CompileError::diagnostic)?;
         self.warn(explanation.broadcasts());
         self.deliver(&explanation.to_string(), || explanation.to_json(), || explanation.to_svg())
     }
@@ -140,17 +141,16 @@ fn is_output(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn write_drawing(path: &Path, drawing: &str) -> Result<(), String> {
+fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
     if is_output(path) {
         return print(drawing.as_bytes());
     }
-    crate::signals::watch().map_err(|error| format!("error[io]: {error}"))?;
-    indim::files::write_text(path, drawing)
-        .map_err(|error| format!("error[{}]: {error}", error.code()))
+    crate::signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
+    indim::files::write_text(path, drawing).map_err(|error| error.diagnostic())
 }
 
 /// A name with its type, written out or taken from a file.
-fn typed_name(text: &str) -> Result<(&str, ArrayType), String> {
+fn typed_name(text: &str) -> Result<(&str, ArrayType), Diagnostic> {
     let (name, source) = split_binding(text)?;
     let array_type = match parse_array_type(source) {
         Err(_) if source.contains(".np") => Source::type_of(source),

@@ -1,6 +1,6 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
-use indim::{ArrayType, Expression, GraphBuilder, Limits, RuleSet, Value};
+use indim::{ArrayType, Diagnostic, Expression, GraphBuilder, Limits, RuleSet, Value};
 use indim_graph::terminal::shown;
 
 use crate::report::Report;
@@ -34,7 +34,8 @@ pub(crate) fn build_graph(
             return Err(unused_name(name, &parsed).into());
         }
         if types[..index].iter().any(|(earlier, _)| earlier == name) {
-            return Err(format!("error[duplicate-name]: `{}` is bound twice", shown(name)).into());
+            let message = format!("`{}` is bound twice", shown(name));
+            return Err(Diagnostic::new("duplicate-name", message).into());
         }
         let value = b
             .parameter(name, array_type.dtype, array_type.shape.clone())
@@ -47,13 +48,14 @@ pub(crate) fn build_graph(
     b.finish(&[result]).map_err(|error| Report::from(&error))
 }
 
-fn unused_name(name: &str, expression: &Expression) -> String {
+fn unused_name(name: &str, expression: &Expression) -> Diagnostic {
     let names: Vec<String> =
         expression.names().iter().map(|name| format!("`{}`", shown(name))).collect();
-    let help = match names.is_empty() {
+    let message = format!("`{}` does not occur in the expression", shown(name));
+    let mut unused = Diagnostic::new("unused-name", message);
+    unused.help(match names.is_empty() {
         true => "it has no names".to_owned(),
         false => format!("its names are {}", names.join(", ")),
-    };
-    let name = shown(name);
-    format!("error[unused-name]: `{name}` does not occur in the expression\n   = help: {help}")
+    });
+    unused
 }

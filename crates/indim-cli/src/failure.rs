@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use indim::Diagnostic;
+
 use crate::output::say;
 use crate::report::Report;
 
@@ -21,7 +23,7 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Failure::Input(report) => {
-                say(report.text());
+                say(&report.text());
                 ExitCode::FAILURE
             }
             Failure::Told => ExitCode::FAILURE,
@@ -33,9 +35,9 @@ impl Failure {
     }
 }
 
-impl From<String> for Failure {
-    fn from(text: String) -> Self {
-        Failure::Input(text.into())
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Failure::Input(diagnostic.into())
     }
 }
 

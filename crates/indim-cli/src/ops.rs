@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use indim::Diagnostic;
 use indim_ops::Accuracy;
 use indim_text::catalogue::{Entry, entries, find};
 
@@ -39,13 +40,15 @@ impl Ops {
     }
 }
 
-fn unknown(name: &str, near: Option<&str>) -> String {
+fn unknown(name: &str, near: Option<&str>) -> Diagnostic {
     let name: String = name.escape_debug().take(80).collect();
-    let help = match near {
+    let mut unknown =
+        Diagnostic::new("unknown-operation", format!("there is no operation `{name}`"));
+    unknown.help(match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`indim ops` lists them all".to_owned(),
-    };
-    format!("error[unknown-operation]: there is no operation `{name}`\n   = help: {help}")
+    });
+    unknown
 }
 
 /// A line for each: the call, the types, the largest error of f32, other names.

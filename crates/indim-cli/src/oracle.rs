@@ -3,7 +3,10 @@
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use clap::Args;
+use indim::Diagnostic;
 use indim::oracle::{DEFAULT_ELEMENT_LIMIT, bad_line, write_verdict};
+
+use crate::output;
 
 /// A longer line is refused unread: a text of numbers takes some ten times its size once read.
 const MAXIMUM_LINE: usize = 16 << 20;
@@ -18,7 +21,7 @@ pub(crate) struct Oracle {
 
 impl Oracle {
     /// Answers every line of standard input; only broken pipes and unreadable input end the stream early.
-    pub(crate) fn run(&self) -> Result<(), String> {
+    pub(crate) fn run(&self) -> Result<(), Diagnostic> {
         let input = BufReader::new(io::stdin().lock());
         let output = BufWriter::new(io::stdout().lock());
         answer_lines(input, output, &Limits { line: MAXIMUM_LINE, elements: self.limit_elements })
@@ -37,10 +40,10 @@ fn answer_lines<R: Read>(
     mut input: BufReader<R>,
     mut output: impl Write,
     limits: &Limits,
-) -> Result<(), String> {
+) -> Result<(), Diagnostic> {
     let mut line = Vec::new();
     while let Some(is_whole) = next_line(&mut input, &mut line, limits.line)
-        .map_err(|error| format!("error[io]: standard input: {error}"))?
+        .map_err(|error| Diagnostic::new("io", format!("standard input: {error}")))?
     {
         let text = String::from_utf8_lossy(&line);
         if is_whole && text.trim().is_empty() {
@@ -58,19 +61,11 @@ fn answer_lines<R: Read>(
         let is_awaiting = !input.buffer().contains(&b'\n');
         let written = written.and_then(|()| output.write_all(b"\n"));
         let written = written.and_then(|()| if is_awaiting { output.flush() } else { Ok(()) });
-        if let Err(error) = written {
-            return end_of_output(&error);
+        if written.is_err() {
+            return output::written(written);
         }
     }
-    output.flush().or_else(|error| end_of_output(&error))
-}
-
-/// A reader that has seen enough is no error.
-fn end_of_output(error: &io::Error) -> Result<(), String> {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(format!("error[io]: standard output: {error}")),
-    }
+    output::written(output.flush())
 }
 
 /// Reads a line; whether it is whole, or was too long and the rest of it is skipped. `None` at the end.

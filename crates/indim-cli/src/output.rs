@@ -2,15 +2,21 @@
 
 use std::io::{self, Write};
 
+use indim::Diagnostic;
 use indim::explain::ExplainedBroadcast;
 use indim_graph::terminal::lines_shown;
 
 /// Writes to standard output; a reader that has seen enough is no error.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Diagnostic> {
     let mut output = io::stdout().lock();
-    match output.write_all(bytes).and_then(|()| output.flush()) {
+    written(output.write_all(bytes).and_then(|()| output.flush()))
+}
+
+/// What came of writing to standard output; a reader that has seen enough is no error.
+pub(crate) fn written(result: io::Result<()>) -> Result<(), Diagnostic> {
+    match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("error[io]: standard output: {error}"))
+            Err(Diagnostic::new("io", format!("standard output: {error}")))
         }
         _ => Ok(()),
     }

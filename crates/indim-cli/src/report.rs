@@ -1,29 +1,25 @@
-//! An error in the input: the text for people, and the facts in it for programs.
-//!
-//! Every text begins with `error[code]: message`; code and message are read from there.
+//! An error in the input, for people and for programs.
 
 use indim::{
-    AnyRule, AxisOf, CompileError, ExprError, ExprErrorKind, GraphError, GraphErrorKind,
-    OperandLabel, Party, ShapeError, draw_error,
+    AnyRule, AxisOf, Diagnostic, ExprError, ExprErrorKind, GraphError, GraphErrorKind,
+    OperandLabel, Party, ShapeError, diagnose,
 };
 use indim_graph::terminal::label;
 use serde::Serialize;
 
-/// How a line of a drawn error begins that says what would work.
-const HELP: &str = "   = help: ";
-
 /// What is wrong with the input.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Report {
-    /// The whole report: headline, picture, what would work.
-    text: String,
-    rule: Option<&'static str>,
+    /// What people read: headline, picture, what would work.
+    diagnostic: Diagnostic,
     facts: Box<Facts>,
 }
 
-/// What is known of the operands.
+/// What else programs read: the rule, and what is known of the operands.
 #[derive(Debug, Default)]
 struct Facts {
+    /// The label of the broken rule.
+    rule: Option<&'static str>,
     /// The guilty operand, and its axis.
     operand: Option<String>,
     axis: Option<usize>,
@@ -81,41 +77,38 @@ impl Report {
                 dtype: Some(dtype.clone()).filter(|dtype| !dtype.is_empty()),
                 shape: shape.to_vec(),
             });
-        let text = draw_error(error, operation, &labels);
-        let facts = Facts::new(facts.collect(), error.operand(), Some(error));
-        Report { text, rule: Some(error.label()), facts: Box::new(facts) }
+        let diagnostic = diagnose(error, operation, &labels);
+        let facts = Facts::new(Some(error.label()), facts.collect(), error.operand(), Some(error));
+        Report { diagnostic, facts: Box::new(facts) }
     }
 
     /// A mistake in the expression that is written in `source`.
     pub(crate) fn of_expression(error: &ExprError, source: &str) -> Report {
-        let text = error.draw(source);
+        let diagnostic = error.diagnostic(source);
         match &error.kind {
-            ExprErrorKind::Graph(graph) => Report { text, ..Report::from(&**graph) },
-            _ => Report::from(text),
+            ExprErrorKind::Graph(graph) => Report { diagnostic, ..Report::from(&**graph) },
+            _ => Report::from(diagnostic),
         }
     }
 
     /// For people.
-    pub(crate) fn text(&self) -> &str {
-        self.text.trim_end()
+    pub(crate) fn text(&self) -> String {
+        self.diagnostic.to_string()
     }
 
     /// For programs: one object with the fields of [`ErrorFacts`].
     pub(crate) fn to_json(&self) -> String {
-        let headline = self.text.lines().next().unwrap_or_default();
-        let (code, message) = headline
-            .strip_prefix("error[")
-            .and_then(|rest| rest.split_once("]: "))
-            .unwrap_or(("error", headline));
+        let Diagnostic { code, headline, remarks, .. } = &self.diagnostic;
+        let helps = remarks.iter().filter(|(title, _)| title == "help");
         let error = ErrorFacts {
             code,
-            rule: self.rule,
+            rule: self.facts.rule,
             operand: self.facts.operand.as_deref(),
             axis: self.facts.axis,
-            message,
+            message: headline,
             operands: &self.facts.operands,
             sizes: self.facts.sizes.as_ref(),
-            help: self.text.lines().filter_map(|line| line.strip_prefix(HELP)).collect(),
+            help: helps.map(|(_, text)| &**text).collect(),
         };
         serde_json::to_string(&ErrorDocument { error })
             .expect("invariant: texts and numbers have a form in JSON")
@@ -123,8 +116,10 @@ impl Report {
 }
 
 impl Facts {
-    /// What is known of operands, one of which may be guilty, and of the mistake in their shapes.
+    /// The broken rule, and what is known of operands, one of which may be guilty, and of the mistake in
+    /// their shapes.
     fn new(
+        rule: Option<&'static str>,
         operands: Vec<OperandFacts>,
         guilty: Option<usize>,
         error: Option<&ShapeError>,
@@ -142,19 +137,13 @@ impl Facts {
             })
         });
         let (operand, axis) = (guilty.and_then(name), error.and_then(ShapeError::axis));
-        Facts { operand, axis, operands, sizes }
+        Facts { rule, operand, axis, operands, sizes }
     }
 }
 
-impl From<String> for Report {
-    fn from(text: String) -> Self {
-        Report { text, ..Report::default() }
-    }
-}
-
-impl From<CompileError> for Report {
-    fn from(error: CompileError) -> Self {
-        Report::from(format!("error[{}]: {error}", error.code()))
+impl From<Diagnostic> for Report {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Report { diagnostic, facts: Box::default() }
     }
 }
 
@@ -169,7 +158,7 @@ impl From<&GraphError> for Report {
             GraphErrorKind::Shape(shape) => Some(&**shape),
             _ => None,
         };
-        let facts = Facts::new(operands.collect(), error.operand(), shape_error);
-        Report { text: error.draw(), rule: error.label(), facts: Box::new(facts) }
+        let facts = Facts::new(error.label(), operands.collect(), error.operand(), shape_error);
+        Report { diagnostic: error.diagnostic(), facts: Box::new(facts) }
     }
 }

@@ -1,35 +1,27 @@
 //! Shapes and types as they stand on the command line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
 
-use indim::{ArrayType, DType, MAXIMUM_RANK, RankLimit, Shape};
+use indim::{ArrayType, DType, Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
 use indim_graph::terminal::shown;
 use indim_shape::saturating_size;
 
 /// Reads a type. The element type may be missing.
-pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
-    let wrong = || {
-        format!(
-            "error[bad-shape]: `{}` is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar",
-            shown(text)
-        )
-    };
+pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
+    let bad = |what: &str| Diagnostic::new("bad-shape", format!("`{}` {what}", shown(text)));
+    let wrong = || bad("is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar");
     let trimmed = text.trim();
     if trimmed.contains('(') || trimmed.contains("[[") {
-        return Err(format!(
-            "error[bad-shape]: `{}` is an array's elements; write its type here, such as f32[2, 3]",
-            shown(text)
-        ));
+        return Err(bad("is an array's elements; write its type here, such as f32[2, 3]"));
     }
     let start = trimmed.find(|c: char| {
         c == '[' || c.is_ascii_digit() && !trimmed.starts_with(char::is_alphabetic)
     });
     let (dtype, sizes) = trimmed.split_at(start.or(trimmed.find('[')).ok_or_else(wrong)?);
-    let dtype =
-        match dtype.trim() {
-            "" => None,
-            name => Some(name.parse().map_err(|error| {
-                format!("error[unknown-element-type]: `{}`: {error}", shown(name))
-            })?),
-        };
+    let dtype = match dtype.trim() {
+        "" => None,
+        name => Some(name.parse().map_err(|error| {
+            Diagnostic::new("unknown-element-type", format!("`{}`: {error}", shown(name)))
+        })?),
+    };
     let sizes = match sizes.strip_prefix('[') {
         Some(inside) => inside.strip_suffix(']').ok_or_else(wrong)?,
         None => sizes,
@@ -43,17 +35,16 @@ pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), String> {
 }
 
 /// Refuses a shape, or a list with an entry for each axis, that is too long.
-fn check_rank(rank: usize) -> Result<(), String> {
-    RankLimit::check(rank, MAXIMUM_RANK)
-        .map_err(|error| format!("error[{}]: {error}", error.code()))
+fn check_rank(rank: usize) -> Result<(), Diagnostic> {
+    RankLimit::check(rank, MAXIMUM_RANK).map_err(RankLimit::diagnostic)
 }
 
 /// Reads a type that must say its element type.
-pub(crate) fn parse_array_type(text: &str) -> Result<ArrayType, String> {
+pub(crate) fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
     let (dtype, shape) = parse_type(text)?;
     let dtype = dtype.ok_or_else(|| {
-        let text = shown(text);
-        format!("error[bad-shape]: `{text}` does not say an element type, as f32[2, 3] does")
+        let message = format!("`{}` does not say an element type, as f32[2, 3] does", shown(text));
+        Diagnostic::new("bad-shape", message)
     })?;
     Ok(ArrayType { dtype, shape })
 }
@@ -62,7 +53,7 @@ pub(crate) fn parse_array_type(text: &str) -> Result<ArrayType, String> {
 pub(crate) fn parse_integers(text: &str) -> Result<Vec<i64>, String> {
     let inside = text.trim().trim_start_matches(['[', '{', '(']).trim_end_matches([']', '}', ')']);
     let pieces = inside.split(',').map(str::trim).filter(|piece| !piece.is_empty());
-    check_rank(pieces.clone().count())?;
+    check_rank(pieces.clone().count()).map_err(|error| error.to_string().trim_end().to_owned())?;
     pieces
         .map(|piece| piece.parse::<i64>())
         .collect::<Result<_, _>>()
@@ -99,12 +90,10 @@ mod tests {
     fn the_rank_is_limited() {
         let ones = |rank: usize| vec!["1"; rank].join(",");
         assert!(parse_type(&format!("f32[{}]", ones(64))).is_ok());
-        for error in [
-            parse_type(&format!("f32[{}]", ones(65))).map(drop).unwrap_err(),
-            parse_type(&vec!["1"; 65].join("x")).map(drop).unwrap_err(),
-            parse_integers(&ones(65)).map(drop).unwrap_err(),
-        ] {
-            assert!(error.starts_with("error[rank-limit]: "), "{error}");
+        for text in [format!("f32[{}]", ones(65)), vec!["1"; 65].join("x")] {
+            assert_eq!(parse_type(&text).unwrap_err().code, "rank-limit");
         }
+        let error = parse_integers(&ones(65)).unwrap_err();
+        assert!(error.starts_with("error[rank-limit]: "), "{error}");
     }
 }

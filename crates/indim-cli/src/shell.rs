@@ -3,6 +3,7 @@
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use indim::Diagnostic;
 
 use crate::failure::Failure;
 use crate::output::print;
@@ -57,7 +58,7 @@ impl Manual {
         };
         let mut text = Vec::new();
         let written = Man::new(page).render(&mut text);
-        written.map_err(|error| format!("error[io]: {error}"))?;
+        written.map_err(|error| Diagnostic::new("io", error.to_string()))?;
         Ok(print(&text)?)
     }
 }

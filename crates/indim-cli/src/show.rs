@@ -4,7 +4,9 @@ use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
 use indim::print::{PrintOptions, array_text_with, csv_shape, write_csv, write_json};
-use indim::{ArrayType, Buffer};
+use indim::{ArrayType, Buffer, Diagnostic};
+
+use crate::output;
 
 /// The form of a printed result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -38,30 +40,26 @@ pub(crate) struct Show {
 
 impl Show {
     /// Whether a result of this type can be printed so; asked before anything is computed.
-    pub(crate) fn check(&self, array_type: &ArrayType) -> Result<(), String> {
+    pub(crate) fn check(&self, array_type: &ArrayType) -> Result<(), Diagnostic> {
         if self.format != Format::Text && self.precision.is_some() {
-            return Err("error[format]: --precision is for --format text: CSV and JSON have all digits, so \
-                        that they read back the same; write round(…, 3) around the expression"
-                .to_owned());
+            return Err(Diagnostic::new(
+                "format",
+                "--precision is for --format text: CSV and JSON have all digits, so that they read back the \
+                 same; write round(…, 3) around the expression",
+            ));
         }
         match self.format {
-            Format::Csv => {
-                csv_shape(array_type).map(|_| ()).map_err(|e| format!("error[format]: {e}"))
-            }
+            Format::Csv => csv_shape(array_type)
+                .map(|_| ())
+                .map_err(|error| Diagnostic::new("format", error.to_string())),
             Format::Text | Format::Json => Ok(()),
         }
     }
 
     /// Prints to standard output; a reader that has seen enough is no error.
-    pub(crate) fn print(&self, result: &Buffer) -> Result<(), String> {
+    pub(crate) fn print(&self, result: &Buffer) -> Result<(), Diagnostic> {
         let mut output = BufWriter::new(io::stdout().lock());
-        let written = self.write(&mut output, result).and_then(|()| output.flush());
-        match written {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(format!("error[io]: standard output: {error}"))
-            }
-            _ => Ok(()),
-        }
+        output::written(self.write(&mut output, result).and_then(|()| output.flush()))
     }
 
     fn write(&self, output: &mut dyn Write, result: &Buffer) -> io::Result<()> {

@@ -37,8 +37,11 @@ mod unix {
     use std::sync::{Mutex, PoisonError};
     use std::thread;
 
+    use indim::Diagnostic;
     use indim::files::remove_unfinished_files;
     use libc::{SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
+
+    use crate::output::say;
 
     /// Where the handler writes which signal came.
     static PIPE: AtomicI32 = AtomicI32::new(-1);
@@ -110,10 +113,12 @@ mod unix {
     fn end(signal: c_int) {
         remove_unfinished_files();
         if signal == SIGBUS {
-            eprintln!(
-                "error[file-changed]: an input file became shorter while it was read, or a disk failed; \
-                 let its writer finish first, or give a copy of it"
+            let changed = Diagnostic::new(
+                "file-changed",
+                "an input file became shorter while it was read, or a disk failed; let its writer finish \
+                 first, or give a copy of it",
             );
+            say(&changed.to_string());
             // SAFETY: ends the process without a word to its threads, one of which hangs in the handler.
             unsafe { libc::_exit(1) }
         }

@@ -6,7 +6,7 @@ use indim::files::{
     ArrayFile, FileError, read_npy_type, read_npz_member_type, read_npz_member_within,
 };
 use indim::literal::parse_literal;
-use indim::{Array, ArrayType, ArrayView};
+use indim::{Array, ArrayType, ArrayView, Diagnostic};
 use indim_graph::terminal::shown;
 
 use crate::signals::map_file;
@@ -31,23 +31,23 @@ enum Place<'a> {
 impl Source {
     /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, or a literal. Of a file or a member at
     /// most `limit` bytes are read into memory; large files are mapped.
-    pub(crate) fn open(text: &str, limit: usize) -> Result<Source, String> {
+    pub(crate) fn open(text: &str, limit: usize) -> Result<Source, Diagnostic> {
         let opened = match place(text)? {
             Place::File(path) => open_npy(path, limit),
             Place::Member { archive, member } => read_npz_member_within(archive, member, limit),
             Place::Literal(array) => return Ok(Source::Literal(array)),
         };
-        opened.map(Source::File).map_err(|error| error_text(&error))
+        opened.map(Source::File).map_err(|error| error.diagnostic())
     }
 
     /// The type of what [`Source::open`] would open, of which no more is read than tells it.
-    pub(crate) fn type_of(text: &str) -> Result<ArrayType, String> {
+    pub(crate) fn type_of(text: &str) -> Result<ArrayType, Diagnostic> {
         let read = match place(text)? {
             Place::File(path) => read_npy_type(path),
             Place::Member { archive, member } => read_npz_member_type(archive, member),
             Place::Literal(array) => return Ok(array.array_type()),
         };
-        read.map_err(|error| error_text(&error))
+        read.map_err(|error| error.diagnostic())
     }
 
     pub(crate) fn array_type(&self) -> ArrayType {
@@ -77,11 +77,14 @@ impl Source {
     }
 
     /// Refuses what was computed from a file that has changed since it was opened.
-    pub(crate) fn check_unchanged(&self, name: &str) -> Result<(), String> {
+    pub(crate) fn check_unchanged(&self, name: &str) -> Result<(), Diagnostic> {
         match self {
-            Source::File(file) if !file.is_unchanged() => Err(format!(
-                "error[file-changed]: the file of `{name}` changed while it was read, so that there is no \
-                 telling of what the result would be; let its writer finish first, or give a copy of it"
+            Source::File(file) if !file.is_unchanged() => Err(Diagnostic::new(
+                "file-changed",
+                format!(
+                    "the file of `{name}` changed while it was read, so that there is no telling of what the \
+                     result would be; let its writer finish first, or give a copy of it"
+                ),
             )),
             _ => Ok(()),
         }
@@ -97,13 +100,9 @@ fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError> {
     }
 }
 
-fn error_text(error: &FileError) -> String {
-    format!("error[{}]: {error}", error.code())
-}
-
 /// Finds out what `text` stands for. What is a literal is never a file, whatever the folder holds: `./3` is
 /// the file.
-fn place(text: &str) -> Result<Place<'_>, String> {
+fn place(text: &str) -> Result<Place<'_>, Diagnostic> {
     if let Some((archive, member)) = archive_member(text) {
         return Ok(Place::Member { archive, member });
     }
@@ -115,11 +114,13 @@ fn place(text: &str) -> Result<Place<'_>, String> {
         match Path::new(text).exists() {
             // Also a folder, a pipe or a device: opening it tells what is wrong.
             true => Ok(file),
-            _ if looks_like_literal(text) => Err(error.draw(text)),
-            _ => Err(format!(
-                "error[no-such-source]: `{}` is neither a file nor a literal such as 2.5, \
-                 [[1, 2], [3, 4]] or f32([1.5, 2])",
-                shown(text)
+            _ if looks_like_literal(text) => Err(error.diagnostic(text)),
+            _ => Err(Diagnostic::new(
+                "no-such-source",
+                format!(
+                    "`{}` is neither a file nor a literal such as 2.5, [[1, 2], [3, 4]] or f32([1.5, 2])",
+                    shown(text)
+                ),
             )),
         }
     })
@@ -139,19 +140,20 @@ fn archive_member(text: &str) -> Option<(&Path, &str)> {
 }
 
 /// A `NAME=SOURCE` of the command line.
-pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), String> {
+pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), Diagnostic> {
     match text.split_once('=') {
         Some((name, source)) if !name.trim().is_empty() => Ok((name.trim(), source)),
-        _ => Err(format!("error[bad-binding]: `{}` is not of the form NAME=SOURCE", shown(text))),
+        _ => {
+            let message = format!("`{}` is not of the form NAME=SOURCE", shown(text));
+            Err(Diagnostic::new("bad-binding", message))
+        }
     }
 }
 
-/// The error of a source, which begins with its code, with the name that the source is bound to.
-pub(crate) fn in_binding(name: &str, error: String) -> String {
-    match error.split_once("]: ") {
-        Some((code, rest)) => format!("{code}]: in `{}`: {rest}", shown(name)),
-        None => error,
-    }
+/// The error of a source, with the name that the source is bound to.
+pub(crate) fn in_binding(name: &str, error: Diagnostic) -> Diagnostic {
+    let headline = format!("in `{}`: {}", shown(name), error.headline);
+    Diagnostic { headline, ..error }
 }
 
 #[cfg(all(test, unix))]
@@ -161,6 +163,7 @@ mod tests {
     #[test]
     fn devices_are_refused_as_files() {
         let error = Source::open("/dev/null", usize::MAX).unwrap_err();
-        assert!(error.starts_with("error[not-a-file]: /dev/null: not a regular file"), "{error}");
+        assert_eq!(error.code, "not-a-file");
+        assert!(error.headline.starts_with("/dev/null: not a regular file"), "{error}");
     }
 }

@@ -1,13 +1,31 @@
 //! How many axes a shape may have that comes from a text, a file or Python.
 
+use alloc::string::ToString;
 use core::fmt;
+
+use crate::diagnostic::Diagnostic;
 
 /// The most axes of a shape that comes from a text, a file or Python: as many as NumPy has.
 ///
 /// Callers in Rust may choose another limit where they read texts, and make shapes of any rank.
+///
+/// ```
+/// use indim_shape::{MAXIMUM_RANK, Shape};
+///
+/// let deep = Shape::from(vec![1; MAXIMUM_RANK + 1]); // Rust may; a text, a file or Python may not
+/// assert_eq!(deep.rank(), 65);
+/// ```
 pub const MAXIMUM_RANK: usize = 64;
 
 /// A shape of more axes than it may have.
+///
+/// ```
+/// use indim_shape::RankLimit;
+///
+/// let error = RankLimit::check(3, 2).unwrap_err();
+/// assert_eq!((error.limit, error.code()), (2, "rank-limit"));
+/// assert_eq!(error.diagnostic().to_string(), format!("error[rank-limit]: {error}\n"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RankLimit {
     /// The most axes it may have.
@@ -32,6 +50,11 @@ impl RankLimit {
     /// The stable code.
     pub const fn code(self) -> &'static str {
         "rank-limit"
+    }
+
+    /// What people read of it.
+    pub fn diagnostic(self) -> Diagnostic {
+        Diagnostic::new(self.code(), self.to_string())
     }
 }
 

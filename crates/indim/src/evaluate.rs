@@ -244,6 +244,13 @@ pub struct EvaluateError {
 }
 
 /// The kinds of mistakes in a call of [`evaluate`].
+///
+/// ```
+/// use indim::{EvaluateErrorKind, evaluate};
+///
+/// let error = evaluate("x + 1", [("x", &[1.0f32]), ("y", &[2.0])]).unwrap_err();
+/// assert_eq!(error.kind, EvaluateErrorKind::UnusedInput { name: "y".to_owned() });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EvaluateErrorKind {
@@ -307,6 +314,8 @@ impl EvaluateError {
         match &self.kind {
             EvaluateErrorKind::Expression { text, error } => error.diagnostic(text),
             EvaluateErrorKind::Graph(error) => error.diagnostic(),
+            EvaluateErrorKind::Compile(error) => error.diagnostic(),
+            EvaluateErrorKind::Run(error) => error.diagnostic(),
             _ => Diagnostic::new(self.code(), self.to_string()),
         }
     }

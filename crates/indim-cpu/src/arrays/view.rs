@@ -12,13 +12,23 @@ use core::ptr::NonNull;
 use indim_graph::Array;
 use indim_graph::lower::overlap::Layout;
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
-use indim_shape::{Shape, ShapeError};
+use indim_shape::{Diagnostic, Shape, ShapeError};
 
 /// Why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
+///
+/// ```
+/// use indim_cpu::{ArrayError, ArrayView};
+/// use indim_shape::Shape;
+///
+/// let error = ArrayView::from_slice([2, 2], &[1.0f32, 2.0, 3.0]).unwrap_err();
+/// assert_eq!(error, ArrayError::ElementCount { shape: Shape::from([2, 2]), given: 3 });
+/// assert_eq!(error.code(), "element-count");
+/// assert_eq!(format!("{error:?}"), format!("error[element-count]: {error}"));
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrayError {
-    /// E5: the array's size does not fit the address space.
+    /// [E5](indim_shape::rules#the-explicit-form-e): the array's size does not fit the address space.
     TooLarge(ShapeError),
     /// The memory is refused by the system.
     OutOfMemory {
@@ -66,6 +76,11 @@ impl ArrayError {
             ArrayError::SharedElements { .. } => "shared-elements",
         }
     }
+
+    /// What people read of it.
+    pub fn diagnostic(&self) -> Diagnostic {
+        Diagnostic::new(self.code(), self.to_string())
+    }
 }
 
 impl fmt::Display for ArrayError {
@@ -97,7 +112,7 @@ impl fmt::Display for ArrayError {
 
 impl fmt::Debug for ArrayError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "error[{}]: {self}", self.code())
+        formatter.write_str(self.diagnostic().to_string().trim_end())
     }
 }
 
@@ -118,6 +133,12 @@ fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
 }
 
 /// The strides in bytes of a dense row-major array.
+///
+/// ```
+/// use indim_cpu::row_major_strides;
+/// use indim_ops::{ArrayType, DType};
+/// assert_eq!(row_major_strides(&ArrayType::new(DType::F32, [2, 3])), [12, 4]);
+/// ```
 pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
     let size = array_type.dtype.size() as isize;
     let strides = array_type.shape.row_major_strides().into_iter();
@@ -287,7 +308,8 @@ impl<'a> ArrayView<'a> {
     /// A dense row-major view of `elements`.
     ///
     /// # Errors
-    /// `element-count` when there are not as many elements as the shape has; E5 `too-large`.
+    /// `element-count` when there are not as many elements as the shape has; [E5](indim_shape::rules#the-explicit-form-e)
+    /// `too-large`.
     pub fn from_slice<T: Element>(
         shape: impl Into<Shape>,
         elements: &'a [T],
@@ -300,7 +322,7 @@ impl<'a> ArrayView<'a> {
     /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
     ///
     /// # Errors
-    /// When an element lies outside, the strides do not fit the rank, or the shape is too large.
+    /// `out-of-bounds` when an element lies outside; `stride-count`; `too-large`.
     pub fn from_bytes(
         array_type: ArrayType,
         strides: Vec<isize>,
@@ -350,7 +372,7 @@ impl<'a> ArrayViewMut<'a> {
     /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
     ///
     /// # Errors
-    /// As [`ArrayView::from_bytes`], and [`ArrayError::SharedElements`].
+    /// As [`ArrayView::from_bytes`], and `shared-elements`.
     pub fn from_bytes(
         array_type: ArrayType,
         strides: Vec<isize>,

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use indim_graph::lower::loop_nest::{LoopNest, LoopProgram};
 use indim_graph::lower::lower_with;
 use indim_graph::{Graph, HeldBytes, Node, NodeKind, optimize};
+use indim_shape::Diagnostic;
 
 use crate::arrays::order::OutputOrders;
 use crate::blocks::Blocks;
@@ -20,6 +21,18 @@ use crate::run::nests::CompiledNests;
 static EXECUTOR: &dyn Executor = &Blocks;
 
 /// How a graph is compiled.
+///
+/// ```
+/// use indim_cpu::{CompileOptions, Level, compile};
+/// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let graph = b.finish(&[-b.parameter("x", DType::F32, [3])?])?;
+/// let options = CompileOptions { level: Level::BASELINE, ..CompileOptions::default() };
+/// assert_eq!(compile(&graph, &options)?.level(), Level::BASELINE);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct CompileOptions {
     /// The instructions that may be used.
@@ -41,6 +54,14 @@ impl Default for CompileOptions {
 }
 
 /// Why a graph is not compiled: only because its caller set a limit, or stopped it.
+///
+/// ```
+/// use indim_cpu::CompileError;
+///
+/// let error = CompileError::MemoryLimit { bytes: 2000, limit: 1000 };
+/// assert_eq!(error.code(), "memory-limit");
+/// assert!(error.diagnostic().headline.ends_with("raise the limit, or compute in several steps"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompileError {
@@ -62,6 +83,11 @@ impl CompileError {
             CompileError::MemoryLimit { .. } => "memory-limit",
             CompileError::Stopped => "stopped",
         }
+    }
+
+    /// What people read of it.
+    pub fn diagnostic(self) -> Diagnostic {
+        Diagnostic::new(self.code(), self.to_string())
     }
 }
 

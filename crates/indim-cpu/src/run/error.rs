@@ -3,12 +3,31 @@
 use core::fmt;
 
 use indim_ops::ArrayType;
+use indim_shape::Diagnostic;
 
 use crate::arrays::view::ArrayError;
 use crate::run::forecast::MemoryPiece;
 
 /// Why a run did not start, or stopped. `{:?}`, which `unwrap` and `?` in `main` show, has the code and the
 /// message.
+///
+/// ```
+/// use indim_cpu::{ArrayView, CompileOptions, RunError, compile};
+/// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2])?;
+/// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
+/// let error = executable.run(&[]).unwrap_err();
+/// assert_eq!(error, RunError::InputCount { expected: 1, given: 0 });
+/// let error = executable.run(&[ArrayView::from_slice([2], &[1.0f64, 2.0])?]).unwrap_err();
+/// assert_eq!(
+///     format!("{error:?}"),
+///     "error[input-type]: parameter `x` is f32[2], the input is f64[2]",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunError {
@@ -116,6 +135,11 @@ impl RunError {
             RunError::Stopped => "stopped",
         }
     }
+
+    /// What people read of it.
+    pub fn diagnostic(&self) -> Diagnostic {
+        Diagnostic::new(self.code(), self.to_string())
+    }
 }
 
 impl fmt::Display for RunError {
@@ -169,7 +193,7 @@ impl fmt::Display for RunError {
 
 impl fmt::Debug for RunError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "error[{}]: {self}", self.code())
+        formatter.write_str(self.diagnostic().to_string().trim_end())
     }
 }
 

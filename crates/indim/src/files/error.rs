@@ -4,7 +4,7 @@ use core::fmt;
 use std::path::{Path, PathBuf};
 
 use indim_graph::terminal::shown;
-use indim_shape::{RankLimit, Shape, ShapeError};
+use indim_shape::{Diagnostic, RankLimit, Shape, ShapeError};
 
 /// A file that cannot be read or written as an array.
 ///
@@ -15,6 +15,7 @@ use indim_shape::{RankLimit, Shape, ShapeError};
 /// let error = ArrayFile::open(Path::new("no such folder/x.npy")).unwrap_err();
 /// assert_eq!(error.code(), "io");
 /// assert!(error.to_string().contains("x.npy"));
+/// assert_eq!(error.diagnostic().to_string(), format!("error[io]: {error}\n"));
 /// ```
 #[derive(Debug)]
 pub struct FileError {
@@ -25,6 +26,18 @@ pub struct FileError {
 }
 
 /// The kinds of mistakes in files.
+///
+/// ```
+/// use indim::files::{ArrayFile, FileErrorKind, write_npy};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("x.npy");
+/// write_npy(&path, &ArrayType::new(DType::U8, [4]), &[1, 2, 3, 4])?;
+/// let error = ArrayFile::open_within(&path, 3).unwrap_err();
+/// assert!(matches!(error.kind, FileErrorKind::MemoryLimit { bytes: 4, limit: 3 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileErrorKind {
@@ -127,6 +140,11 @@ impl FileError {
             FileErrorKind::MemberNotNamed { .. } => "member-not-named",
             FileErrorKind::NoMember { .. } => "no-member",
         }
+    }
+
+    /// What people read of it.
+    pub fn diagnostic(&self) -> Diagnostic {
+        Diagnostic::new(self.code(), self.to_string())
     }
 }
 
