@@ -91,6 +91,11 @@ impl fmt::Display for Level {
 }
 
 /// A text that names no level of this processor.
+///
+/// ```
+/// let error = "sse9".parse::<indim_cpu::Level>().unwrap_err();
+/// assert!(error.to_string().starts_with("`sse9` is not a level of this processor; it has baseline"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownLevel {
     name: String,

@@ -65,6 +65,13 @@ impl Hash for Array {
 }
 
 /// The number of elements does not fit the shape.
+///
+/// ```
+/// use indim_graph::Array;
+///
+/// let error = Array::new([2, 2], vec![1.0f32, 2.0, 3.0]).unwrap_err();
+/// assert_eq!(error.to_string(), "3 elements do not fill an array of shape [2, 2]");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongElementCount {
     /// The shape asked for.

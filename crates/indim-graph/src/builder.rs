@@ -126,7 +126,7 @@ impl GraphBuilder {
     /// An input of the graph; arrays are bound to the parameters in the order of these calls.
     ///
     /// # Errors
-    /// `duplicate-parameter`; E5 `too-large`.
+    /// `duplicate-parameter`; [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
     #[track_caller]
     pub fn parameter(&self, name: &str, dtype: DType, shape: impl Into<Shape>) -> BuildResult {
         let array_type = ArrayType::new(dtype, shape);
@@ -154,7 +154,8 @@ impl GraphBuilder {
     /// Each element is its index along `axis`, converted to `dtype`.
     ///
     /// # Errors
-    /// `axis-out-of-range`; `element-type-not-allowed` for bool; E5 `too-large`.
+    /// `axis-out-of-range`; `element-type-not-allowed` for bool; [E5](indim_shape::rules#the-explicit-form-e)
+    /// `too-large`.
     #[track_caller]
     pub fn iota(&self, dtype: DType, shape: impl Into<Shape>, axis: i64) -> BuildResult {
         let array_type = ArrayType::new(dtype, shape);
@@ -173,7 +174,8 @@ impl GraphBuilder {
     /// An operation of the table under a rule set, which elaborates into the explicit form.
     ///
     /// # Errors
-    /// TY1, TY2 (X1), then the labels of the rule set.
+    /// [TY1, TY2](indim_shape::rules#element-types-ty) (X1), then the
+    /// labels of [the rule set](indim_shape::rules).
     #[track_caller]
     pub fn elementwise(
         &self,
@@ -257,7 +259,7 @@ impl GraphBuilder {
     /// Conversion of every element to `dtype`.
     ///
     /// # Errors
-    /// E5 `too-large` when the wider elements do not fit.
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large` when the wider elements do not fit.
     #[track_caller]
     pub fn convert(&self, operand: impl Operand, dtype: DType) -> BuildResult {
         let id = self.given_id("convert", operand)?;
@@ -273,7 +275,8 @@ impl GraphBuilder {
     /// The same bits read as another element type of the same width.
     ///
     /// # Errors
-    /// TY1 for `bool` and complex numbers; `bitcast-width`.
+    /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed` for `bool`
+    /// and complex numbers; `bitcast-width`.
     #[track_caller]
     pub fn bitcast(&self, operand: impl Operand, dtype: DType) -> BuildResult {
         let id = self.given_id("bitcast", operand)?;
@@ -291,7 +294,7 @@ impl GraphBuilder {
     /// permute.
     ///
     /// # Errors
-    /// E1 to E5.
+    /// [E1 to E5](indim_shape::rules#the-explicit-form-e).
     #[track_caller]
     pub fn broadcast_in_dim(
         &self,
@@ -310,7 +313,7 @@ impl GraphBuilder {
     /// XLA's `Broadcast`: new axes of `sizes` in front.
     ///
     /// # Errors
-    /// E5.
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
     #[track_caller]
     pub fn broadcast(&self, operand: impl Operand, sizes: &[usize]) -> BuildResult {
         self.broadcast_to_target(operand, &TargetRule::XlaBroadcast, Shape::from(sizes))
@@ -319,7 +322,7 @@ impl GraphBuilder {
     /// A broadcast to a target shape under one of the target rules.
     ///
     /// # Errors
-    /// The labels of the rule.
+    /// The labels of [the rule](indim_shape::rules#onto-a-target-shape-t).
     #[track_caller]
     pub fn broadcast_to_target(
         &self,

@@ -12,6 +12,20 @@ use crate::terminal::{label, shown, width};
 /// A mistake found while a graph was built or bound.
 ///
 /// `{:?}` shows it drawn, with the caller's line: so do `unwrap`, and `?` in `main`.
+///
+/// ```
+/// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let y = b.parameter("y", DType::F64, [2, 3])?;
+/// let error = b.add(&x, &y, &[]).unwrap_err();
+/// assert_eq!((error.code(), error.label()), ("element-type-mismatch", Some("TY2")));
+/// assert_eq!(error.operand(), Some(1));
+/// assert!(error.draw().ends_with("   = help: convert it: f32(y)\n"));
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GraphError {
@@ -26,19 +40,30 @@ pub struct GraphError {
 }
 
 /// The kinds of mistakes, without the place where they happened.
+///
+/// ```
+/// use indim_graph::{GraphBuilder, GraphErrorKind};
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let error = b.reshape(&x, [4]).unwrap_err();
+/// assert!(matches!(error.kind, GraphErrorKind::ReshapeElementCount { .. }));
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum GraphErrorKind {
     /// The shapes do not broadcast.
     Shape(Box<ShapeError>),
-    /// TY1: the operation does not take elements of this type.
+    /// [TY1](indim_shape::rules#element-types-ty): the operation does not take elements of this type.
     ElementTypeNotAllowed {
         /// The operand's position.
         operand: usize,
         /// Its element type.
         dtype: DType,
     },
-    /// TY2, and X1 under xla: the operands' element types differ.
+    /// [TY2](indim_shape::rules#element-types-ty), and X1 under xla: the operands' element types differ.
     ElementTypeMismatch {
         /// The position of the operand that differs.
         operand: usize,

@@ -22,6 +22,13 @@ use indim_shape::AxisMap;
 use crate::array::Array;
 
 /// The name of a node's result within one graph; prints as `%3`.
+///
+/// ```
+/// use indim_graph::ValueId;
+///
+/// let value = ValueId::from_index(3);
+/// assert_eq!((value.index(), value.to_string().as_str()), (3, "%3"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(u32);
 
@@ -47,6 +54,14 @@ impl fmt::Display for ValueId {
 }
 
 /// Up to three operands, stored in place.
+///
+/// ```
+/// use indim_graph::{Operands, ValueId};
+///
+/// let (x, y) = (ValueId::from_index(0), ValueId::from_index(1));
+/// let operands = Operands::new(&[x, y]);
+/// assert_eq!(operands.map(|value| if value == y { x } else { value })[..], [x, x]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Operands {
     values: [ValueId; 3],
@@ -85,6 +100,25 @@ impl Deref for Operands {
 }
 
 /// What a node does.
+///
+/// ```
+/// use indim_graph::{GraphBuilder, NodeKind};
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let v = b.parameter("v", DType::F32, [3])?;
+/// let graph = b.finish(&[b.sub(&x, &v, &[1])?])?;
+///
+/// let kinds: Vec<&str> = graph.iter().map(|(_, node)| node.kind.name()).collect();
+/// assert_eq!(kinds, ["parameter", "parameter", "broadcast_in_dim", "sub"]);
+/// let spread = graph.iter().find_map(|(_, node)| match &node.kind {
+///     NodeKind::BroadcastInDim(map) => Some(map.to_vec()),
+///     _ => None,
+/// });
+/// assert_eq!(spread, Some(vec![1]));
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// An input of the graph.
@@ -131,6 +165,23 @@ impl NodeKind {
 }
 
 /// A node: what is done, to which values, and the type of the result.
+///
+/// ```
+/// use indim_graph::{GraphBuilder, NodeKind};
+/// use indim_ops::{DType, Op};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let v = b.parameter("v", DType::F32, [3])?;
+/// let graph = b.finish(&[b.sub(&x, &v, &[1])?])?;
+///
+/// let difference = &graph[graph.outputs()[0]];
+/// assert_eq!(difference.kind, NodeKind::Elementwise(Op::Sub));
+/// assert_eq!(difference.array_type.to_string(), "f32[2, 3]");
+/// let spread = &graph[difference.operands[1]]; // v, already of the shape of the result
+/// assert_eq!(spread.array_type, difference.array_type);
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Node {
     /// What the node does.

@@ -7,6 +7,15 @@ use core::fmt;
 use indim_ops::{DType, DTypeClass};
 
 /// A number of the text, without an element type of its own.
+///
+/// ```
+/// use indim_graph::Literal;
+/// use indim_ops::DType;
+///
+/// assert_eq!(Literal::constant("pi"), Some(Literal::Float(core::f64::consts::PI)));
+/// assert_eq!(Literal::Int(3).default_dtype(), DType::I64);
+/// assert_eq!((Literal::Bool(true).to_int(), Literal::Float(0.5).to_int()), (Some(1), None));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Literal {
     /// `True` or `False`.

@@ -72,7 +72,7 @@ macro_rules! define_methods {
                 $(#[doc = $udoc])+
                 ///
                 /// # Errors
-                /// TY1.
+                /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed`.
                 #[track_caller]
                 pub fn $uname(&self, x: impl Operand) -> BuildResult {
                     self.operation(Op::$uop, &[x.given()], &RuleSet::None)
@@ -82,7 +82,7 @@ macro_rules! define_methods {
                 $(#[doc = $bdoc])+
                 ///
                 /// # Errors
-                /// TY1, X1 to X9.
+                /// [TY1](indim_shape::rules#element-types-ty), [X1 to X9](indim_shape::rules#xla-x).
                 #[track_caller]
                 pub fn $bname(
                     &self, x: impl Operand, y: impl Operand, broadcast_dimensions: &[i64],
@@ -95,7 +95,8 @@ macro_rules! define_methods {
                 $(#[doc = $tdoc])+
                 ///
                 /// # Errors
-                /// TY1, TY2, and XLA's rule for ternary operations: scalars, or equal shapes.
+                /// [TY1, TY2](indim_shape::rules#element-types-ty);
+                /// [XT](indim_shape::rules#xla-x): each operand is a scalar, or has the shape of the others.
                 #[track_caller]
                 pub fn $tname(
                     &self, first: impl Operand, second: impl Operand, third: impl Operand,
@@ -111,7 +112,8 @@ macro_rules! define_methods {
                 $(#[doc = $bdoc])+
                 ///
                 /// # Errors
-                /// TY1, TY2, then the labels of the rule set.
+                /// [TY1, TY2](indim_shape::rules#element-types-ty), then the
+                /// labels of [the rule set](indim_shape::rules).
                 #[track_caller]
                 pub fn $bname(&self, x: impl Operand, y: impl Operand) -> BuildResult {
                     self.builder.operation(Op::$bop, &[x.given(), y.given()], &self.rule)
@@ -121,7 +123,8 @@ macro_rules! define_methods {
                 $(#[doc = $tdoc])+
                 ///
                 /// # Errors
-                /// TY1, TY2, then the labels of the rule set.
+                /// [TY1, TY2](indim_shape::rules#element-types-ty), then the
+                /// labels of [the rule set](indim_shape::rules).
                 #[track_caller]
                 pub fn $tname(
                     &self, first: impl Operand, second: impl Operand, third: impl Operand,

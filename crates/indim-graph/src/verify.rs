@@ -15,6 +15,20 @@ use crate::print::describe_node;
 use crate::signature::check_operation;
 
 /// A graph that breaks an invariant.
+///
+/// ```
+/// use indim_graph::{Graph, Node, NodeKind, Operands, ValueId};
+/// use indim_ops::{ArrayType, DType, Op};
+///
+/// let node = Node {
+///     kind: NodeKind::Elementwise(Op::Neg),
+///     operands: Operands::new(&[ValueId::from_index(0)]), // itself
+///     array_type: ArrayType::new(DType::F32, [2]),
+/// };
+/// let error = Graph::from_nodes(vec![node], vec![]).unwrap_err();
+/// assert_eq!(error.code(), "operand-not-earlier");
+/// assert_eq!(error.value, Some(ValueId::from_index(0)));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerifyError {
     /// The guilty value; none for a mistake about the outputs.
@@ -26,6 +40,13 @@ pub struct VerifyError {
 }
 
 /// The kinds of broken invariants.
+///
+/// ```
+/// use indim_graph::{VerifyErrorKind, ValueId};
+///
+/// let kind = VerifyErrorKind::UnknownOutput { output: ValueId::from_index(7) };
+/// assert_eq!(kind.code(), "unknown-output");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum VerifyErrorKind {

@@ -25,10 +25,20 @@ pub struct Complex<F> {
 }
 
 /// A pair of binary32.
+///
+/// ```
+/// use indim_ops::{DType, Element, c64};
+/// assert_eq!((c64::DTYPE, c64::new(0.5, 1.0).re), (DType::C64, 0.5f32));
+/// ```
 #[allow(non_camel_case_types, reason = "an element type is called as in every framework")]
 pub type c64 = Complex<f32>;
 
 /// A pair of binary64.
+///
+/// ```
+/// use indim_ops::{DType, Element, c128};
+/// assert_eq!((c128::DTYPE, c128::new(0.5, 1.0).im), (DType::C128, 1.0f64));
+/// ```
 #[allow(non_camel_case_types, reason = "an element type is called as in every framework")]
 pub type c128 = Complex<f64>;
 

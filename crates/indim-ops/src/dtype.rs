@@ -170,6 +170,13 @@ impl fmt::Display for DType {
 }
 
 /// A text that names no element type.
+///
+/// ```
+/// use indim_ops::{DType, UnknownDType};
+///
+/// assert_eq!("f23".parse::<DType>(), Err(UnknownDType));
+/// assert!(UnknownDType.to_string().starts_with("unknown element type; the types are bool, i8"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownDType;
 

@@ -92,6 +92,15 @@ pub trait Element:
 macro_rules! define_elements {
     ($($variant:ident $type:ident $class:ident;)*) => {
         /// The elements of an array, dense, in row-major order.
+        ///
+        /// ```
+        /// use indim_ops::{ArrayData, DType, Element};
+        ///
+        /// let data = f32::into_data(vec![1.0, f32::NAN]);
+        /// assert_eq!((data.dtype(), data.len(), data.is_empty()), (DType::F32, 2, false));
+        /// assert_eq!(ArrayData::from_le_bytes(DType::U16, &[1, 0, 2, 0]), ArrayData::U16(vec![1, 2]));
+        /// assert!(data.has_bits_of(&data) && data != data); // a NaN equals nothing
+        /// ```
         #[derive(Debug, Clone, PartialEq)]
         pub enum ArrayData {
             $(

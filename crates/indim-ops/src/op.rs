@@ -246,6 +246,11 @@ macro_rules! for_each_op {
 }
 
 /// The number of operands of an operation.
+///
+/// ```
+/// use indim_ops::{Arity, Op};
+/// assert_eq!((Op::Clamp.arity(), Arity::Ternary.count()), (Arity::Ternary, 3));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Arity {
     /// One operand.
@@ -640,6 +645,19 @@ macro_rules! define_ops {
         )* }
     ) => {
         /// An element-wise operation.
+        ///
+        /// ```
+        /// use indim_ops::{Arity, DType, Op};
+        ///
+        /// let op: Op = "less_equal".parse()?;
+        /// assert_eq!((op, op.name(), op.arity()), (Op::Le, "le", Arity::Binary));
+        /// assert!(op.takes(DType::F32) && !op.takes(DType::C64));
+        /// assert_eq!(op.result_dtype(DType::F32), DType::Bool);
+        /// assert_eq!(Op::Select.operand_dtype(0, DType::F32), DType::Bool);
+        /// assert!(op.aliases() == ["less_equal"]);
+        /// assert!(Op::Atan2.doc().contains("angle"));
+        /// # Ok::<(), indim_ops::UnknownOp>(())
+        /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Op {
@@ -806,6 +824,11 @@ impl fmt::Display for Op {
 }
 
 /// A text that names no operation, or no composition.
+///
+/// ```
+/// use indim_ops::{Op, UnknownOp};
+/// assert_eq!("no_such".parse::<Op>(), Err(UnknownOp));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownOp;
 

@@ -13,6 +13,17 @@ use crate::rule_set_name::{Attribute, RuleChoice, RuleSetName};
 use crate::shape::Shape;
 
 /// The attributes that are given beside the name of a rule; of absent ones the rule has its defaults.
+///
+/// ```
+/// use indim_shape::{Attributes, RuleChoice, RuleSet};
+///
+/// let given = Attributes { dims: Some(vec![1]), ..Attributes::default() };
+/// assert!(!given.is_empty());
+/// let rule = RuleChoice::AsWritten.elementwise(&given)?;
+/// assert_eq!(rule, RuleSet::Xla { dims: vec![1] });
+/// assert_eq!(rule.attributes(), given);
+/// # Ok::<(), indim_shape::AttributeError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attributes {
     /// `broadcast_dimensions` of xla, `axes_mapping` of explicit, and the like: for each axis of an operand
@@ -177,6 +188,14 @@ impl RuleChoice {
 }
 
 /// Attributes that make no rule of a name.
+///
+/// ```
+/// use indim_shape::{Attribute, Attributes, RuleSetName};
+///
+/// let error = RuleSetName::Explicit.with_attributes(&Attributes::default()).unwrap_err();
+/// assert_eq!((error.code(), error.attribute()), ("missing-attribute", Some(Attribute::Target)));
+/// assert_eq!(error.advice(), "give `target` too");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttributeError {

@@ -8,6 +8,16 @@ use core::ops::Deref;
 /// For each axis of an operand, the axis of the result on which it lands. It may permute.
 ///
 /// A clone shares the axes.
+///
+/// ```
+/// use indim_shape::AxisMap;
+///
+/// let swap = AxisMap::from(vec![1, 0]);
+/// assert_eq!((&swap[..], swap.to_string().as_str()), (&[1, 0][..], "[1, 0]"));
+/// assert!(!swap.is_increasing());
+/// assert!(swap.compose(&swap).is_identity_onto(2));
+/// assert_eq!(AxisMap::identity(2).compose(&swap), swap);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AxisMap(Arc<[usize]>);
 

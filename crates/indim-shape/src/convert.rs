@@ -15,6 +15,17 @@ use crate::rule_set_name::RuleSetName;
 use crate::shape::Shape;
 
 /// An explicit form said under a rule set.
+///
+/// ```
+/// use indim_shape::{RuleSet, RuleSetName, Shape, express};
+///
+/// let operands = [Shape::from([2, 3, 4]), Shape::from([3])];
+/// let form = RuleSet::Pdpd { axis: Some(1) }.elaborate(&operands)?;
+/// let said = express(&form, RuleSetName::Numpy).unwrap();
+/// assert_eq!(said.to_string(), "numpy, operand 1 reshaped to [3, 1]");
+/// assert_eq!(said.elaborate(&operands)?.result(), form.result());
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expressed {
     /// The rule set with its attributes.
@@ -55,6 +66,15 @@ impl fmt::Display for Expressed {
 }
 
 /// Why a rule set cannot say an explicit form.
+///
+/// ```
+/// use indim_shape::{Broadcast, RuleSetName, Shape, express};
+///
+/// let turned = Broadcast::explicit(&[Shape::from([2, 3])], &[vec![1, 0]], Shape::from([3, 2]))?;
+/// let reason = express(&turned, RuleSetName::Unidirectional).unwrap_err();
+/// assert_eq!(reason.to_string(), "unidirectional keeps the order of axes; transpose operand 0 first");
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Inexpressible {

@@ -38,6 +38,14 @@ pub struct Diagnostic {
 }
 
 /// A line, and what is marked in it.
+///
+/// ```
+/// use indim_shape::{Mark, MarkedLine};
+///
+/// let mark = Mark { margin: "   | ", indent: 0, width: 3, message: "unknown".to_owned() };
+/// let line = MarkedLine { text: "   | sni(x)".to_owned(), mark: Some(mark) };
+/// assert_eq!(line.to_string(), "   | sni(x)\n   | ^^^ unknown\n");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkedLine {
     /// The line as it stands.
@@ -47,6 +55,16 @@ pub struct MarkedLine {
 }
 
 /// Carets below a piece of a line.
+///
+/// ```
+/// use indim_shape::{RuleSet, Shape, diagnose};
+///
+/// let error = RuleSet::Numpy.elaborate(&[Shape::from([4, 30]), Shape::from([20])]).unwrap_err();
+/// let diagnostic = diagnose(&error, "add", &[]);
+/// let mark = diagnostic.lines.iter().find_map(|line| line.mark.as_ref()).unwrap();
+/// assert_eq!(mark.width, 2); // below 20
+/// assert_eq!(mark.message, "axis 0 of operand 1 is 20, axis 1 of operand 0 is 30");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// What the line of the mark begins with.

@@ -36,6 +36,18 @@ pub fn unify(a: usize, b: usize) -> Option<usize> {
 }
 
 /// A legal broadcast: the result's shape, the operands' shapes, and where their axes land.
+///
+/// ```
+/// use indim_shape::{Broadcast, Shape};
+///
+/// let operands = [Shape::from([2, 3]), Shape::from([3])];
+/// let form = Broadcast::explicit(&operands, &[vec![0, 1], vec![1]], Shape::from([2, 3]))?;
+/// assert_eq!((form.result(), form.operands()), (&Shape::from([2, 3]), &operands[..]));
+/// assert_eq!(&form.maps()[1][..], [1]);
+/// let error = Broadcast::explicit(&operands, &[vec![0, 1], vec![0]], Shape::from([2, 3])).unwrap_err();
+/// assert_eq!((error.code(), error.label()), ("size-mismatch", "E4"));
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Broadcast {
     result: Shape,

@@ -6,6 +6,17 @@ use crate::explicit::Broadcast;
 
 /// A broadcast in which every operand expands and the result is far larger than any of them, as when
 /// `[n, 1]` meets `[n]`.
+///
+/// ```
+/// use indim_shape::{RuleSet, Shape, surprising_outer_product};
+///
+/// let outer = RuleSet::Numpy.elaborate(&[Shape::from([1000, 1]), Shape::from([2000])])?;
+/// assert_eq!(
+///     surprising_outer_product(&outer, 100).unwrap().to_string(),
+///     "every operand expands: the result has 2000000 elements, operand 1, the largest, only 2000",
+/// );
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OuterProduct {
     /// The operand with the most elements.

@@ -11,6 +11,14 @@ use crate::rule::{AnyRule, TargetRule};
 use crate::violation::{Party, Violation};
 
 /// How an operand is called in a picture.
+///
+/// ```
+/// use indim_shape::OperandLabel;
+///
+/// assert_eq!(OperandLabel::new("größe", "f32").width, 5);
+/// let wide = OperandLabel { width: 4, ..OperandLabel::new("大小", "") };
+/// assert_eq!((wide.name, wide.width), ("大小", 4));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct OperandLabel<'a> {
     /// The user's name for it.

@@ -46,6 +46,17 @@ pub fn draw_error(error: &ShapeError, operation: &str, operands: &[OperandLabel<
 }
 
 /// The same report in its parts.
+///
+/// ```
+/// use indim_shape::{OperandLabel, RuleSet, Shape, diagnose};
+///
+/// let error = RuleSet::Numpy.elaborate(&[Shape::from([2, 3]), Shape::from([2])]).unwrap_err();
+/// let labels = ["x", "v"].map(|name| OperandLabel::new(name, "f32"));
+/// let diagnostic = diagnose(&error, "add", &labels);
+/// assert_eq!(diagnostic.code, "size-mismatch");
+/// assert_eq!(diagnostic.headline, "`add` cannot broadcast `v` onto `x` under rule numpy");
+/// assert_eq!(diagnostic.remarks[0].0, "rule N2");
+/// ```
 pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_>]) -> Diagnostic {
     let names = Names::of_labels(operands, error.rule());
     let headline = format!("`{operation}` {}", headline(error, &names));

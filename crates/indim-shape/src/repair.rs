@@ -24,6 +24,17 @@ const MAX_OFFERED: usize = 16;
 /// A way to make a refused broadcast legal.
 ///
 /// Displays as one clause: `pdpd axis=1 gives [1, 3, 224, 224]`.
+///
+/// ```
+/// use indim_shape::{AnyRule, RuleSet, Shape, find_repairs};
+///
+/// let shapes = [Shape::from([2, 3]), Shape::from([2])];
+/// let error = RuleSet::Numpy.elaborate(&shapes).unwrap_err();
+/// let first = &find_repairs(&error)[0];
+/// assert_eq!(first.rule, AnyRule::Elementwise(RuleSet::Xla { dims: vec![0] }));
+/// assert_eq!(first.elaborate(&shapes)?.result(), &first.result);
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
     /// The rule set to use, with its attributes.
@@ -41,6 +52,14 @@ pub struct Repair {
 }
 
 /// Why a repair is likely to be what was meant.
+///
+/// ```
+/// use indim_shape::{RepairReason, RuleSet, Shape, find_repairs};
+///
+/// let error = RuleSet::Numpy.elaborate(&[Shape::from([2, 3]), Shape::from([2])]).unwrap_err();
+/// let reason = find_repairs(&error)[0].reason;
+/// assert_eq!(reason, Some(RepairReason::OnlyAxisOfSize { operand: Some(0), size: 2 }));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RepairReason {
@@ -148,6 +167,14 @@ pub(crate) fn reshape_onto(
 ///
 /// For each place where the guilty operand's axes could land, these are the rule sets that say so. The
 /// search is bounded, so of operands with many axes only the first finds are here.
+///
+/// ```
+/// use indim_shape::{RuleSet, Shape, find_repairs};
+///
+/// let error = RuleSet::Numpy.elaborate(&[Shape::from([2, 3]), Shape::from([2])]).unwrap_err();
+/// let texts: Vec<String> = find_repairs(&error).iter().map(ToString::to_string).collect();
+/// assert_eq!(texts[1], "pdpd axis=0 gives [2, 3] (the only axis of operand 0 of size 2)");
+/// ```
 pub fn find_repairs(error: &ShapeError) -> Vec<Repair> {
     let mut found = Found { error, repairs: Vec::new(), meaning: 0 };
     match (error.violation(), error.rule(), error.shapes(), error.target()) {

@@ -11,6 +11,16 @@ use crate::rule_set_name::RuleSetName;
 /// A rule by which the operands of an element-wise operation are broadcast, with its attributes.
 ///
 /// The labels are those of [the rules](crate::rules).
+///
+/// ```
+/// use indim_shape::{RuleSet, RuleSetName, Shape};
+///
+/// let rule = RuleSet::Pdpd { axis: Some(1) };
+/// assert_eq!((rule.name(), rule.to_string().as_str()), (RuleSetName::Pdpd, "pdpd axis=1"));
+/// let form = rule.elaborate(&[Shape::from([2, 3, 4]), Shape::from([3])])?;
+/// assert_eq!((form.result(), &form.maps()[1][..]), (&Shape::from([2, 3, 4]), &[1][..]));
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RuleSet {
@@ -81,6 +91,18 @@ impl fmt::Display for RuleSet {
 /// A rule by which data is broadcast to a target shape, with its attributes.
 ///
 /// The labels are those of [the rules](crate::rules#onto-a-target-shape-t).
+///
+/// ```
+/// use indim_shape::{Shape, TargetRule};
+///
+/// let rule = TargetRule::Explicit { axes: vec![1] };
+/// assert_eq!(rule.to_string(), "explicit axes_mapping=[1]");
+/// let form = rule.elaborate(&Shape::from([3]), &Shape::from([2, 3, 4]))?;
+/// assert_eq!(&form.maps()[0][..], [1]);
+/// let error = TargetRule::Unidirectional.elaborate(&Shape::from([3]), &Shape::from([3, 1])).unwrap_err();
+/// assert_eq!((error.code(), error.label()), ("size-mismatch", "T1"));
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TargetRule {
@@ -158,6 +180,17 @@ impl fmt::Display for TargetRule {
 }
 
 /// A rule with its attributes, of either kind: asked for, broken, or offered instead.
+///
+/// ```
+/// use indim_shape::{AnyRule, RuleSet, RuleSetName, Shape, TargetRule};
+///
+/// let rules = [AnyRule::from(RuleSet::Numpy), AnyRule::from(TargetRule::Unidirectional)];
+/// assert_eq!(rules.each_ref().map(|rule| rule.to_string()), ["rule numpy", "rule unidirectional"]);
+/// assert_eq!((rules[0].name(), AnyRule::ExplicitForm.name()), (Some(RuleSetName::Numpy), None));
+/// let (data, target) = (Shape::from([3]), Shape::from([2, 3]));
+/// assert_eq!(rules[1].elaborate(&[data], Some(&target))?.result(), &target);
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnyRule {

@@ -8,6 +8,18 @@ use core::str::FromStr;
 
 /// The rule sets without their attributes: first those of element-wise operations, then those that
 /// broadcast one operand to a target.
+///
+/// ```
+/// use indim_shape::{Attribute, RuleSetName};
+///
+/// let name: RuleSetName = "pdpd-broadcast".parse()?;
+/// assert_eq!((name, name.as_str()), (RuleSetName::PdpdBroadcast, "pdpd-broadcast"));
+/// assert_eq!(name.attributes(), [Attribute::Axis, Attribute::Target]);
+/// assert!(name.is_target_rule());
+/// assert_eq!(name.summary(), "To a target: from `axis` on, only the data expands");
+/// assert!(RuleSetName::ALL.contains(&name));
+/// # Ok::<(), indim_shape::UnknownRuleSet>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RuleSetName {
@@ -42,6 +54,10 @@ pub enum RuleSetName {
 }
 
 /// What may be said beside the name of a rule set.
+///
+/// ```
+/// assert_eq!(indim_shape::Attribute::Dims.to_string(), "dims");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Attribute {
@@ -207,6 +223,17 @@ impl FromStr for RuleSetName {
 ///
 /// `numpy` and `as-written` are two things: an operation with `dims` or `axis` follows another rule as
 /// written, and is refused under numpy.
+///
+/// ```
+/// use indim_shape::{RuleChoice, RuleSetName};
+///
+/// assert_eq!("as-written".parse(), Ok(RuleChoice::AsWritten));
+/// assert_eq!("numpy".parse(), Ok(RuleChoice::Named(RuleSetName::Numpy)));
+/// assert_eq!(RuleChoice::default().as_str(), "as-written");
+/// let explicit = RuleChoice::Named(RuleSetName::Explicit);
+/// assert!(RuleChoice::all().any(|choice| choice == explicit));
+/// assert!(!RuleChoice::of_operations().any(|choice| choice == explicit));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RuleChoice {
     /// `as-written`: an operation with `dims` follows xla, one with `axis` pdpd, every other one numpy.
@@ -266,6 +293,11 @@ impl FromStr for RuleChoice {
 }
 
 /// A text that names no rule set.
+///
+/// ```
+/// let error = "nunpy".parse::<indim_shape::RuleSetName>().unwrap_err();
+/// assert!(error.to_string().starts_with("no such rule set; there are none, numpy, xla"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownRuleSet {
     /// Whether `as-written` would have been taken.

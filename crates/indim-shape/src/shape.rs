@@ -10,6 +10,19 @@ use core::ops::Deref;
 /// The size of each axis of an array; no axes for a scalar.
 ///
 /// A clone shares the sizes: a graph says the same shape at node after node.
+///
+/// ```
+/// use indim_shape::Shape;
+///
+/// let shape = Shape::from([2, 3, 4]);
+/// assert_eq!((shape.rank(), shape.sizes(), shape.to_string().as_str()), (3, &[2, 3, 4][..], "[2, 3, 4]"));
+/// assert_eq!(shape.row_major_strides(), [12, 4, 1]);
+/// assert_eq!(shape.element_count()?, 24);
+/// assert_eq!(shape.byte_count(4)?, 96); // of f32
+/// assert!(Shape::scalar().is_scalar());
+/// assert_eq!(Shape::from([usize::MAX, 2]).element_count().unwrap_err().code(), "too-large");
+/// # Ok::<(), indim_shape::ShapeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Shape(Arc<[usize]>);
 

@@ -6,6 +6,14 @@
 use crate::shape::Shape;
 
 /// Whose axis is spoken of.
+///
+/// ```
+/// use indim_shape::{Party, Shape, TargetRule};
+///
+/// let error = TargetRule::Unidirectional.elaborate(&Shape::from([3]), &Shape::from([2])).unwrap_err();
+/// let (this, other) = error.violation().clash().unwrap();
+/// assert_eq!((this.party, other.party), (Party::Operand(0), Party::Result)); // of a target rule: the target
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Party {
     /// The operand at this position, from 0.
@@ -15,6 +23,15 @@ pub enum Party {
 }
 
 /// One axis and its size.
+///
+/// ```
+/// use indim_shape::{AxisOf, Party, RuleSet, Shape};
+///
+/// let error = RuleSet::Numpy.elaborate(&[Shape::from([4, 3]), Shape::from([2])]).unwrap_err();
+/// let (this, other) = error.violation().clash().unwrap();
+/// assert_eq!(this, AxisOf { party: Party::Operand(1), axis: 0, size: 2 });
+/// assert_eq!(other, AxisOf { party: Party::Operand(0), axis: 1, size: 3 });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisOf {
     /// Whose axis it is.
@@ -40,6 +57,17 @@ impl AxisOf {
 /// `operand` counts the operands from 0, `axis` the axes of that operand. Where a rule of XLA
 /// speaks of the smaller operand, that is the operand named. The labels are those of
 /// [the rules](crate::rules).
+///
+/// ```
+/// use indim_shape::{RuleSet, Shape, Violation};
+///
+/// let rule = RuleSet::Xla { dims: vec![2] };
+/// let error = rule.elaborate(&[Shape::from([2, 3]), Shape::from([3])]).unwrap_err();
+/// let violation = error.violation();
+/// assert!(matches!(violation, Violation::DimTooLarge { operand: 1, axis: 0, dim: 2, .. }));
+/// assert_eq!((violation.code(), error.label()), ("dim-too-large", "X6"));
+/// assert_eq!((violation.operand(), violation.axis(), violation.clash()), (Some(1), Some(0), None));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {

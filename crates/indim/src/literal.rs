@@ -15,8 +15,10 @@ use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
 /// A text that is no literal.
 ///
 /// ```
-/// let error = indim::literal::parse_literal("[[1, 2], [3]]").unwrap_err();
-/// assert_eq!(error.code(), "ragged-literal");
+/// let text = "[[1, 2], [3]]";
+/// let error = indim::literal::parse_literal(text).unwrap_err();
+/// assert_eq!((error.code(), &text[error.span.clone()]), ("ragged-literal", "[3]"));
+/// assert!(error.draw(text).starts_with("error[ragged-literal]: this list has 1 items"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiteralError {
@@ -27,6 +29,14 @@ pub struct LiteralError {
 }
 
 /// The kinds of mistakes in literals.
+///
+/// ```
+/// use indim::DType;
+/// use indim::literal::{LiteralErrorKind, parse_literal};
+///
+/// let error = parse_literal("u8[1, 256]").unwrap_err();
+/// assert_eq!(error.kind, LiteralErrorKind::DoesNotFit(DType::U8));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LiteralErrorKind {

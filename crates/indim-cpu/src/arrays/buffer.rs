@@ -18,6 +18,22 @@ pub const ALIGNMENT: usize = 64;
 
 /// An array of our own: dense, aligned to [`ALIGNMENT`], and row-major unless a run was asked for
 /// another [`Order`](crate::Order).
+///
+/// ```
+/// use indim_cpu::{CompileOptions, Order, RunOptions, compile};
+/// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let executable = compile(&b.finish(&[b.iota(DType::F32, [2, 2], 0)?])?, &CompileOptions::default())?;
+/// let options = RunOptions { order: Order::F, ..RunOptions::default() };
+/// let result = executable.run_with(&[], &options)?.remove(0);
+/// assert_eq!((result.array_type().to_string().as_str(), result.strides()), ("f32[2, 2]", vec![4, 8]));
+/// assert_eq!(result.elements_in_memory::<f32>(), Some(&[0.0, 1.0, 0.0, 1.0][..]));
+/// assert_eq!(result.elements::<f32>(), None); // they do not lie in row-major order
+/// assert_eq!(result.to_row_major()?.elements::<f32>(), Some(&[0.0, 0.0, 1.0, 1.0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Buffer {
     array_type: ArrayType,
     /// `None` for row-major.
@@ -50,7 +66,7 @@ impl Buffer {
     /// Memory for an array. Nothing is allocated unless its size fits the address space.
     ///
     /// # Errors
-    /// E5 `too-large`; [`ArrayError::OutOfMemory`].
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`; `out-of-memory`.
     ///
     /// # Safety
     /// The elements are not initialised: whoever asks must write each of them before the buffer is
@@ -168,7 +184,7 @@ impl Buffer {
     /// A copy in row-major order.
     ///
     /// # Errors
-    /// [`ArrayError::OutOfMemory`].
+    /// `out-of-memory`.
     pub fn to_row_major(&self) -> Result<Buffer, ArrayError> {
         let size = self.array_type.dtype.size();
         // SAFETY: the loop writes every element.

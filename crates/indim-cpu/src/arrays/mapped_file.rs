@@ -9,6 +9,18 @@ use std::time::SystemTime;
 use crate::arrays::system_memory::Mmap;
 
 /// The bytes of a file, read by the system when they are touched.
+///
+/// ```
+/// use indim_cpu::MappedFile;
+///
+/// let path = std::env::temp_dir().join(format!("indim-{}", std::process::id()));
+/// std::fs::write(&path, [1, 2, 3])?;
+/// // SAFETY: nobody else knows the file.
+/// let file = unsafe { MappedFile::open(&path)? };
+/// assert_eq!((&file[..], file.is_unchanged()), (&[1, 2, 3][..], true));
+/// std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct MappedFile {
     /// `None` for an empty file, which cannot be mapped.

@@ -9,6 +9,23 @@ use indim_ops::ArrayType;
 use crate::arrays::view::{ArrayView, is_column_major};
 
 /// In which order the elements of new outputs lie in memory, as NumPy's `order` says it.
+///
+/// ```
+/// use indim_cpu::{ArrayView, CompileOptions, Order, RunOptions, compile};
+/// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
+/// let x = [1.0f32; 6];
+/// for (order, strides) in [(Order::C, [12, 4]), (Order::F, [4, 8]), (Order::K, [12, 4])] {
+///     let options = RunOptions { order, ..RunOptions::default() };
+///     let results = executable.run_with(&[ArrayView::from_slice([2, 3], &x)?], &options)?;
+///     assert_eq!(results[0].strides(), strides);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Order {

@@ -44,6 +44,15 @@ impl Forecast {
 }
 
 /// A part of the memory that a run holds.
+///
+/// ```
+/// use indim_cpu::MemoryPiece;
+/// use indim_ops::{ArrayType, DType};
+///
+/// let array_type = ArrayType::new(DType::F32, [1000]);
+/// assert_eq!(MemoryPiece::Array { name: "output 0".to_owned(), array_type }.bytes(), 4000);
+/// assert_eq!(MemoryPiece::Registers { threads: 2, bytes: 4096 }.bytes(), 8192);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryPiece {

@@ -6,6 +6,18 @@ use crate::run::executable::Executable;
 use crate::run::options::RunOptions;
 
 /// An input of [`Executable::run_in_place`].
+///
+/// ```
+/// use indim_cpu::{ArrayView, ArrayViewMut, InPlace};
+///
+/// let (mut x, y) = ([1.0f32, 2.0], [3.0f32, 4.0]);
+/// let inputs = [
+///     InPlace::Overwrite(ArrayViewMut::from_slice([2], &mut x)?),
+///     InPlace::Read(ArrayView::from_slice([2], &y)?),
+/// ];
+/// assert!(matches!(inputs[0], InPlace::Overwrite(_)));
+/// # Ok::<(), indim_cpu::ArrayError>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InPlace<'a> {

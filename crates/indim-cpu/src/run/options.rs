@@ -7,6 +7,27 @@ use crate::arrays::order::Order;
 
 /// Hears how many elements have been computed since the last call, from any thread; stops the run by
 /// `Break`.
+///
+/// ```
+/// use core::ops::ControlFlow;
+/// use core::sync::atomic::{AtomicUsize, Ordering};
+/// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};
+/// use indim_graph::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [1000])?;
+/// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
+/// let (x, done) = ([1.0f32; 1000], AtomicUsize::new(0));
+/// let progress = |elements: usize| {
+///     done.fetch_add(elements, Ordering::Relaxed);
+///     ControlFlow::Continue(())
+/// };
+/// let options = RunOptions { progress: &progress, ..RunOptions::default() };
+/// executable.run_with(&[ArrayView::from_slice([1000], &x)?], &options)?;
+/// assert_eq!(done.into_inner(), 1000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 
 /// How one run is carried out.

@@ -110,6 +110,11 @@ macro_rules! for_each_composition {
 }
 
 /// What NumPy's rule makes of integers and truth values that a composition does not take.
+///
+/// ```
+/// use indim_graph::{Composition, WholeNumbers};
+/// assert_eq!(Composition::Gelu.whole_numbers(), WholeNumbers::Double);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WholeNumbers {
     /// `f64`, as where a formula multiplies them by a float.
@@ -162,6 +167,23 @@ macro_rules! define_compositions {
         )* }
     ) => {
         /// A function that is made of several operations of the table.
+        ///
+        /// ```
+        /// use indim_graph::{Composition, GraphBuilder, Literal};
+        /// use indim_ops::DType;
+        /// use indim_shape::RuleSet;
+        ///
+        /// let elu: Composition = "elu".parse()?;
+        /// assert_eq!((elu.name(), elu.arity().count()), ("elu", 1));
+        /// assert_eq!(elu.parameters()[0].name(), "alpha");
+        ///
+        /// let b = GraphBuilder::new();
+        /// let x = b.parameter("x", DType::F32, [3])?;
+        /// let by_name = b.compose(elu, &[x.clone()], &[Some(Literal::Float(0.5))], &RuleSet::None)?;
+        /// let by_method = b.elu(&x, 0.5)?;
+        /// assert_eq!(b.finish(&[by_name])?, b.finish(&[by_method])?);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Composition {
@@ -201,7 +223,7 @@ macro_rules! define_compositions {
                 $(#[doc = $udoc])+
                 ///
                 /// # Errors
-                /// TY1.
+                /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed`.
                 #[track_caller]
                 pub fn $uname(&self, x: impl Operand, $($uparameter: $utype),*) -> BuildResult {
                     let [x] = self.composed(Composition::$uop, [x.given()], &RuleSet::None)?;
@@ -212,7 +234,7 @@ macro_rules! define_compositions {
                 $(#[doc = $bdoc])+
                 ///
                 /// # Errors
-                /// TY1, X1 to X9.
+                /// [TY1](indim_shape::rules#element-types-ty), [X1 to X9](indim_shape::rules#xla-x).
                 #[track_caller]
                 pub fn $bname(
                     &self,
@@ -230,7 +252,8 @@ macro_rules! define_compositions {
             /// default.
             ///
             /// # Errors
-            /// `wrong-operand-count`; TY1, TY2, then the labels of the rule set.
+            /// `wrong-operand-count`; [TY1, TY2](indim_shape::rules#element-types-ty), then the labels of
+            /// [the rule set](indim_shape::rules).
             ///
             /// # Panics
             /// When a number is none that its parameter accepts, or one without a default is missing.
@@ -270,7 +293,8 @@ macro_rules! define_compositions {
                 $(#[doc = $bdoc])+
                 ///
                 /// # Errors
-                /// TY1, TY2, then the labels of the rule set.
+                /// [TY1, TY2](indim_shape::rules#element-types-ty), then the
+                /// labels of [the rule set](indim_shape::rules).
                 #[track_caller]
                 pub fn $bname(
                     &self, x: impl Operand, y: impl Operand, $($bparameter: $btype),*

@@ -3,6 +3,15 @@
 use crate::literal::Literal;
 
 /// A number that a composition takes behind its operands.
+///
+/// ```
+/// use indim_graph::{Composition, Literal};
+///
+/// let decimals = Composition::Round.parameters()[0];
+/// assert_eq!((decimals.name(), decimals.expected()), ("decimals", "a whole number"));
+/// assert_eq!(decimals.default(), Some("0"));
+/// assert!(decimals.accepts(Literal::Int(3)) && !decimals.accepts(Literal::Float(0.5)));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
     name: &'static str,

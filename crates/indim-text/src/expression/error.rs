@@ -26,6 +26,15 @@ impl Span {
 }
 
 /// A mistake in an expression.
+///
+/// ```
+/// use indim_text::{Expression, Limits};
+///
+/// let text = "x + sni(y)";
+/// let error = Expression::parse(text, &Limits::default()).unwrap_err();
+/// assert_eq!((error.code(), &text[error.span.clone()]), ("unknown-function", "sni"));
+/// assert!(error.draw(text).contains("did you mean `sin`?"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExprError {
     /// What is wrong.
@@ -35,6 +44,13 @@ pub struct ExprError {
 }
 
 /// The kinds of mistakes in expressions.
+///
+/// ```
+/// use indim_text::{ExprErrorKind, Expression, Limits};
+///
+/// let error = Expression::parse("", &Limits::default()).unwrap_err();
+/// assert_eq!(error.kind, ExprErrorKind::Empty);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ExprErrorKind {

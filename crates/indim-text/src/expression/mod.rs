@@ -63,6 +63,20 @@ impl Default for Limits {
 }
 
 /// What a name of an expression stands for.
+///
+/// ```
+/// use indim_graph::{GraphBuilder, Literal};
+/// use indim_ops::DType;
+/// use indim_text::{Binding, Expression, Limits};
+///
+/// let b = GraphBuilder::new();
+/// let x = Binding::Array(b.parameter("x", DType::F16, [3])?);
+/// let expression = Expression::parse("k * x", &Limits::default())?;
+/// let bindings = [("x", x), ("k", Binding::Number(Literal::Float(0.5)))];
+/// let result = expression.build_bound(&b, &bindings, None)?;
+/// assert_eq!(result.array_type()?.to_string(), "f16[3]"); // a number adapts
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Binding {

@@ -11,6 +11,13 @@ use indim_shape::{Diagnostic, RankLimit};
 use crate::shorten::shorten;
 
 /// A mistake in the text of a graph.
+///
+/// ```
+/// let text = "graph {\n  %0 = sni %1 : f32[2]\n  return %0\n}";
+/// let error = indim_text::parse_graph(text).unwrap_err();
+/// assert_eq!((error.code(), error.line, error.column), ("unknown-operation", 2, 8));
+/// assert!(error.draw(text).contains("^^^"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParseError {
     /// What is wrong.
@@ -24,6 +31,13 @@ pub struct ParseError {
 }
 
 /// The kinds of mistakes in the text of a graph.
+///
+/// ```
+/// use indim_text::{ParseErrorKind, parse_graph};
+///
+/// let error = parse_graph("graph {\n  return %0\n}").unwrap_err();
+/// assert_eq!(error.kind, ParseErrorKind::UndefinedValue { name: "0".to_owned() });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ParseErrorKind {

@@ -38,6 +38,14 @@ pub fn parse_graph(text: &str) -> Result<Graph, ParseError> {
 
 /// As [`parse_graph`], with arrays of at most `rank` axes.
 ///
+/// ```
+/// use indim_text::parse_graph_up_to_rank;
+///
+/// let text = "graph {\n  %0 = parameter \"x\" : f32[2, 3]\n  return %0\n}";
+/// assert!(parse_graph_up_to_rank(text, 2).is_ok());
+/// assert_eq!(parse_graph_up_to_rank(text, 1).unwrap_err().code(), "rank-limit");
+/// ```
+///
 /// # Errors
 /// As [`parse_graph`].
 pub fn parse_graph_up_to_rank(text: &str, rank: usize) -> Result<Graph, ParseError> {

@@ -32,6 +32,17 @@ impl Names {
 /// process that a signal is about to end. Not to be called in the signal's handler itself.
 ///
 /// Where the system has files without names, as Linux has on most file systems, there are hardly ever any.
+///
+/// ```
+/// use indim::files::{OutputFile, remove_unfinished_files};
+///
+/// let folder = tempfile::tempdir()?;
+/// let file = OutputFile::create(&folder.path().join("x.npy"))?;
+/// remove_unfinished_files(); // from here on `file.finish` would wait for the end of the process
+/// assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
+/// # core::mem::forget(file);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn remove_unfinished_files() {
     let names = Names::lock();
     for name in &*names.0 {

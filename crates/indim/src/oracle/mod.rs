@@ -24,6 +24,16 @@ use case::Fields;
 
 /// Results with more elements are not evaluated unless the caller raises the limit: a short line
 /// may ask for terabytes.
+///
+/// ```
+/// use indim::oracle::{DEFAULT_ELEMENT_LIMIT, write_verdict};
+///
+/// let case = r#"{"rule": "numpy", "operands": [{"shape": [2, 3]}, {"shape": [3]}]}"#;
+/// let mut verdict = Vec::new();
+/// write_verdict(case, DEFAULT_ELEMENT_LIMIT, &mut verdict)?;
+/// assert!(verdict.starts_with(br#"{"ok":true"#));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub const DEFAULT_ELEMENT_LIMIT: usize = 1 << 20;
 
 /// Why there is no answer.

@@ -10,6 +10,14 @@ use indim_shape::Shape;
 use super::{Style, elements_format};
 
 /// An array that is no table.
+///
+/// ```
+/// use indim::print::csv_shape;
+/// use indim::{ArrayType, DType};
+///
+/// let error = csv_shape(&ArrayType::new(DType::F32, [2, 3, 4])).unwrap_err();
+/// assert!(error.to_string().contains("f32[2, 3, 4]"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TooManyAxes(pub ArrayType);
 
