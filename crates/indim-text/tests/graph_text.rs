@@ -109,6 +109,8 @@ fn mistakes_have_a_code_and_a_place() {
     assert_eq!(mistake("graph {\n}"), ("unexpected", 2, 1));
     assert_eq!(mistake("graph { return } x"), ("unexpected", 1, 18));
     assert_eq!(mistake("graph { return %1 }"), ("undefined-value", 1, 16));
+    // A space of three bytes.
+    assert_eq!(mistake("graph { return %\u{3000}1 }"), ("undefined-value", 1, 16));
     assert_eq!(mistake_in("%0 = neg %0 : f32[2, 3]"), ("duplicate-value", 1));
     assert_eq!(mistake_in("%1 = neg %1 : f32[2, 3]"), ("undefined-value", 10));
     assert_eq!(mistake_in("%1 = nix %0 : f32[2, 3]"), ("unknown-operation", 6));

@@ -80,7 +80,7 @@ pub use indim_shape::{
 };
 
 // Text: expressions, and the text form of graphs.
-pub use indim_text::{Binding, ExprError, ExprErrorKind, Expression, Limits, promote};
+pub use indim_text::{Binding, ExprError, ExprErrorKind, Expression, LimitError, Limits, promote};
 pub use indim_text::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
 
 /// The README's example is run as a test.

@@ -3,12 +3,13 @@
 
 use indim_ops::DType;
 
-use super::error::{ExprError, ExprErrorKind, Span};
+use super::error::{ExprError, ExprErrorKind};
 use super::foreign;
 use super::function::{Attribute, Function, Parameter};
 use super::lexer::{Symbol, Token};
 use super::parser::{Frame, ParseResult, Parser};
 use super::syntax::{AttributeValue, GivenAttribute, NodeIndex, NodeKind};
+use crate::span::Span;
 use crate::suggest::closest;
 use indim_graph::Literal;
 
@@ -78,7 +79,7 @@ impl Parser<'_> {
                 return Ok(None);
             }
             let (value, value_span) = self.attribute_value(attribute)?;
-            let span = Span::new(span.start, value_span.end);
+            let span = span.to(value_span);
             if is_given {
                 return twice(span);
             }
@@ -169,12 +170,12 @@ impl Parser<'_> {
             let (token, span) = self.peek()?;
             if token == Token::Symbol(close) {
                 self.lexer.next()?;
-                return Ok((integers, Span::new(open.start, span.end)));
+                return Ok((integers, open.to(span)));
             }
             let (integer, span) = self.integer()?;
             integers.push(integer);
             // A list has an entry for each axis.
-            self.check_rank(integers.len(), Span::new(open.start, span.end))?;
+            self.check_rank(integers.len(), open.to(span))?;
             match self.peek()? {
                 (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
                 (Token::Symbol(symbol), _) if symbol == close => {}
@@ -186,7 +187,7 @@ impl Parser<'_> {
 
     fn integer(&mut self) -> ParseResult<(i64, Span)> {
         let (mut token, mut span) = self.lexer.next()?;
-        let start = span.start;
+        let first = span;
         let is_negative = token == Token::Symbol(Symbol::Minus);
         if is_negative {
             (token, span) = self.lexer.next()?;
@@ -194,7 +195,7 @@ impl Parser<'_> {
         let Token::Number(Literal::Int(value)) = token else {
             return Err(self.unexpected(span, "a whole number, or a list of them such as [0, 2]"));
         };
-        let span = Span::new(start, span.end);
+        let span = first.to(span);
         i64::try_from(if is_negative { -value } else { value })
             .map(|value| (value, span))
             .map_err(|_| ExprError::new(ExprErrorKind::NumberTooLarge, span))
@@ -205,7 +206,7 @@ impl Parser<'_> {
         let CallFrame { function, name, operands, attributes, .. } = call;
         check_complete(function, self.slice(name), operands.len(), &attributes)
             .map_err(|kind| ExprError::new(kind, name))?;
-        let extent = Span::new(name.start, close.end);
+        let extent = name.to(close);
         self.add(NodeKind::Call { function, operands, attributes }, extent, name)
     }
 }

@@ -6,10 +6,11 @@ use indim_shape::RuleSet;
 
 use super::elaborate::{Elaborated, Elaborator, Operand};
 use super::elementwise::Operands;
-use super::error::{ExprError, ExprErrorKind, Span};
+use super::error::{ExprError, ExprErrorKind};
 use super::function::Attribute;
 use super::syntax::{AttributeValue, GivenAttribute, NodeIndex};
 use super::typing;
+use crate::span::Span;
 use indim_graph::Literal;
 
 impl Elaborator<'_, '_> {

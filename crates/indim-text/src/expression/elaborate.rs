@@ -11,12 +11,14 @@ use indim_ops::{BinaryOperator, DType, Op};
 use indim_shape::{RankLimit, RuleChoice, RuleSet, Shape};
 
 use super::elementwise::Operation;
-use super::error::{ExprError, ExprErrorKind, Span};
+use super::error::{ExprError, ExprErrorKind};
 use super::folding::{fold_binary, fold_unary};
 use super::function::{Attribute, Function, Manner, operation_of};
 use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
 use super::typing::OperandType;
 use super::{Binding, Expression};
+use crate::limits::LimitError;
+use crate::span::Span;
 use crate::suggest::closest;
 use indim_graph::Literal;
 
@@ -81,7 +83,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let Operand::Array(value) = operand else { return Ok(()) };
         let rank = self.array_shape(value, mark)?.rank();
         RankLimit::check(rank, self.expression.maximum_rank)
-            .map_err(|error| ExprError::new(ExprErrorKind::RankLimit(error), mark))
+            .map_err(|error| ExprError::limit(LimitError::Rank(error), mark))
     }
 
     fn name(&self, name: &str, mark: Span) -> Elaborated<Operand> {
@@ -299,7 +301,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     pub(super) fn text(&self, span: Span) -> &'e str {
-        &self.expression.text[span.start..span.end]
+        span.of(&self.expression.text)
     }
 
     /// The builder's error at its place, with the operands called as they are written.

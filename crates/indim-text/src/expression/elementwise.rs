@@ -9,10 +9,11 @@ use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape};
 
 use super::elaborate::{Elaborated, Elaborator, Operand};
-use super::error::{ExprError, ExprErrorKind, Span};
+use super::error::{ExprError, ExprErrorKind};
 use super::function::Manner;
 use super::syntax::NodeIndex;
 use super::typing::{self, OperandType, Plan};
+use crate::span::Span;
 use indim_graph::Literal;
 
 /// One element-wise operation on its way to the graph.

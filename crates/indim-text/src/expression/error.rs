@@ -8,22 +8,11 @@ use core::ops::Range;
 
 use indim_graph::{GraphError, Literal};
 use indim_ops::DType;
-use indim_shape::{AttributeError, RankLimit};
+use indim_shape::AttributeError;
 
+use crate::limits::LimitError;
 use crate::shorten::shorten;
-
-/// Bytes of the text from `start` up to `end`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
-impl Span {
-    pub(super) const fn new(start: usize, end: usize) -> Self {
-        Span { start, end }
-    }
-}
+use crate::span::Span;
 
 /// A mistake in an expression.
 ///
@@ -54,25 +43,8 @@ pub struct ExprError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ExprErrorKind {
-    /// The text is longer than the limit.
-    TextTooLong {
-        /// Its length in bytes.
-        bytes: usize,
-        /// The limit in bytes.
-        limit: usize,
-    },
-    /// Parentheses, calls and operators are nested deeper than the limit.
-    TooDeep {
-        /// The limit.
-        limit: usize,
-    },
-    /// There are more operands and operations than the limit.
-    TooManyNodes {
-        /// The limit.
-        limit: usize,
-    },
-    /// An array has more axes than the limit.
-    RankLimit(RankLimit),
+    /// The text asks for more than a limit allows.
+    Limit(LimitError),
     /// There is no expression.
     Empty,
     /// A character that begins nothing.
@@ -242,14 +214,15 @@ impl ExprError {
         ExprError { kind, span: span.start..span.end }
     }
 
+    pub(super) fn limit(error: LimitError, span: Span) -> Self {
+        ExprError::new(ExprErrorKind::Limit(error), span)
+    }
+
     /// The stable code: `unknown-name`, `size-mismatch`, ...
     pub fn code(&self) -> &'static str {
         use ExprErrorKind as K;
         match &self.kind {
-            K::TextTooLong { .. } => "text-too-long",
-            K::TooDeep { .. } => "too-deep",
-            K::TooManyNodes { .. } => "too-many-nodes",
-            K::RankLimit(error) => error.code(),
+            K::Limit(error) => error.code(),
             K::Empty => "empty-expression",
             K::UnexpectedCharacter { .. } => "unexpected-character",
             K::StringLiteral => "string-literal",
@@ -357,14 +330,7 @@ impl fmt::Display for ExprErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use ExprErrorKind as K;
         match self {
-            K::TextTooLong { bytes, limit } => {
-                write!(f, "the expression has {bytes} bytes, more than the limit of {limit}")
-            }
-            K::RankLimit(error) => error.fmt(f),
-            K::TooDeep { limit } => write!(f, "nested deeper than the limit of {limit}"),
-            K::TooManyNodes { limit } => {
-                write!(f, "more operands and operations than the limit of {limit}")
-            }
+            K::Limit(error) => error.fmt(f),
             K::Empty => f.write_str("there is no expression"),
             K::UnexpectedCharacter { character } => write!(f, "{character:?} has no meaning here"),
             K::StringLiteral => f.write_str("there are no strings in expressions"),

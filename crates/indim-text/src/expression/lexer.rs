@@ -1,7 +1,9 @@
 //! From text to tokens. No recursion, no allocation; called by the parser, one token at a time.
 
-use super::error::{ExprError, ExprErrorKind, Span};
+use super::error::{ExprError, ExprErrorKind};
 use super::foreign;
+use crate::cursor::Cursor;
+use crate::span::Span;
 use indim_graph::Literal;
 
 /// A mark of the language.
@@ -80,40 +82,31 @@ pub(super) enum Token {
 
 /// Reads tokens; a copy of it looks ahead.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lexer<'t> {
-    text: &'t str,
-    position: usize,
-}
+pub(super) struct Lexer<'t>(Cursor<'t>);
 
 impl<'t> Lexer<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Lexer { text, position: 0 }
+        Lexer(Cursor::new(text))
     }
 
     /// The next token and where it stands.
     pub(super) fn next(&mut self) -> Result<(Token, Span), ExprError> {
-        let rest = self.text[self.position..].trim_start();
-        self.position = self.text.len() - rest.len();
-        let start = self.position;
-        let Some(first) = rest.chars().next() else {
-            return Ok((Token::End, Span::new(start, start)));
-        };
+        let Lexer(cursor) = self;
+        let Some(first) = cursor.peek() else { return Ok((Token::End, cursor.here())) };
+        let rest = cursor.rest();
+        if is_name_start(first) {
+            return Ok((Token::Name, cursor.run(is_name_part)));
+        }
         let after_dot = rest.strip_prefix('.').and_then(|rest| rest.chars().next());
         let starts_number = first.is_ascii_digit() || after_dot.is_some_and(|c| c.is_ascii_digit());
         let (token, length) = if starts_number {
             let length = number_length(rest);
-            let span = Span::new(start, start + length);
-            let token =
-                numeric_token(&rest[..length]).map_err(|kind| ExprError::new(kind, span))?;
-            (token, length)
-        } else if is_name_start(first) {
-            (Token::Name, prefix_length(rest, is_name_part))
+            (numeric_token(&rest[..length]), length)
         } else {
             symbol(rest)
-                .map_err(|(kind, length)| ExprError::new(kind, Span::new(start, start + length)))?
         };
-        self.position += length;
-        Ok((token, Span::new(start, self.position)))
+        let span = cursor.advance(length);
+        token.map(|token| (token, span)).map_err(|kind| ExprError::new(kind, span))
     }
 }
 
@@ -125,28 +118,24 @@ fn is_name_part(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }
 
-fn prefix_length(text: &str, belongs: impl Fn(char) -> bool) -> usize {
-    text.find(|character| !belongs(character)).unwrap_or(text.len())
-}
-
-fn symbol(rest: &str) -> Result<(Token, usize), (ExprErrorKind, usize)> {
+/// The mark with which `rest` begins, and how long it is.
+fn symbol(rest: &str) -> (Result<Token, ExprErrorKind>, usize) {
     let is_not_equal = rest.starts_with("!=");
     if let Some((text, instead)) =
         FOREIGN_SYMBOLS.iter().find(|(text, _)| rest.starts_with(text) && !is_not_equal)
     {
-        return Err((ExprErrorKind::ForeignOperator { operator: text, instead }, text.len()));
+        return (Err(ExprErrorKind::ForeignOperator { operator: text, instead }), text.len());
     }
     if let Some((text, symbol)) = SYMBOLS.iter().find(|(text, _)| rest.starts_with(text)) {
-        return Ok((Token::Symbol(*symbol), text.len()));
+        return (Ok(Token::Symbol(*symbol)), text.len());
     }
     let character = rest.chars().next().unwrap_or_default();
-    Err(match character {
-        '"' | '\'' => (ExprErrorKind::StringLiteral, character.len_utf8()),
-        _ => {
-            let unexpected = ExprErrorKind::UnexpectedCharacter { character };
-            (foreign::character(character).unwrap_or(unexpected), character.len_utf8())
-        }
-    })
+    let kind = match character {
+        '"' | '\'' => ExprErrorKind::StringLiteral,
+        _ => foreign::character(character)
+            .unwrap_or(ExprErrorKind::UnexpectedCharacter { character }),
+    };
+    (Err(kind), character.len_utf8())
 }
 
 /// How far a number reaches: letters and digits belong to it, so that `2x` is one mistake, not two

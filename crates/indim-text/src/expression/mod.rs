@@ -25,7 +25,7 @@ mod structure;
 mod syntax;
 mod typing;
 
-use indim_shape::{MAXIMUM_RANK, RuleSet};
+use indim_shape::RuleSet;
 
 pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
@@ -34,33 +34,7 @@ pub use recorded::{Call, CallAttribute, CallOperand};
 
 use indim_graph::{GraphBuilder, Literal, Value};
 
-/// What a text may ask for before it is refused.
-///
-/// ```
-/// use indim_text::{Expression, Limits};
-///
-/// let limits = Limits { nodes: 3, ..Limits::default() };
-/// assert!(Expression::parse("x + y", &limits).is_ok());
-/// assert_eq!(Expression::parse("x + y + z", &limits).unwrap_err().code(), "too-many-nodes");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// The length of the text in bytes.
-    pub text_bytes: usize,
-    /// How deep parentheses, calls and waiting operators may be nested.
-    pub depth: usize,
-    /// The number of operands and operations.
-    pub nodes: usize,
-    /// The number of axes of any array in it.
-    pub rank: usize,
-}
-
-impl Default for Limits {
-    /// Generous for what people and generators of expressions write, small for a server.
-    fn default() -> Self {
-        Limits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAXIMUM_RANK }
-    }
-}
+use crate::limits::Limits;
 
 /// What a name of an expression stands for.
 ///

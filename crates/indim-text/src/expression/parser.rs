@@ -10,11 +10,13 @@ use indim_ops::{BinaryOperator, Op, UNARY_PRECEDENCE};
 use indim_shape::RankLimit;
 
 use super::call::CallFrame;
-use super::error::{ExprError, ExprErrorKind, Span};
+use super::error::{ExprError, ExprErrorKind};
+use super::foreign;
 use super::function::{Function, Manner, Structural};
 use super::lexer::{Lexer, Symbol, Token};
 use super::syntax::{Node, NodeIndex, NodeKind, UnaryOperator, binary_operator};
-use super::{Limits, foreign};
+use crate::limits::{LimitError, Limits};
+use crate::span::Span;
 use indim_graph::Literal;
 
 pub(super) type ParseResult<T> = Result<T, ExprError>;
@@ -45,10 +47,8 @@ pub(super) struct Parser<'t> {
 
 /// The syntax tree of `text`.
 pub(super) fn parse(text: &str, limits: &Limits) -> ParseResult<Parsed> {
-    if text.len() > limits.text_bytes {
-        let kind = ExprErrorKind::TextTooLong { bytes: text.len(), limit: limits.text_bytes };
-        return Err(ExprError::new(kind, Span::new(0, 0)));
-    }
+    LimitError::check_length(text, limits.text_bytes)
+        .map_err(|error| ExprError::limit(error, Span::default()))?;
     let mut parser = Parser {
         text,
         lexer: Lexer::new(text),
@@ -82,7 +82,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn slice(&self, span: Span) -> &'t str {
-        &self.text[span.start..span.end]
+        span.of(self.text)
     }
 
     /// Reads up to the end of an operand, stacking what comes before it.
@@ -185,20 +185,20 @@ impl<'t> Parser<'t> {
     /// Completes the operators on the stack that bind at least as tightly as `precedence`.
     fn reduce(&mut self, mut operand: NodeIndex, precedence: u8) -> ParseResult<NodeIndex> {
         loop {
-            let (kind, start, mark) = match self.stack.last() {
+            let (kind, first, mark) = match self.stack.last() {
                 Some(Frame::Unary { operator, mark }) if UNARY_PRECEDENCE >= precedence => {
-                    (NodeKind::Unary { operator: *operator, operand }, mark.start, *mark)
+                    (NodeKind::Unary { operator: *operator, operand }, *mark, *mark)
                 }
                 Some(Frame::Binary { operator, left, mark })
                     if operator.precedence() >= precedence =>
                 {
                     let kind = NodeKind::Binary { operator: *operator, operands: [*left, operand] };
-                    (kind, self.nodes[*left].extent.start, *mark)
+                    (kind, self.nodes[*left].extent, *mark)
                 }
                 _ => return Ok(operand),
             };
             self.stack.pop();
-            let extent = Span::new(start, self.nodes[operand].extent.end);
+            let extent = first.to(self.nodes[operand].extent);
             operand = self.add(kind, extent, mark)?;
         }
     }
@@ -225,7 +225,7 @@ impl<'t> Parser<'t> {
         let operand = self.reduce(operand, 0)?;
         match self.stack.pop() {
             Some(Frame::Group { open }) => {
-                self.nodes[operand].extent = Span::new(open.start, span.end);
+                self.nodes[operand].extent = open.to(span);
                 Ok(operand)
             }
             Some(Frame::Call(mut call)) => {
@@ -256,11 +256,11 @@ impl<'t> Parser<'t> {
             "real" => Op::Real,
             "imag" => Op::Imag,
             _ => {
-                let member = Span::new(dot.start, name.end);
+                let member = dot.to(name);
                 return Err(self.foreign_member(operand, member, name));
             }
         };
-        let extent = Span::new(self.nodes[operand].extent.start, name.end);
+        let extent = self.nodes[operand].extent.to(name);
         self.add(call_of_table(op, vec![operand]), extent, name)
     }
 
@@ -276,7 +276,7 @@ impl<'t> Parser<'t> {
         }
         let function = Function::Structural(Structural::Cast(dtype));
         let kind = NodeKind::Call { function, operands: vec![operand], attributes: Vec::new() };
-        let extent = Span::new(self.nodes[operand].extent.start, close.end);
+        let extent = self.nodes[operand].extent.to(close);
         self.add(kind, extent, name)
     }
 
@@ -299,8 +299,7 @@ impl<'t> Parser<'t> {
         mark: Span,
     ) -> ParseResult<NodeIndex> {
         if self.nodes.len() >= self.limits.nodes {
-            let kind = ExprErrorKind::TooManyNodes { limit: self.limits.nodes };
-            return Err(ExprError::new(kind, mark));
+            return Err(ExprError::limit(LimitError::TooManyNodes(self.limits.nodes), mark));
         }
         self.nodes.push(Node { kind, extent, mark });
         Ok(self.nodes.len() - 1)
@@ -314,15 +313,14 @@ impl<'t> Parser<'t> {
 
     pub(super) fn check_depth(&self, span: Span) -> ParseResult<()> {
         if self.stack.len() >= self.limits.depth {
-            let kind = ExprErrorKind::TooDeep { limit: self.limits.depth };
-            return Err(ExprError::new(kind, span));
+            return Err(ExprError::limit(LimitError::TooDeep(self.limits.depth), span));
         }
         Ok(())
     }
 
     pub(super) fn check_rank(&self, rank: usize, span: Span) -> ParseResult<()> {
         RankLimit::check(rank, self.limits.rank)
-            .map_err(|error| ExprError::new(ExprErrorKind::RankLimit(error), span))
+            .map_err(|error| ExprError::limit(LimitError::Rank(error), span))
     }
 
     pub(super) fn unexpected(&self, span: Span, expected: &'static str) -> ExprError {

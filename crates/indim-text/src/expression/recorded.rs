@@ -10,9 +10,11 @@ use indim_shape::{MAXIMUM_RANK, RankLimit};
 
 use super::Expression;
 use super::call::{attribute_named, called, check_complete};
-use super::error::{ExprError, ExprErrorKind, Span};
+use super::error::{ExprError, ExprErrorKind};
 use super::function::{Attribute, Function, Parameter};
 use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
+use crate::limits::LimitError;
+use crate::span::Span;
 
 /// One operation: a function or an operator, its operands, and its attributes.
 ///
@@ -222,13 +224,13 @@ impl Written {
                     return Err(ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() });
                 }
                 let value = attribute_value(attribute, value, node).map_err(|expected| {
-                    let found = self.text[span.start..span.end].to_owned();
+                    let found = span.of(&self.text).to_owned();
                     ExprErrorKind::Unexpected { found, expected }
                 })?;
                 if let AttributeValue::Integers(integers) = &value {
                     // A list has an entry for each axis.
                     RankLimit::check(integers.len(), MAXIMUM_RANK)
-                        .map_err(ExprErrorKind::RankLimit)?;
+                        .map_err(|error| ExprErrorKind::Limit(LimitError::Rank(error)))?;
                 }
                 Ok(GivenAttribute { attribute, value, span })
             };

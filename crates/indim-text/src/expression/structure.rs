@@ -6,9 +6,10 @@ use indim_ops::{ArrayType, DType, Op};
 use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
 use super::elaborate::{Elaborated, Elaborator};
-use super::error::{ExprError, ExprErrorKind, Span};
+use super::error::{ExprError, ExprErrorKind};
 use super::function::{Attribute, Structural};
 use super::syntax::{AttributeValue, GivenAttribute, NodeIndex};
+use crate::span::Span;
 use indim_graph::Literal;
 
 /// A call of one of these functions.

@@ -5,9 +5,9 @@
 
 use indim_ops::{BinaryOperator, DType};
 
-use super::error::Span;
 use super::function::{Attribute, Function};
 use super::lexer::Symbol;
+use crate::span::Span;
 use indim_graph::Literal;
 
 /// The position of a node in its list.

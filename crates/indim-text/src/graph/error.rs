@@ -6,9 +6,11 @@ use core::ops::Range;
 use indim_graph::VerifyErrorKind;
 use indim_graph::terminal::diagnose_text;
 use indim_ops::{ArrayType, DType};
-use indim_shape::{Diagnostic, RankLimit};
+use indim_shape::Diagnostic;
 
+use crate::limits::LimitError;
 use crate::shorten::shorten;
+use crate::span::Span;
 
 /// A mistake in the text of a graph.
 ///
@@ -41,15 +43,8 @@ pub struct ParseError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// The text is longer than any graph may be.
-    TextTooLong {
-        /// Its length in bytes.
-        bytes: usize,
-        /// The limit in bytes.
-        limit: usize,
-    },
-    /// An array has more axes than the limit.
-    RankLimit(RankLimit),
+    /// The text asks for more than a limit allows.
+    Limit(LimitError),
     /// Something where another thing belongs.
     Unexpected {
         /// What may stand here.
@@ -94,19 +89,18 @@ pub enum ParseErrorKind {
 }
 
 impl ParseError {
-    pub(super) fn new(kind: ParseErrorKind, text: &str, span: Range<usize>) -> Self {
+    pub(super) fn new(kind: ParseErrorKind, text: &str, span: Span) -> Self {
         let before = &text[..span.start];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before.matches('\n').count() + 1;
         let column = before[line_start..].chars().count() + 1;
-        ParseError { kind, span, line, column }
+        ParseError { kind, span: span.start..span.end, line, column }
     }
 
     /// The stable code: `unexpected`, `undefined-value`, ...
     pub fn code(&self) -> &'static str {
         match &self.kind {
-            ParseErrorKind::TextTooLong { .. } => "text-too-long",
-            ParseErrorKind::RankLimit(error) => error.code(),
+            ParseErrorKind::Limit(error) => error.code(),
             ParseErrorKind::Unexpected { .. } => "unexpected",
             ParseErrorKind::UnknownOperation { .. } => "unknown-operation",
             ParseErrorKind::UnknownElementType { .. } => "unknown-element-type",
@@ -134,10 +128,7 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: ", self.line, self.column)?;
         match &self.kind {
-            ParseErrorKind::TextTooLong { bytes, limit } => {
-                write!(f, "the text has {bytes} bytes, more than {limit}")
-            }
-            ParseErrorKind::RankLimit(error) => error.fmt(f),
+            ParseErrorKind::Limit(error) => error.fmt(f),
             ParseErrorKind::Unexpected { expected } => write!(f, "expected {expected}"),
             ParseErrorKind::UnknownOperation { name } => {
                 write!(f, "no operation is called `{}`", shorten(name))

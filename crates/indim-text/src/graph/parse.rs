@@ -1,7 +1,6 @@
 //! Reading graphs: one pass over the text, without recursion. Memory grows with the text, never
 //! with a size that the text merely claims.
 
-use core::ops::Range;
 use std::collections::{HashMap, HashSet};
 
 use indim_graph::element_text::ElementText;
@@ -12,6 +11,9 @@ use indim_ops::{ArrayType, DType, Element, Op, bf16, c64, c128, f16};
 use indim_shape::{AxisMap, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
 
 use super::error::{ParseError, ParseErrorKind};
+use crate::cursor::Cursor;
+use crate::limits::LimitError;
+use crate::span::Span;
 
 /// Longer texts are refused, so that values can be counted in 32 bits.
 const MAXIMUM_TEXT_BYTES: usize = 1 << 30;
@@ -49,14 +51,12 @@ pub fn parse_graph(text: &str) -> Result<Graph, ParseError> {
 /// # Errors
 /// As [`parse_graph`].
 pub fn parse_graph_up_to_rank(text: &str, rank: usize) -> Result<Graph, ParseError> {
-    if text.len() > MAXIMUM_TEXT_BYTES {
-        let kind = ParseErrorKind::TextTooLong { bytes: text.len(), limit: MAXIMUM_TEXT_BYTES };
-        return Err(ParseError::new(kind, text, 0..0));
-    }
+    LimitError::check_length(text, MAXIMUM_TEXT_BYTES)
+        .map_err(|error| ParseError::new(ParseErrorKind::Limit(error), text, Span::default()))?;
     let parser = Parser {
         text,
         maximum_rank: rank,
-        position: 0,
+        cursor: Cursor::new(text),
         assembler: GraphAssembler::new(),
         known: HashMap::new(),
         parameter_names: HashSet::new(),
@@ -67,7 +67,7 @@ pub fn parse_graph_up_to_rank(text: &str, rank: usize) -> Result<Graph, ParseErr
 struct Parser<'t> {
     text: &'t str,
     maximum_rank: usize,
-    position: usize,
+    cursor: Cursor<'t>,
     assembler: GraphAssembler,
     /// The values by their names in the text.
     known: HashMap<&'t str, ValueId>,
@@ -84,13 +84,13 @@ impl<'t> Parser<'t> {
     fn graph(mut self) -> Parsed<Graph> {
         self.keyword("graph", "`graph`")?;
         self.expect('{', "`{`")?;
-        while self.peek() == Some('%') {
+        while self.cursor.peek() == Some('%') {
             self.definition()?;
         }
         self.keyword("return", "a value or `return`")?;
         let outputs = self.values()?;
         self.expect('}', "`}`")?;
-        match self.peek() {
+        match self.cursor.peek() {
             None => {
                 Ok(self.assembler.finish(outputs).expect("invariant: outputs are known values"))
             }
@@ -107,7 +107,7 @@ impl<'t> Parser<'t> {
         }
         self.expect('=', "`=`")?;
         let (operation, operation_span) = self.word("an operation")?;
-        let (head, operands) = self.head(operation, &operation_span)?;
+        let (head, operands) = self.head(operation, operation_span)?;
         self.expect(':', "`:` and the type of the result")?;
         let array_type = self.array_type()?;
         let kind = match head {
@@ -122,7 +122,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn head(&mut self, operation: &str, span: &Range<usize>) -> Parsed<(Head, Vec<ValueId>)> {
+    fn head(&mut self, operation: &str, span: Span) -> Parsed<(Head, Vec<ValueId>)> {
         let kind = match operation {
             "constant" => return Ok((Head::Constant, Vec::new())),
             "parameter" => NodeKind::Parameter {
@@ -146,7 +146,7 @@ impl<'t> Parser<'t> {
                 Ok(op) => NodeKind::Elementwise(op),
                 Err(_) => {
                     let kind = ParseErrorKind::UnknownOperation { name: operation.to_owned() };
-                    return Err(self.error(kind, span.clone()));
+                    return Err(self.error(kind, span));
                 }
             },
         };
@@ -155,14 +155,11 @@ impl<'t> Parser<'t> {
 
     /// `"x"`, a name that no other parameter has.
     fn parameter_name(&mut self) -> Parsed<String> {
-        self.skip_space();
-        let start = self.position;
-        let name = self.quoted()?;
+        let (name, span) = self.quoted()?;
         if !self.parameter_names.insert(name.clone()) {
             let kind = GraphErrorKind::DuplicateParameter { name };
             let error = Box::new(GraphError::new(kind, "parameter", Vec::new()));
-            let kind = ParseErrorKind::Verify(VerifyErrorKind::Rule(error));
-            return Err(self.error(kind, start..self.position));
+            return Err(self.error(ParseErrorKind::Verify(VerifyErrorKind::Rule(error)), span));
         }
         Ok(name)
     }
@@ -191,10 +188,9 @@ impl<'t> Parser<'t> {
 
     /// `{ 1.5, nan }`
     fn elements<T: Element + ElementText>(&mut self, array_type: &ArrayType) -> Parsed<Array> {
-        self.expect('{', "`{` and the elements")?;
-        let start = self.position;
+        let open = self.expect('{', "`{` and the elements")?;
         let mut elements: Vec<T> = Vec::new();
-        while self.peek() != Some('}') {
+        while self.cursor.peek() != Some('}') {
             if !elements.is_empty() {
                 self.expect(',', "`,` or `}`")?;
             }
@@ -205,7 +201,7 @@ impl<'t> Parser<'t> {
         Array::new(&array_type.shape, elements).map_err(|_| {
             let array_type = array_type.clone();
             let kind = ParseErrorKind::WrongElementCount { array_type, given };
-            self.error(kind, start..self.position)
+            self.error(kind, self.cursor.since(open))
         })
     }
 
@@ -220,7 +216,7 @@ impl<'t> Parser<'t> {
     /// `%0, %2`, or nothing.
     fn values(&mut self) -> Parsed<Vec<ValueId>> {
         let mut values = Vec::new();
-        if self.peek() != Some('%') {
+        if self.cursor.peek() != Some('%') {
             return Ok(values);
         }
         loop {
@@ -232,35 +228,35 @@ impl<'t> Parser<'t> {
                     return Err(self.error(kind, span));
                 }
             }
-            if !self.eat(',') {
+            if self.cursor.eat(',').is_none() {
                 return Ok(values);
             }
         }
     }
 
-    fn value_name(&mut self) -> Parsed<(&'t str, Range<usize>)> {
-        self.expect('%', "a value")?;
+    fn value_name(&mut self) -> Parsed<(&'t str, Span)> {
+        let sign = self.expect('%', "a value")?;
         let (name, span) = self.word("the name of a value")?;
-        Ok((name, span.start - 1..span.end))
+        Ok((name, sign.to(span)))
     }
 
     fn attribute(&mut self, name: &'static str) -> Parsed<()> {
         self.keyword(name, if name == "axis" { "`axis=`" } else { "`dims=`" })?;
-        self.expect('=', "`=`")
+        self.expect('=', "`=`").map(drop)
     }
 
     /// `[4, 3]`
     fn sizes(&mut self) -> Parsed<Vec<usize>> {
-        self.expect('[', "`[`")?;
-        let start = self.position - 1;
+        let open = self.expect('[', "`[`")?;
         let mut sizes = Vec::new();
-        while !self.eat(']') {
+        while self.cursor.eat(']').is_none() {
             if !sizes.is_empty() {
                 self.expect(',', "`,` or `]`")?;
             }
             sizes.push(self.size()?);
+            let list = self.cursor.since(open);
             RankLimit::check(sizes.len(), self.maximum_rank).map_err(|error| {
-                self.error(ParseErrorKind::RankLimit(error), start..self.position)
+                self.error(ParseErrorKind::Limit(LimitError::Rank(error)), list)
             })?;
         }
         Ok(sizes)
@@ -273,12 +269,12 @@ impl<'t> Parser<'t> {
     }
 
     /// A text in quotes, with `\"`, `\\` and `\u{1f}` in it.
-    fn quoted(&mut self) -> Parsed<String> {
-        self.expect('"', "a name in quotes")?;
+    fn quoted(&mut self) -> Parsed<(String, Span)> {
+        let open = self.expect('"', "a name in quotes")?;
         let mut content = String::new();
         loop {
-            match self.next_character() {
-                Some('"') => return Ok(content),
+            match self.cursor.next_character() {
+                Some('"') => return Ok((content, self.cursor.since(open))),
                 Some('\\') => content.push(self.escaped()?),
                 Some(character) if !character.is_control() => content.push(character),
                 _ => return Err(self.unexpected("a closing quote on the same line")),
@@ -288,7 +284,7 @@ impl<'t> Parser<'t> {
 
     fn escaped(&mut self) -> Parsed<char> {
         const EXPECTED: &str = "an escape: `\\\"`, `\\\\` or `\\u{1f}`";
-        match self.next_character() {
+        match self.cursor.next_character() {
             Some(character @ ('"' | '\\')) => Ok(character),
             Some('u') => {
                 self.expect('{', EXPECTED)?;
@@ -311,7 +307,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn word(&mut self, expected: &'static str) -> Parsed<(&'t str, Range<usize>)> {
+    fn word(&mut self, expected: &'static str) -> Parsed<(&'t str, Span)> {
         self.run(|c| c.is_ascii_alphanumeric() || c == '_', expected)
     }
 
@@ -320,56 +316,23 @@ impl<'t> Parser<'t> {
         &mut self,
         is_part: impl Fn(char) -> bool,
         expected: &'static str,
-    ) -> Parsed<(&'t str, Range<usize>)> {
-        self.skip_space();
-        let start = self.position;
-        let rest = &self.text[start..];
-        let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        if length == 0 {
-            return Err(self.unexpected(expected));
-        }
-        self.position += length;
-        Ok((&rest[..length], start..self.position))
-    }
-
-    fn expect(&mut self, character: char, expected: &'static str) -> Parsed<()> {
-        match self.eat(character) {
-            true => Ok(()),
-            false => Err(self.unexpected(expected)),
+    ) -> Parsed<(&'t str, Span)> {
+        let span = self.cursor.run(is_part);
+        match span.of(self.text) {
+            "" => Err(self.unexpected(expected)),
+            run => Ok((run, span)),
         }
     }
 
-    fn eat(&mut self, character: char) -> bool {
-        let is_next = self.peek() == Some(character);
-        if is_next {
-            self.position += character.len_utf8();
-        }
-        is_next
-    }
-
-    /// The next character that is not white space.
-    fn peek(&mut self) -> Option<char> {
-        self.skip_space();
-        self.text[self.position..].chars().next()
-    }
-
-    fn skip_space(&mut self) {
-        let rest = &self.text[self.position..];
-        self.position += rest.len() - rest.trim_start().len();
-    }
-
-    fn next_character(&mut self) -> Option<char> {
-        let character = self.text[self.position..].chars().next()?;
-        self.position += character.len_utf8();
-        Some(character)
+    fn expect(&mut self, character: char, expected: &'static str) -> Parsed<Span> {
+        self.cursor.eat(character).ok_or_else(|| self.unexpected(expected))
     }
 
     fn unexpected(&self, expected: &'static str) -> ParseError {
-        let length = self.text[self.position..].chars().next().map_or(0, char::len_utf8);
-        self.error(ParseErrorKind::Unexpected { expected }, self.position..self.position + length)
+        self.error(ParseErrorKind::Unexpected { expected }, self.cursor.here())
     }
 
-    fn error(&self, kind: ParseErrorKind, span: Range<usize>) -> ParseError {
+    fn error(&self, kind: ParseErrorKind, span: Span) -> ParseError {
         ParseError::new(kind, self.text, span)
     }
 }
