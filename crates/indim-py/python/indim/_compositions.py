@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _functions
 from ._indim import _compositions
-from ._tracing import _ARRAY_FUNCTIONS
+from ._tracing import ARRAY_FUNCTIONS
 
 _ANNOTATIONS = {"a number": "float", "True or False": "bool"}
 
@@ -97,4 +97,4 @@ def register(functions):
         for known in (name, *aliases):
             numpy_function = getattr(np, known, None)
             if callable(numpy_function) and not isinstance(numpy_function, np.ufunc):
-                _ARRAY_FUNCTIONS[numpy_function] = _numpy_handler(numpy_function, functions[known], count)
+                ARRAY_FUNCTIONS[numpy_function] = _numpy_handler(numpy_function, functions[known], count)

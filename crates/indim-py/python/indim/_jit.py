@@ -9,7 +9,8 @@ import types
 from . import _arrays
 from ._explain import Explanation
 from ._indim import CompiledFunction as _CompiledFunction
-from ._tracing import binder, trace
+from ._signatures import binder
+from ._tracing import trace
 
 
 class CompiledFunction(_CompiledFunction):

@@ -7,7 +7,6 @@ recorder holds, and is checked at once.
 from __future__ import annotations
 
 import copy
-import inspect
 import operator
 
 import numpy as np
@@ -15,10 +14,11 @@ import numpy as np
 from . import _arrays, _captured
 from ._errors import ExprError
 from ._operators import define_operators
+from ._signatures import ADAPTED
 from ._statics import frozen
 
-#: Functions of NumPy on tracing values, by the names of the expression language.
-_ARRAY_FUNCTIONS = {}
+#: What functions of NumPy do on tracing values; filled by `_array_functions.py` and `_compositions.py`.
+ARRAY_FUNCTIONS = {}
 
 
 class Recording:
@@ -250,7 +250,7 @@ class Tracer:
         return indim
 
     def __array_function__(self, function, types, args, kwargs):
-        handler = _ARRAY_FUNCTIONS.get(function)
+        handler = ARRAY_FUNCTIONS.get(function)
         if handler is None:
             name = f"{function.__module__}.{function.__name__}"
             raise TypeError(f"{name} cannot be traced; indim computes element by element")
@@ -299,7 +299,7 @@ class Tracer:
         return self.__round__(decimals)
 
     def clip(self, min=None, max=None):
-        return clip(self, min, max)
+        return np.clip(self, min, max)
 
     def reshape(self, *shape, order="C"):
         if order != "C":
@@ -308,7 +308,7 @@ class Tracer:
         return self._call("reshape", [(None, _arrays.integers(shape))])
 
     def ravel(self, order="C"):
-        return _ravel(self, order)
+        return np.ravel(self, order)
 
     flatten = ravel
 
@@ -353,7 +353,7 @@ def _check_belongs(tracer, recording):
     )
 
 
-def _tracer_of(operands):
+def tracer_of(operands):
     for operand in operands:
         if isinstance(operand, Tracer):
             return operand
@@ -362,166 +362,10 @@ def _tracer_of(operands):
 
 def operator_call(symbol, x, y):
     """``x symbol y``, one of which is a tracing value."""
-    return _tracer_of((x, y))._operator(symbol, x, y)
+    return tracer_of((x, y))._operator(symbol, x, y)
 
 
 define_operators(Tracer, Tracer._operator)
-
-
-def convert(x, dtype):
-    """``x`` with every element converted to ``dtype``."""
-    return x._call(_arrays.indim_name(dtype))
-
-
-def clip(x, low=None, high=None):
-    """``x`` held between bounds, either of which may be ``None``."""
-    operands = [operand for operand in (x, low, high) if operand is not None]
-    tracer = _tracer_of(operands)
-    if low is None and high is None:
-        return +x
-    if low is None:
-        return tracer._record("minimum", operands)
-    if high is None:
-        return tracer._record("maximum", operands)
-    return tracer._record("clip", operands)
-
-
-def _implements(*functions):
-    def register(handler):
-        for function in functions:
-            _ARRAY_FUNCTIONS[function] = handler
-        return handler
-
-    return register
-
-
-@_implements(np.where)
-def _where(condition, *choices):
-    if len(choices) != 2:
-        raise TypeError("numpy.where with a condition alone is not element-wise")
-    operands = (condition, *choices)
-    return _tracer_of(operands)._record("where", operands)
-
-
-@_implements(np.clip)
-def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
-    return clip(a, a_min if min is None else min, a_max if max is None else max)
-
-
-@_implements(np.reshape)
-def _reshape(a, shape, order="C"):
-    return a.reshape(shape, order=order)
-
-
-def _permutes(function):
-    """Axes in another order: NumPy says which, on an array whose sizes are the numbers of its axes."""
-
-    def handler(a, *args, **kwargs):
-        permutation = function(np.broadcast_to(np.int8(0), range(a.ndim)), *args, **kwargs).shape
-        return a._call("transpose", [(None, _arrays.integers(permutation))])
-
-    _ARRAY_FUNCTIONS[function] = handler
-
-
-def _reshapes(function):
-    """Axes of size 1 that come and go: NumPy says how, on an array of the same shape."""
-
-    def handler(a, *args, **kwargs):
-        if has_tracer(args):
-            raise TypeError(f"numpy.{function.__name__} takes one traced array at a time")
-        return a.reshape(function(np.broadcast_to(np.int8(0), a.shape), *args, **kwargs).shape)
-
-    _ARRAY_FUNCTIONS[function] = handler
-
-
-for _function in (np.transpose, np.swapaxes, np.moveaxis, np.rollaxis):
-    _permutes(_function)
-for _function in (np.expand_dims, np.squeeze, np.atleast_1d, np.atleast_2d, np.atleast_3d):
-    _reshapes(_function)
-del _function
-
-
-@_implements(np.ravel)
-def _ravel(a, order="C"):
-    if order not in ("C", "F"):
-        raise TypeError(
-            f"order={order!r} depends on how arrays lie in memory; a traced value is raveled by 'C' or 'F'"
-        )
-    return (a.transpose() if order == "F" else a).reshape(-1)
-
-
-@_implements(np.broadcast_to)
-def _broadcast_to(array, shape):
-    return array._call("broadcast_to", [(None, _arrays.integers(shape))])
-
-
-@_implements(np.real)
-def _real(val):
-    return val.real
-
-
-@_implements(np.imag)
-def _imag(val):
-    return val.imag
-
-
-@_implements(np.copy)
-def _copy(a, order="K", subok=False):
-    return a
-
-
-@_implements(np.zeros_like)
-def _zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    return _full_like(a, 0, dtype, shape=shape)
-
-
-@_implements(np.ones_like)
-def _ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    return _full_like(a, 1, dtype, shape=shape)
-
-
-@_implements(np.full_like)
-def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    if shape is not None:
-        raise TypeError("`shape` has no meaning while the function is traced; use np.broadcast_to")
-    if np.ndim(fill_value) != 0:
-        raise TypeError("a traced array is filled with one number; use np.broadcast_to")
-    dtype = a.dtype if dtype is None else _arrays.numpy_dtype(_arrays.indim_name(dtype))
-    if isinstance(fill_value, Tracer):
-        number = fill_value.astype(dtype)
-    else:
-        number = np.zeros((), dtype)
-        np.copyto(number, fill_value, casting="unsafe")
-    everywhere = a._call("bool")._call("ones_like")
-    return everywhere._record("where", (everywhere, number, number))
-
-
-@_implements(np.polyval)
-def _polyval(p, x):
-    if isinstance(p, Tracer):
-        raise TypeError(
-            "the coefficients of np.polyval are known while the function is traced: name them in `static=`"
-        )
-    # As NumPy computes it, first step and element types included.
-    value = np.zeros_like(x)
-    for coefficient in np.asarray(p):
-        value = value * x + coefficient
-    return value
-
-
-@_implements(np.ndim)
-def _ndim(a):
-    return a.ndim
-
-
-@_implements(np.shape)
-def _shape(a):
-    return a.shape
-
-
-@_implements(np.size)
-def _size(a, axis=None):
-    return a.size if axis is None else a.shape[axis]
 
 
 def trace(function, recorder, arguments):
@@ -531,7 +375,7 @@ def trace(function, recorder, arguments):
     Called by the compiled part with ``(name, kind, object, items)`` for each argument.
     """
     recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
-    around = getattr(function, _ADAPTED, function), _static_objects(arguments)
+    around = getattr(function, ADAPTED, function), _static_objects(arguments)
     before = _captured.places(*around)
     try:
         result = function(*(_value(recording, *argument) for argument in arguments))
@@ -605,60 +449,3 @@ def _result_name(recording, value):
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
         return recorder.record("copy", [value], [], "numpy")[0]
     return recorder.capture("captured", _arrays.as_array(value, "result"))[0]
-
-
-#: Where a function that was made for calls by position keeps the one that it calls.
-_ADAPTED = "_indim_adapted"
-
-
-def binder(function, name):
-    """The names of the parameters, whether arguments always have to be bound, how, and what to call then."""
-    signature = _signature(function, name)
-    parameters = list(signature.parameters.values())
-    for parameter in parameters:
-        if parameter.kind is parameter.VAR_KEYWORD:
-            raise TypeError(f"{name}: a compiled function cannot take **{parameter.name}")
-        if parameter.name in ("out", "order", "casting"):
-            raise TypeError(
-                f"{name}: `{parameter.name}` is an argument of every compiled function; rename it, or "
-                "compile a lambda without it"
-            )
-    has_rest = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
-    keyword_only = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-    if has_rest and keyword_only:
-        raise TypeError(f"{name}: *arguments and keyword-only arguments cannot be together")
-
-    def bind(args, kwargs):
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return (*bound.args, *(bound.kwargs[name] for name in keyword_only))
-
-    def call(*values):
-        count = len(values) - len(keyword_only)
-        return function(*values[:count], **dict(zip(keyword_only, values[count:])))
-
-    call.__qualname__ = name
-    setattr(call, _ADAPTED, function)
-    names = [parameter.name for parameter in parameters]
-    return names, has_rest or bool(keyword_only), bind, call if keyword_only else function
-
-
-def _signature(function, name):
-    """The parameters that a call can give."""
-    if isinstance(function, np.ufunc):
-        kind = inspect.Parameter.POSITIONAL_ONLY
-        return inspect.Signature(
-            [inspect.Parameter(f"x{position + 1}", kind) for position in range(function.nin)]
-        )
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        message = f"{name} does not say which arguments it takes; compile `lambda x: {name}(x)` instead"
-        raise TypeError(message) from None
-    if (getattr(function, "__module__", None) or "").partition(".")[0] == "indim" and not isinstance(
-        function, type
-    ):
-        # Our own operations: what says the rule stays as it is, and `out` is every compiled function's.
-        kept = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
-        signature = signature.replace(parameters=kept)
-    return signature

@@ -1,0 +1,156 @@
+"""NumPy's functions on tracing values: those that are not an operation by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _arrays
+from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, tracer_of
+
+
+def _implements(*functions):
+    def register(handler):
+        for function in functions:
+            ARRAY_FUNCTIONS[function] = handler
+        return handler
+
+    return register
+
+
+@_implements(np.where)
+def _where(condition, *choices):
+    if len(choices) != 2:
+        raise TypeError("numpy.where with a condition alone is not element-wise")
+    operands = (condition, *choices)
+    return tracer_of(operands)._record("where", operands)
+
+
+@_implements(np.clip)
+def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
+    """``a`` held between bounds, either of which may be ``None``."""
+    low, high = a_min if min is None else min, a_max if max is None else max
+    operands = [operand for operand in (a, low, high) if operand is not None]
+    tracer = tracer_of(operands)
+    if low is None and high is None:
+        return +a
+    if low is None:
+        return tracer._record("minimum", operands)
+    if high is None:
+        return tracer._record("maximum", operands)
+    return tracer._record("clip", operands)
+
+
+@_implements(np.reshape)
+def _reshape(a, shape, order="C"):
+    return a.reshape(shape, order=order)
+
+
+def _permutes(function):
+    """Axes in another order: NumPy says which, on an array whose sizes are the numbers of its axes."""
+
+    def handler(a, *args, **kwargs):
+        permutation = function(np.broadcast_to(np.int8(0), range(a.ndim)), *args, **kwargs).shape
+        return a._call("transpose", [(None, _arrays.integers(permutation))])
+
+    ARRAY_FUNCTIONS[function] = handler
+
+
+def _reshapes(function):
+    """Axes of size 1 that come and go: NumPy says how, on an array of the same shape."""
+
+    def handler(a, *args, **kwargs):
+        if has_tracer(args):
+            raise TypeError(f"numpy.{function.__name__} takes one traced array at a time")
+        return a.reshape(function(np.broadcast_to(np.int8(0), a.shape), *args, **kwargs).shape)
+
+    ARRAY_FUNCTIONS[function] = handler
+
+
+for _function in (np.transpose, np.swapaxes, np.moveaxis, np.rollaxis):
+    _permutes(_function)
+for _function in (np.expand_dims, np.squeeze, np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    _reshapes(_function)
+del _function
+
+
+@_implements(np.ravel)
+def _ravel(a, order="C"):
+    if order not in ("C", "F"):
+        raise TypeError(
+            f"order={order!r} depends on how arrays lie in memory; a traced value is raveled by 'C' or 'F'"
+        )
+    return (a.transpose() if order == "F" else a).reshape(-1)
+
+
+@_implements(np.broadcast_to)
+def _broadcast_to(array, shape):
+    return array._call("broadcast_to", [(None, _arrays.integers(shape))])
+
+
+@_implements(np.real)
+def _real(val):
+    return val.real
+
+
+@_implements(np.imag)
+def _imag(val):
+    return val.imag
+
+
+@_implements(np.copy)
+def _copy(a, order="K", subok=False):
+    return a
+
+
+@_implements(np.zeros_like)
+def _zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    return _full_like(a, 0, dtype, shape=shape)
+
+
+@_implements(np.ones_like)
+def _ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    return _full_like(a, 1, dtype, shape=shape)
+
+
+@_implements(np.full_like)
+def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    if shape is not None:
+        raise TypeError("`shape` has no meaning while the function is traced; use np.broadcast_to")
+    if np.ndim(fill_value) != 0:
+        raise TypeError("a traced array is filled with one number; use np.broadcast_to")
+    dtype = a.dtype if dtype is None else _arrays.numpy_dtype(_arrays.indim_name(dtype))
+    if isinstance(fill_value, Tracer):
+        number = fill_value.astype(dtype)
+    else:
+        number = np.zeros((), dtype)
+        np.copyto(number, fill_value, casting="unsafe")
+    everywhere = a._call("bool")._call("ones_like")
+    return everywhere._record("where", (everywhere, number, number))
+
+
+@_implements(np.polyval)
+def _polyval(p, x):
+    if isinstance(p, Tracer):
+        raise TypeError(
+            "the coefficients of np.polyval are known while the function is traced: name them in `static=`"
+        )
+    # As NumPy computes it, first step and element types included.
+    value = np.zeros_like(x)
+    for coefficient in np.asarray(p):
+        value = value * x + coefficient
+    return value
+
+
+@_implements(np.ndim)
+def _ndim(a):
+    return a.ndim
+
+
+@_implements(np.shape)
+def _shape(a):
+    return a.shape
+
+
+@_implements(np.size)
+def _size(a, axis=None):
+    return a.size if axis is None else a.shape[axis]
