@@ -23,6 +23,7 @@ mod operators;
 mod passes;
 mod print;
 pub mod signature;
+pub mod strides;
 mod structural;
 pub mod terminal;
 mod verify;

@@ -211,23 +211,18 @@ macro_rules! for_each_op {
                 /// `x ≥ y`; false with a NaN.
                 ge = Ge [boolean signed unsigned float] -> boolean,
                     [mirrors(Le) orders exact cheap], ["greater_equal"];
-                /// Whether `x` is the same as `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf <
-                /// NaN; NaNs by their payloads.
+                /// `x = y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN; NaNs by their
+                /// payloads.
                 total_eq = TotalEq [float_exact] -> boolean, [commutative exact], [];
-                /// Whether `x` differs from `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
-                /// NaNs by their payloads.
+                /// `x ≠ y` in the order of `total_eq`.
                 total_ne = TotalNe [float_exact] -> boolean, [commutative exact], [];
-                /// Whether `x` is below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
-                /// NaNs by their payloads.
+                /// `x < y` in the order of `total_eq`.
                 total_lt = TotalLt [float_exact] -> boolean, [mirrors(TotalGt) exact], [];
-                /// Whether `x` is not above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
-                /// NaNs by their payloads.
+                /// `x ≤ y` in the order of `total_eq`.
                 total_le = TotalLe [float_exact] -> boolean, [mirrors(TotalGe) exact], [];
-                /// Whether `x` is above `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
-                /// NaNs by their payloads.
+                /// `x > y` in the order of `total_eq`.
                 total_gt = TotalGt [float_exact] -> boolean, [mirrors(TotalLt) exact], [];
-                /// Whether `x` is not below `y` in the total order -NaN < -inf < … < -0 < +0 < … < inf < NaN;
-                /// NaNs by their payloads.
+                /// `x ≥ y` in the order of `total_eq`.
                 total_ge = TotalGe [float_exact] -> boolean, [mirrors(TotalLe) exact], [];
             }
             ternary {
@@ -406,35 +401,37 @@ pub trait OpVisitor: Sized {
     }
 }
 
-/// The element types that a word of the table stands for.
+/// Whether an element type is one of those that a word of the table stands for.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! dtypes_of {
-    (boolean) => {
-        &[$crate::DType::Bool]
+macro_rules! is_of_word {
+    (boolean $dtype:ident) => {
+        matches!($dtype.class(), $crate::DTypeClass::Bool)
     };
-    (signed) => {
-        &[$crate::DType::I8, $crate::DType::I16, $crate::DType::I32, $crate::DType::I64]
+    (signed $dtype:ident) => {
+        matches!($dtype.class(), $crate::DTypeClass::Signed)
     };
-    (unsigned) => {
-        &[$crate::DType::U8, $crate::DType::U16, $crate::DType::U32, $crate::DType::U64]
+    (unsigned $dtype:ident) => {
+        matches!($dtype.class(), $crate::DTypeClass::Unsigned)
     };
-    (f32_f64) => {
-        &[$crate::DType::F32, $crate::DType::F64]
+    (float $dtype:ident) => {
+        matches!($dtype.class(), $crate::DTypeClass::Float)
+    };
+    (float_exact $dtype:ident) => {
+        matches!($dtype.class(), $crate::DTypeClass::Float)
+    };
+    (f32_f64 $dtype:ident) => {
+        matches!($dtype, $crate::DType::F32 | $crate::DType::F64)
+    };
+    (complex $dtype:ident) => {
+        matches!($dtype.class(), $crate::DTypeClass::Complex)
+    };
+    (complex_widened $dtype:ident) => {
+        matches!($dtype.class(), $crate::DTypeClass::Complex)
     };
     // Of compositions alone.
-    (f64_c128) => {
-        &[$crate::DType::F64, $crate::DType::C128]
-    };
-    (complex) => {
-        &[$crate::DType::C64, $crate::DType::C128]
-    };
-    (complex_widened) => {
-        &[$crate::DType::C64, $crate::DType::C128]
-    };
-    // `float` and `float_exact`.
-    ($float:ident) => {
-        &[$crate::DType::F16, $crate::DType::Bf16, $crate::DType::F32, $crate::DType::F64]
+    (f64_c128 $dtype:ident) => {
+        matches!($dtype, $crate::DType::F64 | $crate::DType::C128)
     };
 }
 
@@ -507,16 +504,14 @@ macro_rules! for_class {
         $with!($args, U8 u8 integer); $with!($args, U16 u16 integer);
         $with!($args, U32 u32 integer); $with!($args, U64 u64 integer);
     };
-    (float, $with:ident, $args:tt) => {
-        $with!($args, F16 f16 widened); $with!($args, Bf16 bf16 widened);
-        for_class!(f32_f64, $with, $args);
+    (float, $with:ident, $args:tt) => { for_class!(floats, widened float, $with, $args); };
+    (float_exact, $with:ident, $args:tt) => { for_class!(floats, float_bits float_bits, $with, $args); };
+    (floats, $narrow:ident $own:ident, $with:ident, $args:tt) => {
+        $with!($args, F16 f16 $narrow); $with!($args, Bf16 bf16 $narrow);
+        $with!($args, F32 f32 $own); $with!($args, F64 f64 $own);
     };
     (f32_f64, $with:ident, $args:tt) => {
         $with!($args, F32 f32 float); $with!($args, F64 f64 float);
-    };
-    (float_exact, $with:ident, $args:tt) => {
-        $with!($args, F16 f16 float_bits); $with!($args, Bf16 bf16 float_bits);
-        $with!($args, F32 f32 float_bits); $with!($args, F64 f64 float_bits);
     };
     (complex, $with:ident, $args:tt) => {
         $with!($args, C64 c64 complex); $with!($args, C128 c128 complex);
@@ -689,19 +684,19 @@ macro_rules! define_ops {
                     $(Op::$uop => const { &Row {
                         name: stringify!($uname), doc: concat!($($udoc),+),
                         arity: Arity::Unary, first_is_bool: false,
-                        dtypes: &[$(dtypes_of!($uclass)),*], result: result_type!($uresult),
+                        takes: |dtype| $(is_of_word!($uclass dtype))||*, result: result_type!($uresult),
                         facts: &[$(fact!($ufact $(($uother))?)),*], aliases: &[$($ualias),*],
                     } },)*
                     $(Op::$bop => const { &Row {
                         name: stringify!($bname), doc: concat!($($bdoc),+),
                         arity: Arity::Binary, first_is_bool: false,
-                        dtypes: &[$(dtypes_of!($bclass)),*], result: result_type!($bresult),
+                        takes: |dtype| $(is_of_word!($bclass dtype))||*, result: result_type!($bresult),
                         facts: &[$(fact!($bfact $(($bother))?)),*], aliases: &[$($balias),*],
                     } },)*
                     $(Op::$top => const { &Row {
                         name: stringify!($tname), doc: concat!($($tdoc),+), arity: Arity::Ternary,
                         first_is_bool: matches!(result_type!($tfirst), ResultType::Boolean),
-                        dtypes: &[$(dtypes_of!($tclass)),*], result: result_type!($tresult),
+                        takes: |dtype| $(is_of_word!($tclass dtype))||*, result: result_type!($tresult),
                         facts: &[$(fact!($tfact $(($tother))?)),*], aliases: &[$($talias),*],
                     } },)*
                 }
@@ -727,7 +722,7 @@ struct Row {
     doc: &'static str,
     arity: Arity,
     first_is_bool: bool,
-    dtypes: &'static [&'static [DType]],
+    takes: fn(DType) -> bool,
     result: ResultType,
     facts: &'static [Fact],
     aliases: &'static [&'static str],
@@ -798,7 +793,7 @@ impl Op {
 
     /// Whether the operation takes elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
-        self.row().dtypes.iter().any(|dtypes| dtypes.contains(&dtype))
+        (self.row().takes)(dtype)
     }
 
     /// Whether the first operand is a `bool` whatever the others are.

@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 use crate::operand::{Operand, OperandType, is_number};
 
 /// How deep containers may lie in one another.
-const MOST_DEPTH: usize = 32;
+const MAXIMUM_DEPTH: usize = 32;
 
 /// An argument of a call.
 pub(crate) enum Argument<'py> {
@@ -257,9 +257,9 @@ fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult
     if !is_dict && !is_sequence {
         return Ok(false);
     }
-    if depth > MOST_DEPTH {
+    if depth > MAXIMUM_DEPTH {
         return Err(PyValueError::new_err(format!(
-            "`{name}` lies deeper than {MOST_DEPTH} containers in one another"
+            "`{name}` lies deeper than {MAXIMUM_DEPTH} containers in one another"
         )));
     }
     if is_dict {

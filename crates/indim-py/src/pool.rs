@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// More than any machine has, and less than would exhaust one.
-const MOST_THREADS: usize = 4096;
+const MAXIMUM_THREADS: usize = 4096;
 
 struct Threads {
     /// `None` until somebody asks.
@@ -33,7 +33,7 @@ impl Threads {
             let from_environment = std::env::var("INDIM_NUM_THREADS").ok();
             let given = from_environment.and_then(|text| text.trim().parse().ok());
             given
-                .filter(|count| (1..=MOST_THREADS).contains(count))
+                .filter(|count| (1..=MAXIMUM_THREADS).contains(count))
                 .unwrap_or_else(|| available_parallelism().map_or(1, usize::from))
         })
     }
@@ -60,9 +60,9 @@ pub(crate) fn pool(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
 /// Without a call it is the environment variable `INDIM_NUM_THREADS`, or else the number of processors.
 #[pyfunction]
 pub(crate) fn set_num_threads(nthreads: usize) -> PyResult<usize> {
-    if !(1..=MOST_THREADS).contains(&nthreads) {
+    if !(1..=MAXIMUM_THREADS).contains(&nthreads) {
         return Err(PyValueError::new_err(format!(
-            "the number of threads is from 1 to {MOST_THREADS}, not {nthreads}"
+            "the number of threads is from 1 to {MAXIMUM_THREADS}, not {nthreads}"
         )));
     }
     let mut threads = threads();

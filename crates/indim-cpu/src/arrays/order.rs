@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
+use indim_graph::lower::input_axes::InputAxes;
 use indim_graph::lower::loop_nest::LoopProgram;
-use indim_graph::lower::order::InputAxes;
 use indim_ops::ArrayType;
 
 use crate::arrays::view::{ArrayView, is_column_major};

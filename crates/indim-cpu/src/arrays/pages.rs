@@ -1,11 +1,10 @@
 //! Memory for large arrays: pages of their own, which are kept for the next array.
 //!
-//! The first write to each page of new memory costs more than an element-wise operation on it: the
-//! system finds a page, clears it and maps it. So large memory is asked for in huge pages, and what is
-//! given back is kept, up to a bound, for the next array that fits it.
+//! The first write to each page of new memory costs more than an element-wise operation on it. So large
+//! memory is asked for in huge pages, and what is given back is kept, up to a bound.
 //!
-//! Nobody waits for the kept memory: a process may be forked while another thread holds the lock, and in the
-//! child nobody gives it back. Who finds the lock held does without, as if nothing were kept.
+//! Nobody waits for the kept memory: after a fork the lock may be held in the child, by a thread that is not
+//! there. Who finds it held does without, as if nothing were kept.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread::yield_now;

@@ -14,7 +14,7 @@ pub(crate) mod position;
 pub(crate) mod runs;
 
 use indim_graph::HeldBytes;
-use indim_graph::lower::coalesce::{CoalescedAxes, coalesce};
+use indim_graph::strides::coalesce::{CoalescedAxes, coalesce};
 
 use runs::Run;
 

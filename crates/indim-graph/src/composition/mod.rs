@@ -4,9 +4,8 @@
 //! A row gives the name, the parameters with their defaults, the element types it takes, what NumPy's
 //! rule makes of integers and truth values that it does not take, the result type, other names, and the
 //! sentence of the documentation. Where that begins with a text in backquotes, the text is the formula in
-//! the language of expressions, and a test computes both. The definition is a function of the same name in
-//! one of the modules here. To add a composition: write its row, and its definition; methods, expressions,
-//! Python and the documentation follow.
+//! the language of expressions, and a test computes both. The definition has the same name, in one of the
+//! modules here.
 //!
 //! The executors fuse the nodes of a composition. But for those that say so, every step is rounded to the
 //! operands' element type, and so are the parameters.
@@ -30,8 +29,7 @@ use crate::literal::Literal;
 use crate::methods::Under;
 use crate::operand::{Given, Operand};
 use crate::signature::check;
-use indim_ops::DType;
-use indim_ops::{Arity, UnknownOp, dtypes_of, is_called};
+use indim_ops::{Arity, DType, UnknownOp, is_called, is_of_word};
 
 /// Hands the table of compositions to another macro.
 macro_rules! for_each_composition {
@@ -147,7 +145,7 @@ struct Row {
     doc: &'static str,
     arity: Arity,
     parameters: &'static [Parameter],
-    dtypes: &'static [&'static [DType]],
+    takes: fn(DType) -> bool,
     whole_numbers: WholeNumbers,
     is_predicate: bool,
     aliases: &'static [&'static str],
@@ -202,7 +200,7 @@ macro_rules! define_compositions {
                         parameters: &[$(
                             Parameter::new::<$utype>(stringify!($uparameter), &[$(stringify!($udefault))?])
                         ),*],
-                        dtypes: &[$(dtypes_of!($uclass)),*], whole_numbers: whole_numbers!($uwhole),
+                        takes: |dtype| $(is_of_word!($uclass dtype))||*, whole_numbers: whole_numbers!($uwhole),
                         is_predicate: is_boolean!($uresult), aliases: &[$($ualias),*],
                     } },)*
                     $(Composition::$bop => const { &Row {
@@ -210,7 +208,7 @@ macro_rules! define_compositions {
                         parameters: &[$(
                             Parameter::new::<$btype>(stringify!($bparameter), &[$(stringify!($bdefault))?])
                         ),*],
-                        dtypes: &[$(dtypes_of!($bclass)),*], whole_numbers: whole_numbers!($bwhole),
+                        takes: |dtype| $(is_of_word!($bclass dtype))||*, whole_numbers: whole_numbers!($bwhole),
                         is_predicate: is_boolean!($bresult), aliases: &[$($balias),*],
                     } },)*
                 }
@@ -363,7 +361,7 @@ impl Composition {
 
     /// Whether the composition takes elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
-        self.row().dtypes.iter().any(|dtypes| dtypes.contains(&dtype))
+        (self.row().takes)(dtype)
     }
 
     /// The element type of the result for operands of type `dtype`.

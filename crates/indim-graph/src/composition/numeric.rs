@@ -2,7 +2,7 @@
 
 use core::f64::consts::PI;
 
-use indim_ops::{DType, DTypeClass};
+use indim_ops::{DType, DTypeClass, bf16, f16};
 
 use crate::builder::{BuildResult, Value};
 
@@ -45,15 +45,16 @@ pub(super) fn nan_to_num(
     posinf: Option<f64>,
     neginf: Option<f64>,
 ) -> BuildResult {
+    use DType::{Bool, I8, I16, I32, I64, U8, U16, U32, U64};
     let largest = match x.array_type()?.dtype {
-        DType::F16 => 65504.0,
-        DType::Bf16 => 3.389_531_389_251_535_5e38,
+        DType::F16 => f16::MAX.to_f64(),
+        DType::Bf16 => bf16::MAX.to_f64(),
         DType::F32 => f64::from(f32::MAX),
         DType::F64 => f64::MAX,
         DType::C64 | DType::C128 => {
             return by_parts(x, |part| nan_to_num(part, nan, posinf, neginf));
         }
-        _ => return Ok(x.clone()),
+        Bool | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 => return Ok(x.clone()),
     };
     let below = x.eq(f64::NEG_INFINITY).select(neginf.unwrap_or(-largest), x);
     let finite = x.eq(f64::INFINITY).select(posinf.unwrap_or(largest), below);
@@ -113,11 +114,9 @@ fn by_parts(x: &Value, function: impl Fn(&Value) -> BuildResult) -> BuildResult 
     Ok(function(&x.real())?.complex(function(&x.imag())?))
 }
 
-/// On 16-bit floats `function` computes in f32, and its result is rounded once.
+/// On floats narrower than f32 `function` computes in f32, and its result is rounded once.
 fn widened(x: &Value, function: impl Fn(&Value) -> Value) -> BuildResult {
     let dtype = x.array_type()?.dtype;
-    Ok(match dtype {
-        DType::F16 | DType::Bf16 => function(&x.convert(DType::F32)).convert(dtype),
-        _ => function(x),
-    })
+    let is_narrow = dtype.is_float() && dtype.size() < DType::F32.size();
+    Ok(if is_narrow { function(&x.convert(DType::F32)).convert(dtype) } else { function(x) })
 }

@@ -10,12 +10,13 @@ use crate::error::{GraphError, GraphErrorKind};
 
 /// The integer type of the pattern, and the bits of the exponent and of the significand.
 const fn format(dtype: DType) -> Option<(DType, u32, u32)> {
+    use DType::{Bool, C64, C128, I8, I16, I32, I64, U8, U16, U32, U64};
     match dtype {
-        DType::F16 => Some((DType::U16, 5, 10)),
-        DType::Bf16 => Some((DType::U16, 8, 7)),
-        DType::F32 => Some((DType::U32, 8, 23)),
-        DType::F64 => Some((DType::U64, 11, 52)),
-        _ => None,
+        DType::F16 => Some((U16, 5, 10)),
+        DType::Bf16 => Some((U16, 8, 7)),
+        DType::F32 => Some((U32, 8, 23)),
+        DType::F64 => Some((U64, 11, 52)),
+        Bool | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | C64 | C128 => None,
     }
 }
 

@@ -1,7 +1,9 @@
-//! Which values are kept between nests, and in which order they are computed.
+//! Which values are kept, that is written to memory by the nest that computes them, and in which order.
 //!
-//! `lower/mod.rs` says when a value is kept. Every other value is computed under one view only, so
-//! that a nest holds at most one instruction for each node of the graph.
+//! An output is kept. So is a value that another nest reads because computing it again at every point of its
+//! consumer would repeat work: one that is read through a broadcast that expands it, or under several views,
+//! or as the operand of a reshape that is not a view. Every other value is computed where it is needed, and
+//! under one view only, so that a nest holds at most one instruction for each node of the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,14 +1,8 @@
-//! Graph → loop nests: what is computed together, what is kept between nests.
-//!
-//! A value is *kept* (an output, or a temporary read by another nest) when computing it again at every
-//! point of its consumer would repeat work, that is when it is read through a broadcast that expands it, or
-//! under several views, or as the operand of a reshape that is not a view. Everything else is computed in
-//! the nest that needs it. Kept values of one iteration shape are computed together in one nest.
+//! Graph → loop nests. Values of one iteration shape that are written to memory are computed together in one
+//! nest, and with them everything they need that is not; `keep.rs` says which those are.
 
-pub mod coalesce;
+pub mod input_axes;
 pub mod loop_nest;
-pub mod order;
-pub mod overlap;
 pub mod replace;
 pub mod scratch;
 

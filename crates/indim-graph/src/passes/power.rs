@@ -35,12 +35,14 @@ fn equivalent(arena: &GraphArena, node: &Node) -> Option<Op> {
 
 /// The only element, if it is a float.
 fn float_scalar(array: &Array) -> Option<f64> {
+    use ArrayData::{Bool, C64, C128, I8, I16, I32, I64, U8, U16, U32, U64};
     match array.data() {
         ArrayData::F16(elements) => only(elements).map(|x| x.to_f64()),
         ArrayData::Bf16(elements) => only(elements).map(|x| x.to_f64()),
         ArrayData::F32(elements) => only(elements).map(f64::from),
         ArrayData::F64(elements) => only(elements),
-        _ => None,
+        Bool(_) | I8(_) | I16(_) | I32(_) | I64(_) | U8(_) | U16(_) | U32(_) | U64(_) => None,
+        C64(_) | C128(_) => None,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use indim_cpu::row_major_strides;
 use indim_graph::Graph;
-use indim_graph::lower::coalesce::coalesce;
 use indim_graph::lower::loop_nest::{
     Access, BufferId, Compute, Instruction, Local, LoopNest, LoopProgram,
 };
+use indim_graph::strides::coalesce::coalesce;
 use indim_graph::terminal::shown;
 
 /// What the arrays of a loop program are called.

@@ -1,16 +1,11 @@
-//! Chains: several cheap operations in one pass over a block.
+//! Chains: several cheap operations in one pass over a block. Why, and what they gain, is in
+//! `docs/decisions/chains.md`.
 //!
-//! A block kernel reads its operands from memory and writes its result there. For `(x - m) * s + b`
-//! that costs more than the arithmetic, and while one kernel works on a block in the cache nobody asks
-//! the main memory for the next. A chain keeps a piece of 256 or 512 bytes, the *accumulator*, in the
-//! processor's vector registers and takes it through all its links; a link is one operation with
-//! one operand. So memory is read and written without a break, and an operand that is one
-//! element for the whole block is not spread out first.
-//!
-//! Beside the accumulator of values there is another, the *mask*, one byte for each element: comparisons
-//! set it, a selection uses it, and a chain whose result is a bool ends by writing it. It has operations of
-//! its own, because conditions are composed: `(a > 1) & (b < 2)`, or `q & 4 != 0` where the mask holds a
-//! u8 meanwhile.
+//! A chain keeps a piece of 256 or 512 bytes, the *accumulator*, in the processor's vector registers and
+//! takes it through all its links; a link is one operation with one operand. Beside the accumulator of
+//! values there is another, the *mask*, one byte for each element: comparisons set it, a selection uses it,
+//! and a chain whose result is a bool ends by writing it. Bools, and u8 as in `q & 4 != 0`, are computed
+//! in it.
 //!
 //! A link is written in two ways, because it is known in two steps. A [`Link`] says what happens to which
 //! value: it is chosen when a nest is compiled, and listed for users. A [`pieces::WiredLink`] says the

@@ -35,7 +35,7 @@ impl InputAxes {
     /// are, where these agree; else in row-major order. `strides` gives the strides of an input, in any unit.
     ///
     /// ```
-    /// use indim_graph::lower::{lower, order::InputAxes};
+    /// use indim_graph::lower::{input_axes::InputAxes, lower};
     /// use indim_graph::GraphBuilder;
     /// use indim_ops::DType;
     ///

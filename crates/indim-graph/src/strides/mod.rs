@@ -1,0 +1,5 @@
+//! Arithmetic on the sizes and strides of arrays, which is all it knows of them. Executors and views use it;
+//! lowering, which does without strides, does not.
+
+pub mod coalesce;
+pub mod layout;
