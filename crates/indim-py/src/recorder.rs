@@ -18,7 +18,7 @@ use crate::operand::{Operand, number};
 use crate::rule::rule_of_operations;
 
 /// Operations that a function may have.
-const MOST_OPERATIONS: usize = 100_000;
+const MAXIMUM_OPERATIONS: usize = 100_000;
 
 #[derive(Default)]
 struct Recording {
@@ -133,7 +133,7 @@ impl Recorder {
             Some(Ok((name, piece, array_type))) => described(py, name, piece, &array_type),
             Some(Err(error)) => Err(computation_error(py, &error)),
             None => Err(PyValueError::new_err(format!(
-                "a function has at most {MOST_OPERATIONS} operations"
+                "a function has at most {MAXIMUM_OPERATIONS} operations"
             ))),
         }
     }
@@ -174,7 +174,7 @@ impl Recording {
         rule: Option<RuleSet>,
     ) -> Option<Result<(String, String, ArrayType), ComputationError>> {
         let index = self.computation.definitions.len();
-        if index == MOST_OPERATIONS {
+        if index == MAXIMUM_OPERATIONS {
             return None;
         }
         let mut name = format!("_{index}");
