@@ -201,7 +201,8 @@ macro_rules! for_each_op {
                 ne = Ne [boolean signed unsigned float complex] -> boolean,
                     [commutative exact cheap], ["not_equal"];
                 /// `x < y`; false with a NaN, and false < true.
-                lt = Lt [boolean signed unsigned float] -> boolean, [mirrors(Gt) orders exact cheap], ["less"];
+                lt = Lt [boolean signed unsigned float] -> boolean,
+                    [mirrors(Gt) orders exact cheap], ["less"];
                 /// `x ≤ y`; false with a NaN.
                 le = Le [boolean signed unsigned float] -> boolean,
                     [mirrors(Ge) orders exact cheap], ["less_equal"];

@@ -308,8 +308,8 @@ impl<'a> ArrayView<'a> {
     /// A dense row-major view of `elements`.
     ///
     /// # Errors
-    /// `element-count` when there are not as many elements as the shape has; [E5](indim_shape::rules#the-explicit-form-e)
-    /// `too-large`.
+    /// `element-count` when there are not as many elements as the shape has;
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
     pub fn from_slice<T: Element>(
         shape: impl Into<Shape>,
         elements: &'a [T],

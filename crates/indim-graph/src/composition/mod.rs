@@ -200,7 +200,8 @@ macro_rules! define_compositions {
                         parameters: &[$(
                             Parameter::new::<$utype>(stringify!($uparameter), &[$(stringify!($udefault))?])
                         ),*],
-                        takes: |dtype| $(is_of_word!($uclass dtype))||*, whole_numbers: whole_numbers!($uwhole),
+                        takes: |dtype| $(is_of_word!($uclass dtype))||*,
+                        whole_numbers: whole_numbers!($uwhole),
                         is_predicate: is_boolean!($uresult), aliases: &[$($ualias),*],
                     } },)*
                     $(Composition::$bop => const { &Row {
@@ -208,7 +209,8 @@ macro_rules! define_compositions {
                         parameters: &[$(
                             Parameter::new::<$btype>(stringify!($bparameter), &[$(stringify!($bdefault))?])
                         ),*],
-                        takes: |dtype| $(is_of_word!($bclass dtype))||*, whole_numbers: whole_numbers!($bwhole),
+                        takes: |dtype| $(is_of_word!($bclass dtype))||*,
+                        whole_numbers: whole_numbers!($bwhole),
                         is_predicate: is_boolean!($bresult), aliases: &[$($balias),*],
                     } },)*
                 }
