@@ -50,6 +50,15 @@ impl Level {
     ///
     /// # Errors
     /// When the variable names no level of this processor.
+    ///
+    /// ```
+    /// use indim_cpu::Level;
+    ///
+    /// if std::env::var("INDIM_LEVEL").is_err() {
+    ///     assert_eq!(Level::from_environment()?, Level::detect());
+    /// }
+    /// # Ok::<(), indim_cpu::UnknownLevel>(())
+    /// ```
     pub fn from_environment() -> Result<Level, UnknownLevel> {
         match std::env::var("INDIM_LEVEL") {
             Ok(name) => name.parse(),

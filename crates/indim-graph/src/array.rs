@@ -14,6 +14,7 @@ use indim_shape::Shape;
 /// let array = Array::new([2, 2], vec![1.0f32, 2.0, 3.0, 4.0]).unwrap();
 /// assert_eq!(array.array_type().to_string(), "f32[2, 2]");
 /// assert_eq!(array.elements::<f32>().unwrap()[3], 4.0);
+/// assert_eq!(Array::from_data([4], array.data().clone()).unwrap().array_type().to_string(), "f32[4]");
 /// ```
 ///
 /// Two arrays are equal when their types and the bits of their elements are.

@@ -204,6 +204,7 @@ pub struct Node {
 /// let negated = &graph[graph.outputs()[0]];
 /// assert_eq!(negated.kind, NodeKind::Elementwise(Op::Neg));
 /// assert_eq!(negated.operands[..], *graph.parameters());
+/// assert_eq!((graph.parameter_name(0), graph.len()), ("x", 2));
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

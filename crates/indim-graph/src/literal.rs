@@ -15,6 +15,10 @@ use indim_ops::{DType, DTypeClass};
 /// assert_eq!(Literal::constant("pi"), Some(Literal::Float(core::f64::consts::PI)));
 /// assert_eq!(Literal::Int(3).default_dtype(), DType::I64);
 /// assert_eq!((Literal::Bool(true).to_int(), Literal::Float(0.5).to_int()), (Some(1), None));
+/// assert_eq!(Literal::Int(3).to_float(), 3.0);
+/// assert!(Literal::Int(-1).is_negative_int());
+/// assert!(Literal::Int(3).is_of_kind(DType::F32) && !Literal::Float(0.5).is_of_kind(DType::I8));
+/// assert!(Literal::Int(300).is_of_kind(DType::U8) && !Literal::Int(300).fits(DType::U8));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Literal {

@@ -48,6 +48,9 @@ pub enum Given {
 
 impl Literal {
     /// The literal as a scalar of the graph; the caller has checked that it [`fits`](Self::fits).
+    ///
+    /// # Errors
+    /// As [`GraphBuilder::convert`].
     #[track_caller]
     pub fn scalar(self, b: &GraphBuilder, dtype: DType) -> Result<Value, GraphError> {
         // Only integers of 64 bits need more than an f64 holds; the convert rule does the rest.

@@ -14,18 +14,55 @@ use crate::operand::{Given, Operand};
 
 impl Value {
     /// `on_true` where this `bool` holds, else `on_false`.
+    ///
+    /// ```
+    /// use indim_graph::{Array, GraphBuilder, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let graph = b.finish(&[x.gt(0).select(&x, 0)])?;
+    /// let x = Array::new([3], vec![-1.0f32, 2.0, f32::NAN])?;
+    /// assert_eq!(evaluate(&graph, &[x])?[0].elements::<f32>().unwrap(), [0.0, 2.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn select(&self, on_true: impl Operand, on_false: impl Operand) -> Value {
         operator(self.builder(), Op::Select, &[self.given(), on_true.given(), on_false.given()])
     }
 
     /// The value, but not below `low` nor above `high`; a NaN in any of the three gives a NaN.
+    ///
+    /// ```
+    /// use indim_graph::{Array, GraphBuilder, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I8, [3])?;
+    /// let graph = b.finish(&[x.clamp(0, 9).convert(DType::F64)])?;
+    /// let x = Array::new([3], vec![-1i8, 5, 100])?;
+    /// assert_eq!(evaluate(&graph, &[x])?[0].elements::<f64>().unwrap(), [0.0, 5.0, 9.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn clamp(&self, low: impl Operand, high: impl Operand) -> Value {
         operator(self.builder(), Op::Clamp, &[low.given(), self.given(), high.given()])
     }
 
     /// The value times `factor` plus `summand`, with one rounding.
+    ///
+    /// ```
+    /// use indim_graph::{Array, GraphBuilder, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F64, [])?;
+    /// let graph = b.finish(&[x.fma(&x, -1.01)])?;
+    /// let x = Array::scalar(1.005f64);
+    /// let result = &evaluate(&graph, &[x])?[0];
+    /// assert_eq!(result.elements::<f64>().unwrap(), [1.005f64.mul_add(1.005, -1.01)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn fma(&self, factor: impl Operand, summand: impl Operand) -> Value {
         operator(self.builder(), Op::Fma, &[self.given(), factor.given(), summand.given()])

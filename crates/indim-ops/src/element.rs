@@ -99,6 +99,7 @@ macro_rules! define_elements {
         /// let data = f32::into_data(vec![1.0, f32::NAN]);
         /// assert_eq!((data.dtype(), data.len(), data.is_empty()), (DType::F32, 2, false));
         /// assert_eq!(ArrayData::from_le_bytes(DType::U16, &[1, 0, 2, 0]), ArrayData::U16(vec![1, 2]));
+        /// assert_eq!(ArrayData::U16(vec![1, 2]).to_le_bytes(), [1, 0, 2, 0]);
         /// assert!(data.has_bits_of(&data) && data != data); // a NaN equals nothing
         /// ```
         #[derive(Debug, Clone, PartialEq)]

@@ -177,6 +177,15 @@ impl RuleChoice {
 
     /// The rule of all operations of an expression; none when each follows its own attributes.
     ///
+    /// ```
+    /// use indim_shape::{RuleChoice, RuleSet, RuleSetName};
+    ///
+    /// assert_eq!(RuleChoice::AsWritten.of_expression(), Ok(None));
+    /// assert_eq!(RuleChoice::Named(RuleSetName::Numpy).of_expression(), Ok(Some(RuleSet::Numpy)));
+    /// let error = RuleChoice::Named(RuleSetName::Explicit).of_expression().unwrap_err();
+    /// assert_eq!(error.code(), "not-elementwise");
+    /// ```
+    ///
     /// # Errors
     /// `not-elementwise` for a rule that broadcasts to a target.
     pub fn of_expression(self) -> Result<Option<RuleSet>, AttributeError> {

@@ -203,10 +203,10 @@
 //!
 //! # Errors
 //!
-//! Nothing panics on bad input. An error is data with a stable `code`. Errors of texts, graphs and shapes can
-//! also be drawn, which `{:?}` does for [`EvaluateError`](crate::EvaluateError) and
-//! [`GraphError`](crate::GraphError), so `unwrap` and `?` in `main` show the drawing and the line of the
-//! call.
+//! Nothing panics on bad input. An error is data with a stable `code`. For people it becomes a
+//! [`Diagnostic`](crate::Diagnostic), which is drawn with the place in the text and the shapes. `{:?}` draws
+//! an [`EvaluateError`](crate::EvaluateError) or a [`GraphError`](crate::GraphError), so `unwrap` and `?` in
+//! `main` show the drawing and the line of the call.
 //!
 //! ```
 //! use indim::{Array, evaluate};

@@ -36,6 +36,9 @@ use crate::run::threads;
 /// let v = ArrayView::from_slice([3], &[7.0f32, 8.0, 9.0])?;
 /// let sums = executable.run(&[x, v])?;
 /// assert_eq!(sums[0].elements::<f32>().unwrap(), [8.0, 10.0, 12.0, 11.0, 13.0, 15.0]);
+/// assert_eq!(executable.outputs()[0].to_string(), "f32[2, 3]");
+/// assert!(!executable.is_parallel()); // six elements are no work for several threads
+/// assert!(executable.held_bytes() > 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -120,7 +123,7 @@ impl Executable {
     /// bring their own memory; `None` for row-major.
     ///
     /// # Errors
-    /// When an input does not fit.
+    /// `input-count`, `input-type` when an input does not fit.
     pub fn output_strides(
         &self,
         order: Order,
@@ -135,7 +138,7 @@ impl Executable {
     /// Threads are those of the current rayon pool; without the feature `rayon` there is one.
     ///
     /// # Errors
-    /// When an input does not fit, or memory cannot be had.
+    /// `input-count`, `input-type` when an input does not fit; `out-of-memory`.
     pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Buffer>, RunError> {
         self.run_with(inputs, &RunOptions::default())
     }
@@ -143,7 +146,7 @@ impl Executable {
     /// As [`Executable::run`], with options.
     ///
     /// # Errors
-    /// As [`Executable::run`]; when the limit of memory does not suffice, or `progress` stops the run.
+    /// As [`Executable::run`]; `memory-limit`; `stopped` when `progress` stops the run.
     pub fn run_with(
         &self,
         inputs: &[ArrayView<'_>],
@@ -169,8 +172,8 @@ impl Executable {
     /// copied for an output that lies exactly where an input lies, if that is read nowhere else.
     ///
     /// # Errors
-    /// When an array does not fit, outputs share memory, or memory for temporaries cannot be had.
-    /// Nothing has been written then.
+    /// As [`Executable::run`]; `output-count`, `output-type` when an array does not fit; `outputs-overlap`,
+    /// `overlap-undecided` when outputs share memory. Nothing has been written then.
     pub fn run_into(
         &self,
         inputs: &[ArrayView<'_>],
@@ -182,8 +185,8 @@ impl Executable {
     /// As [`Executable::run_into`], with options.
     ///
     /// # Errors
-    /// As [`Executable::run_into`]; when the limit of memory does not suffice, or `progress` stops the
-    /// run, after which outputs may have been written in part.
+    /// As [`Executable::run_into`]; `memory-limit`; `stopped` when `progress` stops the run, after which
+    /// outputs may have been written in part.
     pub fn run_into_with(
         &self,
         inputs: &[ArrayView<'_>],
@@ -217,7 +220,7 @@ impl Executable {
     /// [`RunOptions::memory_limit`] has it; for those who allocate the outputs themselves.
     ///
     /// # Errors
-    /// [`RunError::MemoryLimit`].
+    /// `memory-limit`.
     pub fn check_memory_limit(
         &self,
         limit: usize,

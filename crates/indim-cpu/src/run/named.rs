@@ -39,6 +39,24 @@ impl Executable {
 
     /// The arrays in the order in which every way to run takes them.
     ///
+    /// ```
+    /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};
+    /// use indim_graph::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [2])?;
+    /// let m = b.parameter("m", DType::F32, [2])?;
+    /// let executable = compile(&b.finish(&[x - m])?, &CompileOptions::default())?;
+    ///
+    /// let (x, m) = ([3.0f32, 5.0], [1.0f32, 1.0]);
+    /// let inputs = executable.bind(&[("m", ArrayView::from(&m)), ("x", ArrayView::from(&x))])?;
+    /// let results = executable.run_with(&inputs, &RunOptions::default())?;
+    /// assert_eq!(results[0].elements::<f32>().unwrap(), [2.0, 4.0]);
+    /// assert_eq!(executable.bind(&[("z", inputs[0].clone())]).unwrap_err().code(), "unknown-input");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// `unknown-input`, `duplicate-input`, `missing-input`.
     pub fn bind<'a>(

@@ -69,6 +69,7 @@ pub enum Binding {
 ///
 /// let expression = Expression::parse("add(x, v, dims=[1]) * 2", &Limits::default())?;
 /// assert_eq!(expression.names(), ["x", "v"]);
+/// assert!(expression.mentions("v") && expression.constants().is_empty());
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [2, 3])?;

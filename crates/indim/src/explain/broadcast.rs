@@ -21,8 +21,15 @@ const SURPRISING_FACTOR: usize = 16;
 /// let labels = ["x", "v"].map(|name| (name.to_owned(), "f32".to_owned()));
 /// let explained = ExplainedBroadcast::new("add", labels.to_vec(), form);
 /// assert_eq!(explained.title(), "add(x, v)");
+/// assert_eq!((explained.operation(), explained.labels()[1].0.as_str()), ("add", "v"));
 /// assert!(explained.to_string().contains("numpy"));
 /// assert!(explained.to_svg().starts_with("<svg"));
+/// assert_eq!(explained.outer_product_warning(), None);
+///
+/// let bare = ExplainedBroadcast::of_rule("numpy", labels.to_vec(), explained.form().clone());
+/// assert_eq!(bare.title(), "numpy: x, v");
+/// let (_, in_xla) = bare.under_other_rules().into_iter().find(|(rule, _)| rule.as_str() == "xla").unwrap();
+/// assert_eq!(in_xla, Ok("xla broadcast_dimensions=[1]".to_owned()));
 /// # Ok::<(), indim::ShapeError>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -29,6 +29,11 @@ pub use broadcast::ExplainedBroadcast;
 /// let graph = b.finish(&[b.add(x, v, &[1])?])?;
 /// let explanation = Explanation::new(&graph, &CompileOptions::default())?;
 /// assert!(explanation.to_string().contains("numpy"));
+/// assert_eq!(explanation.broadcasts()[0].title(), "add(x, v)");
+/// assert!(explanation.loops_text().contains("result[i0, i1] = add(x[i0, i1], v[i1])"));
+/// assert!(explanation.programs_text().contains("add"));
+/// assert_eq!(explanation.broadcast_bytes(), (12, 24)); // 3 elements stand for 6
+/// assert!(explanation.forecast_text().starts_with("reads 36 bytes"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -44,10 +44,20 @@ use header::Header;
 /// An array in a file, or read from one.
 ///
 /// ```
-/// use indim::files::{ArrayFile, FileErrorKind};
+/// use indim::files::{ArrayFile, FileErrorKind, write_npy};
+/// use indim::{ArrayType, DType, evaluate};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("x.npy");
+/// write_npy(&path, &ArrayType::new(DType::U8, [2, 2]), &[1, 2, 3, 4])?;
+/// let file = ArrayFile::open(&path)?;
+/// assert_eq!((file.array_type().to_string().as_str(), file.strides()), ("u8[2, 2]", &[2, 1][..]));
+/// assert_eq!((file.bytes(), file.held_bytes(), file.is_unchanged()), (&[1, 2, 3, 4][..], 4, true));
+/// assert_eq!(evaluate("x + x", [("x", file.view())])?.elements(), Some(&[2u8, 4, 6, 8][..]));
 ///
 /// let error = ArrayFile::from_bytes(b"no array".to_vec()).unwrap_err();
 /// assert!(matches!(error, FileErrorKind::NotNpy));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct ArrayFile {
@@ -66,8 +76,10 @@ impl ArrayFile {
     /// Reads a `.npy` file into memory.
     ///
     /// # Errors
-    /// When the file cannot be read, is damaged, or has elements of a type that indim does not
-    /// evaluate. Nothing is allocated before the header has been checked.
+    /// `io` and `not-a-file` when the file cannot be read; `not-npy`, `unknown-version`, `bad-header` and
+    /// `wrong-length` when it is damaged; `unknown-element-type`, `rank-limit`, `too-large`, `out-of-memory`
+    /// when indim has no such array; `member-not-named` of an archive. Nothing is allocated before the header
+    /// has been checked.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Self::open_within(path, usize::MAX)
     }
@@ -113,7 +125,7 @@ impl ArrayFile {
     /// An array from the bytes of a whole `.npy` file, wherever they come from.
     ///
     /// # Errors
-    /// When the bytes are damaged, or hold elements of a type that indim does not evaluate.
+    /// As [`ArrayFile::open`], but for what the system says of files.
     pub fn from_bytes(mut file: Vec<u8>) -> Result<Self, FileErrorKind> {
         let header = header::parse(&file, file.len())?;
         file.truncate(header.elements.end);

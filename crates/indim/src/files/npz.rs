@@ -34,9 +34,10 @@ const MAXIMUM_TRAILING: u64 = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// When the archive or the member cannot be read or does not agree with its checksum, or there is no such
-/// member. What the archive claims is not trusted: no more is read than the member's own header asks for
-/// and 1 MiB, and nothing is allocated that the compressed bytes cannot fill.
+/// `bad-archive` when the archive cannot be read or the member does not agree with its checksum;
+/// `no-member`; of the member as [`ArrayFile::open`]. What the archive claims is not trusted: no more is read
+/// than the member's own header asks for and 1 MiB, and nothing is allocated that the compressed bytes
+/// cannot fill.
 pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError> {
     read_npz_member_within(path, member, usize::MAX)
 }

@@ -55,8 +55,9 @@ impl OutputFile {
     /// written is found out.
     ///
     /// # Errors
-    /// When `path` is a folder, or its folder does not exist or may not be written to, or the file that is
-    /// there may not be, or is of an owner that the new one cannot be given.
+    /// `not-a-file` when `path` is a folder; `io` when its folder does not exist or may not be written to, or
+    /// the file that is there may not be; `owner-not-kept` when that has an owner that the new one cannot be
+    /// given.
     pub fn create(path: &Path) -> Result<Self, FileError> {
         let place = open(path).map_err(|kind| FileError::new(path, kind))?;
         Ok(OutputFile { path: path.to_owned(), place })
@@ -70,8 +71,25 @@ impl OutputFile {
     /// Makes the file a `.npy` file of an array, and lends the memory of its elements, zeros, in which the
     /// array is to be computed; `None` where files cannot be memory, or this one is a pipe or a device.
     ///
+    /// ```
+    /// use indim::files::{ArrayFile, OutputFile};
+    /// use indim::{ArrayType, CompileOptions, DType, GraphBuilder, compile};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let graph = b.finish(&[b.iota(DType::U8, [3], 0)?])?;
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("x.npy");
+    /// let mut file = OutputFile::create(&path)?;
+    /// if let Some(output) = file.map_npy(&ArrayType::new(DType::U8, [3]))? {
+    ///     compile(&graph, &CompileOptions::default())?.run_into(&[], &mut [output])?;
+    ///     file.finish(&mut |_| ())?;
+    ///     assert_eq!(ArrayFile::open(&path)?.bytes(), [0, 1, 2]);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// When the disk has no room for the elements.
+    /// `io`, when the disk has no room for the elements; `too-large`.
     pub fn map_npy(
         &mut self,
         array_type: &ArrayType,
@@ -84,7 +102,8 @@ impl OutputFile {
     /// that have reached the disk.
     ///
     /// # Errors
-    /// When the disk fails, or meanwhile the folder has gone; the old file, if there was one, is untouched.
+    /// `io`, when the disk fails, or meanwhile the folder has gone; the old file, if there was one, is
+    /// untouched.
     pub fn finish(self, progress: &mut dyn FnMut(usize)) -> Result<(), FileError> {
         let path = self.path;
         let finish = || match self.place {

@@ -31,7 +31,8 @@ const GROWTH_DIGITS: usize = 21;
 /// ```
 ///
 /// # Errors
-/// When the file cannot be written; the old file, if there was one, is untouched.
+/// `wrong-length`, and as [`OutputFile::create`] and [`OutputFile::finish`]; the old file, if there was one,
+/// is untouched.
 pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result<(), FileError> {
     check_length(array_type, elements).map_err(|kind| FileError::new(path, kind))?;
     let mut file = OutputFile::create(path)?;
@@ -50,7 +51,7 @@ pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result
 /// ```
 ///
 /// # Errors
-/// When the file cannot be written; the old file, if there was one, is untouched.
+/// As [`OutputFile::create`] and [`OutputFile::finish`]; the old file, if there was one, is untouched.
 pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     let mut file = OutputFile::create(path)?;
     let written = file.write_all(text.as_bytes());
@@ -72,7 +73,7 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
 /// ```
 ///
 /// # Errors
-/// When there are fewer or more elements than the shape asks for, or the output cannot be written.
+/// `wrong-length` when there are fewer or more elements than the shape asks for; `io`.
 pub fn write_npy_to(
     output: impl Write,
     array_type: &ArrayType,

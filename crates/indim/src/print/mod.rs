@@ -76,6 +76,16 @@ pub fn array_text(buffer: &Buffer) -> String {
 }
 
 /// As [`array_text`], where `numpy.printoptions` sets the precision and the threshold.
+///
+/// ```
+/// use indim::evaluate;
+/// use indim::print::{PrintOptions, array_text_with};
+///
+/// let small = evaluate("x * 2", [("x", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])])?;
+/// let options = PrintOptions { threshold: 5, ..PrintOptions::default() };
+/// assert_eq!(array_text_with(&small, &options), "[ 2.  4.  6. ... 10. 12. 14.]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn array_text_with(buffer: &Buffer, options: &PrintOptions) -> String {
     let shape = &buffer.array_type().shape;
     if shape.rank() > MAXIMUM_RANK {
