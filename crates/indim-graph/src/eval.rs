@@ -110,12 +110,12 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
             op.visit(last.dtype(), Elementwise { operands })
         }
         NodeKind::Convert => {
-            visit_convert(operands[0].dtype(), *dtype, Converted { operand: operands[0] })
+            Some(visit_convert(operands[0].dtype(), *dtype, Converted { operand: operands[0] }))
         }
         NodeKind::Bitcast => {
             Some(ArrayData::from_le_bytes(*dtype, &operands[0].data().to_le_bytes()))
         }
-        NodeKind::Iota { axis } => iota(*dtype, shape, *axis),
+        NodeKind::Iota { axis } => Some(iota(*dtype, shape, *axis)),
         NodeKind::BroadcastInDim(map) => {
             Some(rearranged(operands[0], &broadcast_sources(operands[0], map, shape)))
         }
@@ -211,7 +211,7 @@ fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
     indim_ops::for_each_element!(pick)
 }
 
-fn iota(dtype: DType, shape: &Shape, axis: usize) -> Option<ArrayData> {
+fn iota(dtype: DType, shape: &Shape, axis: usize) -> ArrayData {
     let count = shape.element_count().expect("invariant: the builder checked the size");
     let indices: Vec<u64> =
         (0..count).map(|position| unravel(position, shape)[axis] as u64).collect();

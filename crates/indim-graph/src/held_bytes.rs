@@ -8,7 +8,7 @@ use indim_shape::{AxisMap, Shape};
 
 use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind};
-use crate::lower::loop_nest::{Access, Instruction, Local, LoopNest, LoopProgram, Store};
+use crate::lower::loop_nest::{Access, Instruction, Local, LoopNest, LoopNests, Store};
 
 /// What an allocator adds to a piece of memory, about.
 const ALLOCATION: usize = 16;
@@ -94,7 +94,7 @@ impl HeldBytes {
     }
 
     /// Counts a graph as loop nests, with its constants.
-    pub fn loops(&mut self, loops: &LoopProgram) {
+    pub fn loops(&mut self, loops: &LoopNests) {
         for types in [&loops.parameters, &loops.outputs, &loops.temporaries] {
             self.own::<ArrayType>(types.capacity());
             types.iter().for_each(|array_type| self.shape(&array_type.shape));

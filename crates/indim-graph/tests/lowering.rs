@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use indim_graph::lower::loop_nest::LoopProgram;
+use indim_graph::lower::loop_nest::LoopNests;
 use indim_graph::lower::lower;
 use indim_graph::{Array, Graph, GraphBuilder, NodeKind, Value, optimize};
 use indim_ops::DType;
 
-fn instructions(program: &LoopProgram) -> usize {
+fn instructions(program: &LoopNests) -> usize {
     program.nests.iter().map(|nest| nest.instructions.len()).sum()
 }
 

@@ -34,7 +34,7 @@ impl<L: Lanes> AnyLane<L> {
     /// ```
     pub fn convert(self, to: DType) -> AnyLane<L> {
         let converted = visit_convert(self.dtype(), to, Applied { operands: &[self] });
-        converted.flatten().expect("invariant: visited with its own type")
+        converted.expect("invariant: visited with its own type")
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use indim_graph::lower::input_axes::InputAxes;
-use indim_graph::lower::loop_nest::LoopProgram;
+use indim_graph::lower::input_axes::{InputAxes, dense_strides};
+use indim_graph::lower::loop_nest::LoopNests;
 use indim_ops::ArrayType;
 
 use crate::arrays::view::{ArrayView, is_column_major};
@@ -56,7 +56,7 @@ impl OutputOrders {
     /// row-major.
     pub(crate) fn strides(
         &self,
-        loops: &LoopProgram,
+        loops: &LoopNests,
         order: Order,
         inputs: &[ArrayView<'_>],
     ) -> Vec<Option<Vec<isize>>> {
@@ -82,7 +82,7 @@ impl OutputOrders {
 }
 
 impl Followed {
-    fn new(loops: &LoopProgram) -> Followed {
+    fn new(loops: &LoopNests) -> Followed {
         let axes = InputAxes::of(loops);
         let mut followed = Followed { axes, of_row_major_inputs: Vec::new() };
         let row_major = |parameter: usize| loops.parameters[parameter].shape.row_major_strides();
@@ -92,27 +92,10 @@ impl Followed {
 
     fn strides(
         &self,
-        loops: &LoopProgram,
+        loops: &LoopNests,
         input_strides: impl Fn(usize) -> Vec<isize>,
     ) -> Vec<Option<Vec<isize>>> {
         let axes = self.axes.output_axes(input_strides);
         loops.outputs.iter().zip(axes).map(|(output, axes)| dense_strides(output, &axes)).collect()
     }
-}
-
-/// The strides in bytes of a dense array whose axes lie in memory in this order, outermost first; `None`
-/// for row-major.
-fn dense_strides(array_type: &ArrayType, axes: &[usize]) -> Option<Vec<isize>> {
-    if axes.is_sorted() {
-        return None;
-    }
-    let mut strides = vec![0; axes.len()];
-    let mut stride = array_type.dtype.size() as isize;
-    for &axis in axes.iter().rev() {
-        strides[axis] = stride;
-        // Only a shape that no array in memory can have saturates.
-        let size = isize::try_from(array_type.shape[axis].max(1)).unwrap_or(isize::MAX);
-        stride = stride.saturating_mul(size);
-    }
-    Some(strides)
 }

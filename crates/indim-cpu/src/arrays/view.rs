@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use indim_graph::Array;
-use indim_graph::strides::layout::Layout;
+use indim_graph::strides::layout::{Layout, extent};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, Shape, ShapeError};
 
@@ -118,20 +118,6 @@ impl fmt::Debug for ArrayError {
 
 impl core::error::Error for ArrayError {}
 
-/// The distance in bytes from the first element to the lowest and past the highest byte of an array.
-///
-/// `None` when there are no elements or the distances do not fit `isize`.
-fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
-    let (mut low, mut high) = (0isize, isize::try_from(array_type.dtype.size()).ok()?);
-    for (&size, &stride) in array_type.shape.iter().zip(strides) {
-        let last = isize::try_from(size.checked_sub(1)?).ok()?;
-        let reach = last.checked_mul(stride)?;
-        low = low.checked_add(reach.min(0))?;
-        high = high.checked_add(reach.max(0))?;
-    }
-    Some((low, high))
-}
-
 /// The strides in bytes of a dense row-major array.
 ///
 /// ```
@@ -206,16 +192,6 @@ fn type_of_slice<T: Element>(shape: Shape, given: usize) -> Result<ArrayType, Ar
     }
 }
 
-/// Where the elements of an array lie whose first is at the address `first`.
-fn layout<'a>(array_type: &'a ArrayType, strides: &'a [isize], first: usize) -> Layout<'a> {
-    let range = match extent(array_type, strides) {
-        Some((low, high)) => first.wrapping_add_signed(low)..first.wrapping_add_signed(high),
-        None => first..first,
-    };
-    let (element_size, sizes) = (array_type.dtype.size(), array_type.shape.sizes());
-    Layout { range, element_size, sizes, strides }
-}
-
 macro_rules! define_view {
     ($(#[$doc:meta])* $name:ident, $slice:ty, $element_slice:ty, $($mutability:tt)?) => {
         $(#[$doc])*
@@ -269,7 +245,7 @@ macro_rules! define_view {
 
             /// Where the elements lie, for questions of overlap.
             pub(crate) fn layout(&self) -> Layout<'_> {
-                layout(&self.array_type, &self.strides, self.first.as_ptr() as usize)
+                Layout::new(&self.array_type, &self.strides, self.first.as_ptr() as usize)
             }
         }
     };
@@ -338,17 +314,9 @@ impl<'a> ArrayView<'a> {
 
     /// A view of an array of the graph crate.
     pub fn from_array(array: &'a Array) -> Self {
-        macro_rules! view {
-            ($($variant:ident $type:ident $class:ident;)*) => {
-                match array.dtype() {
-                    $(DType::$variant => array.elements::<$type>().map(bytes_of),)*
-                }
-            };
-        }
-        let bytes = for_each_element!(view).expect("invariant: an array's data is of its type");
         let array_type = array.array_type();
         let strides = row_major_strides(&array_type);
-        Self::from_bytes(array_type, strides, bytes, 0)
+        Self::from_bytes(array_type, strides, bytes_of_array(array), 0)
             .expect("invariant: an array has as many elements as its shape")
     }
 }
@@ -380,7 +348,7 @@ impl<'a> ArrayViewMut<'a> {
         offset: usize,
     ) -> Result<Self, ArrayError> {
         check_within(&array_type, &strides, bytes.len(), offset)?;
-        if layout(&array_type, &strides, offset).has_separate_elements() != Some(true) {
+        if Layout::new(&array_type, &strides, offset).has_separate_elements() != Some(true) {
             return Err(ArrayError::SharedElements { shape: array_type.shape });
         }
         let first = NonNull::from(bytes).cast::<u8>();
@@ -441,6 +409,18 @@ impl<'a, T: Element, const N: usize> From<&'a [T; N]> for ArrayView<'a> {
 
 fn add_offset(first: NonNull<u8>, offset: usize) -> NonNull<u8> {
     NonNull::new(first.as_ptr().wrapping_add(offset)).unwrap_or(first)
+}
+
+/// The elements of an array of the graph crate, as they lie in memory.
+pub(crate) fn bytes_of_array(array: &Array) -> &[u8] {
+    macro_rules! bytes {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match array.dtype() {
+                $(DType::$variant => array.elements::<$type>().map(bytes_of),)*
+            }
+        };
+    }
+    for_each_element!(bytes).expect("invariant: an array's data is of its type")
 }
 
 fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {

@@ -147,18 +147,16 @@ fn call(nest: &LoopNest, task: &Task, level: Level) -> Call {
 
 fn kernel_callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
     let kernel = match instruction.compute {
-        Compute::Elementwise(op) => elementwise_kernel(op, instruction.operand_dtype, level),
+        Compute::Elementwise(op) => elementwise_kernel(op, instruction.operand_dtype, level)
+            .expect("invariant: lowering keeps the signatures of operations"),
         Compute::Convert => convert_kernel(instruction.operand_dtype, instruction.dtype, level),
-        Compute::Bitcast => Some(bitcast_kernel(instruction.dtype)),
+        Compute::Bitcast => bitcast_kernel(instruction.dtype),
     };
     let mut sources = [0; 3];
     for (source, &operand) in sources.iter_mut().zip(&instruction.operands) {
         *source = slot(nest, operand);
     }
-    Callee::Kernel {
-        kernel: kernel.expect("invariant: lowering admits only evaluated types"),
-        sources,
-    }
+    Callee::Kernel { kernel, sources }
 }
 
 fn left_by_chains(nest: &LoopNest, tasks: &[Task]) -> Vec<bool> {

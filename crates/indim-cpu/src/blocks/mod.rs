@@ -6,7 +6,6 @@
 
 pub(crate) mod chain;
 pub(crate) mod code;
-
 pub(crate) mod kernel;
 mod listing;
 pub mod memory;
@@ -41,8 +40,7 @@ impl Executor for Blocks {
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
         const BLOCK: usize = 1024;
-        let kernel = convert_kernel(DType::U64, dtype, level)
-            .expect("invariant: lowering admits only evaluated types");
+        let kernel = convert_kernel(DType::U64, dtype, level);
         let mut numbers = [0u64; BLOCK];
         for start in (0..length).step_by(BLOCK) {
             let count = BLOCK.min(length - start);

@@ -51,31 +51,11 @@ impl Wiring {
     /// `is_over_input` says which outputs lie where an input lies; empty if none does.
     pub(crate) fn new(code: &BlockCode, walk: &Walk, is_over_input: &[bool]) -> Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
-        let readings: Vec<Reading> = accesses
-            .iter()
-            .zip(&code.is_read_by_kernel)
-            .map(|(operand, &is_read_by_kernel)| reading(operand, is_read_by_kernel))
-            .collect();
-        // An input that is written over may be read by a later instruction.
-        let is_over_input = |store: &Store| match store.target.buffer {
-            BufferId::Output(index) => is_over_input.get(index).copied().unwrap_or(false),
-            _ => false,
-        };
-        let is_direct = |(store, target): (usize, &Store)| {
-            is_direct(code, stores, store) && !is_over_input(target)
-        };
-        let is_direct: Vec<bool> = code.nest.stores.iter().enumerate().map(is_direct).collect();
-        let direct_rows = stores.iter().zip(&is_direct).any(|(o, &d)| d && is_by_rows(o));
-        let read_rows =
-            accesses.iter().zip(&readings).any(|(o, w)| *w != Reading::Gathered && is_by_rows(o));
-        let mut register_count = code.register_count;
-        let mut registers = Vec::with_capacity(readings.len() + code.registers.len());
-        for reading in &readings {
-            let is_gathered = *reading == Reading::Gathered;
-            registers.push(is_gathered.then_some(register_count * REGISTER_BYTES));
-            register_count += usize::from(is_gathered);
-        }
-        registers.extend(&code.registers);
+        let readings = accesses.iter().zip(&code.is_read_by_kernel);
+        let readings: Vec<Reading> =
+            readings.map(|(operand, &is_by_kernel)| reading(operand, is_by_kernel)).collect();
+        let is_direct = direct_stores(code, stores, is_over_input);
+        let (registers, register_count) = with_gathered(code, &readings);
         let destination = |call: &Call| destination(code, walk, &is_direct, call);
         let destinations: Vec<Destination> = code.calls.iter().map(destination).collect();
         let links =
@@ -84,7 +64,7 @@ impl Wiring {
         Wiring {
             registers,
             register_count,
-            by_rows: direct_rows || read_rows,
+            by_rows: is_by_rows(walk, &is_direct, &readings),
             links: links.map(wired).collect(),
             streams: destinations.iter().any(|destination| destination.streams),
             destinations,
@@ -127,9 +107,37 @@ fn reading(operand: &OperandWalk, is_read_by_kernel: bool) -> Reading {
     }
 }
 
-/// Whether an operand that is used where it is must be walked row by row.
-fn is_by_rows(operand: &OperandWalk) -> bool {
-    matches!(operand.layout, TileLayout::Strided(_))
+/// Whether some operand that is used where it is must be walked row by row.
+fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
+    let are_read_in_place = readings.iter().map(|reading| *reading != Reading::Gathered);
+    let are_in_place = is_direct.iter().copied().chain(are_read_in_place);
+    let is_strided = |operand: &OperandWalk| matches!(operand.layout, TileLayout::Strided(_));
+    walk.operands.iter().zip(are_in_place).any(|(o, in_place)| in_place && is_strided(o))
+}
+
+/// The registers of the code's slots with those of accesses that are gathered, and how many they are.
+fn with_gathered(code: &BlockCode, readings: &[Reading]) -> (Vec<Option<usize>>, usize) {
+    let mut count = code.register_count;
+    let mut registers = Vec::with_capacity(readings.len() + code.registers.len());
+    for reading in readings {
+        let is_gathered = *reading == Reading::Gathered;
+        registers.push(is_gathered.then_some(count * REGISTER_BYTES));
+        count += usize::from(is_gathered);
+    }
+    registers.extend(&code.registers);
+    (registers, count)
+}
+
+/// For each store, whether its instruction writes straight into the array: not over an input, which a later
+/// instruction may read.
+fn direct_stores(code: &BlockCode, stores: &[OperandWalk], is_over_input: &[bool]) -> Vec<bool> {
+    let is_over_input = |store: &Store| match store.target.buffer {
+        BufferId::Output(index) => is_over_input.get(index).copied().unwrap_or(false),
+        _ => false,
+    };
+    let is_direct =
+        |(store, target): (usize, &Store)| is_direct(code, stores, store) && !is_over_input(target);
+    code.nest.stores.iter().enumerate().map(is_direct).collect()
 }
 
 /// Whether a store is written by its instruction itself: a dense one, the first of its value; or rows

@@ -5,7 +5,7 @@ use core::fmt;
 use core::ops::ControlFlow;
 use std::borrow::Cow;
 
-use indim_graph::lower::loop_nest::{LoopNest, LoopProgram};
+use indim_graph::lower::loop_nest::{LoopNest, LoopNests};
 use indim_graph::lower::lower_with;
 use indim_graph::{Graph, HeldBytes, Node, NodeKind, optimize};
 use indim_shape::Diagnostic;
@@ -234,7 +234,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn loops(&mut self, graph: &Graph) -> Result<LoopProgram, CompileError> {
+    fn loops(&mut self, graph: &Graph) -> Result<LoopNests, CompileError> {
         let mut checked = Ok(());
         let mut hear = |nest: &LoopNest| {
             let bytes = nest.instructions.len().saturating_mul(BYTES_PER_INSTRUCTION);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indim_graph::lower::loop_nest::{BufferId, LoopNest, LoopProgram};
+use indim_graph::lower::loop_nest::{BufferId, LoopNest, LoopNests};
 use indim_graph::lower::scratch::array_bytes;
 use indim_ops::ArrayType;
 
@@ -53,7 +53,7 @@ pub struct Executable {
 impl Executable {
     /// The graph as loop nests, with the arrays that they walk.
     #[doc(hidden)]
-    pub fn loops(&self) -> &LoopProgram {
+    pub fn loops(&self) -> &LoopNests {
         &self.nests.loops
     }
 

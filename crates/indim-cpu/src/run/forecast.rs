@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_graph::lower::loop_nest::{BufferId, LoopProgram};
+use indim_graph::lower::loop_nest::{BufferId, LoopNests};
 use indim_graph::lower::scratch::array_bytes;
 use indim_ops::ArrayType;
 
@@ -64,7 +64,7 @@ pub enum MemoryPiece {
         array_type: ArrayType,
     },
     /// The executable itself, with its constants.
-    Program {
+    Executable {
         /// The bytes that it holds.
         bytes: usize,
     },
@@ -87,7 +87,7 @@ impl MemoryPiece {
     pub fn bytes(&self) -> usize {
         match self {
             MemoryPiece::Array { array_type, .. } => array_bytes(array_type),
-            MemoryPiece::Program { bytes } => *bytes,
+            MemoryPiece::Executable { bytes } => *bytes,
             MemoryPiece::Registers { threads, bytes } => threads.saturating_mul(*bytes),
             MemoryPiece::Inputs { bytes } => *bytes,
         }
@@ -101,7 +101,7 @@ impl fmt::Display for MemoryPiece {
             MemoryPiece::Array { name, array_type } => {
                 write!(formatter, "{name}, {array_type}, with {bytes} bytes")
             }
-            MemoryPiece::Program { .. } => {
+            MemoryPiece::Executable { .. } => {
                 write!(formatter, "the compiled program, with {bytes} bytes")
             }
             MemoryPiece::Registers { threads, .. } => {
@@ -117,7 +117,7 @@ impl fmt::Display for MemoryPiece {
 
 /// What a run holds beside the arrays it is given.
 pub(crate) struct Held<'a> {
-    pub(crate) loops: &'a LoopProgram,
+    pub(crate) loops: &'a LoopNests,
     pub(crate) forecast: Forecast,
     /// What the caller holds of the inputs.
     pub(crate) input_bytes: usize,
@@ -155,7 +155,7 @@ impl Held<'_> {
             array(BufferId::Counter(index), &ArrayType::new(dtype, [length]))
         });
         let inputs = MemoryPiece::Inputs { bytes: self.input_bytes };
-        let executable = MemoryPiece::Program { bytes: self.executable_bytes };
+        let executable = MemoryPiece::Executable { bytes: self.executable_bytes };
         let pieces = outputs.chain(temporaries).chain(counters).chain([inputs, executable]);
         let (threads, bytes) = (self.threads, self.forecast.register_bytes);
         let larger = |a: MemoryPiece, b: MemoryPiece| if b.bytes() > a.bytes() { b } else { a };

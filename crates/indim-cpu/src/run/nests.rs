@@ -1,12 +1,12 @@
 //! The compiled nests of an executable, and how they run one after another. Holds unsafe code.
 
-use indim_graph::lower::loop_nest::{Access, BufferId, LoopProgram};
+use indim_graph::HeldBytes;
+use indim_graph::lower::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_graph::lower::scratch::ScratchLayout;
-use indim_graph::{Array, HeldBytes};
 use indim_ops::{ArrayType, DType};
 
 use crate::arrays::buffer::{ALIGNMENT, Buffer};
-use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
+use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array, row_major_strides};
 use crate::executor::{Bases, BoundNest, Executor};
 use crate::level::Level;
 use crate::run::error::RunError;
@@ -17,7 +17,7 @@ use crate::run::threads;
 /// A graph as loop nests, compiled by an executor.
 #[derive(Debug)]
 pub(crate) struct CompiledNests {
-    pub(crate) loops: LoopProgram,
+    pub(crate) loops: LoopNests,
     pub(crate) programs: Vec<Program>,
     /// Each program bound to dense arrays; `None` where there is nothing to do.
     dense: Vec<Option<Box<dyn BoundNest>>>,
@@ -32,7 +32,7 @@ impl CompiledNests {
     /// # Errors
     /// Those of `check`.
     pub(crate) fn new<E>(
-        loops: LoopProgram,
+        loops: LoopNests,
         executor: &'static dyn Executor,
         level: Level,
         mut check: impl FnMut() -> Result<(), E>,
@@ -62,7 +62,7 @@ impl CompiledNests {
     }
 
     /// Runs the nests; inputs and outputs have been checked, and overlap only where an output was
-    /// found to be `is_over_input`, which may be left empty.
+    /// found to be `is_over_input`, which is empty if none was.
     ///
     /// # Errors
     /// When memory for temporaries cannot be had, or `progress` stops the run.
@@ -74,19 +74,13 @@ impl CompiledNests {
         progress: &Progress<'_>,
     ) -> Result<(), RunError> {
         let scratch = Scratch::new(self.scratch.bytes)?;
-        let arrays = RunArrays {
-            inputs,
-            outputs,
-            constants: &self.loops.constants,
-            layout: &self.scratch,
-            scratch,
-        };
+        let arrays = RunArrays { nests: self, inputs, outputs, scratch };
+        let mut bases = Vec::new();
         for (index, (program, dense)) in self.programs.iter().zip(&self.dense).enumerate() {
             self.write_counters(index, &arrays.scratch);
             let nest = program.nest();
-            let is_dense = nest.operands().all(|operand| arrays.is_dense(operand));
             let own;
-            let bound = match is_dense && !is_over_input.contains(&true) {
+            let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
                 true => dense,
                 false => {
                     let strides = |access: &Access| access.strides(&arrays.strides(access));
@@ -95,8 +89,8 @@ impl CompiledNests {
                 }
             };
             let Some(bound) = bound.as_deref() else { continue };
-            let bases: Vec<*mut u8> =
-                nest.operands().map(|operand| arrays.first(operand)).collect();
+            bases.clear();
+            bases.extend(nest.operands().map(|operand| arrays.first(operand)));
             // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
             // and temporaries overlap nothing, but for outputs over an input, of which the bound
             // nest knows; the level was detected.
@@ -148,21 +142,23 @@ impl Scratch {
 
 /// The arrays of a run.
 struct RunArrays<'a, 'i, 'o> {
+    nests: &'a CompiledNests,
     inputs: &'a [ArrayView<'i>],
     outputs: &'a mut [ArrayViewMut<'o>],
-    constants: &'a [Array],
-    layout: &'a ScratchLayout,
     scratch: Scratch,
 }
 
 impl RunArrays<'_, '_, '_> {
     fn first(&self, access: &Access) -> *mut u8 {
+        let CompiledNests { loops, scratch: layout, .. } = self.nests;
         match access.buffer {
             BufferId::Parameter(index) => self.inputs[index].first(),
             BufferId::Output(index) => self.outputs[index].first(),
-            BufferId::Constant(index) => ArrayView::from_array(&self.constants[index]).first(),
-            BufferId::Counter(index) => self.scratch.at(self.layout.counters[index]),
-            BufferId::Temporary(index) => self.scratch.at(self.layout.temporaries[index]),
+            BufferId::Constant(index) => {
+                bytes_of_array(&loops.constants[index]).as_ptr().cast_mut()
+            }
+            BufferId::Counter(index) => self.scratch.at(layout.counters[index]),
+            BufferId::Temporary(index) => self.scratch.at(layout.temporaries[index]),
         }
     }
 
@@ -175,11 +171,12 @@ impl RunArrays<'_, '_, '_> {
         }
     }
 
-    fn is_dense(&self, access: &Access) -> bool {
-        match access.buffer {
+    /// Whether all arrays of a nest are row-major.
+    fn are_dense(&self, nest: &LoopNest) -> bool {
+        nest.operands().all(|access| match access.buffer {
             BufferId::Parameter(index) => self.inputs[index].is_row_major(),
             BufferId::Output(index) => self.outputs[index].is_row_major(),
             _ => true,
-        }
+        })
     }
 }

@@ -54,7 +54,7 @@ pub struct RunOptions<'a> {
     /// The most bytes that the run may hold beside the arrays it is given; a run that would hold more
     /// is refused before anything is allocated.
     ///
-    /// Outputs in new memory, temporaries, the registers of all threads, and the compiled program itself
+    /// Outputs in new memory, temporaries, the registers of all threads, and the executable itself
     /// ([`Executable::held_bytes`](crate::Executable::held_bytes)) count. Memory that is kept
     /// for later runs does not ([`keep_memory`](crate::keep_memory)).
     pub memory_limit: Option<usize>,

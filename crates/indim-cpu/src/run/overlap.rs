@@ -3,7 +3,7 @@
 //! A tile reads all its operands before it writes an output that lies over an input, and no other tile
 //! reads what it writes. So each element is read before it is written.
 
-use indim_graph::lower::loop_nest::LoopProgram;
+use indim_graph::lower::loop_nest::LoopNests;
 use indim_graph::lower::replace::can_replace;
 
 use crate::arrays::view::{ArrayView, ArrayViewMut};
@@ -12,10 +12,9 @@ use crate::run::error::RunError;
 /// Refuses outputs in which a byte would belong to two elements.
 pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError> {
     for (second, output) in outputs.iter().enumerate() {
-        let layout = output.layout();
         let itself = (second, output.has_separate_elements().map(|is_separate| !is_separate));
-        let earlier = outputs[..second].iter().map(|other| other.layout().shares_memory(&layout));
-        for (first, shares) in earlier.enumerate().chain([itself]) {
+        let shares = |other: &ArrayViewMut<'_>| other.layout().shares_memory(&output.layout());
+        for (first, shares) in outputs[..second].iter().map(shares).enumerate().chain([itself]) {
             match shares {
                 Some(false) => {}
                 Some(true) => return Err(RunError::OutputsOverlap { first, second }),
@@ -27,13 +26,13 @@ pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError
 }
 
 /// For each output, whether it is written over an input: with all kernels of a tile done, and not by
-/// one of them. `None` when an output overlaps an input in a way that needs a copy.
+/// one of them; empty if none is. `None` when an output overlaps an input in a way that needs a copy.
 pub(crate) fn written_over_inputs(
-    loops: &LoopProgram,
+    loops: &LoopNests,
     inputs: &[ArrayView<'_>],
     outputs: &[ArrayViewMut<'_>],
 ) -> Option<Vec<bool>> {
-    let mut is_over_input = vec![false; outputs.len()];
+    let mut is_over_input = Vec::new();
     for (output, written) in outputs.iter().enumerate() {
         let layout = written.layout();
         for (parameter, read) in inputs.iter().enumerate() {
@@ -43,6 +42,7 @@ pub(crate) fn written_over_inputs(
             if !is_same_memory(read, written) || !can_replace(loops, parameter, output) {
                 return None;
             }
+            is_over_input.resize(outputs.len(), false);
             is_over_input[output] = true;
         }
     }

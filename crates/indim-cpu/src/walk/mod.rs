@@ -65,6 +65,7 @@ pub(crate) struct Walk {
     pub(crate) tile_axis: usize,
     /// Steps along that axis in one tile; the last tile of an axis may have fewer.
     pub(crate) tile_steps: usize,
+    pub(crate) tiles_along_axis: usize,
     /// Elements in one step.
     pub(crate) step_elements: usize,
     pub(crate) operands: Vec<OperandWalk>,
@@ -101,10 +102,13 @@ impl Walk {
                 operand_walk(&axes, operand, element_sizes[operand], inner_from, has_rows)
             })
             .collect();
+        // Tiles differ little in length, so that no short one is left over.
+        let tile_steps = tile_axis.div_ceil(tile_axis.div_ceil(block / step_elements));
         Some(Walk {
             outer_sizes: axes.sizes[..outer_rank].to_vec(),
             tile_axis,
-            tile_steps: balanced(tile_axis, block / step_elements),
+            tile_steps,
+            tiles_along_axis: tile_axis.div_ceil(tile_steps),
             step_elements,
             operands,
         })
@@ -122,14 +126,9 @@ impl Walk {
         }
     }
 
-    /// The number of tiles along the tile axis.
-    pub(crate) fn tiles_along_axis(&self) -> usize {
-        self.tile_axis.div_ceil(self.tile_steps)
-    }
-
     /// The number of tiles.
     pub(crate) fn tiles(&self) -> usize {
-        self.outer_sizes.iter().product::<usize>() * self.tiles_along_axis()
+        self.outer_sizes.iter().product::<usize>() * self.tiles_along_axis
     }
 }
 
@@ -150,11 +149,6 @@ fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bo
         false => minimum.max(LONG_ROW),
     };
     length >= minimum && axes.strides.iter().zip(element_sizes).all(is_row)
-}
-
-/// Pieces of at most `limit` that differ little in length, so that no short one is left over.
-fn balanced(size: usize, limit: usize) -> usize {
-    size.div_ceil(size.div_ceil(limit))
 }
 
 fn operand_walk(

@@ -23,7 +23,7 @@ impl<'a> Position<'a> {
         outer: &'a mut Vec<usize>,
         offsets: &'a mut Vec<isize>,
     ) -> Self {
-        let along_axis = walk.tiles_along_axis();
+        let along_axis = walk.tiles_along_axis;
         outer.clear();
         outer.resize(walk.outer_sizes.len(), 0);
         let mut row = tile / along_axis;

@@ -5,13 +5,32 @@
 
 use std::sync::Arc;
 
-use super::loop_nest::{Access, BufferId, Local, LoopNest, LoopProgram};
+use indim_ops::ArrayType;
+
+use super::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests};
 
 /// Which axes of inputs move with those of each output.
 #[derive(Debug)]
 pub struct InputAxes {
     /// For each output its rank, and the ways in which inputs move with it.
     outputs: Vec<(usize, Vec<Way>)>,
+}
+
+/// The strides in bytes of a dense array whose axes lie in memory in this order, outermost first; `None`
+/// for row-major.
+pub fn dense_strides(array_type: &ArrayType, axes: &[usize]) -> Option<Vec<isize>> {
+    if axes.is_sorted() {
+        return None;
+    }
+    let mut strides = vec![0; axes.len()];
+    let mut stride = array_type.dtype.size() as isize;
+    for &axis in axes.iter().rev() {
+        strides[axis] = stride;
+        // Only a shape that no array in memory can have saturates.
+        let size = isize::try_from(array_type.shape[axis].max(1)).unwrap_or(isize::MAX);
+        stride = stride.saturating_mul(size);
+    }
+    Some(strides)
 }
 
 /// For each axis of some value the axis of an input that moves with it.
@@ -26,7 +45,7 @@ const MOST_WAYS: usize = 64;
 
 impl InputAxes {
     /// Follows the inputs through the nests.
-    pub fn of(loops: &LoopProgram) -> InputAxes {
+    pub fn of(loops: &LoopNests) -> InputAxes {
         let ranks = loops.outputs.iter().map(|output| output.shape.rank());
         InputAxes { outputs: ranks.zip(output_ways(loops)).collect() }
     }
@@ -98,7 +117,7 @@ fn is_inside(axis: usize, other: usize, inputs: &[Vec<usize>]) -> Option<bool> {
 }
 
 /// For each output the ways in which inputs move with it.
-fn output_ways(loops: &LoopProgram) -> Vec<Vec<Way>> {
+fn output_ways(loops: &LoopNests) -> Vec<Vec<Way>> {
     let mut outputs: Vec<Vec<Way>> = vec![Vec::new(); loops.outputs.len()];
     let mut temporaries: Vec<Vec<Way>> = vec![Vec::new(); loops.temporaries.len()];
     for nest in &loops.nests {

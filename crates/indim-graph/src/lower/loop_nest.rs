@@ -139,7 +139,7 @@ impl LoopNest {
 
 /// A graph as loop nests, to be run one after another.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LoopProgram {
+pub struct LoopNests {
     /// The types of the inputs.
     pub parameters: Vec<ArrayType>,
     /// The types of the results.
@@ -198,7 +198,7 @@ impl fmt::Display for LoopNest {
     }
 }
 
-impl fmt::Display for LoopProgram {
+impl fmt::Display for LoopNests {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, nest) in self.nests.iter().enumerate() {
             write!(formatter, "{}{nest}", if index == 0 { "" } else { "\n" })?;

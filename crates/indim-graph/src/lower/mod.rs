@@ -17,14 +17,14 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt};
 use indim_ops::DType;
 use indim_shape::Shape;
-use loop_nest::{BufferId, LoopNest, LoopProgram};
+use loop_nest::{BufferId, LoopNest, LoopNests};
 use numbered::Numbered;
 
 use crate::array::Array;
 use crate::graph::{Graph, NodeKind, ValueId};
 
 /// Lowers a graph to loop nests.
-pub fn lower(graph: &Graph) -> LoopProgram {
+pub fn lower(graph: &Graph) -> LoopNests {
     lower_with(graph, &mut |_| ControlFlow::Continue(()))
         .expect("invariant: nothing stops it but what hears of the nests")
 }
@@ -35,7 +35,7 @@ pub fn lower(graph: &Graph) -> LoopProgram {
 pub fn lower_with(
     graph: &Graph,
     hear: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
-) -> Option<LoopProgram> {
+) -> Option<LoopNests> {
     let kept = keep::kept_values(graph);
     let mut buffers = Buffers::new(graph, &kept);
     let mut nests = Vec::with_capacity(kept.groups().len());
@@ -47,7 +47,7 @@ pub fn lower_with(
         nests.push(Arc::new(nest));
     }
     let type_of = |&value: &ValueId| graph[value].array_type.clone();
-    Some(LoopProgram {
+    Some(LoopNests {
         parameters: graph.parameters().iter().map(type_of).collect(),
         outputs: graph.outputs().iter().map(type_of).collect(),
         temporaries: buffers.temporaries.items().iter().map(type_of).collect(),

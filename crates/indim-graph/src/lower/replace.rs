@@ -1,11 +1,11 @@
 //! Which outputs may be written over an input.
 
-use super::loop_nest::{Access, BufferId, Local, LoopProgram, Store};
+use super::loop_nest::{Access, BufferId, Local, LoopNests, Store};
 
 /// Whether an output may lie exactly where an input lies, if whatever is done at a time is read as a whole
 /// before it is written: the output's nest reads the parameter only where it writes the output, and nothing
 /// reads the parameter later.
-pub fn can_replace(loops: &LoopProgram, parameter: usize, output: usize) -> bool {
+pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
     let is_output = |store: &&Store| store.target.buffer == BufferId::Output(output);
     let is_parameter = |access: &Access| access.buffer == BufferId::Parameter(parameter);
     let mut writers = loops

@@ -6,7 +6,7 @@
 
 use indim_ops::ArrayType;
 
-use super::loop_nest::{BufferId, LoopProgram};
+use super::loop_nest::{BufferId, LoopNests};
 use crate::held_bytes::HeldBytes;
 
 /// The places of temporaries and counters in the memory of a run.
@@ -32,7 +32,7 @@ struct Tenant {
 
 impl ScratchLayout {
     /// The places for the arrays between the nests of `loops`, all multiples of `alignment`.
-    pub fn new(loops: &LoopProgram, alignment: usize) -> ScratchLayout {
+    pub fn new(loops: &LoopNests, alignment: usize) -> ScratchLayout {
         let temporaries = loops.temporaries.iter().map(array_bytes);
         let counters = loops.counters.iter().map(|&(dtype, n)| n.saturating_mul(dtype.size()));
         let unused = |bytes| Tenant { bytes, first_nest: usize::MAX, last_nest: 0 };

@@ -8,6 +8,8 @@
 
 use core::ops::Range;
 
+use indim_ops::ArrayType;
+
 /// Assignments that are tried before a question is left undecided: some milliseconds.
 const MOST_STEPS: usize = 1 << 16;
 
@@ -24,7 +26,31 @@ pub struct Layout<'a> {
     pub strides: &'a [isize],
 }
 
-impl Layout<'_> {
+/// The distance in bytes from the first element to the lowest and past the highest byte of an array.
+///
+/// `None` when there are no elements or the distances do not fit `isize`.
+pub fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
+    let (mut low, mut high) = (0isize, isize::try_from(array_type.dtype.size()).ok()?);
+    for (&size, &stride) in array_type.shape.iter().zip(strides) {
+        let last = isize::try_from(size.checked_sub(1)?).ok()?;
+        let reach = last.checked_mul(stride)?;
+        low = low.checked_add(reach.min(0))?;
+        high = high.checked_add(reach.max(0))?;
+    }
+    Some((low, high))
+}
+
+impl<'a> Layout<'a> {
+    /// That of an array of this type and these strides in bytes whose first element is at `first`.
+    pub fn new(array_type: &'a ArrayType, strides: &'a [isize], first: usize) -> Self {
+        let range = match extent(array_type, strides) {
+            Some((low, high)) => first.wrapping_add_signed(low)..first.wrapping_add_signed(high),
+            None => first..first,
+        };
+        let (element_size, sizes) = (array_type.dtype.size(), array_type.shape.sizes());
+        Layout { range, element_size, sizes, strides }
+    }
+
     /// Whether some byte belongs to an element of each array; `None` where that is left undecided.
     ///
     /// ```

@@ -139,19 +139,19 @@ fn with_sticky_bit<I: IntLane>(x: I) -> I {
 
 macro_rules! define_visits {
     ($($variant:ident $type:ident $class:ident;)*) => {
-        /// Calls `visitor` with the conversion `from` → `to`; `None` where a type is not evaluated.
-        pub fn visit_convert<V: ConvertVisitor>(from: DType, to: DType, visitor: V) -> Option<V::Output> {
+        /// Calls `visitor` with the conversion `from` → `to`.
+        pub fn visit_convert<V: ConvertVisitor>(from: DType, to: DType, visitor: V) -> V::Output {
             match from {
                 $(DType::$variant => visit_target::<$type, V>(to, visitor),)*
             }
         }
 
-        fn visit_target<A, V: ConvertVisitor>(to: DType, visitor: V) -> Option<V::Output>
+        fn visit_target<A, V: ConvertVisitor>(to: DType, visitor: V) -> V::Output
         where
             A: $(ConvertTo<$type> +)* Element,
         {
             match to {
-                $(DType::$variant => Some(visitor.convert::<A, $type>()),)*
+                $(DType::$variant => visitor.convert::<A, $type>(),)*
             }
         }
     };

@@ -3,7 +3,7 @@
 use indim_cpu::row_major_strides;
 use indim_graph::Graph;
 use indim_graph::lower::loop_nest::{
-    Access, BufferId, Compute, Instruction, Local, LoopNest, LoopProgram,
+    Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests,
 };
 use indim_graph::strides::coalesce::coalesce;
 use indim_graph::terminal::shown;
@@ -11,7 +11,7 @@ use indim_graph::terminal::shown;
 /// What the arrays of a loop program are called.
 pub(super) struct Listing<'a> {
     pub(super) graph: &'a Graph,
-    pub(super) loops: &'a LoopProgram,
+    pub(super) loops: &'a LoopNests,
 }
 
 impl Listing<'_> {

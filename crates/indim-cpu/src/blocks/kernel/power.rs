@@ -4,8 +4,6 @@
 //! the bits are the definition's. So a block whose exponents are all the same runs a loop of its own, if that
 //! exponent is one of the list. Other blocks are spared the short powers unless they have some.
 
-use core::mem::MaybeUninit;
-
 use indim_ops::lane::FloatLane;
 use indim_ops::{Binary, Element, meaning, operations::Pow};
 
@@ -36,11 +34,21 @@ where
         let operands = [sources[0], sources[1]].map(|source| elements::<T>(source, count));
         (places::<T>(destination, count), operands)
     };
+    // A macro, because a closure that is not inlined would be compiled without the level's instructions, and
+    // call the library for each fused multiply-add.
+    macro_rules! fill {
+        (|$x:ident, $y:pat_param| $power:expr) => {
+            for (place, (x, y)) in places.iter_mut().zip(x.iter().zip(y)) {
+                let ($x, $y) = (x.get(), y.get());
+                place.write(Unaligned($power.to_stored()));
+            }
+        };
+    }
     if let Some(exponent) = shared(y) {
         macro_rules! run_exponents {
             ($($value:literal)*) => {
                 $(if exponent.equal(T::constant($value)) {
-                    return fill(places, x, y, &ToConstant(T::constant($value)));
+                    return fill!(|x, _| Pow::apply(x, T::constant($value)));
                 })*
             };
         }
@@ -48,51 +56,8 @@ where
     }
     let has_short = |has, y: &Unaligned<T>| has | meaning::float::is_short_exponent(y.get());
     match y.iter().fold(false, has_short) {
-        true => fill(places, x, y, &ToAny),
-        false => fill(places, x, y, &ToLong),
-    }
-}
-
-/// What a loop does to one element. A trait, because a closure that is not inlined would be compiled without
-/// the level's instructions, and call the library for each fused multiply-add.
-trait Power<T> {
-    /// `x` to the power that this stands for, which may be `y`.
-    fn apply(&self, x: T, y: T) -> T;
-}
-
-/// To one exponent, whatever `y` is.
-struct ToConstant<T>(T);
-
-/// To any exponent.
-struct ToAny;
-
-/// To an exponent that is none of the short ones.
-struct ToLong;
-
-impl<T: Element> Power<T> for ToConstant<T>
-where
-    Pow: Binary<T, Result = T>,
-{
-    #[inline(always)]
-    fn apply(&self, x: T, _: T) -> T {
-        Pow::apply(x, self.0)
-    }
-}
-
-impl<T: Element> Power<T> for ToAny
-where
-    Pow: Binary<T, Result = T>,
-{
-    #[inline(always)]
-    fn apply(&self, x: T, y: T) -> T {
-        Pow::apply(x, y)
-    }
-}
-
-impl<T: Element + FloatLane> Power<T> for ToLong {
-    #[inline(always)]
-    fn apply(&self, x: T, y: T) -> T {
-        meaning::float::long_pow(x, y).canonical()
+        true => fill!(|x, y| Pow::apply(x, y)),
+        false => fill!(|x, y| meaning::float::long_pow(x, y).canonical()),
     }
 }
 
@@ -101,16 +66,4 @@ impl<T: Element + FloatLane> Power<T> for ToLong {
 fn shared<T: Element + FloatLane<Bool = bool>>(y: &[Unaligned<T>]) -> Option<T> {
     let first = y.first()?.get();
     y.iter().fold(true, |is_same, y| is_same & y.get().equal(first)).then_some(first)
-}
-
-#[inline(always)]
-fn fill<T: Element>(
-    places: &mut [MaybeUninit<Unaligned<T>>],
-    x: &[Unaligned<T>],
-    y: &[Unaligned<T>],
-    power: &impl Power<T>,
-) {
-    for (place, (x, y)) in places.iter_mut().zip(x.iter().zip(y)) {
-        place.write(Unaligned(power.apply(x.get(), y.get()).to_stored()));
-    }
 }

@@ -45,8 +45,8 @@ pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn
     op.visit(dtype, Lookup { level })
 }
 
-/// The kernel that converts elements; `None` where a type is not evaluated.
-pub fn convert_kernel(from: DType, to: DType, level: Level) -> Option<KernelFn> {
+/// The kernel that converts elements.
+pub fn convert_kernel(from: DType, to: DType, level: Level) -> KernelFn {
     visit_convert(from, to, Lookup { level })
 }
 
