@@ -88,6 +88,9 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
         NodeKind::Convert => Piece::closed(format!("{dtype}({})", operand(0).text)),
         NodeKind::Bitcast => Piece::closed(format!("bitcast_{dtype}({})", operand(0).text)),
         NodeKind::Reshape => Piece::closed(format!("reshape({}, {shape})", operand(0).text)),
+        NodeKind::Reduce { op, axis } => {
+            Piece::closed(format!("{op}({}, axis={axis})", operand(0).text))
+        }
         NodeKind::Iota { axis } => Piece::closed(format!("iota({dtype}, {shape}, axis={axis})")),
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
             unreachable!("invariant: what needs no depth is described above")

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::panic::Location;
 
-use indim_ops::{ArrayType, DType, DTypeClass, Fact, Op};
+use indim_ops::{ArrayType, DType, DTypeClass, Fact, Op, ReduceOp};
 use indim_shape::{Diagnostic, OperandLabel, Shape, ShapeError, diagnose};
 
 use crate::literal::Literal;
@@ -89,12 +89,17 @@ pub enum GraphErrorKind {
         /// The list as given.
         permutation: Vec<i64>,
     },
-    /// The axis of an iota does not exist.
+    /// The axis of an iota or of a reduction does not exist.
     AxisOutOfRange {
         /// The axis as given.
         axis: i64,
         /// The number of axes.
         rank: usize,
+    },
+    /// A search, as `argmax`, along an axis without elements.
+    EmptyReduction {
+        /// The axis.
+        axis: usize,
     },
     /// A bitcast between types of different widths, or to one that is no plain number.
     BitcastWidth {
@@ -147,6 +152,7 @@ impl GraphError {
             GraphErrorKind::ReshapeElementCount { .. } => "reshape-element-count",
             GraphErrorKind::NotAPermutation { .. } => "not-a-permutation",
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
+            GraphErrorKind::EmptyReduction { .. } => "empty-reduction",
             GraphErrorKind::BitcastWidth { .. } => "bitcast-width",
             GraphErrorKind::NoExponentBits => "no-exponent-bits",
             GraphErrorKind::Number { literal, dtype } if literal.is_of_kind(*dtype) => {
@@ -215,6 +221,12 @@ impl GraphError {
             {
                 Some("complex numbers have no order: compare real(x), imag(x) or abs(x)".to_owned())
             }
+            GraphErrorKind::ElementTypeNotAllowed { dtype, .. }
+                if wide_for(self.operation, *dtype).is_some() =>
+            {
+                let wide = wide_for(self.operation, *dtype)?;
+                Some(format!("convert it: {wide}({}), and the result back", self.operand_name(0)))
+            }
             GraphErrorKind::Number { literal, .. } => Some(format!(
                 "convert the other operands to a type that holds {literal}, or write the number otherwise"
             )),
@@ -230,6 +242,17 @@ impl GraphError {
 /// Whether the operation asks which of two elements is greater.
 fn is_ordering(operation: &str) -> bool {
     Op::ALL.iter().any(|op| op.name() == operation && op.is(Fact::Orders))
+}
+
+/// The type in which elements are reduced that are too narrow for the reduction.
+fn wide_for(operation: &str, dtype: DType) -> Option<DType> {
+    let op: ReduceOp = operation.parse().ok()?;
+    let wide = match dtype.class() {
+        DTypeClass::Float => DType::F64,
+        DTypeClass::Complex => DType::C128,
+        _ => return None,
+    };
+    op.takes(wide).then_some(wide)
 }
 
 impl fmt::Display for GraphError {
@@ -263,6 +286,11 @@ impl fmt::Display for GraphError {
             GraphErrorKind::AxisOutOfRange { axis, rank } => {
                 write!(formatter, "axis {axis} does not exist in a shape of rank {rank}")
             }
+            GraphErrorKind::EmptyReduction { axis } => write!(
+                formatter,
+                "`{operation}` of nothing: axis {axis} of `{}` has size 0",
+                self.operand_name(0)
+            ),
             GraphErrorKind::Number { literal, dtype } => write!(
                 formatter,
                 "`{operation}`: the {} {literal} is no value of {dtype}, which it meets",

@@ -5,8 +5,8 @@
 use core::fmt;
 
 use indim_ops::{
-    ArrayData, ArrayType, Binary, ConvertTo, ConvertVisitor, DType, Element, OpVisitor, Ternary,
-    Unary, visit_convert,
+    ArrayData, ArrayType, Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor,
+    OpVisitor, ReduceOp, Ternary, Unary, fold, visit_convert,
 };
 use indim_shape::{AxisMap, Shape};
 
@@ -119,6 +119,7 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         NodeKind::BroadcastInDim(map) => {
             Some(rearranged(operands[0], &broadcast_sources(operands[0], map, shape)))
         }
+        NodeKind::Reduce { op, axis } => reduce(*op, operands[0], *axis),
         NodeKind::Reshape => {
             return Ok(operands[0]
                 .reshaped(shape.clone())
@@ -209,6 +210,64 @@ fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
         };
     }
     indim_ops::for_each_element!(pick)
+}
+
+/// The elements along `axis` reduced, for each index of the other axes in row-major order.
+fn reduce(op: ReduceOp, operand: &Array, axis: usize) -> Option<ArrayData> {
+    let inner: usize = operand.shape()[axis + 1..].iter().product();
+    let outer: usize = operand.shape()[..axis].iter().product();
+    let visitor = Reduced { operand, outer, length: operand.shape()[axis], inner };
+    match op.is_search() {
+        false => op.visit(operand.dtype(), visitor),
+        // The extreme is a NaN if any element is, and then it equals none.
+        true => op.searched().visit(operand.dtype(), Searched(visitor)),
+    }
+}
+
+struct Reduced<'a> {
+    operand: &'a Array,
+    outer: usize,
+    length: usize,
+    inner: usize,
+}
+
+impl Reduced<'_> {
+    /// What `each` makes of the elements along the axis.
+    fn map<T: Element, R: Element>(&self, each: impl Fn(&[T]) -> R) -> ArrayData {
+        let elements: &[T] = self.operand.elements().expect("invariant: visited with its own type");
+        let mut results = Vec::with_capacity(self.outer * self.inner);
+        for (outer, inner) in (0..self.outer).flat_map(|o| (0..self.inner).map(move |i| (o, i))) {
+            let first = outer * self.length * self.inner + inner;
+            let along: Vec<T> =
+                (0..self.length).map(|index| elements[first + index * self.inner]).collect();
+            results.push(each(&along));
+        }
+        R::into_data(results)
+    }
+}
+
+impl FoldVisitor for Reduced<'_> {
+    type Output = ArrayData;
+
+    fn fold<F: Fold<T>, T: Element>(self) -> ArrayData {
+        self.map(fold::<F, T>)
+    }
+}
+
+/// Of the fold that finds the extreme: where it is.
+struct Searched<'a>(Reduced<'a>);
+
+impl FoldVisitor for Searched<'_> {
+    type Output = ArrayData;
+
+    fn fold<F: Fold<T>, T: Element>(self) -> ArrayData {
+        self.0.map(|along: &[T]| {
+            let extreme = fold::<F, T>(along);
+            #[expect(clippy::eq_op, reason = "a NaN differs from itself")]
+            let is_found = |&x: &T| x == extreme || x != x;
+            along.iter().position(is_found).map_or(i64::MAX, |index| index as i64)
+        })
+    }
 }
 
 fn iota(dtype: DType, shape: &Shape, axis: usize) -> ArrayData {

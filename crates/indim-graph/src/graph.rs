@@ -16,7 +16,7 @@ use core::ops::{Deref, Index};
 use foldhash::HashSet;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use indim_ops::{ArrayType, Fact, Op};
+use indim_ops::{ArrayType, Fact, Op, ReduceOp};
 use indim_shape::AxisMap;
 
 use crate::array::Array;
@@ -146,6 +146,13 @@ pub enum NodeKind {
     BroadcastInDim(AxisMap),
     /// The same elements in row-major order under another shape.
     Reshape,
+    /// What becomes of the elements along one axis, which goes; `indim_ops::fold` says in which order.
+    Reduce {
+        /// What is made of them.
+        op: ReduceOp,
+        /// The axis of the operand.
+        axis: usize,
+    },
 }
 
 impl NodeKind {
@@ -160,6 +167,7 @@ impl NodeKind {
             NodeKind::Bitcast => "bitcast",
             NodeKind::BroadcastInDim(_) => "broadcast_in_dim",
             NodeKind::Reshape => "reshape",
+            NodeKind::Reduce { op, .. } => op.name(),
         }
     }
 }

@@ -22,6 +22,7 @@ mod operand;
 mod operators;
 mod passes;
 mod print;
+mod reduce;
 pub mod signature;
 pub mod strides;
 mod structural;

@@ -52,8 +52,10 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
         _ => {}
     }
     write_list(f, &node.operands)?;
-    if let NodeKind::BroadcastInDim(map) = &node.kind {
-        write!(f, " dims={map}")?;
+    match &node.kind {
+        NodeKind::BroadcastInDim(map) => write!(f, " dims={map}")?,
+        NodeKind::Reduce { axis, .. } => write!(f, " axis={axis}")?,
+        _ => {}
     }
     write!(f, " : {}", node.array_type)
 }

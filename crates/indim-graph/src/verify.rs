@@ -12,6 +12,7 @@ use indim_shape::check_broadcast_in_dim;
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
+use crate::reduce::check_reduction;
 use crate::signature::check_operation;
 
 /// A graph that breaks an invariant.
@@ -236,6 +237,11 @@ pub(crate) fn check_node(
             expect_type(ArrayType::new(operands[0].dtype, &result.shape), result)?;
             check_reshape(&operands[0], result).map_err(broken)
         }
+        NodeKind::Reduce { op, axis } => {
+            let axis = i64::try_from(*axis).unwrap_or(i64::MAX);
+            let (_, expected) = check_reduction(*op, axis, &operands[0]).map_err(broken)?;
+            expect_type(expected, result)
+        }
     }
 }
 
@@ -251,9 +257,11 @@ fn operand_count(kind: &NodeKind) -> usize {
     match kind {
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. } => 0,
         NodeKind::Elementwise(op) => op.arity().count(),
-        NodeKind::Convert | NodeKind::Bitcast | NodeKind::BroadcastInDim(_) | NodeKind::Reshape => {
-            1
-        }
+        NodeKind::Convert
+        | NodeKind::Bitcast
+        | NodeKind::BroadcastInDim(_)
+        | NodeKind::Reshape
+        | NodeKind::Reduce { .. } => 1,
     }
 }
 

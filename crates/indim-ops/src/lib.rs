@@ -27,6 +27,7 @@ pub mod lane;
 pub mod meaning;
 mod op;
 mod operator;
+mod reduction;
 mod scalars;
 
 pub use accuracy::{Accuracy, accuracies};
@@ -40,4 +41,5 @@ pub use op::{
     Arity, Binary, Fact, Op, OpVisitor, Ternary, Unary, UnknownOp, is_called, operations,
 };
 pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
+pub use reduction::{Fold, FoldVisitor, ReduceOp, fold};
 pub use scalars::Scalars;

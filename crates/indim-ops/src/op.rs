@@ -430,7 +430,7 @@ macro_rules! is_of_word {
     (complex_widened $dtype:ident) => {
         matches!($dtype.class(), $crate::DTypeClass::Complex)
     };
-    // Of compositions alone.
+    // Of reductions and compositions.
     (f64_c128 $dtype:ident) => {
         matches!($dtype, $crate::DType::F64 | $crate::DType::C128)
     };
@@ -514,6 +514,9 @@ macro_rules! for_class {
     (f32_f64, $with:ident, $args:tt) => {
         $with!($args, F32 f32 float); $with!($args, F64 f64 float);
     };
+    (f64_c128, $with:ident, $args:tt) => {
+        $with!($args, F64 f64 float); $with!($args, C128 c128 complex);
+    };
     (complex, $with:ident, $args:tt) => {
         $with!($args, C64 c64 complex); $with!($args, C128 c128 complex);
     };
@@ -521,6 +524,8 @@ macro_rules! for_class {
         $with!($args, C64 c64 widened); $with!($args, C128 c128 complex);
     };
 }
+
+pub(crate) use {for_class, is_of_word};
 
 macro_rules! implement {
     ((unary $name:ident $op:ident $result:ident), $variant:ident $type:ident widened) => {

@@ -17,6 +17,7 @@ use crate::blocks::chain::pieces::ChainFn;
 use crate::blocks::kernel::{
     KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel,
 };
+use crate::blocks::reduce::StoreFold;
 use crate::blocks::registers::{self, REGISTER_BYTES};
 use crate::level::Level;
 
@@ -68,6 +69,8 @@ pub(crate) struct BlockCode {
     pub(crate) minimum_row: Option<usize>,
     /// For each instruction, whether its result is left by a chain, and only stored.
     pub(crate) is_left_by_chain: Vec<bool>,
+    /// What the stores of a nest with a reduced axis call.
+    pub(crate) folds: Vec<StoreFold>,
 }
 
 impl BlockCode {
@@ -88,6 +91,7 @@ impl BlockCode {
             is_left_by_chain: left_by_chains(nest, &tasks),
             is_read_by_kernel,
             stored: stored(nest, &registers),
+            folds: StoreFold::of(nest, level),
             nest: Arc::clone(nest),
             tasks,
             calls,
@@ -177,7 +181,8 @@ fn read_by_kernels(nest: &LoopNest, tasks: &[Task]) -> Vec<bool> {
     let mut is_read = vec![false; nest.accesses.len()];
     let kernels = tasks.iter().filter(|task| matches!(task, Task::Kernel(_)));
     let operands = kernels.flat_map(|task| task.operands(nest));
-    for local in operands.chain(nest.stores.iter().map(|store| store.source)) {
+    let stored = nest.stores.iter().filter(|_| nest.reduced.is_none()).map(|store| store.source);
+    for local in operands.chain(stored) {
         if let Local::Access(index) = local {
             is_read[index] = true;
         }

@@ -9,6 +9,7 @@ pub(crate) mod code;
 pub(crate) mod kernel;
 mod listing;
 pub mod memory;
+mod reduce;
 mod registers;
 mod tiles;
 mod wiring;
@@ -26,6 +27,7 @@ use chain::Link;
 use chain::find::Task;
 use code::{BlockCode, Call, Callee, Stored};
 use kernel::convert_kernel;
+use reduce::{BoundReduction, StoreFold, accumulator_bytes};
 use registers::REGISTER_BYTES;
 use tiles::BoundBlocks;
 
@@ -66,8 +68,10 @@ impl NestCode for BlockCode {
         strides: &[Vec<isize>],
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>> {
-        let bound = BoundBlocks::new(self, strides, is_over_input)?;
-        Some(Box::new(bound))
+        match self.nest.reduced {
+            Some(_) => Some(Box::new(BoundReduction::new(self, strides)?)),
+            None => Some(Box::new(BoundBlocks::new(self, strides, is_over_input)?)),
+        }
     }
 
     fn cost(&self) -> usize {
@@ -80,7 +84,8 @@ impl NestCode for BlockCode {
 
     /// The registers: every access may have to be gathered.
     fn thread_bytes(&self) -> usize {
-        (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES
+        let registers = (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES;
+        registers + accumulator_bytes(&self.nest, &self.folds)
     }
 
     fn list(
@@ -98,6 +103,7 @@ impl NestCode for BlockCode {
         held.own::<Call>(self.calls.capacity());
         held.own::<Option<usize>>(self.registers.capacity());
         held.own::<Stored>(self.stored.capacity());
+        held.own::<StoreFold>(self.folds.capacity());
         held.own::<bool>(self.is_read_by_kernel.capacity() + self.is_left_by_chain.capacity());
     }
 }

@@ -23,26 +23,28 @@ use crate::walk::{TileLayout, Walk};
 /// One cache line; what the workspace is made of.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct CacheLine(#[allow(dead_code)] [u8; 64]);
+pub(super) struct CacheLine(#[allow(dead_code)] [u8; 64]);
 
 /// What a thread needs to run tiles, kept between runs.
 #[derive(Default)]
-struct Workspace {
+pub(super) struct Workspace {
     registers: Vec<CacheLine>,
     /// The address of each slot's block.
-    slots: Vec<*mut u8>,
+    pub(super) slots: Vec<*mut u8>,
     /// The addresses of what the links of the code's chains read in this tile.
-    operands: Vec<*const u8>,
+    pub(super) operands: Vec<*const u8>,
     /// For each access, what its register holds.
-    gathered: Vec<Gathered>,
+    pub(super) gathered: Vec<Gathered>,
     /// The index along each outer axis.
-    outer: Vec<usize>,
+    pub(super) outer: Vec<usize>,
     /// For each operand, the offset in bytes that the outer indices make.
-    offsets: Vec<isize>,
+    pub(super) offsets: Vec<isize>,
+    /// The lanes and nodes of reductions.
+    accumulators: Vec<CacheLine>,
 }
 
 thread_local! {
-    static WORKSPACE: RefCell<Workspace> = RefCell::default();
+    pub(super) static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
 /// The code of a nest under a walk.
@@ -67,7 +69,7 @@ impl BoundBlocks {
             code.nest.operands().map(|operand| operand.array_type.dtype.size()).collect();
         let with_tiles_of = |block| {
             let walk = Walk::new(&code.nest.shape, strides, &sizes, block, code.minimum_row)?;
-            let wiring = Wiring::new(&code, &walk, is_over_input);
+            let wiring = Wiring::new(&code, &walk, &code.is_read_by_kernel, is_over_input);
             Some((walk, wiring))
         };
         let long = match code.calls.len() {
@@ -118,8 +120,17 @@ impl BoundNest for BoundBlocks {
 }
 
 impl Workspace {
+    /// Memory for the lanes and nodes of a reduction; what it held is lost.
+    pub(super) fn accumulators(&mut self, bytes: usize) -> *mut u8 {
+        let lines = bytes.div_ceil(size_of::<CacheLine>());
+        if self.accumulators.len() < lines {
+            self.accumulators.resize(lines, CacheLine([0; 64]));
+        }
+        self.accumulators.as_mut_ptr().cast()
+    }
+
     /// Gives each slot with a register its address, and forgets what registers held.
-    fn prepare(&mut self, wiring: &Wiring, accesses: usize) {
+    pub(super) fn prepare(&mut self, wiring: &Wiring, accesses: usize) {
         let lines = wiring.register_count * (REGISTER_BYTES / size_of::<CacheLine>());
         if self.registers.len() < lines {
             self.registers.resize(lines, CacheLine([0; 64]));
@@ -140,34 +151,50 @@ impl Workspace {
 
 /// What a register of an access holds.
 #[derive(Clone, Copy)]
-struct Gathered {
+pub(super) struct Gathered {
     source: *const u8,
     count: usize,
 }
 
 /// What the tiles of one run share.
-struct Tile<'a> {
-    code: &'a BlockCode,
-    walk: &'a Walk,
-    wiring: &'a Wiring,
-    bases: &'a [*mut u8],
-    slots: &'a mut [*mut u8],
-    operands: &'a mut [*const u8],
-    gathered: &'a mut [Gathered],
+pub(super) struct Tile<'a> {
+    pub(super) code: &'a BlockCode,
+    pub(super) walk: &'a Walk,
+    pub(super) wiring: &'a Wiring,
+    pub(super) bases: &'a [*mut u8],
+    pub(super) slots: &'a mut [*mut u8],
+    pub(super) operands: &'a mut [*const u8],
+    pub(super) gathered: &'a mut [Gathered],
 }
 
 impl Tile<'_> {
     /// # Safety
     /// As [`BoundNest::run`], for the tile at `position`.
     unsafe fn run(&mut self, position: &Position<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.bind_stores(position);
+            self.compute(position);
+            self.write_stores(position);
+        }
+    }
+
+    /// Gives each slot the values of the tile.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`], for the tile at `position`; slots of direct stores have their addresses.
+    pub(super) unsafe fn compute(&mut self, position: &Position<'_>) {
         let count = position.steps * self.walk.step_elements;
         // SAFETY: the caller's promise; slots hold `count` elements, a block at most.
         unsafe {
-            self.bind_stores(position);
             self.bind_accesses(position, count);
             self.make_calls(position.steps);
-            self.write_stores(position);
         }
+    }
+
+    /// Where the values of a slot are.
+    pub(super) fn slot(&self, slot: usize) -> *const u8 {
+        self.slots[slot].cast_const()
     }
 
     /// # Safety
@@ -204,7 +231,7 @@ impl Tile<'_> {
     }
 
     /// The address of the first element of operand `operand` in the tile.
-    fn tile_address(&self, operand: usize, position: &Position<'_>) -> *mut u8 {
+    pub(super) fn tile_address(&self, operand: usize, position: &Position<'_>) -> *mut u8 {
         self.bases[operand].wrapping_offset(position.offset(operand))
     }
 

@@ -48,10 +48,16 @@ pub(crate) struct Destination {
 const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
-    /// `is_over_input` says which outputs lie where an input lies; empty if none does.
-    pub(crate) fn new(code: &BlockCode, walk: &Walk, is_over_input: &[bool]) -> Wiring {
+    /// `is_read_by_kernel` says which accesses must be blocks, `is_over_input` which outputs lie where an input
+    /// lies; empty if none does.
+    pub(crate) fn new(
+        code: &BlockCode,
+        walk: &Walk,
+        is_read_by_kernel: &[bool],
+        is_over_input: &[bool],
+    ) -> Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
-        let readings = accesses.iter().zip(&code.is_read_by_kernel);
+        let readings = accesses.iter().zip(is_read_by_kernel);
         let readings: Vec<Reading> =
             readings.map(|(operand, &is_by_kernel)| reading(operand, is_by_kernel)).collect();
         let is_direct = direct_stores(code, stores, is_over_input);
@@ -146,7 +152,7 @@ fn is_direct(code: &BlockCode, stores: &[OperandWalk], store: usize) -> bool {
     let source = code.nest.stores[store].source;
     let of_value = code.stored[code.slot(source)];
     match &stores[store].layout {
-        _ if !matches!(source, Local::Instruction(_)) => false,
+        _ if !matches!(source, Local::Instruction(_)) || code.nest.reduced.is_some() => false,
         TileLayout::Dense => of_value.first == Some(store),
         TileLayout::Strided(_) => {
             stores[store].row == Some(Form::Block)

@@ -8,9 +8,11 @@
 //! An executor may go through a tile row by row. Then rows are not joined further, and an operand that
 //! differs from row to row (a column, a row out of a wider array) is used where it is.
 //!
-//! `position.rs` goes from tile to tile, `runs.rs` through the runs of one.
+//! `position.rs` goes from tile to tile, `runs.rs` through the runs of one; `reducing.rs` is for nests with a
+//! reduced axis.
 
 pub(crate) mod position;
+pub(crate) mod reducing;
 pub(crate) mod runs;
 
 use indim_graph::HeldBytes;

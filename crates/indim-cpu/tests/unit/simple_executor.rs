@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest};
 use indim_graph::{Array, Graph, GraphBuilder, HeldBytes, Value, evaluate};
-use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
+use indim_ops::{
+    ArrayData, ArrayType, DType, Element, Op, ReduceOp, bf16, c64, c128, f16, for_each_element,
+};
 use indim_shape::RuleSet;
 
 use super::{Bases, BoundNest, Executor, NestCode};
@@ -77,7 +79,7 @@ impl NestCode for SimpleCode {
 
 impl BoundNest for BoundSimple {
     fn tiles(&self) -> usize {
-        self.code.nest.shape.iter().product()
+        self.kept_sizes().iter().product()
     }
 
     fn tile_elements(&self) -> usize {
@@ -97,18 +99,49 @@ impl BoundNest for BoundSimple {
 }
 
 impl BoundSimple {
+    /// The iteration shape, in which the reduced axis has one place.
+    fn kept_sizes(&self) -> Vec<usize> {
+        let mut sizes = self.code.nest.shape.to_vec();
+        self.code.nest.reduced.into_iter().for_each(|axis| sizes[axis] = 1);
+        sizes
+    }
+
+    /// The address of an operand at a kept point, so many steps along the reduced axis.
+    fn address(&self, bases: &Bases<'_>, operand: usize, point: usize, step: usize) -> *mut u8 {
+        let along = self.code.nest.reduced.map_or(0, |axis| self.strides[operand][axis]);
+        let offset = offset(point, &self.kept_sizes(), &self.strides[operand]);
+        bases.0[operand].wrapping_offset(offset + step as isize * along)
+    }
+
     /// # Safety
     /// As [`BoundNest::run`], for one tile.
     unsafe fn run_point(&self, bases: &Bases<'_>, point: usize) {
         let nest = &self.code.nest;
-        let address = |operand: usize| {
-            let offset = offset(point, &nest.shape, &self.strides[operand]);
-            bases.0[operand].wrapping_offset(offset)
-        };
+        let steps = nest.reduced.map_or(1, |axis| nest.shape[axis]);
+        // SAFETY: the caller's promise.
+        let values = (0..steps).map(|step| unsafe { self.values(bases, point, step) });
+        let values: Vec<Vec<Array>> = values.collect();
+        for (index, store) in nest.stores.iter().enumerate() {
+            let along: Vec<&Array> = values.iter().map(|stored| &stored[index]).collect();
+            let result = match store.reduction {
+                Some(op) => reduced(op, &along, store.target.array_type.dtype),
+                None => along[0].clone(),
+            };
+            // SAFETY: the caller's promise.
+            unsafe { write(self.address(bases, index, point, 0), &result) }
+        }
+    }
+
+    /// The stored values at one point.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`], for one tile.
+    unsafe fn values(&self, bases: &Bases<'_>, point: usize, step: usize) -> Vec<Array> {
+        let nest = &self.code.nest;
         let read = |access: usize| {
             let dtype = nest.accesses[access].array_type.dtype;
             // SAFETY: the caller's promise.
-            unsafe { read(address(nest.stores.len() + access), dtype) }
+            unsafe { read(self.address(bases, nest.stores.len() + access, point, step), dtype) }
         };
         let read: Vec<Array> = (0..nest.accesses.len()).map(read).collect();
         let mut computed: Vec<Array> = Vec::new();
@@ -117,11 +150,20 @@ impl BoundSimple {
             let operands: Vec<Array> = operands.cloned().collect();
             computed.extend(evaluate(graph, &operands).unwrap());
         }
-        for (index, store) in nest.stores.iter().enumerate() {
-            // SAFETY: the caller's promise.
-            unsafe { write(address(index), value(&read, &computed, store.source)) }
-        }
+        nest.stores.iter().map(|store| value(&read, &computed, store.source).clone()).collect()
     }
+}
+
+/// What `op` makes of single elements, which become such of type `dtype`.
+fn reduced(op: ReduceOp, along: &[&Array], dtype: DType) -> Array {
+    let bytes: Vec<u8> = along.iter().flat_map(|element| element.data().to_le_bytes()).collect();
+    let given = along[0].dtype();
+    let elements =
+        Array::from_data([along.len()], ArrayData::from_le_bytes(given, &bytes)).unwrap();
+    let b = GraphBuilder::new();
+    let values = b.convert(b.constant(elements), dtype).unwrap();
+    let graph = b.finish(&[b.reduce(op, values, 0).unwrap()]).unwrap();
+    evaluate(&graph, &[]).unwrap().remove(0)
 }
 
 fn value<'a>(read: &'a [Array], computed: &'a [Array], local: Local) -> &'a Array {
@@ -184,6 +226,7 @@ unsafe fn write(place: *mut u8, array: &Array) {
 mod tests {
     use super::choices::{
         Choices, partial_shape, pseudo_random, random_conversion, random_operation,
+        random_reduction,
     };
     use super::*;
     use crate::arrays::order::Order;
@@ -209,7 +252,8 @@ mod tests {
         for _ in 0..8 {
             let x = choices.pick(&values).clone();
             let shape = x.array_type().unwrap().shape;
-            values.push(match choices.below(6) {
+            values.push(match choices.below(8) {
+                3 if shape.rank() > 0 => random_reduction(choices, &b, x),
                 0 => random_conversion(choices, &b, x),
                 1 if shape.rank() > 1 => b.transpose(x, &[1, 0, 2][..shape.rank()]).unwrap(),
                 2 if shape.rank() > 0 => b.iota(DType::I32, shape, 0).unwrap(),

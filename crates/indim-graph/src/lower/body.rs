@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashMapExt};
 use indim_ops::{ArrayType, DType};
 
-use super::keep::{Kept, Source, computed_values};
+use super::keep::{Kept, Source, computed_values, iteration, sought};
 use super::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
 use super::numbered::Numbered;
 use super::{Buffers, View};
@@ -16,7 +16,7 @@ pub(super) fn nest(
     kept: &Kept,
     buffers: &mut Buffers,
 ) -> LoopNest {
-    let shape = graph[group[0]].array_type.shape.clone();
+    let (shape, reduced) = iteration(graph, group[0]);
     let computed = computed_values(graph, group, kept);
     let mut body = Body {
         graph,
@@ -31,6 +31,7 @@ pub(super) fn nest(
     let stores = group.iter().flat_map(|&value| body.stores(value)).collect();
     LoopNest {
         shape,
+        reduced,
         accesses: body.accesses.into_items(),
         instructions: body.instructions,
         stores,
@@ -111,14 +112,24 @@ impl Body<'_> {
     }
 
     fn stores(&mut self, value: ValueId) -> Vec<Store> {
-        let array_type = self.graph[value].array_type.clone();
-        let view = View::identity(&array_type.shape);
-        let source = self.local(value, view.clone());
-        let source = self.clean(source, array_type.dtype);
-        let store = |buffer| Store {
-            source,
-            target: Access { buffer, array_type: array_type.clone(), axes: view.0.clone() },
+        let node = &self.graph[value];
+        let array_type = node.array_type.clone();
+        let (source, reduction, axes) = match node.kind {
+            NodeKind::Reduce { op, axis } => {
+                let operand = sought(self.graph, &value)[0];
+                let shape = &self.graph[operand].array_type.shape;
+                let view = View::identity(shape);
+                let axes = View::without_axis(shape, axis).0;
+                (self.local(operand, view), Some(op), axes)
+            }
+            _ => {
+                let view = View::identity(&array_type.shape);
+                let source = self.local(value, view.clone());
+                (self.clean(source, array_type.dtype), None, view.0)
+            }
         };
+        let target = |buffer| Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
+        let store = |buffer| Store { source, reduction, target: target(buffer) };
         self.buffers.written_to(value).into_iter().map(store).collect()
     }
 

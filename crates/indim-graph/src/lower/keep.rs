@@ -1,13 +1,15 @@
 //! Which values are kept, that is written to memory by the nest that computes them, and in which order.
 //!
-//! An output is kept. So is a value that another nest reads because computing it again at every point of its
-//! consumer would repeat work: one that is read through a broadcast that expands it, or under several views,
-//! or as the operand of a reshape that is not a view. Every other value is computed where it is needed, and
-//! under one view only, so that a nest holds at most one instruction for each node of the graph.
+//! An output is kept, and the result of a reduction. So is a value that another nest reads because computing it
+//! again at every point of its consumer would repeat work: one that is read through a broadcast that expands
+//! it, or under several views, or as the operand of a reshape that is not a view; and, unless it is cheap, one
+//! that is both reduced and used beside that. Every other value is computed where it is needed, and under one
+//! view only, so that a nest holds at most one instruction for each node of the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashMapExt};
+use indim_ops::Fact;
 use indim_shape::Shape;
 
 use super::origin::Origins;
@@ -78,6 +80,7 @@ fn resolve(graph: &Graph, origins: &Origins, value: ValueId, view: View) -> Sour
     let shape = || array_type.shape.clone();
     match kind {
         NodeKind::Reshape => Source::Kept(origins.reshaped(operands[0]), view, shape()),
+        NodeKind::Reduce { .. } => Source::Kept(origin.value, view, shape()),
         kind if is_leaf(kind) => Source::Leaf(origin.value, view),
         _ if origin.is_expanded => Source::Kept(origin.value, view, shape()),
         _ => Source::Computed(origin.value, view),
@@ -97,7 +100,7 @@ pub(super) fn computed_values(
         sought(graph, &value).iter().map(source).collect::<Vec<Source>>()
     };
     for &root in group {
-        pending.insert(root, View::identity(&graph[root].array_type.shape));
+        pending.insert(root, View::identity(&iteration(graph, root).0));
     }
     // Operands come earlier, so the latest pending value is needed by nothing that is still to come.
     while let Some((value, view)) = pending.pop_last() {
@@ -113,13 +116,42 @@ pub(super) fn computed_values(
     computed
 }
 
-/// The values that are followed to their sources to have `value`: the operands of a computation,
-/// else the value itself, which is kept as it is seen.
-fn sought<'a>(graph: &'a Graph, value: &'a ValueId) -> &'a [ValueId] {
-    if is_computed(&graph[*value].kind) {
-        &graph[*value].operands
-    } else {
-        core::slice::from_ref(value)
+/// The iteration shape of the nest that computes a kept value, and its reduced axis.
+pub(super) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>) {
+    let node = &graph[value];
+    match node.kind {
+        NodeKind::Reduce { axis, .. } => {
+            (graph[node.operands[0]].array_type.shape.clone(), Some(axis))
+        }
+        _ => (node.array_type.shape.clone(), None),
+    }
+}
+
+/// The values that are followed to their sources to have `value`: the operands of a computation; of a
+/// reduction its operand, or what is widened to it; else the value itself, which is kept as it is seen.
+pub(super) fn sought<'a>(graph: &'a Graph, value: &'a ValueId) -> &'a [ValueId] {
+    let node = &graph[*value];
+    match node.kind {
+        NodeKind::Reduce { op, .. } => {
+            let operand = &graph[node.operands[0]];
+            let widens = |narrow: ValueId| {
+                op.widens(graph[narrow].array_type.dtype, operand.array_type.dtype)
+            };
+            match operand.kind {
+                NodeKind::Convert if widens(operand.operands[0]) => &operand.operands,
+                _ => &node.operands,
+            }
+        }
+        _ if is_computed(&node.kind) => &node.operands,
+        _ => core::slice::from_ref(value),
+    }
+}
+
+/// Whether to compute it again costs less than to write it and read it back.
+fn is_cheap(kind: &NodeKind) -> bool {
+    match kind {
+        NodeKind::Elementwise(op) => op.is(Fact::Cheap),
+        _ => true,
     }
 }
 
@@ -140,10 +172,21 @@ pub(super) fn kept_values(graph: &Graph) -> Kept {
     Kept { origins, positions, groups, read: needs.read, dense: needs.dense }
 }
 
+/// In which nests of one iteration shape a value is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Home {
+    /// In those with this reduced axis.
+    Nests(Option<usize>),
+    /// In those with one reduced axis and in others, again: that is cheaper than to keep it.
+    Several,
+}
+
 /// What all nests together need.
 struct Needs {
     /// The view under which each value is computed, if it is; a kept value is under the identity.
     views: Vec<Option<View>>,
+    /// In which nests each value is computed.
+    homes: Vec<Home>,
     /// The outputs, and the values that nests read.
     kept: BTreeSet<ValueId>,
     read: BTreeSet<ValueId>,
@@ -154,6 +197,7 @@ impl Needs {
     fn of(graph: &Graph, origins: &Origins) -> Self {
         let mut needs = Needs {
             views: vec![None; graph.len()],
+            homes: vec![Home::Nests(None); graph.len()],
             kept: BTreeSet::new(),
             read: BTreeSet::new(),
             dense: BTreeSet::new(),
@@ -162,8 +206,9 @@ impl Needs {
         // Operands come earlier, so a value is reached after everything that needs it.
         for (value, _) in graph.iter().rev() {
             if let Some(view) = needs.views[value.index()].clone() {
+                let home = needs.homes[value.index()];
                 for &operand in sought(graph, &value) {
-                    needs.add(graph, resolve(graph, origins, operand, view.clone()));
+                    needs.add(graph, resolve(graph, origins, operand, view.clone()), home);
                 }
             }
         }
@@ -171,11 +216,14 @@ impl Needs {
     }
 
     fn keep(&mut self, graph: &Graph, value: ValueId) {
+        let (shape, reduced) = iteration(graph, value);
         self.kept.insert(value);
-        self.views[value.index()] = Some(View::identity(&graph[value].array_type.shape));
+        self.views[value.index()] = Some(View::identity(&shape));
+        self.homes[value.index()] = Home::Nests(reduced);
     }
 
-    fn add(&mut self, graph: &Graph, source: Source) {
+    /// What is computed from `source` is computed in the nests of `home`.
+    fn add(&mut self, graph: &Graph, source: Source, home: Home) {
         match source {
             Source::Leaf(..) => {}
             Source::Kept(value, _, shape) => {
@@ -186,8 +234,14 @@ impl Needs {
                 self.keep(graph, value);
             }
             Source::Computed(value, view) => match &self.views[value.index()] {
-                None => self.views[value.index()] = Some(view),
-                Some(other) if *other == view => {}
+                None => {
+                    self.views[value.index()] = Some(view);
+                    self.homes[value.index()] = home;
+                }
+                Some(other) if *other == view && self.homes[value.index()] == home => {}
+                Some(other) if *other == view && is_cheap(&graph[value].kind) => {
+                    self.homes[value.index()] = Home::Several;
+                }
                 Some(_) => {
                     self.read.insert(value);
                     self.keep(graph, value);
@@ -218,20 +272,24 @@ impl Needs {
     }
 }
 
-/// Groups kept values by iteration shape and by how many nests must run before.
+/// Groups kept values by iteration shape, by reduced axis, and by how many nests must run before.
 fn group(graph: &Graph, needs: &Needs, levels: &[usize]) -> Vec<Vec<ValueId>> {
-    let mut last_level: HashMap<&Shape, usize> = HashMap::new();
+    let mut last_level: HashMap<(Shape, Option<usize>), usize> = HashMap::new();
     for &value in &needs.kept {
-        let last = last_level.entry(&graph[value].array_type.shape).or_default();
+        let last = last_level.entry(iteration(graph, value)).or_default();
         *last = levels[value.index()].max(*last);
     }
-    let mut groups: BTreeMap<(usize, Shape), Vec<ValueId>> = BTreeMap::new();
+    // Of one level, what is reduced may read what is not.
+    let mut groups: BTreeMap<(usize, Option<usize>, Shape), Vec<ValueId>> = BTreeMap::new();
     for &value in &needs.kept {
-        let shape = &graph[value].array_type.shape;
+        let (shape, reduced) = iteration(graph, value);
         // What nobody waits for joins the last nest of its shape, where it may share work.
         let is_awaited = needs.read.contains(&value);
-        let level = if is_awaited { levels[value.index()] } else { last_level[shape] };
-        groups.entry((level, shape.clone())).or_default().push(value);
+        let level = match is_awaited {
+            true => levels[value.index()],
+            false => last_level[&(shape.clone(), reduced)],
+        };
+        groups.entry((level, reduced, shape)).or_default().push(value);
     }
     groups.into_values().collect()
 }

@@ -7,7 +7,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use indim_ops::{ArrayType, DType, Op};
+use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::Shape;
 
 use crate::array::Array;
@@ -105,7 +105,10 @@ pub struct Instruction {
 pub struct Store {
     /// The value.
     pub source: Local,
-    /// Where it goes; every axis of the nest moves.
+    /// What becomes of it along the reduced axis of the nest, if that has one. Elements that are narrower
+    /// than those of the target become such before (`ReduceOp::widens`).
+    pub reduction: Option<ReduceOp>,
+    /// Where it goes; every axis of the nest moves, but the reduced one.
     pub target: Access,
 }
 
@@ -114,6 +117,8 @@ pub struct Store {
 pub struct LoopNest {
     /// The iteration shape.
     pub shape: Shape,
+    /// The axis along which every store is a reduction.
+    pub reduced: Option<usize>,
     /// What is read.
     pub accesses: Vec<Access>,
     /// What is computed, in order.
@@ -191,8 +196,13 @@ impl fmt::Display for LoopNest {
         for (index, instruction) in self.instructions.iter().enumerate() {
             writeln!(formatter, "  t{index} = {instruction}")?;
         }
-        for store in &self.stores {
-            writeln!(formatter, "  store {} -> {}", store.source, store.target)?;
+        for Store { source, reduction, target } in &self.stores {
+            match (reduction, self.reduced) {
+                (Some(op), Some(axis)) => {
+                    writeln!(formatter, "  store {op} {source} along i{axis} -> {target}")?;
+                }
+                _ => writeln!(formatter, "  store {source} -> {target}")?,
+            }
         }
         write!(formatter, "}}")
     }

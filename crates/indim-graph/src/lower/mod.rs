@@ -22,6 +22,7 @@ use numbered::Numbered;
 
 use crate::array::Array;
 use crate::graph::{Graph, NodeKind, ValueId};
+use crate::passes::expand_reductions;
 
 /// Lowers a graph to loop nests.
 pub fn lower(graph: &Graph) -> LoopNests {
@@ -36,6 +37,7 @@ pub fn lower_with(
     graph: &Graph,
     hear: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
 ) -> Option<LoopNests> {
+    let graph = &*expand_reductions(graph);
     let kept = keep::kept_values(graph);
     let mut buffers = Buffers::new(graph, &kept);
     let mut nests = Vec::with_capacity(kept.groups().len());
@@ -120,6 +122,16 @@ impl View {
     /// Every axis of the nest walks the same axis of the value.
     fn identity(shape: &Shape) -> Self {
         View(shape.iter().enumerate().map(|(axis, &size)| (size != 1).then_some(axis)).collect())
+    }
+
+    /// How a nest over `shape` walks what is left when `axis` goes.
+    fn without_axis(shape: &Shape, axis: usize) -> Self {
+        let left = |other: usize| match shape[other] {
+            1 => None,
+            _ if other == axis => None,
+            _ => Some(if other < axis { other } else { other - 1 }),
+        };
+        View((0..shape.rank()).map(left).collect())
     }
 
     /// The view of the operand of a `BroadcastInDim` that lands so.

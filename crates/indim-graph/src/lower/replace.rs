@@ -19,6 +19,10 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
     let moves_as_output = |access: &&Access| {
         access.axes == store.target.axes && access.array_type.shape == store.target.array_type.shape
     };
+    // The reduced axis goes over the input again and again.
+    if nest.reduced.is_some() {
+        return false;
+    }
     // A copied access is not read into a register, but from the input itself.
     let is_copied = |store: &Store| match store.source {
         Local::Access(access) => is_parameter(&nest.accesses[access]),

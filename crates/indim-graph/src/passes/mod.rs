@@ -6,9 +6,11 @@
 mod empty;
 mod fold;
 mod power;
+mod reduction;
 mod sink;
 
 use core::cell::Cell;
+use std::borrow::Cow;
 
 use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 
@@ -19,6 +21,15 @@ pub fn optimize(graph: &Graph) -> Graph {
     let folded = Cell::new(0);
     let graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded));
     rewrite(&graph, power::replace_powers)
+}
+
+/// The graph without reductions but folds along axes of at least two elements.
+pub(crate) fn expand_reductions(graph: &Graph) -> Cow<'_, Graph> {
+    let is_reduction = |node: &Node| matches!(node.kind, NodeKind::Reduce { .. });
+    match graph.iter().any(|(_, node)| is_reduction(node)) {
+        true => Cow::Owned(rewrite(graph, reduction::expand_reduction)),
+        false => Cow::Borrowed(graph),
+    }
 }
 
 /// Rebuilds `graph`: `rule` adds each live node, whose operands are already those of the new graph.

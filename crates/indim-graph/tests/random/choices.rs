@@ -1,7 +1,7 @@
 //! What generators of random graphs share: the one beside this file, and that of `indim-cpu`'s tests.
 
 use indim_graph::{GraphBuilder, Value};
-use indim_ops::{DType, Op};
+use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape};
 
 /// A source of choices: a function that gives a number below a limit, which is at least 1.
@@ -44,6 +44,35 @@ pub(crate) fn random_conversion(choices: &mut Choices<'_>, b: &GraphBuilder, x: 
     match choices.chance(50) {
         true => b.bitcast(&x, dtype).unwrap_or(x),
         false => b.convert(x, dtype).unwrap(),
+    }
+}
+
+/// `x`, which has axes, reduced along one; also as sums are written, through a wider type.
+pub(crate) fn random_reduction(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value) -> Value {
+    let ArrayType { dtype, shape } = x.array_type().unwrap();
+    let axis = choices.below(shape.rank()) as i64;
+    let takes: Vec<ReduceOp> = ReduceOp::ALL
+        .iter()
+        .copied()
+        .filter(|op| op.takes(dtype) || op.takes(wide(dtype)))
+        .collect();
+    let op = *choices.pick(&takes);
+    let wide = if op.takes(dtype) && choices.chance(50) { dtype } else { wide(dtype) };
+    let operand = b.convert(&x, if op.takes(wide) { wide } else { dtype }).unwrap();
+    // A search among nothing is refused.
+    let Ok(reduced) = b.reduce(op, operand, axis) else { return x };
+    let mut kept = shape.to_vec();
+    kept[axis as usize] = 1;
+    // With an axis of size 1 it broadcasts with the others again.
+    b.reshape(reduced, kept).unwrap()
+}
+
+fn wide(dtype: DType) -> DType {
+    match dtype.class() {
+        DTypeClass::Float => DType::F64,
+        DTypeClass::Complex => DType::C128,
+        DTypeClass::Unsigned => DType::U64,
+        _ => DType::I64,
     }
 }
 

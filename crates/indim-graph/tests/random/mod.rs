@@ -1,6 +1,8 @@
 //! Random legal graphs and arguments for them, from a seed.
 
-use choices::{Choices, partial_shape, pseudo_random, random_conversion, random_operation};
+use choices::{
+    Choices, partial_shape, pseudo_random, random_conversion, random_operation, random_reduction,
+};
 use indim_graph::{Array, Graph, GraphBuilder, Value};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 
@@ -84,6 +86,7 @@ fn random_node(
         3 if rank > 0 && x_type.dtype != DType::Bool => {
             b.iota(x_type.dtype, x_type.shape, choices.below(rank) as i64).unwrap()
         }
+        5 if rank > 0 => random_reduction(choices, b, x),
         4 => {
             let dtype = *choices.pick(DType::ALL);
             let array_type = ArrayType::new(dtype, partial_shape(choices, full));

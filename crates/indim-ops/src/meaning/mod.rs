@@ -13,4 +13,6 @@ mod elementary;
 pub mod float;
 pub mod float_bits;
 pub mod half;
+pub mod identity;
 pub mod integer;
+pub mod reduction;

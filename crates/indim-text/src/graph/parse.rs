@@ -7,7 +7,7 @@ use indim_graph::element_text::ElementText;
 use indim_graph::{
     Array, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind, ValueId, VerifyErrorKind,
 };
-use indim_ops::{ArrayType, DType, Element, Op, bf16, c64, c128, f16};
+use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, bf16, c64, c128, f16};
 use indim_shape::{AxisMap, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
 
 use super::error::{ParseError, ParseErrorKind};
@@ -141,6 +141,12 @@ impl<'t> Parser<'t> {
                 self.attribute("dims")?;
                 let map = AxisMap::from(self.sizes()?);
                 return Ok((Head::Other(NodeKind::BroadcastInDim(map)), operands));
+            }
+            _ if let Ok(op) = operation.parse::<ReduceOp>() => {
+                let operands = self.values()?;
+                self.attribute("axis")?;
+                let axis = self.size()?;
+                return Ok((Head::Other(NodeKind::Reduce { op, axis }), operands));
             }
             _ => match operation.parse::<Op>() {
                 Ok(op) => NodeKind::Elementwise(op),

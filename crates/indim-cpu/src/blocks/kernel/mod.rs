@@ -8,6 +8,7 @@
 //! - a destination never is one of the sources, and slices tell the compiler so.
 
 pub(crate) mod block;
+pub(crate) mod fold;
 pub(crate) mod instructions;
 mod power;
 pub(crate) mod shells;

@@ -39,6 +39,8 @@ macro_rules! at_level {
     };
 }
 
+pub(super) use at_level;
+
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
 /// does not take the type.
 pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn> {

@@ -10,6 +10,7 @@ mod avx512;
 mod baseline;
 
 use super::block::{Body, KernelFn};
+use super::fold::{FoldFn, FoldRows};
 use crate::blocks::chain::pieces::{ChainBody, ChainFn};
 
 /// Hands out the kernels and chains of one level.
@@ -19,6 +20,9 @@ pub(crate) trait Shells {
 
     /// The chain of `B` at the level.
     fn chain<B: ChainBody>() -> ChainFn;
+
+    /// The fold of `B` at the level.
+    fn fold<B: FoldRows>() -> FoldFn;
 }
 
 /// The shells of a level, with the attribute that enables its instructions.
@@ -26,6 +30,7 @@ macro_rules! define_shells {
     ($level:ident $(#[$enable:meta])?) => {
         use crate::blocks::chain::pieces::{ChainBody, ChainFn, Rows, WiredLink};
         use crate::blocks::kernel::block::{Body, KernelFn};
+        use crate::blocks::kernel::fold::{FoldFn, FoldRows, FoldedRows};
         use crate::blocks::kernel::instructions::$level;
 
         impl super::Shells for $level {
@@ -35,6 +40,10 @@ macro_rules! define_shells {
 
             fn chain<B: ChainBody>() -> ChainFn {
                 chain::<B>
+            }
+
+            fn fold<B: FoldRows>() -> FoldFn {
+                fold::<B>
             }
         }
 
@@ -57,6 +66,14 @@ macro_rules! define_shells {
         ) {
             // SAFETY: the caller's promise.
             unsafe { B::run::<$level>(destination, links, operands, rows) }
+        }
+
+        /// # Safety
+        /// As [`FoldFn`]; the processor has the level.
+        $(#[$enable])?
+        unsafe fn fold<B: FoldRows>(accumulators: *mut u8, source: *const u8, rows: FoldedRows) {
+            // SAFETY: the caller's promise.
+            unsafe { B::run(accumulators, source, rows) }
         }
     };
 }

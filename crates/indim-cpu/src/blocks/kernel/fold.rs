@@ -1,0 +1,196 @@
+//! The loop of reductions: rows of elements taken into a row of accumulators. Holds unsafe code.
+//!
+//! It is all that a reduction computes with. The lanes of a block, several columns side by side, the folding
+//! of lanes by halves and the tree over blocks differ only in which rows go into which accumulators.
+
+use core::marker::PhantomData;
+
+use indim_ops::{
+    ConvertTo, DType, Element, Fold, FoldVisitor, ReduceOp, Scalars, bf16, c64, c128, f16,
+    for_each_widening, operations,
+};
+
+use super::block::{Unaligned, elements};
+use super::instructions::Baseline;
+#[cfg(target_arch = "x86_64")]
+use super::instructions::{Avx2, Avx512};
+use super::shells::Shells;
+use super::table::at_level;
+#[cfg(target_arch = "x86_64")]
+use crate::level::Kind;
+use crate::level::Level;
+
+/// The rows that go into a row of accumulators, one after another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoldedRows {
+    /// How many there are.
+    pub(crate) count: usize,
+    /// From one to the next, in bytes.
+    pub(crate) stride: isize,
+    /// The elements of a row, and the number of accumulators.
+    pub(crate) width: usize,
+    /// Whether the accumulators begin here, from the identity; they hold something otherwise.
+    pub(crate) begins: bool,
+}
+
+/// Takes rows into accumulators.
+///
+/// # Safety
+/// - `accumulators` is valid for writes of `rows.width` elements of the accumulators' type, and for reads of
+///   them unless they begin here;
+/// - `source` plus each of `rows.count` multiples of `rows.stride` is valid for reads of `rows.width`
+///   elements of the source's type; none of them is an accumulator;
+/// - no pointer needs to be aligned;
+/// - the processor has the level for which the function was looked up.
+pub(crate) type FoldFn = unsafe fn(accumulators: *mut u8, source: *const u8, rows: FoldedRows);
+
+/// What a fold does with rows.
+pub(crate) trait FoldRows {
+    /// # Safety
+    /// As [`FoldFn`].
+    unsafe fn run(accumulators: *mut u8, source: *const u8, rows: FoldedRows);
+}
+
+/// What elements a fold of elements of type `T` reads.
+trait Read<T> {
+    type Source: Element;
+    fn read(x: Self::Source) -> T;
+}
+
+/// Those of the type itself.
+struct Same;
+
+impl<T: Element> Read<T> for Same {
+    type Source = T;
+    #[inline(always)]
+    fn read(x: T) -> T {
+        x
+    }
+}
+
+/// Narrower ones.
+struct Widened<A>(PhantomData<A>);
+
+impl<A: ConvertTo<T>, T: Element> Read<T> for Widened<A> {
+    type Source = A;
+    #[inline(always)]
+    fn read(x: A) -> T {
+        x.convert()
+    }
+}
+
+/// The fold `F` of elements of type `T`, which are read as `R` says.
+struct FoldBody<F, R, T>(PhantomData<(F, R, T)>);
+
+/// The accumulators that are held in registers while rows go into them: as many as the lanes of a block,
+/// in at most 256 bytes.
+const fn strip<T>() -> usize {
+    if size_of::<T>() > 8 { 16 } else { 32 }
+}
+
+impl<F: Fold<T>, R: Read<T>, T: Element> FoldRows for FoldBody<F, R, T> {
+    #[inline(always)]
+    unsafe fn run(accumulators: *mut u8, source: *const u8, rows: FoldedRows) {
+        let mut column = 0;
+        while column < rows.width {
+            let to = accumulators.wrapping_add(column * size_of::<T::Stored>());
+            let from = source.wrapping_add(column * size_of::<<R::Source as Element>::Stored>());
+            let width = (rows.width - column).min(strip::<T>());
+            let rows = FoldedRows { width, ..rows };
+            // SAFETY: the caller's promise, for some of the columns.
+            unsafe {
+                match width {
+                    32 => Self::strip::<32>(to, from, rows),
+                    16 => Self::strip::<16>(to, from, rows),
+                    _ => Self::narrow(to, from, rows),
+                }
+            }
+            column += width;
+        }
+    }
+}
+
+impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
+    /// # Safety
+    /// As [`FoldFn`], for `WIDTH` columns.
+    #[inline(always)]
+    unsafe fn strip<const WIDTH: usize>(to: *mut u8, source: *const u8, rows: FoldedRows) {
+        // SAFETY: the caller's promise; nobody else uses the accumulators.
+        let places = unsafe { &mut *to.cast::<[Unaligned<T>; WIDTH]>() };
+        let mut held = match rows.begins {
+            true => [F::identity::<Scalars>(); WIDTH],
+            false => core::array::from_fn(|column| places[column].get()),
+        };
+        for row in 0..rows.count as isize {
+            let from = source.wrapping_offset(row * rows.stride);
+            // SAFETY: the caller's promise.
+            let row = unsafe { &*from.cast::<[Unaligned<R::Source>; WIDTH]>() };
+            for column in 0..WIDTH {
+                held[column] = F::combine::<Scalars>(held[column], R::read(row[column].get()));
+            }
+        }
+        for (place, held) in places.iter_mut().zip(held) {
+            *place = Unaligned(held.to_stored());
+        }
+    }
+
+    /// # Safety
+    /// As [`FoldFn`], for fewer columns than a strip has.
+    #[inline(always)]
+    unsafe fn narrow(to: *mut u8, source: *const u8, rows: FoldedRows) {
+        // SAFETY: the caller's promise; nobody else uses the accumulators.
+        let places =
+            unsafe { core::slice::from_raw_parts_mut(to.cast::<Unaligned<T>>(), rows.width) };
+        if rows.begins {
+            places.fill(Unaligned(F::identity::<Scalars>().to_stored()));
+        }
+        for row in 0..rows.count as isize {
+            let from = source.wrapping_offset(row * rows.stride);
+            // SAFETY: the caller's promise.
+            let row = unsafe { elements::<R::Source>(from, rows.width) };
+            for (place, x) in places.iter_mut().zip(row) {
+                let combined = F::combine::<Scalars>(place.get(), R::read(x.get()));
+                *place = Unaligned(combined.to_stored());
+            }
+        }
+    }
+}
+
+/// The fold of `op` over accumulators of type `dtype`, which reads elements of type `source`: the same, or
+/// one that it widens.
+pub(crate) fn fold_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> FoldFn {
+    let found = match source == dtype {
+        true => op.visit(dtype, Lookup { level }),
+        false => widening_function(op, source, dtype, level),
+    };
+    found.expect("invariant: lowering admits only what folds take")
+}
+
+fn widening_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> Option<FoldFn> {
+    macro_rules! find {
+        ($($narrow:ident $wide:ident;)*) => {
+            $(if source == $narrow::DTYPE && dtype == $wide::DTYPE {
+                return Some(match op {
+                    ReduceOp::Mul => at_level!(
+                        level, S => S::fold::<FoldBody<operations::Mul, Widened<$narrow>, $wide>>()
+                    ),
+                    _ => at_level!(level, S => S::fold::<FoldBody<operations::Add, Widened<$narrow>, $wide>>()),
+                });
+            })*
+        };
+    }
+    for_each_widening!(find);
+    None
+}
+
+struct Lookup {
+    level: Level,
+}
+
+impl FoldVisitor for Lookup {
+    type Output = FoldFn;
+
+    fn fold<F: Fold<T>, T: Element>(self) -> FoldFn {
+        at_level!(self.level, S => S::fold::<FoldBody<F, Same, T>>())
+    }
+}

@@ -1,0 +1,212 @@
+//! Walks of nests with a reduced axis.
+//!
+//! The kept axes are coalesced among themselves; the reduced one is never merged and never turned round, since
+//! the order along it counts. What is reduced together is a *unit*: a number of columns, which are neighbours
+//! along the innermost kept axis, over the whole reduced axis. Its tiles follow one another, each of so many
+//! steps along the reduced axis. Where rows are short, a tile is a number of rows, each of which is a unit.
+
+use core::ops::Range;
+
+use indim_graph::strides::coalesce::{CoalescedAxes, coalesce};
+
+use super::{Walk, operand_walk};
+
+/// What a nest with a reduced axis walks. Operands are the targets of the stores, then the accesses.
+pub(crate) struct Reducing<'a> {
+    pub(crate) sizes: &'a [usize],
+    pub(crate) reduced: usize,
+    /// For each operand its strides in bytes.
+    pub(crate) strides: &'a [Vec<isize>],
+    pub(crate) element_sizes: &'a [usize],
+    pub(crate) targets: usize,
+    /// The operand whose memory says in which direction to walk: the largest access.
+    pub(crate) main: usize,
+    /// The most elements of a tile that passes through registers.
+    pub(crate) block: usize,
+    /// The fewest elements of a row that chains take where it lies, if they take any.
+    pub(crate) minimum_row: Option<usize>,
+    /// Whether nothing is computed, so that what lies dense is read where it is.
+    pub(crate) is_direct: bool,
+}
+
+/// A part of a nest, all of whose units have the same form.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) walk: Walk,
+    pub(crate) form: UnitForm,
+    /// Whether everything is read where it is.
+    pub(crate) is_direct: bool,
+    /// For each target the stride between the results of a tile, in bytes.
+    pub(crate) result_strides: Vec<isize>,
+}
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnitForm {
+    /// So many columns, over all tiles along the reduced axis.
+    Columns(usize),
+    /// A row of so many elements; a tile has several.
+    Row(usize),
+}
+
+impl Part {
+    /// The number of pieces into which the part may be cut: units, or tiles of them.
+    pub(crate) fn pieces(&self) -> usize {
+        match self.form {
+            UnitForm::Columns(_) => self.walk.outer_sizes.iter().product(),
+            UnitForm::Row(_) => self.walk.tiles(),
+        }
+    }
+}
+
+/// An axis of at most so many elements is short: columns are gathered rather than rows folded.
+const SHORT_AXIS: usize = 16;
+
+/// So many columns are taken together at most where they are gathered or computed, and where they are read in
+/// place: their lanes stay in a near cache.
+const COLUMNS: usize = 256;
+pub(crate) const DIRECT_COLUMNS: usize = 512;
+
+/// The steps of a tile that is read where it is; a multiple of the elements of a block of the tree.
+const DIRECT_STEPS: usize = 16 * 512;
+
+/// The most steps of any other tile.
+const STEPS: usize = 512;
+
+impl Reducing<'_> {
+    /// The parts of the nest; `None` if there is nothing to write.
+    pub(crate) fn parts(&self) -> Option<Vec<Part>> {
+        let kept = self.kept()?;
+        let inner = kept.sizes.last().copied().unwrap_or(1);
+        let column = last(&kept, self.main).unsigned_abs();
+        let is_by_columns = column != 0 && column < self.along(self.main).unsigned_abs();
+        let length = self.sizes[self.reduced];
+        if !is_by_columns && length > SHORT_AXIS {
+            return Some(match inner > 1 && length <= self.block / 2 {
+                true => vec![self.rows(kept)],
+                false => vec![self.columns(&kept, 1, 0..inner)],
+            });
+        }
+        let is_dense = |operand| last(&kept, operand) == self.element_sizes[operand] as isize;
+        let is_direct = self.is_direct && self.accesses().all(is_dense);
+        let most = if is_direct { DIRECT_COLUMNS } else { COLUMNS.min(self.block) };
+        let columns = inner.min(most);
+        let whole = inner / columns * columns;
+        let mut parts = vec![self.columns(&kept, columns, 0..whole)];
+        if whole < inner {
+            parts.push(self.columns(&kept, inner - whole, whole..inner));
+        }
+        Some(parts)
+    }
+
+    fn accesses(&self) -> Range<usize> {
+        self.targets..self.strides.len()
+    }
+
+    /// The stride along the reduced axis.
+    fn along(&self, operand: usize) -> isize {
+        self.strides[operand][self.reduced]
+    }
+
+    /// The kept axes, in the order of the main operand's memory.
+    fn kept(&self) -> Option<CoalescedAxes> {
+        let kept = |axis: &usize| *axis != self.reduced;
+        let axes: Vec<usize> = (0..self.sizes.len()).filter(kept).collect();
+        let sizes: Vec<usize> = axes.iter().map(|&axis| self.sizes[axis]).collect();
+        let along = |operand: &usize| -> Vec<isize> {
+            axes.iter().map(|&axis| self.strides[*operand][axis]).collect()
+        };
+        let first = [self.main];
+        let operands = 0..self.strides.len();
+        let strides: Vec<Vec<isize>> =
+            first.iter().copied().chain(operands).map(|operand| along(&operand)).collect();
+        let mut coalesced = coalesce(&sizes, &strides)?;
+        coalesced.strides.remove(0);
+        coalesced.offsets.remove(0);
+        Some(coalesced)
+    }
+
+    /// Columns `range` of the innermost kept axis, `columns` at a time.
+    fn columns(&self, kept: &CoalescedAxes, columns: usize, range: Range<usize>) -> Part {
+        let length = self.sizes[self.reduced];
+        let rank = kept.sizes.len().saturating_sub(1);
+        let inner = (columns > 1).then_some(columns);
+        let outer = kept.sizes[..rank].iter().copied();
+        let sizes = outer.chain([range.len() / columns, length]).chain(inner);
+        let strides = (0..self.strides.len()).map(|operand| {
+            let column = last(kept, operand);
+            let outer = kept.strides[operand][..rank].iter().copied();
+            let inner = inner.map(|_| column);
+            outer.chain([column * columns as isize, self.along(operand)]).chain(inner).collect()
+        });
+        let offset =
+            |operand: usize| kept.offsets[operand] + last(kept, operand) * range.start as isize;
+        let axes = CoalescedAxes {
+            sizes: sizes.collect(),
+            strides: strides.collect(),
+            offsets: (0..self.strides.len()).map(offset).collect(),
+        };
+        let innermost = |operand: usize| match columns {
+            1 => self.along(operand),
+            _ => last(kept, operand),
+        };
+        let is_dense = |operand| innermost(operand) == self.element_sizes[operand] as isize;
+        let is_direct = self.is_direct && self.accesses().all(is_dense);
+        let is_row = |operand| is_dense(operand) || innermost(operand) == 0;
+        let has_rows = columns > 1
+            && (is_direct
+                || self.minimum_row.is_some_and(|minimum| columns >= minimum)
+                    && self.accesses().all(is_row));
+        let steps =
+            if is_direct { DIRECT_STEPS } else { STEPS.min(power_below(self.block / columns)) };
+        Part {
+            walk: self.walk(&axes, rank + 2, steps, has_rows),
+            form: UnitForm::Columns(columns),
+            is_direct,
+            result_strides: (0..self.targets).map(|target| last(kept, target)).collect(),
+        }
+    }
+
+    /// Whole rows, several in a tile.
+    fn rows(&self, mut kept: CoalescedAxes) -> Part {
+        let length = self.sizes[self.reduced];
+        let result_strides = (0..self.targets).map(|target| last(&kept, target)).collect();
+        kept.sizes.push(length);
+        for (operand, strides) in kept.strides.iter_mut().enumerate() {
+            strides.push(self.along(operand));
+        }
+        let rank = kept.sizes.len();
+        let walk = self.walk(&kept, rank - 1, self.block / length, false);
+        Part { walk, form: UnitForm::Row(length), is_direct: false, result_strides }
+    }
+
+    /// The walk over these axes as they are, of which those from `inner_from` on are whole in a tile.
+    fn walk(
+        &self,
+        axes: &CoalescedAxes,
+        inner_from: usize,
+        tile_steps: usize,
+        has_rows: bool,
+    ) -> Walk {
+        let operand = |operand: usize| {
+            operand_walk(axes, operand, self.element_sizes[operand], inner_from, has_rows)
+        };
+        Walk {
+            outer_sizes: axes.sizes[..inner_from - 1].to_vec(),
+            tile_axis: axes.sizes[inner_from - 1],
+            tile_steps: tile_steps.min(axes.sizes[inner_from - 1]),
+            step_elements: axes.sizes[inner_from..].iter().product(),
+            operands: (0..self.strides.len()).map(operand).collect(),
+        }
+    }
+}
+
+/// The stride along the innermost axis; 0 without axes.
+fn last(axes: &CoalescedAxes, operand: usize) -> isize {
+    axes.strides[operand].last().copied().unwrap_or(0)
+}
+
+/// The largest power of two that is not above `number`, which is not 0.
+fn power_below(number: usize) -> usize {
+    1 << number.ilog2()
+}

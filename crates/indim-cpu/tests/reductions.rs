@@ -1,0 +1,133 @@
+//! Reductions by the executor: the bits of the reference evaluator for every way through memory, level,
+//! number of threads and cut.
+
+use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, Level, compile, row_major_strides};
+use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
+use indim_ops::{ArrayType, DType, Element, ReduceOp, f16};
+
+/// Numbers of different magnitudes, whose sum depends on the order.
+fn numbers<T: Element>(count: usize, of: impl Fn(f64) -> T) -> Vec<T> {
+    let number = |index: usize| {
+        let bits = (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11;
+        (bits as f64 * 2f64.powi(-52) - 1.0) * 2f64.powi((bits % 23) as i32 - 11)
+    };
+    (0..count).map(|index| of(number(index))).collect()
+}
+
+/// The sum, through f64, and the largest element of what `function` makes of `x`, along `axis`.
+fn graph<T: Element>(shape: &[usize], axis: i64, function: impl Fn(&Value) -> Value) -> Graph {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", T::DTYPE, shape).unwrap();
+    let y = function(&x);
+    let sum = b.reduce(ReduceOp::Add, b.convert(&y, DType::F64).unwrap(), axis).unwrap();
+    b.finish(&[sum, b.reduce(ReduceOp::Max, &y, axis).unwrap()]).unwrap()
+}
+
+fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
+    let options = |&level: &Level| CompileOptions { level, ..CompileOptions::default() };
+    Level::available().iter().map(move |level| compile(graph, &options(level)).unwrap())
+}
+
+fn arrays(results: Vec<Buffer>) -> Vec<Array> {
+    results.iter().map(Buffer::to_array).collect()
+}
+
+/// Compares the executor with the evaluator on an array that lies in memory in this order of axes.
+fn check<T: Element>(
+    shape: &[usize],
+    axis: usize,
+    order: &[usize],
+    of: impl Fn(f64) -> T,
+    function: impl Fn(&Value) -> Value,
+) {
+    let stored: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let elements = numbers(stored.iter().product(), of);
+    let stored = Array::new(stored, elements).unwrap();
+    // The same elements with the axes of `shape`.
+    let b = GraphBuilder::new();
+    let parameter = b.parameter("x", T::DTYPE, stored.shape()).unwrap();
+    let mut permutation = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, &axis)| permutation[axis] = place as i64);
+    let view = b.transpose(parameter, &permutation).unwrap();
+    let x = evaluate(&b.finish(&[view]).unwrap(), std::slice::from_ref(&stored)).unwrap().remove(0);
+    let graph = graph::<T>(shape, axis as i64, function);
+    let expected = evaluate(&graph, &[x]).unwrap();
+    let bytes = stored.data().to_ne_bytes();
+    let dense = row_major_strides(&stored.array_type());
+    let strides = permutation.iter().map(|&place| dense[place as usize]).collect();
+    let input = ArrayView::from_bytes(ArrayType::new(T::DTYPE, shape), strides, &bytes, 0).unwrap();
+    for executable in executables(&graph) {
+        let results = arrays(executable.run(std::slice::from_ref(&input)).unwrap());
+        for (result, expected) in results.iter().zip(&expected) {
+            let same = result.data().has_bits_of(expected.data());
+            assert!(
+                same,
+                "{shape:?} along {axis}, stored {order:?}: {result:?} is not {expected:?}"
+            );
+        }
+    }
+}
+
+const LENGTHS: [usize; 17] =
+    [2, 3, 4, 5, 16, 17, 31, 33, 64, 100, 255, 300, 511, 512, 513, 1025, 5000];
+
+#[test]
+fn rows_columns_and_what_lies_between() {
+    for length in LENGTHS {
+        for others in [1, 2, 3, 40, 257, 600] {
+            if length * others > 300_000 {
+                continue;
+            }
+            for (shape, axis) in [(vec![others, length], 1), (vec![length, others], 0)] {
+                check(&shape, axis, &[0, 1], |x| x as f32, |x| x.clone());
+                check(&shape, axis, &[1, 0], |x| x, |x| x * x - 0.25);
+            }
+        }
+        check(&[length], 0, &[0], |x| x as f32, |x| x.clone());
+        check(&[length], 0, &[0], |x| f16::from_f64(x), |x| x.exp());
+    }
+}
+
+#[test]
+fn middle_axes_in_every_order_of_memory() {
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for shape in [[3, 700, 5], [4, 20, 300], [30, 3, 40], [2, 1030, 33]] {
+        for order in orders {
+            for axis in 0..3 {
+                check(&shape, axis, &order, |x| x as f32, |x| x.clone());
+                check(&shape, axis, &order, |x| x, |x| 1.0 - x);
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let graph = graph::<f32>(&[2000, 3000], 1, |x| x * 0.5);
+    let x = Array::new([2000, 3000], numbers(6_000_000, |x| x as f32)).unwrap();
+    let input = [ArrayView::from_array(&x)];
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let by_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        arrays(pool.install(|| executable.run(&input)).unwrap())
+    };
+    let one = by_threads(1);
+    for threads in [2, 7] {
+        let several = by_threads(threads);
+        assert!(one.iter().zip(&several).all(|(one, other)| one.data().has_bits_of(other.data())));
+    }
+}
+
+#[test]
+fn sums_of_narrow_floats_neither_stall_nor_overflow() {
+    let ones = Array::new([1 << 20, 2], vec![1f32; 1 << 21]).unwrap();
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [1 << 20, 2]).unwrap();
+    let x = b.broadcast_in_dim(x, &[1, 2], [32, 1 << 20, 2]).unwrap();
+    let wide = b.convert(x, DType::F64).unwrap();
+    let sum = b.reduce(ReduceOp::Add, b.reduce(ReduceOp::Add, wide, 1).unwrap(), 0).unwrap();
+    let graph = b.finish(&[b.convert(sum, DType::F32).unwrap()]).unwrap();
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let result = arrays(executable.run(&[ArrayView::from_array(&ones)]).unwrap());
+    assert_eq!(result[0].elements::<f32>(), Some(&[33_554_432.0, 33_554_432.0][..]));
+}

@@ -1,0 +1,118 @@
+//! What a reduction starts from, for each class of element types: combined with it, no element changes.
+
+/// Of truth values.
+pub mod boolean {
+    use crate::lane::BoolLane;
+
+    /// False.
+    #[inline(always)]
+    pub fn zero<B: BoolLane>() -> B {
+        B::constant(false)
+    }
+
+    /// True.
+    #[inline(always)]
+    pub fn ones<B: BoolLane>() -> B {
+        B::constant(true)
+    }
+
+    /// False, which is below true.
+    #[inline(always)]
+    pub fn lowest<B: BoolLane>() -> B {
+        B::constant(false)
+    }
+
+    /// True.
+    #[inline(always)]
+    pub fn highest<B: BoolLane>() -> B {
+        B::constant(true)
+    }
+}
+
+/// Of integers.
+pub mod integer {
+    use crate::lane::IntLane;
+
+    /// 0.
+    #[inline(always)]
+    pub fn zero<I: IntLane>() -> I {
+        I::constant(0)
+    }
+
+    /// 1.
+    #[inline(always)]
+    pub fn one<I: IntLane>() -> I {
+        I::constant(1)
+    }
+
+    /// Every bit set.
+    #[inline(always)]
+    pub fn ones<I: IntLane>() -> I {
+        I::constant(-1)
+    }
+
+    /// The type's least value.
+    #[inline(always)]
+    pub fn lowest<I: IntLane>() -> I {
+        I::minimum()
+    }
+
+    /// The type's greatest value.
+    #[inline(always)]
+    pub fn highest<I: IntLane>() -> I {
+        I::minimum().not()
+    }
+}
+
+/// Of floats.
+pub mod float {
+    use crate::lane::FloatLane;
+
+    /// +0: sums of negative zeros are +0, as NumPy's and XLA's.
+    #[inline(always)]
+    pub fn zero<F: FloatLane>() -> F {
+        F::constant(0.0)
+    }
+
+    /// 1.
+    #[inline(always)]
+    pub fn one<F: FloatLane>() -> F {
+        F::constant(1.0)
+    }
+
+    /// Minus infinity.
+    #[inline(always)]
+    pub fn lowest<F: FloatLane>() -> F {
+        F::constant(f64::NEG_INFINITY)
+    }
+
+    /// Infinity.
+    #[inline(always)]
+    pub fn highest<F: FloatLane>() -> F {
+        F::constant(f64::INFINITY)
+    }
+
+    /// A NaN, over which any number wins.
+    #[inline(always)]
+    pub fn nan<F: FloatLane>() -> F {
+        F::constant(f64::NAN)
+    }
+}
+
+/// Of complex numbers.
+pub mod complex {
+    use crate::complex::Complex;
+    use crate::lane::FloatLane;
+
+    /// 0.
+    #[inline(always)]
+    pub fn zero<F: FloatLane>() -> Complex<F> {
+        Complex::new(F::constant(0.0), F::constant(0.0))
+    }
+
+    /// 1.
+    #[inline(always)]
+    pub fn one<F: FloatLane>() -> Complex<F> {
+        Complex::new(F::constant(1.0), F::constant(0.0))
+    }
+}

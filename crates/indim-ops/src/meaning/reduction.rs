@@ -1,0 +1,50 @@
+//! In which order a reduction combines the elements along its axis: a fixed tree over their positions.
+//!
+//! Elements are taken in blocks of 512. In a block, lane `l` of 32 starts at the identity and takes elements
+//! `l`, `l + 32`, ..., `l + 480`, those that exist, in this order. Then the lanes that have elements are folded
+//! by halves: lane `l` takes lane `l + 16`, then `l + 8`, then `l + 4`; the block's result is ((lane 0,
+//! lane 1), lane 2), lane 3. The results of blocks are combined by pairs, neighbours first, an odd one carried
+//! up unchanged, until one is left; of no blocks it is the identity.
+//!
+//! Only sums and products of floats depend on the order. For them the tree gives the same bits to whoever
+//! computes it, by whatever vectors, threads and pieces: a piece of `512 * 2^k` elements that begins at a
+//! multiple of its length is a node of the tree. Its error is at most `21 + ceil(log2(n / 512))` roundings
+//! of the sum of magnitudes, about that of NumPy's pairwise sum.
+
+use alloc::vec::Vec;
+
+/// The number of lanes.
+pub const LANES: usize = 32;
+
+/// The elements of a block.
+pub const BLOCK: usize = 512;
+
+/// The elements combined by the tree; `start` is the identity of `combine`.
+pub fn tree<T: Copy>(elements: &[T], start: T, combine: impl Fn(T, T) -> T) -> T {
+    let mut nodes: Vec<T> =
+        elements.chunks(BLOCK).map(|block| fold_block(block, start, &combine)).collect();
+    while nodes.len() > 1 {
+        let pair = |pair: &[T]| match *pair {
+            [x, y] => combine(x, y),
+            _ => pair[0],
+        };
+        nodes = nodes.chunks(2).map(pair).collect();
+    }
+    nodes.first().copied().unwrap_or(start)
+}
+
+fn fold_block<T: Copy>(block: &[T], start: T, combine: &impl Fn(T, T) -> T) -> T {
+    let mut lanes = [start; LANES];
+    for (position, &element) in block.iter().enumerate() {
+        let lane = &mut lanes[position % LANES];
+        *lane = combine(*lane, element);
+    }
+    let mut live = block.len().min(LANES);
+    for half in [16, 8, 4] {
+        for lane in half..live {
+            lanes[lane - half] = combine(lanes[lane - half], lanes[lane]);
+        }
+        live = live.min(half);
+    }
+    lanes[1..live].iter().fold(lanes[0], |folded, &lane| combine(folded, lane))
+}
