@@ -11,9 +11,8 @@ use std::sync::Arc;
 
 use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{Access, LoopNest};
+use indim_kernels::Level;
 use indim_ops::DType;
-
-use crate::level::Level;
 
 /// What runs loop nests on this machine.
 pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {

@@ -4,19 +4,18 @@
 //! - `arrays/`: arrays in memory, of the caller's and of our own;
 //! - `walk/`: how a nest goes through memory for given strides;
 //! - `executor.rs`: what an executor is;
-//! - `blocks/`: the executor, with its kernels and chains; `run/`: what users call.
+//! - `blocks/`: the executor, over the kernels of `indim-kernels`; `run/`: what users call.
 //!
-//! Unsafe code stands only in `arrays/buffer.rs`, `arrays/mapped_file.rs`,
-//! `arrays/system_memory.rs`, `arrays/unnamed_file.rs`, `arrays/view.rs`, `executor.rs`, `blocks/mod.rs`,
-//! `blocks/tiles.rs`, `blocks/memory.rs`, `blocks/kernel/`, `blocks/chain/`, `run/executable.rs`,
-//! `run/nests.rs` and `run/threads.rs`; of the other crates in `numpy_api.rs` of the Python bindings and
-//! `signals.rs` of the command.
+//! Unsafe code stands only in `arrays/buffer.rs`, `arrays/mapped_file.rs`, `arrays/system_memory.rs`,
+//! `arrays/unnamed_file.rs`, `arrays/view.rs`, `executor.rs`, `blocks/mod.rs`, `blocks/tiles.rs`,
+//! `blocks/memory.rs`, `blocks/reduce.rs`, `run/executable.rs`, `run/nests.rs` and `run/threads.rs`; of the
+//! other crates in `indim-kernels`, in `numpy_api.rs` of the Python bindings and `signals.rs` of the
+//! command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod arrays;
 mod blocks;
 mod executor;
-mod level;
 mod run;
 mod walk;
 
@@ -26,9 +25,8 @@ pub use arrays::order::Order;
 pub use arrays::pages::keep_memory;
 pub use arrays::unnamed_file::{CompleteFile, UnnamedFile, copy_owner_and_mode};
 pub use arrays::view::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
-pub use blocks::kernel::{KernelFn, convert_kernel, elementwise_kernel};
 pub use blocks::memory;
-pub use level::{Level, UnknownLevel};
+pub use indim_kernels::{Level, UnknownLevel};
 pub use run::compile::{CompileError, CompileOptions, compile, compile_with};
 pub use run::error::RunError;
 pub use run::executable::Executable;

@@ -5,9 +5,10 @@
 
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, Level, Order, RunError, compile,
-    elementwise_kernel, row_major_strides,
+    row_major_strides,
 };
 use indim_graph::{Array, Graph, GraphBuilder, Node, NodeKind, Operands, Value, ValueId};
+use indim_kernels::elementwise_kernel;
 use indim_ops::{ArrayData, ArrayType, DType, Op};
 use indim_shape::{AxisMap, Shape};
 

@@ -84,7 +84,7 @@ fn rows_columns_and_what_lies_between() {
             }
         }
         check(&[length], 0, &[0], |x| x as f32, |x| x.clone());
-        check(&[length], 0, &[0], |x| f16::from_f64(x), |x| x.exp());
+        check(&[length], 0, &[0], f16::from_f64, |x| x.exp());
     }
 }
 

@@ -39,7 +39,7 @@ fn sum_by_counter(x: &[f64]) -> f64 {
         };
         let mut node = ((quad(0) + quad(1)) + quad(2)) + quad(3);
         for _ in 0..number.trailing_ones() {
-            node = nodes.pop().unwrap() + node;
+            node += nodes.pop().unwrap();
         }
         nodes.push(node);
     }

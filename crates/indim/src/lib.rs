@@ -18,7 +18,7 @@
 //! | one call | [`evaluate`] with an expression and named [`Input`]s; [`EvaluateError`] |
 //! | arrays | [`Array`], [`ArrayView`], [`ArrayViewMut`], [`Buffer`]; [`ArrayType`], [`DType`], [`Shape`] |
 //! | element types | [`Element`]: Rust's numbers, [half](crate::f16) floats, [`bf16`], [`c64`], [`c128`] |
-//! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`Composition`]; [`Graph`], [`Node`]; [`GraphError`] |
+//! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`ReduceOp`], [`Composition`]; [`Graph`]; [`GraphError`] |
 //! | running | [`compile`], [`Executable`], [`RunOptions`], [`InPlace`], [`Forecast`]; [`RunError`] |
 //! | rules | [`RuleSet`], [`TargetRule`], [`Broadcast`], [`express`]; [`rules`]: all, with labels |
 //! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`] |
@@ -61,7 +61,7 @@ pub use indim_graph::{
     Under, Value, WholeNumbers,
 };
 pub use indim_graph::{Node, NodeKind, Operands, ValueId, VerifyError, VerifyErrorKind};
-pub use indim_ops::{Arity, Op, UnknownOp};
+pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
 
 // Compiling and running.
 pub use indim_cpu::{CompileError, CompileOptions, Level, UnknownLevel, compile, compile_with};

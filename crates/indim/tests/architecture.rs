@@ -39,7 +39,15 @@ fn the_table_is_complete_and_true() {
     for path in &named {
         assert!(path.exists(), "{} is in the table of ARCHITECTURE.md", path.display());
     }
-    for name in ["indim-shape", "indim-ops", "indim-graph", "indim-text", "indim-cpu", "indim"] {
+    for name in [
+        "indim-shape",
+        "indim-ops",
+        "indim-graph",
+        "indim-text",
+        "indim-kernels",
+        "indim-cpu",
+        "indim",
+    ] {
         for file in files(&root.join("crates").join(name).join("src")) {
             let is_named =
                 file.ends_with("src/lib.rs") || named.iter().any(|n| file.starts_with(n));

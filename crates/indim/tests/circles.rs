@@ -110,9 +110,16 @@ fn circles_are_small() {
     let text = imports("indim-text");
     let parser = ["expression", "parser"].map(str::to_owned).to_vec();
     assert!(!circle(&parser, &text).is_empty(), "it names `call.rs`, which names it: {text:?}");
-    for crate_name in
-        ["indim-ops", "indim-graph", "indim-text", "indim-cpu", "indim", "indim-cli", "indim-py"]
-    {
+    for crate_name in [
+        "indim-ops",
+        "indim-graph",
+        "indim-text",
+        "indim-kernels",
+        "indim-cpu",
+        "indim",
+        "indim-cli",
+        "indim-py",
+    ] {
         let imports = imports(crate_name);
         for module in imports.keys() {
             let circle = circle(module, &imports);

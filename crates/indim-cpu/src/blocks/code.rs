@@ -8,18 +8,14 @@ use std::sync::Arc;
 
 use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_graph::lower::scratch::array_bytes;
+use indim_kernels::chain::{Chain, ChainFn, Task, chain_minimum, find_tasks};
+use indim_kernels::{
+    KernelFn, Level, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel,
+};
 use indim_ops::DType;
 
-use crate::blocks::chain::Chain;
-use crate::blocks::chain::find::{Task, find_tasks};
-use crate::blocks::chain::links::chain_minimum;
-use crate::blocks::chain::pieces::ChainFn;
-use crate::blocks::kernel::{
-    KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel,
-};
-use crate::blocks::reduce::StoreFold;
 use crate::blocks::registers::{self, REGISTER_BYTES};
-use crate::level::Level;
+use crate::blocks::store_fold::StoreFold;
 
 /// A call of a kernel or a chain, from source slots to a destination slot.
 #[derive(Debug)]
@@ -140,7 +136,7 @@ fn call(nest: &LoopNest, task: &Task, level: Level) -> Call {
     let callee = match task {
         Task::Kernel(index) => kernel_callee(nest, &nest.instructions[*index], level),
         Task::Chain(chain) => Callee::Chain {
-            chain: chain_kernel(chain.dtype, level)
+            chain: chain_kernel(chain.dtype, chain.has_mask(), level)
                 .expect("invariant: chains are found for types that have them"),
             links: chain.links.len(),
         },

@@ -4,9 +4,8 @@
 use core::fmt;
 
 use indim_graph::lower::loop_nest::{Access, Local};
+use indim_kernels::chain::{Accumulator, Link, Operand, Task};
 
-use crate::blocks::chain::find::Task;
-use crate::blocks::chain::{Accumulator, Link, Operand};
 use crate::blocks::code::BlockCode;
 use crate::blocks::registers::REGISTER_BYTES;
 
@@ -41,7 +40,9 @@ pub(crate) fn list(
         }
     }
     for store in &code.nest.stores {
-        writeln!(formatter, "  {} -> {}", name(code, store.source), describe(&store.target))?;
+        let reduction = store.reduction.map_or(String::new(), |op| format!("{op} "));
+        let (source, target) = (name(code, store.source), describe(&store.target));
+        writeln!(formatter, "  {reduction}{source} -> {target}")?;
     }
     Ok(())
 }

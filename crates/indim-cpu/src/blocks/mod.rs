@@ -4,13 +4,12 @@
 //! Read `code.rs` (what a nest becomes), `wiring.rs` (where its slots lie under a walk), `tiles.rs` (the loop
 //! over tiles), `kernel/` (one operation over one block), `chain/` (several in one pass).
 
-pub(crate) mod chain;
 pub(crate) mod code;
-pub(crate) mod kernel;
 mod listing;
 pub mod memory;
 mod reduce;
 mod registers;
+mod store_fold;
 mod tiles;
 mod wiring;
 
@@ -19,16 +18,15 @@ use std::sync::Arc;
 
 use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{Access, LoopNest};
+use indim_kernels::chain::{Link, Task};
+use indim_kernels::{Level, convert_kernel};
 use indim_ops::DType;
 
 use crate::executor::{BoundNest, Executor, NestCode};
-use crate::level::Level;
-use chain::Link;
-use chain::find::Task;
 use code::{BlockCode, Call, Callee, Stored};
-use kernel::convert_kernel;
-use reduce::{BoundReduction, StoreFold, accumulator_bytes};
+use reduce::BoundReduction;
 use registers::REGISTER_BYTES;
+use store_fold::{StoreFold, accumulator_bytes};
 use tiles::BoundBlocks;
 
 /// The block executor.

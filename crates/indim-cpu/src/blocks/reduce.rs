@@ -9,64 +9,19 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_graph::HeldBytes;
-use indim_graph::lower::loop_nest::{Local, LoopNest, Store};
+use indim_graph::lower::loop_nest::{Local, Store};
 use indim_graph::lower::scratch::array_bytes;
+use indim_kernels::FoldedRows;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
 use crate::blocks::code::BlockCode;
-use crate::blocks::kernel::fold::{FoldFn, FoldedRows, fold_function};
-use crate::blocks::kernel::{KernelFn, convert_kernel};
 use crate::blocks::memory::{Run, scatter};
+use crate::blocks::store_fold::{StoreFold, most_nodes};
 use crate::blocks::tiles::{Tile, WORKSPACE, Workspace};
 use crate::blocks::wiring::Wiring;
 use crate::executor::{Bases, BoundNest};
-use crate::level::Level;
 use crate::walk::position::Position;
-use crate::walk::reducing::{DIRECT_COLUMNS, Part, Reducing, UnitForm};
-
-/// What a store of a reduced axis calls.
-#[derive(Debug)]
-pub(crate) struct StoreFold {
-    /// Takes values into accumulators.
-    take: FoldFn,
-    /// Takes accumulators into accumulators.
-    combine: FoldFn,
-    /// Makes results of accumulators: any NaN the canonical one.
-    finish: KernelFn,
-    /// The bytes of an accumulator, and of a value.
-    size: usize,
-    source_size: usize,
-}
-
-impl StoreFold {
-    /// What each store of the nest calls; of a nest without a reduced axis none do.
-    pub(crate) fn of(nest: &LoopNest, level: Level) -> Vec<StoreFold> {
-        let fold = |store: &Store| {
-            let op = store.reduction?;
-            let dtype = store.target.array_type.dtype;
-            Some(StoreFold {
-                take: fold_function(op, nest.dtype(store.source), dtype, level),
-                combine: fold_function(op, dtype, dtype, level),
-                finish: convert_kernel(dtype, dtype, level),
-                size: dtype.size(),
-                source_size: nest.dtype(store.source).size(),
-            })
-        };
-        nest.stores.iter().filter_map(fold).collect()
-    }
-}
-
-/// The bytes of accumulators that a thread holds at most for a nest with these stores: lanes and nodes.
-pub(crate) fn accumulator_bytes(nest: &LoopNest, folds: &[StoreFold]) -> usize {
-    let Some(reduced) = nest.reduced else { return 0 };
-    let rows = LANES + most_nodes(nest.shape[reduced]);
-    folds.iter().map(|fold| rows * DIRECT_COLUMNS * fold.size).sum()
-}
-
-/// The most nodes that wait for others, along an axis of so many elements.
-fn most_nodes(length: usize) -> usize {
-    length.div_ceil(BLOCK).checked_ilog2().map_or(1, |log| log as usize + 2)
-}
+use crate::walk::reducing::{Part, Reducing, UnitForm};
 
 /// The code of a nest with a reduced axis under walks.
 #[derive(Debug)]
@@ -204,7 +159,7 @@ impl BoundPart {
     unsafe fn run(&self, code: &BlockCode, bases: &Bases<'_>, pieces: Range<usize>) {
         let (walk, wiring) = (&self.part.walk, &self.wiring);
         let tiles = match self.part.form {
-            UnitForm::Columns(_) => walk.tiles_along_axis(),
+            UnitForm::Columns(_) => walk.tiles_along_axis,
             UnitForm::Row(_) => 1,
         };
         WORKSPACE.with_borrow_mut(|workspace| {

@@ -9,8 +9,8 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_graph::HeldBytes;
+use indim_kernels::chain::Rows;
 
-use crate::blocks::chain::pieces::Rows;
 use crate::blocks::code::{BlockCode, Callee};
 use crate::blocks::memory::{gather, scatter, settle};
 use crate::blocks::registers::REGISTER_BYTES;

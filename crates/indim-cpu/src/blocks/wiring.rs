@@ -5,14 +5,12 @@
 
 use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{BufferId, Local, Store};
+use indim_kernels::chain::{Chain, Form, Link, Opcode, Operand, WiredLink};
 use indim_ops::DType;
 
-use crate::blocks::chain::opcode::Opcode;
-use crate::blocks::chain::pieces::WiredLink;
-use crate::blocks::chain::{Chain, Link, Operand};
 use crate::blocks::code::{BlockCode, Call};
 use crate::blocks::registers::REGISTER_BYTES;
-use crate::walk::{Form, OperandWalk, TileLayout, Walk};
+use crate::walk::{OperandWalk, TileLayout, Walk};
 
 /// Where the slots of the code get their addresses from.
 #[derive(Debug, Clone)]
@@ -48,8 +46,8 @@ pub(crate) struct Destination {
 const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
-    /// `is_read_by_kernel` says which accesses must be blocks, `is_over_input` which outputs lie where an input
-    /// lies; empty if none does.
+    /// `is_read_by_kernel` says which accesses must be blocks, `is_over_input` which outputs lie where an
+    /// input lies; empty if none does.
     pub(crate) fn new(
         code: &BlockCode,
         walk: &Walk,

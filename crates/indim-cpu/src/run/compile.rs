@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use indim_graph::lower::loop_nest::{LoopNest, LoopNests};
 use indim_graph::lower::lower_with;
 use indim_graph::{Graph, HeldBytes, Node, NodeKind, optimize};
+use indim_kernels::Level;
 use indim_shape::Diagnostic;
 
 use crate::arrays::order::OutputOrders;
 use crate::blocks::Blocks;
 use crate::executor::Executor;
-use crate::level::Level;
 use crate::run::executable::Executable;
 use crate::run::nests::CompiledNests;
 

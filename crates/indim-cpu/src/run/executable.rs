@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use indim_graph::lower::loop_nest::{BufferId, LoopNest, LoopNests};
 use indim_graph::lower::scratch::array_bytes;
+use indim_kernels::Level;
 use indim_ops::ArrayType;
 
 use crate::arrays::buffer::Buffer;
 use crate::arrays::order::{Order, OutputOrders};
 use crate::arrays::view::{ArrayView, ArrayViewMut};
-use crate::level::Level;
 use crate::run::compile::{CompileOptions, compile};
 use crate::run::error::RunError;
 use crate::run::forecast::{Forecast, Held};

@@ -3,12 +3,12 @@
 use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_graph::lower::scratch::ScratchLayout;
+use indim_kernels::Level;
 use indim_ops::{ArrayType, DType};
 
 use crate::arrays::buffer::{ALIGNMENT, Buffer};
 use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array, row_major_strides};
 use crate::executor::{Bases, BoundNest, Executor};
-use crate::level::Level;
 use crate::run::error::RunError;
 use crate::run::options::Progress;
 use crate::run::program::Program;

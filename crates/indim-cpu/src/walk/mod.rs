@@ -17,21 +17,13 @@ pub(crate) mod runs;
 
 use indim_graph::HeldBytes;
 use indim_graph::strides::coalesce::{CoalescedAxes, coalesce};
+use indim_kernels::chain::Form;
 
 use runs::Run;
 
 /// Shorter rows than this are only worth it if some operand changes with the row, or if they are whole
 /// accumulators; otherwise it is cheaper to repeat a row in a block, once for all tiles.
 const LONG_ROW: usize = 512;
-
-/// How an operand that is used where it is goes with the elements that are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// An element for each of them, one after another.
-    Block,
-    /// One element for all.
-    Single,
-}
 
 /// How the elements of one tile lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Walks of nests with a reduced axis.
 //!
-//! The kept axes are coalesced among themselves; the reduced one is never merged and never turned round, since
-//! the order along it counts. What is reduced together is a *unit*: a number of columns, which are neighbours
-//! along the innermost kept axis, over the whole reduced axis. Its tiles follow one another, each of so many
-//! steps along the reduced axis. Where rows are short, a tile is a number of rows, each of which is a unit.
+//! The kept axes are coalesced among themselves; the reduced one is never merged and never turned round,
+//! since the order along it counts. What is reduced together is a *unit*: a number of columns, which are
+//! neighbours along the innermost kept axis, over the whole reduced axis. Its tiles follow one another,
+//! each of so many steps along the reduced axis. Where rows are short, a tile is a number of rows, each of
+//! which is a unit.
 
 use core::ops::Range;
 
@@ -191,10 +192,13 @@ impl Reducing<'_> {
         let operand = |operand: usize| {
             operand_walk(axes, operand, self.element_sizes[operand], inner_from, has_rows)
         };
+        let tile_axis = axes.sizes[inner_from - 1];
+        let tile_steps = tile_steps.min(tile_axis);
         Walk {
             outer_sizes: axes.sizes[..inner_from - 1].to_vec(),
-            tile_axis: axes.sizes[inner_from - 1],
-            tile_steps: tile_steps.min(axes.sizes[inner_from - 1]),
+            tile_axis,
+            tile_steps,
+            tiles_along_axis: tile_axis.div_ceil(tile_steps),
             step_elements: axes.sizes[inner_from..].iter().product(),
             operands: (0..self.strides.len()).map(operand).collect(),
         }

@@ -13,7 +13,7 @@ use indim_ops::{
 use indim_shape::RuleSet;
 
 use super::{Bases, BoundNest, Executor, NestCode};
-use crate::level::Level;
+use indim_kernels::Level;
 
 #[path = "../../../indim-graph/tests/random/choices.rs"]
 mod choices;

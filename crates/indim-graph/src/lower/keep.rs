@@ -1,10 +1,11 @@
 //! Which values are kept, that is written to memory by the nest that computes them, and in which order.
 //!
-//! An output is kept, and the result of a reduction. So is a value that another nest reads because computing it
-//! again at every point of its consumer would repeat work: one that is read through a broadcast that expands
-//! it, or under several views, or as the operand of a reshape that is not a view; and, unless it is cheap, one
-//! that is both reduced and used beside that. Every other value is computed where it is needed, and under one
-//! view only, so that a nest holds at most one instruction for each node of the graph.
+//! An output is kept, and the result of a reduction. So is a value that another nest reads because
+//! computing it again at every point of its consumer would repeat work: one that is read through a
+//! broadcast that expands it, or under several views, or as the operand of a reshape that is not a view;
+//! and, unless it is cheap, one that is both reduced and used beside that. Every other value is computed
+//! where it is needed, and under one view only, so that a nest holds at most one instruction for each node
+//! of the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 

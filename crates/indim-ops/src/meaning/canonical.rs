@@ -12,10 +12,9 @@ use crate::lane::{FloatBits, IntLane, Lane};
 #[inline(always)]
 pub fn canonical<F: FloatBits>(x: F) -> F {
     let bits = x.to_bits();
-    let one = F::Bits::constant(1);
     // Without the sign, only NaNs are above infinity.
-    let infinity = F::Bits::constant(F::INFINITY_BITS).shl(one);
-    let is_nan = infinity.less_unsigned(bits.shl(one));
+    let magnitude = bits.and(F::Bits::minimum().not());
+    let is_nan = F::Bits::constant(F::INFINITY_BITS).less(magnitude);
     F::from_bits(F::Bits::select(is_nan, F::Bits::constant(F::NAN_BITS), bits))
 }
 

@@ -1,10 +1,10 @@
 //! In which order a reduction combines the elements along its axis: a fixed tree over their positions.
 //!
-//! Elements are taken in blocks of 512. In a block, lane `l` of 32 starts at the identity and takes elements
-//! `l`, `l + 32`, ..., `l + 480`, those that exist, in this order. Then the lanes that have elements are folded
-//! by halves: lane `l` takes lane `l + 16`, then `l + 8`, then `l + 4`; the block's result is ((lane 0,
-//! lane 1), lane 2), lane 3. The results of blocks are combined by pairs, neighbours first, an odd one carried
-//! up unchanged, until one is left; of no blocks it is the identity.
+//! Elements are taken in blocks of 512. In a block, lane `l` of 32 starts at the identity and takes
+//! elements `l`, `l + 32`, ..., `l + 480`, those that exist, in this order. Then the lanes that have
+//! elements are folded by halves: lane `l` takes lane `l + 16`, then `l + 8`, then `l + 4`; the block's
+//! result is ((lane 0, lane 1), lane 2), lane 3. The results of blocks are combined by pairs, neighbours
+//! first, an odd one carried up unchanged, until one is left; of no blocks it is the identity.
 //!
 //! Only sums and products of floats depend on the order. For them the tree gives the same bits to whoever
 //! computes it, by whatever vectors, threads and pieces: a piece of `512 * 2^k` elements that begins at a

@@ -41,6 +41,10 @@ impl Listing<'_> {
                 }
                 local => self.local(nest, local),
             };
+            let value = match (store.reduction, nest.reduced) {
+                (Some(op), Some(axis)) => format!("{op}({value} for {})", indices[axis]),
+                _ => value,
+            };
             text += &format!("    {} = {value}\n", self.access(&store.target));
         }
         text
@@ -118,6 +122,10 @@ fn instruction_index(local: &Local) -> Option<usize> {
 
 /// A remark on the axes that are left when all arrays are dense and the axes that can be are merged.
 fn merged(nest: &LoopNest) -> String {
+    // The reduced axis stays as it is.
+    if nest.reduced.is_some() {
+        return String::new();
+    }
     let accesses = nest.stores.iter().map(|store| &store.target).chain(&nest.accesses);
     let strides: Vec<Vec<isize>> =
         accesses.map(|access| access.strides(&row_major_strides(&access.array_type))).collect();

@@ -13,7 +13,7 @@ use super::{Accumulator, Chain, Link, MAXIMUM_LINKS};
 
 /// What is done at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Task {
+pub enum Task {
     /// One instruction, by its kernel.
     Kernel(usize),
     /// Several cheap instructions.
@@ -22,7 +22,7 @@ pub(crate) enum Task {
 
 impl Task {
     /// The instruction whose result is left in memory.
-    pub(crate) fn result(&self) -> usize {
+    pub fn result(&self) -> usize {
         match self {
             Task::Kernel(index) => *index,
             Task::Chain(chain) => chain.root,
@@ -30,7 +30,7 @@ impl Task {
     }
 
     /// The values that are read.
-    pub(crate) fn operands<'a>(&'a self, nest: &'a LoopNest) -> Vec<Local> {
+    pub fn operands<'a>(&'a self, nest: &'a LoopNest) -> Vec<Local> {
         match self {
             Task::Kernel(index) => nest.instructions[*index].operands.clone(),
             Task::Chain(chain) => chain.links.iter().filter_map(Link::local).collect(),
@@ -39,7 +39,7 @@ impl Task {
 }
 
 /// The tasks of a nest, in order.
-pub(crate) fn find_tasks(nest: &LoopNest) -> Vec<Task> {
+pub fn find_tasks(nest: &LoopNest) -> Vec<Task> {
     let count = nest.instructions.len();
     let mut finder = Finder { candidates: Candidates::of(nest), taken: vec![0; count] };
     let mut is_absorbed = vec![false; count];
@@ -146,5 +146,5 @@ impl Finder<'_> {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/unit/chains.rs"]
+#[path = "../../tests/unit/chains.rs"]
 mod tests;

@@ -5,8 +5,8 @@ use core::mem::MaybeUninit;
 
 use indim_ops::Element;
 
-use crate::blocks::kernel::block::Unaligned;
-use crate::blocks::kernel::instructions::Instructions;
+use crate::kernel::block::Unaligned;
+use crate::kernel::instructions::Instructions;
 
 /// # Safety
 /// `operand` is valid for reads of `LENGTH` elements.

@@ -15,8 +15,8 @@ use super::element::ChainElement;
 use super::mask::mask_link;
 use super::opcode::{Codes, LoadCodes, Opcode};
 use super::pieces::{ACCUMULATOR_BYTES, ChainBody, ChainFn, NARROW_BYTES, WiredLink};
-use crate::blocks::kernel::instructions::Instructions;
-use crate::blocks::kernel::shells::Shells;
+use crate::kernel::instructions::Instructions;
+use crate::kernel::shells::Shells;
 
 /// How a link reads its operand and rounds its result. Methods, because a closure is not always
 /// inlined, and then it is compiled without the instructions of the level.
@@ -72,9 +72,10 @@ macro_rules! define_chain {
         converts [$($source_variant:ident $source:ident)*]
         widens [$($half_variant:ident $half:ident)*]
     ) => {
-        pub(crate) struct $body;
+        /// With the mask, or without.
+        pub(crate) struct $body<const IS_MASKED: bool>;
 
-        impl ChainBody for $body {
+        impl<const IS_MASKED: bool> ChainBody for $body<IS_MASKED> {
             type Element = $type;
 
             #[inline(always)]
@@ -101,9 +102,10 @@ macro_rules! define_chain {
             }
         }
 
-        impl $body {
+        impl<const IS_MASKED: bool> $body<IS_MASKED> {
             /// The rarer arms that need many registers are said to be cold. Then the compiler keeps the
-            /// accumulator in registers for the others, where there are only 16.
+            /// accumulator in registers for the others, where there are only 16. Without the mask it has
+            /// registers for all of it.
             ///
             /// # Safety
             /// As [`ChainBody::run_piece`], for an accumulator of `LENGTH` elements.
@@ -151,43 +153,47 @@ macro_rules! define_chain {
                                 x = [stored.widen_single(); LENGTH];
                             }
                         )*
-                        <bool as LoadCodes>::BLOCK => {
+                        <bool as LoadCodes>::BLOCK if IS_MASKED => {
                             cold_path();
                             // SAFETY: the caller's promise for this opcode.
                             mask = bytes(unsafe { load::<bool, LENGTH>(operand) });
                         }
-                        <bool as LoadCodes>::SINGLE => {
+                        <bool as LoadCodes>::SINGLE if IS_MASKED => {
                             cold_path();
                             // SAFETY: the caller's promise for this opcode.
                             mask = bytes([unsafe { load_single(operand) }; LENGTH]);
                         }
-                        Opcode::TEST => {
+                        Opcode::TEST if IS_MASKED => {
                             cold_path();
                             mask = bytes(each(x, ConvertTo::<bool>::convert));
                         }
-                        Opcode::SPREAD => {
+                        Opcode::SPREAD if IS_MASKED => {
                             cold_path();
                             x = each(bools(mask), ConvertTo::convert);
                         }
                         // SAFETY: the caller's promise for this opcode.
                         Opcode::SAVE => unsafe { store(operand.cast_mut(), <$type>::narrow::<I, LENGTH>(x)) },
-                        Opcode::WRITE_MASK => {
+                        Opcode::WRITE_MASK if IS_MASKED => {
                             // SAFETY: the caller's promise, for a piece of the destination.
                             return unsafe { store(destination.wrapping_add(first), mask) };
                         }
-                        <Select as Codes>::BLOCK => x = choose(&mask, &x, reader.block(), $module::select),
-                        <Select as Codes>::SINGLE => x = choose(&mask, &x, reader.single(), $module::select),
-                        <Select as Codes>::BLOCK_FIRST => {
+                        <Select as Codes>::BLOCK if IS_MASKED => {
+                            x = choose(&mask, &x, reader.block(), $module::select)
+                        }
+                        <Select as Codes>::SINGLE if IS_MASKED => {
+                            x = choose(&mask, &x, reader.single(), $module::select)
+                        }
+                        <Select as Codes>::BLOCK_FIRST if IS_MASKED => {
                             x = choose(&mask, &x, reader.block(), |mask, x, y| $module::select(mask, y, x))
                         }
-                        <Select as Codes>::SINGLE_FIRST => {
+                        <Select as Codes>::SINGLE_FIRST if IS_MASKED => {
                             x = choose(&mask, &x, reader.single(), |mask, x, y| $module::select(mask, y, x))
                         }
                         $(
-                            <$comparison as Codes>::BLOCK => {
+                            <$comparison as Codes>::BLOCK if IS_MASKED => {
                                 mask = bytes(with(&x, reader.block(), $module::$comparison_name));
                             }
-                            <$comparison as Codes>::SINGLE => {
+                            <$comparison as Codes>::SINGLE if IS_MASKED => {
                                 mask = bytes(with(&x, reader.single(), $module::$comparison_name));
                             }
                         )*
@@ -222,11 +228,13 @@ macro_rules! define_chain {
                         $(<$unary as Codes>::BLOCK => {
                             x = reader.results::<$unary>(each(x, $module::$unary_name));
                         })*
-                        code => {
+                        code if IS_MASKED => {
                             cold_path();
                             // SAFETY: the caller's promise for this opcode.
                             mask = unsafe { mask_link(code, operand, mask) };
                         }
+                        // The caller promises that there is none.
+                        _ => {}
                     }
                 }
                 // SAFETY: the caller's promise.
@@ -273,7 +281,7 @@ macro_rules! define_chains {
         }
 
         /// The fewest elements that fill an accumulator of a chain of elements of type `dtype`.
-        pub(crate) const fn chain_minimum(dtype: DType) -> usize {
+        pub const fn chain_minimum(dtype: DType) -> usize {
             match dtype {
                 $($(DType::$variant => NARROW_BYTES / size_of::<<$type as ChainElement>::Lane>(),)*)*
                 // There is no such chain.
@@ -281,10 +289,14 @@ macro_rules! define_chains {
             }
         }
 
-        /// The chains of elements of type `dtype` at the level of `S`; `None` where the type has none.
-        pub(crate) fn chain_function<S: Shells>(dtype: DType) -> Option<ChainFn> {
-            match dtype {
-                $($(DType::$variant => Some(S::chain::<$body>()),)*)*
+        /// The chains of elements of type `dtype` at the level of `S`, with the mask or without; `None` where
+        /// the type has none.
+        pub(crate) fn chain_function<S: Shells>(dtype: DType, is_masked: bool) -> Option<ChainFn> {
+            match (dtype, is_masked) {
+                $($(
+                    (DType::$variant, false) => Some(S::chain::<$body<false>>()),
+                    (DType::$variant, true) => Some(S::chain::<$body<true>>()),
+                )*)*
                 _ => None,
             }
         }

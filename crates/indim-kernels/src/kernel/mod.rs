@@ -16,6 +16,4 @@ mod table;
 mod widened;
 
 pub use block::KernelFn;
-pub(crate) use table::bitcast_kernel;
-pub(crate) use table::chain_kernel;
-pub use table::{convert_kernel, elementwise_kernel};
+pub use table::{bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel, fold_function};

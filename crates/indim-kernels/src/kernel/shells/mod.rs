@@ -11,7 +11,7 @@ mod baseline;
 
 use super::block::{Body, KernelFn};
 use super::fold::{FoldFn, FoldRows};
-use crate::blocks::chain::pieces::{ChainBody, ChainFn};
+use crate::chain::pieces::{ChainBody, ChainFn};
 
 /// Hands out the kernels and chains of one level.
 pub(crate) trait Shells {
@@ -28,10 +28,10 @@ pub(crate) trait Shells {
 /// The shells of a level, with the attribute that enables its instructions.
 macro_rules! define_shells {
     ($level:ident $(#[$enable:meta])?) => {
-        use crate::blocks::chain::pieces::{ChainBody, ChainFn, Rows, WiredLink};
-        use crate::blocks::kernel::block::{Body, KernelFn};
-        use crate::blocks::kernel::fold::{FoldFn, FoldRows, FoldedRows};
-        use crate::blocks::kernel::instructions::$level;
+        use crate::chain::pieces::{ChainBody, ChainFn, Rows, WiredLink};
+        use crate::kernel::block::{Body, KernelFn};
+        use crate::kernel::fold::{FoldFn, FoldRows, FoldedRows};
+        use crate::kernel::instructions::$level;
 
         impl super::Shells for $level {
             fn kernel<B: Body>() -> KernelFn {

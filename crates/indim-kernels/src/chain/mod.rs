@@ -17,14 +17,19 @@
 //! `element.rs`.
 
 mod accumulator;
-pub(crate) mod cheap;
+mod cheap;
 mod element;
-pub(crate) mod find;
+mod find;
 pub(crate) mod links;
 mod mask;
-pub(crate) mod opcode;
+mod opcode;
 pub(crate) mod pieces;
 mod sequence;
+
+pub use find::{Task, find_tasks};
+pub use links::chain_minimum;
+pub use opcode::Opcode;
+pub use pieces::{ACCUMULATOR_BYTES, ChainFn, Rows, WiredLink};
 
 use core::fmt;
 
@@ -32,24 +37,33 @@ use indim_graph::lower::loop_nest::Local;
 use indim_ops::{DType, Op};
 
 /// The most links of a chain.
-pub(crate) const MAXIMUM_LINKS: usize = 64;
+pub const MAXIMUM_LINKS: usize = 64;
 
 /// Cheap instructions put in sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Chain {
+pub struct Chain {
     /// The instruction whose result the chain leaves.
-    pub(crate) root: usize,
+    pub root: usize,
     /// The element type of the accumulator of values.
-    pub(crate) dtype: DType,
+    pub dtype: DType,
     /// What happens to the accumulators.
-    pub(crate) links: Vec<Link>,
+    pub links: Vec<Link>,
     /// How many accumulators are saved at a time.
-    pub(crate) saved: usize,
+    pub saved: usize,
+}
+
+/// How an operand that is used where it is goes with the elements that are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// An element for each of them, one after another.
+    Block,
+    /// One element for all.
+    Single,
 }
 
 /// What a chain holds in vector registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Accumulator {
+pub enum Accumulator {
     /// Values of the chain's element type.
     Values,
     /// The mask, as bools.
@@ -60,7 +74,7 @@ pub(crate) enum Accumulator {
 
 /// What happens to an accumulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Link {
+pub enum Link {
     /// It becomes this value; that of values converts one of another type.
     Load(Accumulator, Operand),
     /// It is saved.
@@ -89,16 +103,36 @@ pub(crate) enum Link {
 
 /// An operand of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operand {
+pub enum Operand {
     /// A value of the nest.
     Local(Local),
     /// A saved accumulator.
     Saved(usize),
 }
 
+impl Chain {
+    /// Whether any link has to do with the mask.
+    pub fn has_mask(&self) -> bool {
+        self.links.iter().any(Link::is_of_mask)
+    }
+}
+
 impl Link {
+    fn is_of_mask(&self) -> bool {
+        match *self {
+            Link::Load(accumulator, _)
+            | Link::Save(accumulator, _)
+            | Link::Unary(accumulator, _) => accumulator != Accumulator::Values,
+            Link::Test(_) | Link::Spread | Link::WriteMask => true,
+            Link::Binary { op, accumulator, .. } => {
+                let is_comparison = op.result_dtype(DType::F32) == DType::Bool;
+                accumulator != Accumulator::Values || is_comparison || op == Op::Select
+            }
+        }
+    }
+
     /// What it reads, or writes if it saves.
-    pub(crate) fn operand(&self) -> Option<Operand> {
+    pub fn operand(&self) -> Option<Operand> {
         match *self {
             Link::Load(_, operand) | Link::Binary { operand, .. } => Some(operand),
             Link::Save(_, index) => Some(Operand::Saved(index)),
@@ -107,7 +141,7 @@ impl Link {
     }
 
     /// The value of the nest that it reads.
-    pub(crate) fn local(&self) -> Option<Local> {
+    pub fn local(&self) -> Option<Local> {
         match self.operand() {
             Some(Operand::Local(local)) => Some(local),
             _ => None,

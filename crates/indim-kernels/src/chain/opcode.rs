@@ -3,12 +3,12 @@
 use indim_ops::operations::*;
 use indim_ops::{DType, Element, Op};
 
+use super::Form;
 use super::{Accumulator, Link};
-use crate::walk::Form;
 
 /// What a link does to an accumulator, as a number to switch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Opcode(pub(crate) u16);
+pub struct Opcode(pub(crate) u16);
 
 impl Opcode {
     pub(crate) const SPREAD: u16 = u16::MAX - 7;
@@ -21,12 +21,12 @@ impl Opcode {
     pub(crate) const WRITE_MASK: u16 = u16::MAX;
 
     /// Whether the mask is the result.
-    pub(crate) fn writes_mask(self) -> bool {
+    pub fn writes_mask(self) -> bool {
         self.0 == Opcode::WRITE_MASK
     }
 
     /// That of a link whose operand has this form, and elements of type `dtype`.
-    pub(crate) fn of(link: &Link, dtype: DType, form: Form) -> Opcode {
+    pub fn of(link: &Link, dtype: DType, form: Form) -> Opcode {
         Opcode(match *link {
             Link::Load(Accumulator::Values, _) => load_code(dtype, form),
             Link::Load(Accumulator::Bools, _) => load_code(DType::Bool, form),

@@ -6,10 +6,10 @@ use core::mem::MaybeUninit;
 use super::MAXIMUM_LINKS;
 use super::element::ChainElement;
 use super::opcode::Opcode;
-use crate::blocks::kernel::instructions::Instructions;
+use crate::kernel::instructions::Instructions;
 
 /// The most bytes of an accumulator: 8 vector registers of AVX-512.
-pub(crate) const ACCUMULATOR_BYTES: usize = 512;
+pub const ACCUMULATOR_BYTES: usize = 512;
 
 /// The bytes of an accumulator where there are 16 vector registers: 8 of AVX2.
 pub(crate) const NARROW_BYTES: usize = 256;
@@ -19,40 +19,42 @@ const LINE_BYTES: usize = 64;
 
 /// A link under a walk: what it does, as numbers, whatever the addresses.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct WiredLink {
-    pub(crate) opcode: Opcode,
+pub struct WiredLink {
+    /// What it does.
+    pub opcode: Opcode,
     /// The slot of the operand, or of the result if there is none.
-    pub(crate) slot: usize,
+    pub slot: usize,
     /// From one element of the operand to the next, in bytes: an element's size, or 0.
-    pub(crate) stride: usize,
+    pub stride: usize,
     /// From one row of the operand to the next, in bytes.
-    pub(crate) row_stride: isize,
+    pub row_stride: isize,
 }
 
 /// The elements that a chain computes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rows {
-    pub(crate) count: usize,
+pub struct Rows {
+    /// How many there are.
+    pub count: usize,
     /// Elements in a row, one after another.
-    pub(crate) elements: usize,
+    pub elements: usize,
     /// From one row of the destination to the next, in bytes.
-    pub(crate) row_stride: isize,
-    /// Whether the destination is written past the caches; [`crate::blocks::memory::settle`] must follow.
-    pub(crate) streams: bool,
+    pub row_stride: isize,
+    /// Whether the destination is written past the caches; a store fence must follow.
+    pub streams: bool,
 }
 
 /// Takes rows of elements through `links`; `operands`, the first row of each link's, are moved on.
 ///
 /// # Safety
 /// - there are 1 to [`MAXIMUM_LINKS`] links, and as many operands; their operations, and the types that they
-///   load, are those of the type that the chain was looked up for;
+///   load, are those of the type that the chain was looked up for, and without the mask none is of it;
 /// - each row of `destination` is valid for writes, of bools if the last link writes the mask, and overlaps
 ///   no operand;
 /// - each row of a link's operand is valid for reads of as many elements if its stride is an element's
 ///   size, else of one element where the opcode says so, and of [`ACCUMULATOR_BYTES`] where not; that of
 ///   one that saves for writes of [`ACCUMULATOR_BYTES`];
 /// - the processor has the level for which the chain was looked up.
-pub(crate) type ChainFn =
+pub type ChainFn =
     unsafe fn(destination: *mut u8, links: &[WiredLink], operands: &mut [*const u8], rows: Rows);
 
 /// The chains of one element type.

@@ -7,7 +7,7 @@
 
 use indim_ops::{Element, bf16, c64, c128, f16};
 
-use crate::blocks::kernel::instructions::Instructions;
+use crate::kernel::instructions::Instructions;
 
 /// An element type of chains. What it does is inlined into the chain of a level.
 pub(crate) trait ChainElement: Element {

@@ -4,7 +4,7 @@
 //! Sources are allocations without a byte to spare, so that the address sanitizer sees a read
 //! beyond the last element. Whole programs are compared in `differential.rs`, movers in `movers.rs`.
 
-use indim_cpu::{KernelFn, Level, convert_kernel, elementwise_kernel};
+use indim_kernels::{KernelFn, Level, convert_kernel, elementwise_kernel};
 use indim_ops::{
     Binary, ConvertTo, ConvertVisitor, DType, Element, Op, OpVisitor, Ternary, Unary, bf16, f16,
     visit_convert,

@@ -1,18 +1,20 @@
 //! Kernels by operation, element type and level. Holds unsafe code.
 
 use indim_ops::{
-    Binary, ConvertTo, ConvertVisitor, DType, Element, FromWide, Op, OpVisitor, Ternary, Unary,
-    Widened, visit_convert,
+    Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor, FromWide, Op, OpVisitor,
+    ReduceOp, Ternary, Unary, Widened, bf16, c64, c128, f16, for_each_widening, operations,
+    visit_convert,
 };
 
 use super::block::{BinaryBody, Body, ConvertBody, KernelFn, TernaryBody, UnaryBody};
+use super::fold::{FoldBody, FoldFn, Narrow, Same};
 use super::instructions::Baseline;
 #[cfg(target_arch = "x86_64")]
 use super::instructions::{Avx2, Avx512};
 use super::shells::Shells;
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
-use crate::blocks::chain::links::chain_function;
-use crate::blocks::chain::pieces::ChainFn;
+use crate::chain::links::chain_function;
+use crate::chain::pieces::ChainFn;
 #[cfg(target_arch = "x86_64")]
 use crate::level::Kind;
 use crate::level::Level;
@@ -39,8 +41,6 @@ macro_rules! at_level {
     };
 }
 
-pub(super) use at_level;
-
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
 /// does not take the type.
 pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn> {
@@ -52,13 +52,13 @@ pub fn convert_kernel(from: DType, to: DType, level: Level) -> KernelFn {
     visit_convert(from, to, Lookup { level })
 }
 
-/// The chains of elements of type `dtype`; `None` where the type has none.
-pub(crate) fn chain_kernel(dtype: DType, level: Level) -> Option<ChainFn> {
-    at_level!(level, S => chain_function::<S>(dtype))
+/// The chains of elements of type `dtype`, with the mask or without; `None` where the type has none.
+pub fn chain_kernel(dtype: DType, is_masked: bool, level: Level) -> Option<ChainFn> {
+    at_level!(level, S => chain_function::<S>(dtype, is_masked))
 }
 
 /// The kernel that copies elements as wide as those of type `dtype`; the same at every level.
-pub(crate) fn bitcast_kernel(dtype: DType) -> KernelFn {
+pub fn bitcast_kernel(dtype: DType) -> KernelFn {
     match dtype.size() {
         1 => copy::<1>,
         2 => copy::<2>,
@@ -73,6 +73,35 @@ pub(crate) fn bitcast_kernel(dtype: DType) -> KernelFn {
 unsafe fn copy<const SIZE: usize>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise; they do not overlap.
     unsafe { core::ptr::copy_nonoverlapping(sources[0], destination, count * SIZE) }
+}
+
+/// The fold of `op` over accumulators of type `dtype`, which reads elements of type `source`: the same, or
+/// one that it widens.
+pub fn fold_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> FoldFn {
+    let found = match source == dtype {
+        true => op.visit(dtype, Lookup { level }),
+        false => widening_function(op, source, dtype, level),
+    };
+    found.expect("invariant: lowering admits only what folds take")
+}
+
+fn widening_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> Option<FoldFn> {
+    macro_rules! find {
+        ($($narrow:ident $wide:ident;)*) => {
+            $(if source == $narrow::DTYPE && dtype == $wide::DTYPE {
+                return Some(match op {
+                    ReduceOp::Mul => at_level!(
+                        level, S => S::fold::<FoldBody<operations::Mul, Narrow<$narrow>, $wide>>()
+                    ),
+                    _ => at_level!(
+                        level, S => S::fold::<FoldBody<operations::Add, Narrow<$narrow>, $wide>>()
+                    ),
+                });
+            })*
+        };
+    }
+    for_each_widening!(find);
+    None
 }
 
 struct Lookup {
@@ -136,5 +165,13 @@ impl ConvertVisitor for Lookup {
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> KernelFn {
         self.kernel::<ConvertBody<A, B>>()
+    }
+}
+
+impl FoldVisitor for Lookup {
+    type Output = FoldFn;
+
+    fn fold<F: Fold<T>, T: Element>(self) -> FoldFn {
+        at_level!(self.level, S => S::fold::<FoldBody<F, Same, T>>())
     }
 }

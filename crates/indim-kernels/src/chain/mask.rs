@@ -7,9 +7,9 @@ use indim_ops::meaning::{boolean, integer};
 use indim_ops::operations::*;
 use indim_ops::{ConvertTo, DType, Element, Op};
 
+use super::Form;
 use super::accumulator::{bools, bytes, each, load, load_single, store, with};
 use super::opcode::{Codes, Opcode, mask_code};
-use crate::walk::Form;
 
 /// The codes of one operation on the mask, as patterns.
 trait MaskCodes: Codes {

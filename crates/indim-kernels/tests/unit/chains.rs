@@ -7,8 +7,8 @@ use indim_shape::RuleSet;
 use indim_text::{Expression, Limits};
 
 use super::*;
-use crate::blocks::chain::links::chain_operations;
-use crate::blocks::chain::mask::mask_operations;
+use crate::chain::links::chain_operations;
+use crate::chain::mask::mask_operations;
 
 /// The tasks of an expression over f32 vectors: `k2` is a kernel, `[...]` a chain.
 fn tasks(text: &str) -> String {

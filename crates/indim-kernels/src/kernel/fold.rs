@@ -5,32 +5,21 @@
 
 use core::marker::PhantomData;
 
-use indim_ops::{
-    ConvertTo, DType, Element, Fold, FoldVisitor, ReduceOp, Scalars, bf16, c64, c128, f16,
-    for_each_widening, operations,
-};
+use indim_ops::{ConvertTo, Element, Fold, Scalars};
 
 use super::block::{Unaligned, elements};
-use super::instructions::Baseline;
-#[cfg(target_arch = "x86_64")]
-use super::instructions::{Avx2, Avx512};
-use super::shells::Shells;
-use super::table::at_level;
-#[cfg(target_arch = "x86_64")]
-use crate::level::Kind;
-use crate::level::Level;
 
 /// The rows that go into a row of accumulators, one after another.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FoldedRows {
+pub struct FoldedRows {
     /// How many there are.
-    pub(crate) count: usize,
+    pub count: usize,
     /// From one to the next, in bytes.
-    pub(crate) stride: isize,
+    pub stride: isize,
     /// The elements of a row, and the number of accumulators.
-    pub(crate) width: usize,
+    pub width: usize,
     /// Whether the accumulators begin here, from the identity; they hold something otherwise.
-    pub(crate) begins: bool,
+    pub begins: bool,
 }
 
 /// Takes rows into accumulators.
@@ -42,7 +31,7 @@ pub(crate) struct FoldedRows {
 ///   elements of the source's type; none of them is an accumulator;
 /// - no pointer needs to be aligned;
 /// - the processor has the level for which the function was looked up.
-pub(crate) type FoldFn = unsafe fn(accumulators: *mut u8, source: *const u8, rows: FoldedRows);
+pub type FoldFn = unsafe fn(accumulators: *mut u8, source: *const u8, rows: FoldedRows);
 
 /// What a fold does with rows.
 pub(crate) trait FoldRows {
@@ -52,13 +41,13 @@ pub(crate) trait FoldRows {
 }
 
 /// What elements a fold of elements of type `T` reads.
-trait Read<T> {
+pub(super) trait Read<T> {
     type Source: Element;
     fn read(x: Self::Source) -> T;
 }
 
 /// Those of the type itself.
-struct Same;
+pub(super) struct Same;
 
 impl<T: Element> Read<T> for Same {
     type Source = T;
@@ -69,9 +58,9 @@ impl<T: Element> Read<T> for Same {
 }
 
 /// Narrower ones.
-struct Widened<A>(PhantomData<A>);
+pub(super) struct Narrow<A>(PhantomData<A>);
 
-impl<A: ConvertTo<T>, T: Element> Read<T> for Widened<A> {
+impl<A: ConvertTo<T>, T: Element> Read<T> for Narrow<A> {
     type Source = A;
     #[inline(always)]
     fn read(x: A) -> T {
@@ -80,7 +69,7 @@ impl<A: ConvertTo<T>, T: Element> Read<T> for Widened<A> {
 }
 
 /// The fold `F` of elements of type `T`, which are read as `R` says.
-struct FoldBody<F, R, T>(PhantomData<(F, R, T)>);
+pub(super) struct FoldBody<F, R, T>(PhantomData<(F, R, T)>);
 
 /// The accumulators that are held in registers while rows go into them: as many as the lanes of a block,
 /// in at most 256 bytes.
@@ -153,44 +142,5 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
                 *place = Unaligned(combined.to_stored());
             }
         }
-    }
-}
-
-/// The fold of `op` over accumulators of type `dtype`, which reads elements of type `source`: the same, or
-/// one that it widens.
-pub(crate) fn fold_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> FoldFn {
-    let found = match source == dtype {
-        true => op.visit(dtype, Lookup { level }),
-        false => widening_function(op, source, dtype, level),
-    };
-    found.expect("invariant: lowering admits only what folds take")
-}
-
-fn widening_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> Option<FoldFn> {
-    macro_rules! find {
-        ($($narrow:ident $wide:ident;)*) => {
-            $(if source == $narrow::DTYPE && dtype == $wide::DTYPE {
-                return Some(match op {
-                    ReduceOp::Mul => at_level!(
-                        level, S => S::fold::<FoldBody<operations::Mul, Widened<$narrow>, $wide>>()
-                    ),
-                    _ => at_level!(level, S => S::fold::<FoldBody<operations::Add, Widened<$narrow>, $wide>>()),
-                });
-            })*
-        };
-    }
-    for_each_widening!(find);
-    None
-}
-
-struct Lookup {
-    level: Level,
-}
-
-impl FoldVisitor for Lookup {
-    type Output = FoldFn;
-
-    fn fold<F: Fold<T>, T: Element>(self) -> FoldFn {
-        at_level!(self.level, S => S::fold::<FoldBody<F, Same, T>>())
     }
 }

@@ -1,0 +1,21 @@
+//! What the block executor calls: operations over dense blocks, compiled for every level.
+//!
+//! - `level.rs`: the sets of instructions, and which the processor has;
+//! - `kernel/`: one operation over one block, and the folds of reductions;
+//! - `chain/`: several cheap operations in one pass.
+//!
+//! What is computed is the definitions of `indim-ops`, vectorised by the compiler. Compiling them is most
+//! of the work of a build, so they are a crate of their own, which nothing else changes.
+//!
+//! Unsafe code stands only in `kernel/` and `chain/`.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
+pub mod chain;
+mod kernel;
+mod level;
+
+pub use kernel::fold::{FoldFn, FoldedRows};
+pub use kernel::{
+    KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel, fold_function,
+};
+pub use level::{Level, UnknownLevel};
