@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// kernels looked up for it may be called.
 ///
 /// ```
-/// use indim_cpu::Level;
+/// use indim_kernels::Level;
 ///
 /// assert!(Level::available().contains(&Level::detect()));
 /// assert_eq!("baseline".parse(), Ok(Level::BASELINE));
@@ -52,7 +52,7 @@ impl Level {
     /// When the variable names no level of this processor.
     ///
     /// ```
-    /// use indim_cpu::Level;
+    /// use indim_kernels::Level;
     ///
     /// if std::env::var("INDIM_LEVEL").is_err() {
     ///     assert_eq!(Level::from_environment()?, Level::detect());
@@ -102,7 +102,7 @@ impl fmt::Display for Level {
 /// A text that names no level of this processor.
 ///
 /// ```
-/// let error = "sse9".parse::<indim_cpu::Level>().unwrap_err();
+/// let error = "sse9".parse::<indim_kernels::Level>().unwrap_err();
 /// assert!(error.to_string().starts_with("`sse9` is not a level of this processor; it has baseline"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
