@@ -57,7 +57,7 @@ impl Level {
     /// if std::env::var("INDIM_LEVEL").is_err() {
     ///     assert_eq!(Level::from_environment()?, Level::detect());
     /// }
-    /// # Ok::<(), indim_cpu::UnknownLevel>(())
+    /// # Ok::<(), indim_kernels::UnknownLevel>(())
     /// ```
     pub fn from_environment() -> Result<Level, UnknownLevel> {
         match std::env::var("INDIM_LEVEL") {
