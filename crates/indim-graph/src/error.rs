@@ -96,7 +96,12 @@ pub enum GraphErrorKind {
         /// The number of axes.
         rank: usize,
     },
-    /// A search, as `argmax`, along an axis without elements.
+    /// A list of axes names one twice.
+    AxesNotUnique {
+        /// The list as given.
+        axes: Vec<i64>,
+    },
+    /// An extreme is sought along an axis without elements.
     EmptyReduction {
         /// The axis.
         axis: usize,
@@ -152,6 +157,7 @@ impl GraphError {
             GraphErrorKind::ReshapeElementCount { .. } => "reshape-element-count",
             GraphErrorKind::NotAPermutation { .. } => "not-a-permutation",
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
+            GraphErrorKind::AxesNotUnique { .. } => "axes-not-unique",
             GraphErrorKind::EmptyReduction { .. } => "empty-reduction",
             GraphErrorKind::BitcastWidth { .. } => "bitcast-width",
             GraphErrorKind::NoExponentBits => "no-exponent-bits",
@@ -285,6 +291,9 @@ impl fmt::Display for GraphError {
             }
             GraphErrorKind::AxisOutOfRange { axis, rank } => {
                 write!(formatter, "axis {axis} does not exist in a shape of rank {rank}")
+            }
+            GraphErrorKind::AxesNotUnique { axes } => {
+                write!(formatter, "`{operation}`: {axes:?} names an axis twice; name each once")
             }
             GraphErrorKind::EmptyReduction { axis } => write!(
                 formatter,

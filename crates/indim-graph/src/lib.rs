@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+mod along;
 mod array;
 mod assemble;
 mod builder;
@@ -29,6 +30,7 @@ mod structural;
 pub mod terminal;
 mod verify;
 
+pub use along::{Along, AxisFunction};
 pub use array::{Array, WrongElementCount};
 pub use assemble::GraphAssembler;
 pub use builder::{GraphBuilder, Value};

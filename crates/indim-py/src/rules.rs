@@ -5,7 +5,7 @@ use indim::{
     Attributes, Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK, RankLimit,
     RuleChoice, RuleSetName, Shape, express, oracle,
 };
-use indim_text::catalogue;
+use indim_text::catalogue::{self, EntryKind};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -157,7 +157,7 @@ pub(crate) fn _element_types() -> Vec<(&'static str, &'static str)> {
 /// Every operation of the table: its name, the number of its operands, its documentation, its other names.
 #[pyfunction]
 pub(crate) fn _operations() -> Vec<(&'static str, usize, &'static str, Vec<&'static str>)> {
-    let operations = catalogue::entries().filter(|entry| !entry.is_composition);
+    let operations = catalogue::entries().filter(|entry| entry.kind == EntryKind::Operation);
     operations.map(|entry| (entry.name, entry.operands, entry.doc, entry.other_names)).collect()
 }
 

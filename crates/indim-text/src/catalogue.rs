@@ -1,12 +1,24 @@
-//! What the tables of operations and compositions say, in words: for `docs/ops.md` and `indim ops`.
+//! What the tables of operations, compositions and functions along axes say, in words: for `docs/ops.md` and
+//! `indim ops`.
 
-use indim_graph::{Composition, Parameter};
+use indim_graph::{Along, AxisFunction, Composition, Parameter};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
 use crate::expression::other_names;
 use crate::suggest::closest;
 
-/// One operation or composition, to read.
+/// What an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// An operation of the table.
+    Operation,
+    /// Made of several operations, element by element.
+    Composition,
+    /// Made of operations and reductions along axes.
+    AlongAxes,
+}
+
+/// One operation or function, to read.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The name.
@@ -14,7 +26,7 @@ pub struct Entry {
     /// The number of operands.
     pub operands: usize,
     /// The numbers that follow them.
-    pub parameters: &'static [Parameter],
+    pub parameters: Vec<Parameter>,
     /// The element types it takes, as classes (P `bool`, S, U, F, C), and those of the results where they
     /// differ.
     pub types: String,
@@ -22,11 +34,11 @@ pub struct Entry {
     pub doc: &'static str,
     /// The other names that expressions know it by.
     pub other_names: Vec<&'static str>,
-    /// Whether it is made of several operations.
-    pub is_composition: bool,
+    /// What it is.
+    pub kind: EntryKind,
 }
 
-/// Every operation, then every composition, in the order of the tables.
+/// Every operation, then every composition, then every function along axes, in the order of the tables.
 ///
 /// ```
 /// use indim_text::catalogue::entries;
@@ -39,22 +51,38 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     let operation = |op: &Op| Entry {
         name: op.name(),
         operands: op.arity().count(),
-        parameters: &[],
+        parameters: Vec::new(),
         types: op_types(*op),
         doc: op.doc(),
         other_names: other_names(op.name(), op.aliases()),
-        is_composition: false,
+        kind: EntryKind::Operation,
     };
     let composition = |composition: &Composition| Entry {
         name: composition.name(),
         operands: composition.arity().count(),
-        parameters: composition.parameters(),
+        parameters: composition.parameters().to_vec(),
         types: types(|dtype| composition.takes(dtype), |dtype| composition.result_dtype(dtype)),
         doc: composition.doc(),
         other_names: other_names(composition.name(), composition.aliases()),
-        is_composition: true,
+        kind: EntryKind::Composition,
     };
-    Op::ALL.iter().map(operation).chain(Composition::ALL.iter().map(composition))
+    let along = |function: &AxisFunction| Entry {
+        name: function.name(),
+        operands: 1,
+        parameters: along_parameters(*function),
+        types: types(|dtype| function.takes(dtype), |dtype| dtype),
+        doc: function.doc(),
+        other_names: function.aliases().to_vec(),
+        kind: EntryKind::AlongAxes,
+    };
+    let operations = Op::ALL.iter().map(operation);
+    let compositions = Composition::ALL.iter().map(composition);
+    operations.chain(compositions).chain(AxisFunction::ALL.iter().map(along))
+}
+
+fn along_parameters(function: AxisFunction) -> Vec<Parameter> {
+    let keepdims = (!function.keeps_shape()).then_some(&Along::KEEPDIMS);
+    keepdims.into_iter().chain(function.parameters()).copied().collect()
 }
 
 /// The entry that goes by `name`, in any spelling.
@@ -71,15 +99,20 @@ impl Entry {
     /// The call with its parameters and their defaults: `elu(x, alpha=1.0)`.
     pub fn call(&self) -> String {
         let operands = ["x", "y", "z"][..self.operands].iter().map(|name| (*name).to_owned());
+        let axis = (self.kind == EntryKind::AlongAxes).then(|| "axis=None".to_owned());
         let parameters = self.parameters.iter().map(|parameter| match parameter.default() {
             Some(default) => format!("{}={default}", parameter.name()),
             None => parameter.name().to_owned(),
         });
-        format!("{}({})", self.name, operands.chain(parameters).collect::<Vec<_>>().join(", "))
+        format!(
+            "{}({})",
+            self.name,
+            operands.chain(axis).chain(parameters).collect::<Vec<_>>().join(", ")
+        )
     }
 
     /// What was measured of it, by element types; empty where results are correctly rounded or nothing is
-    /// rounded, and for compositions, whose steps have the accuracy of the operations.
+    /// rounded, and for what is made of several operations, whose steps have the accuracy of the operations.
     pub fn accuracy(&self) -> Vec<Accuracy> {
         accuracies().filter(|accuracy| accuracy.name == self.name).collect()
     }

@@ -12,7 +12,7 @@
 
 mod activation;
 mod numeric;
-mod parameter;
+pub(crate) mod parameter;
 mod reduce_precision;
 
 use core::fmt;

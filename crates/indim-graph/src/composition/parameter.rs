@@ -22,7 +22,7 @@ pub struct Parameter {
 
 impl Parameter {
     /// A parameter of type `T`, with one default or none.
-    pub(super) const fn new<T: ParameterType>(
+    pub(crate) const fn new<T: ParameterType>(
         name: &'static str,
         default: &[&'static str],
     ) -> Parameter {
@@ -53,7 +53,7 @@ impl Parameter {
 }
 
 /// A Rust type of parameters.
-pub(super) trait ParameterType: Sized {
+pub(crate) trait ParameterType: Sized {
     /// What messages say.
     const EXPECTED: &'static str;
 
@@ -114,7 +114,7 @@ impl ParameterType for bool {
 }
 
 /// What is given, or the default.
-pub(super) fn argument<T: ParameterType>(given: Option<Literal>, default: Option<T>) -> T {
+pub(crate) fn argument<T: ParameterType>(given: Option<Literal>, default: Option<T>) -> T {
     given
         .and_then(T::read)
         .or(default)

@@ -17,7 +17,8 @@ from ._operators import define_operators
 from ._signatures import ADAPTED
 from ._statics import frozen
 
-#: What functions of NumPy do on tracing values; filled by `_array_functions.py` and `_compositions.py`.
+#: What functions of NumPy do on tracing values; filled by `_array_functions.py`,
+#: `_compositions.py` and `_reductions.py`.
 ARRAY_FUNCTIONS = {}
 
 
@@ -95,8 +96,8 @@ class Tracer:
         if name.startswith("_"):
             raise AttributeError(name)
         raise AttributeError(
-            f"an array has no `{name}` while the function is traced: indim computes element by element, "
-            "without reductions; compute it before the call and pass it as an argument"
+            f"an array has no `{name}` while the function is traced: indim computes element by element and "
+            "reduces along axes; compute it before the call and pass it as an argument"
         )
 
     def __bool__(self):
@@ -253,7 +254,9 @@ class Tracer:
         handler = ARRAY_FUNCTIONS.get(function)
         if handler is None:
             name = f"{function.__module__}.{function.__name__}"
-            raise TypeError(f"{name} cannot be traced; indim computes element by element")
+            raise TypeError(
+                f"{name} cannot be traced; indim computes element by element and reduces along axes"
+            )
         return handler(*args, **kwargs)
 
     def _numpy_function(self, name, operands):

@@ -113,7 +113,7 @@ impl Parser<'_> {
     /// The attribute that `name =` gives, if that is what follows.
     fn keyword(
         &mut self,
-        call: &CallFrame,
+        call: &mut CallFrame,
         token: Token,
         span: Span,
     ) -> ParseResult<Option<Attribute>> {
@@ -123,6 +123,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         self.lexer = ahead;
+        call.function = call.function.of_operands(call.operands.len());
         attribute_named(call.function, self.slice(call.name), self.slice(span))
             .map(Some)
             .map_err(|kind| ExprError::new(kind, span))
@@ -138,11 +139,21 @@ impl Parser<'_> {
                 let (axis, span) = self.integer()?;
                 Ok((AttributeValue::Integers(vec![axis]), span))
             }
+            Attribute::Axes if self.is_none()? => {
+                let (_, span) = self.lexer.next()?;
+                Ok((AttributeValue::All, span))
+            }
             _ => {
                 let (integers, span) = self.integers()?;
                 Ok((AttributeValue::Integers(integers), span))
             }
         }
+    }
+
+    /// Whether Python's `None` follows.
+    fn is_none(&mut self) -> ParseResult<bool> {
+        let (token, span) = self.peek()?;
+        Ok(token == Token::Name && self.slice(span) == "None")
     }
 
     pub(super) fn element_type(&mut self) -> ParseResult<(DType, Span)> {
@@ -204,6 +215,7 @@ impl Parser<'_> {
     /// The whole call, of which `close` is the closing parenthesis.
     pub(super) fn close_call(&mut self, call: CallFrame, close: Span) -> ParseResult<NodeIndex> {
         let CallFrame { function, name, operands, attributes, .. } = call;
+        let function = function.of_operands(operands.len());
         check_complete(function, self.slice(name), operands.len(), &attributes)
             .map_err(|kind| ExprError::new(kind, name))?;
         let extent = name.to(close);

@@ -22,7 +22,8 @@ impl Elaborator<'_, '_> {
         attributes: &[GivenAttribute],
         mark: Span,
     ) -> Elaborated<Value> {
-        let arguments = self.arguments(composition, attributes)?;
+        let parameters = composition.parameters();
+        let arguments = self.arguments(composition.name(), parameters, attributes)?;
         let rule = self.rule_of(attributes)?;
         let types =
             nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
@@ -42,9 +43,10 @@ impl Elaborator<'_, '_> {
     }
 
     /// The numbers that are given, in the order of the parameters.
-    fn arguments(
+    pub(super) fn arguments(
         &self,
-        composition: Composition,
+        function: &'static str,
+        parameters: &[indim_graph::Parameter],
         attributes: &[GivenAttribute],
     ) -> Elaborated<Vec<Option<Literal>>> {
         let argument = |parameter: &indim_graph::Parameter| {
@@ -58,12 +60,11 @@ impl Elaborator<'_, '_> {
                 Operand::Literal(number) if parameter.accepts(number) => Ok(Some(number)),
                 _ => {
                     let expected = parameter.expected();
-                    let (function, argument) = (composition.name(), name);
-                    let kind = ExprErrorKind::BadArgument { function, argument, expected };
+                    let kind = ExprErrorKind::BadArgument { function, argument: name, expected };
                     Err(ExprError::new(kind, self.extent(*node)))
                 }
             }
         };
-        composition.parameters().iter().map(argument).collect()
+        parameters.iter().map(argument).collect()
     }
 }

@@ -83,7 +83,7 @@ pub enum ExprErrorKind {
         /// What to write here.
         instead: String,
     },
-    /// `sum(x)`, `x @ y`: what does not compute element by element.
+    /// `cumsum(x)`, `x @ y`: what neither computes element by element nor reduces.
     NotElementwise {
         /// The function or operator.
         name: String,
@@ -269,17 +269,10 @@ impl ExprError {
             }
             K::ForeignSpelling { instead, .. } => format!("write {instead}"),
             K::NotElementwise { name } => format!(
-                "indim computes element by element: compute `{}` where the arrays come from, and \
-                 bind its result to a name",
+                "indim computes element by element, and reduces along axes: compute `{}` where the \
+                 arrays come from, and bind its result to a name",
                 shorten(name)
             ),
-            K::WrongOperandCount { function, given: 1, .. }
-                if matches!(function.as_str(), "max" | "min") =>
-            {
-                format!(
-                    "`{function}` compares two arrays element by element; indim has no reductions"
-                )
-            }
             K::StringLiteral => "write names without quotes, as in x.astype(f32)".to_owned(),
             K::NotDefinedInNumpy { operation: "xor", dtype, .. } if dtype.is_float() => {
                 "a power is written x ** 2".to_owned()
@@ -351,7 +344,7 @@ impl fmt::Display for ExprErrorKind {
                 write!(f, "`{}` is not of this language", shorten(found))
             }
             K::NotElementwise { name } => {
-                write!(f, "`{}` does not compute element by element", shorten(name))
+                write!(f, "`{}` neither computes element by element nor reduces", shorten(name))
             }
             K::Indexing => f.write_str("arrays are not indexed in expressions"),
             K::Graph(error) => error.fmt(f),

@@ -6,20 +6,12 @@ use super::error::ExprErrorKind;
 use super::function::Function;
 use indim_graph::Literal;
 
-/// Functions whose result is not computed element by element.
+/// Functions that neither compute element by element nor reduce.
 const NOT_ELEMENTWISE: &[&str] = &[
-    "all",
-    "amax",
-    "amin",
-    "any",
-    "argmax",
-    "argmin",
     "argsort",
-    "average",
     "concat",
     "concatenate",
     "conv",
-    "count_nonzero",
     "cross",
     "cumprod",
     "cumsum",
@@ -29,29 +21,19 @@ const NOT_ELEMENTWISE: &[&str] = &[
     "fft",
     "gather",
     "inner",
-    "logsumexp",
     "matmul",
-    "mean",
     "median",
     "mm",
     "nanmax",
     "nanmean",
     "nanmin",
     "nansum",
-    "norm",
-    "prod",
-    "product",
-    "ptp",
-    "softmax",
     "sort",
     "stack",
-    "std",
-    "sum",
     "take",
     "tensordot",
     "trace",
     "unique",
-    "var",
 ];
 
 /// Functions of other systems, with what does the same.
@@ -102,9 +84,6 @@ pub(super) fn member(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
             Some(spelling(&format!("{module}.{name}"), name))
         }
         Some(_) => Some(ExprErrorKind::UnknownFunction { name: name.to_owned(), suggestion: None }),
-        None if matches!(name, "max" | "min") => {
-            Some(ExprErrorKind::NotElementwise { name: name.to_owned() })
-        }
         None if matches!(name, "T" | "mT") => Some(spelling(&format!(".{name}"), "transpose(x)")),
         None if is_function => Some(spelling(&format!(".{name}"), &format!("{name}(x, ...)"))),
         _ => None,

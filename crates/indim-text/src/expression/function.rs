@@ -6,13 +6,14 @@
 
 use core::str::FromStr;
 
-use indim_graph::Composition;
+use indim_graph::{Along, AxisFunction, Composition};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
     Elementwise { op: Op, manner: Manner },
     Composition(Composition),
+    Along(AxisFunction),
     Structural(Structural),
 }
 
@@ -60,6 +61,8 @@ pub(super) enum Manner {
 pub(super) enum Attribute {
     Dims,
     Axis,
+    /// The axes along which a function reduces.
+    Axes,
     Shape,
     Sizes,
     Permutation,
@@ -73,6 +76,7 @@ impl Attribute {
     const ALL: &[Attribute] = &[
         Attribute::Dims,
         Attribute::Axis,
+        Attribute::Axes,
         Attribute::Shape,
         Attribute::Sizes,
         Attribute::Permutation,
@@ -83,7 +87,7 @@ impl Attribute {
     const fn keywords(self) -> &'static [&'static str] {
         match self {
             Attribute::Dims => &["dims", "broadcast_dimensions"],
-            Attribute::Axis => &["axis"],
+            Attribute::Axis | Attribute::Axes => &["axis"],
             Attribute::Shape => &["shape"],
             Attribute::Sizes => &["sizes", "broadcast_sizes"],
             Attribute::Permutation => &["permutation", "axes"],
@@ -164,7 +168,22 @@ impl Function {
         }
         let op = Op::from_str(name).ok();
         let elementwise = op.map(|op| Function::Elementwise { op, manner: Manner::Table });
-        elementwise.or_else(|| Composition::from_str(name).ok().map(Function::Composition))
+        let composition = || Composition::from_str(name).ok().map(Function::Composition);
+        let along = || AxisFunction::from_str(name).ok().map(Function::Along);
+        elementwise.or_else(composition).or_else(along)
+    }
+
+    /// The function with so many operands: `max` and `min` of one are those along axes.
+    pub(super) fn of_operands(self, count: usize) -> Function {
+        match self {
+            Function::Elementwise { op: Op::Max, .. } if count == 1 => {
+                Function::Along(AxisFunction::Max)
+            }
+            Function::Elementwise { op: Op::Min, .. } if count == 1 => {
+                Function::Along(AxisFunction::Min)
+            }
+            function => function,
+        }
     }
 
     /// The names that a misspelt one may have meant.
@@ -175,10 +194,13 @@ impl Function {
         let compositions = Composition::ALL.iter().flat_map(|composition| {
             core::iter::once(composition.name()).chain(composition.aliases().iter().copied())
         });
+        let along = AxisFunction::ALL.iter().flat_map(|function| {
+            core::iter::once(function.name()).chain(function.aliases().iter().copied())
+        });
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
         let manners = MANNERS.iter().map(|(name, ..)| *name);
         let types = DType::ALL.iter().map(|dtype| dtype.name());
-        operations.chain(compositions).chain(structural).chain(manners).chain(types)
+        operations.chain(compositions).chain(along).chain(structural).chain(manners).chain(types)
     }
 
     /// What stands at a position of a call.
@@ -194,6 +216,7 @@ impl Function {
                 let parameter = composition.parameters().get(position)?;
                 Some(Parameter::Attribute(Attribute::Argument(parameter.name())))
             }
+            Function::Along(function) => along_parameter(function, position),
             Function::Structural(structural) => structural.parameters().get(position).copied(),
         }
     }
@@ -227,7 +250,7 @@ impl Function {
         let arity = match self {
             Function::Elementwise { op, .. } => op.arity(),
             Function::Composition(composition) => composition.arity(),
-            Function::Structural(_) => Arity::Unary,
+            Function::Structural(_) | Function::Along(_) => Arity::Unary,
         };
         let is_rule_attribute = matches!(attribute, Attribute::Dims | Attribute::Axis);
         self.parameters().any(|parameter| parameter == Parameter::Attribute(attribute))
@@ -237,16 +260,18 @@ impl Function {
     /// The attributes without which a call makes no sense.
     pub(super) fn required(self) -> impl Iterator<Item = Attribute> {
         self.parameters().filter_map(move |parameter| match parameter {
-            Parameter::Attribute(Attribute::Permutation | Attribute::Axis) | Parameter::Operand => {
-                None
-            }
+            Parameter::Attribute(Attribute::Permutation | Attribute::Axis | Attribute::Axes)
+            | Parameter::Operand => None,
             Parameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,
             Parameter::Attribute(attribute) => Some(attribute),
         })
     }
 
     fn has_default(self, argument: &str) -> bool {
-        let Function::Composition(composition) = self else { return false };
+        let composition = match self {
+            Function::Composition(composition) => composition,
+            function => return matches!(function, Function::Along(_)),
+        };
         let mut parameters = composition.parameters().iter();
         parameters.any(|parameter| parameter.name() == argument && parameter.default().is_some())
     }
@@ -258,6 +283,20 @@ impl Function {
 
     pub(super) fn operand_count(self) -> usize {
         self.parameters().filter(|parameter| *parameter == Parameter::Operand).count()
+    }
+}
+
+/// What stands at a position of a call of a function along axes.
+fn along_parameter(function: AxisFunction, position: usize) -> Option<Parameter> {
+    let keepdims = (!function.keeps_shape()).then_some(&Along::KEEPDIMS);
+    let mut arguments = keepdims.into_iter().chain(function.parameters());
+    match position {
+        0 => Some(Parameter::Operand),
+        1 => Some(Parameter::Attribute(Attribute::Axes)),
+        _ => {
+            let argument = arguments.nth(position - 2)?;
+            Some(Parameter::Attribute(Attribute::Argument(argument.name())))
+        }
     }
 }
 

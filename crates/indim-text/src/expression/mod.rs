@@ -7,6 +7,7 @@
 //! `folding.rs` and `promote.rs` decide. `draw.rs` draws an error at its place. The language is described
 //! for users in `docs/expressions.md`.
 
+mod along;
 mod call;
 mod complex_parts;
 mod composition;

@@ -211,7 +211,7 @@ impl Written {
 
     fn call(&self, call: &Call) -> Result<NodeKind, ExprError> {
         let at_name = |kind| ExprError::new(kind, self.mark);
-        let function = called(&call.function).map_err(at_name)?;
+        let function = called(&call.function).map_err(at_name)?.of_operands(self.operands.len());
         let mut attributes: Vec<GivenAttribute> = Vec::with_capacity(call.attributes.len());
         let mut position = self.operands.len();
         for ((keyword, value), &(node, span)) in call.attributes.iter().zip(&self.attributes) {

@@ -153,7 +153,7 @@ impl Call<'_> {
     fn element_type(&self) -> DType {
         let given = self.attributes.iter().find_map(|given| match given.value {
             AttributeValue::ElementType(dtype) => Some(dtype),
-            AttributeValue::Integers(_) | AttributeValue::Number(_) => None,
+            _ => None,
         });
         given.expect("invariant: the parser refuses a call without its required attributes")
     }

@@ -72,6 +72,8 @@ pub(super) const fn binary_operator(symbol: Symbol) -> Option<BinaryOperator> {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum AttributeValue {
     Integers(Vec<i64>),
+    /// `None`: all axes.
+    All,
     ElementType(DType),
     /// A number of a composition, which elaboration must find to be one.
     Number(NodeIndex),

@@ -3,13 +3,13 @@
 //! Used by the test `main.rs` here and by `examples/ops_page.rs`, which writes the page.
 
 use indim_ops::{Accuracy, accuracies};
-use indim_text::catalogue::{Entry, entries};
+use indim_text::catalogue::{Entry, EntryKind, entries};
 
 const HEADER: &str = "\
 # Operations
 
-This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs` and
-`crates/indim-graph/src/composition/mod.rs`.
+This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs`,
+`crates/indim-graph/src/composition/mod.rs` and `crates/indim-graph/src/along/mod.rs`.
 `indim ops` lists the same, `indim ops NAME` shows one.
 
 An operation takes operands of one element type; it never promotes. The types are written by their
@@ -29,6 +29,22 @@ type, and so is every step, but where something else is said. A formula is in th
 
 Under the numpy rule, integers and truth values that a composition does not take are converted to
 `f64`; by `deg2rad`, `rad2deg` and `heaviside`, as by `sqrt` and the like, to `f16`, `f32` or `f64`.
+
+| call | types | meaning | other names |
+|---|---|---|---|
+";
+
+const ALONG_AXES: &str = "
+## Functions along axes
+
+Functions of the elements along some axes, made of operations and reductions: in expressions, and methods of
+the builder. `axis` is an axis, a list of them, or `None` for all; negative ones count from the end. The axes
+go, or stay with size 1 under `keepdims=True`. `max` and `min` of one operand are these, of two the operations.
+
+Sums of floats are those of a fixed tree in `f64` (`crates/indim-ops/src/meaning/reduction.rs`), rounded to the
+type at the end: they have the same bits on every machine, for any number of threads and any order of memory.
+Several axes are summed one after another, the last one first. Under the numpy rule integers are summed in 64
+bits, and `logsumexp`, `softmax` and `log_softmax` take them as `f64`; elsewhere types stay.
 
 | call | types | meaning | other names |
 |---|---|---|---|
@@ -82,21 +98,25 @@ pub(crate) fn page() -> String {
     for (title, operands) in [("One operand", 1), ("Two operands", 2), ("Three operands", 3)] {
         text +=
             &format!("## {title}\n\n| name | types | meaning | other names |\n|---|---|---|---|\n");
-        let operations = entries().filter(|entry| !entry.is_composition);
+        let operations = of_kind(EntryKind::Operation);
         let of_title = operations.filter(|entry| entry.operands == operands);
         of_title.for_each(|entry| text += &row(&entry, entry.name));
         text.push('\n');
     }
     text.pop();
     text += COMPOSITIONS;
-    entries()
-        .filter(|entry| entry.is_composition)
-        .for_each(|entry| text += &row(&entry, &entry.call()));
+    of_kind(EntryKind::Composition).for_each(|entry| text += &row(&entry, &entry.call()));
+    text += ALONG_AXES;
+    of_kind(EntryKind::AlongAxes).for_each(|entry| text += &row(&entry, &entry.call()));
     text += TYPES;
     text += ACCURACY;
     text += &accuracy_rows();
     text += COMPLEX;
     text
+}
+
+fn of_kind(kind: EntryKind) -> impl Iterator<Item = Entry> {
+    entries().filter(move |entry| entry.kind == kind)
 }
 
 fn row(entry: &Entry, name: &str) -> String {
