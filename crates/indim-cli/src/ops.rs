@@ -81,7 +81,7 @@ fn list() -> String {
 fn one(entry: &Entry) -> String {
     let mut text =
         format!("{}\n\n  {}\n\n  types        {}\n", entry.call(), entry.doc, entry.types);
-    for parameter in entry.parameters {
+    for parameter in &entry.parameters {
         let default =
             parameter.default().map_or_else(String::new, |text| format!(", {text} if not given"));
         let _ = writeln!(text, "  {:<12} {}{default}", parameter.name(), parameter.expected());

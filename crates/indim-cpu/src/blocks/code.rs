@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_graph::lower::scratch::array_bytes;
-use indim_kernels::chain::{Chain, ChainFn, Task, chain_minimum, find_tasks};
+use indim_kernels::chain::{ChainFn, chain_minimum};
 use indim_kernels::{
     KernelFn, Level, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel,
 };
 use indim_ops::DType;
 
+use crate::blocks::chain::Chain;
+use crate::blocks::chain::find::{Task, find_tasks};
 use crate::blocks::registers::{self, REGISTER_BYTES};
 use crate::blocks::store_fold::StoreFold;
 

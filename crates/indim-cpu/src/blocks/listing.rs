@@ -4,8 +4,10 @@
 use core::fmt;
 
 use indim_graph::lower::loop_nest::{Access, Local};
-use indim_kernels::chain::{Accumulator, Link, Operand, Task};
+use indim_kernels::chain::Accumulator;
 
+use crate::blocks::chain::find::Task;
+use crate::blocks::chain::{Link, Operand};
 use crate::blocks::code::BlockCode;
 use crate::blocks::registers::REGISTER_BYTES;
 

@@ -1,9 +1,10 @@
 //! The block executor: a nest becomes straight-line code of kernels and chains, which run over dense blocks
 //! in the nearest cache, tile by tile. Holds unsafe code.
 //!
-//! Read `code.rs` (what a nest becomes), `wiring.rs` (where its slots lie under a walk), `tiles.rs` (the loop
-//! over tiles), `kernel/` (one operation over one block), `chain/` (several in one pass).
+//! Read `code.rs` (what a nest becomes), `chain/` (which instructions run in one pass), `wiring.rs` (where its
+//! slots lie under a walk), `tiles.rs` (the loop over tiles), `reduce.rs` (the one over a reduced axis).
 
+pub(crate) mod chain;
 pub(crate) mod code;
 mod listing;
 pub mod memory;
@@ -18,11 +19,12 @@ use std::sync::Arc;
 
 use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{Access, LoopNest};
-use indim_kernels::chain::{Link, Task};
 use indim_kernels::{Level, convert_kernel};
 use indim_ops::DType;
 
 use crate::executor::{BoundNest, Executor, NestCode};
+use chain::Link;
+use chain::find::Task;
 use code::{BlockCode, Call, Callee, Stored};
 use reduce::BoundReduction;
 use registers::REGISTER_BYTES;

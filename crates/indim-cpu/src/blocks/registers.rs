@@ -1,8 +1,9 @@
 //! Which values of a nest share a register.
 
 use indim_graph::lower::loop_nest::{Local, LoopNest};
-use indim_kernels::chain::{ACCUMULATOR_BYTES, Task};
+use indim_kernels::chain::ACCUMULATOR_BYTES;
 
+use crate::blocks::chain::find::Task;
 use crate::walk::runs;
 
 /// The bytes of a register: several fit into a first-level cache of 32 KiB together.

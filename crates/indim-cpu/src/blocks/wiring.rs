@@ -5,9 +5,10 @@
 
 use indim_graph::HeldBytes;
 use indim_graph::lower::loop_nest::{BufferId, Local, Store};
-use indim_kernels::chain::{Chain, Form, Link, Opcode, Operand, WiredLink};
+use indim_kernels::chain::{Form, Opcode, WiredLink};
 use indim_ops::DType;
 
+use crate::blocks::chain::{Chain, Link, Operand};
 use crate::blocks::code::{BlockCode, Call};
 use crate::blocks::registers::REGISTER_BYTES;
 use crate::walk::{OperandWalk, TileLayout, Walk};
@@ -169,7 +170,7 @@ fn wired(
     chain: &Chain,
     link: &Link,
 ) -> WiredLink {
-    let (slot, dtype, element_size) = match link.operand() {
+    let (slot, dtype, element_size) = match Operand::of(link) {
         Some(Operand::Local(local)) => {
             let dtype = code.nest.dtype(local);
             (code.slot(local), dtype, dtype.size())

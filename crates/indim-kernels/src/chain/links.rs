@@ -265,7 +265,7 @@ macro_rules! define_chains {
         converts [$($source:ident $source_type:ident)*] widens [$($half:ident $half_type:ident)*];
     )*})*) => {
         /// The operations that chains of elements of type `dtype` may hold.
-        pub(crate) const fn chain_operations(dtype: DType) -> &'static [Op] {
+        pub const fn chain_operations(dtype: DType) -> &'static [Op] {
             match dtype {
                 $($(DType::$variant => operations!($operations),)*)*
                 _ => &[],
@@ -273,7 +273,7 @@ macro_rules! define_chains {
         }
 
         /// The element types that chains of elements of type `dtype` convert when they load them.
-        pub(crate) const fn chain_sources(dtype: DType) -> &'static [DType] {
+        pub const fn chain_sources(dtype: DType) -> &'static [DType] {
             match dtype {
                 $($(DType::$variant => &[$(DType::$source,)* $(DType::$half,)*],)*)*
                 _ => &[],

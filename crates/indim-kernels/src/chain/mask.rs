@@ -75,7 +75,7 @@ macro_rules! define_mask_links {
         }
 
         /// The operations on elements of type `dtype` that the mask can do.
-        pub(crate) const fn mask_operations(dtype: DType) -> &'static [Op] {
+        pub const fn mask_operations(dtype: DType) -> &'static [Op] {
             match dtype {
                 DType::Bool => &[Op::Not, $(Op::$logical,)*],
                 DType::U8 => &[$(Op::$bitwise,)* $(Op::$comparison,)*],

@@ -8,49 +8,28 @@
 //! in it.
 //!
 //! A link is written in two ways, because it is known in two steps. A [`Link`] says what happens to which
-//! value: it is chosen when a nest is compiled, and listed for users. A [`pieces::WiredLink`] says the
-//! same in numbers, once the strides are known: an opcode to switch on, and how far to step.
+//! value: whoever compiles a nest chooses it, and lists it for users. A [`WiredLink`] says the same in
+//! numbers, once the strides are known: an opcode to switch on, and how far to step.
 //!
-//! Which instructions become chains is decided in `find.rs`, by what `cheap.rs` says of them, and
-//! `sequence.rs` puts them in sequence. `pieces.rs` walks pieces and rows; what a link does with a piece is
-//! in `links.rs`, with the mask in `mask.rs`, both by `accumulator.rs`; and how it holds elements in
-//! `element.rs`.
+//! `pieces.rs` walks pieces and rows; what a link does with a piece is in `links.rs`, with the mask in
+//! `mask.rs`, both by `accumulator.rs`; and how it holds elements in `element.rs`.
 
 mod accumulator;
-mod cheap;
 mod element;
-mod find;
 pub(crate) mod links;
 mod mask;
 mod opcode;
 pub(crate) mod pieces;
-mod sequence;
 
-pub use find::{Task, find_tasks};
-pub use links::chain_minimum;
+pub use links::{chain_minimum, chain_operations, chain_sources};
+pub use mask::mask_operations;
 pub use opcode::Opcode;
 pub use pieces::{ACCUMULATOR_BYTES, ChainFn, Rows, WiredLink};
 
-use core::fmt;
-
-use indim_graph::lower::loop_nest::Local;
 use indim_ops::{DType, Op};
 
 /// The most links of a chain.
 pub const MAXIMUM_LINKS: usize = 64;
-
-/// Cheap instructions put in sequence.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
-    /// The instruction whose result the chain leaves.
-    pub root: usize,
-    /// The element type of the accumulator of values.
-    pub dtype: DType,
-    /// What happens to the accumulators.
-    pub links: Vec<Link>,
-    /// How many accumulators are saved at a time.
-    pub saved: usize,
-}
 
 /// How an operand that is used where it is goes with the elements that are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,11 +51,11 @@ pub enum Accumulator {
     Bytes,
 }
 
-/// What happens to an accumulator.
+/// What happens to an accumulator; `O` is what operands are to whoever chooses links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Link {
+pub enum Link<O> {
     /// It becomes this value; that of values converts one of another type.
-    Load(Accumulator, Operand),
+    Load(Accumulator, O),
     /// It is saved.
     Save(Accumulator, usize),
     /// `op` on it alone.
@@ -93,7 +72,7 @@ pub enum Link {
         /// Where one operand is.
         accumulator: Accumulator,
         /// The other operand.
-        operand: Operand,
+        operand: O,
         /// Whether the accumulator is the second operand.
         accumulator_is_second: bool,
     },
@@ -101,24 +80,9 @@ pub enum Link {
     WriteMask,
 }
 
-/// An operand of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operand {
-    /// A value of the nest.
-    Local(Local),
-    /// A saved accumulator.
-    Saved(usize),
-}
-
-impl Chain {
-    /// Whether any link has to do with the mask.
-    pub fn has_mask(&self) -> bool {
-        self.links.iter().any(Link::is_of_mask)
-    }
-}
-
-impl Link {
-    fn is_of_mask(&self) -> bool {
+impl<O> Link<O> {
+    /// Whether it has to do with the mask.
+    pub fn is_of_mask(&self) -> bool {
         match *self {
             Link::Load(accumulator, _)
             | Link::Save(accumulator, _)
@@ -128,32 +92,6 @@ impl Link {
                 let is_comparison = op.result_dtype(DType::F32) == DType::Bool;
                 accumulator != Accumulator::Values || is_comparison || op == Op::Select
             }
-        }
-    }
-
-    /// What it reads, or writes if it saves.
-    pub fn operand(&self) -> Option<Operand> {
-        match *self {
-            Link::Load(_, operand) | Link::Binary { operand, .. } => Some(operand),
-            Link::Save(_, index) => Some(Operand::Saved(index)),
-            _ => None,
-        }
-    }
-
-    /// The value of the nest that it reads.
-    pub fn local(&self) -> Option<Local> {
-        match self.operand() {
-            Some(Operand::Local(local)) => Some(local),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Operand {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Operand::Local(local) => local.fmt(formatter),
-            Operand::Saved(index) => write!(formatter, "s{index}"),
         }
     }
 }

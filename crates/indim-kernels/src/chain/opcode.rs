@@ -26,7 +26,7 @@ impl Opcode {
     }
 
     /// That of a link whose operand has this form, and elements of type `dtype`.
-    pub fn of(link: &Link, dtype: DType, form: Form) -> Opcode {
+    pub fn of<O>(link: &Link<O>, dtype: DType, form: Form) -> Opcode {
         Opcode(match *link {
             Link::Load(Accumulator::Values, _) => load_code(dtype, form),
             Link::Load(Accumulator::Bools, _) => load_code(DType::Bool, form),

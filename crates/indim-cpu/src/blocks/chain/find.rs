@@ -5,15 +5,16 @@
 //! bools or u8, in the mask. `sequence.rs` then puts them in sequence.
 
 use indim_graph::lower::loop_nest::{Local, LoopNest};
+use indim_kernels::chain::{Accumulator, MAXIMUM_LINKS};
 use indim_ops::DType;
 
 use super::cheap::{Candidates, Cheap, Kind};
 use super::sequence::put_in_sequence;
-use super::{Accumulator, Chain, Link, MAXIMUM_LINKS};
+use super::{Chain, Link, Operand};
 
 /// What is done at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Task {
+pub(crate) enum Task {
     /// One instruction, by its kernel.
     Kernel(usize),
     /// Several cheap instructions.
@@ -22,7 +23,7 @@ pub enum Task {
 
 impl Task {
     /// The instruction whose result is left in memory.
-    pub fn result(&self) -> usize {
+    pub(crate) fn result(&self) -> usize {
         match self {
             Task::Kernel(index) => *index,
             Task::Chain(chain) => chain.root,
@@ -30,16 +31,16 @@ impl Task {
     }
 
     /// The values that are read.
-    pub fn operands<'a>(&'a self, nest: &'a LoopNest) -> Vec<Local> {
+    pub(crate) fn operands<'a>(&'a self, nest: &'a LoopNest) -> Vec<Local> {
         match self {
             Task::Kernel(index) => nest.instructions[*index].operands.clone(),
-            Task::Chain(chain) => chain.links.iter().filter_map(Link::local).collect(),
+            Task::Chain(chain) => chain.links.iter().filter_map(Operand::local).collect(),
         }
     }
 }
 
 /// The tasks of a nest, in order.
-pub fn find_tasks(nest: &LoopNest) -> Vec<Task> {
+pub(crate) fn find_tasks(nest: &LoopNest) -> Vec<Task> {
     let count = nest.instructions.len();
     let mut finder = Finder { candidates: Candidates::of(nest), taken: vec![0; count] };
     let mut is_absorbed = vec![false; count];
@@ -146,5 +147,5 @@ impl Finder<'_> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/chains.rs"]
+#[path = "../../../tests/unit/chains.rs"]
 mod tests;

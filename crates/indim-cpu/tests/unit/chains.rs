@@ -7,8 +7,7 @@ use indim_shape::RuleSet;
 use indim_text::{Expression, Limits};
 
 use super::*;
-use crate::chain::links::chain_operations;
-use crate::chain::mask::mask_operations;
+use indim_kernels::chain::{chain_operations, mask_operations};
 
 /// The tasks of an expression over f32 vectors: `k2` is a kernel, `[...]` a chain.
 fn tasks(text: &str) -> String {

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use indim_graph::lower::loop_nest::Local;
+use indim_kernels::chain::Accumulator;
 use indim_ops::{DType, Op};
 
 use super::cheap::{Candidates, Kind};
-use super::{Accumulator, Link, Operand};
+use super::{Link, Operand};
 
 /// Links in the making.
 struct Sequence<'a> {

@@ -1,11 +1,8 @@
 //! Which instructions of a loop nest are cheap enough for chains, and how a chain computes them.
 
 use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
+use indim_kernels::chain::{Accumulator, chain_operations, chain_sources, mask_operations};
 use indim_ops::{DType, Op};
-
-use super::Accumulator;
-use super::links::{chain_operations, chain_sources};
-use super::mask::mask_operations;
 
 /// What a cheap instruction does.
 #[derive(Debug, Clone, Copy)]
