@@ -64,7 +64,7 @@ def test_expressions_reduce_anywhere():
     softmax = indim.evaluate("softmax(x, axis=-1)", x=x)
     exponentials = np.exp(x - x.max(axis=-1, keepdims=True))
     np.testing.assert_allclose(softmax, exponentials / exponentials.sum(axis=-1, keepdims=True))
-    with pytest.raises(indim.ExprError, match="axis 2 does not exist"):
+    with pytest.raises(indim.ShapeError, match="axis 2 does not exist"):
         indim.evaluate("sum(x, axis=2)", x=x)
 
 

@@ -180,6 +180,21 @@ impl FromStr for AxisFunction {
 }
 
 /// Along which axes, and what is left of them.
+///
+/// ```
+/// use indim_graph::{Along, Array, AxisFunction, GraphBuilder, evaluate};
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let along = Along { keepdims: true, ..Along::axes(&[-1]) };
+/// let largest = b.along(AxisFunction::Max, &x, &along, &[])?;
+/// assert_eq!(largest.array_type()?.to_string(), "f32[2, 1]");
+/// let graph = b.finish(&[largest])?;
+/// let x = Array::new([2, 3], vec![1.0f32, 3.0, 2.0, -1.0, -3.0, -2.0])?;
+/// assert_eq!(evaluate(&graph, &[x])?[0].elements::<f32>(), Some(&[3.0, -1.0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Along {
     /// The axes, from the end where they are negative; all without a list.
