@@ -9,9 +9,9 @@ use core::ops::Range;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use indim_graph::HeldBytes;
-use indim_graph::lower::loop_nest::{Access, LoopNest};
 use indim_kernels::Level;
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{Access, LoopNest};
 use indim_ops::DType;
 
 /// What runs loop nests on this machine.

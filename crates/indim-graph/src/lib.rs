@@ -1,7 +1,7 @@
-//! Graphs of element-wise operations: how they are made, checked, rewritten and lowered to loops.
+//! Graphs of element-wise operations: how they are made, checked and rewritten, and what they mean.
 //!
 //! Read in this order: `graph.rs` (values and nodes), `builder.rs` (how graphs are made), `verify.rs`
-//! (their invariants), `passes/` and `lower/` (how they become loops), `eval.rs` (what they mean).
+//! (their invariants), `passes/` (how they are rewritten), `eval.rs` (what they mean).
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -15,9 +15,7 @@ pub mod element_text;
 mod error;
 mod eval;
 mod graph;
-mod held_bytes;
 pub mod literal;
-pub mod lower;
 mod methods;
 mod operand;
 mod operators;
@@ -25,7 +23,6 @@ mod passes;
 mod print;
 mod reduce;
 pub mod signature;
-pub mod strides;
 mod structural;
 pub mod terminal;
 mod verify;
@@ -38,9 +35,8 @@ pub use composition::{Composition, Parameter, WholeNumbers};
 pub use error::{GraphError, GraphErrorKind};
 pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
-pub use held_bytes::HeldBytes;
 pub use literal::Literal;
 pub use methods::Under;
 pub use operand::Operand;
-pub use passes::optimize;
+pub use passes::{expand_reductions, optimize};
 pub use verify::{VerifyError, VerifyErrorKind, verify};

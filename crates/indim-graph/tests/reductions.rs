@@ -1,9 +1,7 @@
-//! Reductions in graphs: what they give, where they are refused, and which nests compute them.
+//! Reductions in graphs: what they give and where they are refused.
 
-use indim_graph::lower::{loop_nest::LoopNests, lower};
-use indim_graph::{Array, GraphBuilder, GraphError, Value, evaluate, optimize};
+use indim_graph::{Array, GraphBuilder, GraphError, evaluate};
 use indim_ops::{DType, Element, ReduceOp};
-use indim_shape::RuleSet;
 
 /// What `op` makes of `x` along `axis`.
 fn reduce<T: Element, R: Element>(op: ReduceOp, shape: &[usize], x: &[T], axis: i64) -> Vec<R> {
@@ -68,73 +66,4 @@ fn mistakes_say_what_to_do() {
     assert_eq!(empty.code(), "empty-reduction");
     let complex = mistake(ReduceOp::Max, DType::C64, &[3], 0);
     assert_eq!(complex.code(), "element-type-not-allowed");
-}
-
-/// The nests of what `function` makes of `x`, after the passes.
-fn nests(function: impl Fn(&GraphBuilder, &Value) -> Value) -> LoopNests {
-    let b = GraphBuilder::new();
-    let x = b.parameter("x", DType::F64, [8, 9]).unwrap();
-    lower(&optimize(&b.finish(&[function(&b, &x)]).unwrap()))
-}
-
-/// The sums along the rows, as a column.
-fn row_sums(b: &GraphBuilder, x: &Value) -> Value {
-    b.reshape(b.reduce(ReduceOp::Add, x, 1).unwrap(), [8, 1]).unwrap()
-}
-
-#[test]
-fn a_producer_is_computed_inside_the_reducing_nest() {
-    let program = nests(|b, x| b.reduce(ReduceOp::Add, (x - 1.0) * x, 0).unwrap());
-    assert_eq!(program.nests.len(), 1);
-    assert_eq!((program.nests[0].reduced, program.nests[0].instructions.len()), (Some(0), 2));
-    assert!(program.temporaries.is_empty());
-}
-
-#[test]
-fn what_is_cheap_is_computed_again_and_what_is_not_is_kept() {
-    let numpy = RuleSet::Numpy;
-    // x - 1 twice: in the sum, and beside it.
-    let cheap = nests(|b, x| {
-        let y = x - 1.0;
-        b.under(numpy.clone()).div(&y, row_sums(b, &y)).unwrap()
-    });
-    assert_eq!((cheap.nests.len(), cheap.temporaries.len()), (2, 1));
-    // exp once: it is kept for the division.
-    let dear = nests(|b, x| {
-        let y = x.exp();
-        b.under(numpy.clone()).div(&y, row_sums(b, &y)).unwrap()
-    });
-    assert_eq!((dear.nests.len(), dear.temporaries.len()), (3, 2));
-}
-
-#[test]
-fn reductions_along_one_axis_share_a_nest() {
-    let b = GraphBuilder::new();
-    let x = b.parameter("x", DType::F64, [8, 9]).unwrap();
-    let along = |op, axis| b.reduce(op, &x, axis).unwrap();
-    let results = [along(ReduceOp::Add, 1), along(ReduceOp::Max, 1), along(ReduceOp::Max, 0)];
-    let program = lower(&b.finish(&results).unwrap());
-    let stores: Vec<usize> = program.nests.iter().map(|nest| nest.stores.len()).collect();
-    assert_eq!(stores, [1, 2]);
-}
-
-#[test]
-fn a_narrow_float_is_widened_where_it_is_summed() {
-    let b = GraphBuilder::new();
-    let x = b.parameter("x", DType::F32, [8, 9]).unwrap();
-    let sum = b.reduce(ReduceOp::Add, b.convert(x, DType::F64).unwrap(), 1).unwrap();
-    let program = lower(&b.finish(&[b.convert(sum, DType::F32).unwrap()]).unwrap());
-    assert!(program.nests[0].instructions.is_empty());
-    assert_eq!(program.nests[0].accesses[0].array_type.dtype, DType::F32);
-}
-
-#[test]
-fn an_axis_of_one_element_or_none_needs_no_reduction() {
-    for shape in [[4, 1], [4, 0]] {
-        let b = GraphBuilder::new();
-        let x = b.parameter("x", DType::F64, shape).unwrap();
-        let graph = b.finish(&[b.reduce(ReduceOp::Add, x, 1).unwrap()]).unwrap();
-        let nests = lower(&graph).nests;
-        assert!(nests.iter().all(|nest| nest.reduced.is_none()), "{shape:?}");
-    }
 }

@@ -44,6 +44,7 @@ fn the_table_is_complete_and_true() {
         "indim-ops",
         "indim-graph",
         "indim-text",
+        "indim-loops",
         "indim-kernels",
         "indim-cpu",
         "indim",

@@ -114,6 +114,7 @@ fn circles_are_small() {
         "indim-ops",
         "indim-graph",
         "indim-text",
+        "indim-loops",
         "indim-kernels",
         "indim-cpu",
         "indim",

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use indim_graph::lower::input_axes::{InputAxes, dense_strides};
-use indim_graph::lower::loop_nest::LoopNests;
+use indim_loops::input_axes::{InputAxes, dense_strides};
+use indim_loops::loop_nest::LoopNests;
 use indim_ops::ArrayType;
 
 use crate::arrays::view::{ArrayView, is_column_major};

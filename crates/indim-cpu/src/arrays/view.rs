@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use indim_graph::Array;
-use indim_graph::strides::layout::{Layout, extent};
+use indim_loops::strides::layout::{Layout, extent};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, Shape, ShapeError};
 

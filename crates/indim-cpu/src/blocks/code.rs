@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
-use indim_graph::lower::scratch::array_bytes;
 use indim_kernels::chain::{ChainFn, chain_minimum};
 use indim_kernels::{
     KernelFn, Level, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel,
 };
+use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
+use indim_loops::scratch::array_bytes;
 use indim_ops::DType;
 
 use crate::blocks::chain::Chain;

@@ -3,8 +3,8 @@
 
 use core::fmt;
 
-use indim_graph::lower::loop_nest::{Access, Local};
 use indim_kernels::chain::Accumulator;
+use indim_loops::loop_nest::{Access, Local};
 
 use crate::blocks::chain::find::Task;
 use crate::blocks::chain::{Link, Operand};

@@ -17,9 +17,9 @@ mod wiring;
 use core::fmt;
 use std::sync::Arc;
 
-use indim_graph::HeldBytes;
-use indim_graph::lower::loop_nest::{Access, LoopNest};
 use indim_kernels::{Level, convert_kernel};
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{Access, LoopNest};
 use indim_ops::DType;
 
 use crate::executor::{BoundNest, Executor, NestCode};

@@ -8,10 +8,10 @@ use core::cmp::Reverse;
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_graph::HeldBytes;
-use indim_graph::lower::loop_nest::{Local, Store};
-use indim_graph::lower::scratch::array_bytes;
 use indim_kernels::FoldedRows;
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{Local, Store};
+use indim_loops::scratch::array_bytes;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
 use crate::blocks::code::BlockCode;

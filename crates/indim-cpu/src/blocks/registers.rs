@@ -1,7 +1,7 @@
 //! Which values of a nest share a register.
 
-use indim_graph::lower::loop_nest::{Local, LoopNest};
 use indim_kernels::chain::ACCUMULATOR_BYTES;
+use indim_loops::loop_nest::{Local, LoopNest};
 
 use crate::blocks::chain::find::Task;
 use crate::walk::runs;

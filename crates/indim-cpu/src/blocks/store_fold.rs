@@ -1,7 +1,7 @@
 //! What a nest with a reduced axis calls for each of its stores, and the memory that it takes.
 
-use indim_graph::lower::loop_nest::{LoopNest, Store};
 use indim_kernels::{FoldFn, KernelFn, Level, convert_kernel, fold_function};
+use indim_loops::loop_nest::{LoopNest, Store};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
 use crate::walk::reducing::DIRECT_COLUMNS;

@@ -8,8 +8,8 @@ use core::cell::RefCell;
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_graph::HeldBytes;
 use indim_kernels::chain::Rows;
+use indim_loops::HeldBytes;
 
 use crate::blocks::code::{BlockCode, Callee};
 use crate::blocks::memory::{gather, scatter, settle};

@@ -3,9 +3,9 @@
 //! Known with the walk, before any tile runs: which stores are written in place, which accesses are
 //! gathered into registers, and what the links of chains do with operands of these forms.
 
-use indim_graph::HeldBytes;
-use indim_graph::lower::loop_nest::{BufferId, Local, Store};
 use indim_kernels::chain::{Form, Opcode, WiredLink};
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{BufferId, Local, Store};
 use indim_ops::DType;
 
 use crate::blocks::chain::{Chain, Link, Operand};

@@ -5,10 +5,11 @@ use core::fmt;
 use core::ops::ControlFlow;
 use std::borrow::Cow;
 
-use indim_graph::lower::loop_nest::{LoopNest, LoopNests};
-use indim_graph::lower::lower_with;
-use indim_graph::{Graph, HeldBytes, Node, NodeKind, optimize};
+use indim_graph::{Graph, Node, NodeKind, optimize};
 use indim_kernels::Level;
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{LoopNest, LoopNests};
+use indim_loops::lower_with;
 use indim_shape::Diagnostic;
 
 use crate::arrays::order::OutputOrders;

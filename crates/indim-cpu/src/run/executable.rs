@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use indim_graph::lower::loop_nest::{BufferId, LoopNest, LoopNests};
-use indim_graph::lower::scratch::array_bytes;
 use indim_kernels::Level;
+use indim_loops::loop_nest::{BufferId, LoopNest, LoopNests};
+use indim_loops::scratch::array_bytes;
 use indim_ops::ArrayType;
 
 use crate::arrays::buffer::Buffer;

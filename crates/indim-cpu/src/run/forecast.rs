@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use indim_graph::lower::loop_nest::{BufferId, LoopNests};
-use indim_graph::lower::scratch::array_bytes;
+use indim_loops::loop_nest::{BufferId, LoopNests};
+use indim_loops::scratch::array_bytes;
 use indim_ops::ArrayType;
 
 use crate::run::error::RunError;

@@ -1,9 +1,9 @@
 //! The compiled nests of an executable, and how they run one after another. Holds unsafe code.
 
-use indim_graph::HeldBytes;
-use indim_graph::lower::loop_nest::{Access, BufferId, LoopNest, LoopNests};
-use indim_graph::lower::scratch::ScratchLayout;
 use indim_kernels::Level;
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
+use indim_loops::scratch::ScratchLayout;
 use indim_ops::{ArrayType, DType};
 
 use crate::arrays::buffer::{ALIGNMENT, Buffer};

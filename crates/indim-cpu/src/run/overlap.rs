@@ -3,8 +3,8 @@
 //! A tile reads all its operands before it writes an output that lies over an input, and no other tile
 //! reads what it writes. So each element is read before it is written.
 
-use indim_graph::lower::loop_nest::LoopNests;
-use indim_graph::lower::replace::can_replace;
+use indim_loops::loop_nest::LoopNests;
+use indim_loops::replace::can_replace;
 
 use crate::arrays::view::{ArrayView, ArrayViewMut};
 use crate::run::error::RunError;

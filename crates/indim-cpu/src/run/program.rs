@@ -3,8 +3,8 @@
 use core::fmt;
 use std::sync::Arc;
 
-use indim_graph::HeldBytes;
-use indim_graph::lower::loop_nest::{Access, LoopNest};
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{Access, LoopNest};
 
 use crate::executor::{BoundNest, NestCode};
 

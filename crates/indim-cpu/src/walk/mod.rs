@@ -15,9 +15,9 @@ pub(crate) mod position;
 pub(crate) mod reducing;
 pub(crate) mod runs;
 
-use indim_graph::HeldBytes;
-use indim_graph::strides::coalesce::{CoalescedAxes, coalesce};
 use indim_kernels::chain::Form;
+use indim_loops::HeldBytes;
+use indim_loops::strides::coalesce::{CoalescedAxes, coalesce};
 
 use runs::Run;
 

@@ -8,7 +8,7 @@
 
 use core::ops::Range;
 
-use indim_graph::strides::coalesce::{CoalescedAxes, coalesce};
+use indim_loops::strides::coalesce::{CoalescedAxes, coalesce};
 
 use super::{Walk, operand_walk};
 

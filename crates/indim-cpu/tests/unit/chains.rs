@@ -1,7 +1,7 @@
 //! Which instructions become chains, and with which links.
 
 use indim_graph::GraphBuilder;
-use indim_graph::lower::lower;
+use indim_loops::lower;
 use indim_ops::{Fact, Op};
 use indim_shape::RuleSet;
 use indim_text::{Expression, Limits};

@@ -5,8 +5,8 @@ use core::fmt;
 use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use indim_graph::lower::loop_nest::{Access, Compute, Instruction, Local, LoopNest};
 use indim_graph::{Array, Graph, GraphBuilder, HeldBytes, Value, evaluate};
+use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest};
 use indim_ops::{
     ArrayData, ArrayType, DType, Element, Op, ReduceOp, bf16, c64, c128, f16, for_each_element,
 };

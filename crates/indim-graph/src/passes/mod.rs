@@ -23,8 +23,8 @@ pub fn optimize(graph: &Graph) -> Graph {
     rewrite(&graph, power::replace_powers)
 }
 
-/// The graph without reductions but folds along axes of at least two elements.
-pub(crate) fn expand_reductions(graph: &Graph) -> Cow<'_, Graph> {
+/// The graph without reductions but folds along axes of at least two elements: what loops can be made of.
+pub fn expand_reductions(graph: &Graph) -> Cow<'_, Graph> {
     let is_reduction = |node: &Node| matches!(node.kind, NodeKind::Reduce { .. });
     match graph.iter().any(|(_, node)| is_reduction(node)) {
         true => Cow::Owned(rewrite(graph, reduction::expand_reduction)),

@@ -2,11 +2,9 @@
 
 use indim_cpu::row_major_strides;
 use indim_graph::Graph;
-use indim_graph::lower::loop_nest::{
-    Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests,
-};
-use indim_graph::strides::coalesce::coalesce;
 use indim_graph::terminal::shown;
+use indim_loops::loop_nest::{Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests};
+use indim_loops::strides::coalesce::coalesce;
 
 /// What the arrays of a loop program are called.
 pub(super) struct Listing<'a> {

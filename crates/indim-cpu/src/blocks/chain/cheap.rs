@@ -1,7 +1,7 @@
 //! Which instructions of a loop nest are cheap enough for chains, and how a chain computes them.
 
-use indim_graph::lower::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_kernels::chain::{Accumulator, chain_operations, chain_sources, mask_operations};
+use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_ops::{DType, Op};
 
 /// What a cheap instruction does.

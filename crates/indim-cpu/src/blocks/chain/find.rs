@@ -4,8 +4,8 @@
 //! the chain. Instructions of the chain's element type compute in the accumulator; conditions, which are
 //! bools or u8, in the mask. `sequence.rs` then puts them in sequence.
 
-use indim_graph::lower::loop_nest::{Local, LoopNest};
 use indim_kernels::chain::{Accumulator, MAXIMUM_LINKS};
+use indim_loops::loop_nest::{Local, LoopNest};
 use indim_ops::DType;
 
 use super::cheap::{Candidates, Cheap, Kind};

@@ -9,8 +9,8 @@ mod sequence;
 
 use core::fmt;
 
-use indim_graph::lower::loop_nest::Local;
 use indim_kernels::chain;
+use indim_loops::loop_nest::Local;
 use indim_ops::DType;
 
 /// What happens to an accumulator, by values of a nest.

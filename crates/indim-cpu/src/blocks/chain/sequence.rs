@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use indim_graph::lower::loop_nest::Local;
 use indim_kernels::chain::Accumulator;
+use indim_loops::loop_nest::Local;
 use indim_ops::{DType, Op};
 
 use super::cheap::{Candidates, Kind};

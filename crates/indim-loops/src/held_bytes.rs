@@ -6,9 +6,9 @@ use foldhash::HashSet;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisMap, Shape};
 
-use crate::array::Array;
-use crate::graph::{Graph, Node, NodeKind};
-use crate::lower::loop_nest::{Access, Instruction, Local, LoopNest, LoopNests, Store};
+use crate::loop_nest::{Access, Instruction, Local, LoopNest, LoopNests, Store};
+use indim_graph::Array;
+use indim_graph::{Graph, Node, NodeKind};
 
 /// What an allocator adds to a piece of memory, about.
 const ALLOCATION: usize = 16;
@@ -16,7 +16,7 @@ const ALLOCATION: usize = 16;
 /// Counts the bytes that structures hold. What they share, such as the sizes of a shape, counts once.
 ///
 /// ```
-/// use indim_graph::HeldBytes;
+/// use indim_loops::HeldBytes;
 /// use indim_shape::Shape;
 ///
 /// let mut held = HeldBytes::default();

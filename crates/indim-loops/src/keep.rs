@@ -13,13 +13,13 @@ use foldhash::{HashMap, HashMapExt};
 use indim_ops::Fact;
 use indim_shape::Shape;
 
-use super::origin::Origins;
-use super::{View, is_leaf};
-use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::origin::Origins;
+use crate::view::{View, is_leaf};
+use indim_graph::{Graph, Node, NodeKind, ValueId};
 
 /// Where the operand of an instruction comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// Read from a parameter, a constant or a counter.
     Leaf(ValueId, View),
     /// Read from where an earlier nest kept it, under a shape of the same elements.
@@ -29,7 +29,7 @@ pub(super) enum Source {
 }
 
 /// The kept values, grouped into nests.
-pub(super) struct Kept {
+pub(crate) struct Kept {
     origins: Origins,
     groups: Vec<Vec<ValueId>>,
     positions: HashMap<ValueId, usize>,
@@ -39,22 +39,22 @@ pub(super) struct Kept {
 
 impl Kept {
     /// The values of each nest, in the order in which the nests run.
-    pub(super) fn groups(&self) -> &[Vec<ValueId>] {
+    pub(crate) fn groups(&self) -> &[Vec<ValueId>] {
         &self.groups
     }
 
     /// The values that another nest reads.
-    pub(super) fn read_values(&self) -> impl Iterator<Item = ValueId> + '_ {
+    pub(crate) fn read_values(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.read.iter().copied()
     }
 
     /// Whether a value is read under another shape, and so must be dense in row-major order.
-    pub(super) fn needs_dense(&self, value: ValueId) -> bool {
+    pub(crate) fn needs_dense(&self, value: ValueId) -> bool {
         self.dense.contains(&value)
     }
 
     /// Where `value`, seen through `view` in a nest that computes `group`, comes from.
-    pub(super) fn source(
+    pub(crate) fn source(
         &self,
         graph: &Graph,
         group: &[ValueId],
@@ -89,7 +89,7 @@ fn resolve(graph: &Graph, origins: &Origins, value: ValueId, view: View) -> Sour
 }
 
 /// What one nest computes, in order: values with the view under which they are needed.
-pub(super) fn computed_values(
+pub(crate) fn computed_values(
     graph: &Graph,
     group: &[ValueId],
     kept: &Kept,
@@ -118,7 +118,7 @@ pub(super) fn computed_values(
 }
 
 /// The iteration shape of the nest that computes a kept value, and its reduced axis.
-pub(super) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>) {
+pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>) {
     let node = &graph[value];
     match node.kind {
         NodeKind::Reduce { axis, .. } => {
@@ -130,7 +130,7 @@ pub(super) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
 
 /// The values that are followed to their sources to have `value`: the operands of a computation; of a
 /// reduction its operand, or what is widened to it; else the value itself, which is kept as it is seen.
-pub(super) fn sought<'a>(graph: &'a Graph, value: &'a ValueId) -> &'a [ValueId] {
+pub(crate) fn sought<'a>(graph: &'a Graph, value: &'a ValueId) -> &'a [ValueId] {
     let node = &graph[*value];
     match node.kind {
         NodeKind::Reduce { op, .. } => {
@@ -161,7 +161,7 @@ fn is_computed(kind: &NodeKind) -> bool {
 }
 
 /// Finds the kept values of a graph and orders them into nests.
-pub(super) fn kept_values(graph: &Graph) -> Kept {
+pub(crate) fn kept_values(graph: &Graph) -> Kept {
     let origins = Origins::of(graph);
     let needs = Needs::of(graph, &origins);
     let levels = needs.levels(graph, &origins);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::Shape;
 
-use crate::array::Array;
+use indim_graph::Array;
 
 /// An array that nests read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -9,18 +9,18 @@ use foldhash::{HashMap, HashMapExt};
 
 /// Things in the order in which they first came.
 #[derive(Debug)]
-pub(super) struct Numbered<T> {
+pub(crate) struct Numbered<T> {
     items: Vec<T>,
     numbers: HashMap<T, usize>,
 }
 
 impl<T: Clone + Eq + Hash> Numbered<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Numbered { items: Vec::new(), numbers: HashMap::new() }
     }
 
     /// The number of `item`, which is added when it is new.
-    pub(super) fn number(&mut self, item: &T) -> usize {
+    pub(crate) fn number(&mut self, item: &T) -> usize {
         if let Some(number) = self.find(item) {
             return number;
         }
@@ -30,15 +30,15 @@ impl<T: Clone + Eq + Hash> Numbered<T> {
     }
 
     /// The number of `item`, if it has one.
-    pub(super) fn find(&self, item: &T) -> Option<usize> {
+    pub(crate) fn find(&self, item: &T) -> Option<usize> {
         self.numbers.get(item).copied()
     }
 
-    pub(super) fn items(&self) -> &[T] {
+    pub(crate) fn items(&self) -> &[T] {
         &self.items
     }
 
-    pub(super) fn into_items(self) -> Vec<T> {
+    pub(crate) fn into_items(self) -> Vec<T> {
         self.items
     }
 }

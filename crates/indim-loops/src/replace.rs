@@ -1,6 +1,6 @@
 //! Which outputs may be written over an input.
 
-use super::loop_nest::{Access, BufferId, Local, LoopNests, Store};
+use crate::loop_nest::{Access, BufferId, Local, LoopNests, Store};
 
 /// Whether an output may lie exactly where an input lies, if whatever is done at a time is read as a whole
 /// before it is written: the output's nest reads the parameter only where it writes the output, and nothing

@@ -3,14 +3,15 @@
 use foldhash::{HashMap, HashMapExt};
 use indim_ops::{ArrayType, DType};
 
-use super::keep::{Kept, Source, computed_values, iteration, sought};
-use super::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
-use super::numbered::Numbered;
-use super::{Buffers, View};
-use crate::graph::{Graph, NodeKind, ValueId};
+use crate::keep::{Kept, Source, computed_values, iteration, sought};
+use crate::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
+use crate::lower::Buffers;
+use crate::numbered::Numbered;
+use crate::view::View;
+use indim_graph::{Graph, NodeKind, ValueId};
 
 /// The nest that computes the kept values of `group`, which have one shape.
-pub(super) fn nest(
+pub(crate) fn nest(
     graph: &Graph,
     group: &[ValueId],
     kept: &Kept,
@@ -91,7 +92,7 @@ impl Body<'_> {
         let array_type = node.array_type.clone();
         match &node.kind {
             NodeKind::Parameter { index, .. } => {
-                Access { buffer: super::BufferId::Parameter(*index), array_type, axes }
+                Access { buffer: crate::loop_nest::BufferId::Parameter(*index), array_type, axes }
             }
             NodeKind::Constant(_) => {
                 Access { buffer: self.buffers.constant(value), array_type, axes }

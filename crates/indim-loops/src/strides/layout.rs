@@ -54,7 +54,7 @@ impl<'a> Layout<'a> {
     /// Whether some byte belongs to an element of each array; `None` where that is left undecided.
     ///
     /// ```
-    /// use indim_graph::strides::layout::Layout;
+    /// use indim_loops::strides::layout::Layout;
     ///
     /// // Two columns of a matrix, and both of its columns.
     /// let column = |first| Layout { range: first..first + 36, element_size: 4, sizes: &[5], strides: &[8] };

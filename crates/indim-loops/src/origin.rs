@@ -3,23 +3,23 @@
 
 use indim_shape::Shape;
 
-use super::{View, is_unit_reshape};
-use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::view::{View, is_unit_reshape};
+use indim_graph::{Graph, Node, NodeKind, ValueId};
 
 /// What a value shows; of most it is the value itself.
 #[derive(Debug, Clone)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     /// What is read: no broadcast, and no reshape that only adds or drops axes of size 1.
-    pub(super) value: ValueId,
+    pub(crate) value: ValueId,
     /// How its axes lie on those of the value that shows it; none for the value itself.
     view: Option<View>,
     /// Whether some element is read more than once.
-    pub(super) is_expanded: bool,
+    pub(crate) is_expanded: bool,
 }
 
 impl Origin {
     /// How a nest walks the origin that walks the value through `view`.
-    pub(super) fn seen_through(&self, view: View) -> View {
+    pub(crate) fn seen_through(&self, view: View) -> View {
         match &self.view {
             Some(own) => view.through(own),
             None => view,
@@ -28,14 +28,14 @@ impl Origin {
 }
 
 /// The origin of each value.
-pub(super) struct Origins {
+pub(crate) struct Origins {
     origins: Vec<Origin>,
     /// The end of a chain of reshapes: the value whose dense elements are shown.
     reshaped: Vec<ValueId>,
 }
 
 impl Origins {
-    pub(super) fn of(graph: &Graph) -> Self {
+    pub(crate) fn of(graph: &Graph) -> Self {
         let count = graph.len();
         let (origins, reshaped) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut origins = Origins { origins, reshaped };
@@ -49,12 +49,12 @@ impl Origins {
         origins
     }
 
-    pub(super) fn get(&self, value: ValueId) -> &Origin {
+    pub(crate) fn get(&self, value: ValueId) -> &Origin {
         &self.origins[value.index()]
     }
 
     /// The value whose dense elements a chain of reshapes shows.
-    pub(super) fn reshaped(&self, value: ValueId) -> ValueId {
+    pub(crate) fn reshaped(&self, value: ValueId) -> ValueId {
         self.reshaped[value.index()]
     }
 

@@ -1,28 +1,16 @@
 //! Graph → loop nests. Values of one iteration shape that are written to memory are computed together in one
 //! nest, and with them everything they need that is not; `keep.rs` says which those are.
 
-pub mod input_axes;
-pub mod loop_nest;
-pub mod replace;
-pub mod scratch;
-
-mod body;
-mod keep;
-mod numbered;
-mod origin;
-
 use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
+use indim_graph::{Array, Graph, NodeKind, ValueId, expand_reductions};
 use indim_ops::DType;
-use indim_shape::Shape;
-use loop_nest::{BufferId, LoopNest, LoopNests};
-use numbered::Numbered;
 
-use crate::array::Array;
-use crate::graph::{Graph, NodeKind, ValueId};
-use crate::passes::expand_reductions;
+use crate::loop_nest::{BufferId, LoopNest, LoopNests};
+use crate::numbered::Numbered;
+use crate::{body, keep};
 
 /// Lowers a graph to loop nests.
 pub fn lower(graph: &Graph) -> LoopNests {
@@ -67,7 +55,7 @@ fn array_of(graph: &Graph, constant: ValueId) -> Array {
 }
 
 /// Which array holds which value.
-struct Buffers {
+pub(crate) struct Buffers {
     constants: Numbered<ValueId>,
     counters: Numbered<(DType, usize)>,
     temporaries: Numbered<ValueId>,
@@ -88,14 +76,14 @@ impl Buffers {
     }
 
     /// Where a kept value is read.
-    fn read_from(&self, value: ValueId) -> BufferId {
+    pub(crate) fn read_from(&self, value: ValueId) -> BufferId {
         let output = || self.outputs.get(&value).map(|indices| BufferId::Output(indices[0]));
         let temporary = self.temporaries.find(&value).map(BufferId::Temporary);
         temporary.or_else(output).expect("invariant: a kept value is a temporary or an output")
     }
 
     /// Every place to which a kept value is written.
-    fn written_to(&self, value: ValueId) -> Vec<BufferId> {
+    pub(crate) fn written_to(&self, value: ValueId) -> Vec<BufferId> {
         let outputs = self.outputs.get(&value).into_iter().flatten();
         let temporary = self.temporaries.find(&value);
         outputs
@@ -105,63 +93,11 @@ impl Buffers {
     }
 
     /// Equal constants are one value, which is quicker to look up than its elements.
-    fn constant(&mut self, value: ValueId) -> BufferId {
+    pub(crate) fn constant(&mut self, value: ValueId) -> BufferId {
         BufferId::Constant(self.constants.number(&value))
     }
 
-    fn counter(&mut self, dtype: DType, length: usize) -> BufferId {
+    pub(crate) fn counter(&mut self, dtype: DType, length: usize) -> BufferId {
         BufferId::Counter(self.counters.number(&(dtype, length)))
     }
-}
-
-/// How the axes of a nest walk a value: for each axis of the nest the value's axis, if any.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct View(Arc<[Option<usize>]>);
-
-impl View {
-    /// Every axis of the nest walks the same axis of the value.
-    fn identity(shape: &Shape) -> Self {
-        View(shape.iter().enumerate().map(|(axis, &size)| (size != 1).then_some(axis)).collect())
-    }
-
-    /// How a nest over `shape` walks what is left when `axis` goes.
-    fn without_axis(shape: &Shape, axis: usize) -> Self {
-        let left = |other: usize| match shape[other] {
-            1 => None,
-            _ if other == axis => None,
-            _ => Some(if other < axis { other } else { other - 1 }),
-        };
-        View((0..shape.rank()).map(left).collect())
-    }
-
-    /// The view of the operand of a `BroadcastInDim` that lands so.
-    fn of_broadcast(map: &[usize], operand: &Shape, result: &Shape) -> Self {
-        let mut axes = vec![None; result.rank()];
-        for (axis, &target) in map.iter().enumerate().filter(|&(axis, _)| operand[axis] != 1) {
-            axes[target] = Some(axis);
-        }
-        View(axes.into())
-    }
-
-    /// The view of the operand of a reshape that only adds or drops axes of size 1.
-    fn of_unit_reshape(result: &Shape, operand: &Shape) -> Self {
-        let mut kept = (0..operand.rank()).filter(|&axis| operand[axis] != 1);
-        View(result.iter().map(|&size| if size == 1 { None } else { kept.next() }).collect())
-    }
-
-    /// This view of a value that is itself seen through `next`.
-    fn through(&self, next: &View) -> View {
-        View(self.0.iter().map(|axis| next.0[(*axis)?]).collect())
-    }
-}
-
-/// Whether a reshape only adds or drops axes of size 1, so that it is a view of any strides.
-fn is_unit_reshape(result: &Shape, operand: &Shape) -> bool {
-    let not_unit = |&&size: &&usize| size != 1;
-    result.iter().filter(not_unit).eq(operand.iter().filter(not_unit))
-}
-
-/// Whether a node is read from memory rather than computed.
-fn is_leaf(kind: &NodeKind) -> bool {
-    matches!(kind, NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. })
 }

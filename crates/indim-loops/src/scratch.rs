@@ -6,8 +6,8 @@
 
 use indim_ops::ArrayType;
 
-use super::loop_nest::{BufferId, LoopNests};
 use crate::held_bytes::HeldBytes;
+use crate::loop_nest::{BufferId, LoopNests};
 
 /// The places of temporaries and counters in the memory of a run.
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use indim_ops::ArrayType;
 
-use super::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests};
+use crate::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests};
 
 /// Which axes of inputs move with those of each output.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl InputAxes {
     /// are, where these agree; else in row-major order. `strides` gives the strides of an input, in any unit.
     ///
     /// ```
-    /// use indim_graph::lower::{input_axes::InputAxes, lower};
+    /// use indim_loops::{input_axes::InputAxes, lower};
     /// use indim_graph::GraphBuilder;
     /// use indim_ops::DType;
     ///

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use indim_graph::lower::loop_nest::LoopNests;
-use indim_graph::lower::lower;
 use indim_graph::{Array, Graph, GraphBuilder, NodeKind, Value, optimize};
+use indim_loops::loop_nest::LoopNests;
+use indim_loops::lower;
 use indim_ops::DType;
 
 fn instructions(program: &LoopNests) -> usize {

@@ -1,0 +1,23 @@
+//! Graphs as loop nests: what is computed together, what is kept between, and how arrays are walked.
+//!
+//! Read in this order: `loop_nest.rs` (what lowering gives), `view.rs` (what is left of a broadcast), `keep.rs`
+//! (what is written to memory), `body.rs` (one nest), `lower.rs` (all of them). Nothing here knows machines;
+//! `strides/`, for whoever has arrays, is arithmetic on their strides.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![forbid(unsafe_code)]
+
+mod body;
+mod held_bytes;
+pub mod input_axes;
+mod keep;
+pub mod loop_nest;
+mod lower;
+mod numbered;
+mod origin;
+pub mod replace;
+pub mod scratch;
+pub mod strides;
+mod view;
+
+pub use held_bytes::HeldBytes;
+pub use lower::{lower, lower_with};
