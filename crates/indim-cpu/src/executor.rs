@@ -44,6 +44,12 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
     /// The most bytes of memory that a thread needs to run tiles.
     fn thread_bytes(&self) -> usize;
 
+    /// The most bytes of memory that the threads of a run share: tiles leave there what
+    /// [`BoundNest::finish`] makes results of.
+    fn shared_bytes(&self) -> usize {
+        0
+    }
+
     /// Writes the listing, with what `describe` makes of the arrays.
     ///
     /// # Errors
@@ -69,21 +75,32 @@ pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     /// Runs some of the tiles.
     ///
     /// # Safety
-    /// - `bases` are the first elements of the nest's stores and accesses, in this order, of the shapes and
-    ///   strides that it was bound to: every element is valid for reads, and for writes of the stores;
+    /// - the operands of `bases` have the shapes and strides that the nest was bound to: every element is
+    ///   valid for reads, and for writes of the stores; so is the shared memory, which nobody else uses;
     /// - no store overlaps another operand, but for those that it was told of, which lie exactly over an
     ///   access that moves as they do; nobody else uses the stores' elements in `tiles`;
     /// - the processor has the level for which the nest was compiled.
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>);
 
+    /// Makes results of what tiles have left in shared memory; called once, after all of them.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`], for all tiles; they have been run with the same bases.
+    unsafe fn finish(&self, _: &Bases<'_>) {}
+
     /// Counts the memory that it holds beside the code.
     fn count_bytes(&self, held: &mut HeldBytes);
 }
 
-/// The addresses of the first elements: the stores first, then the accesses.
-pub(crate) struct Bases<'a>(pub(crate) &'a [*mut u8]);
+/// The memory of a run.
+pub(crate) struct Bases<'a> {
+    /// The addresses of the first elements: the stores first, then the accesses.
+    pub(crate) operands: &'a [*mut u8],
+    /// What [`NestCode::shared_bytes`] asks for, which only this nest uses while it runs.
+    pub(crate) shared: *mut u8,
+}
 
-// SAFETY: the addresses are of arrays that the caller of `BoundNest::run` lends for the run; threads
+// SAFETY: the addresses are of memory that the caller of `BoundNest::run` lends for the run; threads
 // write disjoint tiles.
 unsafe impl Sync for Bases<'_> {}
 

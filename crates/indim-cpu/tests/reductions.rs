@@ -1,7 +1,9 @@
 //! Reductions by the executor: the bits of the reference evaluator for every way through memory, level,
 //! number of threads and cut.
 
-use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, Level, compile, row_major_strides};
+use indim_cpu::{
+    ArrayView, Buffer, CompileOptions, Executable, Level, RunOptions, compile, row_major_strides,
+};
 use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
 use indim_ops::{ArrayType, DType, Element, ReduceOp, f16};
 
@@ -116,6 +118,67 @@ fn threads_change_no_bit() {
         let several = by_threads(threads);
         assert!(one.iter().zip(&several).all(|(one, other)| one.data().has_bits_of(other.data())));
     }
+}
+
+/// Compares what 1, 2, 3 and 7 threads give with the evaluator.
+fn check_threads(graph: &Graph, x: &Array) {
+    let expected = evaluate(graph, std::slice::from_ref(x)).unwrap();
+    let executable = compile(graph, &CompileOptions::default()).unwrap();
+    for threads in [1, 2, 3, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let input = [ArrayView::from_array(x)];
+        let results = arrays(pool.install(|| executable.run(&input)).unwrap());
+        for (result, expected) in results.iter().zip(&expected) {
+            let shape = x.shape();
+            assert!(result.data().has_bits_of(expected.data()), "{shape:?}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn long_axes_are_cut_into_nodes_of_the_tree() {
+    let lengths = [8191, 8192, 8193, 8704, 16_384, 16_385, 66_000, 131_072, 524_289, 1_000_000];
+    for length in lengths {
+        let x = Array::new([length], numbers(length, |x| x as f32)).unwrap();
+        check_threads(&graph::<f32>(&[length], 0, |x| x.clone()), &x);
+        check_threads(&graph::<f32>(&[length], 0, |x| x * x - 0.25), &x);
+    }
+    for shape in [[200_001, 3], [40_000, 40], [3_000, 700], [1_537, 513]] {
+        let x = Array::new(shape, numbers(shape[0] * shape[1], |x| x)).unwrap();
+        check_threads(&graph::<f64>(&shape, 0, |x| x.clone()), &x);
+        check_threads(&graph::<f64>(&shape, 0, |x| 1.0 - x), &x);
+    }
+}
+
+#[test]
+fn whole_arrays_and_searches_by_several_threads() {
+    let shape = [700, 1300];
+    let x = Array::new(shape, numbers(700 * 1300, |x| x as f32)).unwrap();
+    let b = GraphBuilder::new();
+    let p = b.parameter("x", DType::F32, shape).unwrap();
+    let axis = |axis: i64| b.reduce(ReduceOp::ArgMax, &p, axis).unwrap();
+    let rows = b.reduce(ReduceOp::Add, b.convert(&p, DType::F64).unwrap(), 1).unwrap();
+    let sum = b.reduce(ReduceOp::Add, rows, 0).unwrap();
+    check_threads(&b.finish(&[sum, axis(0), axis(1)]).unwrap(), &x);
+}
+
+#[test]
+fn pieces_are_held_and_counted() {
+    let executable = |length: usize| {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F64, [length]).unwrap();
+        let graph = b.finish(&[b.reduce(ReduceOp::Add, x, 0).unwrap()]).unwrap();
+        compile(&graph, &CompileOptions::default()).unwrap()
+    };
+    // A short axis is not cut; else there are at most 64 pieces, each with one sum.
+    assert_eq!(executable(8192).forecast().temporary_bytes, 0);
+    let bytes = executable(1 << 20).forecast().temporary_bytes;
+    assert!((64 * 8..64 * 256).contains(&bytes), "{bytes} bytes");
+    let zeros = vec![0f64; 1 << 20];
+    let input = ArrayView::from_slice([1 << 20], &zeros).unwrap();
+    let options = RunOptions { memory_limit: Some(bytes), ..RunOptions::default() };
+    let refused = executable(1 << 20).run_with(&[input], &options).unwrap_err();
+    assert_eq!(refused.code(), "memory-limit");
 }
 
 #[test]

@@ -62,6 +62,16 @@ impl ScratchLayout {
 }
 
 impl ScratchLayout {
+    /// Makes room for so many more bytes, which nothing else uses at any time; where they begin.
+    pub fn append(&mut self, bytes: usize, alignment: usize) -> usize {
+        if bytes == 0 {
+            return self.bytes;
+        }
+        let place = end(self.bytes, 0, alignment);
+        self.bytes = place.saturating_add(bytes);
+        place
+    }
+
     /// Counts the memory that the layout itself holds.
     pub fn count_bytes(&self, held: &mut HeldBytes) {
         for places in [&self.temporaries, &self.counters, &self.counter_nests] {

@@ -2,7 +2,8 @@
 //! in the nearest cache, tile by tile. Holds unsafe code.
 //!
 //! Read `code.rs` (what a nest becomes), `chain/` (which instructions run in one pass), `wiring.rs` (where its
-//! slots lie under a walk), `tiles.rs` (the loop over tiles), `reduce.rs` (the one over a reduced axis).
+//! slots lie under a walk), `tiles.rs` (the loop over tiles), `reduce.rs` (the one over a reduced axis),
+//! `tree.rs` (in which order that combines).
 
 pub(crate) mod chain;
 pub(crate) mod code;
@@ -12,6 +13,7 @@ mod reduce;
 mod registers;
 mod store_fold;
 mod tiles;
+mod tree;
 mod wiring;
 
 use core::fmt;
@@ -28,7 +30,7 @@ use chain::find::Task;
 use code::{BlockCode, Call, Callee, Stored};
 use reduce::BoundReduction;
 use registers::REGISTER_BYTES;
-use store_fold::{StoreFold, accumulator_bytes};
+use store_fold::{StoreFold, accumulator_bytes, piece_bytes};
 use tiles::BoundBlocks;
 
 /// The block executor.
@@ -86,6 +88,10 @@ impl NestCode for BlockCode {
     fn thread_bytes(&self) -> usize {
         let registers = (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES;
         registers + accumulator_bytes(&self.nest, &self.folds)
+    }
+
+    fn shared_bytes(&self) -> usize {
+        piece_bytes(&self.nest, &self.folds)
     }
 
     fn list(

@@ -1,23 +1,23 @@
 //! The code of a nest with a reduced axis, bound to strides. Holds unsafe code.
 //!
-//! A tile's values are computed as in any nest, or read where they lie. Then their rows go into the lanes of
-//! the tree that `indim_ops::fold` defines: `LANES` rows of accumulators, one accumulator a column. When a
-//! block of the tree is complete its lanes are folded into one row, a node, which joins the nodes before it.
+//! A tile's values are computed as in any nest, or read where they lie. Then the tree over their columns takes
+//! them. Where an axis is cut, each piece leaves its node of the tree in memory that threads share, and when
+//! all are there they are combined.
 
 use core::cmp::Reverse;
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_kernels::FoldedRows;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Local, Store};
 use indim_loops::scratch::array_bytes;
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::meaning::reduction::LANES;
 
 use crate::blocks::code::BlockCode;
 use crate::blocks::memory::{Run, scatter};
-use crate::blocks::store_fold::{StoreFold, most_nodes};
+use crate::blocks::store_fold::{LEFT_ALIGNMENT, StoreFold, most_nodes, piece_bytes};
 use crate::blocks::tiles::{Tile, WORKSPACE, Workspace};
+use crate::blocks::tree::{Columns, Values};
 use crate::blocks::wiring::Wiring;
 use crate::executor::{Bases, BoundNest};
 use crate::walk::position::Position;
@@ -40,6 +40,30 @@ struct BoundPart {
     lanes: Vec<usize>,
     nodes: Vec<usize>,
     bytes: usize,
+    left: Left,
+}
+
+/// Where pieces leave their results in shared memory, in bytes.
+#[derive(Debug, Default)]
+struct Left {
+    /// Those of the first piece.
+    first: usize,
+    /// Those of each store, from where those of the piece begin.
+    stores: Vec<usize>,
+    /// From one piece to the next.
+    stride: usize,
+}
+
+impl Left {
+    /// From `first` on, of pieces of so many columns.
+    fn new(first: usize, folds: &[StoreFold], width: usize) -> Left {
+        let mut left = Left { first, ..Left::default() };
+        for fold in folds {
+            left.stores.push(left.stride);
+            left.stride += (width * fold.size).next_multiple_of(LEFT_ALIGNMENT);
+        }
+        left
+    }
 }
 
 /// Where the values of a store lie in a tile.
@@ -72,7 +96,14 @@ impl BoundReduction {
             is_direct: code.calls.is_empty(),
         }
         .parts()?;
-        let parts = parts.into_iter().map(|part| BoundPart::new(&code, part)).collect();
+        let mut parts: Vec<BoundPart> =
+            parts.into_iter().map(|part| BoundPart::new(&code, part)).collect();
+        let mut shared = 0;
+        for bound in parts.iter_mut().filter(|bound| bound.part.is_cut()) {
+            bound.left = Left::new(shared, &code.folds, width(&bound.part));
+            shared += bound.part.pieces() * bound.left.stride;
+        }
+        debug_assert!(shared <= piece_bytes(nest, &code.folds), "what is shared has been counted");
         Some(BoundReduction { code, parts })
     }
 }
@@ -87,9 +118,10 @@ impl BoundPart {
         }
         let wiring = Wiring::new(code, &part.walk, &in_blocks, &[]);
         let sources = code.nest.stores.iter().map(|store| source(code, &part, store)).collect();
-        let (width, finished) = match part.form {
-            UnitForm::Columns(columns) => (columns, columns),
-            UnitForm::Row(_) => (1, part.walk.tile_steps),
+        let width = width(&part);
+        let finished = match part.form {
+            UnitForm::Columns(columns) => columns,
+            UnitForm::Row(_) => part.walk.tile_steps,
         };
         let length = code.nest.reduced.map_or(0, |axis| code.nest.shape[axis]);
         let (mut lanes, mut nodes, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -101,7 +133,15 @@ impl BoundPart {
             let node_count = (most_nodes(length) * width).max(finished);
             bytes += (node_count * fold.size).next_multiple_of(64);
         }
-        BoundPart { part, wiring, sources, lanes, nodes, bytes }
+        BoundPart { part, wiring, sources, lanes, nodes, bytes, left: Left::default() }
+    }
+}
+
+/// The columns that are reduced together.
+fn width(part: &Part) -> usize {
+    match part.form {
+        UnitForm::Columns(columns) => columns,
+        UnitForm::Row(_) => 1,
     }
 }
 
@@ -140,6 +180,13 @@ impl BoundNest for BoundReduction {
         }
     }
 
+    unsafe fn finish(&self, bases: &Bases<'_>) {
+        for bound in self.parts.iter().filter(|bound| bound.part.is_cut()) {
+            // SAFETY: the caller's promise.
+            unsafe { bound.finish(&self.code, bases) }
+        }
+    }
+
     fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<BoundReduction>(1);
         held.own::<BoundPart>(self.parts.capacity());
@@ -148,6 +195,7 @@ impl BoundNest for BoundReduction {
             part.wiring.count_bytes(held);
             held.own::<Source>(part.sources.capacity());
             held.own::<usize>(part.lanes.capacity() + part.nodes.capacity());
+            held.own::<usize>(part.left.stores.capacity());
             held.own::<isize>(part.part.result_strides.capacity());
         }
     }
@@ -157,47 +205,74 @@ impl BoundPart {
     /// # Safety
     /// As [`BoundNest::run`], for pieces of this part.
     unsafe fn run(&self, code: &BlockCode, bases: &Bases<'_>, pieces: Range<usize>) {
-        let (walk, wiring) = (&self.part.walk, &self.wiring);
-        let tiles = match self.part.form {
-            UnitForm::Columns(_) => walk.tiles_along_axis,
-            UnitForm::Row(_) => 1,
-        };
-        WORKSPACE.with_borrow_mut(|workspace| {
-            workspace.prepare(wiring, code.nest.accesses.len());
-            let accumulators = workspace.accumulators(self.bytes);
-            let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
-            let mut position = Position::new(walk, pieces.start * tiles, outer, offsets);
-            let tile = Tile { code, walk, wiring, bases: bases.0, slots, operands, gathered };
-            let mut reduction = Reduction { bound: self, folds: &code.folds, tile, accumulators };
-            for _ in pieces {
+        let (first, _) = self.part.tiles_of(pieces.start);
+        self.reduce(code, bases, |reduction, outer, offsets| {
+            let mut position = Position::new(&self.part.walk, first, outer, offsets);
+            for piece in pieces {
                 // SAFETY: the caller's promise; the accumulators have room for what `new` counted.
                 unsafe {
                     match self.part.form {
-                        UnitForm::Columns(width) => {
-                            reduction.reduce_columns(&mut position, width, tiles);
-                        }
+                        UnitForm::Columns(_) => reduction.reduce_columns(&mut position, piece),
                         UnitForm::Row(length) => reduction.reduce_rows(&mut position, length),
                     }
                 }
             }
         });
     }
+
+    /// # Safety
+    /// As [`BoundNest::finish`], for the units of this part, which are cut.
+    unsafe fn finish(&self, code: &BlockCode, bases: &Bases<'_>) {
+        let along = self.part.pieces_along_axis();
+        self.reduce(code, bases, |reduction, outer, offsets| {
+            for first in (0..self.part.pieces()).step_by(along) {
+                let tile = self.part.tiles_of(first).0;
+                let position = Position::new(&self.part.walk, tile, outer, offsets);
+                // SAFETY: the caller's promise.
+                unsafe { reduction.combine_pieces(&position, first..first + along) }
+            }
+        });
+    }
+
+    /// Calls `work` with what pieces share, and memory for positions.
+    fn reduce(
+        &self,
+        code: &BlockCode,
+        bases: &Bases<'_>,
+        work: impl FnOnce(&mut Reduction<'_>, &mut Vec<usize>, &mut Vec<isize>),
+    ) {
+        let (walk, wiring) = (&self.part.walk, &self.wiring);
+        WORKSPACE.with_borrow_mut(|workspace| {
+            workspace.prepare(wiring, code.nest.accesses.len());
+            let accumulators = workspace.accumulators(self.bytes);
+            let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
+            let bases_of_tiles = bases.operands;
+            let tile =
+                Tile { code, walk, wiring, bases: bases_of_tiles, slots, operands, gathered };
+            let folds = &code.folds;
+            let shared = bases.shared;
+            work(&mut Reduction { bound: self, folds, tile, accumulators, shared }, outer, offsets);
+        });
+    }
 }
 
-/// What the units of a run share.
+/// What the pieces of a run share.
 struct Reduction<'a> {
     bound: &'a BoundPart,
     folds: &'a [StoreFold],
     tile: Tile<'a>,
     accumulators: *mut u8,
+    shared: *mut u8,
 }
 
 impl Reduction<'_> {
-    /// Reduces a unit of `width` columns, and goes on to the next.
+    /// Reduces a piece of a unit of columns, and goes on to the next.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the unit that begins at `position`.
-    unsafe fn reduce_columns(&mut self, position: &mut Position<'_>, width: usize, tiles: usize) {
+    /// As [`BoundNest::run`], for this piece, which begins at `position`.
+    unsafe fn reduce_columns(&mut self, position: &mut Position<'_>, piece: usize) {
+        let (_, tiles) = self.bound.part.tiles_of(piece);
+        let width = width(&self.bound.part);
         let mut step = 0;
         for index in 0..tiles {
             let steps = step..step + position.steps;
@@ -211,7 +286,10 @@ impl Reduction<'_> {
                     self.columns(store, fold, width).take(values, steps.clone());
                     if index + 1 == tiles {
                         self.columns(store, fold, width).finish(step);
-                        self.write(position, store, width);
+                        match self.bound.part.is_cut() {
+                            true => self.leave(store, piece, width),
+                            false => self.write(position, store, width),
+                        }
                     }
                 }
             }
@@ -244,6 +322,45 @@ impl Reduction<'_> {
         position.advance();
     }
 
+    /// Where a piece leaves its node for a store.
+    fn left(&self, store: usize, piece: usize) -> *mut u8 {
+        let Left { first, stores, stride } = &self.bound.left;
+        self.shared.wrapping_add(first + piece * stride + stores[store])
+    }
+
+    /// Leaves the first node for [`Reduction::combine_pieces`].
+    ///
+    /// # Safety
+    /// It is what comes of `piece`; shared memory has room for it, which nobody else uses.
+    unsafe fn leave(&self, store: usize, piece: usize, width: usize) {
+        let fold = &self.folds[store];
+        let node = self.columns(store, fold, width).nodes;
+        // SAFETY: the caller's promise.
+        unsafe {
+            core::ptr::copy_nonoverlapping(node, self.left(store, piece), width * fold.size);
+        }
+    }
+
+    /// Combines what the pieces of one unit have left.
+    ///
+    /// # Safety
+    /// As [`BoundNest::finish`], for the unit at `position`.
+    unsafe fn combine_pieces(&self, position: &Position<'_>, pieces: Range<usize>) {
+        let width = width(&self.bound.part);
+        for (store, fold) in self.folds.iter().enumerate() {
+            let columns = self.columns(store, fold, width);
+            // SAFETY: the caller's promise; pieces are of one size, but for the last, so that they are nodes
+            // of one level.
+            unsafe {
+                for (index, piece) in pieces.clone().enumerate() {
+                    Columns { lanes: self.left(store, piece), ..columns }.add_node(index);
+                }
+                columns.merge_all(pieces.len());
+                self.write(position, store, width);
+            }
+        }
+    }
+
     fn columns<'f>(&self, store: usize, fold: &'f StoreFold, width: usize) -> Columns<'f> {
         Columns {
             fold,
@@ -266,173 +383,6 @@ impl Reduction<'_> {
         unsafe {
             (fold.finish)(finished, [nodes.cast_const(); 3], count);
             scatter(to, finished, Run { count: 1, stride: 0 }, run, fold.size);
-        }
-    }
-}
-
-/// The values of a tile.
-#[derive(Clone, Copy)]
-struct Values {
-    first: *const u8,
-    step_stride: isize,
-}
-
-impl Values {
-    fn at(self, step: usize) -> *const u8 {
-        self.first.wrapping_offset(step as isize * self.step_stride)
-    }
-}
-
-/// The tree over some columns, in the making.
-#[derive(Clone, Copy)]
-struct Columns<'a> {
-    fold: &'a StoreFold,
-    width: usize,
-    lanes: *mut u8,
-    nodes: *mut u8,
-}
-
-impl Columns<'_> {
-    fn lane(&self, lane: usize) -> *mut u8 {
-        self.lanes.wrapping_add(lane * self.width * self.fold.size)
-    }
-
-    fn node(&self, node: usize) -> *mut u8 {
-        self.nodes.wrapping_add(node * self.width * self.fold.size)
-    }
-
-    /// Takes these steps along the reduced axis; blocks that are complete become nodes.
-    ///
-    /// # Safety
-    /// The values of the steps are valid for reads; all steps before them have been taken.
-    unsafe fn take(&self, values: Values, steps: Range<usize>) {
-        let mut step = steps.start;
-        while step < steps.end {
-            let end = steps.end.min((step / BLOCK + 1) * BLOCK);
-            let values = Values { first: values.at(step - steps.start), ..values };
-            // SAFETY: the caller's promise.
-            unsafe {
-                self.take_in_block(values, step % BLOCK..step % BLOCK + (end - step));
-                if end.is_multiple_of(BLOCK) {
-                    self.fold_lanes(LANES);
-                    self.add_node(end / BLOCK - 1);
-                }
-            }
-            step = end;
-        }
-    }
-
-    /// Takes these steps of one block into its lanes.
-    ///
-    /// # Safety
-    /// The values are valid for reads; all steps of the block before them have been taken.
-    unsafe fn take_in_block(&self, values: Values, steps: Range<usize>) {
-        let row_bytes = (self.width * self.fold.source_size) as isize;
-        let stride = LANES as isize * values.step_stride;
-        let mut step = steps.start;
-        if values.step_stride != row_bytes {
-            let lanes_end = steps.end.min(steps.start + LANES);
-            for step in steps.start..lanes_end {
-                let count = (steps.end - step).div_ceil(LANES);
-                let rows = FoldedRows { count, stride, width: self.width, begins: step < LANES };
-                let (lane, values) = (self.lane(step % LANES), values.at(step - steps.start));
-                // SAFETY: the caller's promise, for every 32nd step.
-                unsafe { (self.fold.take)(lane, values, rows) }
-            }
-            return;
-        }
-        while step < steps.end {
-            let (lane, left) = (step % LANES, steps.end - step);
-            let (count, lanes) = match lane == 0 && left >= LANES {
-                true => (left / LANES, LANES),
-                false => (1, left.min(LANES - lane)),
-            };
-            let rows =
-                FoldedRows { count, stride, width: lanes * self.width, begins: step < LANES };
-            let values = values.at(step - steps.start);
-            // SAFETY: the caller's promise; steps that lie one after another are a row.
-            unsafe { (self.fold.take)(self.lane(lane), values, rows) }
-            step += count * lanes;
-        }
-    }
-
-    /// Folds so many lanes into the first.
-    ///
-    /// # Safety
-    /// They hold accumulators.
-    unsafe fn fold_lanes(&self, mut live: usize) {
-        // SAFETY: the caller's promise; the upper lanes are none of the lower ones.
-        unsafe {
-            for half in [16, 8, 4] {
-                if live > half {
-                    self.combine(self.lane(0), self.lane(half), 1, (live - half) * self.width);
-                    live = half;
-                }
-            }
-            self.combine(self.lane(0), self.lane(1), live - 1, self.width);
-        }
-    }
-
-    /// Makes the first lane the node of this block, and combines it with those before it that are as large.
-    ///
-    /// # Safety
-    /// The first lane holds the block's result; the nodes of all blocks before it are there.
-    unsafe fn add_node(&self, block: usize) {
-        let top = block.count_ones() as usize;
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.leave(top);
-            self.merge(top, block.trailing_ones() as usize);
-        }
-    }
-
-    /// Copies the first lane to a node.
-    ///
-    /// # Safety
-    /// It holds accumulators.
-    unsafe fn leave(&self, node: usize) {
-        // SAFETY: the caller's promise; lanes are no nodes.
-        unsafe {
-            let bytes = self.width * self.fold.size;
-            core::ptr::copy_nonoverlapping(self.lanes, self.node(node), bytes);
-        }
-    }
-
-    /// Combines the node at `top` with the one below it, and again, so many times.
-    ///
-    /// # Safety
-    /// These nodes hold accumulators.
-    unsafe fn merge(&self, top: usize, times: usize) {
-        for node in (top - times + 1..=top).rev() {
-            // SAFETY: the caller's promise; nodes are apart.
-            unsafe { self.combine(self.node(node - 1), self.node(node), 1, self.width) }
-        }
-    }
-
-    /// Makes one node of all, after `length` steps.
-    ///
-    /// # Safety
-    /// All steps have been taken.
-    unsafe fn finish(&self, length: usize) {
-        let (blocks, rest) = (length / BLOCK, length % BLOCK);
-        // SAFETY: the caller's promise.
-        unsafe {
-            if rest > 0 {
-                self.fold_lanes(rest.min(LANES));
-                self.add_node(blocks);
-            }
-            let top = length.div_ceil(BLOCK).count_ones() as usize - 1;
-            self.merge(top, top);
-        }
-    }
-
-    /// # Safety
-    /// Both hold so many accumulators; the second `rows` times so many, which are none of the first.
-    unsafe fn combine(&self, to: *mut u8, from: *const u8, rows: usize, width: usize) {
-        let stride = (width * self.fold.size) as isize;
-        // SAFETY: the caller's promise.
-        unsafe {
-            (self.fold.combine)(to, from, FoldedRows { count: rows, stride, width, begins: false })
         }
     }
 }

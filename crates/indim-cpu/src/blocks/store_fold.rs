@@ -4,7 +4,7 @@ use indim_kernels::{FoldFn, KernelFn, Level, convert_kernel, fold_function};
 use indim_loops::loop_nest::{LoopNest, Store};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
-use crate::walk::reducing::DIRECT_COLUMNS;
+use crate::walk::reducing::{DIRECT_COLUMNS, MOST_PIECES, PIECE_ELEMENTS};
 
 /// What a store of a reduced axis calls.
 #[derive(Debug)]
@@ -44,6 +44,23 @@ pub(crate) fn accumulator_bytes(nest: &LoopNest, folds: &[StoreFold]) -> usize {
     let rows = LANES + most_nodes(nest.shape[reduced]);
     folds.iter().map(|fold| rows * DIRECT_COLUMNS * fold.size).sum()
 }
+
+/// The bytes that the pieces of such a nest leave at most, if its reduced axis is cut.
+pub(crate) fn piece_bytes(nest: &LoopNest, folds: &[StoreFold]) -> usize {
+    let Some(reduced) = nest.reduced else { return 0 };
+    let length = nest.shape[reduced];
+    let kept =
+        nest.shape.iter().fold(1usize, |product, &size| product.saturating_mul(size)) / length;
+    if length <= BLOCK || length.saturating_mul(kept) <= PIECE_ELEMENTS {
+        return 0;
+    }
+    // A part of whole chunks of columns, and one of the columns that are left over.
+    let columns = kept.min(2 * DIRECT_COLUMNS);
+    folds.iter().map(|fold| MOST_PIECES * (columns * fold.size + 2 * LEFT_ALIGNMENT)).sum()
+}
+
+/// What a piece leaves of a store begins at a multiple of so many bytes.
+pub(crate) const LEFT_ALIGNMENT: usize = 64;
 
 /// The most nodes that wait for others, along an axis of so many elements.
 pub(crate) fn most_nodes(length: usize) -> usize {

@@ -100,7 +100,8 @@ impl BoundNest for BoundBlocks {
             let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
             let mut position = Position::new(&self.walk, tiles.start, outer, offsets);
             let BoundBlocks { code, walk, wiring } = self;
-            let mut tile = Tile { code, walk, wiring, bases: bases.0, slots, operands, gathered };
+            let mut tile =
+                Tile { code, walk, wiring, bases: bases.operands, slots, operands, gathered };
             for _ in tiles {
                 // SAFETY: the caller's promise, for one of the tiles.
                 unsafe { tile.run(&position) }

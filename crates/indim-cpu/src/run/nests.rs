@@ -21,7 +21,10 @@ pub(crate) struct CompiledNests {
     pub(crate) programs: Vec<Program>,
     /// Each program bound to dense arrays; `None` where there is nothing to do.
     dense: Vec<Option<Box<dyn BoundNest>>>,
+    /// The memory of a run, with that which the threads of a nest share.
     pub(crate) scratch: ScratchLayout,
+    /// Where shared memory begins.
+    shared: usize,
     executor: &'static dyn Executor,
     pub(crate) level: Level,
 }
@@ -47,8 +50,10 @@ impl CompiledNests {
             programs.push(program);
             check()?;
         }
-        let scratch = ScratchLayout::new(&loops, ALIGNMENT);
-        Ok(CompiledNests { loops, programs, dense, scratch, executor, level })
+        let mut scratch = ScratchLayout::new(&loops, ALIGNMENT);
+        let shared_bytes = programs.iter().map(Program::shared_bytes).max().unwrap_or(0);
+        let shared = scratch.append(shared_bytes, ALIGNMENT);
+        Ok(CompiledNests { loops, programs, dense, scratch, shared, executor, level })
     }
 
     /// Counts the memory that they hold.
@@ -91,10 +96,11 @@ impl CompiledNests {
             let Some(bound) = bound.as_deref() else { continue };
             bases.clear();
             bases.extend(nest.operands().map(|operand| arrays.first(operand)));
+            let bases = Bases { operands: &bases, shared: arrays.scratch.at(self.shared) };
             // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
             // and temporaries overlap nothing, but for outputs over an input, of which the bound
-            // nest knows; the level was detected.
-            let flow = unsafe { threads::run(program, bound, &Bases(&bases), progress) };
+            // nest knows; the layout has room for what is shared; the level was detected.
+            let flow = unsafe { threads::run(program, bound, &bases, progress) };
             if flow.is_break() {
                 return Err(RunError::Stopped);
             }

@@ -50,6 +50,11 @@ impl Program {
         self.code.thread_bytes()
     }
 
+    /// The most bytes of memory that the threads of a run share for it.
+    pub(crate) fn shared_bytes(&self) -> usize {
+        self.code.shared_bytes()
+    }
+
     /// Counts the memory that the program holds.
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
         held.nest(&self.nest);

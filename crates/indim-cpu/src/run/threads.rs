@@ -34,11 +34,27 @@ pub(crate) fn is_parallel(program: &Program) -> bool {
     program.work() >= SERIAL_BYTES
 }
 
-/// Runs all tiles of a program that is bound, by several threads where that pays, until `progress` stops it.
+/// Runs a program that is bound, by several threads where that pays, until `progress` stops it.
 ///
 /// # Safety
 /// As [`BoundNest::run`], for all tiles.
 pub(crate) unsafe fn run(
+    program: &Program,
+    bound: &dyn BoundNest,
+    bases: &Bases<'_>,
+    progress: &Progress<'_>,
+) -> ControlFlow<()> {
+    // SAFETY: the caller's promise; the tiles have been run when they are finished.
+    unsafe {
+        run_tiles(program, bound, bases, progress)?;
+        bound.finish(bases);
+    }
+    ControlFlow::Continue(())
+}
+
+/// # Safety
+/// As [`BoundNest::run`], for all tiles.
+unsafe fn run_tiles(
     program: &Program,
     bound: &dyn BoundNest,
     bases: &Bases<'_>,

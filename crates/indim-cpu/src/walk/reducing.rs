@@ -4,11 +4,12 @@
 //! since the order along it counts. What is reduced together is a *unit*: a number of columns, which are
 //! neighbours along the innermost kept axis, over the whole reduced axis. Its tiles follow one another,
 //! each of so many steps along the reduced axis. Where rows are short, a tile is a number of rows, each of
-//! which is a unit.
+//! which is a unit. Where units are few and long they are cut into *pieces*, which are nodes of the tree.
 
 use core::ops::Range;
 
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce};
+use indim_ops::meaning::reduction::BLOCK;
 
 use super::{Walk, operand_walk};
 
@@ -39,6 +40,8 @@ pub(crate) struct Part {
     pub(crate) is_direct: bool,
     /// For each target the stride between the results of a tile, in bytes.
     pub(crate) result_strides: Vec<isize>,
+    /// The tiles of a piece, along the axis that is cut into tiles; the last piece may have fewer.
+    piece_tiles: usize,
 }
 
 /// What a unit is.
@@ -51,13 +54,40 @@ pub(crate) enum UnitForm {
 }
 
 impl Part {
-    /// The number of pieces into which the part may be cut: units, or tiles of them.
+    /// The number of pieces that are reduced by themselves: of units, or tiles of rows.
     pub(crate) fn pieces(&self) -> usize {
-        match self.form {
-            UnitForm::Columns(_) => self.walk.outer_sizes.iter().product(),
-            UnitForm::Row(_) => self.walk.tiles(),
-        }
+        self.walk.outer_sizes.iter().product::<usize>() * self.pieces_along_axis()
     }
+
+    /// The pieces along the axis that is cut into tiles.
+    pub(crate) fn pieces_along_axis(&self) -> usize {
+        self.walk.tiles_along_axis.div_ceil(self.piece_tiles)
+    }
+
+    /// Whether units are cut: then what comes of their pieces is still to be combined.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self.form, UnitForm::Columns(_)) && self.pieces_along_axis() > 1
+    }
+
+    /// The first tile of a piece, and how many tiles it has.
+    pub(crate) fn tiles_of(&self, piece: usize) -> (usize, usize) {
+        let (tiles, along) = (self.walk.tiles_along_axis, self.pieces_along_axis());
+        let first = piece % along * self.piece_tiles;
+        (piece / along * tiles + first, self.piece_tiles.min(tiles - first))
+    }
+}
+
+/// Units are cut until there are about so many pieces, which threads share; never more. That depends on
+/// sizes alone, but not for the sake of the bits: any cut gives the same.
+pub(crate) const MOST_PIECES: usize = 64;
+
+/// The fewest elements of a piece.
+pub(crate) const PIECE_ELEMENTS: usize = 16 * BLOCK;
+
+/// The steps of a piece of one of so many units with so many columns: a node of the tree.
+fn piece_steps(length: usize, units: usize, columns: usize) -> usize {
+    let pieces = (MOST_PIECES / units.max(1)).max(1);
+    length.div_ceil(pieces).max(PIECE_ELEMENTS.div_ceil(columns)).max(BLOCK).next_power_of_two()
 }
 
 /// An axis of at most so many elements is short: columns are gathered rather than rows folded.
@@ -69,7 +99,7 @@ const COLUMNS: usize = 256;
 pub(crate) const DIRECT_COLUMNS: usize = 512;
 
 /// The steps of a tile that is read where it is; a multiple of the elements of a block of the tree.
-const DIRECT_STEPS: usize = 16 * 512;
+const DIRECT_STEPS: usize = 16 * BLOCK;
 
 /// The most steps of any other tile.
 const STEPS: usize = 512;
@@ -158,10 +188,14 @@ impl Reducing<'_> {
             && (is_direct
                 || self.minimum_row.is_some_and(|minimum| columns >= minimum)
                     && self.accesses().all(is_row));
+        let units = axes.sizes[..=rank].iter().product();
+        let piece = piece_steps(length, units, columns);
         let steps =
             if is_direct { DIRECT_STEPS } else { STEPS.min(power_below(self.block / columns)) };
+        let walk = self.walk(&axes, rank + 2, steps.min(piece), has_rows);
         Part {
-            walk: self.walk(&axes, rank + 2, steps, has_rows),
+            piece_tiles: piece / walk.tile_steps.next_power_of_two(),
+            walk,
             form: UnitForm::Columns(columns),
             is_direct,
             result_strides: (0..self.targets).map(|target| last(kept, target)).collect(),
@@ -178,7 +212,8 @@ impl Reducing<'_> {
         }
         let rank = kept.sizes.len();
         let walk = self.walk(&kept, rank - 1, self.block / length, false);
-        Part { walk, form: UnitForm::Row(length), is_direct: false, result_strides }
+        let form = UnitForm::Row(length);
+        Part { walk, form, is_direct: false, result_strides, piece_tiles: 1 }
     }
 
     /// The walk over these axes as they are, of which those from `inner_from` on are whole in a tile.

@@ -5,7 +5,8 @@ use core::fmt;
 use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use indim_graph::{Array, Graph, GraphBuilder, HeldBytes, Value, evaluate};
+use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
+use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest};
 use indim_ops::{
     ArrayData, ArrayType, DType, Element, Op, ReduceOp, bf16, c64, c128, f16, for_each_element,
@@ -110,7 +111,7 @@ impl BoundSimple {
     fn address(&self, bases: &Bases<'_>, operand: usize, point: usize, step: usize) -> *mut u8 {
         let along = self.code.nest.reduced.map_or(0, |axis| self.strides[operand][axis]);
         let offset = offset(point, &self.kept_sizes(), &self.strides[operand]);
-        bases.0[operand].wrapping_offset(offset + step as isize * along)
+        bases.operands[operand].wrapping_offset(offset + step as isize * along)
     }
 
     /// # Safety
