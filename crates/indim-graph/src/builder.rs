@@ -308,7 +308,7 @@ impl GraphBuilder {
     }
 
     #[track_caller]
-    fn ids(
+    pub(crate) fn ids(
         &self,
         operation: &'static str,
         values: &[impl core::borrow::Borrow<Value>],

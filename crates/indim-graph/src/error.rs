@@ -106,6 +106,15 @@ pub enum GraphErrorKind {
         /// The axis.
         axis: usize,
     },
+    /// Extremes are sought among selected elements, of which there may be none, without a number to begin with.
+    InitialRequired,
+    /// The function along axes does not take this argument.
+    ArgumentNotTaken {
+        /// `dtype`, `initial`, `where` or `keepdims`.
+        argument: &'static str,
+    },
+    /// `dot` of more axes than one, which NumPy takes for a product of matrices.
+    MatrixProduct,
     /// A bitcast between types of different widths, or to one that is no plain number.
     BitcastWidth {
         /// The operand's element type.
@@ -159,6 +168,9 @@ impl GraphError {
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
             GraphErrorKind::AxesNotUnique { .. } => "axes-not-unique",
             GraphErrorKind::EmptyReduction { .. } => "empty-reduction",
+            GraphErrorKind::InitialRequired => "initial-required",
+            GraphErrorKind::ArgumentNotTaken { .. } => "argument-not-taken",
+            GraphErrorKind::MatrixProduct => "matrix-product",
             GraphErrorKind::BitcastWidth { .. } => "bitcast-width",
             GraphErrorKind::NoExponentBits => "no-exponent-bits",
             GraphErrorKind::Number { literal, dtype } if literal.is_of_kind(*dtype) => {
@@ -236,6 +248,16 @@ impl GraphError {
             GraphErrorKind::Number { literal, .. } => Some(format!(
                 "convert the other operands to a type that holds {literal}, or write the number otherwise"
             )),
+            GraphErrorKind::InitialRequired => {
+                Some("give `initial`, which the result is where no element is selected".to_owned())
+            }
+            GraphErrorKind::MatrixProduct => {
+                let [x, y] = [0, 1].map(|operand| self.operand_name(operand));
+                Some(format!(
+                    "name the axes, as in vecdot({x}, {y}, axis=-1); a product of matrices is a sum along the \
+                     axis that both share: sum({x} * {y}, axis=...) with axes of size 1 put in"
+                ))
+            }
             _ => None,
         }
     }
@@ -300,6 +322,16 @@ impl fmt::Display for GraphError {
                 "`{operation}` of nothing: axis {axis} of `{}` has size 0",
                 self.operand_name(0)
             ),
+            GraphErrorKind::InitialRequired => write!(
+                formatter,
+                "`{operation}` of selected elements is not defined where there are none"
+            ),
+            GraphErrorKind::ArgumentNotTaken { argument } => {
+                write!(formatter, "`{operation}` takes no `{argument}`")
+            }
+            GraphErrorKind::MatrixProduct => {
+                write!(formatter, "`{operation}` without axes is that of vectors")
+            }
             GraphErrorKind::Number { literal, dtype } => write!(
                 formatter,
                 "`{operation}`: the {} {literal} is no value of {dtype}, which it meets",

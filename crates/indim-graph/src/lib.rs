@@ -27,7 +27,7 @@ mod structural;
 pub mod terminal;
 mod verify;
 
-pub use along::{Along, AxisFunction};
+pub use along::{Along, AxisFunction, Initial};
 pub use array::{Array, WrongElementCount};
 pub use assemble::GraphAssembler;
 pub use builder::{GraphBuilder, Value};

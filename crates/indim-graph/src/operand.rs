@@ -153,12 +153,7 @@ impl GraphBuilder {
         let scalar = match operand {
             Given::Value(value) => return self.id(operation, value),
             Given::Number(literal, own) => {
-                let (literal, dtype) = (*literal, dtype.unwrap_or(*own));
-                if !literal.is_of_kind(dtype) || !literal.fits(dtype) {
-                    let kind = GraphErrorKind::Number { literal, dtype };
-                    return Err(self.error(operation, &[], kind));
-                }
-                literal.scalar(self, dtype)?
+                self.number(operation, *literal, dtype.unwrap_or(*own))?
             }
             // Beside real numbers it keeps its type, and the operation refuses it.
             Given::Complex(number, own) => {
@@ -167,6 +162,22 @@ impl GraphBuilder {
             }
         };
         self.id(operation, &scalar)
+    }
+}
+
+impl GraphBuilder {
+    /// A number as a scalar of type `dtype`, of which it must be a value.
+    #[track_caller]
+    pub(crate) fn number(
+        &self,
+        operation: &'static str,
+        literal: Literal,
+        dtype: DType,
+    ) -> BuildResult {
+        if !literal.is_of_kind(dtype) || !literal.fits(dtype) {
+            return Err(self.error(operation, &[], GraphErrorKind::Number { literal, dtype }));
+        }
+        literal.scalar(self, dtype)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Reductions along one axis: what a `Reduce` node takes and gives, and how a builder makes one.
 
-use indim_ops::{ArrayType, ReduceOp};
+use indim_ops::{ArrayType, DType, Element, Fold, FoldVisitor, ReduceOp, Scalars};
 use indim_shape::Shape;
 
+use crate::array::Array;
 use crate::builder::{BuildResult, GraphBuilder};
 use crate::error::GraphErrorKind;
 use crate::graph::NodeKind;
@@ -35,6 +36,24 @@ pub(crate) fn check_reduction(
 pub(crate) fn without_axis(shape: &Shape, axis: usize) -> Shape {
     let kept = shape.iter().enumerate().filter(|&(other, _)| other != axis);
     kept.map(|(_, &size)| size).collect::<Vec<usize>>().into()
+}
+
+/// What `op` makes of no elements of type `dtype`: a scalar that changes none that it is combined with.
+///
+/// # Panics
+/// When `op` does not take the type.
+pub(crate) fn identity(op: ReduceOp, dtype: DType) -> Array {
+    op.visit(dtype, Identity).expect("invariant: the element type has been checked")
+}
+
+struct Identity;
+
+impl FoldVisitor for Identity {
+    type Output = Array;
+
+    fn fold<F: Fold<T>, T: Element>(self) -> Array {
+        Array::scalar(F::identity::<Scalars>().canonical())
+    }
 }
 
 impl GraphBuilder {

@@ -50,8 +50,8 @@ mod _indim {
     use crate::recorder::Recorder;
     #[pymodule_export]
     use crate::rules::{
-        _compositions, _element_types, _explain_expression, _explain_shapes, _names_of,
-        _operations, _verdict, broadcast_shapes, convert,
+        _axis_functions, _compositions, _element_types, _explain_expression, _explain_shapes,
+        _names_of, _operations, _verdict, broadcast_shapes, convert,
     };
 
     use pyo3::prelude::*;

@@ -124,7 +124,10 @@ impl Recorder {
         let operands = operands.iter().map(operand).collect::<PyResult<_>>()?;
         let attributes = attributes
             .into_iter()
-            .map(|(keyword, value)| Ok((keyword, attribute(&value)?)))
+            .map(|(keyword, value)| {
+                let value = attribute(keyword.as_deref(), &value)?;
+                Ok((keyword, value))
+            })
             .collect::<PyResult<_>>()?;
         let call = Call { function, operands, attributes };
         // Errors and results are objects, whose making may run Python code that traces: without the lock.
@@ -152,11 +155,16 @@ fn operand(given: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
     }
 }
 
-/// A list of integers, or a Python number.
-fn attribute(given: &Bound<'_, PyAny>) -> PyResult<CallAttribute> {
+/// An element type by its name, a list of integers, or what an operand may be.
+fn attribute(keyword: Option<&str>, given: &Bound<'_, PyAny>) -> PyResult<CallAttribute> {
+    if keyword == Some("dtype") {
+        let name: String = given.extract()?;
+        let dtype = name.parse().map_err(|_| PyValueError::new_err("no element type"))?;
+        return Ok(CallAttribute::ElementType(dtype));
+    }
     match given.cast::<PyList>() {
         Ok(integers) => Ok(CallAttribute::Integers(integers.extract()?)),
-        Err(_) => Ok(CallAttribute::Number(python_number(given)?)),
+        Err(_) => Ok(CallAttribute::Operand(operand(given)?)),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
-    Attributes, Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK, RankLimit,
-    RuleChoice, RuleSetName, Shape, express, oracle,
+    Attributes, AxisFunction, Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK,
+    RankLimit, RuleChoice, RuleSetName, Shape, express, oracle,
 };
 use indim_text::catalogue::{self, EntryKind};
 use pyo3::exceptions::PyValueError;
@@ -158,7 +158,9 @@ pub(crate) fn _element_types() -> Vec<(&'static str, &'static str)> {
 #[pyfunction]
 pub(crate) fn _operations() -> Vec<(&'static str, usize, &'static str, Vec<&'static str>)> {
     let operations = catalogue::entries().filter(|entry| entry.kind == EntryKind::Operation);
-    operations.map(|entry| (entry.name, entry.operands, entry.doc, entry.other_names)).collect()
+    operations
+        .map(|entry| (entry.name, entry.operands.len(), entry.doc, entry.other_names))
+        .collect()
 }
 
 /// A number that a composition takes: its name, what it must be, its default.
@@ -180,4 +182,30 @@ pub(crate) fn _compositions() -> Vec<CompositionRow> {
         (composition.name(), count, numbers, composition.doc(), aliases)
     };
     Composition::ALL.iter().map(row).collect()
+}
+
+/// A function along axes: its name, its operands, the axes where none are given, its arguments, its
+/// documentation, its aliases.
+type AxisFunctionRow = (
+    &'static str,
+    &'static [&'static str],
+    Option<&'static [i64]>,
+    Vec<Number>,
+    &'static str,
+    &'static [&'static str],
+);
+
+/// Every function along axes.
+#[pyfunction]
+pub(crate) fn _axis_functions() -> Vec<AxisFunctionRow> {
+    let row = |function: &AxisFunction| {
+        let arguments = function.arguments();
+        let arguments = arguments
+            .iter()
+            .map(|argument| (argument.name(), argument.expected(), argument.default()))
+            .collect();
+        let (operands, axes) = (function.operands(), function.default_axes());
+        (function.name(), operands, axes, arguments, function.doc(), function.aliases())
+    };
+    AxisFunction::ALL.iter().map(row).collect()
 }

@@ -1,7 +1,7 @@
 //! What the tables of operations, compositions and functions along axes say, in words: for `docs/ops.md` and
 //! `indim ops`.
 
-use indim_graph::{Along, AxisFunction, Composition, Parameter};
+use indim_graph::{AxisFunction, Composition, Parameter};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
 use crate::expression::other_names;
@@ -23,8 +23,10 @@ pub enum EntryKind {
 pub struct Entry {
     /// The name.
     pub name: &'static str,
-    /// The number of operands.
-    pub operands: usize,
+    /// The names of the operands.
+    pub operands: &'static [&'static str],
+    /// The axes where none are given, of a function along axes; all of them without a list.
+    pub axes: Option<Option<&'static [i64]>>,
     /// The numbers that follow them.
     pub parameters: Vec<Parameter>,
     /// The element types it takes, as classes (P `bool`, S, U, F, C), and those of the results where they
@@ -38,6 +40,9 @@ pub struct Entry {
     pub kind: EntryKind,
 }
 
+/// What the operands of operations and compositions are called.
+const OPERANDS: [&str; 3] = ["x", "y", "z"];
+
 /// Every operation, then every composition, then every function along axes, in the order of the tables.
 ///
 /// ```
@@ -50,7 +55,8 @@ pub struct Entry {
 pub fn entries() -> impl Iterator<Item = Entry> {
     let operation = |op: &Op| Entry {
         name: op.name(),
-        operands: op.arity().count(),
+        operands: &OPERANDS[..op.arity().count()],
+        axes: None,
         parameters: Vec::new(),
         types: op_types(*op),
         doc: op.doc(),
@@ -59,7 +65,8 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     };
     let composition = |composition: &Composition| Entry {
         name: composition.name(),
-        operands: composition.arity().count(),
+        operands: &OPERANDS[..composition.arity().count()],
+        axes: None,
         parameters: composition.parameters().to_vec(),
         types: types(|dtype| composition.takes(dtype), |dtype| composition.result_dtype(dtype)),
         doc: composition.doc(),
@@ -68,8 +75,9 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     };
     let along = |function: &AxisFunction| Entry {
         name: function.name(),
-        operands: 1,
-        parameters: along_parameters(*function),
+        operands: function.operands(),
+        axes: Some(function.default_axes()),
+        parameters: function.arguments(),
         types: types(|dtype| function.takes(dtype), |dtype| dtype),
         doc: function.doc(),
         other_names: function.aliases().to_vec(),
@@ -78,11 +86,6 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     let operations = Op::ALL.iter().map(operation);
     let compositions = Composition::ALL.iter().map(composition);
     operations.chain(compositions).chain(AxisFunction::ALL.iter().map(along))
-}
-
-fn along_parameters(function: AxisFunction) -> Vec<Parameter> {
-    let keepdims = (!function.keeps_shape()).then_some(&Along::KEEPDIMS);
-    keepdims.into_iter().chain(function.parameters()).copied().collect()
 }
 
 /// The entry that goes by `name`, in any spelling.
@@ -98,8 +101,12 @@ pub fn find(name: &str) -> Result<Entry, Option<&'static str>> {
 impl Entry {
     /// The call with its parameters and their defaults: `elu(x, alpha=1.0)`.
     pub fn call(&self) -> String {
-        let operands = ["x", "y", "z"][..self.operands].iter().map(|name| (*name).to_owned());
-        let axis = (self.kind == EntryKind::AlongAxes).then(|| "axis=None".to_owned());
+        let operands = self.operands.iter().map(|name| (*name).to_owned());
+        let axis = self.axes.map(|axes| match axes {
+            Some([axis]) => format!("axis={axis}"),
+            Some(axes) => format!("axis={axes:?}"),
+            None => "axis=None".to_owned(),
+        });
         let parameters = self.parameters.iter().map(|parameter| match parameter.default() {
             Some(default) => format!("{}={default}", parameter.name()),
             None => parameter.name().to_owned(),

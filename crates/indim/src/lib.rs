@@ -57,8 +57,8 @@ pub use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
 
 // Graphs: made by the builder, read node by node.
 pub use indim_graph::{
-    Along, AxisFunction, Composition, Graph, GraphBuilder, GraphError, GraphErrorKind, Literal,
-    Operand, Parameter, Under, Value, WholeNumbers,
+    Along, AxisFunction, Composition, Graph, GraphBuilder, GraphError, GraphErrorKind, Initial,
+    Literal, Operand, Parameter, Under, Value, WholeNumbers,
 };
 pub use indim_graph::{Node, NodeKind, Operands, ValueId, VerifyError, VerifyErrorKind};
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};

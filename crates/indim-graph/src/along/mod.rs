@@ -1,21 +1,28 @@
 //! THE table of functions along axes: sums, means, softmax and the like, made of operations and reductions.
 //!
-//! A row gives the name, the numbers beside the operand, the names other systems use, and the sentence of the
-//! documentation. The definition has the same name in `definitions.rs`, over an operand and axes that have been
-//! checked. The rule sets differ in one thing alone: NumPy's sums and products of integers are those of 64 bits.
+//! A row gives the name, the operands, the numbers beside them, the axes where none are given, whether these
+//! stay, what else can be said, the names other systems use, and the sentence of the
+//! documentation. The definition has the same name in one of the modules here, over what `reduced.rs` holds:
+//! operands, axes and a selection that `arguments.rs` has checked. The rule sets differ in one thing alone:
+//! NumPy's sums and products of integers are those of 64 bits.
 
-mod definitions;
+mod arguments;
+mod exponentials;
+mod extremes;
+mod normalization;
+mod reduced;
+mod sums;
 
 use core::str::FromStr;
 
-use indim_ops::{ArrayType, DType, DTypeClass, UnknownOp, is_called};
+use indim_ops::{DType, DTypeClass, UnknownOp, is_called};
 
-use crate::builder::{BuildResult, GraphBuilder};
+pub use arguments::{Along, Initial};
+
+use crate::builder::BuildResult;
 use crate::composition::Parameter;
 use crate::composition::parameter::argument;
-use crate::error::GraphErrorKind;
 use crate::literal::Literal;
-use crate::operand::Operand;
 
 /// Hands the table of functions along axes to another macro.
 macro_rules! for_each_axis_function {
@@ -23,43 +30,71 @@ macro_rules! for_each_axis_function {
         $callback! {
             /// The sum, +0 of nothing: of floats in double precision and rounded once, of integers wrapping;
             /// under the numpy rule integers and truth values are summed in 64 bits.
-            sum = Sum {} -> reduced, [];
+            sum(x) = Sum {} all -> reduced [dtype initial where], [];
             /// The product, 1 of nothing: computed as `sum` is.
-            prod = Prod {} -> reduced, ["product"];
+            prod(x) = Prod {} all -> reduced [dtype initial where], ["product"];
             /// The sum over the count, in double precision and rounded once; of integers `f64`, of nothing a
             /// NaN.
-            mean = Mean {} -> reduced, ["average"];
+            mean(x) = Mean {} all -> reduced [dtype where], ["average"];
             /// The mean square of the distances from the mean, in double precision and rounded once; the sum is
             /// divided by the count less `correction`, a NaN where that is not positive.
-            var = Var { correction: f64 = 0.0 } -> reduced, ["variance"];
+            var(x) = Var { correction: f64 = 0.0 } all -> reduced [dtype where], ["variance"];
             /// The square root of `var`, rounded once.
-            std = Std { correction: f64 = 0.0 } -> reduced, [];
-            /// The largest element; any NaN gives a NaN, -0 is below +0.
-            max = Max {} -> reduced, ["amax"];
-            /// The smallest element; any NaN gives a NaN, -0 is below +0.
-            min = Min {} -> reduced, ["amin"];
+            std(x) = Std { correction: f64 = 0.0 } all -> reduced [dtype where], [];
+            /// The largest element; any NaN gives a NaN, -0 is below +0. Of nothing what `initial` gives.
+            max(x) = Max {} all -> reduced [initial where], ["amax"];
+            /// The smallest element; any NaN gives a NaN, -0 is below +0. Of nothing what `initial` gives.
+            min(x) = Min {} all -> reduced [initial where], ["amin"];
             /// The largest element less the smallest.
-            ptp = Ptp {} -> reduced, [];
-            /// Where the first NaN is, or else the first of the largest elements: an `i64`, counted in row-major
-            /// order over the axes.
-            argmax = ArgMax {} -> reduced, [];
-            /// Where the first NaN is, or else the first of the smallest elements: an `i64`, counted in row-major
-            /// order over the axes.
-            argmin = ArgMin {} -> reduced, [];
+            ptp(x) = Ptp {} all -> reduced [], [];
+            /// Where the first NaN is, or else the first of the largest elements, with `last` the last: an
+            /// `i64`, counted in row-major order over the axes.
+            argmax(x) = ArgMax { last: bool = false } all -> reduced [], [];
+            /// Where the first NaN is, or else the first of the smallest elements, with `last` the last: an
+            /// `i64`, counted in row-major order over the axes.
+            argmin(x) = ArgMin { last: bool = false } all -> reduced [], [];
             /// Whether every element is other than 0; a NaN is.
-            all = All {} -> reduced, [];
+            all(x) = All {} all -> reduced [where], [];
             /// Whether any element is other than 0; a NaN is.
-            any = Any {} -> reduced, [];
+            any(x) = Any {} all -> reduced [where], [];
             /// How many elements are other than 0: an `i64`.
-            count_nonzero = CountNonzero {} -> reduced, [];
+            count_nonzero(x) = CountNonzero {} all -> reduced [where], [];
             /// The square root of the sum of squared magnitudes, in double precision and rounded once.
-            norm = Norm {} -> reduced, [];
+            norm(x) = Norm {} all -> reduced [where], [];
+            /// The sum of the products of two vectors, as `sum` computes it but for integers, which keep their
+            /// type; of truth values whether any pair holds. More axes than one are named.
+            dot(x, y) = Dot {} all -> reduced [], [];
+            /// As `dot`, along axes of what the operands broadcast to, and of the conjugate of `x`.
+            vecdot(x, y) = VecDot {} last -> reduced [], [];
             /// The logarithm of the sum of `exp(x)`, without overflow; of nothing -inf.
-            logsumexp = LogSumExp {} -> reduced, [];
-            /// `exp(x - max(x)) / sum(exp(x - max(x)))`, in the shape of `x`.
-            softmax = Softmax {} -> whole, [];
-            /// `x - logsumexp(x)` without cancellation, in the shape of `x`.
-            log_softmax = LogSoftmax {} -> whole, [];
+            logsumexp(x) = LogSumExp {} all -> reduced [where], [];
+            /// `exp(x - max(x)) / sum(exp(x - max(x)))`, in the shape of `x`; 0 where elements are not taken.
+            softmax(x) = Softmax {} all -> whole [where], [];
+            /// `x - logsumexp(x)` without cancellation, in the shape of `x`; -inf where elements are not taken.
+            log_softmax(x) = LogSoftmax {} all -> whole [where], [];
+            /// `(x - mean(x)) / sqrt(var(x) + epsilon) * gain + bias`, in the shape of `x`; `gain` and `bias`
+            /// have that shape, or one axis for each of those named, or none. 16-bit floats are scaled in `f32`.
+            layer_norm(x, gain, bias) = LayerNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
+            /// `x / sqrt(mean(square(x)) + epsilon) * gain`, as `layer_norm`.
+            rms_norm(x, gain) = RmsNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
+            /// `sum` of the elements that are no NaNs.
+            nansum(x) = NanSum {} all -> reduced [dtype initial where], [];
+            /// `prod` of the elements that are no NaNs.
+            nanprod(x) = NanProd {} all -> reduced [dtype initial where], [];
+            /// `mean` of the elements that are no NaNs.
+            nanmean(x) = NanMean {} all -> reduced [dtype where], [];
+            /// `var` of the elements that are no NaNs.
+            nanvar(x) = NanVar { correction: f64 = 0.0 } all -> reduced [dtype where], [];
+            /// `std` of the elements that are no NaNs.
+            nanstd(x) = NanStd { correction: f64 = 0.0 } all -> reduced [dtype where], [];
+            /// The largest number; a NaN where there are only NaNs.
+            nanmax(x) = NanMax {} all -> reduced [initial where], [];
+            /// The smallest number; a NaN where there are only NaNs.
+            nanmin(x) = NanMin {} all -> reduced [initial where], [];
+            /// Where the first of the largest numbers is, -1 where there are only NaNs.
+            nanargmax(x) = NanArgMax {} all -> reduced [], [];
+            /// Where the first of the smallest numbers is, -1 where there are only NaNs.
+            nanargmin(x) = NanArgMin {} all -> reduced [], [];
         }
     };
 }
@@ -73,11 +108,42 @@ macro_rules! keeps_shape {
     };
 }
 
+macro_rules! default_axes {
+    (all) => {
+        None
+    };
+    (last) => {
+        Some(&[-1])
+    };
+}
+
+macro_rules! argument_beside {
+    (dtype) => {
+        Along::DTYPE
+    };
+    (initial) => {
+        Along::INITIAL
+    };
+    (where) => {
+        Along::WHERE
+    };
+}
+
+macro_rules! keepdims {
+    (whole) => {
+        &[]
+    };
+    (reduced) => {
+        &[Along::KEEPDIMS]
+    };
+}
+
 macro_rules! define_axis_functions {
     ($(
         $(#[doc = $doc:literal])+
-        $name:ident = $function:ident { $($parameter:ident: $type:ty = $default:literal),* }
-            -> $result:ident, [$($alias:literal),*];
+        $name:ident($($operand:ident),*) = $function:ident
+            { $($parameter:ident: $type:ty = $default:literal),* }
+            $axes:ident -> $result:ident [$($argument:tt)*], [$($alias:literal),*];
     )*) => {
         /// A function along axes.
         ///
@@ -116,6 +182,27 @@ macro_rules! define_axis_functions {
                 match self { $(AxisFunction::$function => &[$($alias),*],)* }
             }
 
+            /// The names of the operands.
+            pub const fn operands(self) -> &'static [&'static str] {
+                match self { $(AxisFunction::$function => &[$(stringify!($operand)),*],)* }
+            }
+
+            /// The axes where none are given; all without a list.
+            pub const fn default_axes(self) -> Option<&'static [i64]> {
+                match self { $(AxisFunction::$function => default_axes!($axes),)* }
+            }
+
+            /// What it takes behind the operands and the axes, in order: `keepdims`, its own numbers, then
+            /// `dtype`, `initial` and `where`.
+            pub fn arguments(self) -> Vec<Parameter> {
+                let (keepdims, others): (&[Parameter], &[Parameter]) = match self {
+                    $(AxisFunction::$function => {
+                        (keepdims!($result), &[$(argument_beside!($argument)),*])
+                    })*
+                };
+                [keepdims, self.parameters(), others].concat()
+            }
+
             /// The numbers that it takes beside the operand and the axes.
             pub const fn parameters(self) -> &'static [Parameter] {
                 match self {
@@ -132,14 +219,14 @@ macro_rules! define_axis_functions {
 
             fn define(
                 self,
-                reduced: &definitions::Reduced<'_>,
+                reduced: &reduced::Reduced<'_>,
                 numbers: &[Option<Literal>],
             ) -> BuildResult {
                 let mut numbers = numbers.iter().copied();
                 let mut next = || numbers.next().flatten();
                 match self {
                     $(AxisFunction::$function => {
-                        definitions::$name(reduced $(, argument::<$type>(next(), Some($default)))*)
+                        definition::$name(reduced $(, argument::<$type>(next(), Some($default)))*)
                     })*
                 }
             }
@@ -149,13 +236,20 @@ macro_rules! define_axis_functions {
 
 for_each_axis_function!(define_axis_functions);
 
+/// What the functions are made of, by their names.
+mod definition {
+    pub(super) use super::exponentials::*;
+    pub(super) use super::extremes::*;
+    pub(super) use super::normalization::*;
+    pub(super) use super::sums::*;
+}
+
 impl AxisFunction {
     /// Whether the function takes elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
-        use AxisFunction::{ArgMax, ArgMin, Max, Min, Ptp};
         match self {
-            Max | Min | ArgMax | ArgMin => dtype.class() != DTypeClass::Complex,
-            Ptp => dtype.is_integer() || dtype.is_float(),
+            AxisFunction::Ptp => dtype.is_integer() || dtype.is_float(),
+            _ if self.is_extreme() || self.is_search() => dtype.class() != DTypeClass::Complex,
             _ if self.takes_only_floats() => dtype.is_float(),
             _ => true,
         }
@@ -163,8 +257,25 @@ impl AxisFunction {
 
     /// Whether the function takes floats alone.
     pub fn takes_only_floats(self) -> bool {
-        use AxisFunction::{LogSoftmax, LogSumExp, Softmax};
-        matches!(self, LogSumExp | Softmax | LogSoftmax)
+        use AxisFunction::{LayerNorm, LogSoftmax, LogSumExp, RmsNorm, Softmax};
+        matches!(self, LogSumExp | Softmax | LogSoftmax | LayerNorm | RmsNorm)
+    }
+
+    /// Whether the function combines the elements of two operands, which broadcast.
+    pub fn pairs(self) -> bool {
+        matches!(self, AxisFunction::Dot | AxisFunction::VecDot)
+    }
+
+    /// Whether the result is an extreme, or made of extremes: of nothing there is none.
+    pub(crate) fn is_extreme(self) -> bool {
+        use AxisFunction::{Max, Min, NanMax, NanMin, Ptp};
+        matches!(self, Max | Min | Ptp | NanMax | NanMin)
+    }
+
+    /// Whether the result says where an element is.
+    pub(crate) fn is_search(self) -> bool {
+        use AxisFunction::{ArgMax, ArgMin, NanArgMax, NanArgMin};
+        matches!(self, ArgMax | ArgMin | NanArgMax | NanArgMin)
     }
 }
 
@@ -176,103 +287,5 @@ impl FromStr for AxisFunction {
         let is_meant =
             |function: &AxisFunction| is_called(text, function.name(), function.aliases());
         AxisFunction::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
-    }
-}
-
-/// Along which axes, and what is left of them.
-///
-/// ```
-/// use indim_graph::{Along, Array, AxisFunction, GraphBuilder, evaluate};
-/// use indim_ops::DType;
-///
-/// let b = GraphBuilder::new();
-/// let x = b.parameter("x", DType::F32, [2, 3])?;
-/// let along = Along { keepdims: true, ..Along::axes(&[-1]) };
-/// let largest = b.along(AxisFunction::Max, &x, &along, &[])?;
-/// assert_eq!(largest.array_type()?.to_string(), "f32[2, 1]");
-/// let graph = b.finish(&[largest])?;
-/// let x = Array::new([2, 3], vec![1.0f32, 3.0, 2.0, -1.0, -3.0, -2.0])?;
-/// assert_eq!(evaluate(&graph, &[x])?[0].elements::<f32>(), Some(&[3.0, -1.0][..]));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Along {
-    /// The axes, from the end where they are negative; all without a list.
-    pub axes: Option<Vec<i64>>,
-    /// Whether the axes stay, with size 1.
-    pub keepdims: bool,
-    /// Whether integers are summed in 64 bits, as under the numpy rule.
-    pub widens_integers: bool,
-}
-
-impl Along {
-    /// What says in a text whether the axes stay.
-    pub const KEEPDIMS: Parameter = Parameter::new::<bool>("keepdims", &["false"]);
-
-    /// Along these axes, which go; integers keep their type.
-    pub fn axes(axes: &[i64]) -> Along {
-        Along { axes: Some(axes.to_vec()), ..Along::default() }
-    }
-}
-
-impl GraphBuilder {
-    /// A function along axes; `numbers` are its [parameters](AxisFunction::parameters), or nothing for their
-    /// defaults.
-    ///
-    /// # Errors
-    /// `axis-out-of-range`; `axes-not-unique`; TY1 `element-type-not-allowed`; `empty-reduction` where an
-    /// extreme is sought among nothing; E5 `too-large`.
-    #[track_caller]
-    pub fn along(
-        &self,
-        function: AxisFunction,
-        operand: impl Operand,
-        along: &Along,
-        numbers: &[Option<Literal>],
-    ) -> BuildResult {
-        let id = self.given_id(function.name(), operand)?;
-        let array_type = self.type_of(id);
-        let broken = |kind| self.error(function.name(), &[id], kind);
-        let axes = checked_axes(along, array_type.shape.rank()).map_err(broken)?;
-        check_operand(function, &axes, &array_type).map_err(broken)?;
-        let reduced = definitions::Reduced::new(self.value(id), array_type, axes, along);
-        function.define(&reduced, numbers)
-    }
-}
-
-/// The axes as they are counted from the front, in ascending order.
-fn checked_axes(along: &Along, rank: usize) -> Result<Vec<usize>, GraphErrorKind> {
-    let Some(given) = &along.axes else { return Ok((0..rank).collect()) };
-    let mut axes = Vec::with_capacity(given.len());
-    for &axis in given {
-        let counted = if axis < 0 { axis + rank as i64 } else { axis };
-        match usize::try_from(counted).ok().filter(|&axis| axis < rank) {
-            Some(counted) if axes.contains(&counted) => {
-                return Err(GraphErrorKind::AxesNotUnique { axes: given.clone() });
-            }
-            Some(counted) => axes.push(counted),
-            None => return Err(GraphErrorKind::AxisOutOfRange { axis, rank }),
-        }
-    }
-    axes.sort_unstable();
-    Ok(axes)
-}
-
-fn check_operand(
-    function: AxisFunction,
-    axes: &[usize],
-    operand: &ArrayType,
-) -> Result<(), GraphErrorKind> {
-    use AxisFunction::{ArgMax, ArgMin, Max, Min, Ptp};
-    let dtype = operand.dtype;
-    if !function.takes(dtype) {
-        return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype });
-    }
-    let seeks = matches!(function, Max | Min | ArgMax | ArgMin | Ptp);
-    let is_left = |axis: &usize| !axes.contains(axis);
-    let has_results = (0..operand.shape.rank()).filter(is_left).all(|axis| operand.shape[axis] > 0);
-    match axes.iter().find(|&&axis| operand.shape[axis] == 0) {
-        Some(&axis) if seeks && has_results => Err(GraphErrorKind::EmptyReduction { axis }),
-        _ => Ok(()),
     }
 }

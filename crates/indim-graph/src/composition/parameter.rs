@@ -30,6 +30,11 @@ impl Parameter {
         Parameter { name, expected: T::EXPECTED, default, accepts: T::accepts }
     }
 
+    /// What is no number, and may be left out: `expected` says what it is.
+    pub(crate) const fn described(name: &'static str, expected: &'static str) -> Parameter {
+        Parameter { name, expected, default: Some("None"), accepts: |_| false }
+    }
+
     /// The keyword.
     pub const fn name(&self) -> &'static str {
         self.name

@@ -1,11 +1,11 @@
 //! Reductions brought down to folds along axes of at least two elements, which loop nests know.
 
-use indim_ops::{ArrayType, DType, Element, Fold, FoldVisitor, Op, ReduceOp, Scalars};
+use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
 use crate::array::Array;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
-use crate::reduce::without_axis;
+use crate::reduce::{identity, without_axis};
 
 /// The rule of the pass for one node.
 pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
@@ -41,12 +41,10 @@ fn search(arena: &mut GraphArena, op: ReduceOp, axis: usize, x: ValueId) -> Valu
 fn fold(arena: &mut GraphArena, op: ReduceOp, axis: usize, x: ValueId) -> ValueId {
     let ArrayType { dtype, shape } = arena[x].array_type.clone();
     let result = ArrayType::new(dtype, without_axis(&shape, axis));
-    let identity =
-        || op.visit(dtype, Identity).expect("invariant: the builder checked the element type");
     match shape[axis] {
-        0 => constant(arena, identity(), &result.shape),
+        0 => constant(arena, identity(op, dtype), &result.shape),
         1 => {
-            let start = constant(arena, identity(), &result.shape);
+            let start = constant(arena, identity(op, dtype), &result.shape);
             let only = add(arena, NodeKind::Reshape, &[x], result);
             elementwise(arena, op.operation(), &[start, only])
         }
@@ -79,15 +77,4 @@ fn constant(arena: &mut GraphArena, scalar: Array, shape: &Shape) -> ValueId {
     let array_type = scalar.array_type();
     let scalar = add(arena, NodeKind::Constant(scalar), &[], array_type);
     place(arena, scalar, Vec::new(), shape)
-}
-
-/// What a fold makes of nothing.
-struct Identity;
-
-impl FoldVisitor for Identity {
-    type Output = Array;
-
-    fn fold<F: Fold<T>, T: Element>(self) -> Array {
-        Array::scalar(F::identity::<Scalars>().canonical())
-    }
 }

@@ -1,49 +1,92 @@
 //! Functions along axes: their arguments, and the nodes they become.
 
-use indim_graph::{Along, AxisFunction, Literal, Value};
-use indim_ops::{DType, DTypeClass};
+use indim_graph::{Along, AxisFunction, Initial, Literal, Value};
+use indim_ops::DType;
 use indim_shape::RuleSet;
 
-use super::elaborate::{Elaborated, Elaborator};
+use super::elaborate::{Elaborated, Elaborator, Operand};
+use super::elementwise::Operands;
+use super::error::ExprError;
 use super::function::Attribute;
 use super::syntax::{AttributeValue, GivenAttribute, NodeIndex};
+use super::typing;
 use crate::span::Span;
 
 impl Elaborator<'_, '_> {
-    /// Under the numpy rule integers are summed in 64 bits, and are `f64` where a function takes only floats.
+    /// Under the numpy rule operands are promoted, integers are summed in 64 bits, and are `f64` where a
+    /// function takes only floats.
     pub(super) fn along(
         &self,
         function: AxisFunction,
-        node: NodeIndex,
+        nodes: &[NodeIndex],
         attributes: &[GivenAttribute],
         mark: Span,
     ) -> Elaborated<Value> {
-        let rule = self.rule_of(&[])?;
+        let rule = self.rule_of(attributes)?;
         let is_numpy = rule == RuleSet::Numpy;
-        let keepdims = self.arguments(function.name(), &[Along::KEEPDIMS], attributes)?;
+        let types =
+            nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
+        let dtype =
+            typing::along(function, &types, is_numpy).map_err(|kind| ExprError::new(kind, mark))?;
+        let states_rule = attributes.iter().any(|given| given.attribute == Attribute::Dims);
+        let operands = Operands { nodes, rule: &rule, states_rule, mark };
+        let (values, rule) = self.converted(&operands, |_| dtype)?;
         let along = Along {
-            axes: axes(attributes),
-            keepdims: keepdims[0] == Some(Literal::Bool(true)),
-            widens_integers: is_numpy,
+            widens_integers: is_numpy && !function.pairs(),
+            ..self.beside_operands(function, attributes)?
         };
         let numbers = self.arguments(function.name(), function.parameters(), attributes)?;
-        let x = self.value(node)?;
-        let class = self.dtype(&x, mark)?.class();
-        let is_whole = !matches!(class, DTypeClass::Float | DTypeClass::Complex);
-        let x = match is_numpy && is_whole && function.takes_only_floats() {
-            true => self.cast(node, DType::F64)?,
-            false => x,
-        };
-        self.builder
-            .along(function, x, &along, &numbers)
-            .map_err(|error| self.graph_error(error, &[node], mark))
+        self.builder.along_of(function, &values, &along, &numbers, &rule).map_err(|error| {
+            // What is wrong with `where` or a gain names that by itself.
+            let is_about_operands = error.operation == function.name();
+            self.graph_error(error, if is_about_operands { nodes } else { &[] }, mark)
+        })
+    }
+
+    /// The axes, and what is said of elements and of the result.
+    fn beside_operands(
+        &self,
+        function: AxisFunction,
+        attributes: &[GivenAttribute],
+    ) -> Elaborated<Along> {
+        let keepdims = self.arguments(function.name(), &[Along::KEEPDIMS], attributes)?;
+        let given = |parameter: indim_graph::Parameter| argument(attributes, parameter.name());
+        let initial = given(Along::INITIAL).map(|node| match &self.operands[node] {
+            Operand::Literal(number) => Initial::Number(*number),
+            Operand::Array(value) => Initial::Value(value.clone()),
+        });
+        Ok(Along {
+            axes: axes(function, attributes),
+            keepdims: keepdims[0] == Some(Literal::Bool(true)),
+            dtype: element_type(attributes),
+            selected: given(Along::WHERE).map(|node| self.value(node)).transpose()?,
+            initial,
+            ..Along::default()
+        })
     }
 }
 
-/// The axes that are given; all without a list.
-fn axes(attributes: &[GivenAttribute]) -> Option<Vec<i64>> {
-    attributes.iter().find_map(|given| match (&given.attribute, &given.value) {
-        (Attribute::Axes, AttributeValue::Integers(axes)) => Some(axes.clone()),
+/// The axes that are given; without a list those of the function.
+fn axes(function: AxisFunction, attributes: &[GivenAttribute]) -> Option<Vec<i64>> {
+    let given = attributes.iter().find(|given| given.attribute == Attribute::Axes);
+    match given.map(|given| &given.value) {
+        Some(AttributeValue::Integers(axes)) => Some(axes.clone()),
+        Some(_) => None,
+        None => function.default_axes().map(<[i64]>::to_vec),
+    }
+}
+
+fn element_type(attributes: &[GivenAttribute]) -> Option<DType> {
+    attributes.iter().find_map(|given| match given.value {
+        AttributeValue::ElementType(dtype) => Some(dtype),
+        _ => None,
+    })
+}
+
+/// The node of an argument that is no axis and no element type.
+fn argument(attributes: &[GivenAttribute], name: &str) -> Option<NodeIndex> {
+    attributes.iter().find_map(|given| match (given.attribute, &given.value) {
+        (Attribute::Argument(known), AttributeValue::Number(node)) if known == name => Some(*node),
         _ => None,
     })
 }

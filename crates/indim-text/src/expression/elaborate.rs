@@ -200,7 +200,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::Composition(composition) => {
                 return self.composition(composition, nodes, attributes, mark);
             }
-            Function::Along(function) => return self.along(function, nodes[0], attributes, mark),
+            Function::Along(function) => return self.along(function, nodes, attributes, mark),
         };
         let rule = self.rule_of(attributes)?;
         if manner == Manner::NumpyOnly && rule != RuleSet::Numpy {

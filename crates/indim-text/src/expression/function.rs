@@ -6,7 +6,7 @@
 
 use core::str::FromStr;
 
-use indim_graph::{Along, AxisFunction, Composition};
+use indim_graph::{AxisFunction, Composition};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,6 +250,10 @@ impl Function {
         let arity = match self {
             Function::Elementwise { op, .. } => op.arity(),
             Function::Composition(composition) => composition.arity(),
+            // `axis` is another attribute of these.
+            Function::Along(function) if function.pairs() && attribute == Attribute::Dims => {
+                Arity::Binary
+            }
             Function::Structural(_) | Function::Along(_) => Arity::Unary,
         };
         let is_rule_attribute = matches!(attribute, Attribute::Dims | Attribute::Axis);
@@ -260,6 +264,7 @@ impl Function {
     /// The attributes without which a call makes no sense.
     pub(super) fn required(self) -> impl Iterator<Item = Attribute> {
         self.parameters().filter_map(move |parameter| match parameter {
+            Parameter::Attribute(_) if matches!(self, Function::Along(_)) => None,
             Parameter::Attribute(Attribute::Permutation | Attribute::Axis | Attribute::Axes)
             | Parameter::Operand => None,
             Parameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,
@@ -268,10 +273,7 @@ impl Function {
     }
 
     fn has_default(self, argument: &str) -> bool {
-        let composition = match self {
-            Function::Composition(composition) => composition,
-            function => return matches!(function, Function::Along(_)),
-        };
+        let Function::Composition(composition) = self else { return false };
         let mut parameters = composition.parameters().iter();
         parameters.any(|parameter| parameter.name() == argument && parameter.default().is_some())
     }
@@ -288,16 +290,17 @@ impl Function {
 
 /// What stands at a position of a call of a function along axes.
 fn along_parameter(function: AxisFunction, position: usize) -> Option<Parameter> {
-    let keepdims = (!function.keeps_shape()).then_some(&Along::KEEPDIMS);
-    let mut arguments = keepdims.into_iter().chain(function.parameters());
-    match position {
-        0 => Some(Parameter::Operand),
-        1 => Some(Parameter::Attribute(Attribute::Axes)),
-        _ => {
-            let argument = arguments.nth(position - 2)?;
-            Some(Parameter::Attribute(Attribute::Argument(argument.name())))
-        }
-    }
+    let Some(position) = position.checked_sub(function.operands().len()) else {
+        return Some(Parameter::Operand);
+    };
+    let Some(position) = position.checked_sub(1) else {
+        return Some(Parameter::Attribute(Attribute::Axes));
+    };
+    let argument = function.arguments().into_iter().nth(position)?;
+    Some(Parameter::Attribute(match argument.name() {
+        "dtype" => Attribute::ElementType,
+        name => Attribute::Argument(name),
+    }))
 }
 
 impl Structural {

@@ -5,7 +5,7 @@
 use core::fmt;
 
 use indim_graph::Literal;
-use indim_ops::BinaryOperator;
+use indim_ops::{BinaryOperator, DType};
 use indim_shape::{MAXIMUM_RANK, RankLimit};
 
 use super::Expression;
@@ -52,8 +52,10 @@ pub enum CallOperand {
 pub enum CallAttribute {
     /// A list of axes or sizes.
     Integers(Vec<i64>),
-    /// A number of a composition, or one axis.
-    Number(Literal),
+    /// A number of a composition, one axis, or a value such as that of `where`.
+    Operand(CallOperand),
+    /// An element type.
+    ElementType(DType),
 }
 
 impl Call {
@@ -170,7 +172,12 @@ impl Written {
                 self.text.push_str(&format!("{integers:?}"));
                 None
             }
-            CallAttribute::Number(number) => Some(self.number(*number)),
+            CallAttribute::Operand(CallOperand::Number(number)) => Some(self.number(*number)),
+            CallAttribute::Operand(CallOperand::Name(name)) => Some(self.name(name)),
+            CallAttribute::ElementType(dtype) => {
+                self.text.push_str(dtype.name());
+                None
+            }
         };
         self.attributes.push((node, Span::new(start, self.text.len())));
     }
@@ -269,9 +276,12 @@ fn attribute_value(
     match (attribute, value, number) {
         (Attribute::Argument(_), _, Some(node)) => Ok(AttributeValue::Number(node)),
         (Attribute::Argument(_), ..) => Err("a number"),
-        (Attribute::ElementType, ..) => Err("an element type such as f32, as a function"),
+        (Attribute::ElementType, CallAttribute::ElementType(dtype), _) => {
+            Ok(AttributeValue::ElementType(*dtype))
+        }
+        (Attribute::ElementType, ..) => Err("an element type such as f32"),
         (_, CallAttribute::Integers(integers), _) => Ok(AttributeValue::Integers(integers.clone())),
-        (_, CallAttribute::Number(Literal::Int(integer)), _) => {
+        (_, CallAttribute::Operand(CallOperand::Number(Literal::Int(integer))), _) => {
             let integer = i64::try_from(*integer).map_err(|_| "an integer of 64 bits")?;
             Ok(AttributeValue::Integers(vec![integer]))
         }

@@ -2,7 +2,7 @@
 //!
 //! Decides only; the nodes are made by `elementwise.rs`. NumPy's table of pairs is in `promote.rs`.
 
-use indim_graph::{Composition, WholeNumbers};
+use indim_graph::{AxisFunction, Composition, WholeNumbers};
 use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
 
 use super::error::ExprErrorKind;
@@ -110,6 +110,21 @@ pub(super) fn numpy_composition(
     }
     let holds = |wide: DType| composition.takes(wide) && promote(common, wide) == Some(wide);
     Ok([DType::F64, DType::C128].into_iter().find(|wide| holds(*wide)).unwrap_or(common))
+}
+
+/// The type of the operands of a function along axes.
+pub(super) fn along(
+    function: AxisFunction,
+    operands: &[OperandType],
+    is_numpy: bool,
+) -> TypingResult<DType> {
+    let takes_i64 = function.takes(DType::I64);
+    if !is_numpy {
+        return strict_dtype(operands, takes_i64);
+    }
+    let common = common_dtype(operands, takes_i64)?;
+    let is_whole = common == DType::Bool || common.is_integer();
+    Ok(if is_whole && function.takes_only_floats() { DType::F64 } else { common })
 }
 
 /// The plan under the numpy rule.

@@ -44,7 +44,10 @@ go, or stay with size 1 under `keepdims=True`. `max` and `min` of one operand ar
 Sums of floats are those of a fixed tree in `f64` (`crates/indim-ops/src/meaning/reduction.rs`), rounded to the
 type at the end: they have the same bits on every machine, for any number of threads and any order of memory.
 Several axes are summed one after another, the last one first. Under the numpy rule integers are summed in 64
-bits, and `logsumexp`, `softmax` and `log_softmax` take them as `f64`; elsewhere types stay.
+bits, and functions of floats alone take them as `f64`; elsewhere types stay.
+
+`where` selects elements by truth values that broadcast onto the operand, `initial` is combined with the result
+as one more element, `dtype` is the type to which elements are converted before, and of the result.
 
 | call | types | meaning | other names |
 |---|---|---|---|
@@ -99,7 +102,7 @@ pub(crate) fn page() -> String {
         text +=
             &format!("## {title}\n\n| name | types | meaning | other names |\n|---|---|---|---|\n");
         let operations = of_kind(EntryKind::Operation);
-        let of_title = operations.filter(|entry| entry.operands == operands);
+        let of_title = operations.filter(|entry| entry.operands.len() == operands);
         of_title.for_each(|entry| text += &row(&entry, entry.name));
         text.push('\n');
     }
