@@ -1,6 +1,7 @@
 //! The reference evaluator: one node after another, one element after another.
 //!
-//! Obviously right and slow. It is the oracle of the executors' bits, and it folds constants.
+//! Obviously right and slow. It is the oracle of the executors' bits, and it folds constants. Each operation
+//! on one element is a function of its own: a loop around it would be vectorized, for which a build takes long.
 
 use core::fmt;
 
@@ -144,18 +145,30 @@ impl OpVisitor for Elementwise<'_> {
     type Output = ArrayData;
 
     fn unary<O: Unary<T>, T: Element>(self) -> ArrayData {
-        let results = self.elements(0).iter().map(|&x| O::apply(x)).collect();
+        #[inline(never)]
+        fn apply<O: Unary<T>, T: Element>(x: T) -> O::Result {
+            O::apply(x)
+        }
+        let results = self.elements(0).iter().map(|&x| apply::<O, T>(x)).collect();
         Element::into_data(results)
     }
 
     fn binary<O: Binary<T>, T: Element>(self) -> ArrayData {
+        #[inline(never)]
+        fn apply<O: Binary<T>, T: Element>(x: T, y: T) -> O::Result {
+            O::apply(x, y)
+        }
         let pairs = self.elements(0).iter().zip(self.elements(1));
-        Element::into_data(pairs.map(|(&x, &y)| O::apply(x, y)).collect())
+        Element::into_data(pairs.map(|(&x, &y)| apply::<O, T>(x, y)).collect())
     }
 
     fn ternary<O: Ternary<T>, T: Element>(self) -> ArrayData {
+        #[inline(never)]
+        fn apply<O: Ternary<T>, T: Element>(first: O::First, x: T, y: T) -> O::Result {
+            O::apply(first, x, y)
+        }
         let triples = self.elements(0).iter().zip(self.elements(1)).zip(self.elements(2));
-        Element::into_data(triples.map(|((&first, &x), &y)| O::apply(first, x, y)).collect())
+        Element::into_data(triples.map(|((&first, &x), &y)| apply::<O, T>(first, x, y)).collect())
     }
 }
 
@@ -167,8 +180,12 @@ impl ConvertVisitor for Converted<'_> {
     type Output = ArrayData;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> ArrayData {
+        #[inline(never)]
+        fn convert<A: ConvertTo<B>, B: Element>(x: A) -> B {
+            x.convert()
+        }
         let elements: &[A] = self.operand.elements().expect("invariant: visited with its own type");
-        B::into_data(elements.iter().map(|&x| x.convert()).collect())
+        B::into_data(elements.iter().map(|&x| convert(x)).collect())
     }
 }
 
