@@ -93,6 +93,11 @@ impl Value {
         Some(self.builder.state().arena[self.id?].array_type.dtype)
     }
 
+    /// The node of a value that was checked before.
+    pub(crate) fn known_id(&self) -> ValueId {
+        self.id.expect("invariant: the value is not the result of a mistake")
+    }
+
     /// Whether the value has no axes.
     pub(crate) fn is_scalar(&self) -> bool {
         let state = self.builder.state();
@@ -132,12 +137,16 @@ impl GraphBuilder {
         let array_type = ArrayType::new(dtype, shape);
         self.check_size("parameter", &array_type, &[])?;
         let index = self.state().arena.parameters().len();
-        if self.state().arena.has_parameter(name) {
+        if self.has_parameter(name) {
             let kind = GraphErrorKind::DuplicateParameter { name: name.to_owned() };
             return Err(self.error("parameter", &[], kind));
         }
         let kind = NodeKind::Parameter { index, name: name.to_owned() };
         Ok(self.add_node(kind, &[], array_type))
+    }
+
+    pub(crate) fn has_parameter(&self, name: &str) -> bool {
+        self.state().arena.has_parameter(name)
     }
 
     /// An array known now.
@@ -283,7 +292,12 @@ impl GraphBuilder {
         self.value(self.add_id(kind, operands, array_type))
     }
 
-    fn add_id(&self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> ValueId {
+    pub(crate) fn add_id(
+        &self,
+        kind: NodeKind,
+        operands: &[ValueId],
+        array_type: ArrayType,
+    ) -> ValueId {
         let node = Node { kind, operands: Operands::new(operands), array_type };
         self.state().arena.add(node)
     }

@@ -138,6 +138,24 @@ pub enum GraphErrorKind {
     },
     /// A value belongs to another builder.
     ForeignValue,
+    /// A graph is given a value of another type than its parameter's.
+    ArgumentType {
+        /// The parameter's position.
+        operand: usize,
+        /// The parameter's type.
+        expected: ArrayType,
+    },
+    /// There is no derivative of the operation, or with respect to values of the type.
+    NotDifferentiable,
+    /// The gradient is asked for of what is not one real number.
+    NotOneNumber,
+    /// A graph has no parameter of the number.
+    UnknownParameter {
+        /// The number, from 0.
+        index: usize,
+        /// How many parameters there are.
+        count: usize,
+    },
 }
 
 impl GraphError {
@@ -179,6 +197,10 @@ impl GraphError {
             GraphErrorKind::Number { .. } => "literal-kind",
             GraphErrorKind::DuplicateParameter { .. } => "duplicate-parameter",
             GraphErrorKind::ForeignValue => "foreign-value",
+            GraphErrorKind::ArgumentType { .. } => "argument-type",
+            GraphErrorKind::NotDifferentiable => "not-differentiable",
+            GraphErrorKind::NotOneNumber => "not-one-number",
+            GraphErrorKind::UnknownParameter { .. } => "unknown-parameter",
         }
     }
 
@@ -197,7 +219,8 @@ impl GraphError {
         match &self.kind {
             GraphErrorKind::Shape(error) => error.operand(),
             GraphErrorKind::ElementTypeNotAllowed { operand, .. }
-            | GraphErrorKind::ElementTypeMismatch { operand, .. } => Some(*operand),
+            | GraphErrorKind::ElementTypeMismatch { operand, .. }
+            | GraphErrorKind::ArgumentType { operand, .. } => Some(*operand),
             _ => None,
         }
     }
@@ -258,14 +281,31 @@ impl GraphError {
                      axis that both share: sum({x} * {y}, axis=...) with axes of size 1 put in"
                 ))
             }
+            GraphErrorKind::NotDifferentiable if self.is_of_parameter() => Some(
+                "integers and truth values move in steps: ask with respect to floats or complex numbers"
+                    .to_owned(),
+            ),
+            GraphErrorKind::NotOneNumber => Some(
+                "sum what it gives, or take its real part; a vector-Jacobian product (vjp) takes any result, \
+                 with a cotangent of its type"
+                    .to_owned(),
+            ),
             _ => None,
         }
+    }
+
+    /// Whether it is a parameter of a graph that has no derivatives, and not an operation.
+    fn is_of_parameter(&self) -> bool {
+        self.operation == GRADIENT
     }
 
     fn operand_name(&self, operand: usize) -> String {
         self.operands.get(operand).map_or("?".to_owned(), |(name, _)| shown(name))
     }
 }
+
+/// What errors about parameters of a derivative call the operation.
+pub(crate) const GRADIENT: &str = "gradient";
 
 /// Whether the operation asks which of two elements is greater.
 fn is_ordering(operation: &str) -> bool {
@@ -350,6 +390,24 @@ impl fmt::Display for GraphError {
             ),
             GraphErrorKind::ForeignValue => {
                 write!(formatter, "`{operation}` was given a value of another builder")
+            }
+            GraphErrorKind::ArgumentType { operand, expected } => write!(
+                formatter,
+                "`{operation}`: the parameter is {expected}, but `{}` is not",
+                self.operand_name(*operand)
+            ),
+            GraphErrorKind::NotDifferentiable if self.is_of_parameter() => write!(
+                formatter,
+                "there is no gradient with respect to `{}`, which is neither of floats nor of complex numbers",
+                self.operand_name(0)
+            ),
+            GraphErrorKind::NotDifferentiable => {
+                write!(formatter, "`{operation}` has no derivative")
+            }
+            GraphErrorKind::NotOneNumber => formatter
+                .write_str("a gradient is that of one real number, which is not what is given"),
+            GraphErrorKind::UnknownParameter { index, count } => {
+                write!(formatter, "there is no parameter {index} in a graph with {count}")
             }
         }
     }

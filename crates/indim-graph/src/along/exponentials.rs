@@ -5,22 +5,34 @@ use indim_ops::{DType, ReduceOp};
 
 use super::reduced::Reduced;
 use crate::builder::{BuildResult, Value};
+use crate::derivative::without_derivative;
 
 impl Reduced<'_> {
-    /// The largest elements, 0 where they are not finite: what is taken away before `exp`.
+    /// The largest elements, which are taken away before `exp`. Whatever is taken away, the results are the
+    /// same: so no derivative goes through it.
+    fn maximum(&self) -> BuildResult {
+        without_derivative(&self.fold_kept(ReduceOp::Max, &self.x)?)
+    }
+
+    /// The largest elements, 0 where they are not finite.
     fn finite_maximum(&self) -> BuildResult {
-        let largest = self.fold_kept(ReduceOp::Max, &self.x)?;
+        let largest = self.maximum()?;
         Ok(largest.is_finite().select(&largest, 0))
     }
 
     /// How far each element is below the largest.
     fn below_maximum(&self) -> BuildResult {
-        self.builder().numpy().sub(&self.x, self.fold_kept(ReduceOp::Max, &self.x)?)
+        self.below(&self.maximum()?)
     }
 
-    /// The sum in double precision, with axes of size 1.
+    /// The elements less `shift`; those that are not taken are -inf.
+    fn below(&self, shift: &Value) -> BuildResult {
+        self.builder().numpy().sub(self.taken(ReduceOp::Max, &self.x)?, shift)
+    }
+
+    /// The sum of exponentials in double precision, with axes of size 1; those of what is not taken are 0.
     fn wide_sum(&self, elements: &Value) -> BuildResult {
-        self.fold_kept(ReduceOp::Add, &elements.convert(DType::F64))
+        self.fold_every(ReduceOp::Add, elements.convert(DType::F64))
     }
 
     /// `value` where elements are taken, else `other`.
@@ -34,9 +46,12 @@ impl Reduced<'_> {
 
 pub(super) fn logsumexp(r: &Reduced<'_>) -> BuildResult {
     let largest = r.finite_maximum()?;
-    let exponentials = r.builder().numpy().sub(&r.x, &largest)?.exp();
+    let exponentials = r.below(&largest)?.exp();
     let sum = r.wide_sum(&exponentials)?;
-    r.rounded(sum.log() + largest.convert(DType::F64), r.dtype())
+    // Without a logarithm of 0 the derivative of a row of -inf is 0.
+    let is_zero = sum.eq(0);
+    let logarithm = is_zero.select(f64::NEG_INFINITY, is_zero.select(1, sum).log());
+    r.rounded(logarithm + largest.convert(DType::F64), r.dtype())
 }
 
 pub(super) fn softmax(r: &Reduced<'_>) -> BuildResult {

@@ -48,7 +48,7 @@ impl Reduced<'_> {
 
     /// `value`, which has the operand's shape, with what `op` does not see in place of the elements that are not
     /// taken.
-    fn taken(&self, op: ReduceOp, value: &Value) -> BuildResult {
+    pub(super) fn taken(&self, op: ReduceOp, value: &Value) -> BuildResult {
         let Some(selected) = &self.selected else { return Ok(value.clone()) };
         let stand_in = self.builder().constant(identity(op, value.array_type()?.dtype));
         Ok(selected.select(value, stand_in))
@@ -57,7 +57,11 @@ impl Reduced<'_> {
     /// `value`, which has the operand's shape, reduced along the axes, the last axis first; they stay, with
     /// size 1.
     pub(super) fn fold_kept(&self, op: ReduceOp, value: &Value) -> BuildResult {
-        let mut folded = self.taken(op, value)?;
+        self.fold_every(op, self.taken(op, value)?)
+    }
+
+    /// As [`Reduced::fold_kept`], of elements among which those that are not taken are no more.
+    pub(super) fn fold_every(&self, op: ReduceOp, mut folded: Value) -> BuildResult {
         for &axis in self.axes.iter().rev() {
             folded = self.builder().reduce(op, folded, axis as i64)?;
         }

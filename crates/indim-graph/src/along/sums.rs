@@ -69,8 +69,8 @@ impl Reduced<'_> {
 
     /// The variance as an `f64`, with axes of size 1.
     pub(super) fn wide_variance(&self, correction: f64) -> BuildResult {
-        let distances = self.builder().numpy().sub(self.wide()?, self.wide_mean()?)?;
-        let sum = self.fold_kept(ReduceOp::Add, &squared_magnitudes(&distances)?)?;
+        let sum =
+            self.sum_of_squares(&self.builder().numpy().sub(self.wide()?, self.wide_mean()?)?)?;
         if let Some(count) = self.fixed_count() {
             let degrees = count - correction;
             return Ok(if degrees > 0.0 { sum / degrees } else { sum * f64::NAN });
@@ -81,7 +81,14 @@ impl Reduced<'_> {
 
     /// The mean of squared magnitudes as an `f64`, with axes of size 1.
     pub(super) fn wide_mean_square(&self) -> BuildResult {
-        self.over_count(self.fold_kept(ReduceOp::Add, &squared_magnitudes(&self.wide()?)?)?)
+        self.over_count(self.sum_of_squares(&self.wide()?)?)
+    }
+
+    /// The sum of the squared magnitudes of what is taken of `x`. What is not is 0 before it is squared, for
+    /// the derivative of the square of a NaN is one.
+    fn sum_of_squares(&self, x: &Value) -> BuildResult {
+        let taken = self.taken(ReduceOp::Add, x)?;
+        self.fold_every(ReduceOp::Add, squared_magnitudes(&taken)?)
     }
 
     fn is_nonzero(&self) -> BuildResult {
@@ -95,6 +102,12 @@ fn squared_magnitudes(x: &Value) -> Result<Value, GraphError> {
         DType::C128 => x.real() * x.real() + x.imag() * x.imag(),
         _ => x * x,
     })
+}
+
+/// The square root, whose derivative is 0 at 0: no division by 0 is hidden in it.
+fn root(x: &Value) -> Value {
+    let is_zero = x.eq(0);
+    is_zero.select(0, is_zero.select(1, x).sqrt())
 }
 
 pub(super) fn sum(r: &Reduced<'_>) -> BuildResult {
@@ -114,7 +127,7 @@ pub(super) fn var(r: &Reduced<'_>, correction: f64) -> BuildResult {
 }
 
 pub(super) fn std(r: &Reduced<'_>, correction: f64) -> BuildResult {
-    r.rounded(r.wide_variance(correction)?.sqrt(), r.component_dtype())
+    r.rounded(root(&r.wide_variance(correction)?), r.component_dtype())
 }
 
 pub(super) fn nansum(r: &Reduced<'_>) -> BuildResult {
@@ -150,8 +163,7 @@ pub(super) fn count_nonzero(r: &Reduced<'_>) -> BuildResult {
 }
 
 pub(super) fn norm(r: &Reduced<'_>) -> BuildResult {
-    let sum = r.fold_kept(ReduceOp::Add, &squared_magnitudes(&r.wide()?)?)?;
-    r.rounded(sum.sqrt(), r.component_dtype())
+    r.rounded(root(&r.sum_of_squares(&r.wide()?)?), r.component_dtype())
 }
 
 pub(super) fn dot(r: &Reduced<'_>) -> BuildResult {

@@ -1,4 +1,7 @@
 //! Definitions of the activations: functions of neural networks.
+//!
+//! They are written so that the derivatives of their operations make their own: a branch that is not taken is
+//! given a number at which its derivative is finite, since a cotangent of 0 times infinity is a NaN.
 
 use crate::builder::{BuildResult, Value};
 
@@ -9,12 +12,15 @@ const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 /// `sqrt(2 / π)`.
 const SQRT_2_OVER_PI: f64 = 0.797_884_560_802_865_4;
 
+/// Not the larger of both, whose tie at 0 is shared: the derivative is 0 there.
 pub(super) fn relu(x: &Value) -> BuildResult {
-    Ok(x.max(0))
+    Ok(x.le(0).select(0, x))
 }
 
 pub(super) fn elu(x: &Value, alpha: f64) -> BuildResult {
-    Ok(x.gt(0).select(x, x.expm1() * alpha))
+    let is_above = x.gt(0);
+    let below = is_above.select(0, x);
+    Ok(is_above.select(x, below.expm1() * alpha))
 }
 
 pub(super) fn selu(x: &Value) -> BuildResult {

@@ -20,8 +20,10 @@ pub(super) fn rad2deg(x: &Value) -> BuildResult {
 
 pub(super) fn sinc(x: &Value) -> BuildResult {
     widened(x, |x| {
-        let angle = x * PI;
-        x.eq(0).select(1, angle.sin() / &angle)
+        let is_zero = x.eq(0);
+        // Nothing is divided by 0, also in the derivative.
+        let angle = is_zero.select(1, x) * PI;
+        is_zero.select(1, angle.sin() / &angle)
     })
 }
 

@@ -6,6 +6,7 @@
 use indim_ops::DType;
 
 use crate::builder::{BuildResult, Value};
+use crate::derivative::without_derivative;
 use crate::error::{GraphError, GraphErrorKind};
 
 /// The integer type of the pattern, and the bits of the exponent and of the significand.
@@ -41,7 +42,9 @@ pub(super) fn reduce_precision(x: &Value, exponent_bits: u32, mantissa_bits: u32
     if exponent_bits < exponent {
         bits = limit_exponent(&bits, exponent, mantissa, exponent_bits);
     }
-    Ok(x.is_nan().select(x, b.bitcast(bits, dtype)?))
+    // Bits have no derivative, but the result is to move as `x` does: with this 0, which is taken away.
+    let nothing = without_derivative(x)? - x;
+    Ok(x.is_finite().select(b.bitcast(bits, dtype)? - nothing, x))
 }
 
 /// Rounds away the last `dropped` bits. What carries over goes into the exponent, as it should.

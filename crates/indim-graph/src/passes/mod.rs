@@ -3,6 +3,7 @@
 //! Every pass rebuilds the graph through the arena, which shares equal nodes, and leaves out what
 //! no output needs. Parameters always stay.
 
+mod bitcast;
 mod empty;
 mod fold;
 mod power;
@@ -15,8 +16,12 @@ use std::borrow::Cow;
 use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 
 /// Runs all passes.
+///
+/// Derivatives are taken of the graph as it was built: passes keep every bit of the values, but a kink may
+/// come to have another slope.
 pub fn optimize(graph: &Graph) -> Graph {
     let graph = rewrite(graph, empty::replace_empty);
+    let graph = rewrite(&graph, bitcast::read_through);
     let graph = rewrite(&graph, sink::sink_broadcasts);
     let folded = Cell::new(0);
     let graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded));
@@ -30,6 +35,11 @@ pub fn expand_reductions(graph: &Graph) -> Cow<'_, Graph> {
         true => Cow::Owned(rewrite(graph, reduction::expand_reduction)),
         false => Cow::Borrowed(graph),
     }
+}
+
+/// The graph without values that no output needs.
+pub(crate) fn without_unused(graph: &Graph) -> Graph {
+    rebuild(graph, &live_values(graph), GraphArena::add)
 }
 
 /// Rebuilds `graph`: `rule` adds each live node, whose operands are already those of the new graph.

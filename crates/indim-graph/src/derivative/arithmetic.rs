@@ -1,0 +1,79 @@
+//! Rules of arithmetic, and of the functions of two numbers that are smooth but for single points.
+
+use super::rule::{Binary, Ternary, Unary, conjugate, is_complex};
+use crate::builder::Value;
+
+pub(super) fn neg(u: Unary<'_>) -> Value {
+    -u.cotangent
+}
+
+pub(super) fn add(o: Binary<'_>) -> [Value; 2] {
+    [o.cotangent.clone(), o.cotangent.clone()]
+}
+
+pub(super) fn sub(o: Binary<'_>) -> [Value; 2] {
+    [o.cotangent.clone(), -o.cotangent]
+}
+
+pub(super) fn mul(o: Binary<'_>) -> [Value; 2] {
+    [o.cotangent * conjugate(o.b), o.cotangent * conjugate(o.a)]
+}
+
+pub(super) fn div(o: Binary<'_>) -> [Value; 2] {
+    let divisor = conjugate(o.b);
+    [o.cotangent / &divisor, -(o.cotangent * conjugate(o.y) / divisor)]
+}
+
+/// Between its jumps `a - b floor(a / b)`.
+pub(super) fn py_mod(o: Binary<'_>) -> [Value; 2] {
+    [o.cotangent.clone(), -(o.cotangent * o.a.floor_div(o.b))]
+}
+
+/// Between its jumps `a - b trunc(a / b)`. The quotient is that of the remainder found, not `a / b` rounded,
+/// which may be the next integer.
+pub(super) fn rem(o: Binary<'_>) -> [Value; 2] {
+    let quotient = ((o.a - o.y) / o.b).round_even();
+    [o.cotangent.clone(), -(o.cotangent * quotient)]
+}
+
+/// A power of 0 does not move with a zero exponent, nor does 0 with any exponent that is not negative.
+pub(super) fn pow(o: Binary<'_>) -> [Value; 2] {
+    let by_base = o.cotangent * conjugate(&(o.b * o.a.pow(o.b - 1)));
+    let by_exponent = o.cotangent * conjugate(&(o.y * o.a.log()));
+    let stays_zero = o.a.eq(0) & is_not_negative(o.b);
+    [o.b.eq(0).select(0, by_base), stays_zero.select(0, by_exponent)]
+}
+
+fn is_not_negative(x: &Value) -> Value {
+    match is_complex(x) {
+        true => x.real().ge(0) & x.imag().eq(0),
+        false => x.ge(0),
+    }
+}
+
+/// A NaN at the origin, where the angle has no derivative. Two divisions, as a square may overflow.
+pub(super) fn atan2(o: Binary<'_>) -> [Value; 2] {
+    let radius = o.a.hypot(o.b);
+    [o.cotangent * (o.b / &radius / &radius), -(o.cotangent * (o.a / &radius / &radius))]
+}
+
+/// 0 at the origin, between the slopes on either side.
+pub(super) fn hypot(o: Binary<'_>) -> [Value; 2] {
+    let is_origin = o.y.eq(0);
+    [o.a, o.b].map(|x| is_origin.select(0, o.cotangent * (x / o.y)))
+}
+
+/// Where the operands are equal the shares are halves, also where their difference is a NaN.
+pub(super) fn logaddexp(o: Binary<'_>) -> [Value; 2] {
+    let is_tie = o.a.eq(o.b);
+    [o.a - o.b, o.b - o.a].map(|difference| o.cotangent * is_tie.select(0.5, difference.logistic()))
+}
+
+pub(super) fn squared_difference(o: Binary<'_>) -> [Value; 2] {
+    let given = o.cotangent * conjugate(&((o.a - o.b) * 2));
+    [given.clone(), -given]
+}
+
+pub(super) fn fma(o: Ternary<'_>) -> [Value; 3] {
+    [o.cotangent * o.b, o.cotangent * o.a, o.cotangent.clone()]
+}

@@ -1,0 +1,126 @@
+//! Rules of the functions of one operand: powers, exponentials, logarithms, circular and hyperbolic functions.
+//!
+//! The forms are those that neither cancel nor overflow where the derivative itself does not.
+
+use core::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
+
+use super::rule::{Unary, is_complex};
+use crate::builder::Value;
+
+pub(super) fn square(u: Unary<'_>) -> Value {
+    u.times(&(u.x * 2))
+}
+
+pub(super) fn reciprocal(u: Unary<'_>) -> Value {
+    u.times(&-u.y.square())
+}
+
+pub(super) fn sqrt(u: Unary<'_>) -> Value {
+    u.over(u.y) * 0.5
+}
+
+pub(super) fn rsqrt(u: Unary<'_>) -> Value {
+    u.times(&(u.y / u.x * -0.5))
+}
+
+pub(super) fn cbrt(u: Unary<'_>) -> Value {
+    u.over(&(u.y.square() * 3))
+}
+
+pub(super) fn exp(u: Unary<'_>) -> Value {
+    u.times(u.y)
+}
+
+pub(super) fn exp2(u: Unary<'_>) -> Value {
+    u.times(&(u.y * LN_2))
+}
+
+/// Not `y + 1`, which cancels far below zero.
+pub(super) fn expm1(u: Unary<'_>) -> Value {
+    u.times(&u.x.exp())
+}
+
+pub(super) fn log(u: Unary<'_>) -> Value {
+    u.over(u.x)
+}
+
+pub(super) fn log2(u: Unary<'_>) -> Value {
+    u.over(&(u.x * LN_2))
+}
+
+pub(super) fn log10(u: Unary<'_>) -> Value {
+    u.over(&(u.x * LN_10))
+}
+
+pub(super) fn log1p(u: Unary<'_>) -> Value {
+    u.over(&(u.x + 1))
+}
+
+pub(super) fn sin(u: Unary<'_>) -> Value {
+    u.times(&u.x.cos())
+}
+
+pub(super) fn cos(u: Unary<'_>) -> Value {
+    u.times(&-u.x.sin())
+}
+
+pub(super) fn tan(u: Unary<'_>) -> Value {
+    u.times(&(u.y.square() + 1))
+}
+
+/// The product keeps the small end, which `1 - y²` rounds away.
+pub(super) fn tanh(u: Unary<'_>) -> Value {
+    u.times(&((1 - u.y) * (u.y + 1)))
+}
+
+pub(super) fn asin(u: Unary<'_>) -> Value {
+    let product: Value = (1 - u.x) * (u.x + 1);
+    u.times(&product.rsqrt())
+}
+
+pub(super) fn acos(u: Unary<'_>) -> Value {
+    -asin(u)
+}
+
+pub(super) fn atan(u: Unary<'_>) -> Value {
+    u.over(&(u.x.square() + 1))
+}
+
+pub(super) fn sinh(u: Unary<'_>) -> Value {
+    u.times(&u.x.cosh())
+}
+
+pub(super) fn cosh(u: Unary<'_>) -> Value {
+    u.times(&u.x.sinh())
+}
+
+/// `x²` may overflow where the derivative is a plain number.
+pub(super) fn asinh(u: Unary<'_>) -> Value {
+    match is_complex(u.x) {
+        true => u.times(&(u.x.square() + 1).rsqrt()),
+        false => u.over(&u.x.hypot(1)),
+    }
+}
+
+/// Two roots and not that of the product, which may overflow, has the other sign in the left half of the
+/// complex plane, and is a number below -1, where the function is a NaN.
+pub(super) fn acosh(u: Unary<'_>) -> Value {
+    u.times(&((u.x - 1).rsqrt() * (u.x + 1).rsqrt()))
+}
+
+pub(super) fn atanh(u: Unary<'_>) -> Value {
+    u.over(&((1 - u.x) * (u.x + 1)))
+}
+
+pub(super) fn erf(u: Unary<'_>) -> Value {
+    u.times(&((-u.x.square()).exp() * FRAC_2_SQRT_PI))
+}
+
+pub(super) fn erfc(u: Unary<'_>) -> Value {
+    -erf(u)
+}
+
+/// Not `y (1 - y)`, which cancels far above zero.
+pub(super) fn logistic(u: Unary<'_>) -> Value {
+    u.times(&(u.y * (-u.x).logistic()))
+}

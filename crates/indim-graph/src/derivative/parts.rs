@@ -1,0 +1,27 @@
+//! Rules of the operations on the parts of complex numbers, which take floats as well.
+
+use super::rule::{Binary, Unary, conjugate, is_complex};
+use crate::builder::Value;
+
+pub(super) fn real(u: Unary<'_>) -> Value {
+    if is_complex(u.x) { u.cotangent.complex(0) } else { u.cotangent.clone() }
+}
+
+/// That of a float is always 0.
+pub(super) fn imag(u: Unary<'_>) -> Option<Value> {
+    let b = u.cotangent.builder();
+    is_complex(u.x).then(|| b.keep(b.complex(0, u.cotangent, &[])))
+}
+
+pub(super) fn conj(u: Unary<'_>) -> Value {
+    conjugate(u.cotangent)
+}
+
+pub(super) fn complex(o: Binary<'_>) -> [Value; 2] {
+    [o.cotangent.real(), o.cotangent.imag()]
+}
+
+/// A complex number times a real one, part by part.
+pub(super) fn scaled(z: &Value, factor: &Value) -> Value {
+    (z.real() * factor).complex(z.imag() * factor)
+}
