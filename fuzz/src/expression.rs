@@ -1,5 +1,5 @@
 //! Expressions over small arrays: the first byte chooses the rule, and whether the rest is the text or
-//! choices that make one which parses.
+//! choices that make one which parses, of one statement or several.
 
 use indim::{DType, Expression, GraphBuilder, Limits, Literal, Op, RuleSet};
 
@@ -11,7 +11,8 @@ pub fn run(bytes: &[u8]) {
     let Some((&choice, text)) = bytes.split_first() else { return };
     let text = match choice < 128 {
         true => String::from_utf8_lossy(text).into_owned(),
-        false => well_formed(&mut choices(text), 4),
+        false if choice < 192 => well_formed(&mut choices(text), 4),
+        false => statements(&mut choices(text)),
     };
     // A small depth and few nodes are reached by short inputs too.
     let limits = Limits { text_bytes: 4096, depth: 40, nodes: 200, ..Limits::default() };
@@ -31,15 +32,21 @@ pub fn run(bytes: &[u8]) {
         ("n", indim::Binding::Number(Literal::Float(0.5))),
     ];
     let built = Expression::parse(&text, &limits)
-        .and_then(|expression| expression.build_bound(&b, &bindings, rule(choice).as_ref()));
+        .and_then(|expression| expression.build_results(&b, &bindings, rule(choice).as_ref()));
     match built {
-        Ok(value) => engine::check(&b.finish(&[value]).unwrap()),
+        Ok(values) => engine::check(&b.finish(&values).unwrap()),
         Err(error) => {
             assert!(text.get(error.span.clone()).is_some(), "{error:?}");
             assert!(error.draw(&text).starts_with("error["), "{error:?}");
             assert!(!error.code().is_empty());
         }
     }
+}
+
+/// Two values with names, the second of which depends on the first.
+fn statements(next: &mut dyn FnMut(usize) -> usize) -> String {
+    let (first, second) = (well_formed(next, 3), well_formed(next, 3));
+    format!("first = {first}\nsecond = first + ({second}); second, first")
 }
 
 /// An expression of the grammar: a leaf, or an operation on expressions that are at most `depth` deep.

@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask COMMAND
-  demo          real data: iris measurements standardised, a picture normalised
+  demo          real data: iris measurements standardised, a picture normalised, a softmax
   test          everything that must pass: format, clippy, documentation, all tests, the Python package
   python        the last of these: the wheel built, installed into a clean environment, tested
   package       the dry run of publishing every crate, each built from its package alone; takes the network
@@ -105,21 +105,22 @@ fn python_package() -> bool {
     python::test(&root())
 }
 
-/// The main job on the data that the repository ships.
+/// Whole jobs on the data that the repository ships, from what was measured to the result.
 fn demo() -> bool {
     let jobs = [
+        // The table, standardised column by column.
         [
-            "div(sub(x, mean, dims=[1]), std, dims=[1])",
+            "m = mean(x, axis=0); s = std(x, axis=0); div(sub(x, m, dims=[1]), s, dims=[1])",
             "x=data/iris.npy",
-            "mean=data/iris_mean.npy",
-            "std=data/iris_std.npy",
         ],
+        // The picture, normalised by the mean and the deviation of each of its channels.
         [
-            "div(sub(f32(x) / f32(255), mean, dims=[2]), std, dims=[2])",
+            "p = f32(x) / f32(255); m = mean(p, axis=[0, 1]); s = std(p, axis=[0, 1])\n\
+             div(sub(p, m, dims=[2]), s, dims=[2])",
             "x=data/picture.npy",
-            "mean=data/picture_mean.npy",
-            "std=data/picture_std.npy",
         ],
+        // The share of each measurement in its row, of exponentials.
+        ["softmax(x, axis=1)", "x=data/iris.npy"],
     ];
     let indim =
         ["run", "--quiet", "--release", "--package", "indim-cli", "--", "eval", "--rule", "xla"];

@@ -1,10 +1,10 @@
-//! Where `indim eval -o` puts a result: a file, in the format of its name, or standard output.
+//! Where `indim eval` writes a result: a file, in the format of its name, or standard output.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use indim::files::{FileErrorKind, OutputFile, write_npy_to, write_npz_to};
+use indim::files::{CompleteOutput, FileErrorKind, OutputFile, write_npy_to, write_npz_to};
 use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic};
 use indim_graph::terminal::shown;
 
@@ -66,7 +66,7 @@ impl Destination {
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn open(path: &Path, format: Format) -> Result<Self, Diagnostic> {
-        if path == Path::new("-") {
+        if is_standard_output(path) {
             return Ok(Destination::StandardOutput);
         }
         signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
@@ -120,16 +120,26 @@ impl Destination {
         }
     }
 
-    /// Puts the file in its place.
+    /// Completes the file on the disk, so that nothing is left to do but put it in its place.
     ///
     /// # Errors
     /// When the disk fails.
-    pub(crate) fn finish(self, result: &ArrayType) -> Result<(), Diagnostic> {
-        let Destination::File { file, .. } = self else { return Ok(()) };
+    pub(crate) fn complete(self, result: &ArrayType) -> Result<Option<CompleteOutput>, Diagnostic> {
+        let Destination::File { file, .. } = self else { return Ok(None) };
         let bytes = result.shape.byte_count(result.dtype.size());
         let progress = Progress::of_bytes(bytes.unwrap_or(usize::MAX));
-        let finished = file.finish(&mut |bytes| progress.advance(bytes));
-        finished.map_err(|error| error.diagnostic())
+        let completed = file.complete(&mut |bytes| progress.advance(bytes));
+        completed.map(Some).map_err(|error| error.diagnostic())
+    }
+
+    /// Whether both are one file.
+    pub(crate) fn is_same_file(&self, other: &Destination) -> bool {
+        match (self, other) {
+            (Destination::File { file, .. }, Destination::File { file: other, .. }) => {
+                file.has_place_of(other)
+            }
+            _ => false,
+        }
     }
 
     fn name(&self) -> String {
@@ -138,6 +148,11 @@ impl Destination {
             Destination::File { file, .. } => shown(&file.path().to_string_lossy()),
         }
     }
+}
+
+/// Whether `-o` means standard output, not a file.
+pub(crate) fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// Writes a few bytes at a time, and tells how many.

@@ -1,25 +1,29 @@
-//! `indim eval`: an expression over files and literals, printed or written to a file.
+//! `indim eval`: an expression over files, literals and standard input, printed or written to files.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
 use indim::explain::broadcasts;
+use indim::files::CompleteOutput;
 use indim::{
     ArrayType, ArrayView, ArrayViewMut, Buffer, CompileError, CompileOptions, Diagnostic,
-    Executable, Level, RuleChoice, RunError, RunOptions, compile,
+    Executable, Expression, Level, RuleChoice, RunError, RunOptions, compile,
 };
+use indim_graph::remove_unused;
 
 use crate::bare::refuse_attributes;
 use crate::byte_size::parse_byte_size;
-use crate::destination::{Destination, Format};
-use crate::expression::{build_graph, no_misspelt_option};
+use crate::destination::Destination;
+use crate::expression::{build_graph, check_names, no_misspelt_option, parse_expression};
 use crate::failure::Failure;
 use crate::output::warn_of_outer_products;
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::rule::rule_of_operations;
 use crate::show::Show;
-use crate::source::{Source, in_binding, split_binding};
+use crate::source::{Opened, Source, in_binding, is_standard_input, split_binding};
 
 /// More threads than any machine has processors only cost time and memory to start.
 const MAXIMUM_THREADS: i64 = 1024;
@@ -27,13 +31,17 @@ const MAXIMUM_THREADS: i64 = 1024;
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A SOURCE is a .npy file, archive.npz:member, or a literal such as [[1,2,3],[4,5,6]] or f32([1.5,2]).
+A SOURCE is a .npy file, archive.npz:member, a literal such as [[1,2,3],[4,5,6]] or f32([1.5,2]), or `-`: a
+.npy array from standard input. Statements that give values names stand before the expression, each on a line
+of its own or followed by `;`.
 
-  indim eval '(x - m) / s' x=data/iris.npy m=data/iris_mean.npy s=data/iris_std.npy
+  indim eval '(x - mean(x, axis=0)) / std(x, axis=0)' x=data/iris.npy
   indim eval 'add(X, v, dims=[1])' X='[[1,2,3],[4,5,6]]' v='[7,8,9]' --rule xla
-  indim eval 'where(x > 0, x, exp(x) - 1)' x=x.npy -o elu.npy")]
+  indim eval 'where(x > 0, x, exp(x) - 1)' x=x.npy -o elu.npy
+  indim eval 'low = min(x); high = max(x)' x=x.npy -o low=low.npy -o high=high.npy
+  cat x.npy | indim eval 'x * 2' x=- -o - | indim eval 'sum(x)' x=-")]
 pub(crate) struct Eval {
-    /// The expression.
+    /// The expression, maybe with statements before it.
     #[arg(allow_hyphen_values = true, value_parser = no_misspelt_option)]
     expression: String,
     /// What its names stand for.
@@ -43,9 +51,10 @@ pub(crate) struct Eval {
     #[arg(long, value_name = "RULE", value_parser = rule_of_operations(), default_value_t)]
     rule: RuleChoice,
     /// Write the result instead of printing it: to a .npy file, a .npz file with the member arr_0, or as .npy
-    /// to standard output (`-`).
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// to standard output (`-`). With a name, the value of that name; may be given several times then, and
+    /// no file appears before all are complete.
+    #[arg(short, long, value_name = "[NAME=]FILE")]
+    output: Vec<PathBuf>,
     /// How many threads compute; all processors when absent.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
@@ -63,43 +72,67 @@ pub(crate) struct Eval {
 impl Eval {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let output = self.output.as_deref();
-        let format = output.map_or(Ok(Format::Npy), Format::of)?;
-        let sources = self.open_sources()?;
+        let outputs = Outputs::parse(&self.output)?;
+        let expression = outputs.of(parse_expression(&self.expression)?)?;
+        let bindings = self.bindings(&expression)?;
+        let (sources, memory_left) = self.open_sources(&bindings)?;
         let types: Vec<(&str, ArrayType)> =
             sources.iter().map(|(name, source)| (*name, source.array_type())).collect();
-        let executable = self.compile(&types)?;
-        self.show.check(&executable.outputs()[0])?;
-        let destination = output.map(|path| Destination::open(path, format)).transpose()?;
+        let executable = self.compile(&expression, &types)?;
+        self.show.check(executable.outputs())?;
+        let destinations = outputs.open()?;
         let threads = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0).into());
         let pool =
             threads.build().map_err(|error| Diagnostic::new("threads", error.to_string()))?;
+        let sources = read(sources, memory_left)?;
         let computation =
             Computation { executable, sources, memory_limit: self.memory_limit, pool };
-        match destination {
-            None => self.show.print(&computation.result()?)?,
-            Some(destination) => computation.deliver(destination)?,
+        match destinations.is_empty() {
+            true => self.show.print(&labels(&expression), &computation.results()?)?,
+            false => computation.deliver(destinations)?,
         }
         Ok(())
     }
 
-    fn open_sources(&self) -> Result<Vec<(&str, Source)>, Diagnostic> {
-        let mut memory_left = self.memory_limit.unwrap_or(usize::MAX);
-        let mut open = |text| {
-            let (name, source) = split_binding(text)?;
-            let source =
-                Source::open(source, memory_left).map_err(|error| in_binding(name, error))?;
-            memory_left = memory_left.saturating_sub(source.held_bytes());
-            Ok((name, source))
-        };
-        self.bindings.iter().map(|text| open(text)).collect()
+    /// The names with their sources, of which one at most is standard input.
+    fn bindings(&self, expression: &Expression) -> Result<Vec<(&str, &str)>, Failure> {
+        let bindings = self.bindings.iter().map(|text| split_binding(text));
+        let bindings = bindings.collect::<Result<Vec<_>, _>>()?;
+        let names: Vec<&str> = bindings.iter().map(|(name, _)| *name).collect();
+        check_names(expression, &names)?;
+        match bindings.iter().filter(|(_, source)| is_standard_input(source)).count() {
+            0 | 1 => Ok(bindings),
+            _ => Err(Failure::Usage(
+                "standard input holds one array: only one name can be `-`".to_owned(),
+            )),
+        }
     }
 
-    fn compile(&self, types: &[(&str, ArrayType)]) -> Result<Executable, Failure> {
+    /// Opens the sources, and says how much memory is left for what has not been read of them.
+    fn open_sources<'a>(
+        &self,
+        bindings: &[(&'a str, &str)],
+    ) -> Result<OpenedSources<'a>, Diagnostic> {
+        let mut memory_left = self.memory_limit.unwrap_or(usize::MAX);
+        let mut open = |(name, source): &(&'a str, &str)| {
+            let source =
+                Opened::open(source, memory_left).map_err(|error| in_binding(name, error))?;
+            memory_left = memory_left.saturating_sub(source.held_bytes());
+            Ok((*name, source))
+        };
+        let sources = bindings.iter().map(&mut open).collect::<Result<_, _>>()?;
+        Ok((sources, memory_left))
+    }
+
+    fn compile(
+        &self,
+        expression: &Expression,
+        types: &[(&str, ArrayType)],
+    ) -> Result<Executable, Failure> {
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
-        let graph = build_graph(&self.expression, types, rule.as_ref())?;
+        let graph = build_graph(expression, types, rule.as_ref())?;
         if self.warn_outer_product {
-            warn_of_outer_products(&broadcasts(&graph));
+            warn_of_outer_products(&broadcasts(&remove_unused(&graph)));
         }
         let level = Level::from_environment()
             .map_err(|error| Diagnostic::new("level", error.to_string()))?;
@@ -107,6 +140,31 @@ impl Eval {
         let options = CompileOptions { level, memory_limit, ..CompileOptions::default() };
         Ok(compile(&graph, &options).map_err(CompileError::diagnostic)?)
     }
+}
+
+/// Sources with their names, and how much memory is left.
+type OpenedSources<'a> = (Vec<(&'a str, Opened)>, usize);
+
+/// Reads what has not been read of the sources.
+fn read<'a>(
+    sources: Vec<(&'a str, Opened)>,
+    limit: usize,
+) -> Result<Vec<(&'a str, Source)>, Diagnostic> {
+    let read = |(name, source): (&'a str, Opened)| match source.read(limit) {
+        Ok(source) => Ok((name, source)),
+        Err(error) => Err(in_binding(name, error)),
+    };
+    sources.into_iter().map(read).collect()
+}
+
+/// What the results are called where there are several: by their names, or by their positions.
+fn labels(expression: &Expression) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let label = |(position, name): (usize, Option<&str>)| {
+        let name = name.filter(|name| taken.insert((*name).to_owned()));
+        name.map_or_else(|| position.to_string(), str::to_owned)
+    };
+    expression.results().into_iter().enumerate().map(label).collect()
 }
 
 /// What is to be computed, and how.
@@ -118,26 +176,32 @@ struct Computation<'a> {
 }
 
 impl Computation<'_> {
-    /// The result, in new memory.
-    fn result(&self) -> Result<Buffer, Diagnostic> {
-        self.run(|inputs, options| {
-            let mut results = self.executable.run_with(inputs, options)?;
-            Ok(results.remove(0))
-        })
+    /// The results, in new memory.
+    fn results(&self) -> Result<Vec<Buffer>, Diagnostic> {
+        self.run(|inputs, options| self.executable.run_with(inputs, options))
     }
 
-    /// Writes the result to where it belongs, or computes it there.
-    fn deliver(&self, mut destination: Destination) -> Result<(), Diagnostic> {
-        let array_type = &self.executable.outputs()[0];
-        match destination.map(array_type)? {
-            Some(output) => self.run_into(output)?,
-            None => destination.write(&self.result()?)?,
+    /// Computes the results where they belong, or writes them there. No file appears before all are
+    /// complete.
+    fn deliver(&self, mut destinations: Vec<Destination>) -> Result<(), Diagnostic> {
+        let types = self.executable.outputs();
+        let mapped = destinations.iter_mut().zip(types).map(|(to, of)| to.map(of).transpose());
+        // With one that is no memory, all are written as one writes to a pipe.
+        match mapped.collect::<Option<Result<Vec<_>, _>>>() {
+            Some(outputs) => self.run_into(&mut outputs?)?,
+            None => {
+                for (to, result) in destinations.iter_mut().zip(self.results()?) {
+                    to.write(&result)?;
+                }
+            }
         }
-        destination.finish(array_type)
+        let completed = destinations.into_iter().zip(types).map(|(to, of)| to.complete(of));
+        let completed = completed.collect::<Result<Vec<_>, _>>()?;
+        let put = |file: CompleteOutput| file.put_in_place().map_err(|error| error.diagnostic());
+        completed.into_iter().flatten().try_for_each(put)
     }
 
-    fn run_into(&self, output: ArrayViewMut<'_>) -> Result<(), Diagnostic> {
-        let outputs = &mut [output];
+    fn run_into(&self, outputs: &mut [ArrayViewMut<'_>]) -> Result<(), Diagnostic> {
         self.run(|inputs, options| self.executable.run_into_with(inputs, outputs, options))
     }
 

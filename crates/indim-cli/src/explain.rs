@@ -7,9 +7,9 @@ use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
 use indim::{ArrayType, CompileError, CompileOptions, Diagnostic, Level, RuleChoice, Shape};
 
 use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
-use crate::expression::{build_graph, no_misspelt_option};
+use crate::expression::{build_graph, check_names, no_misspelt_option, parse_expression};
 use crate::failure::Failure;
-use crate::output::{print, warn_of_outer_products};
+use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
 use crate::shapes::{parse_array_type, parse_type};
@@ -105,7 +105,11 @@ impl Explain {
         let bindings =
             self.others.iter().map(|text| typed_name(text)).collect::<Result<Vec<_>, _>>()?;
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
-        let graph = build_graph(&self.first, &bindings, rule.as_ref())?;
+        let expression = parse_expression(&self.first)?;
+        let names: Vec<&str> = bindings.iter().map(|(name, _)| *name).collect();
+        check_names(&expression, &names)?;
+        let graph = build_graph(&expression, &bindings, rule.as_ref())?;
+        note_unused(&expression);
         let level = Level::from_environment()
             .map_err(|error| Diagnostic::new("level", error.to_string()))?;
         let options = CompileOptions { level, ..CompileOptions::default() };

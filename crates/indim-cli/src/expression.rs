@@ -1,6 +1,6 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
-use indim::{ArrayType, Diagnostic, Expression, GraphBuilder, Limits, RuleSet, Value};
+use indim::{ArrayType, Binding, Diagnostic, Expression, GraphBuilder, Limits, RuleSet};
 use indim_graph::terminal::shown;
 
 use crate::report::Report;
@@ -15,37 +15,46 @@ pub(crate) fn no_misspelt_option(text: &str) -> Result<String, String> {
     }
 }
 
+/// Reads the expression of an argument.
+pub(crate) fn parse_expression(text: &str) -> Result<Expression, Report> {
+    Expression::parse(text, &Limits::default()).map_err(|error| Report::of_expression(&error, text))
+}
+
+/// Refuses names that are bound twice, or that the expression does not use.
+pub(crate) fn check_names(expression: &Expression, names: &[&str]) -> Result<(), Diagnostic> {
+    // With a name unbound, one that is not used may be its misspelling: the expression says so itself.
+    let are_all_bound = expression.names().iter().all(|name| names.contains(name));
+    for (index, name) in names.iter().enumerate() {
+        if are_all_bound && !expression.mentions(name) && !expression.assigns(name) {
+            return Err(unused_name(name, expression));
+        }
+        if names[..index].contains(name) {
+            let message = format!("`{}` is bound twice", shown(name));
+            return Err(Diagnostic::new("duplicate-name", message));
+        }
+    }
+    Ok(())
+}
+
 /// The graph of an expression whose names have these types; without a rule each operation follows its own
 /// attributes.
 pub(crate) fn build_graph(
-    expression: &str,
+    expression: &Expression,
     types: &[(&str, ArrayType)],
     rule: Option<&RuleSet>,
 ) -> Result<indim::Graph, Report> {
-    let parsed = Expression::parse(expression, &Limits::default())
-        .map_err(|error| Report::of_expression(&error, expression))?;
     let b = GraphBuilder::new();
-    let mut bindings: Vec<(&str, Value)> = Vec::with_capacity(types.len());
-    // With a name unbound, one that is not used may be its misspelling: the expression says so itself.
-    let is_bound = |name: &&str| types.iter().any(|(bound, _)| bound == name);
-    let are_all_bound = parsed.names().iter().all(is_bound);
-    for (index, (name, array_type)) in types.iter().enumerate() {
-        if are_all_bound && !parsed.mentions(name) {
-            return Err(unused_name(name, &parsed).into());
-        }
-        if types[..index].iter().any(|(earlier, _)| earlier == name) {
-            let message = format!("`{}` is bound twice", shown(name));
-            return Err(Diagnostic::new("duplicate-name", message).into());
-        }
+    let mut bindings: Vec<(&str, Binding)> = Vec::with_capacity(types.len());
+    for (name, array_type) in types {
         let value = b
             .parameter(name, array_type.dtype, array_type.shape.clone())
             .map_err(|error| Report::from(&error))?;
-        bindings.push((*name, value));
+        bindings.push((*name, Binding::Array(value)));
     }
-    let result = parsed
-        .build(&b, &bindings, rule)
-        .map_err(|error| Report::of_expression(&error, expression))?;
-    b.finish(&[result]).map_err(|error| Report::from(&error))
+    let results = expression
+        .build_results(&b, &bindings, rule)
+        .map_err(|error| Report::of_expression(&error, expression.text()))?;
+    b.finish(&results).map_err(|error| Report::from(&error))
 }
 
 fn unused_name(name: &str, expression: &Expression) -> Diagnostic {

@@ -15,6 +15,7 @@ mod failure;
 mod ops;
 mod oracle;
 mod output;
+mod outputs;
 mod progress;
 mod report;
 mod rule;

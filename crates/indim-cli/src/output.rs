@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use indim::Diagnostic;
 use indim::explain::ExplainedBroadcast;
-use indim_graph::terminal::lines_shown;
+use indim::{Diagnostic, Expression};
+use indim_graph::terminal::{lines_shown, shown};
 
 /// Writes to standard output; a reader that has seen enough is no error.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Diagnostic> {
@@ -34,5 +34,15 @@ pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
         if let Some(warning) = broadcast.outer_product_warning() {
             say(&format!("warning[outer-product]: {warning}"));
         }
+    }
+}
+
+/// Says on standard error which names are assigned for nothing.
+pub(crate) fn note_unused(expression: &Expression) {
+    for name in expression.unused() {
+        say(&format!(
+            "note[unused-value]: no result depends on `{}`, so it is not computed",
+            shown(name)
+        ));
     }
 }

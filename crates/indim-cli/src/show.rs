@@ -1,10 +1,11 @@
-//! How `indim eval` prints a result: as NumPy does, as CSV, or as JSON.
+//! How `indim eval` prints results: as NumPy does, as CSV, or as JSON.
 
 use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
 use indim::print::{PrintOptions, array_text_with, csv_shape, write_csv, write_json};
 use indim::{ArrayType, Buffer, Diagnostic};
+use indim_graph::terminal::lines_shown;
 
 use crate::output;
 
@@ -39,8 +40,8 @@ pub(crate) struct Show {
 }
 
 impl Show {
-    /// Whether a result of this type can be printed so; asked before anything is computed.
-    pub(crate) fn check(&self, array_type: &ArrayType) -> Result<(), Diagnostic> {
+    /// Whether results of these types can be printed so; asked before anything is computed.
+    pub(crate) fn check(&self, types: &[ArrayType]) -> Result<(), Diagnostic> {
         if self.format != Format::Text && self.precision.is_some() {
             return Err(Diagnostic::new(
                 "format",
@@ -49,17 +50,53 @@ impl Show {
             ));
         }
         match self.format {
-            Format::Csv => csv_shape(array_type)
-                .map(|_| ())
-                .map_err(|error| Diagnostic::new("format", error.to_string())),
+            Format::Csv => match types {
+                [array_type] => csv_shape(array_type)
+                    .map(|_| ())
+                    .map_err(|error| Diagnostic::new("format", error.to_string())),
+                _ => Err(Diagnostic::new(
+                    "format",
+                    format!(
+                        "CSV is of one array, and there are {} results: end the expression with one of them, \
+                         or print --format json",
+                        types.len()
+                    ),
+                )),
+            },
             Format::Text | Format::Json => Ok(()),
         }
     }
 
-    /// Prints to standard output; a reader that has seen enough is no error.
-    pub(crate) fn print(&self, result: &Buffer) -> Result<(), Diagnostic> {
+    /// Prints to standard output, several results with their labels; a reader that has seen enough is no
+    /// error.
+    pub(crate) fn print(&self, labels: &[String], results: &[Buffer]) -> Result<(), Diagnostic> {
         let mut output = BufWriter::new(io::stdout().lock());
-        output::written(self.write(&mut output, result).and_then(|()| output.flush()))
+        let written = match results {
+            [result] => self.write(&mut output, result),
+            results => self.write_several(&mut output, labels, results),
+        };
+        output::written(written.and_then(|()| output.flush()))
+    }
+
+    /// As one object of JSON, or each behind its label.
+    fn write_several(
+        &self,
+        output: &mut dyn Write,
+        labels: &[String],
+        results: &[Buffer],
+    ) -> io::Result<()> {
+        if self.format != Format::Json {
+            return labels.iter().zip(results).try_for_each(|(label, result)| {
+                writeln!(output, "{}:", lines_shown(label))?;
+                self.write(output, result)
+            });
+        }
+        for (position, (label, result)) in labels.iter().zip(results).enumerate() {
+            let separator = if position == 0 { "{" } else { "," };
+            write!(output, "{separator}{}:", serde_json::to_string(label)?)?;
+            write_json(output, result)?;
+        }
+        writeln!(output, "}}")
     }
 
     fn write(&self, output: &mut dyn Write, result: &Buffer) -> io::Result<()> {

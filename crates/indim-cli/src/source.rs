@@ -1,9 +1,11 @@
-//! Where an operand's elements come from: a file, a member of an archive, or a literal.
+//! Where an operand's elements come from: a file, a member of an archive, a literal, or standard input.
 
+use std::io::{self, IsTerminal, Stdin};
 use std::path::Path;
 
 use indim::files::{
-    ArrayFile, FileError, read_npy_type, read_npz_member_type, read_npz_member_within,
+    ArrayFile, ArrayStream, FileError, FileErrorKind, read_npy_type, read_npz_member_type,
+    read_npz_member_within,
 };
 use indim::literal::parse_literal;
 use indim::{Array, ArrayType, ArrayView, Diagnostic};
@@ -19,6 +21,64 @@ const MAPPED_FROM: u64 = 1 << 20;
 pub(crate) enum Source {
     File(ArrayFile),
     Literal(Array),
+}
+
+/// An operand of which so much has been read as tells its type.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    Read(Source),
+    /// Standard input, read up to the elements.
+    Pipe(ArrayStream<Stdin>),
+}
+
+impl Opened {
+    /// Opens `text`: `-` for standard input, else what [`Source::open`] takes.
+    pub(crate) fn open(text: &str, limit: usize) -> Result<Opened, Diagnostic> {
+        if !is_standard_input(text) {
+            return Source::open(text, limit).map(Opened::Read);
+        }
+        let input = io::stdin();
+        if input.is_terminal() {
+            return Err(Diagnostic::new(
+                "terminal",
+                "standard input is a terminal, where `-` reads a .npy array from a pipe: \
+                 cat x.npy | indim eval ...",
+            ));
+        }
+        ArrayStream::open(input).map(Opened::Pipe).map_err(of_standard_input)
+    }
+
+    pub(crate) fn array_type(&self) -> ArrayType {
+        match self {
+            Opened::Read(source) => source.array_type(),
+            Opened::Pipe(stream) => stream.array_type().clone(),
+        }
+    }
+
+    /// The bytes of memory that the elements take now.
+    pub(crate) fn held_bytes(&self) -> usize {
+        match self {
+            Opened::Read(source) => source.held_bytes(),
+            Opened::Pipe(_) => 0,
+        }
+    }
+
+    /// Reads what has not been read, of at most `limit` bytes.
+    pub(crate) fn read(self, limit: usize) -> Result<Source, Diagnostic> {
+        match self {
+            Opened::Read(source) => Ok(source),
+            Opened::Pipe(stream) => stream.read(limit).map(Source::File).map_err(of_standard_input),
+        }
+    }
+}
+
+/// Whether a source is standard input.
+pub(crate) fn is_standard_input(source: &str) -> bool {
+    source == "-"
+}
+
+fn of_standard_input(kind: FileErrorKind) -> Diagnostic {
+    FileError { path: "standard input".into(), kind }.diagnostic()
 }
 
 /// What a text stands for.

@@ -40,5 +40,5 @@ pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
 pub use literal::Literal;
 pub use methods::Under;
 pub use operand::Operand;
-pub use passes::{expand_reductions, optimize};
+pub use passes::{expand_reductions, optimize, remove_unused};
 pub use verify::{VerifyError, VerifyErrorKind, verify};

@@ -5,7 +5,8 @@
 //! broadcast that expands it, or under several views, or as the operand of a reshape that is not a view;
 //! and, unless it is cheap, one that is both reduced and used beside that. Every other value is computed
 //! where it is needed, and under one view only, so that a nest holds at most one instruction for each node
-//! of the graph.
+//! of the graph. Where nests after nests would compute the same values, each is kept that is used twice:
+//! what is lowered stays in proportion to the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,12 @@ use indim_shape::Shape;
 use crate::origin::Origins;
 use crate::view::{View, is_leaf};
 use indim_graph::{Graph, Node, NodeKind, ValueId};
+
+/// A graph of fewer nodes may have any number of instructions.
+const SMALL_GRAPH: usize = 1000;
+
+/// All nests of a larger graph together have at most so many instructions for each of its nodes.
+const MOST_INSTRUCTIONS_PER_NODE: usize = 8;
 
 /// Where the operand of an instruction comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,8 +169,28 @@ fn is_computed(kind: &NodeKind) -> bool {
 
 /// Finds the kept values of a graph and orders them into nests.
 pub(crate) fn kept_values(graph: &Graph) -> Kept {
+    let kept = kept_where(graph, false);
+    match graph.len() >= SMALL_GRAPH && repeats_too_much(graph, &kept) {
+        true => kept_where(graph, true),
+        false => kept,
+    }
+}
+
+/// Whether nests compute so much again that there are more instructions than a graph may have.
+fn repeats_too_much(graph: &Graph, kept: &Kept) -> bool {
+    let mut left = MOST_INSTRUCTIONS_PER_NODE.saturating_mul(graph.len());
+    kept.groups().iter().any(|group| {
+        let computed = computed_values(graph, group, kept).len();
+        let is_exceeded = computed > left;
+        left = left.saturating_sub(computed);
+        is_exceeded
+    })
+}
+
+/// The kept values; if `keeps_shared` is set, all that are used more than once are among them.
+fn kept_where(graph: &Graph, keeps_shared: bool) -> Kept {
     let origins = Origins::of(graph);
-    let needs = Needs::of(graph, &origins);
+    let needs = Needs::of(graph, &origins, keeps_shared);
     let levels = needs.levels(graph, &origins);
     let groups = group(graph, &needs, &levels);
     let numbered = groups.iter().enumerate();
@@ -192,16 +219,18 @@ struct Needs {
     kept: BTreeSet<ValueId>,
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
+    keeps_shared: bool,
 }
 
 impl Needs {
-    fn of(graph: &Graph, origins: &Origins) -> Self {
+    fn of(graph: &Graph, origins: &Origins, keeps_shared: bool) -> Self {
         let mut needs = Needs {
             views: vec![None; graph.len()],
             homes: vec![Home::Nests(None); graph.len()],
             kept: BTreeSet::new(),
             read: BTreeSet::new(),
             dense: BTreeSet::new(),
+            keeps_shared,
         };
         graph.outputs().iter().for_each(|&output| needs.keep(graph, output));
         // Operands come earlier, so a value is reached after everything that needs it.
@@ -239,8 +268,13 @@ impl Needs {
                     self.views[value.index()] = Some(view);
                     self.homes[value.index()] = home;
                 }
-                Some(other) if *other == view && self.homes[value.index()] == home => {}
-                Some(other) if *other == view && is_cheap(&graph[value].kind) => {
+                Some(other)
+                    if *other == view
+                        && self.homes[value.index()] == home
+                        && !self.keeps_shared => {}
+                Some(other)
+                    if *other == view && is_cheap(&graph[value].kind) && !self.keeps_shared =>
+                {
                     self.homes[value.index()] = Home::Several;
                 }
                 Some(_) => {

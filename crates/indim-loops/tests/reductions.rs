@@ -2,7 +2,7 @@
 
 use indim_graph::{GraphBuilder, Value, optimize};
 use indim_loops::{loop_nest::LoopNests, lower};
-use indim_ops::{DType, ReduceOp};
+use indim_ops::{DType, Op, ReduceOp};
 use indim_shape::RuleSet;
 
 /// The nests of what `function` makes of `x`, after the passes.
@@ -71,5 +71,26 @@ fn an_axis_of_one_element_or_none_needs_no_reduction() {
         let graph = b.finish(&[b.reduce(ReduceOp::Add, x, 1).unwrap()]).unwrap();
         let nests = lower(&graph).nests;
         assert!(nests.iter().all(|nest| nest.reduced.is_none()), "{shape:?}");
+    }
+}
+
+/// Each value is used by a reduction, and by the next value beside it.
+#[test]
+fn what_nests_compute_again_stays_in_proportion_to_the_graph() {
+    for steps in [10, 2000] {
+        let b = GraphBuilder::new();
+        let mut v = b.parameter("x", DType::F64, [9]).unwrap();
+        for _ in 0..steps {
+            let sum = b.reduce(ReduceOp::Add, &v, 0).unwrap();
+            v = b.elementwise(Op::Mul, &[v, sum], &RuleSet::Numpy).unwrap();
+        }
+        let graph = b.finish(&[v]).unwrap();
+        let nests = lower(&graph).nests;
+        let instructions: usize = nests.iter().map(|nest| nest.instructions.len()).sum();
+        // The short chain is computed again for each of its sums, which is cheaper than to keep it.
+        match steps {
+            10 => assert_eq!(instructions, 10 + (0..10).sum::<usize>()),
+            _ => assert!(instructions <= 8 * graph.len(), "{instructions} of {}", graph.len()),
+        }
     }
 }

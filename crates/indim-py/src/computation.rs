@@ -1,7 +1,7 @@
 //! What is to be computed: values defined one after another, each by an expression over parameters and
 //! earlier values.
 //!
-//! An expression given to `evaluate` makes one definition; `jit` records one for each operation of a
+//! A text given to `evaluate` makes one definition; `jit` records one for each operation of a
 //! function. A computation knows no types: it is compiled for those of each call.
 
 use core::fmt;
@@ -20,11 +20,11 @@ use crate::operand::OperandType;
 use crate::pieces::Pieces;
 use crate::pool;
 
-/// A value of a computation, by the operation or expression that computes it.
+/// Values of a computation, by the operation or expression that computes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
-    /// What later definitions call it.
-    pub(crate) name: String,
+    /// What later definitions call them; one, but of an expression with several results.
+    pub(crate) names: Vec<String>,
     pub(crate) expression: Expression,
     pub(crate) rule: Option<RuleSet>,
 }
@@ -46,16 +46,24 @@ pub(crate) struct Target {
 }
 
 impl Definition {
-    /// Reads the text of a definition.
+    /// Reads a text, of which the values of these names are asked for; else those it gives.
     pub(crate) fn parse(
-        name: &str,
         text: &str,
+        asked: Option<&[String]>,
         rule: Option<RuleSet>,
     ) -> Result<Self, ComputationError> {
-        let expression = Expression::parse(text, &Limits::default()).map_err(|error| {
-            ComputationError::Definition { text: text.to_owned(), error: Box::new(error) }
+        let parsed =
+            Expression::parse(text, &Limits::default()).and_then(|expression| match asked {
+                Some(names) => expression.with_results(names),
+                None => Ok(expression),
+            });
+        let expression = parsed.map_err(|error| ComputationError::Definition {
+            text: text.to_owned(),
+            error: Box::new(error),
         })?;
-        Ok(Definition { name: name.to_owned(), expression, rule })
+        // No parameter is called so, for a name does not begin with a digit.
+        let names = (0..expression.results().len()).map(|index| index.to_string()).collect();
+        Ok(Definition { names, expression, rule })
     }
 
     /// The definition of one operation, which has no text to be read.
@@ -67,19 +75,19 @@ impl Definition {
         let expression = Expression::of_call(call).map_err(|error| {
             ComputationError::Definition { text: call.to_string(), error: Box::new(error) }
         })?;
-        Ok(Definition { name: name.to_owned(), expression, rule })
+        Ok(Definition { names: vec![name.to_owned()], expression, rule })
     }
 
-    /// Adds the definition to a graph.
+    /// Adds the definition to a graph; the answer has a value for each name.
     pub(crate) fn build(
         &self,
         builder: &GraphBuilder,
         values: &HashMap<String, Binding>,
-    ) -> Result<indim::Value, ComputationError> {
+    ) -> Result<Vec<indim::Value>, ComputationError> {
         let names = self.expression.names().into_iter().chain(self.expression.constants());
         let bindings: Vec<(&str, Binding)> =
             names.filter_map(|name| Some((name, values.get(name)?.clone()))).collect();
-        self.expression.build_bound(builder, &bindings, self.rule.as_ref()).map_err(|error| {
+        self.expression.build_results(builder, &bindings, self.rule.as_ref()).map_err(|error| {
             let text = self.expression.text().to_owned();
             ComputationError::Definition { text, error: Box::new(error) }
         })
@@ -87,29 +95,25 @@ impl Definition {
 }
 
 impl Computation {
-    /// The computation of one expression. Constants that it uses are its last parameters, since
-    /// something else may be bound to them.
+    /// The computation of one text, of which the values of these names are asked for; else those it gives.
+    /// Constants that it uses are its last parameters, since something else may be bound to them.
     pub(crate) fn of_expression(
         text: &str,
+        asked: Option<&[String]>,
         rule: Option<RuleSet>,
     ) -> Result<Self, ComputationError> {
-        let definition = detached(|_| Definition::parse("result", text, rule))?;
+        let definition = detached(|_| Definition::parse(text, asked, rule))?;
         let names =
             definition.expression.names().into_iter().chain(definition.expression.constants());
         let parameters = names.map(str::to_owned).collect();
-        let outputs = vec!["result".to_owned()];
-        Ok(Computation {
-            parameters,
-            definitions: vec![definition],
-            outputs,
-            pieces: Pieces::default(),
-        })
+        let (outputs, pieces) = (definition.names.clone(), Pieces::default());
+        Ok(Computation { parameters, definitions: vec![definition], outputs, pieces })
     }
 
     /// Whether another has the same operations on the same parameters.
     pub(crate) fn is_same(&self, other: &Computation) -> bool {
         let is_same = |x: &Definition, y: &Definition| {
-            x.name == y.name && x.rule == y.rule && x.expression.text() == y.expression.text()
+            x.names == y.names && x.rule == y.rule && x.expression.text() == y.expression.text()
         };
         self.parameters == other.parameters
             && self.outputs == other.outputs
@@ -130,9 +134,10 @@ impl Computation {
         let b = GraphBuilder::new();
         let mut values = self.bound_parameters(&b, types, as_stored)?;
         for definition in &self.definitions {
-            let value =
+            let built =
                 definition.build(&b, &values).map_err(|error| self.pieces.in_words(error))?;
-            values.insert(definition.name.clone(), Binding::Array(value));
+            let names = definition.names.iter().cloned();
+            values.extend(names.zip(built.into_iter().map(Binding::Array)));
         }
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for (index, name) in self.outputs.iter().enumerate() {
@@ -178,7 +183,9 @@ impl Computation {
             _ => {
                 let operands = vec![CallOperand::Name(name.to_owned())];
                 let copy = Call { function: "copy".to_owned(), operands, attributes: Vec::new() };
-                Definition::recorded("result", &copy, None)?.build(builder, values)
+                Ok(Definition::recorded("result", &copy, None)?
+                    .build(builder, values)?
+                    .swap_remove(0))
             }
         }
     }

@@ -8,21 +8,25 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};
 
+use crate::asked::Form;
 use crate::cached_computation::CachedComputation;
 use crate::casting::Casting;
 use crate::error::computation_error;
 use crate::layout::parse_order;
-use crate::numpy_api::Caller;
+use crate::numpy_api::{Caller, NumpyArray};
 use crate::operand::Operand;
 use crate::out::{output_array, variant_into};
 use crate::rule::rule_of_operations;
 use crate::run::run;
-use crate::text_cache::computation_of_text;
+use crate::structure::Structure;
+use crate::text_cache::{Asked, computation_of_text};
 
 /// What `re_evaluate` does again. It keeps no array alive.
 struct Last {
     computation: Arc<CachedComputation>,
-    out: Option<Py<PyWeakrefReference>>,
+    form: Form,
+    /// The arrays of `out`; none without it.
+    outputs: Vec<Option<Py<PyWeakrefReference>>>,
     order: Order,
     casting: Casting,
 }
@@ -131,11 +135,13 @@ impl<'a, 'py> Names<'a, 'py> {
 /// Evaluates an expression over arrays.
 ///
 /// Names are looked up among the keywords, then in `local_dict` (the caller's local names), then in
-/// `global_dict` (the caller's global names). The result is a new array, or `out`.
+/// `global_dict` (the caller's global names); those that a statement of the text assigns are not looked up.
+/// The result is a new array, or `out`; several are a tuple. `results` asks for others by their names: of
+/// one name, the array, of a sequence of names, a dict.
 #[pyfunction]
 #[pyo3(signature = (
     ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="as-written",
-    *, _frame_depth=EVALUATE_DEPTH, **kwargs
+    *, results=None, _frame_depth=EVALUATE_DEPTH, **kwargs
 ))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn evaluate<'py>(
@@ -147,19 +153,36 @@ pub(crate) fn evaluate<'py>(
     order: &str,
     casting: &str,
     rule: &str,
+    results: Option<&Bound<'py, PyAny>>,
     _frame_depth: usize,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-    let cached = computation_of_text(py, ex, rule_of_operations(rule)?)
+    let (form, names) = Form::asked(results)?;
+    let cached = computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
         .map_err(|error| computation_error(py, &error))?;
     check_keywords(&cached, kwargs)?;
     let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
     let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
     let operands = names.operands(py, &cached)?;
-    let result = run_expression(py, &cached, &operands, out.as_ref(), order, casting)?;
-    remember(cached, out.as_ref(), order, casting)?;
-    Ok(result)
+    let structure = form.structure(py, &cached);
+    let outputs = outputs(&structure, out.as_ref())?;
+    let compiled = variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
+    let outputs = outputs.unwrap_or_default();
+    let results = run(py, &compiled, &operands, &outputs, order)?;
+    remember(cached, form, &outputs, order, casting)?;
+    match &out {
+        Some(out) if structure.is_returned(out, &outputs) => Ok(out.clone()),
+        _ => structure.returned(py, results),
+    }
+}
+
+/// The arrays of `out`, if it is given.
+fn outputs<'py>(
+    structure: &Structure,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Vec<Option<NumpyArray<'py>>>>> {
+    out.map(|out| structure.outputs(out)).transpose()
 }
 
 /// A keyword is a name of the expression, or one of numexpr's arguments that mean nothing here.
@@ -177,6 +200,12 @@ fn check_keywords(
                 .iter()
                 .any(|definition| definition.expression.mentions(&key))
             || IGNORED.contains(&key.as_str());
+        let definitions = &cached.computation.definitions;
+        if definitions.iter().any(|definition| definition.expression.assigns(&key)) {
+            return Err(PyTypeError::new_err(format!(
+                "`{key}` is assigned in the expression: give the keyword another name"
+            )));
+        }
         if !is_known {
             return Err(PyTypeError::new_err(format!(
                 "`{key}` is neither a name of the expression nor an argument of evaluate"
@@ -186,25 +215,31 @@ fn check_keywords(
     Ok(())
 }
 
-fn remember(
+fn remember<'py>(
     computation: Arc<CachedComputation>,
-    out: Option<&Bound<'_, PyAny>>,
+    form: Form,
+    outputs: &[Option<NumpyArray<'py>>],
     order: Order,
     casting: Casting,
 ) -> PyResult<()> {
-    let out = out.map(PyWeakrefReference::new).transpose()?.map(Bound::unbind);
+    let reference = |array: &NumpyArray<'py>| PyWeakrefReference::new(array.object());
+    let outputs = outputs
+        .iter()
+        .map(|array| Ok(array.as_ref().map(reference).transpose()?.map(Bound::unbind)))
+        .collect::<PyResult<Vec<_>>>()?;
     let before = LAST.with_borrow_mut(|last| {
         let is_same = last.as_ref().is_some_and(|last| {
             Arc::ptr_eq(&last.computation, &computation)
-                && last.out.is_none()
-                && out.is_none()
+                && last.form == form
+                && last.outputs.is_empty()
+                && outputs.is_empty()
                 && last.order == order
                 && last.casting == casting
         });
         if is_same {
             None
         } else {
-            last.replace(Arc::new(Last { computation, out, order, casting }))
+            last.replace(Arc::new(Last { computation, form, outputs, order, casting }))
         }
     });
     // Dropping objects may run Python code that evaluates, so it is done when nothing is borrowed.
@@ -214,7 +249,7 @@ fn remember(
 
 /// Evaluates the last expression of this thread again, with the values that its names have now.
 ///
-/// It writes to the same `out` where that still exists. Names that were keywords are names like others.
+/// It writes to the same arrays of `out` where they still exist. Names that were keywords are names like others.
 #[pyfunction]
 #[pyo3(signature = (local_dict=None, global_dict=None, _frame_depth=OTHERS_DEPTH))]
 pub(crate) fn re_evaluate<'py>(
@@ -231,15 +266,22 @@ pub(crate) fn re_evaluate<'py>(
     let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
     let names = Names::new(py, None, local_dict, global_dict, skipped)?;
     let operands = names.operands(py, &last.computation)?;
-    let out = last.out.as_ref().and_then(|out| out.bind(py).upgrade());
-    run_expression(py, &last.computation, &operands, out.as_ref(), last.order, last.casting)
+    let outputs = last.outputs.iter().map(|output| {
+        let array = output.as_ref().and_then(|output| output.bind(py).upgrade());
+        array.map(|array| output_array(&array, "out")).transpose()
+    });
+    let outputs = outputs.collect::<PyResult<Vec<_>>>()?;
+    let given = (!outputs.is_empty()).then_some(&outputs[..]);
+    let compiled = variant_into(py, &last.computation, &operands, given, last.casting)?;
+    let results = run(py, &compiled, &operands, &outputs, last.order)?;
+    last.form.structure(py, &last.computation).returned(py, results)
 }
 
 /// Checks an expression as `evaluate` would, without computing. Returns the exception, or `None`.
 #[pyfunction]
 #[pyo3(signature = (
     ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="as-written",
-    *, _frame_depth=OTHERS_DEPTH, **kwargs
+    *, results=None, _frame_depth=OTHERS_DEPTH, **kwargs
 ))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn validate<'py>(
@@ -251,20 +293,22 @@ pub(crate) fn validate<'py>(
     order: &str,
     casting: &str,
     rule: &str,
+    results: Option<&Bound<'py, PyAny>>,
     _frame_depth: usize,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let check = || -> PyResult<()> {
         let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-        let cached = computation_of_text(py, ex, rule_of_operations(rule)?)
+        let (form, names) = Form::asked(results)?;
+        let cached = computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
             .map_err(|error| computation_error(py, &error))?;
         check_keywords(&cached, kwargs)?;
         let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
         let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
         let operands = names.operands(py, &cached)?;
-        let array = out.as_ref().map(|out| output_array(out, "out")).transpose()?;
-        variant_into(py, &cached, &operands, Some(&[array]), casting)?;
-        remember(cached, out.as_ref(), order, casting)
+        let outputs = outputs(&form.structure(py, &cached), out.as_ref())?;
+        variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
+        remember(cached, form, &outputs.unwrap_or_default(), order, casting)
     };
     match check() {
         Ok(()) => Ok(None),
@@ -273,18 +317,4 @@ pub(crate) fn validate<'py>(
         }
         Err(error) => Err(error),
     }
-}
-
-fn run_expression<'py>(
-    py: Python<'py>,
-    cached: &CachedComputation,
-    operands: &[Operand<'py>],
-    out: Option<&Bound<'py, PyAny>>,
-    order: Order,
-    casting: Casting,
-) -> PyResult<Bound<'py, PyAny>> {
-    let outputs = [out.map(|out| output_array(out, "out")).transpose()?];
-    let compiled = variant_into(py, cached, operands, Some(&outputs), casting)?;
-    let mut results = run(py, &compiled, operands, &outputs, order)?;
-    Ok(results.swap_remove(0).into_object())
 }

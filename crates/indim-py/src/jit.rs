@@ -8,34 +8,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim::Order;
 use pyo3::PyTraverseError;
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::argument::{Argument, ArgumentType, Described};
 use crate::cached_computation::CachedComputation;
 use crate::captured::{Place, Surroundings};
 use crate::casting::Casting;
 use crate::layout::parse_order;
-use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, OperandType};
-use crate::out::{output_array, variant_into, wrong_count};
+use crate::out::variant_into;
 use crate::recorder::Recorder;
 use crate::rules::explain_computation;
 use crate::run::run;
+use crate::structure::Structure;
 
 /// Traces that are kept for a function; beyond that the oldest goes.
 const MOST_TRACES: usize = 64;
-
-/// How the results are returned.
-enum Structure {
-    Single,
-    Tuple,
-    List,
-    /// A dict with these keys.
-    Dict(Vec<Py<PyAny>>),
-}
 
 /// The operations that a function did for arguments of certain types.
 struct Trace {
@@ -188,16 +178,6 @@ fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
     has_tracer.call1((args,))?.is_truthy()
 }
 
-/// Whether `out` itself is what a call returns.
-fn is_returned(
-    out: &Bound<'_, PyAny>,
-    structure: &Structure,
-    outputs: &[Option<NumpyArray<'_>>],
-) -> bool {
-    let is_tuple_of_one = matches!(structure, Structure::Single) && out.is_instance_of::<PyTuple>();
-    !is_tuple_of_one && outputs.iter().all(Option::is_some)
-}
-
 impl Trace {
     /// Whether it was made for arguments like these.
     fn is_for(&self, arguments: &[Argument<'_>]) -> PyResult<bool> {
@@ -233,56 +213,6 @@ impl Trace {
             operands.push(Operand::from_python(object.bind(py), "captured array")?);
         }
         Ok(operands)
-    }
-
-    /// The arrays of `out`, in the order of the results; `None` where a new one is asked for.
-    fn outputs<'py>(&self, out: &Bound<'py, PyAny>) -> PyResult<Vec<Option<NumpyArray<'py>>>> {
-        let array = |object: &Bound<'py, PyAny>, name: &str| match object.is_none() {
-            true => Ok(None),
-            false => output_array(object, name).map(Some),
-        };
-        match &self.structure {
-            // NumPy's ufuncs take a tuple of one, too.
-            Structure::Single if !out.is_instance_of::<PyTuple>() => Ok(vec![array(out, "out")?]),
-            Structure::Dict(keys) => {
-                if out.len()? != keys.len() {
-                    return Err(wrong_count(out.len()?, keys.len()));
-                }
-                let item = |key: &Py<PyAny>| array(&out.get_item(key)?, &format!("out[{key}]"));
-                keys.iter().map(item).collect()
-            }
-            _ => {
-                let objects = out.try_iter().map_err(|_| {
-                    PyTypeError::new_err("`out` is a tuple of arrays, one for each result")
-                })?;
-                let item = |(index, object): (usize, PyResult<Bound<'py, PyAny>>)| {
-                    array(&object?, &format!("out[{index}]"))
-                };
-                objects.enumerate().map(item).collect()
-            }
-        }
-    }
-
-    fn returned<'py>(
-        &self,
-        py: Python<'py>,
-        results: Vec<NumpyArray<'py>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let mut objects = results.into_iter().map(NumpyArray::into_object);
-        match &self.structure {
-            Structure::Single => {
-                objects.next().ok_or_else(|| PyValueError::new_err("the function returned nothing"))
-            }
-            Structure::Tuple => Ok(PyTuple::new(py, objects.collect::<Vec<_>>())?.into_any()),
-            Structure::List => Ok(PyList::new(py, objects.collect::<Vec<_>>())?.into_any()),
-            Structure::Dict(keys) => {
-                let dict = PyDict::new(py);
-                for (key, object) in keys.iter().zip(objects) {
-                    dict.set_item(key, object)?;
-                }
-                Ok(dict.into_any())
-            }
-        }
     }
 }
 
@@ -324,15 +254,14 @@ impl CompiledFunction {
         };
         let trace = self.trace(py, &arguments)?;
         let operands = trace.operands(py, arguments)?;
-        let outputs = options.out.as_ref().map(|out| trace.outputs(out)).transpose()?;
+        let outputs = options.out.as_ref().map(|out| trace.structure.outputs(out)).transpose()?;
         let cached = &trace.cached;
         let compiled = variant_into(py, cached, &operands, outputs.as_deref(), options.casting)?;
         let outputs = outputs.unwrap_or_default();
         let results = run(py, &compiled, &operands, &outputs, options.order)?;
         match &options.out {
-            // The container itself comes back, unless something in it is new or it is a tuple of one.
-            Some(out) if is_returned(out, &trace.structure, &outputs) => Ok(out.clone()),
-            _ => trace.returned(py, results),
+            Some(out) if trace.structure.is_returned(out, &outputs) => Ok(out.clone()),
+            _ => trace.structure.returned(py, results),
         }
     }
 

@@ -7,6 +7,7 @@
 #![warn(clippy::unwrap_used)]
 
 mod argument;
+mod asked;
 mod cached_computation;
 mod captured;
 mod casting;
@@ -27,6 +28,7 @@ mod recorder;
 mod rule;
 mod rules;
 mod run;
+mod structure;
 mod text_cache;
 
 use pyo3::prelude::*;

@@ -191,7 +191,7 @@ impl Recording {
         }
         let checked = || {
             let definition = Definition::recorded(&name, call, rule)?;
-            let value = definition.build(&self.builder, &self.values)?;
+            let value = definition.build(&self.builder, &self.values)?.swap_remove(0);
             let array_type = value.array_type()?;
             Ok((definition, value, array_type))
         };

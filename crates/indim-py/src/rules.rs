@@ -105,7 +105,7 @@ pub(crate) fn _explain_expression(
     operands: Vec<(String, Bound<'_, PyAny>)>,
     rule: &str,
 ) -> PyResult<(String, String, String)> {
-    let computation = Computation::of_expression(text, rule_of_operations(rule)?)
+    let computation = Computation::of_expression(text, None, rule_of_operations(rule)?)
         .map_err(|error| computation_error(py, &error))?;
     let mut types = Vec::with_capacity(operands.len());
     for name in &computation.parameters {
@@ -144,7 +144,7 @@ pub(crate) fn _verdict(py: Python<'_>, case: &str) -> String {
 pub(crate) fn _names_of(py: Python<'_>, ex: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
     let definition =
-        Definition::parse("result", ex, None).map_err(|error| computation_error(py, &error))?;
+        Definition::parse(ex, None, None).map_err(|error| computation_error(py, &error))?;
     Ok((owned(definition.expression.names()), owned(definition.expression.constants())))
 }
 

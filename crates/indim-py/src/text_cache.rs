@@ -15,29 +15,39 @@ use crate::error::ComputationError;
 /// Texts that are kept for each rule; beyond that the cache starts anew.
 const MOST_TEXTS: usize = 1024;
 
-/// The computations of the texts under one rule.
+/// The computations of the texts under one rule, of which the same results are asked for.
 type Texts = HashMap<String, Arc<CachedComputation>>;
 
-static TEXTS: Mutex<Vec<(Option<RuleSet>, Texts)>> = Mutex::new(Vec::new());
+/// A rule, and the names of the results; without names those that a text gives.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) rule: Option<RuleSet>,
+    pub(crate) names: Option<Vec<String>>,
+}
 
-fn texts() -> MutexGuard<'static, Vec<(Option<RuleSet>, Texts)>> {
+/// As many rules with names of results are kept; beyond that the cache starts anew.
+const MOST_ASKED: usize = 64;
+
+static TEXTS: Mutex<Vec<(Asked, Texts)>> = Mutex::new(Vec::new());
+
+fn texts() -> MutexGuard<'static, Vec<(Asked, Texts)>> {
     TEXTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The computation of `text` under `rule`; without one each operation follows its own attributes.
+/// The computation of what is asked for of `text`; without a rule each operation follows its own attributes.
 pub(crate) fn computation_of_text(
     py: Python<'_>,
     text: &str,
-    rule: Option<RuleSet>,
+    asked: Asked,
 ) -> Result<Arc<CachedComputation>, ComputationError> {
-    if let Some((_, texts)) = texts().iter().find(|(of, _)| *of == rule)
+    if let Some((_, texts)) = texts().iter().find(|(of, _)| *of == asked)
         && let Some(computation) = texts.get(text)
     {
         return Ok(Arc::clone(computation));
     }
-    let computation = Computation::of_expression(text, rule.clone())?;
+    let computation = Computation::of_expression(text, asked.names.as_deref(), asked.rule.clone())?;
     let computation = CachedComputation::new(py, computation);
-    let before = remember(text, rule, &computation);
+    let before = remember(text, asked, &computation);
     // Dropping takes a while; others need not wait for it.
     drop(before);
     computation.make_room();
@@ -45,15 +55,18 @@ pub(crate) fn computation_of_text(
 }
 
 /// Adds a computation; returns those that are kept no longer.
-fn remember(text: &str, rule: Option<RuleSet>, computation: &Arc<CachedComputation>) -> Texts {
+fn remember(text: &str, asked: Asked, computation: &Arc<CachedComputation>) -> Vec<(Asked, Texts)> {
     let mut all = texts();
-    if !all.iter().any(|(of, _)| *of == rule) {
-        all.push((rule.clone(), Texts::default()));
+    let mut before = Vec::new();
+    if !all.iter().any(|(of, _)| *of == asked) {
+        if all.len() >= MOST_ASKED {
+            before = core::mem::take(&mut *all);
+        }
+        all.push((asked.clone(), Texts::default()));
     }
-    let mut before = Texts::default();
-    if let Some((_, texts)) = all.iter_mut().find(|(of, _)| *of == rule) {
+    if let Some((_, texts)) = all.iter_mut().find(|(of, _)| *of == asked) {
         if texts.len() >= MOST_TEXTS {
-            before = core::mem::take(texts);
+            before.push((asked, core::mem::take(texts)));
         }
         texts.insert(text.to_owned(), Arc::clone(computation));
     }

@@ -19,7 +19,7 @@ const LONGEST_KEPT: usize = 4096;
 /// Evaluates an expression over named inputs.
 ///
 /// The language is that of the command: names, operators, the functions of the table, `dims=` and `axis=`;
-/// where neither is given, NumPy's rule. The inputs are arrays, or numbers, which adapt to what they meet.
+/// where neither is given, NumPy's rule; several statements, of which the last gives the result. The inputs are arrays, or numbers, which adapt to what they meet.
 /// What is compiled is kept, by the text, the names, the types and shapes of the arrays, and the numbers:
 /// a number that differs from call to call is better given as an array without axes.
 ///
@@ -39,27 +39,74 @@ const LONGEST_KEPT: usize = 4096;
 ///
 /// # Errors
 /// What is wrong with the expression or its shapes, drawn by `{:?}`; `unused-input` and `duplicate-input`;
-/// [`RunError`].
+/// `several-results`; [`RunError`].
 #[track_caller]
 pub fn evaluate<'a, I: Into<Input<'a>>>(
     text: &str,
     inputs: impl IntoIterator<Item = (&'a str, I)>,
 ) -> Result<Buffer, EvaluateError> {
     let location = Location::caller();
-    let inputs: Vec<(&str, Input<'a>)> =
-        inputs.into_iter().map(|(name, input)| (name, input.into())).collect();
-    run(text, &inputs).map_err(|kind| EvaluateError { kind, location })
+    let inputs = collected(inputs);
+    let evaluate = || {
+        let executable = kept(text, &inputs)?;
+        match executable.outputs().len() {
+            1 => Ok(run(&executable, &inputs)?.swap_remove(0)),
+            _ => Err(several_results(text)),
+        }
+    };
+    evaluate().map_err(|kind| EvaluateError { kind, location })
 }
 
-fn run(text: &str, inputs: &[(&str, Input<'_>)]) -> Result<Buffer, EvaluateErrorKind> {
-    let executable = kept(text, inputs)?;
+/// As [`evaluate`], of a text with any number of results, which come in their order. All of them are one
+/// program: what they share is computed once.
+///
+/// ```
+/// use indim::evaluate_all;
+///
+/// let text = "m = mean(x); d = x - m; m, sqrt(mean(d * d))";
+/// let results = evaluate_all(text, [("x", &[1.0, 2.0, 6.0, 3.0])])?;
+/// assert_eq!(results[0].elements::<f64>(), Some(&[3.0][..]));
+/// assert_eq!(results[1].elements::<f64>(), Some(&[3.5f64.sqrt()][..]));
+/// # Ok::<(), indim::EvaluateError>(())
+/// ```
+///
+/// # Errors
+/// As [`evaluate`], but for `several-results`.
+#[track_caller]
+pub fn evaluate_all<'a, I: Into<Input<'a>>>(
+    text: &str,
+    inputs: impl IntoIterator<Item = (&'a str, I)>,
+) -> Result<Vec<Buffer>, EvaluateError> {
+    let location = Location::caller();
+    let inputs = collected(inputs);
+    let evaluate = || run(&*kept(text, &inputs)?, &inputs);
+    evaluate().map_err(|kind| EvaluateError { kind, location })
+}
+
+fn collected<'a, I: Into<Input<'a>>>(
+    inputs: impl IntoIterator<Item = (&'a str, I)>,
+) -> Vec<(&'a str, Input<'a>)> {
+    inputs.into_iter().map(|(name, input)| (name, input.into())).collect()
+}
+
+/// The error of a text that gives several results, with its place.
+fn several_results(text: &str) -> EvaluateErrorKind {
+    let expression = Expression::parse(text, &Limits::default());
+    let checked = expression.and_then(|expression| expression.check_single_result());
+    let error = checked.expect_err("invariant: a program of one result is of one expression");
+    EvaluateErrorKind::Expression { text: text.to_owned(), error: Box::new(error) }
+}
+
+fn run(
+    executable: &Executable,
+    inputs: &[(&str, Input<'_>)],
+) -> Result<Vec<Buffer>, EvaluateErrorKind> {
     let arrays = inputs.iter().filter_map(|(_, input)| match input {
         Input::Array(view) => Some(view.clone()),
         Input::Number(_) => None,
     });
     let arrays: Vec<ArrayView<'_>> = arrays.collect();
-    let mut results = executable.run(&arrays).map_err(EvaluateErrorKind::Run)?;
-    Ok(results.swap_remove(0))
+    executable.run(&arrays).map_err(EvaluateErrorKind::Run)
 }
 
 /// What a name of an expression stands for, given to [`evaluate`].
@@ -206,7 +253,7 @@ fn compiled(text: &str, inputs: &[(&str, Input<'_>)]) -> Result<Executable, Eval
     let b = GraphBuilder::new();
     let mut bindings = Vec::with_capacity(inputs.len());
     for (index, (name, input)) in inputs.iter().enumerate() {
-        if !expression.mentions(name) {
+        if !expression.mentions(name) && !expression.assigns(name) {
             return Err(EvaluateErrorKind::UnusedInput { name: (*name).to_owned() });
         }
         if inputs[..index].iter().any(|(earlier, _)| earlier == name) {
@@ -221,8 +268,8 @@ fn compiled(text: &str, inputs: &[(&str, Input<'_>)]) -> Result<Executable, Eval
         };
         bindings.push((*name, binding));
     }
-    let result = expression.build_bound(&b, &bindings, None).map_err(|e| refuse(Box::new(e)))?;
-    Ok(compile(&b.finish(&[result])?, &CompileOptions::default())?)
+    let results = expression.build_results(&b, &bindings, None).map_err(|e| refuse(Box::new(e)))?;
+    Ok(compile(&b.finish(&results)?, &CompileOptions::default())?)
 }
 
 /// Why [`evaluate`] refuses. `{:?}` shows it drawn, with the caller's line.

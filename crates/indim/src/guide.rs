@@ -134,6 +134,17 @@
 //! An expression can be a part of a graph too: [`Expression::build`](crate::Expression::build) takes values
 //! for its names and returns a value.
 //!
+//! A text may give values names before its last statement, which says the results;
+//! [`evaluate_all`](crate::evaluate_all) returns them all:
+//!
+//! ```
+//! let text = "low, high = min(x), max(x); (x - low) / (high - low), low";
+//! let results = indim::evaluate_all(text, [("x", &[4.0, 2.0, 6.0])])?;
+//! assert_eq!(results[0].elements::<f64>().unwrap(), [0.5, 0.0, 1.0]);
+//! assert_eq!(results[1].elements::<f64>().unwrap(), [2.0]);
+//! # Ok::<(), indim::EvaluateError>(())
+//! ```
+//!
 //! # Layouts
 //!
 //! An [`ArrayView`] looks at memory that is yours. Beside the type it has *strides*, the steps in bytes

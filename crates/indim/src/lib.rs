@@ -15,7 +15,7 @@
 //!
 //! | for | take |
 //! |---|---|
-//! | one call | [`evaluate`] with an expression and named [`Input`]s; [`EvaluateError`] |
+//! | one call | [`evaluate`] with an expression and named [`Input`]s, [`evaluate_all`]; [`EvaluateError`] |
 //! | arrays | [`Array`], [`ArrayView`], [`ArrayViewMut`], [`Buffer`]; [`ArrayType`], [`DType`], [`Shape`] |
 //! | element types | [`Element`]: Rust's numbers, [half](crate::f16) floats, [`bf16`], [`c64`], [`c128`] |
 //! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`ReduceOp`], [`Composition`]; [`Graph`]; [`GraphError`] |
@@ -43,7 +43,7 @@ pub mod print;
 pub mod reference;
 
 // One call.
-pub use evaluate::{EvaluateError, EvaluateErrorKind, Input, evaluate};
+pub use evaluate::{EvaluateError, EvaluateErrorKind, Input, evaluate, evaluate_all};
 
 // Arrays and their element types.
 pub use indim_cpu::{
@@ -80,7 +80,9 @@ pub use indim_shape::{
 };
 
 // Text: expressions, and the text form of graphs.
-pub use indim_text::{Binding, ExprError, ExprErrorKind, Expression, LimitError, Limits, promote};
+pub use indim_text::{
+    Binding, ExprError, ExprErrorKind, Expression, LimitError, Limits, StatementError, promote,
+};
 pub use indim_text::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
 
 /// The README's example is run as a test.

@@ -1,6 +1,6 @@
 //! The one call: named inputs, what is kept between calls, and mistakes.
 
-use indim::{Array, ArrayView, Input, evaluate};
+use indim::{Array, ArrayView, Input, evaluate, evaluate_all};
 
 fn floats(result: indim::Buffer) -> Vec<f32> {
     result.into_vec().expect("the result is of f32")
@@ -88,4 +88,21 @@ fn mistakes_are_drawn_with_the_line_of_the_caller() {
     }
     let shown = format!("{:?}", evaluate("x + y", inputs()).unwrap_err());
     assert!(shown.contains("   | x + y\n") && shown.contains("axis 0 of `"), "{shown}");
+}
+
+#[test]
+fn several_results_are_one_program_of_the_same_text() {
+    let text = "low, high = min(x), max(x)";
+    let inputs = || [("x", &[4.0, 2.0, 6.0])];
+    for _ in 0..2 {
+        let results = evaluate_all(text, inputs()).unwrap();
+        let elements: Vec<&[f64]> = results.iter().filter_map(|of| of.elements()).collect();
+        assert_eq!(elements, [[2.0], [6.0]]);
+        let error = evaluate(text, inputs()).unwrap_err();
+        assert_eq!(error.code(), "several-results");
+        assert!(error.draw().contains("`evaluate_all`"), "{}", error.draw());
+    }
+    assert_eq!(evaluate_all("2 * x", inputs()).unwrap().len(), 1);
+    let error = evaluate("low = 1; x + low", [("x", 1), ("low", 2)]).unwrap_err();
+    assert_eq!(error.code(), "assigned-input");
 }

@@ -5,10 +5,13 @@ mod explain;
 mod files;
 mod hostile;
 #[cfg(unix)]
+mod pipes;
+#[cfg(unix)]
 mod readme;
 mod run;
 mod seeds;
 mod show;
 mod sources;
+mod statements;
 mod streams;
 mod terminal;

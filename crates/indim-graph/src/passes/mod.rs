@@ -28,6 +28,30 @@ pub fn optimize(graph: &Graph) -> Graph {
     rewrite(&graph, power::replace_powers)
 }
 
+/// The graph without values that no output needs; its parameters stay.
+///
+/// ```
+/// use indim_graph::{GraphBuilder, remove_unused};
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [3])?;
+/// let doubled = 2 * &x;
+/// let graph = b.finish(&[x.exp()])?;
+/// assert_eq!(remove_unused(&graph).len(), graph.len() - 3); // 2, its broadcast, the product
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+pub fn remove_unused(graph: &Graph) -> Cow<'_, Graph> {
+    without_unused(graph).map_or(Cow::Borrowed(graph), Cow::Owned)
+}
+
+/// `None` if an output needs every value.
+fn without_unused(graph: &Graph) -> Option<Graph> {
+    let is_live = live_values(graph);
+    let is_whole = is_live.iter().all(|&live| live);
+    (!is_whole).then(|| rebuild(graph, &is_live, GraphArena::add))
+}
+
 /// The graph without reductions but folds along axes of at least two elements: what loops can be made of.
 pub fn expand_reductions(graph: &Graph) -> Cow<'_, Graph> {
     let is_reduction = |node: &Node| matches!(node.kind, NodeKind::Reduce { .. });
@@ -46,11 +70,7 @@ pub(crate) fn without_unused(graph: &Graph) -> Graph {
 fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Graph {
     let graph = rebuild(graph, &live_values(graph), rule);
     // A rule may have added what it then did not use.
-    let is_live = live_values(&graph);
-    match is_live.iter().all(|&live| live) {
-        true => graph,
-        false => rebuild(&graph, &is_live, GraphArena::add),
-    }
+    without_unused(&graph).unwrap_or(graph)
 }
 
 fn rebuild(

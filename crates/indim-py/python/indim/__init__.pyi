@@ -108,18 +108,36 @@ def jit(function: Callable[_P, _R], *, static: str | Sequence[str] = ...) -> Com
 def jit(
     function: None = None, *, static: str | Sequence[str] = ...
 ) -> Callable[[Callable[_P, _R]], CompiledFunction[_P, _R]]: ...
+
+# A text of several results gives a tuple, which only its reader knows.
+@overload
 def evaluate(
     ex: str,
     local_dict: Mapping[str, Any] | None = None,
     global_dict: Mapping[str, Any] | None = None,
-    out: NDArray[Any] | None = None,
+    out: _Out | None = None,
     order: _Order = "K",
     casting: _Casting = "same_kind",
     rule: _Rule = "as-written",
     *,
+    results: str | None = None,
     _frame_depth: int = 3,
     **kwargs: Any,
 ) -> NDArray[Any]: ...
+@overload
+def evaluate(
+    ex: str,
+    local_dict: Mapping[str, Any] | None = None,
+    global_dict: Mapping[str, Any] | None = None,
+    out: _Out | None = None,
+    order: _Order = "K",
+    casting: _Casting = "same_kind",
+    rule: _Rule = "as-written",
+    *,
+    results: list[str] | tuple[str, ...],
+    _frame_depth: int = 3,
+    **kwargs: Any,
+) -> dict[str, NDArray[Any]]: ...
 def re_evaluate(
     local_dict: Mapping[str, Any] | None = None,
     global_dict: Mapping[str, Any] | None = None,
@@ -129,11 +147,12 @@ def validate(
     ex: str,
     local_dict: Mapping[str, Any] | None = None,
     global_dict: Mapping[str, Any] | None = None,
-    out: NDArray[Any] | None = None,
+    out: _Out | None = None,
     order: _Order = "K",
     casting: _Casting = "same_kind",
     rule: _Rule = "as-written",
     *,
+    results: str | list[str] | tuple[str, ...] | None = None,
     _frame_depth: int = 2,
     **kwargs: Any,
 ) -> Exception | None: ...

@@ -14,6 +14,7 @@ use super::elementwise::Operation;
 use super::error::{ExprError, ExprErrorKind};
 use super::folding::{fold_binary, fold_unary};
 use super::function::{Attribute, Function, Manner, operation_of};
+use super::statement_error::StatementError;
 use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
 use super::typing::OperandType;
 use super::{Binding, Expression};
@@ -54,8 +55,14 @@ pub(super) fn elaborate<'e>(
     builder: &GraphBuilder,
     bindings: &[(&'e str, Binding)],
     rule: Option<&'e RuleSet>,
-) -> Elaborated<Value> {
-    let bindings = bindings.iter().cloned().collect();
+) -> Elaborated<Vec<Value>> {
+    let bindings: HashMap<&str, Binding> = bindings.iter().cloned().collect();
+    for assigned in &expression.assigned {
+        if bindings.contains_key(assigned.name.as_str()) {
+            let error = StatementError::AssignedInput { name: assigned.name.clone() };
+            return Err(ExprError::statement(error, assigned.span));
+        }
+    }
     let operands = Vec::with_capacity(expression.nodes.len());
     let mut elaborator = Elaborator { expression, builder, rule, bindings, operands };
     for node in &expression.nodes {
@@ -63,7 +70,7 @@ pub(super) fn elaborate<'e>(
         elaborator.check_rank(&operand, node.mark)?;
         elaborator.operands.push(operand);
     }
-    elaborator.value(expression.nodes.len() - 1)
+    expression.outputs.iter().map(|output| elaborator.value(output.node)).collect()
 }
 
 impl<'e, 'b> Elaborator<'e, 'b> {
@@ -71,6 +78,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         match &node.kind {
             NodeKind::Literal(literal) => Ok(Operand::Literal(*literal)),
             NodeKind::Name(index) => self.name(&self.expression.names[*index], node.mark),
+            NodeKind::Assigned(node) => Ok(self.operands[*node].clone()),
             NodeKind::Unary { operator, operand } => self.unary(*operator, *operand, node.mark),
             NodeKind::Binary { operator, operands } => self.binary(*operator, operands, node.mark),
             NodeKind::Call { function, operands, attributes } => {

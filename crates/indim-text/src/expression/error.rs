@@ -10,6 +10,7 @@ use indim_graph::{GraphError, Literal};
 use indim_ops::DType;
 use indim_shape::AttributeError;
 
+use super::statement_error::StatementError;
 use crate::limits::LimitError;
 use crate::shorten::shorten;
 use crate::span::Span;
@@ -45,6 +46,8 @@ pub struct ExprError {
 pub enum ExprErrorKind {
     /// The text asks for more than a limit allows.
     Limit(LimitError),
+    /// A statement assigns what it may not, or gives other results than are asked for.
+    Statement(StatementError),
     /// There is no expression.
     Empty,
     /// A character that begins nothing.
@@ -218,11 +221,16 @@ impl ExprError {
         ExprError::new(ExprErrorKind::Limit(error), span)
     }
 
+    pub(super) fn statement(error: StatementError, span: Span) -> Self {
+        ExprError::new(ExprErrorKind::Statement(error), span)
+    }
+
     /// The stable code: `unknown-name`, `size-mismatch`, ...
     pub fn code(&self) -> &'static str {
         use ExprErrorKind as K;
         match &self.kind {
             K::Limit(error) => error.code(),
+            K::Statement(error) => error.code(),
             K::Empty => "empty-expression",
             K::UnexpectedCharacter { .. } => "unexpected-character",
             K::StringLiteral => "string-literal",
@@ -263,6 +271,7 @@ impl ExprError {
     pub(super) fn help(&self) -> Option<String> {
         use ExprErrorKind as K;
         let help = match &self.kind {
+            K::Statement(error) => error.help(),
             K::ChainedComparison => "write (a < b) & (b < c)".to_owned(),
             K::ForeignOperator { instead, .. } => {
                 format!("write {instead}, with parentheses around comparisons: (a < b) & (c < d)")
@@ -324,6 +333,7 @@ impl fmt::Display for ExprErrorKind {
         use ExprErrorKind as K;
         match self {
             K::Limit(error) => error.fmt(f),
+            K::Statement(error) => error.fmt(f),
             K::Empty => f.write_str("there is no expression"),
             K::UnexpectedCharacter { character } => write!(f, "{character:?} has no meaning here"),
             K::StringLiteral => f.write_str("there are no strings in expressions"),

@@ -90,6 +90,7 @@ pub(super) fn character(character: char) -> Option<ExprErrorKind> {
     match character {
         '@' => Some(ExprErrorKind::NotElementwise { name: "@".to_owned() }),
         '?' => Some(conditional("?")),
+        '\\' => Some(spelling("\\", "parentheses around an expression of several lines")),
         _ => None,
     }
 }
@@ -98,9 +99,16 @@ pub(super) fn character(character: char) -> Option<ExprErrorKind> {
 pub(super) fn after_operand(found: &str) -> Option<ExprErrorKind> {
     match found {
         "if" => Some(conditional("if")),
-        "=" => Some(spelling("=", "== to compare; the result of an expression needs no name")),
+        "=" => {
+            Some(spelling("=", "== to compare; a statement gives values names, as in m = mean(x)"))
+        }
         _ => None,
     }
+}
+
+/// What is meant by `+=` and its kin, which would assign a name anew.
+pub(super) fn augmented(found: &str) -> ExprErrorKind {
+    spelling(found, "a value with a name of its own, as in n = m + 1")
 }
 
 fn conditional(found: &str) -> ExprErrorKind {

@@ -33,6 +33,7 @@ pub(super) enum Symbol {
     OpenBracket,
     CloseBracket,
     Comma,
+    Semicolon,
     Assign,
     Dot,
 }
@@ -63,6 +64,7 @@ const SYMBOLS: &[(&str, Symbol)] = &[
     ("[", Symbol::OpenBracket),
     ("]", Symbol::CloseBracket),
     (",", Symbol::Comma),
+    (";", Symbol::Semicolon),
     ("=", Symbol::Assign),
     (".", Symbol::Dot),
 ];
@@ -92,6 +94,9 @@ impl<'t> Lexer<'t> {
     /// The next token and where it stands.
     pub(super) fn next(&mut self) -> Result<(Token, Span), ExprError> {
         let Lexer(cursor) = self;
+        while cursor.peek() == Some('#') {
+            cursor.run(|character| character != '\n');
+        }
         let Some(first) = cursor.peek() else { return Ok((Token::End, cursor.here())) };
         let rest = cursor.rest();
         if is_name_start(first) {
@@ -107,6 +112,14 @@ impl<'t> Lexer<'t> {
         };
         let span = cursor.advance(length);
         token.map(|token| (token, span)).map_err(|kind| ExprError::new(kind, span))
+    }
+
+    /// Whether the line ends before the next token, maybe with a comment.
+    pub(super) fn is_at_line_end(&self) -> bool {
+        let Lexer(cursor) = self;
+        let is_blank = |character: char| character.is_whitespace() && character != '\n';
+        let next = cursor.rest().trim_start_matches(is_blank).chars().next();
+        matches!(next, None | Some('\n' | '#'))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The expression language.
 //!
-//! An expression is read in three steps: `lexer.rs` and `parser.rs` (`call.rs` for calls) make a syntax
-//! tree (`syntax.rs`), with the functions of `function.rs`; `elaborate.rs` turns it into nodes of a graph
+//! An expression is read in three steps: `lexer.rs` and `parser.rs` (`call.rs` for calls, `statement.rs` for
+//! what is assigned) make a syntax tree (`syntax.rs`), with the functions of `function.rs`; which of its
+//! values are given, `results.rs` says; `elaborate.rs` turns it into nodes of a graph
 //! through the builder (`elementwise.rs` for the operations of the table, `composition.rs` for
 //! compositions, `structure.rs` for reshapes and the like), in the element types that `typing.rs`,
 //! `folding.rs` and `promote.rs` decide. `draw.rs` draws an error at its place. The language is described
@@ -22,6 +23,9 @@ mod lexer;
 mod parser;
 mod promote;
 mod recorded;
+mod results;
+mod statement;
+mod statement_error;
 mod structure;
 mod syntax;
 mod typing;
@@ -32,6 +36,7 @@ pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
 pub use promote::promote;
 pub use recorded::{Call, CallAttribute, CallOperand};
+pub use statement_error::StatementError;
 
 use indim_graph::{GraphBuilder, Literal, Value};
 
@@ -61,7 +66,7 @@ pub enum Binding {
     Number(Literal),
 }
 
-/// A parsed expression, which can be built into any graph.
+/// A parsed expression, or several statements, which can be built into any graph.
 ///
 /// ```
 /// use indim_graph::{Array, GraphBuilder, evaluate};
@@ -84,19 +89,23 @@ pub struct Expression {
     text: String,
     nodes: Vec<syntax::Node>,
     names: Vec<String>,
+    assigned: Vec<statement::Assigned>,
+    outputs: Vec<statement::Output>,
     /// The most axes of any array in it.
     maximum_rank: usize,
 }
 
 impl Expression {
-    /// Reads an expression.
+    /// Reads an expression, or statements of which the last says the results.
     ///
     /// # Errors
     /// The limits, each with its own code; whatever the grammar does not know; calls of unknown
-    /// functions or with wrong arguments. Never a panic, and never recursion.
+    /// functions or with wrong arguments; names that are assigned twice, or stand for something else.
+    /// Never a panic, and never recursion.
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, ExprError> {
-        let parser::Parsed { nodes, names } = parser::parse(text, limits)?;
-        Ok(Expression { text: text.to_owned(), nodes, names, maximum_rank: limits.rank })
+        let parser::Parsed { nodes, names, assigned, outputs } = parser::parse(text, limits)?;
+        let (text, maximum_rank) = (text.to_owned(), limits.rank);
+        Ok(Expression { text, nodes, names, assigned, outputs, maximum_rank })
     }
 
     /// The text that was parsed.
@@ -131,7 +140,7 @@ impl Expression {
     ///
     /// # Errors
     /// Unbound names; attributes that the rule does not have; literals that do not fit; `rank-limit` for
-    /// arrays of more axes than the limit; whatever the builder refuses.
+    /// arrays of more axes than the limit; whatever the builder refuses; `several-results`.
     pub fn build(
         &self,
         builder: &GraphBuilder,
@@ -140,7 +149,7 @@ impl Expression {
     ) -> Result<Value, ExprError> {
         let bindings: Vec<(&str, Binding)> =
             bindings.iter().map(|(name, value)| (*name, Binding::Array(value.clone()))).collect();
-        elaborate::elaborate(self, builder, &bindings, rule)
+        self.build_bound(builder, &bindings, rule)
     }
 
     /// As [`build`](Self::build), where names may also stand for numbers that adapt.
@@ -166,6 +175,8 @@ impl Expression {
         bindings: &[(&str, Binding)],
         rule: Option<&RuleSet>,
     ) -> Result<Value, ExprError> {
-        elaborate::elaborate(self, builder, bindings, rule)
+        self.check_single_result()?;
+        let mut results = self.build_results(builder, bindings, rule)?;
+        Ok(results.swap_remove(0))
     }
 }

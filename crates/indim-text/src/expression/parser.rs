@@ -14,6 +14,7 @@ use super::error::{ExprError, ExprErrorKind};
 use super::foreign;
 use super::function::{Function, Manner, Structural};
 use super::lexer::{Lexer, Symbol, Token};
+use super::statement::{Assigned, AssignedNames, Output};
 use super::syntax::{Node, NodeIndex, NodeKind, UnaryOperator, binary_operator};
 use crate::limits::{LimitError, Limits};
 use crate::span::Span;
@@ -25,6 +26,8 @@ pub(super) type ParseResult<T> = Result<T, ExprError>;
 pub(super) struct Parsed {
     pub(super) nodes: Vec<Node>,
     pub(super) names: Vec<String>,
+    pub(super) assigned: Vec<Assigned>,
+    pub(super) outputs: Vec<Output>,
 }
 
 /// Something begun whose operand is still to come.
@@ -42,6 +45,7 @@ pub(super) struct Parser<'t> {
     nodes: Vec<Node>,
     names: Vec<String>,
     name_positions: HashMap<&'t str, usize>,
+    pub(super) assigned: AssignedNames<'t>,
     stack: Vec<Frame>,
 }
 
@@ -56,22 +60,21 @@ pub(super) fn parse(text: &str, limits: &Limits) -> ParseResult<Parsed> {
         nodes: Vec::new(),
         names: Vec::new(),
         name_positions: HashMap::new(),
+        assigned: AssignedNames::default(),
         stack: Vec::new(),
     };
-    parser.expression()?;
-    Ok(Parsed { nodes: parser.nodes, names: parser.names })
+    let outputs = parser.statements()?;
+    let Parser { nodes, names, assigned, .. } = parser;
+    Ok(Parsed { nodes, names, assigned: assigned.all, outputs })
 }
 
 impl<'t> Parser<'t> {
-    /// The whole text: operands and operators in turn.
-    fn expression(&mut self) -> ParseResult<()> {
-        if let (Token::End, span) = self.peek()? {
-            return Err(ExprError::new(ExprErrorKind::Empty, span));
-        }
+    /// One expression: operands and operators in turn.
+    pub(super) fn expression(&mut self) -> ParseResult<NodeIndex> {
         loop {
             let operand = self.operand()?;
-            if self.after_operand(operand)? {
-                return Ok(());
+            if let Some(expression) = self.after_operand(operand)? {
+                return Ok(expression);
             }
         }
     }
@@ -102,7 +105,7 @@ impl<'t> Parser<'t> {
                 }
                 Token::Symbol(symbol) => match UnaryOperator::from_symbol(symbol) {
                     Some(operator) => self.push(Frame::Unary { operator, mark: span }, span)?,
-                    None => return Err(self.unexpected(span, "a value")),
+                    None => return Err(self.no_operand(span)),
                 },
                 Token::End => return Err(self.unexpected(span, "a value")),
             }
@@ -122,7 +125,7 @@ impl<'t> Parser<'t> {
     /// A name as a value, or the beginning of a call; `None` when an operand of the call follows.
     fn name_or_call(&mut self, span: Span) -> ParseResult<Option<NodeIndex>> {
         let name = self.slice(span);
-        let is_call = self.peek()?.0 == Token::Symbol(Symbol::OpenParenthesis);
+        let is_call = self.peek()?.0 == Token::Symbol(Symbol::OpenParenthesis) && !self.ends_line();
         // `and(x, y)` is a call of the table's operation; `not (x)` would be read differently by
         // Python when an operator follows.
         if let Some((operator, instead)) = python_operator(name)
@@ -132,10 +135,31 @@ impl<'t> Parser<'t> {
             return Err(ExprError::new(kind, span));
         }
         if !is_call {
-            let position = self.name_position(name);
-            return self.add(NodeKind::Name(position), span, span).map(Some);
+            let kind = match self.assigned.node(name) {
+                Some(node) => NodeKind::Assigned(node),
+                None => NodeKind::Name(self.name_position(name)),
+            };
+            return self.add(kind, span, span).map(Some);
         }
         self.open_call(span)
+    }
+
+    /// Whether the name has been used as that of an input.
+    pub(super) fn is_input(&self, name: &str) -> bool {
+        self.name_positions.contains_key(name)
+    }
+
+    /// The name that is all of a node.
+    pub(super) fn name_of(&self, node: NodeIndex) -> Option<&'t str> {
+        let Node { kind, mark, .. } = &self.nodes[node];
+        let is_name = matches!(kind, NodeKind::Name(_) | NodeKind::Assigned(_));
+        is_name.then(|| self.slice(*mark))
+    }
+
+    /// From the first of these nodes to the last, as they stand in the text.
+    pub(super) fn extent(&self, nodes: &[NodeIndex]) -> Span {
+        let extents = nodes.iter().map(|node| self.nodes[*node].extent);
+        extents.reduce(Span::to).unwrap_or_default()
     }
 
     fn name_position(&mut self, name: &'t str) -> usize {
@@ -145,19 +169,20 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Reads what follows an operand: true at the end of the text, false when an operand must come.
-    fn after_operand(&mut self, mut operand: NodeIndex) -> ParseResult<bool> {
+    /// Reads what follows an operand: the expression when it ends here, `None` when an operand must come.
+    fn after_operand(&mut self, mut operand: NodeIndex) -> ParseResult<Option<NodeIndex>> {
         loop {
+            if self.ends_expression()? {
+                return self.finish(operand).map(Some);
+            }
             let (token, span) = self.lexer.next()?;
-            let symbol = match token {
-                Token::End => return self.finish(operand),
-                Token::Symbol(symbol) => symbol,
-                _ => return Err(self.unexpected_after_operand(span)),
+            let Token::Symbol(symbol) = token else {
+                return Err(self.unexpected_after_operand(span));
             };
             if let Some(operator) = binary_operator(symbol) {
                 let left = self.reduce_before(operator, operand, span)?;
                 self.push(Frame::Binary { operator, left, mark: span }, span)?;
-                return Ok(false);
+                return Ok(None);
             }
             let next = match symbol {
                 Symbol::CloseParenthesis => Some(self.close(operand, span)?),
@@ -167,19 +192,25 @@ impl<'t> Parser<'t> {
             };
             match next {
                 Some(node) => operand = node,
-                None => return Ok(false),
+                None => return Ok(None),
             }
         }
     }
 
-    fn finish(&mut self, operand: NodeIndex) -> ParseResult<bool> {
-        self.reduce(operand, 0)?;
+    fn finish(&mut self, operand: NodeIndex) -> ParseResult<NodeIndex> {
+        let expression = self.reduce(operand, 0)?;
         match self.stack.last() {
             Some(Frame::Group { open } | Frame::Call(CallFrame { open, .. })) => {
                 Err(ExprError::new(ExprErrorKind::Unclosed, *open))
             }
-            _ => Ok(true),
+            _ => Ok(expression),
         }
+    }
+
+    pub(super) fn is_in_brackets(&self) -> bool {
+        let is_operator =
+            |frame: &Frame| matches!(frame, Frame::Unary { .. } | Frame::Binary { .. });
+        !self.stack.iter().all(is_operator)
     }
 
     /// Completes the operators on the stack that bind at least as tightly as `precedence`.
@@ -282,11 +313,7 @@ impl<'t> Parser<'t> {
 
     /// `x.T`, `np.exp(x)` and the like.
     fn foreign_member(&self, operand: NodeIndex, member: Span, name: Span) -> ExprError {
-        let owner = match self.nodes[operand].kind {
-            NodeKind::Name(index) => Some(self.names[index].as_str()),
-            _ => None,
-        };
-        match foreign::member(owner, self.slice(name)) {
+        match foreign::member(self.name_of(operand), self.slice(name)) {
             Some(kind) => ExprError::new(kind, member),
             None => self.unexpected(member, "an operator"),
         }
@@ -326,6 +353,17 @@ impl<'t> Parser<'t> {
     pub(super) fn unexpected(&self, span: Span, expected: &'static str) -> ExprError {
         let found = self.slice(span).to_owned();
         ExprError::new(ExprErrorKind::Unexpected { found, expected }, span)
+    }
+
+    /// A mark where an operand must come; in `m += 1` it assigns.
+    fn no_operand(&self, span: Span) -> ExprError {
+        match self.stack.last() {
+            Some(Frame::Binary { mark, .. }) if self.slice(mark.to(span)).ends_with('=') => {
+                let found = mark.to(span);
+                ExprError::new(foreign::augmented(self.slice(found)), found)
+            }
+            _ => self.unexpected(span, "a value"),
+        }
     }
 
     fn unexpected_after_operand(&self, span: Span) -> ExprError {

@@ -12,6 +12,7 @@ use super::Expression;
 use super::call::{attribute_named, called, check_complete};
 use super::error::{ExprError, ExprErrorKind};
 use super::function::{Attribute, Function, Parameter};
+use super::statement::Output;
 use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
 use crate::limits::LimitError;
 use crate::span::Span;
@@ -84,7 +85,9 @@ impl Expression {
         };
         let Written { text, mut nodes, names, mark, .. } = written;
         nodes.push(Node { kind, extent: Span::new(0, text.len()), mark });
-        Ok(Expression { text, nodes, names, maximum_rank: MAXIMUM_RANK })
+        let outputs = vec![Output { name: None, node: nodes.len() - 1 }];
+        let (assigned, maximum_rank) = (Vec::new(), MAXIMUM_RANK);
+        Ok(Expression { text, nodes, names, assigned, outputs, maximum_rank })
     }
 }
 

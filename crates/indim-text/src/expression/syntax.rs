@@ -92,6 +92,8 @@ pub(super) enum NodeKind {
     Literal(Literal),
     /// The position of the name in the expression's list of names.
     Name(usize),
+    /// A name that an earlier statement assigned, and its value.
+    Assigned(NodeIndex),
     Unary {
         operator: UnaryOperator,
         operand: NodeIndex,

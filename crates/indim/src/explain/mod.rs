@@ -10,7 +10,7 @@ mod svg;
 use core::fmt;
 
 use indim_cpu::{CompileError, CompileOptions, Executable, Forecast, compile};
-use indim_graph::{Graph, NodeKind, ValueId};
+use indim_graph::{Graph, NodeKind, ValueId, remove_unused};
 use indim_shape::{AxisMap, Broadcast, Shape};
 
 use listing::Listing;
@@ -49,11 +49,9 @@ impl Explanation {
     /// # Errors
     /// As [`compile`].
     pub fn new(graph: &Graph, options: &CompileOptions) -> Result<Self, CompileError> {
-        Ok(Explanation {
-            broadcasts: broadcasts(graph),
-            graph: graph.clone(),
-            executable: compile(graph, options)?,
-        })
+        let executable = compile(graph, options)?;
+        let graph = remove_unused(graph).into_owned();
+        Ok(Explanation { broadcasts: broadcasts(&graph), graph, executable })
     }
 
     /// The operations of the graph that broadcast an operand.

@@ -23,6 +23,7 @@ mod header;
 mod npz;
 mod output_file;
 mod read;
+mod stream;
 mod unfinished;
 mod write;
 
@@ -34,8 +35,9 @@ use indim_ops::ArrayType;
 
 pub use error::{FileError, FileErrorKind};
 pub use npz::{read_npz_member, read_npz_member_type, read_npz_member_within};
-pub use output_file::OutputFile;
+pub use output_file::{CompleteOutput, OutputFile};
 pub use read::read_npy_type;
+pub use stream::ArrayStream;
 pub use unfinished::remove_unfinished_files;
 pub use write::{write_npy, write_npy_to, write_npz_to, write_text};
 

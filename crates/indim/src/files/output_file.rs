@@ -98,6 +98,25 @@ impl OutputFile {
         map_npy(file, array_type).map_err(|kind| FileError::new(&self.path, kind))
     }
 
+    /// Whether both would have the same name in the same folder.
+    ///
+    /// ```
+    /// use indim::files::OutputFile;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let create = |name: &str| OutputFile::create(&folder.path().join(name));
+    /// assert!(create("x.npy")?.has_place_of(&create("./x.npy")?));
+    /// assert!(!create("x.npy")?.has_place_of(&create("y.npy")?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn has_place_of(&self, other: &OutputFile) -> bool {
+        let place = |file: &OutputFile| {
+            let target = file.place.target()?;
+            Some((folder(target).canonicalize().ok()?, target.file_name()?.to_owned()))
+        };
+        place(self).is_some_and(|own| place(other) == Some(own))
+    }
+
     /// Writes the file to the disk and gives it its name. `progress` hears of the bytes of mapped elements
     /// that have reached the disk.
     ///
@@ -105,20 +124,95 @@ impl OutputFile {
     /// `io`, when the disk fails, or meanwhile the folder has gone; the old file, if there was one, is
     /// untouched.
     pub fn finish(self, progress: &mut dyn FnMut(usize)) -> Result<(), FileError> {
+        self.complete(progress)?.put_in_place()
+    }
+
+    /// The first half of [`OutputFile::finish`], which takes long and may fail: writes the file to the disk.
+    /// Of several files, all are completed before any gets its name.
+    ///
+    /// ```
+    /// use indim::files::OutputFile;
+    /// use std::io::Write;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("result.txt");
+    /// let mut file = OutputFile::create(&path)?;
+    /// file.write_all(b"all of it")?;
+    /// let complete = file.complete(&mut |_| ())?;
+    /// assert!(!path.exists());
+    /// complete.put_in_place()?;
+    /// assert!(path.exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `io`, when the disk fails.
+    pub fn complete(self, progress: &mut dyn FnMut(usize)) -> Result<CompleteOutput, FileError> {
         let path = self.path;
-        let finish = || match self.place {
-            Place::Unnamed { file, target } => {
-                give_name(&file.complete(progress)?, &target)?;
+        let complete = || {
+            Ok(match self.place {
+                Place::Unnamed { file, target } => {
+                    CompletePlace::Unnamed { file: file.complete(progress)?, target }
+                }
+                Place::Named { file, target } => {
+                    file.file.sync_all()?;
+                    CompletePlace::Named { file, target }
+                }
+                Place::Stream(mut file) => {
+                    file.flush()?;
+                    CompletePlace::Stream
+                }
+            })
+        };
+        match complete() {
+            Ok(place) => Ok(CompleteOutput { path, place }),
+            Err(error) => Err(FileError::new(&path, io::Error::into(error))),
+        }
+    }
+}
+
+/// A file that is complete and on disk, and gets its name by [`CompleteOutput::put_in_place`] or vanishes.
+#[derive(Debug)]
+pub struct CompleteOutput {
+    path: PathBuf,
+    place: CompletePlace,
+}
+
+#[derive(Debug)]
+enum CompletePlace {
+    Unnamed { file: CompleteFile, target: PathBuf },
+    Named { file: Named, target: PathBuf },
+    Stream,
+}
+
+impl CompleteOutput {
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// `io`, when meanwhile the folder has gone; the old file, if there was one, is untouched.
+    pub fn put_in_place(self) -> Result<(), FileError> {
+        let put = || match self.place {
+            CompletePlace::Unnamed { file, target } => {
+                give_name(&file, &target)?;
                 sync_folder(folder(&target))
             }
-            Place::Named { file, target } => {
-                file.file.sync_all()?;
+            CompletePlace::Named { file, target } => {
                 file.rename(&target)?;
                 sync_folder(folder(&target))
             }
-            Place::Stream(mut file) => file.flush(),
+            CompletePlace::Stream => Ok(()),
         };
-        finish().map_err(|error| FileError::new(&path, error.into()))
+        put().map_err(|error| FileError::new(&self.path, error.into()))
+    }
+}
+
+impl Place {
+    /// The name that the file is to have; none of a pipe or a device.
+    fn target(&self) -> Option<&Path> {
+        match self {
+            Place::Unnamed { target, .. } | Place::Named { target, .. } => Some(target),
+            Place::Stream(_) => None,
+        }
     }
 }
 

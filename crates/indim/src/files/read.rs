@@ -88,20 +88,37 @@ pub(super) fn read_npy(
     limit: usize,
 ) -> Result<ArrayFile, FileErrorKind> {
     let (start, header) = read_header(&mut input, length)?;
+    let all = header.elements.len();
+    read_elements(input, &start, header, limit, all)
+}
+
+/// Reads the elements behind `start`, which is what has been read with the header. Memory is taken for
+/// `room` bytes, and for as many as have come when these are full.
+pub(super) fn read_elements(
+    mut input: impl Read,
+    start: &[u8],
+    header: Header,
+    limit: usize,
+    room: usize,
+) -> Result<ArrayFile, FileErrorKind> {
     let expected = header.elements.len();
     if expected > limit {
         return Err(FileErrorKind::MemoryLimit { bytes: expected, limit });
     }
-    let mut bytes = Vec::new();
-    bytes
-        .try_reserve_exact(expected)
-        .map_err(|_| FileErrorKind::OutOfMemory { bytes: expected })?;
     let first = header.elements.start.min(start.len())..header.elements.end.min(start.len());
-    bytes.extend_from_slice(&start[first]);
-    input.take((expected - bytes.len()) as u64).read_to_end(&mut bytes)?;
-    if bytes.len() < expected {
-        let (shape, available) = (header.array_type.shape, bytes.len());
-        return Err(FileErrorKind::WrongLength { shape, expected, available });
+    let mut bytes = Vec::new();
+    let mut came = &start[first];
+    while bytes.len() < expected {
+        let more = room.max(bytes.len()).min(expected - bytes.len());
+        bytes
+            .try_reserve_exact(more)
+            .map_err(|_| FileErrorKind::OutOfMemory { bytes: expected })?;
+        let read = came.chain(&mut input).take(more as u64).read_to_end(&mut bytes)?;
+        came = &came[read.min(came.len())..];
+        if read < more {
+            let (shape, available) = (header.array_type.shape, bytes.len());
+            return Err(FileErrorKind::WrongLength { shape, expected, available });
+        }
     }
     Ok(ArrayFile::from_elements(header, bytes))
 }

@@ -1,0 +1,121 @@
+//! What `indim eval -o` asks for: which result goes where.
+
+use std::path::{Path, PathBuf};
+
+use indim::{Diagnostic, Expression};
+use indim_graph::terminal::shown;
+
+use crate::destination::{Destination, Format, is_standard_output};
+use crate::failure::Failure;
+use crate::report::Report;
+
+/// A `FILE` or `NAME=FILE` of the command line.
+#[derive(Debug)]
+struct Output<'a> {
+    /// The result that is asked for; `None` for the only one.
+    name: Option<&'a str>,
+    path: &'a Path,
+    format: Format,
+}
+
+/// All that are asked for; none to print the results.
+#[derive(Debug)]
+pub(crate) struct Outputs<'a>(Vec<Output<'a>>);
+
+impl<'a> Outputs<'a> {
+    /// Reads the arguments.
+    ///
+    /// # Errors
+    /// `unknown-format`; wrong usage when several files are not told apart by names, or two are standard
+    /// output.
+    pub(crate) fn parse(arguments: &'a [PathBuf]) -> Result<Self, Failure> {
+        let output = |argument: &'a PathBuf| {
+            let (name, path) = named(argument);
+            Format::of(path).map(|format| Output { name, path, format })
+        };
+        let outputs = arguments.iter().map(output).collect::<Result<Vec<_>, _>>()?;
+        let usage = |message: String| Err(Failure::Usage(message));
+        if outputs.len() > 1 && outputs.iter().any(|output| output.name.is_none()) {
+            return usage("of several files, each says its result: -o NAME=FILE".to_owned());
+        }
+        if outputs.iter().filter(|output| is_standard_output(output.path)).count() > 1 {
+            return usage("standard output takes one result: give the others files".to_owned());
+        }
+        for (index, output) in outputs.iter().enumerate() {
+            if outputs[..index].iter().any(|earlier| earlier.name == output.name) {
+                let name = output.name.unwrap_or_default();
+                return usage(format!("the result `{}` is written twice", shown(name)));
+            }
+        }
+        Ok(Outputs(outputs))
+    }
+
+    /// The expression with the results that are asked for.
+    ///
+    /// # Errors
+    /// `unknown-result`; `several-results` for one file.
+    pub(crate) fn of(&self, expression: Expression) -> Result<Expression, Report> {
+        match self.0.as_slice() {
+            [] => Ok(expression),
+            [Output { name: None, .. }] => match expression.results().as_slice() {
+                [_] => Ok(expression),
+                results => Err(several_results(results).into()),
+            },
+            outputs => {
+                let names: Vec<&str> = outputs.iter().filter_map(|output| output.name).collect();
+                let text = expression.text().to_owned();
+                expression
+                    .with_results(&names)
+                    .map_err(|error| Report::of_expression(&error, &text))
+            }
+        }
+    }
+
+    /// Opens all of them for writing.
+    ///
+    /// # Errors
+    /// When one cannot be written, or two are the same file.
+    pub(crate) fn open(&self) -> Result<Vec<Destination>, Diagnostic> {
+        let mut destinations: Vec<Destination> = Vec::with_capacity(self.0.len());
+        for output in &self.0 {
+            let destination = Destination::open(output.path, output.format)?;
+            if destinations.iter().any(|earlier| earlier.is_same_file(&destination)) {
+                let path = shown(&output.path.to_string_lossy());
+                let message = format!("{path}: two results would be written to this file");
+                return Err(Diagnostic::new("duplicate-output", message));
+            }
+            destinations.push(destination);
+        }
+        Ok(destinations)
+    }
+}
+
+/// The name and the file of `NAME=FILE`; what stands before `=` and is no name belongs to the file's.
+fn named(argument: &Path) -> (Option<&str>, &Path) {
+    let split = argument.to_str().and_then(|text| text.split_once('='));
+    match split {
+        Some((name, path)) if is_name(name) => (Some(name), Path::new(path)),
+        _ => (None, argument),
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn several_results(results: &[Option<&str>]) -> Diagnostic {
+    let count = results.len();
+    let message = format!("there are {count} results for one file");
+    let mut several = Diagnostic::new("several-results", message);
+    let name = |index: usize| results.get(index).copied().flatten();
+    several.help(match (name(0), name(1)) {
+        (Some(first), Some(second)) => {
+            let (first, second) = (shown(first), shown(second));
+            format!("give each its own: -o {first}={first}.npy -o {second}={second}.npy")
+        }
+        _ => "give them names, as in a, b = min(x), max(x), and each its own file: -o a=a.npy -o b=b.npy"
+            .to_owned(),
+    });
+    several
+}

@@ -1,0 +1,170 @@
+//! Arrays through pipes: `x=-` and `-o -`.
+
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
+
+use crate::run::{Folder, ORDER, Run, binary, command, f32_bytes, finish, indim, npy};
+
+/// Runs `indim` with these bytes on its standard input, of which it may leave some unread.
+fn fed(arguments: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+    let mut child = command()
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("ends");
+    writer.join().expect("no panic");
+    (output.status.code(), output.stdout, String::from_utf8(output.stderr).expect("UTF-8"))
+}
+
+#[track_caller]
+fn fails(code: &str, arguments: &[&str], input: &[u8]) -> String {
+    let (exit, stdout, stderr) = fed(arguments, input);
+    assert_eq!((exit, stdout.len()), (Some(1), 0), "{stderr}");
+    assert!(stderr.starts_with(&format!("error[{code}]: ")), "expected {code}: {stderr}");
+    stderr
+}
+
+#[test]
+fn an_array_comes_from_standard_input_and_goes_to_standard_output() {
+    let descr = format!("{ORDER}f4");
+    for (fortran, shape, elements) in [
+        (false, "(2, 3)", vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+        (true, "(2, 3)", vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0]),
+    ] {
+        let input = npy(
+            &descr,
+            fortran,
+            shape,
+            &elements.iter().flat_map(|x: &f32| x.to_ne_bytes()).collect::<Vec<_>>(),
+        );
+        let (code, stdout, stderr) = fed(&["eval", "x * 2", "x=-"], &input);
+        assert_eq!((code, stderr.as_str()), (Some(0), ""));
+        assert_eq!(String::from_utf8_lossy(&stdout), "[[ 2.  4.  6.]\n [ 8. 10. 12.]]\n");
+        let (code, stdout, stderr) = fed(&["eval", "x * 2", "x=-", "-o", "-"], &input);
+        assert_eq!((code, stderr.as_str()), (Some(0), ""));
+        let doubled: Vec<u8> = (1..=6).flat_map(|x| (2.0 * x as f32).to_ne_bytes()).collect();
+        assert_eq!(stdout, npy(&descr, false, "(2, 3)", &doubled));
+    }
+    // The other byte order, no axes, no elements, something behind the array.
+    let big = npy(">i4", false, "(2,)", &[7i32, -1].map(i32::to_be_bytes).concat());
+    assert_eq!(fed(&["eval", "x", "x=-"], &big).1, b"[ 7 -1]\n");
+    let scalar = npy("<f4", false, "()", &f32_bytes(&[1.5]));
+    assert_eq!(fed(&["eval", "x", "x=-"], &scalar).1, b"1.5\n");
+    let empty = npy("<f4", false, "(0, 3)", &[]);
+    assert_eq!(fed(&["eval", "x", "x=-"], &empty).1, b"[]\n");
+    let two = [scalar.clone(), big].concat();
+    assert_eq!(fed(&["eval", "x", "x=-"], &two).1, b"1.5\n");
+}
+
+#[test]
+fn commands_in_a_row() {
+    let script = "\"$0\" eval 'iota(f64, [1000, 300], axis=0)' -o - \
+                  | \"$0\" eval 'm = mean(x); x - m' x=- -o m=- | \"$0\" eval 'm + 1' m=-";
+    let mut shell = std::process::Command::new("sh");
+    let run = finish(shell.args(["-c", script]).arg(binary()));
+    assert_eq!((run.code, run.stderr.as_str(), run.stdout.as_str()), (Some(0), "", "500.5\n"));
+}
+
+/// Pieces that come slowly, and more than is taken room for at first.
+#[test]
+fn a_large_array_in_pieces() {
+    let mut child = command()
+        .args(["eval", "sum(x)", "x=-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = npy("|u1", false, "(5000000,)", &vec![1; 5_000_000]);
+    for piece in input.chunks(777_777) {
+        stdin.write_all(piece).expect("it is read");
+    }
+    drop(stdin);
+    let mut printed = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut printed).expect("text");
+    assert!(child.wait().expect("ends").success());
+    assert_eq!(printed, "5000000\n");
+}
+
+#[test]
+fn what_is_wrong_with_the_array() {
+    let name = fails("not-npy", &["eval", "x", "x=-"], b"no array at all");
+    assert!(name.contains("in `x`: standard input: "), "{name}");
+    fails("not-npy", &["eval", "x", "x=-"], b"");
+    let whole = npy("<f4", false, "(2, 3)", &f32_bytes(&[0.0; 6]));
+    fails("wrong-length", &["eval", "x", "x=-"], &whole[..whole.len() - 1]);
+    fails("memory-limit", &["eval", "x", "x=-", "--memory-limit", "23"], &whole);
+    // The types are known before the elements are, so these have not been read.
+    let header = npy("<f4", false, "(1000000, 1000000)", &[]);
+    fails("size-mismatch", &["eval", "x + y", "x=-", "y=[1,2]"], &header);
+    fails("memory-limit", &["eval", "sum(x)", "x=-", "--memory-limit", "1GiB"], &header);
+}
+
+/// A header of a few bytes that claims an exabyte takes no more memory than there came.
+#[test]
+#[cfg_attr(not(target_pointer_width = "64"), ignore = "sizes of words of 64 bits")]
+fn a_header_takes_no_memory() {
+    let claim = npy("|u1", false, "(1000000000000000000,)", &[1; 100]);
+    let message = fails("wrong-length", &["eval", "sum(x)", "x=-"], &claim);
+    assert!(message.contains("100"), "{message}");
+    fails(
+        "too-large",
+        &["eval", "sum(x)", "x=-"],
+        &npy("<f8", false, "(9223372036854775807,)", &[]),
+    );
+}
+
+#[test]
+fn a_pipe_is_one_array() {
+    let scalar = npy("<f4", false, "()", &f32_bytes(&[1.5]));
+    let (code, _, message) = fed(&["eval", "x + y", "x=-", "y=-"], &scalar);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("only one name can be `-`"), "{message}");
+}
+
+/// Every other mistake is said before anything is read, with a pipe that nobody writes to.
+#[test]
+fn nothing_is_read_before_the_arguments_are_right() {
+    let folder = Folder::new();
+    let nowhere = folder.file("no/such.npy").display().to_string();
+    for arguments in [
+        &["eval", "x +", "x=-"][..],
+        &["eval", "x", "x=-", "y=1"],
+        &["eval", "x", "x=-", "-o", "x.csv"],
+        &["eval", "x", "x=-", "-o", "y=y.npy"],
+    ] {
+        let mut child = command()
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        // Open until the command has ended.
+        let _input = child.stdin.take();
+        assert_eq!(child.wait().expect("ends").code(), Some(1), "{arguments:?}");
+    }
+    // The header says the type; no element is read for a file that cannot be written.
+    let header = npy("<f4", false, "(1000000, 1000000)", &[]);
+    fails("io", &["eval", "x + 1", "x=-", "-o", &nowhere], &header);
+}
+
+#[test]
+fn files_and_standard_output_together() {
+    let folder = Folder::new();
+    let low = format!("low={}", folder.file("low.npy").display());
+    let text = "low = min(x); high = max(x)";
+    let mut run = command();
+    run.args(["eval", text, "x=[3,5]", "-o", &low, "-o", "high=-"]);
+    let output = run.output().expect("the binary runs");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    let (_, printed, _) = fed(&["eval", "high", "high=-"], &output.stdout);
+    assert_eq!(printed, b"5\n");
+    let Run { stdout, .. } = indim(&["eval", "low", &low]);
+    assert_eq!(stdout, "3\n");
+}

@@ -1,0 +1,49 @@
+//! Which results of a text are asked for, and how they are returned: `results=` of `evaluate` and its kin.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::cached_computation::CachedComputation;
+use crate::structure::Structure;
+
+/// How the results are returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Those that the text gives: an array, or a tuple of several.
+    AsGiven,
+    /// That of a name.
+    One,
+    /// Those of several names, as a dict.
+    Named,
+}
+
+impl Form {
+    /// The names that `results=` asks for, `None` for what the text gives.
+    pub(crate) fn asked(
+        results: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Form, Option<Vec<String>>)> {
+        let Some(results) = results else { return Ok((Form::AsGiven, None)) };
+        if let Ok(name) = results.extract::<String>() {
+            return Ok((Form::One, Some(vec![name])));
+        }
+        let names = results.extract().map_err(|_| {
+            PyTypeError::new_err("`results` is the name of a result, or a sequence of names")
+        })?;
+        Ok((Form::Named, Some(names)))
+    }
+
+    /// How the results of this computation are returned.
+    pub(crate) fn structure(self, py: Python<'_>, cached: &CachedComputation) -> Structure {
+        match self {
+            Form::AsGiven if cached.computation.outputs.len() != 1 => Structure::Tuple,
+            Form::AsGiven | Form::One => Structure::Single,
+            Form::Named => {
+                let definitions = cached.computation.definitions.iter();
+                let names = definitions.flat_map(|definition| definition.expression.results());
+                let key = |name: &str| PyString::new(py, name).into_any().unbind();
+                Structure::Dict(names.flatten().map(key).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! How several results are returned, and how `out` gives their arrays: alone, as a tuple, a list or a dict.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::numpy_api::NumpyArray;
+use crate::out::{output_array, wrong_count};
+
+/// How the results are returned.
+#[derive(Debug)]
+pub(crate) enum Structure {
+    Single,
+    Tuple,
+    List,
+    /// A dict with these keys.
+    Dict(Vec<Py<PyAny>>),
+}
+
+impl Structure {
+    /// The arrays of `out`, in the order of the results; `None` where a new one is asked for.
+    pub(crate) fn outputs<'py>(
+        &self,
+        out: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Option<NumpyArray<'py>>>> {
+        let array = |object: &Bound<'py, PyAny>, name: &str| match object.is_none() {
+            true => Ok(None),
+            false => output_array(object, name).map(Some),
+        };
+        match self {
+            // NumPy's ufuncs take a tuple of one, too.
+            Structure::Single if !out.is_instance_of::<PyTuple>() => Ok(vec![array(out, "out")?]),
+            Structure::Dict(keys) => {
+                if out.len()? != keys.len() {
+                    return Err(wrong_count(out.len()?, keys.len()));
+                }
+                let item = |key: &Py<PyAny>| array(&out.get_item(key)?, &format!("out[{key}]"));
+                keys.iter().map(item).collect()
+            }
+            _ => {
+                let objects = out.try_iter().map_err(|_| {
+                    PyTypeError::new_err("`out` is a tuple of arrays, one for each result")
+                })?;
+                let item = |(index, object): (usize, PyResult<Bound<'py, PyAny>>)| {
+                    array(&object?, &format!("out[{index}]"))
+                };
+                objects.enumerate().map(item).collect()
+            }
+        }
+    }
+
+    /// Whether `out` itself is what a call returns: not if something in it is new, or it is a tuple of one.
+    pub(crate) fn is_returned(
+        &self,
+        out: &Bound<'_, PyAny>,
+        outputs: &[Option<NumpyArray<'_>>],
+    ) -> bool {
+        let is_tuple_of_one = matches!(self, Structure::Single) && out.is_instance_of::<PyTuple>();
+        !is_tuple_of_one && outputs.iter().all(Option::is_some)
+    }
+
+    /// The results as they are returned.
+    pub(crate) fn returned<'py>(
+        &self,
+        py: Python<'py>,
+        results: Vec<NumpyArray<'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut objects = results.into_iter().map(NumpyArray::into_object);
+        match self {
+            Structure::Single => {
+                objects.next().ok_or_else(|| PyValueError::new_err("the function returned nothing"))
+            }
+            Structure::Tuple => Ok(PyTuple::new(py, objects.collect::<Vec<_>>())?.into_any()),
+            Structure::List => Ok(PyList::new(py, objects.collect::<Vec<_>>())?.into_any()),
+            Structure::Dict(keys) => {
+                let dict = PyDict::new(py);
+                for (key, object) in keys.iter().zip(objects) {
+                    dict.set_item(key, object)?;
+                }
+                Ok(dict.into_any())
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Which values of an expression are its results: those of its last statement, or those that are asked for.
+
+use std::collections::HashMap;
+
+use indim_graph::{GraphBuilder, Value};
+use indim_shape::RuleSet;
+
+use super::elaborate::elaborate;
+use super::error::ExprError;
+use super::statement::Output;
+use super::statement_error::StatementError;
+use super::syntax::{AttributeValue, NodeIndex, NodeKind};
+use super::{Binding, Expression};
+use crate::span::Span;
+use crate::suggest::closest;
+
+impl Expression {
+    /// The names of the results, in order; `None` for what has no name.
+    ///
+    /// ```
+    /// use indim_text::{Expression, Limits};
+    ///
+    /// let expression = Expression::parse("m = mean(x); m, x - m", &Limits::default())?;
+    /// assert_eq!(expression.results(), [Some("m"), None]);
+    /// assert_eq!(expression.names(), ["x"]);
+    /// assert!(expression.assigns("m"));
+    /// # Ok::<(), indim_text::ExprError>(())
+    /// ```
+    pub fn results(&self) -> Vec<Option<&str>> {
+        self.outputs.iter().map(|output| output.name.as_deref()).collect()
+    }
+
+    /// Whether a statement assigns `name`, so that nothing can be bound to it.
+    pub fn assigns(&self, name: &str) -> bool {
+        self.assigned.iter().any(|assigned| assigned.name == name)
+    }
+
+    /// The same statements with other results: the values of these names, in this order.
+    ///
+    /// ```
+    /// use indim_text::{Expression, Limits};
+    ///
+    /// let text = "m = mean(x, axis=0); s = std(x, axis=0); z = (x - m) / s";
+    /// let expression = Expression::parse(text, &Limits::default())?;
+    /// assert_eq!(expression.results(), [Some("z")]);
+    /// assert_eq!(expression.with_results(&["s", "m"])?.results(), [Some("s"), Some("m")]);
+    /// # Ok::<(), indim_text::ExprError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `unknown-result` for a name that no statement gives to a value.
+    pub fn with_results(mut self, names: &[impl AsRef<str>]) -> Result<Self, ExprError> {
+        let named = |output: &Output| Some((output.name.clone()?, output.node));
+        let mut known: HashMap<String, NodeIndex> =
+            self.assigned.iter().map(|assigned| (assigned.name.clone(), assigned.node)).collect();
+        known.extend(self.outputs.iter().filter_map(named));
+        let output = |name: &str| match known.get(name) {
+            Some(&node) => Ok(Output { name: Some(name.to_owned()), node }),
+            None => {
+                let suggestion = closest(name, known.keys().map(String::as_str)).map(str::to_owned);
+                let error = StatementError::UnknownResult { name: name.to_owned(), suggestion };
+                Err(ExprError::statement(error, self.extent_of(&self.outputs)))
+            }
+        };
+        self.outputs = names.iter().map(|name| output(name.as_ref())).collect::<Result<_, _>>()?;
+        Ok(self)
+    }
+
+    /// Refuses an expression of several results.
+    ///
+    /// # Errors
+    /// `several-results`.
+    ///
+    /// ```
+    /// use indim_text::{Expression, Limits};
+    ///
+    /// let expression = Expression::parse("min(x), max(x)", &Limits::default())?;
+    /// assert_eq!(expression.check_single_result().unwrap_err().code(), "several-results");
+    /// # Ok::<(), indim_text::ExprError>(())
+    /// ```
+    pub fn check_single_result(&self) -> Result<(), ExprError> {
+        match self.outputs.as_slice() {
+            [_] => Ok(()),
+            outputs => {
+                let error = StatementError::SeveralResults { count: outputs.len() };
+                Err(ExprError::statement(error, self.extent_of(outputs)))
+            }
+        }
+    }
+
+    /// The names that are assigned, but that no result depends on: their values are not computed.
+    ///
+    /// ```
+    /// use indim_text::{Expression, Limits};
+    ///
+    /// let expression = Expression::parse("m = mean(x); d = x - m; m", &Limits::default())?;
+    /// assert_eq!(expression.unused(), ["d"]);
+    /// # Ok::<(), indim_text::ExprError>(())
+    /// ```
+    pub fn unused(&self) -> Vec<&str> {
+        let mut is_used = vec![false; self.nodes.len()];
+        self.outputs.iter().for_each(|output| is_used[output.node] = true);
+        // Operands come before what uses them.
+        for (index, node) in self.nodes.iter().enumerate().rev() {
+            if is_used[index] {
+                for_each_operand(&node.kind, |operand| is_used[operand] = true);
+            }
+        }
+        let unused = self.assigned.iter().filter(|assigned| !is_used[assigned.node]);
+        unused.map(|assigned| assigned.name.as_str()).collect()
+    }
+
+    /// As [`build_bound`](Self::build_bound), of any number of results, in their order.
+    ///
+    /// ```
+    /// use indim_text::{Binding, Expression, Limits};
+    /// use indim_graph::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let expression = Expression::parse("low, high = min(x), max(x)", &Limits::default())?;
+    /// let results = expression.build_results(&b, &[("x", Binding::Array(x))], None)?;
+    /// assert_eq!(results.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), but for `several-results`; `assigned-input` when something is bound to a
+    /// name that a statement assigns.
+    pub fn build_results(
+        &self,
+        builder: &GraphBuilder,
+        bindings: &[(&str, Binding)],
+        rule: Option<&RuleSet>,
+    ) -> Result<Vec<Value>, ExprError> {
+        elaborate(self, builder, bindings, rule)
+    }
+
+    fn extent_of(&self, outputs: &[Output]) -> Span {
+        let extents = outputs.iter().map(|output| self.nodes[output.node].extent);
+        let both = |x: Span, y: Span| Span::new(x.start.min(y.start), x.end.max(y.end));
+        extents.reduce(both).unwrap_or_default()
+    }
+}
+
+fn for_each_operand(kind: &NodeKind, mut visit: impl FnMut(NodeIndex)) {
+    match kind {
+        NodeKind::Literal(_) | NodeKind::Name(_) => {}
+        NodeKind::Assigned(operand) | NodeKind::Unary { operand, .. } => visit(*operand),
+        NodeKind::Binary { operands, .. } => operands.iter().copied().for_each(visit),
+        NodeKind::Call { operands, attributes, .. } => {
+            operands.iter().copied().for_each(&mut visit);
+            for attribute in attributes {
+                if let AttributeValue::Number(node) = attribute.value {
+                    visit(node);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! From tokens to statements: which names they assign, and what the last of them gives. The expressions in
+//! them are read by `parser.rs`.
+
+use std::collections::HashMap;
+
+use super::error::{ExprError, ExprErrorKind};
+use super::function::Function;
+use super::lexer::{Symbol, Token};
+use super::parser::{ParseResult, Parser};
+use super::statement_error::StatementError;
+use super::syntax::NodeIndex;
+use crate::span::Span;
+
+/// A name that a statement assigns.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Assigned {
+    pub(super) name: String,
+    pub(super) node: NodeIndex,
+    /// Where it is assigned.
+    pub(super) span: Span,
+}
+
+/// What a text gives: a value of its last statement, with its name if it has one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Output {
+    pub(super) name: Option<String>,
+    pub(super) node: NodeIndex,
+}
+
+/// The names that are assigned so far.
+#[derive(Debug, Default)]
+pub(super) struct AssignedNames<'t> {
+    pub(super) all: Vec<Assigned>,
+    nodes: HashMap<&'t str, NodeIndex>,
+}
+
+impl AssignedNames<'_> {
+    /// The value of a name.
+    pub(super) fn node(&self, name: &str) -> Option<NodeIndex> {
+        self.nodes.get(name).copied()
+    }
+}
+
+impl<'t> Parser<'t> {
+    /// The whole text; the outputs are those of the last statement.
+    pub(super) fn statements(&mut self) -> ParseResult<Vec<Output>> {
+        let mut outputs = Vec::new();
+        let mut unnamed = None;
+        while self.begins_statement()? {
+            if let Some(span) = unnamed {
+                return Err(ExprError::statement(StatementError::Unnamed, span));
+            }
+            let targets = self.targets()?;
+            let values = self.values()?;
+            unnamed = targets.is_empty().then(|| self.extent(&values));
+            outputs = match targets.as_slice() {
+                [] => values.into_iter().map(|node| self.unassigned(node)).collect(),
+                targets => self.assign_all(targets, &values)?,
+            };
+        }
+        if outputs.is_empty() {
+            let (_, end) = self.peek()?;
+            return Err(ExprError::new(ExprErrorKind::Empty, end));
+        }
+        Ok(outputs)
+    }
+
+    /// Passes what separates statements.
+    fn begins_statement(&mut self) -> ParseResult<bool> {
+        loop {
+            match self.peek()?.0 {
+                Token::Symbol(Symbol::Semicolon) => drop(self.lexer.next()?),
+                token => return Ok(token != Token::End),
+            }
+        }
+    }
+
+    /// `m =` or `a, b =`, if that is what follows; else nothing is read.
+    fn targets(&mut self) -> ParseResult<Vec<Span>> {
+        let mut ahead = self.lexer;
+        let mut targets = Vec::new();
+        loop {
+            let (Token::Name, name) = ahead.next()? else { return Ok(Vec::new()) };
+            targets.push(name);
+            if ahead.is_at_line_end() {
+                return Ok(Vec::new());
+            }
+            match ahead.next()?.0 {
+                Token::Symbol(Symbol::Comma) => {}
+                Token::Symbol(Symbol::Assign) => {
+                    self.lexer = ahead;
+                    return Ok(targets);
+                }
+                _ => return Ok(Vec::new()),
+            }
+        }
+    }
+
+    /// Expressions with commas between them.
+    fn values(&mut self) -> ParseResult<Vec<NodeIndex>> {
+        let mut values = vec![self.expression()?];
+        while !self.lexer.is_at_line_end() && self.peek()?.0 == Token::Symbol(Symbol::Comma) {
+            self.lexer.next()?;
+            values.push(self.expression()?);
+        }
+        Ok(values)
+    }
+
+    /// A value of a statement without names, which may be the value of a name.
+    fn unassigned(&self, node: NodeIndex) -> Output {
+        Output { name: self.name_of(node).map(str::to_owned), node }
+    }
+
+    fn assign_all(&mut self, targets: &[Span], values: &[NodeIndex]) -> ParseResult<Vec<Output>> {
+        if targets.len() != values.len() {
+            let error =
+                StatementError::WrongValueCount { names: targets.len(), values: values.len() };
+            return Err(ExprError::statement(error, targets[0].to(targets[targets.len() - 1])));
+        }
+        let assign = |(&target, &node)| self.assign(target, node);
+        targets.iter().zip(values).map(assign).collect()
+    }
+
+    fn assign(&mut self, target: Span, node: NodeIndex) -> ParseResult<Output> {
+        let key = self.slice(target);
+        let name = key.to_owned();
+        let refused = if self.assigned.node(key).is_some() {
+            Some(StatementError::AssignedTwice { name: name.clone() })
+        } else if self.is_input(key) {
+            Some(StatementError::AssignedInput { name: name.clone() })
+        } else if Function::from_name(key).is_some() {
+            Some(StatementError::AssignedFunction { name: name.clone() })
+        } else {
+            None
+        };
+        if let Some(error) = refused {
+            return Err(ExprError::statement(error, target));
+        }
+        self.assigned.nodes.insert(key, node);
+        self.assigned.all.push(Assigned { name: name.clone(), node, span: target });
+        Ok(Output { name: Some(name), node })
+    }
+
+    /// Whether the expression that has been read so far is complete: a line ends, outside of brackets, or
+    /// what comes belongs to no expression.
+    pub(super) fn ends_expression(&self) -> ParseResult<bool> {
+        if self.ends_line() {
+            return Ok(true);
+        }
+        Ok(match self.peek()?.0 {
+            Token::End | Token::Symbol(Symbol::Semicolon) => true,
+            Token::Symbol(Symbol::Comma) => !self.is_in_brackets(),
+            _ => false,
+        })
+    }
+
+    /// Whether the next token is on another line, and not between brackets, which go on over lines.
+    pub(super) fn ends_line(&self) -> bool {
+        self.lexer.is_at_line_end() && !self.is_in_brackets()
+    }
+}

@@ -1,0 +1,141 @@
+//! What can be wrong with statements: which names they assign, and which results they give.
+
+use core::fmt;
+
+use crate::shorten::shorten;
+
+/// A mistake in the statements of a text.
+///
+/// ```
+/// use indim_text::{ExprErrorKind, Expression, Limits, StatementError};
+///
+/// let error = Expression::parse("m = 2 * x; m = m + 1", &Limits::default()).unwrap_err();
+/// let kind = StatementError::AssignedTwice { name: "m".to_owned() };
+/// assert_eq!((error.code(), error.kind), ("assigned-twice", ExprErrorKind::Statement(kind)));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StatementError {
+    /// A name is assigned once more.
+    AssignedTwice {
+        /// The name.
+        name: String,
+    },
+    /// A name is assigned that stands for an input: something is bound to it, or it is used further up.
+    AssignedInput {
+        /// The name.
+        name: String,
+    },
+    /// A name is assigned that is a function's.
+    AssignedFunction {
+        /// The name.
+        name: String,
+    },
+    /// A statement that is not the last has no name, so that nothing can use its value.
+    Unnamed,
+    /// A statement has more names than values, or fewer.
+    WrongValueCount {
+        /// How many names.
+        names: usize,
+        /// How many values.
+        values: usize,
+    },
+    /// There are several results where one is taken.
+    SeveralResults {
+        /// How many.
+        count: usize,
+    },
+    /// A result is asked for that no statement gives.
+    UnknownResult {
+        /// Its name.
+        name: String,
+        /// A name it may be meant for.
+        suggestion: Option<String>,
+    },
+}
+
+impl StatementError {
+    /// The stable code.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            StatementError::AssignedTwice { .. } => "assigned-twice",
+            StatementError::AssignedInput { .. } => "assigned-input",
+            StatementError::AssignedFunction { .. } => "assigned-function",
+            StatementError::Unnamed => "unnamed-statement",
+            StatementError::WrongValueCount { .. } => "wrong-value-count",
+            StatementError::SeveralResults { .. } => "several-results",
+            StatementError::UnknownResult { .. } => "unknown-result",
+        }
+    }
+
+    /// What to do about it.
+    pub(super) fn help(&self) -> String {
+        match self {
+            StatementError::AssignedTwice { name } => {
+                format!(
+                    "a name means one value throughout: give this one another, as in {}_2 = ...",
+                    shorten(name)
+                )
+            }
+            StatementError::AssignedInput { name } => format!(
+                "a name means one value throughout, and is assigned before it is used: give this value \
+                 another, as in new_{} = ...",
+                shorten(name)
+            ),
+            StatementError::AssignedFunction { name } => {
+                format!("give the value a name of its own, as in {}_x = ...", shorten(name))
+            }
+            StatementError::Unnamed => {
+                "give its value a name, as in m = mean(x); an expression of several lines stands in \
+                 parentheses"
+                    .to_owned()
+            }
+            StatementError::WrongValueCount { .. } => {
+                "write as many values as names, as in a, b = mean(x), std(x): an array is not taken apart"
+                    .to_owned()
+            }
+            StatementError::SeveralResults { .. } => {
+                "end with one of them, or take them all: `evaluate_all`, `Expression::build_results`"
+                    .to_owned()
+            }
+            StatementError::UnknownResult { suggestion: Some(name), .. } => {
+                format!("did you mean `{}`?", shorten(name))
+            }
+            StatementError::UnknownResult { name, suggestion: None } => {
+                format!("give the value that is meant this name: {} = ...", shorten(name))
+            }
+        }
+    }
+}
+
+impl fmt::Display for StatementError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StatementError::AssignedTwice { name } => {
+                write!(f, "`{}` is assigned twice", shorten(name))
+            }
+            StatementError::AssignedInput { name } => {
+                write!(f, "`{}` is assigned, but stands for an input", shorten(name))
+            }
+            StatementError::AssignedFunction { name } => {
+                write!(f, "`{}` is assigned, but is a function", shorten(name))
+            }
+            StatementError::Unnamed => {
+                f.write_str("nothing can use the value of this statement, which is not the last")
+            }
+            StatementError::WrongValueCount { names, values } => {
+                let plural = |count| if count == 1 { "" } else { "s" };
+                let (of_names, of_values) = (plural(*names), plural(*values));
+                write!(f, "{names} name{of_names} cannot take {values} value{of_values}")
+            }
+            StatementError::SeveralResults { count } => {
+                write!(f, "there are {count} results where one is taken")
+            }
+            StatementError::UnknownResult { name, .. } => {
+                write!(f, "no statement gives a result `{}`", shorten(name))
+            }
+        }
+    }
+}
+
+impl core::error::Error for StatementError {}
