@@ -29,7 +29,7 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::error::{GRADIENT, GraphError, GraphErrorKind};
 use crate::graph::{Graph, ValueId};
 use crate::literal::Literal;
-use crate::passes::without_unused;
+use crate::passes::remove_unused;
 use sweep::Sweep;
 
 impl Graph {
@@ -128,7 +128,7 @@ impl Graph {
         for &parameter in &asked {
             outputs.push(sweep.gradient(parameter)?);
         }
-        Ok(without_unused(&b.finish(&outputs)?))
+        Ok(remove_unused(&b.finish(&outputs)?).into_owned())
     }
 
     /// The parameters of this graph in `b`, which has none yet.

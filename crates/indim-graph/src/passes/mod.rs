@@ -61,11 +61,6 @@ pub fn expand_reductions(graph: &Graph) -> Cow<'_, Graph> {
     }
 }
 
-/// The graph without values that no output needs.
-pub(crate) fn without_unused(graph: &Graph) -> Graph {
-    rebuild(graph, &live_values(graph), GraphArena::add)
-}
-
 /// Rebuilds `graph`: `rule` adds each live node, whose operands are already those of the new graph.
 fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Graph {
     let graph = rebuild(graph, &live_values(graph), rule);
