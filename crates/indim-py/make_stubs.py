@@ -15,7 +15,8 @@ HERE = Path(__file__).parent
 PACKAGE = HERE / "python" / "indim"
 HEADER = "# Written by make_stubs.py; do not edit.\n"
 IMPORTS = (
-    "from typing import Any\n\nfrom numpy.typing import NDArray\n\nfrom ._types import Integers, Operand\n\n"
+    "from collections.abc import Sequence\nfrom typing import Any\n\n"
+    "from numpy.typing import DTypeLike, NDArray\n\nfrom ._types import Integers, Operand\n\n"
 )
 TYPES = {"broadcast_dimensions": "Integers | None", "axis": "int | None", "out": "NDArray[Any] | None"}
 
@@ -24,17 +25,14 @@ def stub(name, function):
     """The declaration of one function."""
     parts, is_keyword_only = [], False
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is not parameter.KEYWORD_ONLY and parameter.annotation is not parameter.empty:
-            default = "" if parameter.default is parameter.empty else " = ..."
-            parts.append(f"{parameter.name}: {parameter.annotation}{default}")
-            continue
-        if parameter.kind is not parameter.KEYWORD_ONLY:
-            parts.append(f"{parameter.name}: Operand")
-            continue
-        if not is_keyword_only:
+        if parameter.kind is parameter.KEYWORD_ONLY and not is_keyword_only:
             parts.append("*")
             is_keyword_only = True
-        parts.append(f"{parameter.name}: {TYPES[parameter.name]} = ...")
+        annotation = parameter.annotation
+        if annotation is parameter.empty:
+            annotation = TYPES.get(parameter.name, "Operand")
+        default = "" if parameter.default is parameter.empty else " = ..."
+        parts.append(f"{parameter.name}: {annotation}{default}")
     return f"def {name}({', '.join(parts)}) -> NDArray[Any]: ...\n"
 
 

@@ -3,6 +3,7 @@
 import indim
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 RANDOM = np.random.default_rng(11)
 CUBE = RANDOM.normal(size=(5, 7, 600))
@@ -49,12 +50,133 @@ def test_where_and_initial():
     np.testing.assert_allclose(total(x, w), np.sum(x, axis=1, where=w, initial=2.0))
     largest = indim.jit(lambda x, w: np.max(x, axis=0, where=w, initial=-1.0))
     np.testing.assert_array_equal(largest(x, w), np.max(x, axis=0, where=w, initial=-1.0))
-    with pytest.raises(ValueError, match="give `initial` as well"):
+    spread = indim.jit(lambda x, w: np.var(x, axis=1, ddof=1, where=w))
+    np.testing.assert_allclose(spread(x, w), np.var(x, axis=1, ddof=1, where=w))
+    with pytest.raises(indim.IndimError, match="give `initial`"):
         indim.jit(lambda x, w: np.max(x, where=w))(x, w)
-    with pytest.raises(TypeError, match="write it by sums"):
-        indim.jit(lambda x, w: np.var(x, where=w))(x, w)
     with pytest.raises(TypeError, match="takes no `out`"):
         indim.jit(lambda x: np.sum(x, out=np.zeros(())))(x)
+
+
+#: Those with their own rules about NaNs, and those of NumPy that others hold against.
+NAN_NAMES = ["nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin"]
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+@pytest.mark.parametrize("axis", [None, 0, (0, 2), -1])
+@pytest.mark.parametrize("name", NAN_NAMES)
+def test_nans_are_left_out(name, axis):
+    x = CUBE[:, :, :9].copy()
+    x[RANDOM.random(x.shape) < 0.3] = np.nan
+    x[1, :, 3] = np.nan
+    expected = getattr(np, name)(x, axis=axis)
+    np.testing.assert_allclose(getattr(indim, name)(x, axis=axis), expected, rtol=1e-12)
+    np.testing.assert_allclose(indim.jit(lambda x: getattr(np, name)(x, axis=axis))(x), expected, rtol=1e-12)
+
+
+def test_searches_among_numbers():
+    x = CUBE[:, :, :9].copy()
+    x[RANDOM.random(x.shape) < 0.3] = np.nan
+    x[0, 0] = np.nan
+    found = indim.nanargmax(x, axis=-1)
+    assert found[0, 0] == -1  # NumPy refuses the whole array
+    np.testing.assert_array_equal(found[1:], np.nanargmax(x[1:], axis=-1))
+    assert indim.nanargmin([np.nan, np.inf]) == 1
+    assert indim.argmax([3, 5, 5], last=True) == 2
+
+
+SHAPES = st.lists(st.integers(0, 4), min_size=0, max_size=3).map(tuple)
+
+
+@st.composite
+def reductions(draw):
+    """A function's name, an array, and keyword arguments that NumPy takes too."""
+    name = draw(st.sampled_from(NAMES))
+    shape = draw(SHAPES)
+    dtype = draw(st.sampled_from(TYPES))
+    count = int(np.prod(shape))
+    values = draw(st.lists(st.integers(0, 9), min_size=count, max_size=count))
+    x = np.array(values).reshape(shape).astype(dtype)
+    kwargs = {"keepdims": draw(st.booleans())}
+    axes = draw(st.lists(st.integers(-len(shape), len(shape) - 1), max_size=3)) if shape else []
+    kwargs["axis"] = draw(st.sampled_from([None, tuple(axes)]))
+    if name not in ("ptp", "count_nonzero") and draw(st.booleans()):
+        kwargs["where"] = RANDOM.random(shape[draw(st.integers(0, len(shape))) :]) < 0.6
+    if name in ("sum", "prod", "max", "min") and draw(st.booleans()):
+        kwargs["initial"] = draw(st.integers(0, 5)) if dtype != "bool" or name in ("sum", "prod") else False
+    if name in ("var", "std") and draw(st.booleans()):
+        kwargs["correction"] = draw(st.integers(0, 2))
+    return name, x, kwargs
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+@given(reductions())
+@settings(max_examples=300, deadline=None)
+def test_functions_are_those_of_numpy(case):
+    name, x, kwargs = case
+    if not is_defined(name, x.dtype.name):
+        return
+    try:
+        expected = np.asarray(getattr(np, name)(x, **kwargs))
+    except (ValueError, TypeError):
+        with pytest.raises(indim.IndimError):
+            getattr(indim, name)(x, **kwargs)
+        return
+    result = getattr(indim, name)(x, **kwargs)
+    assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
+    if name in ("var", "std"):
+        # NumPy divides by 0 where fewer elements are left than `correction` says.
+        expected = np.where(np.isinf(expected), np.nan, expected)
+    np.testing.assert_allclose(result, expected, rtol=2e-2 if x.dtype == np.float16 else 1e-5)
+
+
+def test_functions_of_the_package():
+    x, w = CUBE[0], CUBE[1] > 0
+    assert indim.sum(x).shape == ()
+    np.testing.assert_allclose(indim.sum(x, 1, where=w, initial=3), np.sum(x, 1, where=w, initial=3))
+    np.testing.assert_array_equal(indim.max(x, axis=0), x.max(axis=0))
+    np.testing.assert_array_equal(indim.max(x, 0.5), np.maximum(x, 0.5))
+    np.testing.assert_array_equal(indim.numpy.min(x, axis=(0, 1), keepdims=True), x.min(keepdims=True))
+    out = np.empty(len(x))
+    assert indim.mean(x, axis=1, out=out) is out
+    np.testing.assert_allclose(out, x.mean(axis=1))
+    assert indim.sum(np.int8([100, 100])) == 200
+    assert indim.none.sum(np.int8([100, 100])) == -56
+    assert indim.sum(x.astype("f4"), dtype=float).dtype == np.float64
+    f32 = CUBE.astype("f4")
+    np.testing.assert_allclose(
+        indim.jit(lambda x: indim.sum(x, axis=(0, 2), where=x > 0, dtype=float))(f32),
+        np.sum(f32, axis=(0, 2), where=f32 > 0, dtype=float),
+    )
+    with pytest.raises(TypeError):
+        indim.sum(x, keepdim=True)
+    with pytest.raises(indim.ShapeError, match="axis 2 does not exist"):
+        indim.sum(x, axis=2)
+
+
+def test_products_of_two():
+    x, y = CUBE[0], CUBE[1]
+    np.testing.assert_allclose(indim.vecdot(x, y), np.vecdot(x, y))
+    np.testing.assert_allclose(indim.vecdot(x, y[0], axis=-1), np.vecdot(x, y[0]))
+    np.testing.assert_allclose(indim.xla.vecdot(x, y[0], broadcast_dimensions=[1]), np.vecdot(x, y[0]))
+    np.testing.assert_allclose(indim.dot(x[0], y[0]), np.dot(x[0], y[0]))
+    z = x[:, :3] + 1j * y[:, :3]
+    np.testing.assert_allclose(indim.jit(lambda z: np.vecdot(z, z, axis=0))(z), np.vecdot(z, z, axis=0))
+    assert indim.jit(lambda v: np.dot(v, v))(np.arange(4.0)) == 14
+    np.testing.assert_allclose(indim.jit(lambda x: np.linalg.norm(x))(x), np.linalg.norm(x))
+    with pytest.raises(indim.IndimError, match="that of vectors"):
+        indim.dot(x, y.T)
+
+
+def test_normalisation():
+    x, gain, bias = CUBE[0], CUBE[1, 0], CUBE[2, 0]
+    centred = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(indim.layer_norm(x, gain, bias), centred * gain + bias, rtol=1e-9)
+    np.testing.assert_allclose(
+        indim.layer_norm(x.T, gain, bias, axis=0), (centred * gain + bias).T, rtol=1e-9
+    )
+    size = np.sqrt((x * x).mean(-1, keepdims=True) + 1e-3)
+    np.testing.assert_allclose(indim.rms_norm(x, gain, epsilon=1e-3), x / size * gain)
 
 
 def test_expressions_reduce_anywhere():

@@ -59,6 +59,7 @@ for _function in _functions_by_attributes.values():
     _function.__module__ = __name__
 globals().update(_functions_by_attributes)
 _compositions.register(_functions_by_attributes)
+_reductions.register(_functions_by_attributes)
 del _function
 
 

@@ -37,7 +37,7 @@ def _with_numbers(rule, name, count, numbers):
     def operation(*args, **kwargs):
         bound = signature.bind(*args, **kwargs).arguments
         given = {number: bound[number] for number in number_names if bound.get(number) is not None}
-        numbers = [(number, _number(name, number, value)) for number, value in given.items()]
+        numbers = [(number, _functions.constant(name, number, value)) for number, value in given.items()]
         attributes = _functions.attributes(name, bound.get("broadcast_dimensions"), bound.get("axis"))
         operands = [bound[operand] for operand in operand_names]
         return _functions.apply(name, operands, numbers + attributes, rule, bound.get("out"))
@@ -59,18 +59,6 @@ def _signature(rule, count, numbers):
     for name in [*(keywords.get(rule, []) if count > 1 else []), "out"]:
         parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
     return inspect.Signature(parameters)
-
-
-def _number(function, name, value):
-    """A number as Python's own; what it must be is checked where the composition is."""
-    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
-        value = value.item()
-    if not isinstance(value, (bool, int, float)):
-        raise TypeError(
-            f"`{name}` of {function}() is a number, not {type(value).__name__}: it becomes part of the "
-            f"program; where it is to vary, write out the formula of {function}"
-        )
-    return value
 
 
 def _numpy_handler(numpy_function, function, count):

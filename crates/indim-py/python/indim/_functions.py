@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _arrays
 from ._indim import evaluate
-from ._tracing import Tracer
+from ._tracing import OPERANDS_BY_KEYWORD, Tracer
 
 _NAMES = ("x", "y", "z")
 
@@ -29,16 +29,23 @@ def number_text(number):
 
 def _attribute_text(keyword, value):
     """An attribute as the text of expressions writes it."""
-    written = str(value) if isinstance(value, list) else number_text(value)
+    if keyword in OPERANDS_BY_KEYWORD:
+        written = OPERANDS_BY_KEYWORD[keyword]
+    else:
+        written = str(value) if isinstance(value, (list, str)) else number_text(value)
     return f", {keyword}={written}" if keyword else f", {written}"
 
 
 def apply(function, operands, attributes=(), rule="as-written", out=None):
     """One operation on arrays, numbers or tracing values.
 
-    An attribute is its keyword, or ``None`` where it goes by its place, and a number or a list of integers.
+    An attribute is its keyword, or ``None`` where it goes by its place, and a number, a list of integers, the
+    name of an element type, or of some keywords what an operand may be.
     """
-    for operand in operands:
+    by_keyword = {
+        OPERANDS_BY_KEYWORD[keyword]: value for keyword, value in attributes if keyword in OPERANDS_BY_KEYWORD
+    }
+    for operand in (*operands, *by_keyword.values()):
         if isinstance(operand, Tracer):
             if out is not None:
                 raise TypeError("`out` has no meaning inside of a function that is compiled")
@@ -46,7 +53,19 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
     names = _NAMES[: len(operands)]
     attributes = "".join(_attribute_text(*attribute) for attribute in attributes)
     text = f"{function}({', '.join(names)}{attributes})"
-    return evaluate(text, dict(zip(names, operands)), {}, out=out, rule=rule)
+    return evaluate(text, dict(zip(names, operands)) | by_keyword, {}, out=out, rule=rule)
+
+
+def constant(function, name, value):
+    """A number as Python's own; what it must be is checked where the function is."""
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
+        value = value.item()
+    if not isinstance(value, (bool, int, float)):
+        raise TypeError(
+            f"`{name}` of {function}() is a number, not {type(value).__name__}: it becomes part of the "
+            f"program; where it is to vary, write out the formula of {function}"
+        )
+    return value
 
 
 def unary(function, doc, rule="as-written"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from . import _compositions, _functions
+from . import _compositions, _functions, _reductions
 from ._indim import _operations
 
 #: Python's own words get an underscore.
@@ -32,7 +32,8 @@ def define(rule):
             text = "rem"
         functions[name] = _function(rule, text, arity, doc)
         functions[name].__name__ = functions[name].__qualname__ = name
-    return functions | _compositions.define(rule, _function)
+    functions |= _compositions.define(rule, _function)
+    return functions | _reductions.define(rule, functions)
 
 
 def _function(rule, text, arity, doc):

@@ -1,4 +1,9 @@
-"""NumPy's reductions of tracing values: ``np.sum(x, axis=0)`` and ``x.sum(axis=0)``."""
+"""Functions along axes: of arrays at once, of tracing values as part of what they record, and NumPy's own of
+those.
+
+Each is one call, as the operations are: which arguments a function has, and what they mean, is said by the
+compiled part.
+"""
 
 from __future__ import annotations
 
@@ -7,70 +12,183 @@ import operator
 
 import numpy as np
 
-from ._tracing import ARRAY_FUNCTIONS, Tracer
+from . import _arrays, _functions
+from ._indim import _axis_functions
+from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer
 
-#: By name what stands for the elements that `where` leaves out, and what combines with `initial`.
-_NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}
-_COMBINE = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+#: By name: operands, the axes where none are given, arguments with their defaults, documentation, other names.
+_ROWS = {name: row for name, *row in _axis_functions()}
+
+_ANNOTATIONS = {
+    "axis": "int | Sequence[int] | None",
+    "dtype": "DTypeLike",
+    "initial": "Operand | None",
+    "where": "Operand | None",
+    "broadcast_dimensions": "Integers | None",
+    "out": "NDArray[Any] | None",
+}
 
 
-def _define(name, *functions):
-    """Lets these functions of NumPy be traced, and gives tracing values the method."""
-    signature = inspect.signature(functions[0])
+def define(rule, functions):
+    """The functions of a rule by name. Those that go by the name of one in ``functions``, which has two
+    operands, are the two together."""
+    defined = {}
+    for name, (operands, _, _, doc, aliases) in _ROWS.items():
+        for known in (name, *aliases):
+            function = _along(rule, name)
+            function.__doc__ = doc
+            if known in functions:
+                function = _of_one_or_two(function, functions[known])
+            function.__name__ = function.__qualname__ = known
+            defined[known] = function
+    return defined
+
+
+def _along(rule, name):
+    """The function along axes of this name under a rule."""
+    operands, default_axes, arguments, _, _ = _ROWS[name]
+    signature = _signature(rule, name)
+
+    def function(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
+        values = [given[operand] for operand in operands]
+        attributes = _axis(given["axis"], default_axes, values)
+        for argument, _, _ in arguments:
+            value = given[argument]
+            if value is not None and value is not signature.parameters[argument].default:
+                attributes.append((argument, _argument(name, argument, value)))
+        attributes += _functions.attributes(name, given.get("broadcast_dimensions"), None)
+        return _functions.apply(name, values, attributes, rule, given["out"])
+
+    function.__signature__ = signature
+    return function
+
+
+def _signature(rule, name):
+    operands, default_axes, arguments, _, _ = _ROWS[name]
+    kinds = inspect.Parameter
+    axis = None if default_axes is None else default_axes[0]
+    parameters = [kinds(operand, kinds.POSITIONAL_OR_KEYWORD, annotation="Operand") for operand in operands]
+    parameters.append(_parameter("axis", axis, kinds.POSITIONAL_OR_KEYWORD))
+    for argument, expected, default in arguments:
+        annotation = _ANNOTATIONS.get(argument, "bool" if expected == "True or False" else "float")
+        parameters.append(_parameter(argument, _default(default), annotation=annotation))
+    has_dims = len(operands) == 2 and name in ("dot", "vecdot") and rule in ("as-written", "xla")
+    for keyword in ["broadcast_dimensions"] * has_dims + ["out"]:
+        parameters.append(_parameter(keyword, None))
+    return inspect.Signature(parameters)
+
+
+def _parameter(name, default, kind=inspect.Parameter.KEYWORD_ONLY, annotation=None):
+    return inspect.Parameter(name, kind, default=default, annotation=annotation or _ANNOTATIONS[name])
+
+
+def _default(text):
+    """A default as the compiled part writes it."""
+    return (
+        {"None": None, "False": False, "True": True}[text]
+        if text in ("None", "False", "True")
+        else float(text)
+    )
+
+
+def _axis(axis, default_axes, operands):
+    if axis is None:
+        # Without a list the functions whose default is one axis mean that one.
+        ranks = [np.ndim(operand) for operand in operands]
+        return [] if default_axes is None else [("axis", list(range(max(ranks))))]
+    if isinstance(axis, (tuple, list)):
+        return [("axis", [operator.index(one) for one in axis])]
+    return [("axis", [operator.index(axis)])]
+
+
+def _argument(function, name, value):
+    """An argument as the text of expressions, or a recorder, takes it."""
+    if name == "dtype":
+        return _arrays.indim_name(value)
+    if name in ("where", "initial"):
+        return value
+    if name in ("keepdims", "last"):
+        return bool(value)
+    return _functions.constant(function, name, value)
+
+
+def _of_one_or_two(reduction, operation):
+    """``max(x, axis=0)`` and ``max(x, y)``."""
+    of_one, of_two = inspect.signature(reduction), inspect.signature(operation)
+
+    def function(x, y=None, **kwargs):
+        return reduction(x, **kwargs) if y is None else operation(x, y, **kwargs)
+
+    kinds = inspect.Parameter
+    x, *keywords = of_one.parameters.values()
+    keywords = {keyword.name: keyword.replace(kind=kinds.KEYWORD_ONLY) for keyword in keywords}
+    for parameter in of_two.parameters.values():
+        if parameter.kind is kinds.KEYWORD_ONLY and parameter.name not in keywords:
+            keywords[parameter.name] = parameter.replace(annotation=_ANNOTATIONS[parameter.name])
+    y = kinds("y", kinds.POSITIONAL_OR_KEYWORD, default=None, annotation="Operand | None")
+    function.__signature__ = inspect.Signature([x, y, *keywords.values()])
+    function.__doc__ = f"{operation.__doc__}\n\nOf one operand: {reduction.__doc__}"
+    return function
+
+
+#: What the stubs know these functions by.
+_functions.OPERATION_CODES |= {
+    _along("numpy", "sum").__code__,
+    _of_one_or_two(_along("numpy", "sum"), _functions.plain("add", 2, "", "numpy")).__code__,
+}
+
+
+# NumPy's functions of tracing values.
+
+
+def register(functions):
+    """Lets NumPy's functions of the same names be traced, and gives tracing values the methods of arrays."""
+    for name, (_, _, _, _, aliases) in _ROWS.items():
+        for known in (name, *aliases):
+            numpy_function = getattr(np, known, None)
+            if isinstance(numpy_function, np.ufunc):
+                UFUNCS[known] = functions[known]
+            elif callable(numpy_function) and known != "average":
+                handler = _numpy_handler(numpy_function, functions[name])
+                ARRAY_FUNCTIONS[numpy_function] = handler
+                if hasattr(np.ndarray, known):
+                    setattr(Tracer, known, _method(handler))
+    ARRAY_FUNCTIONS[np.dot] = lambda a, b, out=None: functions["dot"](a, b)
+    ARRAY_FUNCTIONS[np.linalg.norm] = _norm(functions["norm"])
+
+
+def _method(handler):
+    return lambda self, *args, **kwargs: handler(self, *args, **kwargs)
+
+
+def _numpy_handler(numpy_function, function):
+    signature = inspect.signature(numpy_function)
+    taken = inspect.signature(function).parameters
 
     def handler(*args, **kwargs):
         (_, x), *given = signature.bind(*args, **kwargs).arguments.items()
         given = {key: value for key, value in given if value is not None and value is not np._NoValue}
-        return _reduced(name, x, **given)
+        if "ddof" in given:
+            given.setdefault("correction", given.pop("ddof"))
+        if given.get("where", None) is True:
+            del given["where"]
+        for keyword in given:
+            if keyword not in taken or keyword == "out":
+                raise TypeError(
+                    f"numpy.{numpy_function.__name__} takes no `{keyword}` while a function is traced"
+                )
+        return function(x, **given)
 
-    handler.__name__ = name
-    for function in functions:
-        ARRAY_FUNCTIONS[function] = handler
-    if hasattr(np.ndarray, name):
-        setattr(Tracer, name, lambda self, *args, **kwargs: handler(self, *args, **kwargs))
-
-
-def _reduced(name, x, axis=None, dtype=None, keepdims=False, where=True, initial=None, **others):
-    """The reduction as NumPy defines it, of elements converted to `dtype` and into it."""
-    if dtype is not None:
-        x = x.astype(dtype)
-    if where is not True:
-        x = np.where(where, x, _stand_in(name, initial))
-    attributes = [] if axis is None else [("axis", _axes(axis))]
-    attributes += [("keepdims", True)] if keepdims else []
-    result = x._call(name, attributes + _numbers(name, **others))
-    if initial is not None:
-        result = _COMBINE[name](initial, result)
-    return result if dtype is None else result.astype(dtype)
+    return handler
 
 
-def _axes(axis):
-    return [operator.index(one) for one in axis] if isinstance(axis, tuple) else [operator.index(axis)]
+def _norm(function):
+    def handler(x, ord=None, axis=None, keepdims=False):
+        if ord is not None:
+            raise TypeError("numpy.linalg.norm takes no `ord` while a function is traced: write it by sums")
+        return function(x, axis=axis, keepdims=keepdims)
 
-
-def _stand_in(name, initial):
-    if name in _NEUTRAL:
-        return _NEUTRAL[name]
-    if name not in _COMBINE:
-        raise TypeError(
-            f"numpy.{name} takes no `where` while a function is traced: write it by sums, as "
-            "np.sum(np.where(w, x, 0)) / np.sum(w)"
-        )
-    if initial is None:
-        raise ValueError(f"`where` leaves numpy.{name} without elements: give `initial` as well")
-    return initial
-
-
-def _numbers(name, ddof=0, correction=None, **others):
-    """The divisor's correction of `var` and `std`; what else NumPy takes is refused."""
-    for keyword in others:
-        raise TypeError(f"numpy.{name} takes no `{keyword}` while a function is traced")
-    correction = ddof if correction is None else correction
-    return [("correction", correction)] if correction else []
-
-
-for _name in ("sum", "prod", "mean", "var", "std", "any", "all", "argmax", "argmin", "ptp", "count_nonzero"):
-    _define(_name, getattr(np, _name))
-_define("max", np.max, np.amax)
-_define("min", np.min, np.amin)
-del _name
+    return handler

@@ -21,6 +21,12 @@ from ._statics import frozen
 #: `_compositions.py` and `_reductions.py`.
 ARRAY_FUNCTIONS = {}
 
+#: Ufuncs that are no operations, by name, with what they do; filled by `_reductions.py`.
+UFUNCS = {}
+
+#: Attributes that are operands, with what texts that are made call them.
+OPERANDS_BY_KEYWORD = {"where": "w", "initial": "v"}
+
 
 class Recording:
     """A call of a function on tracing values: the compiled part's recorder, and what messages say of the
@@ -179,10 +185,15 @@ class Tracer:
 
     def _record(self, function, operands, attributes=(), rule="as-written"):
         """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` where
-        it goes by its place, and a number or a list of integers."""
+        it goes by its place, and a number, a list of integers, the name of an element type, or of some
+        keywords what an operand may be."""
         operands = [self._operand(operand) for operand in operands]
+        attributes = [
+            (keyword, self._operand(value) if keyword in OPERANDS_BY_KEYWORD else value)
+            for keyword, value in attributes
+        ]
         recorder = self._recording.recorder(self._piece)
-        return Tracer(self._recording, recorder.record(function, operands, list(attributes), rule))
+        return Tracer(self._recording, recorder.record(function, operands, attributes, rule))
 
     def _operand(self, operand):
         """The name of a value, or a number."""
@@ -238,6 +249,8 @@ class Tracer:
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
+        if method == "__call__" and ufunc.__name__ in UFUNCS:
+            return UFUNCS[ufunc.__name__](*inputs, **kwargs)
         if method != "__call__" or kwargs:
             what = (
                 f"numpy.{ufunc.__name__}.{method}" if method != "__call__" else "keyword arguments of a ufunc"
