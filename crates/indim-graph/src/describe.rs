@@ -8,12 +8,16 @@ use indim_shape::AxisMap;
 use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::terminal::{shown_within, width};
+use crate::views::{AxisSlice, TakeMode};
 
 /// A description is cut to so many columns.
 const WIDTH: usize = 40;
 
 /// How many operations a description holds inside each other; what lies deeper is left out.
 const DEPTH: usize = 4;
+
+/// So many operands of a concatenation are described.
+const SHOWN: usize = 3;
 
 /// What stands alone, or in parentheses of its own.
 const CLOSED: u8 = u8::MAX;
@@ -92,10 +96,36 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
             Piece::closed(format!("{op}({}, axis={axis})", operand(0).text))
         }
         NodeKind::Iota { axis } => Piece::closed(format!("iota({dtype}, {shape}, axis={axis})")),
+        NodeKind::Slice(slices) => {
+            let whole = &nodes[node.operands[0]].array_type.shape;
+            Piece::closed(format!("{}[{}]", operand(0).within(CLOSED), shown_slices(slices, whole)))
+        }
+        NodeKind::Concatenate { axis } => {
+            let pieces: Vec<String> =
+                (0..node.operands.len().min(SHOWN)).map(|index| operand(index).text).collect();
+            let rest = if node.operands.len() > SHOWN { ", ..." } else { "" };
+            Piece::closed(format!("concatenate([{}{rest}], axis={axis})", pieces.join(", ")))
+        }
+        NodeKind::Take { axis, mode: TakeMode::Error } => {
+            Piece::closed(format!("take({}, {}, axis={axis})", operand(0).text, operand(1).text))
+        }
+        NodeKind::Take { axis, mode } => {
+            let (x, indices) = (operand(0).text, operand(1).text);
+            Piece::closed(format!("take({x}, {indices}, axis={axis}, mode={mode})"))
+        }
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
             unreachable!("invariant: what needs no depth is described above")
         }
     }
+}
+
+/// Slices as Python writes them; `:` for a whole axis.
+fn shown_slices(slices: &[AxisSlice], whole: &[usize]) -> String {
+    let shown = |(slice, &size): (&AxisSlice, &usize)| match slice.is_whole(size) {
+        true => ":".to_owned(),
+        false => slice.to_string(),
+    };
+    slices.iter().zip(whole).map(shown).collect::<Vec<String>>().join(", ")
 }
 
 /// The map of an operand that does not land on the last axes of the result, as it does where nothing is said.

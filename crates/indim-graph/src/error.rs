@@ -8,6 +8,7 @@ use indim_shape::{Diagnostic, OperandLabel, Shape, ShapeError, diagnose};
 
 use crate::literal::Literal;
 use crate::terminal::{label, shown, width};
+use crate::views::AxisSlice;
 
 /// A mistake found while a graph was built or bound.
 ///
@@ -115,6 +116,72 @@ pub enum GraphErrorKind {
     },
     /// `dot` of more axes than one, which NumPy takes for a product of matrices.
     MatrixProduct,
+    /// There is not one slice, or width, for each axis.
+    SliceRank {
+        /// How many are given.
+        given: usize,
+        /// The number of axes.
+        rank: usize,
+    },
+    /// A slice whose step is 0.
+    ZeroStep,
+    /// A slice that leaves its axis.
+    SliceOutOfRange {
+        /// The axis.
+        axis: usize,
+        /// The slice.
+        slice: AxisSlice,
+        /// The size of the axis.
+        size: usize,
+    },
+    /// An index that names no element.
+    IndexOutOfRange {
+        /// The axis.
+        axis: usize,
+        /// The index as given.
+        index: i64,
+        /// The size of the axis.
+        size: usize,
+    },
+    /// More indices than axes.
+    TooManyIndices {
+        /// How many are given.
+        given: usize,
+        /// The number of axes.
+        rank: usize,
+    },
+    /// `...` twice in an index.
+    SeveralEllipses,
+    /// Several arrays in an index, or one with an integer apart from it.
+    MixedIndices,
+    /// A concatenation of no values.
+    NothingToConcatenate,
+    /// An operand of a concatenation differs from the first along another axis, or in the number of axes.
+    ConcatenateShape {
+        /// The operand's position.
+        operand: usize,
+        /// The axis of the concatenation.
+        axis: usize,
+    },
+    /// An operand of a stack has another shape than the first.
+    StackShape {
+        /// The operand's position.
+        operand: usize,
+    },
+    /// Elements are taken along an axis that has none.
+    TakeFromEmpty {
+        /// The axis.
+        axis: usize,
+    },
+    /// An axis has not so many elements to repeat or to mirror.
+    PadWidth {
+        /// The axis.
+        axis: usize,
+        /// The width asked for.
+        width: usize,
+        /// The most there can be.
+        most: usize,
+    },
     /// A bitcast between types of different widths, or to one that is no plain number.
     BitcastWidth {
         /// The operand's element type.
@@ -189,6 +256,18 @@ impl GraphError {
             GraphErrorKind::InitialRequired => "initial-required",
             GraphErrorKind::ArgumentNotTaken { .. } => "argument-not-taken",
             GraphErrorKind::MatrixProduct => "matrix-product",
+            GraphErrorKind::SliceRank { .. } => "slice-rank",
+            GraphErrorKind::ZeroStep => "zero-step",
+            GraphErrorKind::SliceOutOfRange { .. } => "slice-out-of-range",
+            GraphErrorKind::IndexOutOfRange { .. } => "index-out-of-range",
+            GraphErrorKind::TooManyIndices { .. } => "too-many-indices",
+            GraphErrorKind::SeveralEllipses => "several-ellipses",
+            GraphErrorKind::MixedIndices => "mixed-indices",
+            GraphErrorKind::NothingToConcatenate => "nothing-to-concatenate",
+            GraphErrorKind::ConcatenateShape { .. } => "concatenate-shape",
+            GraphErrorKind::StackShape { .. } => "stack-shape",
+            GraphErrorKind::TakeFromEmpty { .. } => "take-from-empty",
+            GraphErrorKind::PadWidth { .. } => "pad-width",
             GraphErrorKind::BitcastWidth { .. } => "bitcast-width",
             GraphErrorKind::NoExponentBits => "no-exponent-bits",
             GraphErrorKind::Number { literal, dtype } if literal.is_of_kind(*dtype) => {
@@ -220,7 +299,9 @@ impl GraphError {
             GraphErrorKind::Shape(error) => error.operand(),
             GraphErrorKind::ElementTypeNotAllowed { operand, .. }
             | GraphErrorKind::ElementTypeMismatch { operand, .. }
-            | GraphErrorKind::ArgumentType { operand, .. } => Some(*operand),
+            | GraphErrorKind::ArgumentType { operand, .. }
+            | GraphErrorKind::ConcatenateShape { operand, .. }
+            | GraphErrorKind::StackShape { operand } => Some(*operand),
             _ => None,
         }
     }
@@ -262,6 +343,21 @@ impl GraphError {
             {
                 Some("complex numbers have no order: compare real(x), imag(x) or abs(x)".to_owned())
             }
+            GraphErrorKind::ElementTypeNotAllowed { operand: 1, dtype }
+                if self.operation == "take" =>
+            {
+                let indices = self.operand_name(1);
+                Some(match dtype {
+                    DType::Bool => format!(
+                        "to choose between elements write where({indices}, x, y): how many a mask keeps is not \
+                         known before it is computed"
+                    ),
+                    _ => format!("indices are integers: i64({indices})"),
+                })
+            }
+            GraphErrorKind::SliceOutOfRange { .. } => Some(
+                "slices in Python's syntax, x[start:stop:step], are clamped to the axis".to_owned(),
+            ),
             GraphErrorKind::ElementTypeNotAllowed { dtype, .. }
                 if wide_for(self.operation, *dtype).is_some() =>
             {
@@ -372,6 +468,48 @@ impl fmt::Display for GraphError {
             GraphErrorKind::MatrixProduct => {
                 write!(formatter, "`{operation}` without axes is that of vectors")
             }
+            GraphErrorKind::SliceRank { given, rank } => {
+                write!(formatter, "`{operation}` takes one entry for each of {rank} axes, not {given}")
+            }
+            GraphErrorKind::ZeroStep => formatter.write_str("the step of a slice cannot be 0"),
+            GraphErrorKind::SliceOutOfRange { axis, slice, size } => {
+                write!(formatter, "`{operation}`: {slice} leaves axis {axis}, which has size {size}")
+            }
+            GraphErrorKind::IndexOutOfRange { axis, index, size } => {
+                write!(formatter, "index {index} names no element of axis {axis}, which has size {size}")
+            }
+            GraphErrorKind::TooManyIndices { given, rank } => {
+                write!(formatter, "{given} indices are given for {rank} axes")
+            }
+            GraphErrorKind::SeveralEllipses => {
+                formatter.write_str("`...` may stand once between the brackets")
+            }
+            GraphErrorKind::MixedIndices => formatter.write_str(
+                "one array of integers may stand between the brackets, and integers only beside it: index twice",
+            ),
+            GraphErrorKind::NothingToConcatenate => {
+                write!(formatter, "`{operation}` of nothing: give at least one operand")
+            }
+            GraphErrorKind::ConcatenateShape { operand, axis } => write!(
+                formatter,
+                "`{operation}` along axis {axis} takes operands of equal sizes along the others, but `{}` has not \
+                 those of `{}`",
+                self.operand_name(*operand),
+                self.operand_name(0)
+            ),
+            GraphErrorKind::StackShape { operand } => write!(
+                formatter,
+                "`{operation}` takes operands of one shape, but `{}` has not that of `{}`",
+                self.operand_name(*operand),
+                self.operand_name(0)
+            ),
+            GraphErrorKind::TakeFromEmpty { axis } => {
+                write!(formatter, "`{operation}` from nothing: axis {axis} has size 0")
+            }
+            GraphErrorKind::PadWidth { axis, width, most } => write!(
+                formatter,
+                "`{operation}`: there are not {width} elements to put beside axis {axis}, but at most {most}"
+            ),
             GraphErrorKind::Number { literal, dtype } => write!(
                 formatter,
                 "`{operation}`: the {} {literal} is no value of {dtype}, which it meets",

@@ -13,6 +13,8 @@ use indim_shape::{AxisMap, Shape};
 
 use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::views::TakeMode;
+use crate::views::evaluate::{concatenated, slice_sources, take_sources, unravel};
 
 /// Why a graph cannot be evaluated on some arguments.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +36,17 @@ pub enum EvalError {
         /// The argument's type.
         given: ArrayType,
     },
+    /// An index that names no element, where that is an error.
+    IndexOutOfRange {
+        /// The index.
+        index: i128,
+        /// Its position among the indices, in row-major order.
+        position: usize,
+        /// The axis along which elements are taken.
+        axis: usize,
+        /// The size of that axis.
+        size: usize,
+    },
 }
 
 impl fmt::Display for EvalError {
@@ -45,6 +58,11 @@ impl fmt::Display for EvalError {
             EvalError::ArgumentType { name, expected, given } => {
                 write!(formatter, "parameter `{name}` is {expected}, the argument is {given}")
             }
+            EvalError::IndexOutOfRange { index, position, axis, size } => write!(
+                formatter,
+                "index {index}, number {position} of the indices, names no element of axis {axis}, which has \
+                 size {size}"
+            ),
         }
     }
 }
@@ -67,7 +85,7 @@ impl core::error::Error for EvalError {}
 /// ```
 ///
 /// # Errors
-/// When the arguments do not fit the parameters.
+/// When the arguments do not fit the parameters; when an index names no element.
 pub fn evaluate(graph: &Graph, arguments: &[Array]) -> Result<Vec<Array>, EvalError> {
     let expected = graph.parameters().len();
     if arguments.len() != expected {
@@ -121,6 +139,13 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
             Some(rearranged(operands[0], &broadcast_sources(operands[0], map, shape)))
         }
         NodeKind::Reduce { op, axis } => reduce(*op, operands[0], *axis),
+        NodeKind::Slice(slices) => {
+            Some(rearranged(operands[0], &slice_sources(slices, operands[0].shape(), shape)))
+        }
+        NodeKind::Concatenate { axis } => Some(concatenated(operands, *axis)),
+        NodeKind::Take { axis, mode } => {
+            Some(rearranged(operands[0], &taken(*axis, *mode, operands, shape)?))
+        }
         NodeKind::Reshape => {
             return Ok(operands[0]
                 .reshaped(shape.clone())
@@ -205,16 +230,6 @@ fn broadcast_sources(operand: &Array, map: &AxisMap, result: &Shape) -> Vec<usiz
         .collect()
 }
 
-/// The index along each axis of the element at `position` in row-major order.
-fn unravel(mut position: usize, shape: &Shape) -> Vec<usize> {
-    let mut index = vec![0; shape.rank()];
-    for (axis, &size) in shape.iter().enumerate().rev() {
-        index[axis] = position % size;
-        position /= size;
-    }
-    index
-}
-
 /// The elements at `sources`, in that order.
 fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
     macro_rules! pick {
@@ -227,6 +242,19 @@ fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
         };
     }
     indim_ops::for_each_element!(pick)
+}
+
+/// For each element of the result in row-major order, the operand's element that is taken.
+fn taken(
+    axis: usize,
+    mode: TakeMode,
+    operands: &[&Array],
+    result: &Shape,
+) -> Result<Vec<usize>, EvalError> {
+    let size = operands[0].shape()[axis];
+    let out_of_range =
+        |(index, position)| EvalError::IndexOutOfRange { index, position, axis, size };
+    take_sources(axis, mode, operands[0].shape(), operands[1], result).map_err(out_of_range)
 }
 
 /// The elements along `axis` reduced, for each index of the other axes in row-major order.

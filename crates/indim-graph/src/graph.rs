@@ -11,6 +11,8 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash, Hasher};
 use core::ops::{Deref, Index};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 // The standard hasher took a fifth of the time of building and compiling.
 use foldhash::HashSet;
@@ -20,6 +22,7 @@ use indim_ops::{ArrayType, Fact, Op, ReduceOp};
 use indim_shape::AxisMap;
 
 use crate::array::Array;
+use crate::views::{AxisSlice, TakeMode};
 
 /// The name of a node's result within one graph; prints as `%3`.
 ///
@@ -53,7 +56,7 @@ impl fmt::Display for ValueId {
     }
 }
 
-/// Up to three operands, stored in place.
+/// The operands of a node; up to three are stored in place.
 ///
 /// ```
 /// use indim_graph::{Operands, ValueId};
@@ -61,28 +64,35 @@ impl fmt::Display for ValueId {
 /// let (x, y) = (ValueId::from_index(0), ValueId::from_index(1));
 /// let operands = Operands::new(&[x, y]);
 /// assert_eq!(operands.map(|value| if value == y { x } else { value })[..], [x, x]);
+/// assert_eq!(Operands::new(&[x; 7]).len(), 7);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Operands {
-    values: [ValueId; 3],
-    count: u8,
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Operands(Stored);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Stored {
+    Few { values: [ValueId; 3], count: u8 },
+    Many(Arc<[ValueId]>),
 }
 
 impl Operands {
     /// The operands of a node.
-    ///
-    /// # Panics
-    /// When there are more than three.
     pub fn new(values: &[ValueId]) -> Self {
         let mut stored = [ValueId(0); 3];
-        stored[..values.len()].copy_from_slice(values);
-        Operands { values: stored, count: values.len() as u8 }
+        Operands(match stored.get_mut(..values.len()) {
+            Some(few) => {
+                few.copy_from_slice(values);
+                Stored::Few { values: stored, count: values.len() as u8 }
+            }
+            None => Stored::Many(Arc::from(values)),
+        })
     }
 
     /// The same operands in ascending order.
-    fn sorted(mut self) -> Self {
-        self.values[..usize::from(self.count)].sort_unstable();
-        self
+    fn sorted(&self) -> Self {
+        let mut values = self.to_vec();
+        values.sort_unstable();
+        Operands::new(&values)
     }
 
     /// Each operand replaced by what `rename` gives for it.
@@ -90,12 +100,23 @@ impl Operands {
         let renamed: Vec<ValueId> = self.iter().copied().map(rename).collect();
         Operands::new(&renamed)
     }
+
+    /// Those that are not stored in place, but where others may share them.
+    pub fn shared(&self) -> &[ValueId] {
+        match &self.0 {
+            Stored::Few { .. } => &[],
+            Stored::Many(values) => values,
+        }
+    }
 }
 
 impl Deref for Operands {
     type Target = [ValueId];
     fn deref(&self) -> &[ValueId] {
-        &self.values[..usize::from(self.count)]
+        match &self.0 {
+            Stored::Few { values, count } => &values[..usize::from(*count)],
+            Stored::Many(values) => values,
+        }
     }
 }
 
@@ -153,6 +174,20 @@ pub enum NodeKind {
         /// The axis of the operand.
         axis: usize,
     },
+    /// What a slice of each axis shows.
+    Slice(Arc<[AxisSlice]>),
+    /// The operands one after another.
+    Concatenate {
+        /// Along this axis.
+        axis: usize,
+    },
+    /// The elements of the first operand that the second one names, by their indices along one axis.
+    Take {
+        /// The axis, in whose place the axes of the indices stand.
+        axis: usize,
+        /// What becomes of an index that names no element.
+        mode: TakeMode,
+    },
 }
 
 impl NodeKind {
@@ -168,6 +203,9 @@ impl NodeKind {
             NodeKind::BroadcastInDim(_) => "broadcast_in_dim",
             NodeKind::Reshape => "reshape",
             NodeKind::Reduce { op, .. } => op.name(),
+            NodeKind::Slice(_) => "slice",
+            NodeKind::Concatenate { .. } => "concatenate",
+            NodeKind::Take { .. } => "take",
         }
     }
 }
@@ -345,11 +383,11 @@ impl GraphArena {
 struct Computation<'a>(&'a Node);
 
 impl Computation<'_> {
-    fn operands(&self) -> Operands {
+    fn operands(&self) -> Cow<'_, Operands> {
         let Node { kind, operands, .. } = self.0;
         match kind {
-            NodeKind::Elementwise(op) if op.is(Fact::Commutative) => operands.sorted(),
-            _ => *operands,
+            NodeKind::Elementwise(op) if op.is(Fact::Commutative) => Cow::Owned(operands.sorted()),
+            _ => Cow::Borrowed(operands),
         }
     }
 }

@@ -28,6 +28,7 @@ pub mod signature;
 mod structural;
 pub mod terminal;
 mod verify;
+mod views;
 
 pub use along::{Along, AxisFunction, Initial};
 pub use array::{Array, WrongElementCount};
@@ -40,5 +41,6 @@ pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
 pub use literal::Literal;
 pub use methods::Under;
 pub use operand::Operand;
-pub use passes::{expand_reductions, optimize, remove_unused};
+pub use passes::{expand_for_loops, optimize, remove_unused};
 pub use verify::{VerifyError, VerifyErrorKind, verify};
+pub use views::{AxisSlice, Index, PadMode, TakeMode};

@@ -8,6 +8,7 @@ use crate::array::Array;
 use crate::element_text::ElementText;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::terminal::is_printable;
+use crate::views::AxisSlice;
 
 /// Longer constants are printed in lines of so many elements.
 const ELEMENTS_PER_LINE: usize = 16;
@@ -54,7 +55,15 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
     write_list(f, &node.operands)?;
     match &node.kind {
         NodeKind::BroadcastInDim(map) => write!(f, " dims={map}")?,
-        NodeKind::Reduce { axis, .. } => write!(f, " axis={axis}")?,
+        NodeKind::Reduce { axis, .. } | NodeKind::Concatenate { axis } => {
+            write!(f, " axis={axis}")?;
+        }
+        NodeKind::Take { axis, mode } => write!(f, " axis={axis} mode={mode}")?,
+        NodeKind::Slice(slices) => {
+            let starts: Vec<usize> = slices.iter().map(AxisSlice::start).collect();
+            let steps: Vec<isize> = slices.iter().map(AxisSlice::step).collect();
+            write!(f, " starts={starts:?} steps={steps:?}")?;
+        }
         _ => {}
     }
     write!(f, " : {}", node.array_type)

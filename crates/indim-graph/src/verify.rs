@@ -14,6 +14,7 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
 use crate::reduce::check_reduction;
 use crate::signature::check_operation;
+use crate::views::{check_concatenation, check_slices, check_take};
 
 /// A graph that breaks an invariant.
 ///
@@ -205,7 +206,7 @@ pub(crate) fn check_node(
     if let Err(error) = result.shape.byte_count(result.dtype.size()) {
         return Err(broken(GraphErrorKind::Shape(Box::new(error))));
     }
-    let expected = operand_count(kind);
+    let expected = operand_count(kind).unwrap_or(operands.len());
     if operands.len() != expected {
         let given = operands.len();
         return Err(broken(GraphErrorKind::WrongOperandCount { expected, given }));
@@ -226,8 +227,7 @@ pub(crate) fn check_node(
         }
         NodeKind::BroadcastInDim(map) => {
             expect_type(ArrayType::new(operands[0].dtype, &result.shape), result)?;
-            let dims: Vec<i64> =
-                map.iter().map(|&axis| i64::try_from(axis).unwrap_or(i64::MAX)).collect();
+            let dims: Vec<i64> = map.iter().map(|&axis| signed(axis)).collect();
             match check_broadcast_in_dim(&operands[0].shape, &dims, &result.shape) {
                 Ok(_) => Ok(()),
                 Err(error) => Err(broken(GraphErrorKind::Shape(Box::new(error)))),
@@ -238,11 +238,27 @@ pub(crate) fn check_node(
             check_reshape(&operands[0], result).map_err(broken)
         }
         NodeKind::Reduce { op, axis } => {
-            let axis = i64::try_from(*axis).unwrap_or(i64::MAX);
-            let (_, expected) = check_reduction(*op, axis, &operands[0]).map_err(broken)?;
+            let (_, expected) =
+                check_reduction(*op, signed(*axis), &operands[0]).map_err(broken)?;
+            expect_type(expected, result)
+        }
+        NodeKind::Slice(slices) => {
+            expect_type(check_slices(slices, &operands[0]).map_err(broken)?, result)
+        }
+        NodeKind::Concatenate { axis } => {
+            let (_, expected) = check_concatenation(signed(*axis), operands).map_err(broken)?;
+            expect_type(expected, result)
+        }
+        NodeKind::Take { axis, .. } => {
+            let [operand, indices] = [&operands[0], &operands[1]];
+            let (_, expected) = check_take(signed(*axis), operand, indices).map_err(broken)?;
             expect_type(expected, result)
         }
     }
+}
+
+fn signed(axis: usize) -> i64 {
+    i64::try_from(axis).unwrap_or(i64::MAX)
 }
 
 /// The mistake as the builder reports it; operands go by their positions.
@@ -253,16 +269,20 @@ fn rule(operation: &'static str, operands: &[ArrayType], kind: GraphErrorKind) -
     VerifyErrorKind::Rule(Box::new(GraphError::new(kind, operation, operands)))
 }
 
-fn operand_count(kind: &NodeKind) -> usize {
-    match kind {
+/// How many operands a node has; none where it may have any number.
+fn operand_count(kind: &NodeKind) -> Option<usize> {
+    Some(match kind {
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. } => 0,
         NodeKind::Elementwise(op) => op.arity().count(),
         NodeKind::Convert
         | NodeKind::Bitcast
         | NodeKind::BroadcastInDim(_)
         | NodeKind::Reshape
-        | NodeKind::Reduce { .. } => 1,
-    }
+        | NodeKind::Reduce { .. }
+        | NodeKind::Slice(_) => 1,
+        NodeKind::Take { .. } => 2,
+        NodeKind::Concatenate { .. } => return None,
+    })
 }
 
 fn expect_type(expected: ArrayType, result: &ArrayType) -> Result<(), VerifyErrorKind> {
@@ -300,10 +320,7 @@ fn check_iota(axis: usize, result: &ArrayType) -> Result<(), GraphErrorKind> {
     }
     match axis < rank {
         true => Ok(()),
-        false => {
-            let axis = i64::try_from(axis).unwrap_or(i64::MAX);
-            Err(GraphErrorKind::AxisOutOfRange { axis, rank })
-        }
+        false => Err(GraphErrorKind::AxisOutOfRange { axis: signed(axis), rank }),
     }
 }
 

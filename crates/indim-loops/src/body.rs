@@ -1,10 +1,12 @@
 //! The body of one nest: accesses, instructions, stores.
 
+use std::sync::Arc;
+
 use foldhash::{HashMap, HashMapExt};
 use indim_ops::{ArrayType, DType};
 
-use crate::keep::{Kept, Source, computed_values, iteration, sought};
-use crate::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Store};
+use crate::keep::{Kept, Sought, Source, computed_values, iteration, reduced, sought};
+use crate::loop_nest::{Access, AxisIndex, BufferId, Compute, Instruction, Local, LoopNest, Store};
 use crate::lower::Buffers;
 use crate::numbered::Numbered;
 use crate::view::View;
@@ -33,7 +35,7 @@ pub(crate) fn nest(
     LoopNest {
         shape,
         reduced,
-        accesses: body.accesses.into_items(),
+        accesses: body.accesses.into_items().into_iter().map(|(access, _)| access).collect(),
         instructions: body.instructions,
         stores,
     }
@@ -44,7 +46,8 @@ struct Body<'a> {
     group: &'a [ValueId],
     kept: &'a Kept,
     buffers: &'a mut Buffers,
-    accesses: Numbered<Access>,
+    /// The accesses, and of each whether elements are taken from it.
+    accesses: Numbered<(Access, bool)>,
     instructions: Vec<Instruction>,
     locals: HashMap<ValueId, Local>,
 }
@@ -52,9 +55,12 @@ struct Body<'a> {
 impl Body<'_> {
     fn compute(&mut self, value: ValueId, view: &View) {
         let node = &self.graph[value];
-        let operands =
-            node.operands.iter().map(|&operand| self.local(operand, view.clone())).collect();
+        let sought = sought(self.graph, value, view);
+        let operands = sought.into_iter().map(|sought| self.local(sought)).collect();
         let compute = match node.kind {
+            NodeKind::Take { axis, mode } => {
+                Compute::Take { mode, size: self.graph[node.operands[0]].array_type.shape[axis] }
+            }
             NodeKind::Elementwise(op) => Compute::Elementwise(op),
             NodeKind::Convert => Compute::Convert,
             NodeKind::Bitcast => Compute::Bitcast,
@@ -71,45 +77,15 @@ impl Body<'_> {
         self.locals.insert(value, local);
     }
 
-    /// The local that holds `value` as seen through `view`.
-    fn local(&mut self, value: ValueId, view: View) -> Local {
-        match self.kept.source(self.graph, self.group, value, view) {
-            Source::Computed(value, _) => self.locals[&value],
-            Source::Kept(value, view, shape) => {
-                let buffer = self.buffers.read_from(value);
-                let dtype = self.graph[value].array_type.dtype;
-                self.access(Access { buffer, array_type: ArrayType { dtype, shape }, axes: view.0 })
-            }
-            Source::Leaf(value, view) => {
-                let access = self.leaf(value, view);
-                self.access(access)
-            }
+    /// The local that holds what is sought.
+    fn local(&mut self, sought: Sought) -> Local {
+        // What elements are taken from is no block of values, so no other reads it as such.
+        let is_table = sought.view.is_of_table();
+        let source = self.kept.source(self.graph, self.group, sought);
+        match access(self.graph, self.buffers, source) {
+            Ok(access) => Local::Access(self.accesses.number(&(access, is_table))),
+            Err(computed) => self.locals[&computed],
         }
-    }
-
-    fn leaf(&mut self, value: ValueId, View(axes): View) -> Access {
-        let node = &self.graph[value];
-        let array_type = node.array_type.clone();
-        match &node.kind {
-            NodeKind::Parameter { index, .. } => {
-                Access { buffer: crate::loop_nest::BufferId::Parameter(*index), array_type, axes }
-            }
-            NodeKind::Constant(_) => {
-                Access { buffer: self.buffers.constant(value), array_type, axes }
-            }
-            NodeKind::Iota { axis } => {
-                let length = array_type.shape[*axis];
-                let buffer = self.buffers.counter(array_type.dtype, length);
-                let along = |walked: Option<usize>| walked.filter(|other| other == axis).map(|_| 0);
-                let array_type = ArrayType::new(array_type.dtype, [length]);
-                Access { buffer, array_type, axes: axes.iter().copied().map(along).collect() }
-            }
-            _ => unreachable!("invariant: only leaves are read as leaves"),
-        }
-    }
-
-    fn access(&mut self, access: Access) -> Local {
-        Local::Access(self.accesses.number(&access))
     }
 
     fn stores(&mut self, value: ValueId) -> Vec<Store> {
@@ -117,31 +93,89 @@ impl Body<'_> {
         let array_type = node.array_type.clone();
         let (source, reduction, axes) = match node.kind {
             NodeKind::Reduce { op, axis } => {
-                let operand = sought(self.graph, &value)[0];
+                let operand = reduced(self.graph, value);
                 let shape = &self.graph[operand].array_type.shape;
                 let view = View::identity(shape);
-                let axes = View::without_axis(shape, axis).0;
-                (self.local(operand, view), Some(op), axes)
+                let axes = View::without_axis(shape, axis).axes;
+                (self.local(Sought::new(operand, view)), Some(op), axes)
             }
             _ => {
                 let view = View::identity(&array_type.shape);
-                let source = self.local(value, view.clone());
-                (self.clean(source, array_type.dtype), None, view.0)
+                let source = self.local(Sought::new(value, view.clone()));
+                (self.clean(source, array_type.dtype), None, view.axes)
             }
         };
-        let target = |buffer| Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
-        let store = |buffer| Store { source, reduction, target: target(buffer) };
-        self.buffers.written_to(value).into_iter().map(store).collect()
+        let mut stores = Vec::new();
+        for buffer in self.buffers.written_to(value) {
+            let target = Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
+            stores.push(Store { source, reduction, target });
+        }
+        for place in self.kept.places(value) {
+            let array_type = &self.graph[place.whole].array_type;
+            let axes = moved(&axes, place.axis, place.start);
+            for buffer in self.buffers.written_to(place.whole) {
+                let target = Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
+                stores.push(Store { source, reduction, target });
+            }
+        }
+        stores
     }
 
-    /// What is stored of a value: a bool that is stored as it was read passes through a conversion, which
+    /// What is stored of a value: a bool that is stored as it was read, or moved, passes through a conversion, which
     /// leaves only 0 and 1 of what may be any byte.
     fn clean(&mut self, source: Local, dtype: DType) -> Local {
-        if dtype != DType::Bool || matches!(source, Local::Instruction(_)) {
+        let is_moved = match source {
+            Local::Access(_) => true,
+            Local::Instruction(index) => {
+                matches!(self.instructions[index].compute, Compute::Bitcast | Compute::Take { .. })
+            }
+        };
+        if dtype != DType::Bool || !is_moved {
             return source;
         }
         let (compute, operands) = (Compute::Convert, vec![source]);
         self.instructions.push(Instruction { compute, operands, operand_dtype: dtype, dtype });
         Local::Instruction(self.instructions.len() - 1)
     }
+}
+
+/// How a nest reads what is not computed in it; else the value that is.
+pub(crate) fn access(
+    graph: &Graph,
+    buffers: &mut Buffers,
+    source: Source,
+) -> Result<Access, ValueId> {
+    match source {
+        Source::Computed(value, _) => Err(value),
+        Source::Kept(value, view, shape) => {
+            let buffer = buffers.read_from(value);
+            let array_type = ArrayType { dtype: graph[value].array_type.dtype, shape };
+            Ok(Access { buffer, array_type, axes: view.axes })
+        }
+        Source::Leaf(value, view) => Ok(leaf(graph, buffers, value, view)),
+    }
+}
+
+fn leaf(graph: &Graph, buffers: &mut Buffers, value: ValueId, View { axes, .. }: View) -> Access {
+    let array_type = graph[value].array_type.clone();
+    match &graph[value].kind {
+        NodeKind::Parameter { index, .. } => {
+            Access { buffer: BufferId::Parameter(*index), array_type, axes }
+        }
+        NodeKind::Constant(_) => Access { buffer: buffers.constant(value), array_type, axes },
+        NodeKind::Iota { axis } => {
+            let length = array_type.shape[*axis];
+            let buffer = buffers.counter(array_type.dtype, length);
+            let array_type = ArrayType::new(array_type.dtype, [length]);
+            Access { buffer, array_type, axes: Arc::from([axes[*axis]]) }
+        }
+        _ => unreachable!("invariant: only leaves are read as leaves"),
+    }
+}
+
+/// The indices of a part that begins at `start` along `axis`.
+fn moved(axes: &[AxisIndex], axis: usize, start: usize) -> Arc<[AxisIndex]> {
+    let mut axes = axes.to_vec();
+    axes[axis].start += start;
+    axes.into()
 }

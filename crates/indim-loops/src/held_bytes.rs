@@ -6,7 +6,7 @@ use foldhash::HashSet;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisMap, Shape};
 
-use crate::loop_nest::{Access, Instruction, Local, LoopNest, LoopNests, Store};
+use crate::loop_nest::{Access, IndexCheck, Instruction, Local, LoopNest, LoopNests, Store};
 use indim_graph::Array;
 use indim_graph::{Graph, Node, NodeKind};
 
@@ -104,6 +104,12 @@ impl HeldBytes {
         self.own::<(DType, usize)>(loops.counters.capacity());
         self.own::<Arc<LoopNest>>(loops.nests.capacity());
         loops.nests.iter().for_each(|nest| self.nest(nest));
+        self.own::<IndexCheck>(loops.checks.capacity());
+        for check in &loops.checks {
+            self.own::<u8>(check.name.capacity());
+            self.access(&check.access);
+            self.shape(&check.shape);
+        }
     }
 
     /// Counts a graph, with its constants.
@@ -111,10 +117,14 @@ impl HeldBytes {
         self.own::<Node>(graph.len());
         for (_, node) in graph.iter() {
             self.shape(&node.array_type.shape);
+            if !node.operands.shared().is_empty() {
+                self.share(node.operands.shared());
+            }
             match &node.kind {
                 NodeKind::Parameter { name, .. } => self.own::<u8>(name.len()),
                 NodeKind::Constant(array) => self.array(array),
                 NodeKind::BroadcastInDim(map) => self.axis_map(map),
+                NodeKind::Slice(slices) => drop(self.share(slices)),
                 _ => {}
             }
         }

@@ -121,7 +121,7 @@ fn output_ways(loops: &LoopNests) -> Vec<Vec<Way>> {
     let mut outputs: Vec<Vec<Way>> = vec![Vec::new(); loops.outputs.len()];
     let mut temporaries: Vec<Vec<Way>> = vec![Vec::new(); loops.temporaries.len()];
     for nest in &loops.nests {
-        let behind = Behind::of(nest);
+        let (behind, rank) = (Behind::of(nest), nest.shape.rank());
         for store in &nest.stores {
             let mut ways = Vec::new();
             for &access in behind.accesses(store.source).iter() {
@@ -129,24 +129,29 @@ fn output_ways(loops: &LoopNests) -> Vec<Vec<Way>> {
                 let shape = &access.array_type.shape;
                 match access.buffer {
                     BufferId::Parameter(parameter) => {
-                        add(&mut ways, Way { parameter, axes: access.axes.clone() });
+                        add(&mut ways, Way { parameter, axes: access.walked_axes(rank).into() });
                     }
                     // Read as a reshape, it has other axes than it was written with.
                     BufferId::Temporary(index) if *shape == loops.temporaries[index].shape => {
                         temporaries[index]
                             .iter()
-                            .for_each(|way| add(&mut ways, through(access, way)));
+                            .for_each(|way| add(&mut ways, through(access, way, rank)));
                     }
                     BufferId::Output(index) if *shape == loops.outputs[index].shape => {
-                        outputs[index].iter().for_each(|way| add(&mut ways, through(access, way)));
+                        outputs[index]
+                            .iter()
+                            .for_each(|way| add(&mut ways, through(access, way, rank)));
                     }
                     _ => {}
                 }
             }
-            let of_target = ways.iter().map(|way| onto(&store.target, way)).collect();
+            let of_target = ways.iter().map(|way| onto(&store.target, way));
+            // Several nests may write the parts of one.
             match store.target.buffer {
-                BufferId::Temporary(index) => temporaries[index] = of_target,
-                BufferId::Output(index) => outputs[index] = of_target,
+                BufferId::Temporary(index) => {
+                    of_target.for_each(|way| add(&mut temporaries[index], way))
+                }
+                BufferId::Output(index) => of_target.for_each(|way| add(&mut outputs[index], way)),
                 _ => {}
             }
         }
@@ -161,20 +166,15 @@ fn add(ways: &mut Vec<Way>, way: Way) {
 }
 
 /// The way of an input through a value that `access` reads: for each axis of the nest.
-fn through(access: &Access, way: &Way) -> Way {
-    let axes = access.axes.iter().map(|axis| axis.and_then(|axis| way.axes[axis]));
+fn through(access: &Access, way: &Way, rank: usize) -> Way {
+    let axes = access.walked_axes(rank).into_iter().map(|axis| way.axes[axis?]);
     Way { parameter: way.parameter, axes: axes.collect() }
 }
 
 /// The way of an input, known for each axis of the nest, for each axis of what the nest writes.
 fn onto(target: &Access, way: &Way) -> Way {
-    let mut axes = vec![None; target.array_type.shape.rank()];
-    for (&written, &read) in target.axes.iter().zip(way.axes.iter()) {
-        if let Some(axis) = written {
-            axes[axis] = read;
-        }
-    }
-    Way { parameter: way.parameter, axes: axes.into() }
+    let axes = target.axes.iter().map(|index| way.axes[index.walked?.axis]);
+    Way { parameter: way.parameter, axes: axes.collect() }
 }
 
 /// For each value of a nest the accesses from which it is computed: the first [`MOST_WAYS`] of them.

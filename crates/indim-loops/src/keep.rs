@@ -1,6 +1,7 @@
 //! Which values are kept, that is written to memory by the nest that computes them, and in which order.
 //!
-//! An output is kept, and the result of a reduction. So is a value that another nest reads because
+//! An output is kept, and the result of a reduction. A concatenation is too, but no nest computes it: its parts
+//! are kept, each where it belongs in the whole. So is a value that another nest reads because
 //! computing it again at every point of its consumer would repeat work: one that is read through a
 //! broadcast that expands it, or under several views, or as the operand of a reshape that is not a view;
 //! and, unless it is cheap, one that is both reduced and used beside that. Every other value is computed
@@ -11,12 +12,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashMapExt};
-use indim_ops::Fact;
+use indim_graph::literal::integer_range;
+use indim_ops::{ArrayType, DType, Fact};
 use indim_shape::Shape;
 
 use crate::origin::Origins;
 use crate::view::{View, is_leaf};
-use indim_graph::{Graph, Node, NodeKind, ValueId};
+use indim_graph::{Graph, Node, NodeKind, TakeMode, ValueId};
 
 /// A graph of fewer nodes may have any number of instructions.
 const SMALL_GRAPH: usize = 1000;
@@ -42,6 +44,18 @@ pub(crate) struct Kept {
     positions: HashMap<ValueId, usize>,
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
+    places: HashMap<ValueId, Vec<Place>>,
+}
+
+/// Where a part of a concatenation is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// The concatenation.
+    pub(crate) whole: ValueId,
+    /// Its axis.
+    pub(crate) axis: usize,
+    /// Where the part begins along that axis.
+    pub(crate) start: usize,
 }
 
 impl Kept {
@@ -55,20 +69,19 @@ impl Kept {
         self.read.iter().copied()
     }
 
+    /// Where a value is written as a part of concatenations.
+    pub(crate) fn places(&self, value: ValueId) -> &[Place] {
+        self.places.get(&value).map_or(&[], Vec::as_slice)
+    }
+
     /// Whether a value is read under another shape, and so must be dense in row-major order.
     pub(crate) fn needs_dense(&self, value: ValueId) -> bool {
         self.dense.contains(&value)
     }
 
-    /// Where `value`, seen through `view` in a nest that computes `group`, comes from.
-    pub(crate) fn source(
-        &self,
-        graph: &Graph,
-        group: &[ValueId],
-        value: ValueId,
-        view: View,
-    ) -> Source {
-        match resolve(graph, &self.origins, value, view) {
+    /// Where a value that is sought in a nest that computes `group` comes from.
+    pub(crate) fn source(&self, graph: &Graph, group: &[ValueId], sought: Sought) -> Source {
+        match sought.resolve(graph, &self.origins) {
             Source::Computed(value, view)
                 if self.read.contains(&value)
                     && self.positions[&value] != self.positions[&group[0]] =>
@@ -88,10 +101,36 @@ fn resolve(graph: &Graph, origins: &Origins, value: ValueId, view: View) -> Sour
     let shape = || array_type.shape.clone();
     match kind {
         NodeKind::Reshape => Source::Kept(origins.reshaped(operands[0]), view, shape()),
-        NodeKind::Reduce { .. } => Source::Kept(origin.value, view, shape()),
+        NodeKind::Reduce { .. } | NodeKind::Concatenate { .. } => {
+            Source::Kept(origin.value, view, shape())
+        }
         kind if is_leaf(kind) => Source::Leaf(origin.value, view),
         _ if origin.is_expanded => Source::Kept(origin.value, view, shape()),
         _ => Source::Computed(origin.value, view),
+    }
+}
+
+/// A value that another is made of, as the nest of that one sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Sought {
+    pub(crate) value: ValueId,
+    pub(crate) view: View,
+    /// Whether it is read from memory, whatever it costs to compute it.
+    pub(crate) is_in_memory: bool,
+}
+
+impl Sought {
+    pub(crate) fn new(value: ValueId, view: View) -> Sought {
+        Sought { value, view, is_in_memory: false }
+    }
+
+    fn resolve(self, graph: &Graph, origins: &Origins) -> Source {
+        match resolve(graph, origins, self.value, self.view) {
+            Source::Computed(value, view) if self.is_in_memory => {
+                Source::Kept(value, view, graph[value].array_type.shape.clone())
+            }
+            source => source,
+        }
     }
 }
 
@@ -104,8 +143,8 @@ pub(crate) fn computed_values(
     let mut computed = BTreeMap::new();
     let mut pending: BTreeMap<ValueId, View> = BTreeMap::new();
     let sources = |value: ValueId, view: &View| {
-        let source = |&value: &ValueId| kept.source(graph, group, value, view.clone());
-        sought(graph, &value).iter().map(source).collect::<Vec<Source>>()
+        let source = |sought| kept.source(graph, group, sought);
+        sought(graph, value, view).into_iter().map(source).collect::<Vec<Source>>()
     };
     for &root in group {
         pending.insert(root, View::identity(&iteration(graph, root).0));
@@ -135,36 +174,73 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
     }
 }
 
-/// The values that are followed to their sources to have `value`: the operands of a computation; of a
-/// reduction its operand, or what is widened to it; else the value itself, which is kept as it is seen.
-pub(crate) fn sought<'a>(graph: &'a Graph, value: &'a ValueId) -> &'a [ValueId] {
-    let node = &graph[*value];
+/// The values that are followed to their sources to have `value`, and how they are seen: the operands of a
+/// computation; of a reduction its operand, or what is widened to it; else the value itself, which is kept as
+/// it is seen.
+pub(crate) fn sought(graph: &Graph, value: ValueId, view: &View) -> Vec<Sought> {
+    let node = &graph[value];
+    let seen = |&value: &ValueId| Sought::new(value, view.clone());
     match node.kind {
-        NodeKind::Reduce { op, .. } => {
-            let operand = &graph[node.operands[0]];
-            let widens = |narrow: ValueId| {
-                op.widens(graph[narrow].array_type.dtype, operand.array_type.dtype)
-            };
-            match operand.kind {
-                NodeKind::Convert if widens(operand.operands[0]) => &operand.operands,
-                _ => &node.operands,
-            }
-        }
-        _ if is_computed(&node.kind) => &node.operands,
-        _ => core::slice::from_ref(value),
+        NodeKind::Reduce { .. } => vec![seen(&reduced(graph, value))],
+        NodeKind::Take { axis, mode } => taken(graph, node, view, axis, mode).to_vec(),
+        _ if is_computed(&node.kind) => node.operands.iter().map(seen).collect(),
+        _ => vec![seen(&value)],
     }
+}
+
+/// What a reduction reads: its operand, or what is widened to it.
+pub(crate) fn reduced(graph: &Graph, value: ValueId) -> ValueId {
+    let node = &graph[value];
+    let operand = &graph[node.operands[0]];
+    let widens = |narrow: ValueId| match node.kind {
+        NodeKind::Reduce { op, .. } => {
+            op.widens(graph[narrow].array_type.dtype, operand.array_type.dtype)
+        }
+        _ => false,
+    };
+    match operand.kind {
+        NodeKind::Convert if widens(operand.operands[0]) => operand.operands[0],
+        _ => node.operands[0],
+    }
+}
+
+/// What elements are taken from, which is read here and there, and their indices. Those lie in memory where
+/// they are checked before the run goes on.
+fn taken(graph: &Graph, node: &Node, view: &View, axis: usize, mode: TakeMode) -> [Sought; 2] {
+    let (table, indices) = (node.operands[0], node.operands[1]);
+    let size = graph[table].array_type.shape[axis];
+    let ArrayType { dtype, shape } = &graph[indices].array_type;
+    let (rank, is_checked) = (shape.rank(), is_checked(mode, *dtype, size));
+    [
+        Sought { value: table, view: view.of_table(axis, rank, size), is_in_memory: true },
+        Sought { value: indices, view: view.of_indices(axis, rank), is_in_memory: is_checked },
+    ]
+}
+
+/// Whether an index of this type may name no element of `size`, and that is an error.
+pub(crate) fn is_checked(mode: TakeMode, dtype: DType, size: usize) -> bool {
+    let fits = |index| mode.place(index, size).is_some();
+    !integer_range(dtype).is_some_and(|(least, most)| fits(least) && fits(most))
 }
 
 /// Whether to compute it again costs less than to write it and read it back.
 fn is_cheap(kind: &NodeKind) -> bool {
     match kind {
         NodeKind::Elementwise(op) => op.is(Fact::Cheap),
+        NodeKind::Take { .. } => false,
         _ => true,
     }
 }
 
+fn is_taken(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Take { .. })
+}
+
 fn is_computed(kind: &NodeKind) -> bool {
-    matches!(kind, NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast)
+    matches!(
+        kind,
+        NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast | NodeKind::Take { .. }
+    )
 }
 
 /// Finds the kept values of a graph and orders them into nests.
@@ -197,7 +273,22 @@ fn kept_where(graph: &Graph, keeps_shared: bool) -> Kept {
     let positions =
         numbered.flat_map(|(position, group)| group.iter().map(move |&v| (v, position)));
     let positions = positions.collect();
-    Kept { origins, positions, groups, read: needs.read, dense: needs.dense }
+    let places = places(graph, &needs.concatenations);
+    Kept { origins, positions, groups, read: needs.read, dense: needs.dense, places }
+}
+
+/// Where the parts of these concatenations are written.
+fn places(graph: &Graph, concatenations: &BTreeSet<ValueId>) -> HashMap<ValueId, Vec<Place>> {
+    let mut places: HashMap<ValueId, Vec<Place>> = HashMap::new();
+    for &whole in concatenations {
+        let NodeKind::Concatenate { axis } = graph[whole].kind else { continue };
+        let mut start = 0;
+        for &part in graph[whole].operands.iter() {
+            places.entry(part).or_default().push(Place { whole, axis, start });
+            start += graph[part].array_type.shape[axis];
+        }
+    }
+    places
 }
 
 /// In which nests of one iteration shape a value is computed.
@@ -217,6 +308,8 @@ struct Needs {
     homes: Vec<Home>,
     /// The outputs, and the values that nests read.
     kept: BTreeSet<ValueId>,
+    /// The kept values that are written part by part, by the nests of the parts.
+    concatenations: BTreeSet<ValueId>,
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
     keeps_shared: bool,
@@ -228,6 +321,7 @@ impl Needs {
             views: vec![None; graph.len()],
             homes: vec![Home::Nests(None); graph.len()],
             kept: BTreeSet::new(),
+            concatenations: BTreeSet::new(),
             read: BTreeSet::new(),
             dense: BTreeSet::new(),
             keeps_shared,
@@ -237,8 +331,8 @@ impl Needs {
         for (value, _) in graph.iter().rev() {
             if let Some(view) = needs.views[value.index()].clone() {
                 let home = needs.homes[value.index()];
-                for &operand in sought(graph, &value) {
-                    needs.add(graph, resolve(graph, origins, operand, view.clone()), home);
+                for sought in sought(graph, value, &view) {
+                    needs.add(graph, sought.resolve(graph, origins), home);
                 }
             }
         }
@@ -246,10 +340,33 @@ impl Needs {
     }
 
     fn keep(&mut self, graph: &Graph, value: ValueId) {
+        if let NodeKind::Concatenate { .. } = graph[value].kind {
+            if self.concatenations.insert(value) {
+                graph[value].operands.iter().for_each(|&part| self.keep_part(graph, part));
+            }
+            return;
+        }
         let (shape, reduced) = iteration(graph, value);
         self.kept.insert(value);
         self.views[value.index()] = Some(View::identity(&shape));
         self.homes[value.index()] = Home::Nests(reduced);
+    }
+
+    /// A part of a concatenation, which is none itself. Who computed it otherwise, now reads it.
+    fn keep_part(&mut self, graph: &Graph, part: ValueId) {
+        let before = self.views[part.index()].clone().map(|view| (view, self.homes[part.index()]));
+        self.keep(graph, part);
+        let after = self.views[part.index()].clone().map(|view| (view, self.homes[part.index()]));
+        if before.is_some() && before != after {
+            self.read.insert(part);
+        }
+    }
+
+    /// The values for which other nests wait.
+    fn awaited(&self, graph: &Graph) -> BTreeSet<ValueId> {
+        let whole = self.concatenations.intersection(&self.read);
+        let parts = whole.flat_map(|&whole| graph[whole].operands.iter().copied());
+        parts.chain(self.read.iter().copied()).collect()
     }
 
     /// What is computed from `source` is computed in the nests of `home`.
@@ -264,6 +381,11 @@ impl Needs {
                 self.keep(graph, value);
             }
             Source::Computed(value, view) => match &self.views[value.index()] {
+                // Elements are taken in nests of their own, not where others are reduced.
+                _ if home != Home::Nests(None) && is_taken(&graph[value].kind) => {
+                    self.read.insert(value);
+                    self.keep(graph, value);
+                }
                 None => {
                     self.views[value.index()] = Some(view);
                     self.homes[value.index()] = home;
@@ -288,10 +410,13 @@ impl Needs {
     /// How many nests must run before each value can be computed.
     fn levels(&self, graph: &Graph, origins: &Origins) -> Vec<usize> {
         let mut levels = vec![0; graph.len()];
-        for (value, _) in graph.iter() {
+        for (value, node) in graph.iter() {
+            if self.concatenations.contains(&value) {
+                let parts = node.operands.iter().map(|part| levels[part.index()]);
+                levels[value.index()] = parts.max().unwrap_or(0);
+            }
             let Some(view) = &self.views[value.index()] else { continue };
-            let source = |operand| resolve(graph, origins, operand, view.clone());
-            let after = |&operand: &ValueId| match source(operand) {
+            let after = |sought: Sought| match sought.resolve(graph, origins) {
                 Source::Leaf(..) => 0,
                 Source::Kept(operand, ..) => levels[operand.index()] + 1,
                 Source::Computed(operand, view) => {
@@ -300,7 +425,7 @@ impl Needs {
                     levels[operand.index()] + usize::from(is_read)
                 }
             };
-            let level = sought(graph, &value).iter().map(after).max().unwrap_or(0);
+            let level = sought(graph, value, view).into_iter().map(after).max().unwrap_or(0);
             levels[value.index()] = level;
         }
         levels
@@ -314,12 +439,13 @@ fn group(graph: &Graph, needs: &Needs, levels: &[usize]) -> Vec<Vec<ValueId>> {
         let last = last_level.entry(iteration(graph, value)).or_default();
         *last = levels[value.index()].max(*last);
     }
+    let awaited = needs.awaited(graph);
     // Of one level, what is reduced may read what is not.
     let mut groups: BTreeMap<(usize, Option<usize>, Shape), Vec<ValueId>> = BTreeMap::new();
     for &value in &needs.kept {
         let (shape, reduced) = iteration(graph, value);
         // What nobody waits for joins the last nest of its shape, where it may share work.
-        let is_awaited = needs.read.contains(&value);
+        let is_awaited = awaited.contains(&value);
         let level = match is_awaited {
             true => levels[value.index()],
             false => last_level[&(shape.clone(), reduced)],

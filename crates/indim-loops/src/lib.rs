@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod checks;
 mod held_bytes;
 pub mod input_axes;
 mod keep;

@@ -1,8 +1,9 @@
 //! Loop nests: what lowering makes of a graph, before strides and machines are known.
 //!
 //! A nest runs over one iteration shape. At each point it reads its accesses, computes its
-//! instructions in order, and performs its stores. An access says, for each axis of the nest, which
-//! axis of its array is walked; `None` stays put, and that is all that is left of a broadcast.
+//! instructions in order, and performs its stores. An access says, for each axis of its array, where it
+//! is: at an index that stays put, or one that an axis of the nest moves. That is all that is left of
+//! broadcasts, transpositions and slices.
 
 use core::fmt;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::Shape;
 
-use indim_graph::Array;
+use indim_graph::{Array, TakeMode};
 
 /// An array that nests read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,6 +41,68 @@ impl fmt::Display for BufferId {
     }
 }
 
+/// Where a nest is along one axis of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AxisIndex {
+    /// The index at the first point of the nest.
+    pub start: usize,
+    /// What moves it; nothing where it stays put.
+    pub walked: Option<Walked>,
+}
+
+/// The axis of a nest that moves an axis of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Walked {
+    /// The axis of the nest.
+    pub axis: usize,
+    /// How many elements for each step of the nest; never 0.
+    pub step: isize,
+}
+
+impl AxisIndex {
+    /// The first element, at every point of the nest.
+    pub const FIRST: AxisIndex = AxisIndex { start: 0, walked: None };
+
+    /// An array axis of this size that an axis of the nest walks element by element.
+    pub fn walking(axis: usize, size: usize) -> AxisIndex {
+        AxisIndex { start: 0, walked: (size != 1).then_some(Walked { axis, step: 1 }) }
+    }
+
+    /// `step` elements on for each one of `walked`.
+    pub(crate) fn along(&self, step: isize, walked: &AxisIndex) -> AxisIndex {
+        let moved = step.wrapping_mul(walked.start as isize);
+        let product = |walked: Walked| Walked { step: walked.step.wrapping_mul(step), ..walked };
+        AxisIndex {
+            start: self.start.wrapping_add_signed(moved),
+            walked: walked.walked.map(product),
+        }
+    }
+}
+
+impl AxisIndex {
+    /// As it is written between brackets, where `index` says what an axis of the nest is called.
+    pub fn written(&self, index: impl Fn(usize) -> String) -> String {
+        let start = self.start;
+        let Some(Walked { axis, step }) = self.walked else { return start.to_string() };
+        let moved = match step.unsigned_abs() {
+            1 => index(axis),
+            distance => format!("{distance}*{}", index(axis)),
+        };
+        match (step < 0, start) {
+            (true, _) => format!("{start}-{moved}"),
+            (false, 0) => moved,
+            (false, _) => format!("{moved}+{start}"),
+        }
+    }
+}
+
+/// As it is written between brackets: `i0`, `i0+1`, `9-i0`, `2*i0+1`, `3`.
+impl fmt::Display for AxisIndex {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.written(|axis| format!("i{axis}")))
+    }
+}
+
 /// How a nest walks an array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Access {
@@ -47,14 +110,47 @@ pub struct Access {
     pub buffer: BufferId,
     /// Its element type and the shape under which it is walked.
     pub array_type: ArrayType,
-    /// For each axis of the nest, the array's axis that moves with it.
-    pub axes: Arc<[Option<usize>]>,
+    /// The index along each axis of the array.
+    pub axes: Arc<[AxisIndex]>,
 }
 
 impl Access {
-    /// The stride along each axis of the nest, from the array's own strides.
-    pub fn strides(&self, array_strides: &[isize]) -> Vec<isize> {
-        self.axes.iter().map(|axis| axis.map_or(0, |axis| array_strides[axis])).collect()
+    /// The stride along each of `rank` axes of the nest, from the array's own strides; of what elements are
+    /// taken from, the stride along their axis behind them.
+    pub fn strides(&self, rank: usize, array_strides: &[isize]) -> Vec<isize> {
+        let walked = self.axes.iter().filter_map(|index| index.walked);
+        let mut strides =
+            vec![0; walked.map(|walked| walked.axis + 1).max().unwrap_or(0).max(rank)];
+        for (index, stride) in self.axes.iter().zip(array_strides) {
+            if let Some(Walked { axis, step }) = index.walked {
+                // Beyond memory only where nothing is walked.
+                strides[axis] += stride.wrapping_mul(step);
+            }
+        }
+        strides
+    }
+
+    /// How far the first point of the nest lies from the array's first element, in the unit of its strides.
+    pub fn offset(&self, array_strides: &[isize]) -> isize {
+        let along =
+            |(index, stride): (&AxisIndex, &isize)| stride.wrapping_mul(index.start as isize);
+        self.axes.iter().zip(array_strides).map(along).sum()
+    }
+
+    /// Whether the nest begins at the array's first element.
+    pub fn begins_at_first(&self) -> bool {
+        self.axes.iter().all(|index| index.start == 0)
+    }
+
+    /// For each of `rank` axes of the nest an axis of the array that moves with it.
+    pub fn walked_axes(&self, rank: usize) -> Vec<Option<usize>> {
+        let mut walked = vec![None; rank];
+        for (axis, index) in self.axes.iter().enumerate() {
+            if let Some(of_nest) = index.walked.filter(|of_nest| of_nest.axis < rank) {
+                walked[of_nest.axis] = Some(axis);
+            }
+        }
+        walked
     }
 }
 
@@ -85,6 +181,15 @@ pub enum Compute {
     Convert,
     /// The same bits read as another element type of the same width.
     Bitcast,
+    /// The element of the first operand, an access, that the second one names: along an axis of `size`
+    /// elements, which an axis beyond those of the nest walks.
+    Take {
+        /// What becomes of an index that names no element; where it is an error, [`LoopNests::checks`] has
+        /// found it before.
+        mode: TakeMode,
+        /// The elements of the axis.
+        size: usize,
+    },
 }
 
 /// One step of a nest.
@@ -108,7 +213,8 @@ pub struct Store {
     /// What becomes of it along the reduced axis of the nest, if that has one. Elements that are narrower
     /// than those of the target become such before (`ReduceOp::widens`).
     pub reduction: Option<ReduceOp>,
-    /// Where it goes; every axis of the nest moves, but the reduced one.
+    /// Where it goes; every axis of the nest moves, but the reduced one. It may be a part of the array: of a
+    /// concatenation every part is a store.
     pub target: Access,
 }
 
@@ -157,19 +263,31 @@ pub struct LoopNests {
     pub temporaries: Vec<ArrayType>,
     /// The nests, in order.
     pub nests: Vec<Arc<LoopNest>>,
+    /// The indices that may name no element.
+    pub checks: Vec<IndexCheck>,
+}
+
+/// Indices that must be found to name elements before a nest runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexCheck {
+    /// The nest. What no nest makes is checked before the first.
+    pub nest: usize,
+    /// What the indices are called.
+    pub name: String,
+    /// The indices, walked in their own shape.
+    pub access: Access,
+    /// Their shape.
+    pub shape: Shape,
+    /// The axis along which elements are taken.
+    pub axis: usize,
+    /// The elements of that axis; negative indices count from its end.
+    pub size: usize,
 }
 
 impl fmt::Display for Access {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} : {} [", self.buffer, self.array_type)?;
-        for (axis, walked) in self.axes.iter().enumerate() {
-            let separator = if axis == 0 { "" } else { ", " };
-            match walked {
-                Some(_) => write!(formatter, "{separator}i{axis}")?,
-                None => write!(formatter, "{separator}·")?,
-            }
-        }
-        formatter.write_str("]")
+        let indices: Vec<String> = self.axes.iter().map(ToString::to_string).collect();
+        write!(formatter, "{} : {} [{}]", self.buffer, self.array_type, indices.join(", "))
     }
 }
 
@@ -179,6 +297,9 @@ impl fmt::Display for Instruction {
             Compute::Elementwise(op) => write!(formatter, "{op}.{}", self.operand_dtype)?,
             Compute::Convert => write!(formatter, "convert.{}.{}", self.operand_dtype, self.dtype)?,
             Compute::Bitcast => write!(formatter, "bitcast.{}.{}", self.operand_dtype, self.dtype)?,
+            Compute::Take { mode, .. } => {
+                write!(formatter, "take.{mode}.{}.{}", self.operand_dtype, self.dtype)?;
+            }
         }
         for (index, operand) in self.operands.iter().enumerate() {
             write!(formatter, "{}{operand}", if index == 0 { " " } else { ", " })?;

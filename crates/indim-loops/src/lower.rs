@@ -5,12 +5,12 @@ use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
-use indim_graph::{Array, Graph, NodeKind, ValueId, expand_reductions};
+use indim_graph::{Array, Graph, NodeKind, ValueId, expand_for_loops};
 use indim_ops::DType;
 
 use crate::loop_nest::{BufferId, LoopNest, LoopNests};
 use crate::numbered::Numbered;
-use crate::{body, keep};
+use crate::{body, checks, keep};
 
 /// Lowers a graph to loop nests.
 pub fn lower(graph: &Graph) -> LoopNests {
@@ -25,7 +25,7 @@ pub fn lower_with(
     graph: &Graph,
     hear: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
 ) -> Option<LoopNests> {
-    let graph = &*expand_reductions(graph);
+    let graph = &*expand_for_loops(graph);
     let kept = keep::kept_values(graph);
     let mut buffers = Buffers::new(graph, &kept);
     let mut nests = Vec::with_capacity(kept.groups().len());
@@ -36,8 +36,10 @@ pub fn lower_with(
         }
         nests.push(Arc::new(nest));
     }
+    let checks = checks::checks(graph, &kept, &mut buffers);
     let type_of = |&value: &ValueId| graph[value].array_type.clone();
     Some(LoopNests {
+        checks,
         parameters: graph.parameters().iter().map(type_of).collect(),
         outputs: graph.outputs().iter().map(type_of).collect(),
         temporaries: buffers.temporaries.items().iter().map(type_of).collect(),

@@ -1,5 +1,5 @@
-//! Where the elements of a value come from that only shows another one: the end of a chain of broadcasts
-//! and reshapes. Found once for each value, so that a long chain is not walked anew by whoever reads it.
+//! Where the elements of a value come from that only shows another one: the end of a chain of broadcasts,
+//! slices and reshapes. Found once for each value, so that a long chain is not walked anew by whoever reads it.
 
 use indim_shape::Shape;
 
@@ -9,7 +9,7 @@ use indim_graph::{Graph, Node, NodeKind, ValueId};
 /// What a value shows; of most it is the value itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
-    /// What is read: no broadcast, and no reshape that only adds or drops axes of size 1.
+    /// What is read: no broadcast or slice, and no reshape that only adds or drops axes of size 1.
     pub(crate) value: ValueId,
     /// How its axes lie on those of the value that shows it; none for the value itself.
     view: Option<View>,
@@ -68,6 +68,7 @@ impl Origins {
             NodeKind::Reshape if is_unit_reshape(shape, operand()) => {
                 (View::of_unit_reshape(shape, operand()), false)
             }
+            NodeKind::Slice(slices) => (View::of_slice(slices, shape), false),
             _ => return Origin { value, view: None, is_expanded: false },
         };
         let shown = self.get(node.operands[0]);

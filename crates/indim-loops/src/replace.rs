@@ -6,14 +6,13 @@ use crate::loop_nest::{Access, BufferId, Local, LoopNests, Store};
 /// before it is written: the output's nest reads the parameter only where it writes the output, and nothing
 /// reads the parameter later.
 pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
-    let is_output = |store: &&Store| store.target.buffer == BufferId::Output(output);
     let is_parameter = |access: &Access| access.buffer == BufferId::Parameter(parameter);
-    let mut writers = loops
-        .nests
-        .iter()
-        .enumerate()
-        .filter_map(|(index, nest)| Some((index, nest, nest.stores.iter().find(is_output)?)));
-    let (Some((index, nest, store)), None) = (writers.next(), writers.next()) else {
+    let nests = loops.nests.iter().enumerate();
+    let stores =
+        nests.flat_map(|(index, nest)| nest.stores.iter().map(move |store| (index, nest, store)));
+    let mut writes = stores.filter(|(_, _, store)| store.target.buffer == BufferId::Output(output));
+    // What is written part by part may be read by a later one.
+    let (Some((index, nest, store)), None) = (writes.next(), writes.next()) else {
         return false;
     };
     let moves_as_output = |access: &&Access| {

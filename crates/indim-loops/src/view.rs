@@ -1,48 +1,112 @@
-//! How a nest walks a value that others only show: broadcasts and reshapes as maps from axes to axes.
+//! How a nest walks a value that others only show: broadcasts, slices and reshapes as maps from axes to axes.
 
 use std::sync::Arc;
 
-use indim_graph::NodeKind;
+use indim_graph::{AxisSlice, NodeKind};
 use indim_shape::Shape;
 
-/// How the axes of a nest walk a value: for each axis of the nest the value's axis, if any.
+use crate::loop_nest::{AxisIndex, Walked};
+
+/// Where a nest is in a value at each of its points.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct View(pub(crate) Arc<[Option<usize>]>);
+pub(crate) struct View {
+    /// The iteration shape of the nest. Views of nests of different shapes differ: each nest would compute
+    /// what it shows by itself.
+    shape: Shape,
+    /// The index along each axis of the value.
+    pub(crate) axes: Arc<[AxisIndex]>,
+    /// Whether elements are taken from the value, along an axis moved by one beyond those of the nest.
+    is_of_table: bool,
+}
 
 impl View {
     /// Every axis of the nest walks the same axis of the value.
     pub(crate) fn identity(shape: &Shape) -> Self {
-        View(shape.iter().enumerate().map(|(axis, &size)| (size != 1).then_some(axis)).collect())
+        let index = |(axis, &size): (usize, &usize)| AxisIndex::walking(axis, size);
+        View {
+            shape: shape.clone(),
+            axes: shape.iter().enumerate().map(index).collect(),
+            is_of_table: false,
+        }
     }
 
     /// How a nest over `shape` walks what is left when `axis` goes.
     pub(crate) fn without_axis(shape: &Shape, axis: usize) -> Self {
-        let left = |other: usize| match shape[other] {
-            1 => None,
-            _ if other == axis => None,
-            _ => Some(if other < axis { other } else { other - 1 }),
-        };
-        View((0..shape.rank()).map(left).collect())
+        let left = shape.iter().enumerate().filter(|&(other, _)| other != axis);
+        let axes = left.map(|(axis, &size)| AxisIndex::walking(axis, size)).collect();
+        View { shape: shape.clone(), axes, is_of_table: false }
     }
 
     /// The view of the operand of a `BroadcastInDim` that lands so.
     pub(crate) fn of_broadcast(map: &[usize], operand: &Shape, result: &Shape) -> Self {
-        let mut axes = vec![None; result.rank()];
-        for (axis, &target) in map.iter().enumerate().filter(|&(axis, _)| operand[axis] != 1) {
-            axes[target] = Some(axis);
+        let index = |(&target, &size): (&usize, &usize)| AxisIndex::walking(target, size);
+        let axes = map.iter().zip(operand.iter()).map(index).collect();
+        View { shape: result.clone(), axes, is_of_table: false }
+    }
+
+    /// The view of the operand of a slice.
+    pub(crate) fn of_slice(slices: &[AxisSlice], result: &Shape) -> Self {
+        let index = |(axis, slice): (usize, &AxisSlice)| AxisIndex {
+            start: slice.start(),
+            walked: (slice.count() != 1).then_some(Walked { axis, step: slice.step() }),
+        };
+        View {
+            shape: result.clone(),
+            axes: slices.iter().enumerate().map(index).collect(),
+            is_of_table: false,
         }
-        View(axes.into())
     }
 
     /// The view of the operand of a reshape that only adds or drops axes of size 1.
     pub(crate) fn of_unit_reshape(result: &Shape, operand: &Shape) -> Self {
-        let mut kept = (0..operand.rank()).filter(|&axis| operand[axis] != 1);
-        View(result.iter().map(|&size| if size == 1 { None } else { kept.next() }).collect())
+        let mut kept = (0..result.rank()).filter(|&axis| result[axis] != 1);
+        let index = |&size: &usize| match size {
+            1 => AxisIndex::FIRST,
+            _ => AxisIndex::walking(kept.next().unwrap_or(0), size),
+        };
+        View {
+            shape: result.clone(),
+            axes: operand.iter().map(index).collect(),
+            is_of_table: false,
+        }
+    }
+
+    /// Of what elements are taken from: its `axis` goes over `size` elements by an axis beyond those of the nest;
+    /// the indices have `rank` axes.
+    pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
+        let beyond = self.shape.rank();
+        let taken = AxisIndex { start: 0, walked: Some(Walked { axis: beyond, step: 1 }) };
+        let behind = self.axes[axis + rank..].iter();
+        let axes = self.axes[..axis].iter().chain([&taken]).chain(behind).copied().collect();
+        let shape = self.shape.iter().copied().chain([size]).collect();
+        View { shape, axes, is_of_table: true }
+    }
+
+    /// Whether elements are taken from the value.
+    pub(crate) fn is_of_table(&self) -> bool {
+        self.is_of_table
+    }
+
+    /// Of the indices of elements that are taken, which have `rank` axes where `axis` was.
+    pub(crate) fn of_indices(&self, axis: usize, rank: usize) -> View {
+        View {
+            shape: self.shape.clone(),
+            axes: Arc::from(&self.axes[axis..axis + rank]),
+            is_of_table: false,
+        }
     }
 
     /// This view of a value that is itself seen through `next`.
     pub(crate) fn through(&self, next: &View) -> View {
-        View(self.0.iter().map(|axis| next.0[(*axis)?]).collect())
+        let index = |index: &AxisIndex| match index.walked {
+            Some(walked) => index.along(walked.step, &self.axes[walked.axis]),
+            None => *index,
+        };
+        View {
+            shape: self.shape.clone(),
+            axes: next.axes.iter().map(index).collect(),
+            is_of_table: self.is_of_table,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indim::{ArrayType, Binding, GraphBuilder, Literal, RuleSet};
-use indim_text::{Call, CallAttribute, CallOperand};
+use indim_text::{Call, CallAttribute, CallIndex, CallOperand};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
@@ -155,16 +155,47 @@ fn operand(given: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
     }
 }
 
-/// An element type by its name, a list of integers, or what an operand may be.
+/// An element type by its name, a list of integers or of pairs of them, the things between the brackets of an
+/// index as a tuple, the name of a mode, or what an operand may be.
 fn attribute(keyword: Option<&str>, given: &Bound<'_, PyAny>) -> PyResult<CallAttribute> {
     if keyword == Some("dtype") {
         let name: String = given.extract()?;
         let dtype = name.parse().map_err(|_| PyValueError::new_err("no element type"))?;
         return Ok(CallAttribute::ElementType(dtype));
     }
-    match given.cast::<PyList>() {
-        Ok(integers) => Ok(CallAttribute::Integers(integers.extract()?)),
-        Err(_) => Ok(CallAttribute::Operand(operand(given)?)),
+    if keyword == Some("mode") {
+        return Ok(CallAttribute::Word(given.extract()?));
+    }
+    if let Ok(items) = given.cast::<PyTuple>() {
+        let items = items.iter().map(|item| index(&item));
+        return Ok(CallAttribute::Index(items.collect::<PyResult<_>>()?));
+    }
+    let Ok(list) = given.cast::<PyList>() else {
+        return Ok(CallAttribute::Operand(operand(given)?));
+    };
+    match list.iter().any(|item| item.is_instance_of::<PyTuple>()) {
+        true => Ok(CallAttribute::Pairs(list.extract()?)),
+        false => Ok(CallAttribute::Integers(list.extract()?)),
+    }
+}
+
+/// A number, a slice as a tuple of its three numbers, `None`, `...`, or the name of an earlier value.
+fn index(given: &Bound<'_, PyAny>) -> PyResult<CallIndex> {
+    if given.is_none() {
+        return Ok(CallIndex::NewAxis);
+    }
+    if given.is(given.py().Ellipsis()) {
+        return Ok(CallIndex::Ellipsis);
+    }
+    if let Ok(name) = given.cast::<PyString>() {
+        return Ok(CallIndex::Elements(CallOperand::Name(name.to_str()?.to_owned())));
+    }
+    match given.cast::<PyTuple>() {
+        Ok(slice) => {
+            let (start, stop, step) = slice.extract()?;
+            Ok(CallIndex::Slice(start, stop, step))
+        }
+        Err(_) => Ok(CallIndex::At(given.extract()?)),
     }
 }
 

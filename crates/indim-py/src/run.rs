@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use indim::{ArrayView, ArrayViewMut, Order, Progress, RunError, RunOptions};
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::computation::Compiled;
@@ -90,6 +90,7 @@ fn run_error(error: RunError) -> PyErr {
         RunError::Memory(_) | RunError::MemoryLimit { .. } => {
             PyMemoryError::new_err(error.to_string())
         }
+        RunError::IndexOutOfRange { .. } => PyIndexError::new_err(error.to_string()),
         error => PyValueError::new_err(error.to_string()),
     }
 }

@@ -83,7 +83,7 @@ const CASES: &[(&str, Option<RuleSet>, &str, &str)] = &[
     ("x + 1jj", None, "bad-number", "1jj"),
     ("x if c else v", None, "foreign-spelling", "if"),
     ("c ? x : v", None, "foreign-spelling", "?"),
-    ("expand_dims(v, 0)", None, "foreign-spelling", "expand_dims"),
+    ("unsqueeze(v, 0)", None, "foreign-spelling", "unsqueeze"),
     ("cumsum(x)", None, "not-element-wise", "cumsum"),
     ("np.cumsum(x)", None, "not-element-wise", ".cumsum"),
     ("x.max()", None, "foreign-spelling", ".max"),
@@ -129,7 +129,9 @@ const CASES: &[(&str, Option<RuleSet>, &str, &str)] = &[
     ("not c", None, "foreign-operator", "not"),
     ("c || c", None, "foreign-operator", "||"),
     ("!c", None, "foreign-operator", "!"),
-    ("v[0]", None, "indexing", "["),
+    ("v[9]", None, "index-out-of-range", "[9]"),
+    ("v[0.5]", None, "bad-index", "0.5"),
+    ("squeeze(x, axis=0)", None, "squeezed-size", "squeeze"),
     ("convolve(x, v)", None, "unknown-function", "convolve"),
     ("x + sqrt(v, axes=1)", None, "unknown-keyword", "axes"),
     ("add(x, v, sizes=[1])", None, "unknown-keyword", "sizes"),
@@ -204,7 +206,7 @@ fn what_to_write_instead_is_said() {
         ("x ^ 2", "a power is written x ** 2"),
         ("c64(x) < c64(v)", "complex numbers have no order: compare real(x), imag(x) or abs(x)"),
         ("x.astype('f4')", "write names without quotes"),
-        ("x[:, 0]", "add(x, v, dims=[1])"),
+        ("x[c]", "where(c, x, y)"),
     ] {
         let drawing = drawing(text);
         let line = drawing.lines().last().expect("a line");

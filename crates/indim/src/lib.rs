@@ -60,6 +60,7 @@ pub use indim_graph::{
     Along, AxisFunction, Composition, Graph, GraphBuilder, GraphError, GraphErrorKind, Initial,
     Literal, Operand, Parameter, Under, Value, WholeNumbers,
 };
+pub use indim_graph::{AxisSlice, Index, PadMode, TakeMode};
 pub use indim_graph::{Node, NodeKind, Operands, ValueId, VerifyError, VerifyErrorKind};
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
 

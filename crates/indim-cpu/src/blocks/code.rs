@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use indim_graph::TakeMode;
 use indim_kernels::chain::{ChainFn, chain_minimum};
 use indim_kernels::{
     KernelFn, Level, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel,
@@ -18,6 +19,7 @@ use crate::blocks::chain::Chain;
 use crate::blocks::chain::find::{Task, find_tasks};
 use crate::blocks::registers::{self, REGISTER_BYTES};
 use crate::blocks::store_fold::StoreFold;
+use crate::blocks::take::Taker;
 
 /// A call of a kernel or a chain, from source slots to a destination slot.
 #[derive(Debug)]
@@ -33,6 +35,8 @@ pub(crate) struct Call {
 pub(crate) enum Callee {
     /// One operation.
     Kernel { kernel: KernelFn, sources: [usize; 3] },
+    /// Elements of a table, which is an access, by the indices in a slot.
+    Take { taker: Taker, table: usize, indices: usize },
     /// Several operations, by so many links.
     Chain { chain: ChainFn, links: usize },
 }
@@ -59,6 +63,8 @@ pub(crate) struct BlockCode {
     pub(crate) stored: Vec<Stored>,
     /// For each access, whether a kernel reads it, which needs a block of it in any case.
     pub(crate) is_read_by_kernel: Vec<bool>,
+    /// For each access, whether elements are taken from it.
+    pub(crate) is_table: Vec<bool>,
     pub(crate) block: usize,
     /// The bytes of the arrays that are read and written.
     pub(crate) bytes_moved: usize,
@@ -88,6 +94,7 @@ impl BlockCode {
             minimum_row: minimum_row.filter(|_| !is_read_by_kernel.contains(&true)),
             is_left_by_chain: left_by_chains(nest, &tasks),
             is_read_by_kernel,
+            is_table: tables(nest),
             stored: stored(nest, &registers),
             folds: StoreFold::of(nest, level),
             nest: Arc::clone(nest),
@@ -149,6 +156,7 @@ fn call(nest: &LoopNest, task: &Task, level: Level) -> Call {
 
 fn kernel_callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
     let kernel = match instruction.compute {
+        Compute::Take { mode, size } => return take_callee(nest, instruction, mode, size),
         Compute::Elementwise(op) => elementwise_kernel(op, instruction.operand_dtype, level)
             .expect("invariant: lowering keeps the signatures of operations"),
         Compute::Convert => convert_kernel(instruction.operand_dtype, instruction.dtype, level),
@@ -159,6 +167,25 @@ fn kernel_callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Ca
         *source = slot(nest, operand);
     }
     Callee::Kernel { kernel, sources }
+}
+
+fn take_callee(nest: &LoopNest, instruction: &Instruction, mode: TakeMode, size: usize) -> Callee {
+    let [table, indices] = [0, 1].map(|operand| slot(nest, instruction.operands[operand]));
+    let taker = Taker::new(mode, instruction.operand_dtype, instruction.dtype, size);
+    Callee::Take { taker, table, indices }
+}
+
+/// For each access, whether elements are taken from it: it is no block of values.
+fn tables(nest: &LoopNest) -> Vec<bool> {
+    let mut is_table = vec![false; nest.accesses.len()];
+    for instruction in &nest.instructions {
+        if let (Compute::Take { .. }, Local::Access(table)) =
+            (instruction.compute, instruction.operands[0])
+        {
+            is_table[table] = true;
+        }
+    }
+    is_table
 }
 
 fn left_by_chains(nest: &LoopNest, tasks: &[Task]) -> Vec<bool> {

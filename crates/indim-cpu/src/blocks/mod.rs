@@ -12,6 +12,7 @@ pub mod memory;
 mod reduce;
 mod registers;
 mod store_fold;
+mod take;
 mod tiles;
 mod tree;
 mod wiring;
@@ -61,6 +62,9 @@ impl Executor for Blocks {
 /// takes as long as 40 bytes, `sin` as 120.
 const BYTES_PER_KERNEL: usize = 48;
 
+/// An element that is taken weighs as much as this many bytes moved.
+const BYTES_PER_TAKE: usize = 8;
+
 /// A link of a chain weighs as much as this many bytes moved.
 const BYTES_PER_LINK: usize = 2;
 
@@ -79,6 +83,7 @@ impl NestCode for BlockCode {
     fn cost(&self) -> usize {
         let cost = |call: &Call| match call.callee {
             Callee::Kernel { .. } => BYTES_PER_KERNEL,
+            Callee::Take { .. } => BYTES_PER_TAKE,
             Callee::Chain { links, .. } => links * BYTES_PER_LINK,
         };
         self.calls.iter().map(cost).sum()
@@ -111,5 +116,6 @@ impl NestCode for BlockCode {
         held.own::<Stored>(self.stored.capacity());
         held.own::<StoreFold>(self.folds.capacity());
         held.own::<bool>(self.is_read_by_kernel.capacity() + self.is_left_by_chain.capacity());
+        held.own::<bool>(self.is_table.capacity());
     }
 }

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use indim_kernels::chain::Rows;
 use indim_loops::HeldBytes;
 
-use crate::blocks::code::{BlockCode, Callee};
+use crate::blocks::code::{BlockCode, Call, Callee};
 use crate::blocks::memory::{gather, scatter, settle};
 use crate::blocks::registers::REGISTER_BYTES;
+use crate::blocks::take::Taker;
 use crate::blocks::wiring::{Destination, Wiring};
 use crate::executor::{Bases, BoundNest};
 use crate::walk::position::Position;
@@ -70,10 +71,14 @@ impl BoundBlocks {
         let with_tiles_of = |block| {
             let walk = Walk::new(&code.nest.shape, strides, &sizes, block, code.minimum_row)?;
             let wiring = Wiring::new(&code, &walk, &code.is_read_by_kernel, is_over_input);
-            Some((walk, wiring))
+            let table_strides = table_strides(&code, strides);
+            Some((walk, Wiring { table_strides, ..wiring }))
         };
-        let long = match code.calls.len() {
-            1 => Some(with_tiles_of(code.block * LONG_TILE)?),
+        let long = match code.calls[..] {
+            // The runs of a table are gone through, and those of a long tile may be too many.
+            [Call { callee: Callee::Kernel { .. } | Callee::Chain { .. }, .. }] => {
+                Some(with_tiles_of(code.block * LONG_TILE)?)
+            }
             _ => None,
         };
         let uses_registers = |wiring: &Wiring| wiring.uses_registers(code.nest.accesses.len());
@@ -83,6 +88,16 @@ impl BoundBlocks {
         };
         Some(BoundBlocks { code, walk, wiring })
     }
+}
+
+/// For each access the stride along the axis of which elements are taken.
+fn table_strides(code: &BlockCode, strides: &[Vec<isize>]) -> Vec<isize> {
+    if !code.is_table.contains(&true) {
+        return Vec::new();
+    }
+    let rank = code.nest.shape.rank();
+    let of_accesses = &strides[code.nest.stores.len()..];
+    of_accesses.iter().map(|strides| strides.get(rank).copied().unwrap_or(0)).collect()
 }
 
 impl BoundNest for BoundBlocks {
@@ -189,7 +204,7 @@ impl Tile<'_> {
         // SAFETY: the caller's promise; slots hold `count` elements, a block at most.
         unsafe {
             self.bind_accesses(position, count);
-            self.make_calls(position.steps);
+            self.make_calls(position);
         }
     }
 
@@ -199,8 +214,9 @@ impl Tile<'_> {
     }
 
     /// # Safety
-    /// The slots hold the elements of `steps` steps.
-    unsafe fn make_calls(&mut self, steps: usize) {
+    /// The slots hold the elements of the tile at `position`.
+    unsafe fn make_calls(&mut self, position: &Position<'_>) {
+        let steps = position.steps;
         for (operand, link) in self.operands.iter_mut().zip(&self.wiring.links) {
             *operand = self.slots[link.slot].cast_const();
         }
@@ -218,6 +234,16 @@ impl Tile<'_> {
                         let sources = sources.map(|slot| self.slots[slot].cast_const());
                         kernel(destination, sources, steps * elements);
                     }
+                    Callee::Take { taker, table, indices } => {
+                        let taken = Taken {
+                            walk: self.walk,
+                            operand: self.code.nest.stores.len() + table,
+                            stride: self.wiring.table_strides[table],
+                            table: self.slots[table].cast_const(),
+                            indices: self.slots[indices].cast_const(),
+                        };
+                        taken.write(&taker, destination, position);
+                    }
                     Callee::Chain { chain, links: length } => {
                         let (own_links, later_links) = links.split_at(length);
                         let (own_operands, later_operands) = operands.split_at_mut(length);
@@ -234,21 +260,6 @@ impl Tile<'_> {
     /// The address of the first element of operand `operand` in the tile.
     pub(super) fn tile_address(&self, operand: usize, position: &Position<'_>) -> *mut u8 {
         self.bases[operand].wrapping_offset(position.offset(operand))
-    }
-
-    /// The steps of the tile, and the runs of an operand in one; `whole` if it is not strided.
-    fn runs<'r>(
-        &'r self,
-        operand: usize,
-        position: &Position<'_>,
-        whole: &'r [Run],
-    ) -> (Run, &'r [Run]) {
-        let operand = &self.walk.operands[operand];
-        let steps = Run { count: position.steps, stride: operand.step_stride };
-        match &operand.layout {
-            TileLayout::Strided(runs) => (steps, runs),
-            _ => (steps, whole),
-        }
     }
 
     fn bind_stores(&mut self, position: &Position<'_>) {
@@ -274,8 +285,8 @@ impl Tile<'_> {
                 continue;
             }
             let size = self.code.nest.accesses[access].array_type.dtype.size();
-            let single = [Run { count: self.walk.step_elements, stride: 0 }];
-            let (steps, runs) = self.runs(stores + access, position, &single);
+            let single = Run { count: self.walk.step_elements, stride: 0 };
+            let (steps, runs) = runs(self.walk, stores + access, position, &single);
             // SAFETY: the runs of this tile lie in the access's array, the register holds a block.
             for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
                 let to = self.slots[access].wrapping_add(block_offset);
@@ -295,13 +306,61 @@ impl Tile<'_> {
             let size = target.target.array_type.dtype.size();
             let to = self.tile_address(store, position);
             let from = self.slots[self.code.slot(target.source)].cast_const();
-            let dense = [Run { count: self.walk.step_elements, stride: size as isize }];
-            let (steps, runs) = self.runs(store, position, &dense);
+            let dense = Run { count: self.walk.step_elements, stride: size as isize };
+            let (steps, runs) = runs(self.walk, store, position, &dense);
             // SAFETY: the runs of this tile lie in the store's array, the slot holds a block.
             for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
                 let from = from.wrapping_add(block_offset);
                 scatter(to.wrapping_offset(offset), from, steps, run, size);
             });
         }
+    }
+}
+
+/// The steps of the tile, and the runs of an operand in one; `whole` if it is not strided.
+fn runs<'r>(
+    walk: &'r Walk,
+    operand: usize,
+    position: &Position<'_>,
+    whole: &'r Run,
+) -> (Run, &'r [Run]) {
+    let operand = &walk.operands[operand];
+    let steps = Run { count: position.steps, stride: operand.step_stride };
+    match &operand.layout {
+        TileLayout::Strided(runs) => (steps, runs),
+        _ => (steps, core::slice::from_ref(whole)),
+    }
+}
+
+/// What a tile takes from a table.
+struct Taken<'a> {
+    walk: &'a Walk,
+    /// The table among the operands of the walk.
+    operand: usize,
+    /// The stride along the axis of which elements are taken, in bytes.
+    stride: isize,
+    table: *const u8,
+    indices: *const u8,
+}
+
+impl Taken<'_> {
+    /// Takes the elements of the tile at `position`.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`]: `table` is the address of the tile, and `indices` holds an index for each of its
+    /// elements; `destination` is a block.
+    unsafe fn write(&self, taker: &Taker, destination: *mut u8, position: &Position<'_>) {
+        let size = taker.element_size();
+        let is_single = self.walk.operands[self.operand].layout == TileLayout::Single;
+        let stride = if is_single { 0 } else { size as isize };
+        let whole = Run { count: self.walk.step_elements, stride };
+        let (steps, runs) = runs(self.walk, self.operand, position, &whole);
+        // SAFETY: the runs of this tile lie in the table along its other axes, and so do all elements of
+        // the one that the indices name; the block has room for them.
+        for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
+            let to = destination.wrapping_add(block_offset);
+            let indices = self.indices.wrapping_add(block_offset / size * taker.index_size());
+            taker.take(to, self.table.wrapping_offset(offset), indices, steps, run, self.stride);
+        });
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Wiring {
     pub(crate) links: Vec<WiredLink>,
     /// For each of the code's calls where its results go.
     pub(crate) destinations: Vec<Destination>,
+    /// For each access from which elements are taken, the stride along their axis in bytes; empty if none is.
+    pub(crate) table_strides: Vec<isize>,
 }
 
 /// Where the results of a call go.
@@ -56,9 +58,12 @@ impl Wiring {
         is_over_input: &[bool],
     ) -> Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
-        let readings = accesses.iter().zip(is_read_by_kernel);
-        let readings: Vec<Reading> =
-            readings.map(|(operand, &is_by_kernel)| reading(operand, is_by_kernel)).collect();
+        let readings = accesses.iter().zip(is_read_by_kernel).zip(&code.is_table);
+        let reading = |((operand, &is_by_kernel), &is_table)| match is_table {
+            true => Reading::Table,
+            false => reading(operand, is_by_kernel),
+        };
+        let readings: Vec<Reading> = readings.map(reading).collect();
         let is_direct = direct_stores(code, stores, is_over_input);
         let (registers, register_count) = with_gathered(code, &readings);
         let destination = |call: &Call| destination(code, walk, &is_direct, call);
@@ -74,6 +79,7 @@ impl Wiring {
             streams: destinations.iter().any(|destination| destination.streams),
             destinations,
             is_direct,
+            table_strides: Vec::new(),
         }
     }
 
@@ -83,6 +89,7 @@ impl Wiring {
         held.own::<Option<usize>>(self.registers.capacity());
         held.own::<WiredLink>(self.links.capacity());
         held.own::<Destination>(self.destinations.capacity());
+        held.own::<isize>(self.table_strides.capacity());
     }
 
     /// Whether anything that is read or stored passes through a register.
@@ -99,6 +106,8 @@ enum Reading {
     InPlace(Form),
     /// From a register into which it was copied.
     Gathered,
+    /// Element by element, where indices say.
+    Table,
 }
 
 /// Kernels want dense tiles; chains take a single element as well, and rows of either.
@@ -114,7 +123,7 @@ fn reading(operand: &OperandWalk, is_read_by_kernel: bool) -> Reading {
 
 /// Whether some operand that is used where it is must be walked row by row.
 fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
-    let are_read_in_place = readings.iter().map(|reading| *reading != Reading::Gathered);
+    let are_read_in_place = readings.iter().map(|reading| matches!(reading, Reading::InPlace(_)));
     let are_in_place = is_direct.iter().copied().chain(are_read_in_place);
     let is_strided = |operand: &OperandWalk| matches!(operand.layout, TileLayout::Strided(_));
     walk.operands.iter().zip(are_in_place).any(|(o, in_place)| in_place && is_strided(o))
@@ -182,7 +191,9 @@ fn wired(
     let reading = readings.get(slot).copied().unwrap_or(Reading::Gathered);
     let (form, row_stride) = match reading {
         Reading::InPlace(form) => (form, walk.operands[code.nest.stores.len() + slot].step_stride),
-        Reading::Gathered => (Form::Block, (element_size * walk.step_elements) as isize),
+        Reading::Gathered | Reading::Table => {
+            (Form::Block, (element_size * walk.step_elements) as isize)
+        }
     };
     let stride = if form == Form::Single { 0 } else { element_size };
     WiredLink { opcode: Opcode::of(link, dtype, form), slot, stride, row_stride }

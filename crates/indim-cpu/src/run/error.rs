@@ -104,6 +104,19 @@ pub enum RunError {
         /// What takes the most.
         largest: MemoryPiece,
     },
+    /// An index names no element, where that is an error; nothing has been written.
+    IndexOutOfRange {
+        /// What the indices are called.
+        name: String,
+        /// The index.
+        index: i128,
+        /// Where it stands among the indices: along each of their axes.
+        position: Vec<usize>,
+        /// The axis along which elements are taken.
+        axis: usize,
+        /// The size of that axis.
+        size: usize,
+    },
     /// Memory for outputs or temporaries.
     Memory(ArrayError),
     /// `progress` stopped the run; the caller's outputs may have been written in part.
@@ -131,6 +144,7 @@ impl RunError {
             RunError::OutputsOverlap { .. } => "outputs-overlap",
             RunError::OverlapUndecided { .. } => "overlap-undecided",
             RunError::MemoryLimit { .. } => "memory-limit",
+            RunError::IndexOutOfRange { .. } => "index-out-of-range",
             RunError::Memory(error) => error.code(),
             RunError::Stopped => "stopped",
         }
@@ -184,6 +198,11 @@ impl fmt::Display for RunError {
                 formatter,
                 "the run needs {bytes} bytes of memory, the limit is {limit}; the largest piece is \
                  {largest}: raise the limit, or compute a part of the result at a time"
+            ),
+            RunError::IndexOutOfRange { name, index, position, axis, size } => write!(
+                formatter,
+                "index {index}, at {position:?} of `{name}`, names no element of axis {axis}, which has size \
+                 {size}: take with mode clip or wrap, or mend the indices"
             ),
             RunError::Memory(error) => write!(formatter, "{error}"),
             RunError::Stopped => formatter.write_str("the run was stopped"),

@@ -138,7 +138,7 @@ impl Executable {
     /// Threads are those of the current rayon pool; without the feature `rayon` there is one.
     ///
     /// # Errors
-    /// `input-count`, `input-type` when an input does not fit; `out-of-memory`.
+    /// `input-count`, `input-type` when an input does not fit; `out-of-memory`; `index-out-of-range`.
     pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Buffer>, RunError> {
         self.run_with(inputs, &RunOptions::default())
     }
@@ -195,7 +195,8 @@ impl Executable {
     ) -> Result<(), RunError> {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
-        if let Some(is_over_input) = written_over_inputs(&self.nests.loops, inputs, outputs) {
+        let is_over_input = written_over_inputs(&self.nests.loops, inputs, outputs);
+        if let Some(is_over_input) = is_over_input.filter(|_| !self.nests.writes_before_checks()) {
             self.check_memory(options, false)?;
             return self.nests.run(inputs, outputs, &is_over_input, options.progress);
         }

@@ -5,6 +5,7 @@ pub(crate) mod error;
 pub(crate) mod executable;
 pub(crate) mod forecast;
 pub(crate) mod in_place;
+mod indices;
 mod named;
 mod nests;
 pub(crate) mod options;

@@ -10,6 +10,7 @@ use crate::arrays::buffer::{ALIGNMENT, Buffer};
 use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array, row_major_strides};
 use crate::executor::{Bases, BoundNest, Executor};
 use crate::run::error::RunError;
+use crate::run::indices;
 use crate::run::options::Progress;
 use crate::run::program::Program;
 use crate::run::threads;
@@ -45,7 +46,9 @@ impl CompiledNests {
         for nest in &loops.nests {
             let program = Program::new(nest, executor.compile(nest, level));
             check()?;
-            let strides = |access: &Access| access.strides(&row_major_strides(&access.array_type));
+            let rank = nest.shape.rank();
+            let strides =
+                |access: &Access| access.strides(rank, &row_major_strides(&access.array_type));
             dense.push(program.bind(strides, &[]));
             programs.push(program);
             check()?;
@@ -70,7 +73,7 @@ impl CompiledNests {
     /// found to be `is_over_input`, which is empty if none was.
     ///
     /// # Errors
-    /// When memory for temporaries cannot be had, or `progress` stops the run.
+    /// When memory for temporaries cannot be had, an index names no element, or `progress` stops the run.
     pub(crate) fn run(
         &self,
         inputs: &[ArrayView<'_>],
@@ -83,12 +86,19 @@ impl CompiledNests {
         let mut bases = Vec::new();
         for (index, (program, dense)) in self.programs.iter().zip(&self.dense).enumerate() {
             self.write_counters(index, &arrays.scratch);
+            for check in self.loops.checks.iter().filter(|check| check.nest == index) {
+                let strides = arrays.strides(&check.access);
+                let along = check.access.strides(check.shape.rank(), &strides);
+                // SAFETY: the views vouch for what is given; the rest earlier nests have written.
+                unsafe { indices::check(check, arrays.first(&check.access), &along)? }
+            }
             let nest = program.nest();
             let own;
             let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
                 true => dense,
                 false => {
-                    let strides = |access: &Access| access.strides(&arrays.strides(access));
+                    let rank = nest.shape.rank();
+                    let strides = |access: &Access| access.strides(rank, &arrays.strides(access));
                     own = program.bind(strides, is_over_input);
                     &own
                 }
@@ -106,6 +116,14 @@ impl CompiledNests {
             }
         }
         Ok(())
+    }
+
+    /// Whether an output may have been written before an index is found to name no element.
+    pub(crate) fn writes_before_checks(&self) -> bool {
+        let Some(last) = self.loops.checks.last() else { return false };
+        let before = self.loops.nests[..last.nest].iter();
+        let mut targets = before.flat_map(|nest| nest.stores.iter().map(|store| &store.target));
+        targets.any(|target| matches!(target.buffer, BufferId::Output(_)))
     }
 
     /// Writes the counters that the nest of this index is the first to read.
@@ -155,7 +173,16 @@ struct RunArrays<'a, 'i, 'o> {
 }
 
 impl RunArrays<'_, '_, '_> {
+    /// The element at which a nest begins.
     fn first(&self, access: &Access) -> *mut u8 {
+        let offset = match access.begins_at_first() {
+            true => 0,
+            false => access.offset(&self.strides(access)),
+        };
+        self.array(access).wrapping_offset(offset)
+    }
+
+    fn array(&self, access: &Access) -> *mut u8 {
         let CompiledNests { loops, scratch: layout, .. } = self.nests;
         match access.buffer {
             BufferId::Parameter(index) => self.inputs[index].first(),

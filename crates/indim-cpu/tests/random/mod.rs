@@ -9,7 +9,7 @@ use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 use indim_shape::{RuleSet, Shape};
 
 pub(crate) use choices::{Choices, pseudo_random};
-use choices::{partial_shape, random_conversion, random_operation, random_reduction};
+use choices::{partial_shape, random_conversion, random_operation, random_reduction, random_view};
 
 #[path = "../../../indim-graph/tests/random/choices.rs"]
 mod choices;
@@ -120,6 +120,10 @@ fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>
                     values.push(random_reduction(choices, &b, x));
                     continue;
                 }
+                if x.array_type().unwrap().shape.rank() > 0 && choices.chance(15) {
+                    values.push(random_view(choices, &b, x));
+                    continue;
+                }
                 random_operation(choices, &b, &values, x, &CHEAP)
             }
             None => random_node(choices, &b, &values),
@@ -172,6 +176,7 @@ fn random_node(choices: &mut Choices<'_>, b: &GraphBuilder, values: &[Value]) ->
             b.iota(x_type.dtype, x_type.shape, axis).unwrap()
         }
         5 if x_type.shape.rank() > 0 => random_reduction(choices, b, x),
+        6 if x_type.shape.rank() > 0 => random_view(choices, b, x),
         4 if choices.chance(50) => {
             let dtype = *choices.pick(DType::ALL);
             let shape = partial_shape(choices, &x_type.shape);

@@ -147,6 +147,20 @@ impl BoundSimple {
         let read: Vec<Array> = (0..nest.accesses.len()).map(read).collect();
         let mut computed: Vec<Array> = Vec::new();
         for (instruction, graph) in nest.instructions.iter().zip(&self.code.graphs) {
+            if let (Compute::Take { mode, size }, &[Local::Access(table), indices]) =
+                (instruction.compute, &instruction.operands[..])
+            {
+                let index = whole_number(value(&read, &computed, indices));
+                let place = mode.place(index, size).unwrap() as isize;
+                let operand = nest.stores.len() + table;
+                let stride = self.strides[operand].get(nest.shape.rank()).unwrap_or(&0);
+                let first = self.address(bases, operand, point, step);
+                // SAFETY: the caller's promise; the element lies within the axis.
+                computed.push(unsafe {
+                    self::read(first.wrapping_offset(place * stride), instruction.dtype)
+                });
+                continue;
+            }
             let operands = instruction.operands.iter().map(|&local| value(&read, &computed, local));
             let operands: Vec<Array> = operands.cloned().collect();
             computed.extend(evaluate(graph, &operands).unwrap());
@@ -174,6 +188,10 @@ fn value<'a>(read: &'a [Array], computed: &'a [Array], local: Local) -> &'a Arra
     }
 }
 
+fn whole_number(index: &Array) -> i128 {
+    index.scalar_text().unwrap().parse().unwrap()
+}
+
 /// The graph of one instruction on single elements.
 fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
     let b = GraphBuilder::new();
@@ -184,6 +202,10 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
     let result = match instruction.compute {
         Compute::Elementwise(op) => b.elementwise(op, &operands, &RuleSet::Numpy).unwrap(),
         Compute::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
+        // By hand.
+        Compute::Take { .. } => operands[0].clone(),
+        // A copy.
+        Compute::Bitcast if instruction.operand_dtype == instruction.dtype => operands[0].clone(),
         Compute::Bitcast => b.bitcast(&operands[0], instruction.dtype).unwrap(),
     };
     b.finish(&[result]).unwrap()
@@ -227,7 +249,7 @@ unsafe fn write(place: *mut u8, array: &Array) {
 mod tests {
     use super::choices::{
         Choices, partial_shape, pseudo_random, random_conversion, random_operation,
-        random_reduction,
+        random_reduction, random_view,
     };
     use super::*;
     use crate::arrays::order::Order;
@@ -255,6 +277,7 @@ mod tests {
             let shape = x.array_type().unwrap().shape;
             values.push(match choices.below(8) {
                 3 if shape.rank() > 0 => random_reduction(choices, &b, x),
+                4 if shape.rank() > 0 => random_view(choices, &b, x),
                 0 => random_conversion(choices, &b, x),
                 1 if shape.rank() > 1 => b.transpose(x, &[1, 0, 2][..shape.rank()]).unwrap(),
                 2 if shape.rank() > 0 => b.iota(DType::I32, shape, 0).unwrap(),

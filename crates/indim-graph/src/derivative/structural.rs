@@ -4,7 +4,9 @@ use indim_ops::{ArrayType, DType, DTypeClass, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::error::GraphError;
 use crate::literal::Literal;
+use crate::views::AxisSlice;
 
 /// Converted back: the real part of what a float became a complex number by, and the other way round a
 /// complex number without an imaginary part.
@@ -15,6 +17,45 @@ pub(super) fn convert(operand: &Value, cotangent: &Value) -> BuildResult {
 /// The elements back in their order.
 pub(super) fn reshape(operand: &Value, cotangent: &Value) -> BuildResult {
     cotangent.builder().reshape(cotangent, operand.array_type()?.shape)
+}
+
+/// The elements back where the slice found them, between zeros.
+pub(super) fn slice(slices: &[AxisSlice], operand: &Value, cotangent: &Value) -> BuildResult {
+    let (b, ArrayType { dtype, shape }) = (cotangent.builder(), operand.array_type()?);
+    let forwards = slices.iter().map(|slice| match slice.step() < 0 {
+        true => AxisSlice::reversed(slice.count()),
+        false => AxisSlice::whole(slice.count()),
+    });
+    let widths = slices.iter().zip(shape.iter()).map(|(slice, &size)| {
+        let Some(last) = slice.count().checked_sub(1) else { return (0, size as i64, 0) };
+        let (start, end) = (slice.start(), slice.index(last));
+        let behind = size - start.max(end) - 1;
+        (start.min(end) as i64, behind as i64, slice.step().unsigned_abs() - 1)
+    });
+    let widths: Vec<(i64, i64, usize)> = widths.collect();
+    let forwards = b.slice(cotangent, &forwards.collect::<Vec<AxisSlice>>())?;
+    b.pad(forwards, Literal::Int(0).scalar(b, dtype)?, &widths)
+}
+
+/// To each operand its part.
+pub(super) fn concatenate(
+    axis: usize,
+    operands: &[Value],
+    cotangent: &Value,
+) -> Result<Vec<Value>, GraphError> {
+    let mut start = 0;
+    let mut parts = Vec::with_capacity(operands.len());
+    for operand in operands {
+        let shape = operand.array_type()?.shape;
+        let slice = |(other, &size): (usize, &usize)| match other == axis {
+            true => AxisSlice::new(start, size, 1),
+            false => AxisSlice::whole(size),
+        };
+        let slices: Vec<AxisSlice> = shape.iter().enumerate().map(slice).collect();
+        parts.push(cotangent.builder().slice(cotangent, &slices)?);
+        start += shape[axis];
+    }
+    Ok(parts)
 }
 
 /// The sums over the axes that the broadcast added or expanded; the others in the order of the operand's.

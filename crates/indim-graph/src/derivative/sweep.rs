@@ -101,6 +101,15 @@ impl<'a> Sweep<'a> {
                 only(structural::broadcast_in_dim(map, &operand(0), cotangent)?)
             }
             NodeKind::Reshape => only(structural::reshape(&operand(0), cotangent)?),
+            NodeKind::Slice(slices) => only(structural::slice(slices, &operand(0), cotangent)?),
+            NodeKind::Concatenate { axis } => {
+                let operands: Vec<Value> = (0..node.operands.len()).map(operand).collect();
+                let given = structural::concatenate(*axis, &operands, cotangent)?;
+                Ok(node.operands.iter().copied().zip(given).collect())
+            }
+            // Indices move in steps.
+            NodeKind::Take { .. } if !self.depends[node.operands[0].index()] => Ok(Vec::new()),
+            NodeKind::Take { .. } => Err(self.refused(node)),
             NodeKind::Reduce { .. } => {
                 let run = reduction::Run::ending_at(self.graph, value);
                 let source = self.value(run.source);

@@ -14,8 +14,15 @@ const MOST_ELEMENTS: usize = 256 * MAXIMUM_ELEMENTS;
 
 /// The rule of the pass for one node; `folded` is how many elements have been computed.
 pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<usize>) -> ValueId {
-    let is_computed =
-        matches!(node.kind, NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast);
+    let is_computed = matches!(
+        node.kind,
+        NodeKind::Elementwise(_)
+            | NodeKind::Convert
+            | NodeKind::Bitcast
+            | NodeKind::Slice(_)
+            | NodeKind::Concatenate { .. }
+            | NodeKind::Take { .. }
+    );
     let count = node.array_type.shape.element_count().unwrap_or(usize::MAX);
     let is_small = count <= MAXIMUM_ELEMENTS && folded.get() + count <= MOST_ELEMENTS;
     if !is_computed || !is_small {

@@ -4,6 +4,7 @@
 //! no output needs. Parameters always stay.
 
 mod bitcast;
+mod concatenation;
 mod empty;
 mod fold;
 mod power;
@@ -23,6 +24,7 @@ pub fn optimize(graph: &Graph) -> Graph {
     let graph = rewrite(graph, empty::replace_empty);
     let graph = rewrite(&graph, bitcast::read_through);
     let graph = rewrite(&graph, sink::sink_broadcasts);
+    let graph = rewrite(&graph, concatenation::merge_nested);
     let folded = Cell::new(0);
     let graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded));
     rewrite(&graph, power::replace_powers)
@@ -52,11 +54,16 @@ fn without_unused(graph: &Graph) -> Option<Graph> {
     (!is_whole).then(|| rebuild(graph, &is_live, GraphArena::add))
 }
 
-/// The graph without reductions but folds along axes of at least two elements: what loops can be made of.
-pub fn expand_reductions(graph: &Graph) -> Cow<'_, Graph> {
-    let is_reduction = |node: &Node| matches!(node.kind, NodeKind::Reduce { .. });
-    match graph.iter().any(|(_, node)| is_reduction(node)) {
-        true => Cow::Owned(rewrite(graph, reduction::expand_reduction)),
+/// What loops can be made of: the graph without reductions but folds along axes of at least two elements, and
+/// without concatenations among the operands of concatenations.
+pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
+    let is_expanded =
+        |node: &Node| matches!(node.kind, NodeKind::Reduce { .. } | NodeKind::Concatenate { .. });
+    match graph.iter().any(|(_, node)| is_expanded(node)) {
+        true => Cow::Owned(rewrite(graph, |arena, node| match node.kind {
+            NodeKind::Concatenate { .. } => concatenation::copy_nested(arena, node),
+            _ => reduction::expand_reduction(arena, node),
+        })),
         false => Cow::Borrowed(graph),
     }
 }

@@ -2,12 +2,15 @@
 //!
 //! `op(broadcast(a), broadcast(b))` becomes `broadcast(op(a', b'))` on the axes along which some
 //! operand varies; the others shrink to size 1. So `exp(u)[:, None] * tanh(v)[None, :]` evaluates
-//! n + m transcendental functions however the expression was written.
+//! n + m transcendental functions however the expression was written. Slices sink below broadcasts too.
+
+use std::sync::Arc;
 
 use indim_ops::ArrayType;
 use indim_shape::{AxisMap, Shape};
 
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
+use crate::views::AxisSlice;
 
 /// The rule of the pass for one node.
 pub(super) fn sink_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
@@ -16,6 +19,7 @@ pub(super) fn sink_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
             sink_computation(arena, node)
         }
         NodeKind::BroadcastInDim(_) => compose_broadcasts(arena, node),
+        NodeKind::Slice(_) => sink_slice(arena, node),
         NodeKind::Iota { axis } if node.array_type.shape.rank() > 1 => {
             let axis = *axis;
             broadcast_iota(arena, axis, node.array_type)
@@ -100,4 +104,52 @@ fn compose_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
     };
     let kind = NodeKind::BroadcastInDim(inner.compose(outer));
     arena.add(Node { kind, operands: inner_node.operands, array_type: node.array_type })
+}
+
+/// A slice of a slice is one, and one of a broadcast is a broadcast of a slice.
+fn sink_slice(arena: &mut GraphArena, node: Node) -> ValueId {
+    let NodeKind::Slice(slices) = &node.kind else {
+        return arena.add(node);
+    };
+    let shown = arena[node.operands[0]].clone();
+    match &shown.kind {
+        NodeKind::Slice(first) => {
+            let both = first.iter().zip(slices.iter()).map(|(first, later)| first.then(later));
+            add_slice(arena, shown.operands[0], both.collect(), node.array_type)
+        }
+        NodeKind::BroadcastInDim(map) => {
+            let source = shown.operands[0];
+            let sizes = arena[source].array_type.shape.clone();
+            let of_source = |(&axis, &size): (&usize, &usize)| match size {
+                1 => AxisSlice::whole(1),
+                _ => slices[axis],
+            };
+            let of_source: Vec<AxisSlice> = map.iter().zip(sizes.iter()).map(of_source).collect();
+            let shape: Shape = of_source.iter().map(AxisSlice::count).collect();
+            let array_type = ArrayType::new(node.array_type.dtype, shape);
+            let sliced = add_slice(arena, source, of_source, array_type);
+            let sliced = sink_slice(arena, arena[sliced].clone());
+            arena.add(Node {
+                operands: Operands::new(&[sliced]),
+                array_type: node.array_type,
+                ..shown
+            })
+        }
+        _ => arena.add(node),
+    }
+}
+
+/// The slice, unless it shows everything.
+fn add_slice(
+    arena: &mut GraphArena,
+    operand: ValueId,
+    slices: Vec<AxisSlice>,
+    array_type: ArrayType,
+) -> ValueId {
+    let sizes = &arena[operand].array_type.shape;
+    if slices.iter().zip(sizes.iter()).all(|(slice, &size)| slice.is_whole(size)) {
+        return operand;
+    }
+    let kind = NodeKind::Slice(Arc::from(slices));
+    arena.add(Node { kind, operands: Operands::new(&[operand]), array_type })
 }

@@ -1,6 +1,6 @@
 //! What generators of random graphs share: the one beside this file, and that of `indim-cpu`'s tests.
 
-use indim_graph::{GraphBuilder, Value};
+use indim_graph::{AxisSlice, GraphBuilder, TakeMode, Value};
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape};
 
@@ -65,6 +65,73 @@ pub(crate) fn random_reduction(choices: &mut Choices<'_>, b: &GraphBuilder, x: V
     kept[axis as usize] = 1;
     // With an axis of size 1 it broadcasts with the others again.
     b.reshape(reduced, kept).unwrap()
+}
+
+/// `x`, which has axes, seen otherwise: sliced, turned round, or put together of parts.
+pub(crate) fn random_view(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value) -> Value {
+    let shape = x.array_type().unwrap().shape;
+    let axis = choices.below(shape.rank());
+    let size = shape[axis];
+    let along = |slice: AxisSlice| {
+        let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
+        slices[axis] = slice;
+        b.slice(&x, &slices).unwrap()
+    };
+    match choices.below(8) {
+        5 | 6 => random_take(choices, b, x, axis),
+        0 => b.reverse(&x, &[axis as i64]).unwrap(),
+        1 => b.roll(&x, choices.below(9) as i64 - 4, axis as i64).unwrap(),
+        // It broadcasts with the others again.
+        2 if size > 0 => along(AxisSlice::new(choices.below(size), 1, 1)),
+        3 => {
+            let slice = random_slice(choices, size);
+            let (rest, sliced) = (size - slice.count(), along(slice));
+            let mut widths = vec![(0, 0, 0); shape.rank()];
+            let front = choices.below(rest + 1);
+            widths[axis] = (front as i64, (rest - front) as i64, 0);
+            let zero = b.convert(b.scalar(0u8), x.array_type().unwrap().dtype).unwrap();
+            b.pad(sliced, zero, &widths).unwrap()
+        }
+        4 => {
+            let cut = choices.below(size + 1);
+            let front = b.reverse(along(AxisSlice::new(0, cut, 1)), &[axis as i64]).unwrap();
+            let back = along(AxisSlice::new(cut, size - cut, 1));
+            let parts = if choices.chance(50) { [front, back] } else { [back, front] };
+            b.concatenate(&parts, axis as i64).unwrap()
+        }
+        _ => along(random_slice(choices, size)),
+    }
+}
+
+/// Elements of `x` by as many indices as its axis has elements, known ones or those of `x` itself.
+fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usize) -> Value {
+    let ArrayType { dtype, shape } = x.array_type().unwrap();
+    let size = shape[axis];
+    let integers: Vec<DType> =
+        DType::ALL.iter().copied().filter(|dtype| dtype.is_integer()).collect();
+    let index = *choices.pick(&integers);
+    let counted = b.iota(DType::I64, [size], 0).unwrap();
+    let known =
+        b.reverse(b.sub(counted, choices.below(size + 1) as i64, &[]).unwrap(), &[0]).unwrap();
+    if shape.rank() == 1 && dtype != DType::Bool && choices.chance(50) {
+        let mode = *choices.pick(&[TakeMode::Clip, TakeMode::Wrap]);
+        return b.take(&x, b.convert(&x, index).unwrap(), 0, mode).unwrap_or(x);
+    }
+    let (indices, modes) = match index.size() == 8 && index != DType::U64 {
+        // From -size on, which names every element.
+        true => (known, &TakeMode::ALL[..]),
+        false => (b.convert(known, index).unwrap(), &TakeMode::ALL[1..]),
+    };
+    b.take(&x, indices, axis as i64, *choices.pick(modes)).unwrap_or(x)
+}
+
+/// Some slice of an axis of this size.
+fn random_slice(choices: &mut Choices<'_>, size: usize) -> AxisSlice {
+    let mut end = || Some(choices.below(2 * size + 3) as i64 - size as i64 - 1);
+    let (start, stop) = (end(), end());
+    let (start, stop) = (start.filter(|_| choices.chance(70)), stop.filter(|_| choices.chance(70)));
+    let step = *choices.pick(&[1, 1, 1, 2, 3, -1, -1, -2]);
+    AxisSlice::python(start, stop, Some(step), size).unwrap()
 }
 
 fn wide(dtype: DType) -> DType {

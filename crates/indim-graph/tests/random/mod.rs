@@ -2,6 +2,7 @@
 
 use choices::{
     Choices, partial_shape, pseudo_random, random_conversion, random_operation, random_reduction,
+    random_view,
 };
 use indim_graph::{Array, Graph, GraphBuilder, Value};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
@@ -87,6 +88,7 @@ fn random_node(
             b.iota(x_type.dtype, x_type.shape, choices.below(rank) as i64).unwrap()
         }
         5 if rank > 0 => random_reduction(choices, b, x),
+        6 if rank > 0 => random_view(choices, b, x),
         4 => {
             let dtype = *choices.pick(DType::ALL);
             let array_type = ArrayType::new(dtype, partial_shape(choices, full));

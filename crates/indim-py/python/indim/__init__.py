@@ -47,7 +47,8 @@ from ._numexpr import (
     use_vml,
 )
 from ._operations import define as _define, exported as _exported
-from . import _array_functions, _compositions, _reductions, expressions, necompiler, none, numpy, onnx_legacy
+from . import _array_functions, _compositions, _reductions, _views, expressions, necompiler, none, numpy
+from . import onnx_legacy
 from . import pdpd, stablehlo, utils, xla
 from .expressions import E
 from .necompiler import NumExpr, disassemble

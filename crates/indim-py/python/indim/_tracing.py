@@ -18,7 +18,7 @@ from ._signatures import ADAPTED
 from ._statics import frozen
 
 #: What functions of NumPy do on tracing values; filled by `_array_functions.py`,
-#: `_compositions.py` and `_reductions.py`.
+#: `_compositions.py`, `_reductions.py` and `_views.py`.
 ARRAY_FUNCTIONS = {}
 
 #: Ufuncs that are no operations, by name, with what they do; filled by `_reductions.py`.
@@ -136,46 +136,6 @@ class Tracer:
         raise TypeError(
             f"`{self._piece}` cannot be assigned to while {self._recording.function} is traced: "
             "write np.where(condition, value, x), which is a new array"
-        )
-
-    def __getitem__(self, key):
-        """New axes alone: ``x[:, None]``, ``x[None]``, ``x[..., None]``."""
-        keys = key if isinstance(key, tuple) else (key,)
-        for key in keys:
-            if not (key is None or key is Ellipsis or (isinstance(key, slice) and key == slice(None))):
-                self._refuse_index(key)
-        if sum(key is Ellipsis for key in keys) > 1:
-            raise IndexError("an index can only have a single ellipsis ('...')")
-        kept = sum(isinstance(key, slice) for key in keys)
-        rest = [slice(None)] * (self.ndim - kept)
-        if self.ndim < kept:
-            raise IndexError(f"{kept} axes are indexed of `{self._piece}`, which has {self.ndim}")
-        if Ellipsis in keys:
-            at = keys.index(Ellipsis)
-            keys = [*keys[:at], *rest, *keys[at + 1 :]]
-        else:
-            keys = [*keys, *rest]
-        if None not in keys:
-            return self
-        sizes = iter(self.shape)
-        return self._call("reshape", [(None, [1 if key is None else next(sizes) for key in keys])])
-
-    def _refuse_index(self, key):
-        self._recording.recorder(self._piece)
-        if isinstance(key, (Tracer, np.ndarray, list)):
-            advice = (
-                "a mask becomes np.where(mask, x, other); what is gathered by index is gathered before the "
-                "call"
-            )
-        else:
-            text = _slice_text(key) if isinstance(key, slice) else repr(key)
-            advice = (
-                f"slices of traced values such as [{text}] come in a later version; until then slice before "
-                "the call, which costs nothing, and pass the slice as an argument of its own"
-            )
-        raise TypeError(
-            f"`{self._piece}` takes no index but new axes (x[:, None]) while {self._recording.function} is "
-            f"traced: {advice}"
         )
 
     # Recording.
@@ -350,12 +310,6 @@ def _is_operand(value):
     return isinstance(value, (Tracer, bool, int, float, complex, np.ndarray, np.generic)) or hasattr(
         value, "__array__"
     )
-
-
-def _slice_text(key):
-    """A slice as it is written in brackets."""
-    parts = ["" if part is None else repr(part) for part in (key.start, key.stop, key.step)]
-    return ":".join(parts[:2] if key.step is None else parts)
 
 
 def _check_belongs(tracer, recording):

@@ -25,6 +25,8 @@ pub(super) struct CallFrame {
     /// What the operand gives for which the call is stacked, with its place, if it is a number of a
     /// composition.
     awaited: Option<(Attribute, Span)>,
+    /// Whether the operand is one of a list.
+    is_in_list: bool,
 }
 
 impl CallFrame {
@@ -35,8 +37,18 @@ impl CallFrame {
             self.attributes.push(GivenAttribute { attribute, value, span });
         } else {
             self.operands.push(operand);
-            self.position += 1;
+            // A list is one argument.
+            self.position += usize::from(!self.is_in_list);
         }
+    }
+
+    pub(super) fn is_in_list(&self) -> bool {
+        self.is_in_list
+    }
+
+    pub(super) fn end_list(&mut self) {
+        self.is_in_list = false;
+        self.position += 1;
     }
 }
 
@@ -47,12 +59,41 @@ impl Parser<'_> {
         let function = called(self.slice(name)).map_err(|kind| ExprError::new(kind, name))?;
         let (operands, attributes) = (Vec::new(), Vec::new());
         self.check_depth(name)?;
-        let (position, awaited) = (0, None);
-        self.argument(CallFrame { function, name, open, operands, attributes, position, awaited })
+        let (position, awaited, is_in_list) = (0, None, false);
+        self.argument(CallFrame {
+            function,
+            name,
+            open,
+            operands,
+            attributes,
+            position,
+            awaited,
+            is_in_list,
+        })
+    }
+
+    /// The next operand of a list of them, or what comes behind it.
+    fn listed(&mut self, mut call: CallFrame) -> ParseResult<Option<NodeIndex>> {
+        if !call.is_in_list {
+            let (token, span) = self.lexer.next()?;
+            if token != Token::Symbol(Symbol::OpenBracket) {
+                return Err(self.unexpected(span, "a list of arrays: [x, y]"));
+            }
+            call.is_in_list = true;
+        }
+        if self.closing_bracket()?.is_some() {
+            return self.close_list(call);
+        }
+        let open = call.open;
+        self.push(Frame::Call(call), open)?;
+        Ok(None)
     }
 
     /// Reads attributes up to the next operand, for which the call is stacked, or to the call's end.
     pub(super) fn argument(&mut self, mut call: CallFrame) -> ParseResult<Option<NodeIndex>> {
+        if call.function.takes_list() && call.position == 0 && call.attributes.is_empty() {
+            return self.listed(call);
+        }
         loop {
             let (token, span) = self.peek()?;
             if token == Token::Symbol(Symbol::CloseParenthesis) {
@@ -139,6 +180,17 @@ impl Parser<'_> {
                 let (axis, span) = self.integer()?;
                 Ok((AttributeValue::Integers(vec![axis]), span))
             }
+            Attribute::Widths => {
+                let (pairs, span) = self.pairs()?;
+                Ok((AttributeValue::Pairs(pairs), span))
+            }
+            Attribute::Mode => {
+                let (token, span) = self.lexer.next()?;
+                match token {
+                    Token::Name => Ok((AttributeValue::Word(self.slice(span).to_owned()), span)),
+                    _ => Err(self.unexpected(span, "the name of a mode, without quotes")),
+                }
+            }
             Attribute::Axes if self.is_none()? => {
                 let (_, span) = self.lexer.next()?;
                 Ok((AttributeValue::All, span))
@@ -193,6 +245,48 @@ impl Parser<'_> {
                 (Token::End, _) => return Err(ExprError::new(ExprErrorKind::Unclosed, open)),
                 (_, span) => return Err(self.unexpected(span, "`,` or the end of the list")),
             }
+        }
+    }
+
+    /// `1`, `[1, 2]`, or a pair for each axis: `[[1, 2], [0, 3]]`.
+    fn pairs(&mut self) -> ParseResult<(Vec<(i64, i64)>, Span)> {
+        const PAIR: &str = "a number, two, or two for each axis: [[1, 2], [0, 3]]";
+        let mut ahead = self.lexer;
+        let (outer, open) = ahead.next()?;
+        let is_open =
+            |token| matches!(token, Token::Symbol(Symbol::OpenBracket | Symbol::OpenParenthesis));
+        if !is_open(outer) || !is_open(ahead.next()?.0) {
+            let (integers, span) = self.integers()?;
+            return match integers[..] {
+                [both] => Ok((vec![(both, both)], span)),
+                [low, high] => Ok((vec![(low, high)], span)),
+                _ => Err(self.unexpected(span, PAIR)),
+            };
+        }
+        self.lexer.next()?;
+        let mut pairs = Vec::new();
+        loop {
+            let (integers, span) = self.integers()?;
+            let [low, high] = integers[..] else { return Err(self.unexpected(span, PAIR)) };
+            pairs.push((low, high));
+            self.check_rank(pairs.len(), open.to(span))?;
+            let (mut token, mut span) = self.lexer.next()?;
+            if token == Token::Symbol(Symbol::Comma) {
+                if !matches!(
+                    self.peek()?.0,
+                    Token::Symbol(Symbol::CloseBracket | Symbol::CloseParenthesis)
+                ) {
+                    continue;
+                }
+                (token, span) = self.lexer.next()?;
+            }
+            return match token {
+                Token::Symbol(Symbol::CloseBracket | Symbol::CloseParenthesis) => {
+                    Ok((pairs, open.to(span)))
+                }
+                Token::End => Err(ExprError::new(ExprErrorKind::Unclosed, open)),
+                _ => Err(self.unexpected(span, "`,` or the end of the list")),
+            };
         }
     }
 
@@ -254,7 +348,7 @@ pub(super) fn check_complete(
     attributes: &[GivenAttribute],
 ) -> Result<(), ExprErrorKind> {
     let expected = function.operand_count();
-    if expected != given {
+    if expected != given && !function.takes_list() {
         let function = name.to_owned();
         return Err(ExprErrorKind::WrongOperandCount { function, expected, given });
     }

@@ -81,6 +81,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             NodeKind::Assigned(node) => Ok(self.operands[*node].clone()),
             NodeKind::Unary { operator, operand } => self.unary(*operator, *operand, node.mark),
             NodeKind::Binary { operator, operands } => self.binary(*operator, operands, node.mark),
+            NodeKind::Index { operand, items } => {
+                self.index(*operand, items, node.mark).map(Operand::Array)
+            }
             NodeKind::Call { function, operands, attributes } => {
                 self.call(*function, operands, attributes, node.mark).map(Operand::Array)
             }
@@ -205,6 +208,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::Structural(structural) => {
                 return self.structural(structural, nodes, attributes, mark);
             }
+            Function::View(function) => return self.view(function, nodes, attributes, mark),
             Function::Composition(composition) => {
                 return self.composition(composition, nodes, attributes, mark);
             }

@@ -91,8 +91,18 @@ pub enum ExprErrorKind {
         /// The function or operator.
         name: String,
     },
-    /// `x[...]`.
-    Indexing,
+    /// A number between brackets that is no index.
+    BadIndex {
+        /// The number.
+        literal: Literal,
+    },
+    /// An axis that goes has another size than 1.
+    SqueezedSize {
+        /// The axis.
+        axis: usize,
+        /// Its size.
+        size: usize,
+    },
     /// No function has this name.
     UnknownFunction {
         /// The name.
@@ -242,7 +252,8 @@ impl ExprError {
             K::ForeignOperator { .. } => "foreign-operator",
             K::ForeignSpelling { .. } => "foreign-spelling",
             K::NotElementwise { .. } => "not-element-wise",
-            K::Indexing => "indexing",
+            K::BadIndex { .. } => "bad-index",
+            K::SqueezedSize { .. } => "squeezed-size",
             K::UnknownFunction { .. } => "unknown-function",
             K::UnknownKeyword { .. } => "unknown-keyword",
             K::DuplicateKeyword { .. } => "duplicate-keyword",
@@ -285,11 +296,6 @@ impl ExprError {
             K::StringLiteral => "write names without quotes, as in x.astype(f32)".to_owned(),
             K::NotDefinedInNumpy { operation: "xor", dtype, .. } if dtype.is_float() => {
                 "a power is written x ** 2".to_owned()
-            }
-            K::Indexing => {
-                "say where the axes go: add(x, v, dims=[1]), broadcast_in_dim(v, shape=[2, 3], \
-                 dims=[1]), or reshape(v, [3, 1])"
-                    .to_owned()
             }
             K::UnknownFunction { suggestion: Some(name), .. }
             | K::UnknownName { suggestion: Some(name), .. } => {
@@ -356,7 +362,12 @@ impl fmt::Display for ExprErrorKind {
             K::NotElementwise { name } => {
                 write!(f, "`{}` neither computes element by element nor reduces", shorten(name))
             }
-            K::Indexing => f.write_str("arrays are not indexed in expressions"),
+            K::BadIndex { literal } => {
+                write!(f, "{literal} is no index: that is a whole number of 64 bits")
+            }
+            K::SqueezedSize { axis, size } => {
+                write!(f, "axis {axis} has size {size}; only an axis of size 1 can go")
+            }
             K::Graph(error) => error.fmt(f),
             K::UnknownFunction { name, .. } => {
                 write!(f, "there is no function `{}`", shorten(name))

@@ -9,13 +9,10 @@ use indim_graph::Literal;
 /// Functions that neither compute element by element nor reduce.
 const NOT_ELEMENTWISE: &[&str] = &[
     "argsort",
-    "concat",
-    "concatenate",
     "conv",
     "cross",
     "cumprod",
     "cumsum",
-    "diff",
     "einsum",
     "fft",
     "gather",
@@ -24,8 +21,6 @@ const NOT_ELEMENTWISE: &[&str] = &[
     "median",
     "mm",
     "sort",
-    "stack",
-    "take",
     "tensordot",
     "trace",
     "unique",
@@ -34,9 +29,8 @@ const NOT_ELEMENTWISE: &[&str] = &[
 /// Functions of other systems, with what does the same.
 const INSTEAD: &[(&str, &str)] = &[
     ("arange", "iota(i64, [10])"),
-    ("expand_dims", "reshape(v, [3, 1]), or say where the axes go: add(x, v, dims=[0])"),
-    ("unsqueeze", "reshape(v, [3, 1]), or say where the axes go: add(x, v, dims=[0])"),
-    ("squeeze", "reshape(v, [3])"),
+    ("unsqueeze", "expand_dims(v, axis=1), or v[:, None]"),
+    ("tile", "concatenate([x, x])"),
     ("ravel", "reshape(x, -1)"),
     ("flatten", "reshape(x, -1)"),
     ("view", "reshape(x, [3, 2])"),

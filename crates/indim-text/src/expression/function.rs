@@ -15,6 +15,7 @@ pub(super) enum Function {
     Composition(Composition),
     Along(AxisFunction),
     Structural(Structural),
+    View(ViewFunction),
 }
 
 /// The functions that are no operations of the table.
@@ -36,6 +37,33 @@ pub(super) enum Structural {
     /// Whether the sign bit is set, of -0.0 and NaN too.
     SignBit,
 }
+
+/// The functions that show arrays otherwise, or put them together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ViewFunction {
+    Concatenate,
+    Stack,
+    Flip,
+    Roll,
+    Pad,
+    Take,
+    Diff,
+    ExpandDims,
+    Squeeze,
+}
+
+const VIEWS: &[(&str, ViewFunction)] = &[
+    ("concatenate", ViewFunction::Concatenate),
+    ("concat", ViewFunction::Concatenate),
+    ("stack", ViewFunction::Stack),
+    ("flip", ViewFunction::Flip),
+    ("roll", ViewFunction::Roll),
+    ("pad", ViewFunction::Pad),
+    ("take", ViewFunction::Take),
+    ("diff", ViewFunction::Diff),
+    ("expand_dims", ViewFunction::ExpandDims),
+    ("squeeze", ViewFunction::Squeeze),
+];
 
 /// What a name says beyond its operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +95,12 @@ pub(super) enum Attribute {
     Sizes,
     Permutation,
     ElementType,
+    /// How far elements are moved.
+    Shift,
+    /// How much is added in front of axes and behind them.
+    Widths,
+    /// One of the ways of a function.
+    Mode,
     /// A number of a composition, by its keyword.
     Argument(&'static str),
 }
@@ -81,6 +115,9 @@ impl Attribute {
         Attribute::Sizes,
         Attribute::Permutation,
         Attribute::ElementType,
+        Attribute::Shift,
+        Attribute::Widths,
+        Attribute::Mode,
     ];
 
     /// The keyword, then other spellings of it.
@@ -92,6 +129,9 @@ impl Attribute {
             Attribute::Sizes => &["sizes", "broadcast_sizes"],
             Attribute::Permutation => &["permutation", "axes"],
             Attribute::ElementType => &["dtype"],
+            Attribute::Shift => &["shift"],
+            Attribute::Widths => &["pad_width"],
+            Attribute::Mode => &["mode"],
             Attribute::Argument(_) => &[],
         }
     }
@@ -160,6 +200,9 @@ impl Function {
         if let Some((_, function)) = STRUCTURAL.iter().find(|(known, _)| *known == name) {
             return Some(Function::Structural(*function));
         }
+        if let Some((_, function)) = VIEWS.iter().find(|(known, _)| *known == name) {
+            return Some(Function::View(*function));
+        }
         if let Some((_, op, manner)) = MANNERS.iter().find(|(known, ..)| *known == name) {
             return Some(Function::Elementwise { op: *op, manner: *manner });
         }
@@ -198,6 +241,7 @@ impl Function {
             core::iter::once(function.name()).chain(function.aliases().iter().copied())
         });
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
+        let structural = structural.chain(VIEWS.iter().map(|(name, _)| *name));
         let manners = MANNERS.iter().map(|(name, ..)| *name);
         let types = DType::ALL.iter().map(|dtype| dtype.name());
         operations.chain(compositions).chain(along).chain(structural).chain(manners).chain(types)
@@ -218,7 +262,13 @@ impl Function {
             }
             Function::Along(function) => along_parameter(function, position),
             Function::Structural(structural) => structural.parameters().get(position).copied(),
+            Function::View(view) => view.parameters().get(position).copied(),
         }
+    }
+
+    /// Whether the operands are given as a list.
+    pub(super) fn takes_list(self) -> bool {
+        matches!(self, Function::View(ViewFunction::Concatenate | ViewFunction::Stack))
     }
 
     /// What stands at the positions of a call, in order.
@@ -254,7 +304,7 @@ impl Function {
             Function::Along(function) if function.pairs() && attribute == Attribute::Dims => {
                 Arity::Binary
             }
-            Function::Structural(_) | Function::Along(_) => Arity::Unary,
+            Function::Structural(_) | Function::Along(_) | Function::View(_) => Arity::Unary,
         };
         let is_rule_attribute = matches!(attribute, Attribute::Dims | Attribute::Axis);
         self.parameters().any(|parameter| parameter == Parameter::Attribute(attribute))
@@ -265,7 +315,9 @@ impl Function {
     pub(super) fn required(self) -> impl Iterator<Item = Attribute> {
         self.parameters().filter_map(move |parameter| match parameter {
             Parameter::Attribute(_) if matches!(self, Function::Along(_)) => None,
-            Parameter::Attribute(Attribute::Permutation | Attribute::Axis | Attribute::Axes)
+            Parameter::Attribute(
+                Attribute::Permutation | Attribute::Axis | Attribute::Axes | Attribute::Mode,
+            )
             | Parameter::Operand => None,
             Parameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,
             Parameter::Attribute(attribute) => Some(attribute),
@@ -273,7 +325,10 @@ impl Function {
     }
 
     fn has_default(self, argument: &str) -> bool {
-        let Function::Composition(composition) = self else { return false };
+        let composition = match self {
+            Function::Composition(composition) => composition,
+            function => return matches!(function, Function::View(_)),
+        };
         let mut parameters = composition.parameters().iter();
         parameters.any(|parameter| parameter.name() == argument && parameter.default().is_some())
     }
@@ -301,6 +356,32 @@ fn along_parameter(function: AxisFunction, position: usize) -> Option<Parameter>
         "dtype" => Attribute::ElementType,
         name => Attribute::Argument(name),
     }))
+}
+
+impl ViewFunction {
+    pub(super) fn name(self) -> &'static str {
+        VIEWS.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
+    }
+
+    /// What stands at the positions of a call, in order.
+    const fn parameters(self) -> &'static [Parameter] {
+        use Parameter::{Attribute as A, Operand};
+        match self {
+            ViewFunction::Concatenate | ViewFunction::Stack => &[Operand, A(Attribute::Axis)],
+            ViewFunction::Flip | ViewFunction::ExpandDims | ViewFunction::Squeeze => {
+                &[Operand, A(Attribute::Axes)]
+            }
+            ViewFunction::Roll => &[Operand, A(Attribute::Shift), A(Attribute::Axes)],
+            ViewFunction::Pad => &[
+                Operand,
+                A(Attribute::Widths),
+                A(Attribute::Mode),
+                A(Attribute::Argument("constant_values")),
+            ],
+            ViewFunction::Take => &[Operand, Operand, A(Attribute::Axis), A(Attribute::Mode)],
+            ViewFunction::Diff => &[Operand, A(Attribute::Argument("n")), A(Attribute::Axis)],
+        }
+    }
 }
 
 impl Structural {

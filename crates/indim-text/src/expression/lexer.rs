@@ -35,6 +35,8 @@ pub(super) enum Symbol {
     Comma,
     Semicolon,
     Assign,
+    Colon,
+    Ellipsis,
     Dot,
 }
 
@@ -66,6 +68,8 @@ const SYMBOLS: &[(&str, Symbol)] = &[
     (",", Symbol::Comma),
     (";", Symbol::Semicolon),
     ("=", Symbol::Assign),
+    (":", Symbol::Colon),
+    ("...", Symbol::Ellipsis),
     (".", Symbol::Dot),
 ];
 

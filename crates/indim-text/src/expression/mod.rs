@@ -4,7 +4,7 @@
 //! what is assigned) make a syntax tree (`syntax.rs`), with the functions of `function.rs`; which of its
 //! values are given, `results.rs` says; `elaborate.rs` turns it into nodes of a graph
 //! through the builder (`elementwise.rs` for the operations of the table, `composition.rs` for
-//! compositions, `structure.rs` for reshapes and the like), in the element types that `typing.rs`,
+//! compositions, `structure.rs` for reshapes and the like, `views.rs` for indices), in the element types that `typing.rs`,
 //! `folding.rs` and `promote.rs` decide. `draw.rs` draws an error at its place. The language is described
 //! for users in `docs/expressions.md`.
 
@@ -19,6 +19,7 @@ mod error;
 mod folding;
 mod foreign;
 mod function;
+mod index;
 mod lexer;
 mod parser;
 mod promote;
@@ -29,13 +30,14 @@ mod statement_error;
 mod structure;
 mod syntax;
 mod typing;
+mod views;
 
 use indim_shape::RuleSet;
 
 pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
 pub use promote::promote;
-pub use recorded::{Call, CallAttribute, CallOperand};
+pub use recorded::{Call, CallAttribute, CallIndex, CallOperand};
 pub use statement_error::StatementError;
 
 use indim_graph::{GraphBuilder, Literal, Value};

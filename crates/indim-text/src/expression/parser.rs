@@ -1,7 +1,8 @@
 //! From tokens to the syntax tree: operator precedence with an explicit stack.
 //!
 //! Nothing here recurses, so a deep text meets the limit on depth and not the end of the machine's
-//! stack. What stands between the parentheses of a call is read in `call.rs`. What the operands are is
+//! stack. What stands between the parentheses of a call is read in `call.rs`, between brackets in
+//! `index.rs`. What the operands are is
 //! not known here; see `elaborate.rs`.
 
 use std::collections::HashMap;
@@ -15,7 +16,7 @@ use super::foreign;
 use super::function::{Function, Manner, Structural};
 use super::lexer::{Lexer, Symbol, Token};
 use super::statement::{Assigned, AssignedNames, Output};
-use super::syntax::{Node, NodeIndex, NodeKind, UnaryOperator, binary_operator};
+use super::syntax::{IndexItem, Node, NodeIndex, NodeKind, UnaryOperator, binary_operator};
 use crate::limits::{LimitError, Limits};
 use crate::span::Span;
 use indim_graph::Literal;
@@ -36,6 +37,14 @@ pub(super) enum Frame {
     Binary { operator: BinaryOperator, left: NodeIndex, mark: Span },
     Group { open: Span },
     Call(CallFrame),
+    Index(IndexFrame),
+}
+
+/// An index whose closing bracket is still to come.
+pub(super) struct IndexFrame {
+    pub(super) operand: NodeIndex,
+    pub(super) open: Span,
+    pub(super) items: Vec<IndexItem>,
 }
 
 pub(super) struct Parser<'t> {
@@ -188,6 +197,8 @@ impl<'t> Parser<'t> {
                 Symbol::CloseParenthesis => Some(self.close(operand, span)?),
                 Symbol::Comma => self.next_argument(operand, span)?,
                 Symbol::Dot => Some(self.attribute_of(operand, span)?),
+                Symbol::OpenBracket => self.open_index(operand, span)?,
+                Symbol::CloseBracket => self.close_bracket(operand, span)?,
                 _ => return Err(self.unexpected_after_operand(span)),
             };
             match next {
@@ -200,9 +211,11 @@ impl<'t> Parser<'t> {
     fn finish(&mut self, operand: NodeIndex) -> ParseResult<NodeIndex> {
         let expression = self.reduce(operand, 0)?;
         match self.stack.last() {
-            Some(Frame::Group { open } | Frame::Call(CallFrame { open, .. })) => {
-                Err(ExprError::new(ExprErrorKind::Unclosed, *open))
-            }
+            Some(
+                Frame::Group { open }
+                | Frame::Call(CallFrame { open, .. })
+                | Frame::Index(IndexFrame { open, .. }),
+            ) => Err(ExprError::new(ExprErrorKind::Unclosed, *open)),
             _ => Ok(expression),
         }
     }
@@ -214,7 +227,11 @@ impl<'t> Parser<'t> {
     }
 
     /// Completes the operators on the stack that bind at least as tightly as `precedence`.
-    fn reduce(&mut self, mut operand: NodeIndex, precedence: u8) -> ParseResult<NodeIndex> {
+    pub(super) fn reduce(
+        &mut self,
+        mut operand: NodeIndex,
+        precedence: u8,
+    ) -> ParseResult<NodeIndex> {
         loop {
             let (kind, first, mark) = match self.stack.last() {
                 Some(Frame::Unary { operator, mark }) if UNARY_PRECEDENCE >= precedence => {
@@ -259,7 +276,7 @@ impl<'t> Parser<'t> {
                 self.nodes[operand].extent = open.to(span);
                 Ok(operand)
             }
-            Some(Frame::Call(mut call)) => {
+            Some(Frame::Call(mut call)) if !call.is_in_list() => {
                 call.add_operand(operand);
                 self.close_call(call, span)
             }
@@ -275,6 +292,7 @@ impl<'t> Parser<'t> {
                 call.add_operand(operand);
                 self.argument(call)
             }
+            Some(Frame::Index(index)) => self.next_index(index, operand, span),
             _ => Err(self.unexpected(span, "an operator or the end")),
         }
     }
@@ -338,6 +356,11 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
+    /// The last thing begun, which now ends.
+    pub(super) fn pop(&mut self) -> Option<Frame> {
+        self.stack.pop()
+    }
+
     pub(super) fn check_depth(&self, span: Span) -> ParseResult<()> {
         if self.stack.len() >= self.limits.depth {
             return Err(ExprError::limit(LimitError::TooDeep(self.limits.depth), span));
@@ -372,9 +395,6 @@ impl<'t> Parser<'t> {
         }
         if let Some(kind) = foreign::after_operand(self.slice(span)) {
             return ExprError::new(kind, span);
-        }
-        if self.slice(span) == "[" {
-            return ExprError::new(ExprErrorKind::Indexing, span);
         }
         self.unexpected(span, "an operator or the end")
     }

@@ -13,7 +13,9 @@ use super::call::{attribute_named, called, check_complete};
 use super::error::{ExprError, ExprErrorKind};
 use super::function::{Attribute, Function, Parameter};
 use super::statement::Output;
-use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
+use super::syntax::{
+    AttributeValue, GivenAttribute, IndexItem, Node, NodeIndex, NodeKind, UnaryOperator,
+};
 use crate::limits::LimitError;
 use crate::span::Span;
 
@@ -57,11 +59,36 @@ pub enum CallAttribute {
     Operand(CallOperand),
     /// An element type.
     ElementType(DType),
+    /// Two numbers for each axis.
+    Pairs(Vec<(i64, i64)>),
+    /// One of several names.
+    Word(String),
+    /// What stands between the brackets of an index, which the function `[]` is.
+    Index(Vec<CallIndex>),
+}
+
+/// One thing between the brackets of an index.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallIndex {
+    /// One element of the axis.
+    At(i64),
+    /// `start:stop:step`.
+    Slice(Option<i64>, Option<i64>, Option<i64>),
+    /// `None`.
+    NewAxis,
+    /// `...`.
+    Ellipsis,
+    /// An array of integers.
+    Elements(CallOperand),
 }
 
 impl Call {
     fn is_operator(&self) -> bool {
-        !self.function.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        !self.function.starts_with(|c: char| c.is_alphanumeric() || c == '_') && !self.is_index()
+    }
+
+    fn is_index(&self) -> bool {
+        self.function == "[]"
     }
 }
 
@@ -79,6 +106,12 @@ impl Expression {
     pub fn of_call(call: &Call) -> Result<Expression, ExprError> {
         let written = Written::of(call);
         let kind = match (call.is_operator(), written.operands.as_slice()) {
+            (_, &[operand]) if call.is_index() => {
+                let items = written.items.clone();
+                RankLimit::check(items.len(), MAXIMUM_RANK)
+                    .map_err(|error| ExprError::limit(LimitError::Rank(error), written.mark))?;
+                NodeKind::Index { operand, items }
+            }
             (true, &[operand]) => written.unary(call, operand)?,
             (true, &[x, y]) => written.binary(call, [x, y])?,
             _ => written.call(call)?,
@@ -100,6 +133,8 @@ struct Written {
     operands: Vec<NodeIndex>,
     /// The nodes of the numbers among the attributes, and where each attribute stands.
     attributes: Vec<(Option<NodeIndex>, Span)>,
+    /// What stands between the brackets of an index.
+    items: Vec<IndexItem>,
     /// Where the function's name stands, or the operator.
     mark: Span,
 }
@@ -108,6 +143,11 @@ impl Written {
     /// Writes the operation out.
     fn of(call: &Call) -> Written {
         let mut written = Written::default();
+        if let (true, [x]) = (call.is_index(), call.operands.as_slice()) {
+            written.operand(x);
+            written.index(call);
+            return written;
+        }
         if let (true, [x, y]) = (call.is_operator(), call.operands.as_slice()) {
             written.operand(x);
             written.text.push(' ');
@@ -122,10 +162,13 @@ impl Written {
             return written;
         }
         written.text.push('(');
+        let takes_list = Function::from_name(&call.function).is_some_and(Function::takes_list);
+        written.text.push_str(if takes_list { "[" } else { "" });
         for (position, operand) in call.operands.iter().enumerate() {
             written.text.push_str(if position > 0 { ", " } else { "" });
             written.operand(operand);
         }
+        written.text.push_str(if takes_list { "]" } else { "" });
         for (keyword, value) in &call.attributes {
             written.text.push_str(if written.text.ends_with('(') { "" } else { ", " });
             written.attribute(keyword.as_deref(), value);
@@ -144,6 +187,42 @@ impl Written {
             CallOperand::Number(number) => self.number(*number),
         };
         self.operands.push(node);
+    }
+
+    fn index(&mut self, call: &Call) {
+        let start = self.write("[").start;
+        for (position, (_, value)) in call.attributes.iter().enumerate() {
+            let CallAttribute::Index(items) = value else { continue };
+            for (item, index) in items.iter().enumerate() {
+                self.text.push_str(if position + item > 0 { ", " } else { "" });
+                let item = self.index_item(index);
+                self.items.push(item);
+            }
+        }
+        self.text.push(']');
+        self.mark = Span::new(start, self.text.len());
+    }
+
+    fn index_item(&mut self, index: &CallIndex) -> IndexItem {
+        let (text, item) = match index {
+            CallIndex::Elements(operand) => {
+                return IndexItem::Elements(match operand {
+                    CallOperand::Name(name) => self.name(name),
+                    CallOperand::Number(number) => self.number(*number),
+                });
+            }
+            CallIndex::At(index) => (index.to_string(), IndexItem::At(*index)),
+            &CallIndex::Slice(start, stop, step) => {
+                let [from, to] =
+                    [start, stop].map(|end| end.map_or(String::new(), |end| end.to_string()));
+                let by = step.map_or(String::new(), |step| format!(":{step}"));
+                (format!("{from}:{to}{by}"), IndexItem::Slice { start, stop, step })
+            }
+            CallIndex::NewAxis => ("None".to_owned(), IndexItem::NewAxis),
+            CallIndex::Ellipsis => ("...".to_owned(), IndexItem::Ellipsis),
+        };
+        self.text.push_str(&text);
+        item
     }
 
     fn name(&mut self, name: &str) -> NodeIndex {
@@ -181,6 +260,16 @@ impl Written {
                 self.text.push_str(dtype.name());
                 None
             }
+            CallAttribute::Pairs(pairs) => {
+                let pairs: Vec<[i64; 2]> = pairs.iter().map(|&(low, high)| [low, high]).collect();
+                self.text.push_str(&format!("{pairs:?}"));
+                None
+            }
+            CallAttribute::Word(word) => {
+                self.text.push_str(word);
+                None
+            }
+            CallAttribute::Index(_) => None,
         };
         self.attributes.push((node, Span::new(start, self.text.len())));
     }
@@ -223,7 +312,7 @@ impl Written {
         let at_name = |kind| ExprError::new(kind, self.mark);
         let function = called(&call.function).map_err(at_name)?.of_operands(self.operands.len());
         let mut attributes: Vec<GivenAttribute> = Vec::with_capacity(call.attributes.len());
-        let mut position = self.operands.len();
+        let mut position = if function.takes_list() { 1 } else { self.operands.len() };
         for ((keyword, value), &(node, span)) in call.attributes.iter().zip(&self.attributes) {
             let given = || {
                 let attribute = match keyword {
@@ -237,11 +326,14 @@ impl Written {
                     let found = span.of(&self.text).to_owned();
                     ExprErrorKind::Unexpected { found, expected }
                 })?;
-                if let AttributeValue::Integers(integers) = &value {
-                    // A list has an entry for each axis.
-                    RankLimit::check(integers.len(), MAXIMUM_RANK)
-                        .map_err(|error| ExprErrorKind::Limit(LimitError::Rank(error)))?;
-                }
+                // A list has an entry for each axis.
+                let entries = match &value {
+                    AttributeValue::Integers(integers) => integers.len(),
+                    AttributeValue::Pairs(pairs) => pairs.len(),
+                    _ => 0,
+                };
+                RankLimit::check(entries, MAXIMUM_RANK)
+                    .map_err(|error| ExprErrorKind::Limit(LimitError::Rank(error)))?;
                 Ok(GivenAttribute { attribute, value, span })
             };
             let given = given().map_err(|kind| ExprError::new(kind, span))?;
@@ -283,6 +375,12 @@ fn attribute_value(
             Ok(AttributeValue::ElementType(*dtype))
         }
         (Attribute::ElementType, ..) => Err("an element type such as f32"),
+        (Attribute::Widths, CallAttribute::Pairs(pairs), _) => {
+            Ok(AttributeValue::Pairs(pairs.clone()))
+        }
+        (Attribute::Widths, ..) => Err("two numbers for each axis"),
+        (Attribute::Mode, CallAttribute::Word(word), _) => Ok(AttributeValue::Word(word.clone())),
+        (Attribute::Mode, ..) => Err("the name of a mode"),
         (_, CallAttribute::Integers(integers), _) => Ok(AttributeValue::Integers(integers.clone())),
         (_, CallAttribute::Operand(CallOperand::Number(Literal::Int(integer))), _) => {
             let integer = i64::try_from(*integer).map_err(|_| "an integer of 64 bits")?;

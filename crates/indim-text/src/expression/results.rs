@@ -9,7 +9,7 @@ use super::elaborate::elaborate;
 use super::error::ExprError;
 use super::statement::Output;
 use super::statement_error::StatementError;
-use super::syntax::{AttributeValue, NodeIndex, NodeKind};
+use super::syntax::{AttributeValue, IndexItem, NodeIndex, NodeKind};
 use super::{Binding, Expression};
 use crate::span::Span;
 use crate::suggest::closest;
@@ -149,6 +149,14 @@ fn for_each_operand(kind: &NodeKind, mut visit: impl FnMut(NodeIndex)) {
         NodeKind::Literal(_) | NodeKind::Name(_) => {}
         NodeKind::Assigned(operand) | NodeKind::Unary { operand, .. } => visit(*operand),
         NodeKind::Binary { operands, .. } => operands.iter().copied().for_each(visit),
+        NodeKind::Index { operand, items } => {
+            visit(*operand);
+            for item in items {
+                if let IndexItem::Elements(node) = item {
+                    visit(*node);
+                }
+            }
+        }
         NodeKind::Call { operands, attributes, .. } => {
             operands.iter().copied().for_each(&mut visit);
             for attribute in attributes {

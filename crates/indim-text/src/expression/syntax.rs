@@ -77,6 +77,25 @@ pub(super) enum AttributeValue {
     ElementType(DType),
     /// A number of a composition, which elaboration must find to be one.
     Number(NodeIndex),
+    /// Two numbers for each axis, or for all of them.
+    Pairs(Vec<(i64, i64)>),
+    /// One of several names.
+    Word(String),
+}
+
+/// One thing between the brackets of an index.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum IndexItem {
+    At(i64),
+    Slice {
+        start: Option<i64>,
+        stop: Option<i64>,
+        step: Option<i64>,
+    },
+    NewAxis,
+    Ellipsis,
+    /// An array of integers, or a number under a name.
+    Elements(NodeIndex),
 }
 
 /// An attribute as it was given.
@@ -101,6 +120,10 @@ pub(super) enum NodeKind {
     Binary {
         operator: BinaryOperator,
         operands: [NodeIndex; 2],
+    },
+    Index {
+        operand: NodeIndex,
+        items: Vec<IndexItem>,
     },
     Call {
         function: Function,

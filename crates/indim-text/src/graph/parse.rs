@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use indim_graph::element_text::ElementText;
 use indim_graph::{
-    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind, ValueId, VerifyErrorKind,
+    Array, AxisSlice, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind, TakeMode,
+    ValueId, VerifyErrorKind,
 };
 use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, bf16, c64, c128, f16};
 use indim_shape::{AxisMap, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
@@ -77,6 +78,11 @@ struct Parser<'t> {
 /// What stands before the type of a node.
 enum Head {
     Constant,
+    /// How many elements of each axis a slice shows, its type says.
+    Slice {
+        starts: Vec<usize>,
+        steps: Vec<isize>,
+    },
     Other(NodeKind),
 }
 
@@ -112,6 +118,12 @@ impl<'t> Parser<'t> {
         let array_type = self.array_type()?;
         let kind = match head {
             Head::Constant => NodeKind::Constant(self.constant(&array_type)?),
+            Head::Slice { starts, steps } => {
+                let sizes = array_type.shape.iter().chain(core::iter::repeat(&0));
+                let slices = starts.into_iter().zip(steps).zip(sizes);
+                let slices = slices.map(|((start, step), &n)| AxisSlice::new(start, n, step));
+                NodeKind::Slice(slices.collect())
+            }
             Head::Other(kind) => kind,
         };
         let value = self
@@ -141,6 +153,28 @@ impl<'t> Parser<'t> {
                 self.attribute("dims")?;
                 let map = AxisMap::from(self.sizes()?);
                 return Ok((Head::Other(NodeKind::BroadcastInDim(map)), operands));
+            }
+            "slice" => {
+                let operands = self.values()?;
+                self.attribute("starts")?;
+                let starts = self.sizes()?;
+                self.attribute("steps")?;
+                let steps = self.steps(starts.len())?;
+                return Ok((Head::Slice { starts, steps }, operands));
+            }
+            "concatenate" => {
+                let operands = self.values()?;
+                self.attribute("axis")?;
+                let axis = self.size()?;
+                return Ok((Head::Other(NodeKind::Concatenate { axis }), operands));
+            }
+            "take" => {
+                let operands = self.values()?;
+                self.attribute("axis")?;
+                let axis = self.size()?;
+                self.attribute("mode")?;
+                let mode = self.take_mode()?;
+                return Ok((Head::Other(NodeKind::Take { axis, mode }), operands));
             }
             _ if let Ok(op) = operation.parse::<ReduceOp>() => {
                 let operands = self.values()?;
@@ -246,8 +280,48 @@ impl<'t> Parser<'t> {
         Ok((name, sign.to(span)))
     }
 
+    fn take_mode(&mut self) -> Parsed<TakeMode> {
+        const EXPECTED: &str = "`error`, `clip` or `wrap`";
+        let (name, span) = self.word(EXPECTED)?;
+        let unexpected = ParseErrorKind::Unexpected { expected: EXPECTED };
+        name.parse().map_err(|()| self.error(unexpected, span))
+    }
+
+    /// `[1, -2]`, of `count` axes.
+    fn steps(&mut self, count: usize) -> Parsed<Vec<isize>> {
+        const EXPECTED: &str = "a step for each axis";
+        let open = self.expect('[', "`[`")?;
+        let mut steps = Vec::new();
+        while self.cursor.eat(']').is_none() {
+            if !steps.is_empty() {
+                self.expect(',', "`,` or `]`")?;
+            }
+            let (number, span) = self.run(|c| c.is_ascii_digit() || c == '-', "a step")?;
+            let step =
+                number.parse().map_err(|_| self.error(ParseErrorKind::NumberTooLarge, span))?;
+            steps.push(step);
+            if steps.len() > count {
+                break;
+            }
+        }
+        match steps.len() == count {
+            true => Ok(steps),
+            false => {
+                let list = self.cursor.since(open);
+                Err(self.error(ParseErrorKind::Unexpected { expected: EXPECTED }, list))
+            }
+        }
+    }
+
     fn attribute(&mut self, name: &'static str) -> Parsed<()> {
-        self.keyword(name, if name == "axis" { "`axis=`" } else { "`dims=`" })?;
+        let expected = match name {
+            "axis" => "`axis=`",
+            "dims" => "`dims=`",
+            "starts" => "`starts=`",
+            "steps" => "`steps=`",
+            _ => "`mode=`",
+        };
+        self.keyword(name, expected)?;
         self.expect('=', "`=`").map(drop)
     }
 

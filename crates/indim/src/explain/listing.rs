@@ -1,8 +1,8 @@
 //! Loop nests as somebody who knows NumPy would write them.
 
 use indim_cpu::row_major_strides;
-use indim_graph::Graph;
 use indim_graph::terminal::shown;
+use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests};
 use indim_loops::strides::coalesce::coalesce;
 
@@ -51,10 +51,26 @@ impl Listing<'_> {
     fn instruction(&self, nest: &LoopNest, instruction: &Instruction) -> String {
         let operands: Vec<String> =
             instruction.operands.iter().map(|&local| self.local(nest, local)).collect();
+        if let (Compute::Take { mode, .. }, &[Local::Access(table), indices]) =
+            (instruction.compute, &instruction.operands[..])
+        {
+            let index = self.local(nest, indices);
+            let index = match mode {
+                TakeMode::Error => index,
+                TakeMode::Clip | TakeMode::Wrap => format!("{mode}({index})"),
+            };
+            return self.access_at(&nest.accesses[table], |axis| match axis < nest.shape.rank() {
+                true => format!("i{axis}"),
+                false => index.clone(),
+            });
+        }
         let function = match instruction.compute {
             Compute::Elementwise(op) => op.to_string(),
             Compute::Convert => instruction.dtype.to_string(),
+            // A copy, where nothing is read otherwise.
+            Compute::Bitcast if instruction.operand_dtype == instruction.dtype => "copy".to_owned(),
             Compute::Bitcast => format!("bitcast_{}", instruction.dtype),
+            Compute::Take { .. } => "take".to_owned(),
         };
         format!("{function}({})", operands.join(", "))
     }
@@ -68,12 +84,12 @@ impl Listing<'_> {
 
     /// An array at the indices of a nest, such as `x[i0, 0]`; a scalar's name, or its number.
     pub(super) fn access(&self, access: &Access) -> String {
-        let mut indices = vec!["0".to_owned(); access.array_type.shape.rank()];
-        for (axis, walked) in access.axes.iter().enumerate() {
-            if let Some(array_axis) = *walked {
-                indices[array_axis] = format!("i{axis}");
-            }
-        }
+        self.access_at(access, |axis| format!("i{axis}"))
+    }
+
+    /// As [`Listing::access`], where `index` says what an axis of the nest is called.
+    fn access_at(&self, access: &Access, index: impl Fn(usize) -> String) -> String {
+        let indices: Vec<String> = access.axes.iter().map(|axis| axis.written(&index)).collect();
         if let BufferId::Counter(_) = access.buffer {
             return format!("{}({})", access.array_type.dtype, indices.join(", "));
         }
@@ -125,8 +141,9 @@ fn merged(nest: &LoopNest) -> String {
         return String::new();
     }
     let accesses = nest.stores.iter().map(|store| &store.target).chain(&nest.accesses);
-    let strides: Vec<Vec<isize>> =
-        accesses.map(|access| access.strides(&row_major_strides(&access.array_type))).collect();
+    let rank = nest.shape.rank();
+    let dense = |access: &Access| access.strides(rank, &row_major_strides(&access.array_type));
+    let strides: Vec<Vec<isize>> = accesses.map(dense).collect();
     match coalesce(&nest.shape, &strides) {
         Some(axes) if axes.sizes[..] != nest.shape[..] => {
             let sizes: Vec<String> = axes.sizes.iter().map(ToString::to_string).collect();

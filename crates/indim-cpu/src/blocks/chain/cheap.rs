@@ -50,7 +50,7 @@ impl Cheap {
             Compute::Convert if to == DType::Bool => (Kind::Test, from, has_chains(from)),
             Compute::Convert if from == DType::Bool => (Kind::Spread, to, has_chains(to)),
             Compute::Convert => (Kind::Convert, to, chain_sources(to).contains(&from)),
-            Compute::Bitcast => return None,
+            Compute::Bitcast | Compute::Take { .. } => return None,
         };
         is_cheap.then_some(Cheap { kind, dtype })
     }

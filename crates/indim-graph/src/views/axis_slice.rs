@@ -1,0 +1,226 @@
+//! What a slice shows of one axis: where it begins, how many elements, how far apart.
+
+use core::fmt;
+
+use crate::error::GraphErrorKind;
+
+/// Elements of one axis at equal distances: `start`, `start + step`, ..., `count` of them. A negative step
+/// walks backwards.
+///
+/// ```
+/// use indim_graph::AxisSlice;
+///
+/// let backwards = AxisSlice::python(None, None, Some(-2), 5)?; // [::-2] of five elements
+/// assert_eq!((0..backwards.count()).map(|k| backwards.index(k)).collect::<Vec<_>>(), [4, 2, 0]);
+/// assert_eq!(backwards.to_string(), "4::-2");
+/// assert_eq!(AxisSlice::new(1, 3, 1).to_string(), "1:4");
+/// # Ok::<(), indim_graph::GraphErrorKind>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AxisSlice {
+    start: usize,
+    count: usize,
+    step: isize,
+}
+
+impl AxisSlice {
+    /// `count` elements from `start` on, `step` apart. Equal slices are equal values: of one element the step
+    /// is 1, and of none the start is 0 as well.
+    pub const fn new(start: usize, count: usize, step: isize) -> Self {
+        match count {
+            0 if step != 0 => AxisSlice { start: 0, count, step: 1 },
+            1 if step != 0 => AxisSlice { start, count, step: 1 },
+            _ => AxisSlice { start, count, step },
+        }
+    }
+
+    /// All of an axis of this size.
+    pub const fn whole(size: usize) -> Self {
+        AxisSlice::new(0, size, 1)
+    }
+
+    /// All of an axis of this size, the last element first.
+    pub const fn reversed(size: usize) -> Self {
+        AxisSlice::new(size.saturating_sub(1), size, -1)
+    }
+
+    /// Python's `start:stop:step` of an axis of this size: ends beyond it are clamped, as Python clamps them.
+    ///
+    /// # Errors
+    /// `zero-step`.
+    pub fn python(
+        start: Option<i64>,
+        stop: Option<i64>,
+        step: Option<i64>,
+        size: usize,
+    ) -> Result<Self, GraphErrorKind> {
+        let step = i128::from(step.unwrap_or(1));
+        let size = size as i128;
+        // Backwards the ends are those behind which nothing is left: the last index, and -1.
+        let (lowest, highest) = match step {
+            0 => return Err(GraphErrorKind::ZeroStep),
+            1.. => (0, size),
+            _ => (-1, size - 1),
+        };
+        let place = |given: i64| {
+            let given = i128::from(given);
+            (if given < 0 { given + size } else { given }).clamp(lowest, highest)
+        };
+        let (first, end) = if step > 0 { (lowest, highest) } else { (highest, lowest) };
+        let start = start.map_or(first, place);
+        let stop = stop.map_or(end, place);
+        let span = if step > 0 { stop - start } else { start - stop };
+        let distance = step.abs();
+        let count = if span <= 0 { 0 } else { (span + distance - 1) / distance };
+        // A step that leaves the axis at once is one of a single element.
+        let step = isize::try_from(step).unwrap_or(1);
+        Ok(AxisSlice::new(start.max(0) as usize, count as usize, step))
+    }
+
+    /// The index of the first element.
+    pub const fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The number of elements.
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// From one element to the next.
+    pub const fn step(&self) -> isize {
+        self.step
+    }
+
+    /// Whether it is all of an axis of this size, in order.
+    pub fn is_whole(&self, size: usize) -> bool {
+        *self == AxisSlice::whole(size)
+    }
+
+    /// The index of element `position` of the slice, which has it.
+    pub const fn index(&self, position: usize) -> usize {
+        self.start.wrapping_add_signed(self.step.wrapping_mul(position as isize))
+    }
+
+    /// What `later` shows of what this one shows; both lie within their axes.
+    #[must_use]
+    pub fn then(&self, later: &AxisSlice) -> AxisSlice {
+        let step = self.step.wrapping_mul(later.step);
+        AxisSlice::new(self.index(later.start), later.count, step)
+    }
+
+    /// Whether it lies within an axis of this size.
+    ///
+    /// # Errors
+    /// `zero-step`, `slice-out-of-range`.
+    pub(crate) fn check(&self, axis: usize, size: usize) -> Result<(), GraphErrorKind> {
+        if self.step == 0 {
+            return Err(GraphErrorKind::ZeroStep);
+        }
+        let Some(last) = self.count.checked_sub(1) else { return Ok(()) };
+        let last = self.start as i128 + last as i128 * self.step as i128;
+        match self.start < size && (0..size as i128).contains(&last) {
+            true => Ok(()),
+            false => Err(GraphErrorKind::SliceOutOfRange { axis, slice: *self, size }),
+        }
+    }
+}
+
+/// As Python writes it: `1:4`, `4::-2`.
+impl fmt::Display for AxisSlice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &AxisSlice { start, count, step } = self;
+        write!(formatter, "{start}:")?;
+        let last = start as i128 + (count as i128 - 1) * step as i128;
+        let stop = if count == 0 { start as i128 } else { last + step.signum() as i128 };
+        if stop >= 0 {
+            write!(formatter, "{stop}")?;
+        }
+        if step != 1 {
+            write!(formatter, ":{step}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Python's `range(size)[start:stop:step]`, by its definition: indices one after another.
+    fn naive(start: Option<i64>, stop: Option<i64>, step: i64, size: i64) -> Vec<usize> {
+        let place = |given: i64| if given < 0 { given + size } else { given };
+        let mut indices = Vec::new();
+        let mut index = match (start.map(place), step > 0) {
+            (None, true) => 0,
+            (None, false) => size - 1,
+            (Some(start), true) => start.max(0),
+            (Some(start), false) => start.min(size - 1),
+        };
+        let is_before = |index: i64| match stop.map(place) {
+            None => true,
+            Some(stop) if step > 0 => index < stop,
+            Some(stop) => index > stop,
+        };
+        while (0..size).contains(&index) && is_before(index) {
+            indices.push(index as usize);
+            index += step;
+        }
+        indices
+    }
+
+    #[test]
+    fn slices_of_small_axes_are_pythons() {
+        let ends = || core::iter::once(None).chain((-7..=7).map(Some));
+        for size in 0..6usize {
+            for (start, stop) in ends().flat_map(|start| ends().map(move |stop| (start, stop))) {
+                for step in [-7, -3, -2, -1, 1, 2, 3, 7] {
+                    let slice = AxisSlice::python(start, stop, Some(step), size).unwrap();
+                    let indices: Vec<usize> = (0..slice.count()).map(|k| slice.index(k)).collect();
+                    let expected = naive(start, stop, step, size as i64);
+                    assert_eq!(indices, expected, "[{start:?}:{stop:?}:{step}] of {size}");
+                    assert_eq!(slice.check(0, size), Ok(()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_slice_of_a_slice_is_one() {
+        let all = |size: usize| {
+            let steps = [-3, -2, -1, 1, 2, 3];
+            let of = move |start, count| steps.map(|step| AxisSlice::new(start, count, step));
+            let slices =
+                (0..size).flat_map(move |start| (0..=size).flat_map(move |n| of(start, n)));
+            slices.filter(move |slice| slice.check(0, size).is_ok()).collect::<Vec<_>>()
+        };
+        for size in 1..6 {
+            for first in all(size) {
+                for later in all(first.count()) {
+                    let both = first.then(&later);
+                    let expected = (0..later.count()).map(|k| first.index(later.index(k)));
+                    let found = (0..both.count()).map(|k| both.index(k));
+                    assert!(found.eq(expected), "{first} then {later}");
+                    assert_eq!(both.check(0, size), Ok(()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_leaves_the_axis_is_refused() {
+        let code = |slice: AxisSlice, size| slice.check(0, size).err();
+        assert!(matches!(
+            code(AxisSlice::new(3, 1, 1), 3),
+            Some(GraphErrorKind::SliceOutOfRange { .. })
+        ));
+        assert!(code(AxisSlice::new(2, 2, 1), 3).is_some());
+        assert!(code(AxisSlice::new(1, 3, -1), 3).is_some());
+        assert!(code(AxisSlice::new(0, usize::MAX, isize::MAX), 3).is_some());
+        assert_eq!(code(AxisSlice::new(0, 2, 0), 3), Some(GraphErrorKind::ZeroStep));
+        assert_eq!(AxisSlice::python(Some(0), None, Some(0), 3), Err(GraphErrorKind::ZeroStep));
+        // Ends of any size are clamped.
+        let wide = AxisSlice::python(Some(i64::MIN), Some(i64::MAX), Some(i64::MAX), 3).unwrap();
+        assert_eq!(wide, AxisSlice::new(0, 1, 1));
+    }
+}

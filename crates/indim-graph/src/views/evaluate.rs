@@ -1,0 +1,101 @@
+//! What views mean: which element of an operand each element of the result is. For the reference evaluator.
+
+use indim_ops::{ArrayData, Element, bf16, c64, c128, f16};
+use indim_shape::Shape;
+
+use super::{AxisSlice, TakeMode};
+use crate::array::Array;
+
+/// The index along each axis of the element at `position` in row-major order.
+pub(crate) fn unravel(mut position: usize, shape: &Shape) -> Vec<usize> {
+    let mut index = vec![0; shape.rank()];
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        index[axis] = position % size;
+        position /= size;
+    }
+    index
+}
+
+/// The position in row-major order of the element with this index along each axis.
+fn ravel(index: impl Iterator<Item = usize>, shape: &Shape) -> usize {
+    index.zip(shape.iter()).fold(0, |position, (index, &size)| position * size + index)
+}
+
+fn count(shape: &Shape) -> usize {
+    shape.element_count().expect("invariant: the builder checked the size")
+}
+
+/// For each element of the result in row-major order, the operand's element it shows.
+pub(crate) fn slice_sources(slices: &[AxisSlice], operand: &Shape, result: &Shape) -> Vec<usize> {
+    let source = |position| {
+        let index = unravel(position, result);
+        ravel(slices.iter().zip(index).map(|(slice, index)| slice.index(index)), operand)
+    };
+    (0..count(result)).map(source).collect()
+}
+
+/// For each element of the result in row-major order, the operand's element that is taken; or the index,
+/// with its position among the indices, that names none.
+pub(crate) fn take_sources(
+    axis: usize,
+    mode: TakeMode,
+    operand: &Shape,
+    indices: &Array,
+    result: &Shape,
+) -> Result<Vec<usize>, (i128, usize)> {
+    let numbers = integers(indices);
+    let rank = indices.shape().rank();
+    let source = |position| {
+        let index = unravel(position, result);
+        let (before, rest) = index.split_at(axis);
+        let (of_indices, after) = rest.split_at(rank);
+        let named = ravel(of_indices.iter().copied(), indices.shape());
+        let place = mode.place(numbers[named], operand[axis]).ok_or((numbers[named], named))?;
+        let index = before.iter().copied().chain([place]).chain(after.iter().copied());
+        Ok(ravel(index, operand))
+    };
+    (0..count(result)).map(source).collect()
+}
+
+/// The elements of an array of integers.
+pub(crate) fn integers(array: &Array) -> Vec<i128> {
+    macro_rules! read {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match array.data() {
+                $(ArrayData::$variant(elements) => read!(@$class elements),)*
+            }
+        };
+        (@signed $elements:ident) => { $elements.iter().map(|&x| i128::from(x)).collect() };
+        (@unsigned $elements:ident) => { $elements.iter().map(|&x| i128::from(x)).collect() };
+        (@$class:ident $elements:ident) => {{
+            let _ = $elements;
+            unreachable!("invariant: the builder checked the type of the indices")
+        }};
+    }
+    indim_ops::for_each_element!(read)
+}
+
+/// The operands one after another along `axis`.
+pub(crate) fn concatenated(operands: &[&Array], axis: usize) -> ArrayData {
+    macro_rules! join {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match operands[0].data() {
+                $(ArrayData::$variant(_) => $type::into_data(joined::<$type>(operands, axis)),)*
+            }
+        };
+    }
+    indim_ops::for_each_element!(join)
+}
+
+fn joined<T: Element>(operands: &[&Array], axis: usize) -> Vec<T> {
+    let outer: usize = operands[0].shape()[..axis].iter().product();
+    let mut elements = Vec::new();
+    for outer in 0..outer {
+        for operand in operands {
+            let length: usize = operand.shape()[axis..].iter().product();
+            let all: &[T] = operand.elements().expect("invariant: operands are of one type");
+            elements.extend_from_slice(&all[outer * length..][..length]);
+        }
+    }
+    elements
+}

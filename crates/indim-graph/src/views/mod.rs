@@ -1,0 +1,162 @@
+//! Views and what is put together of parts: slices, concatenations, elements taken by their indices.
+//!
+//! `axis_slice.rs` is what a slice shows of one axis. Here stand the checks that builder and verifier share;
+//! the builder's methods are in `build.rs`, Python's index syntax in `index.rs`, and what follows from these
+//! (`stack`, `flip`, `roll`, `pad`) in `compose.rs`; what they mean, in `evaluate.rs`.
+
+mod axis_slice;
+mod build;
+mod compose;
+pub(crate) mod evaluate;
+mod index;
+
+use core::fmt;
+
+use indim_ops::ArrayType;
+use indim_shape::Shape;
+
+pub use axis_slice::AxisSlice;
+pub use compose::PadMode;
+pub use index::Index;
+
+use crate::error::GraphErrorKind;
+
+/// What becomes of an index that names no element.
+///
+/// ```
+/// use indim_graph::TakeMode;
+///
+/// // Of five elements: the index 7, and one counted from the end.
+/// assert_eq!([TakeMode::Wrap.place(7, 5), TakeMode::Wrap.place(-1, 5)], [Some(2), Some(4)]);
+/// assert_eq!([TakeMode::Clip.place(7, 5), TakeMode::Clip.place(-1, 5)], [Some(4), Some(0)]);
+/// assert_eq!([TakeMode::Error.place(7, 5), TakeMode::Error.place(-1, 5)], [None, Some(4)]);
+/// assert_eq!("clip".parse(), Ok(TakeMode::Clip));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TakeMode {
+    /// It is an error of the run; negative ones count from the end.
+    Error,
+    /// It becomes the nearest that does; negative ones become 0, as in XLA's Gather.
+    Clip,
+    /// It goes round.
+    Wrap,
+}
+
+impl TakeMode {
+    /// Every mode.
+    pub const ALL: [TakeMode; 3] = [TakeMode::Error, TakeMode::Clip, TakeMode::Wrap];
+
+    /// How it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TakeMode::Error => "error",
+            TakeMode::Clip => "clip",
+            TakeMode::Wrap => "wrap",
+        }
+    }
+
+    /// The element that `index` names along an axis of `size` elements; nothing where that is an error, or the
+    /// axis is empty.
+    pub fn place(self, index: i128, size: usize) -> Option<usize> {
+        let last = (size as i128).checked_sub(1).filter(|&last| last >= 0)?;
+        let place = match self {
+            TakeMode::Error if index < 0 => index + size as i128,
+            TakeMode::Error => index,
+            TakeMode::Clip => index.clamp(0, last),
+            TakeMode::Wrap => index.rem_euclid(size as i128),
+        };
+        usize::try_from(place).ok().filter(|&place| place < size)
+    }
+}
+
+impl fmt::Display for TakeMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl core::str::FromStr for TakeMode {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        TakeMode::ALL.into_iter().find(|mode| mode.name() == name).ok_or(())
+    }
+}
+
+/// The type of what these slices, one for each axis, show of `operand`.
+///
+/// # Errors
+/// `slice-rank`, `zero-step`, `slice-out-of-range`.
+pub(crate) fn check_slices(
+    slices: &[AxisSlice],
+    operand: &ArrayType,
+) -> Result<ArrayType, GraphErrorKind> {
+    let rank = operand.shape.rank();
+    if slices.len() != rank {
+        return Err(GraphErrorKind::SliceRank { given: slices.len(), rank });
+    }
+    for (axis, (slice, &size)) in slices.iter().zip(operand.shape.iter()).enumerate() {
+        slice.check(axis, size)?;
+    }
+    let shape: Shape = slices.iter().map(AxisSlice::count).collect();
+    Ok(ArrayType::new(operand.dtype, shape))
+}
+
+/// The type of these operands, one after another along `axis`.
+///
+/// # Errors
+/// `nothing-to-concatenate`, `axis-out-of-range`, TY2, `concatenate-shape`.
+pub(crate) fn check_concatenation(
+    axis: i64,
+    operands: &[ArrayType],
+) -> Result<(usize, ArrayType), GraphErrorKind> {
+    let Some(first) = operands.first() else {
+        return Err(GraphErrorKind::NothingToConcatenate);
+    };
+    let axis = existing_axis(axis, first.shape.rank())?;
+    let mut length = 0usize;
+    for (position, operand) in operands.iter().enumerate() {
+        if operand.dtype != first.dtype {
+            let (dtype, expected) = (operand.dtype, first.dtype);
+            return Err(GraphErrorKind::ElementTypeMismatch { operand: position, dtype, expected });
+        }
+        let is_same = |(other, (a, b)): (usize, (&usize, &usize))| other == axis || a == b;
+        let mut sizes = first.shape.iter().zip(operand.shape.iter()).enumerate();
+        if operand.shape.rank() != first.shape.rank() || !sizes.all(is_same) {
+            return Err(GraphErrorKind::ConcatenateShape { operand: position, axis });
+        }
+        // A size that fits no array is refused as `too-large` afterwards.
+        length = length.saturating_add(operand.shape[axis]);
+    }
+    let mut sizes = first.shape.to_vec();
+    sizes[axis] = length;
+    Ok((axis, ArrayType::new(first.dtype, sizes)))
+}
+
+/// The type of what `indices` take of `operand` along `axis`: the axes of the indices stand in its place.
+///
+/// # Errors
+/// `axis-out-of-range`; TY1 for indices that are no integers; `take-from-empty`.
+pub(crate) fn check_take(
+    axis: i64,
+    operand: &ArrayType,
+    indices: &ArrayType,
+) -> Result<(usize, ArrayType), GraphErrorKind> {
+    let axis = existing_axis(axis, operand.shape.rank())?;
+    if !indices.dtype.is_integer() {
+        return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 1, dtype: indices.dtype });
+    }
+    if operand.shape[axis] == 0 && !indices.shape.contains(&0) {
+        return Err(GraphErrorKind::TakeFromEmpty { axis });
+    }
+    let sizes = operand.shape[..axis].iter().chain(indices.shape.iter());
+    let shape: Shape = sizes.chain(&operand.shape[axis + 1..]).copied().collect();
+    Ok((axis, ArrayType::new(operand.dtype, shape)))
+}
+
+/// The axis; negative ones count from the end.
+fn existing_axis(axis: i64, rank: usize) -> Result<usize, GraphErrorKind> {
+    let counted = if axis < 0 { i128::from(axis) + rank as i128 } else { i128::from(axis) };
+    let existing = usize::try_from(counted).ok().filter(|&axis| axis < rank);
+    existing.ok_or(GraphErrorKind::AxisOutOfRange { axis, rank })
+}

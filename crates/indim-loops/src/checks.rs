@@ -1,0 +1,61 @@
+//! Which indices are checked before elements are taken, and when.
+
+use indim_graph::{Graph, NodeKind, ValueId};
+
+use crate::body::access;
+use crate::keep::{Kept, Sought, computed_values, is_checked};
+use crate::loop_nest::{BufferId, IndexCheck};
+use crate::lower::Buffers;
+use crate::view::View;
+
+/// The checks, those of earlier nests first.
+pub(crate) fn checks(graph: &Graph, kept: &Kept, buffers: &mut Buffers) -> Vec<IndexCheck> {
+    let is_taken = |kind: &NodeKind| matches!(kind, NodeKind::Take { .. });
+    if !graph.iter().any(|(_, node)| is_taken(&node.kind)) {
+        return Vec::new();
+    }
+    let mut checks: Vec<IndexCheck> = Vec::new();
+    for (nest, group) in kept.groups().iter().enumerate() {
+        for &value in computed_values(graph, group, kept).keys() {
+            let Some(check) = check(graph, group, kept, buffers, value, nest) else { continue };
+            let is_known =
+                checks.iter().any(|known| known.access == check.access && known.size == check.size);
+            if !is_known {
+                checks.push(check);
+            }
+        }
+    }
+    checks.sort_by_key(|check| check.nest);
+    checks
+}
+
+/// The check that a nest needs which computes `value`.
+fn check(
+    graph: &Graph,
+    group: &[ValueId],
+    kept: &Kept,
+    buffers: &mut Buffers,
+    value: ValueId,
+    nest: usize,
+) -> Option<IndexCheck> {
+    let node = &graph[value];
+    let NodeKind::Take { axis, mode } = node.kind else { return None };
+    let (table, indices) = (node.operands[0], node.operands[1]);
+    let size = graph[table].array_type.shape[axis];
+    let array_type = &graph[indices].array_type;
+    if !is_checked(mode, array_type.dtype, size) || node.array_type.shape.contains(&0) {
+        return None;
+    }
+    let view = View::identity(&array_type.shape);
+    let sought = Sought { value: indices, view, is_in_memory: true };
+    let access = access(graph, buffers, kept.source(graph, group, sought)).ok()?;
+    let is_given = matches!(access.buffer, BufferId::Parameter(_) | BufferId::Constant(_));
+    Some(IndexCheck {
+        nest: if is_given { 0 } else { nest },
+        name: graph.value_name(indices),
+        access,
+        shape: array_type.shape.clone(),
+        axis,
+        size,
+    })
+}

@@ -1,0 +1,367 @@
+//! Indices, and functions that show arrays otherwise or put them together: their arguments, and the nodes
+//! they become. The rest of elaboration is in `elaborate.rs`.
+
+use core::str::FromStr;
+
+use indim_graph::{AxisSlice, Index, PadMode, TakeMode, Value};
+use indim_ops::{DType, Op};
+use indim_shape::RuleSet;
+
+use super::elaborate::{Elaborated, Elaborator, Operand};
+use super::error::{ExprError, ExprErrorKind};
+use super::function::{Attribute, ViewFunction};
+use super::promote::promote;
+use super::syntax::{AttributeValue, GivenAttribute, IndexItem, NodeIndex};
+use crate::span::Span;
+use indim_graph::Literal;
+
+/// `diff` takes differences so many times at most.
+const MOST_DIFFERENCES: i128 = 64;
+
+/// A call of one of these functions.
+struct Call<'c> {
+    function: ViewFunction,
+    nodes: &'c [NodeIndex],
+    attributes: &'c [GivenAttribute],
+    mark: Span,
+}
+
+impl Elaborator<'_, '_> {
+    /// `x[...]`.
+    pub(super) fn index(
+        &self,
+        operand: NodeIndex,
+        items: &[IndexItem],
+        mark: Span,
+    ) -> Elaborated<Value> {
+        let mut nodes = vec![operand];
+        let mut indices = Vec::with_capacity(items.len());
+        for item in items {
+            indices.push(match *item {
+                IndexItem::At(index) => Index::At(index),
+                IndexItem::Slice { start, stop, step } => Index::Slice { start, stop, step },
+                IndexItem::NewAxis => Index::NewAxis,
+                IndexItem::Ellipsis => Index::Ellipsis,
+                IndexItem::Elements(node) => match &self.operands[node] {
+                    Operand::Array(value) => {
+                        nodes.push(node);
+                        Index::Elements(value.clone())
+                    }
+                    Operand::Literal(Literal::Int(index)) if i64::try_from(*index).is_ok() => {
+                        Index::At(*index as i64)
+                    }
+                    Operand::Literal(literal) => {
+                        let kind = ExprErrorKind::BadIndex { literal: *literal };
+                        return Err(ExprError::new(kind, self.extent(node)));
+                    }
+                },
+            });
+        }
+        self.builder
+            .index(self.value(operand)?, &indices)
+            .map_err(|error| self.graph_error(error, &nodes, mark))
+    }
+
+    pub(super) fn view(
+        &self,
+        function: ViewFunction,
+        nodes: &[NodeIndex],
+        attributes: &[GivenAttribute],
+        mark: Span,
+    ) -> Elaborated<Value> {
+        let call = Call { function, nodes, attributes, mark };
+        match function {
+            ViewFunction::Concatenate | ViewFunction::Stack => self.joined(&call),
+            ViewFunction::Take => self.taken(&call),
+            ViewFunction::Pad => self.padded(&call),
+            ViewFunction::Diff => self.differences(&call),
+            ViewFunction::Flip => self.flipped(&call),
+            ViewFunction::Roll => self.rolled(&call),
+            ViewFunction::ExpandDims => self.expanded_dims(&call),
+            ViewFunction::Squeeze => self.squeezed(&call),
+        }
+    }
+
+    fn graph<T>(
+        &self,
+        call: &Call<'_>,
+        result: Result<T, indim_graph::GraphError>,
+    ) -> Elaborated<T> {
+        result.map_err(|error| self.graph_error(error, call.nodes, call.mark))
+    }
+
+    /// Under the numpy rule operands of different element types are converted as NumPy promotes them.
+    fn joined(&self, call: &Call<'_>) -> Elaborated<Value> {
+        let mut values = Vec::with_capacity(call.nodes.len());
+        for &node in call.nodes {
+            values.push(self.value(node)?);
+        }
+        if self.rule_of(&[])? == RuleSet::Numpy {
+            let mut common: Option<DType> = None;
+            for value in &values {
+                let dtype = self.dtype(value, call.mark)?;
+                let left = common.unwrap_or(dtype);
+                let promoted = promote(left, dtype).ok_or_else(|| {
+                    let kind = ExprErrorKind::NoPromotion { left, right: dtype };
+                    ExprError::new(kind, call.mark)
+                })?;
+                common = Some(promoted);
+            }
+            for value in &mut values {
+                let converted = self.builder.convert(&*value, common.unwrap_or(DType::F64));
+                *value = self.graph(call, converted)?;
+            }
+        }
+        let axis = call.axis().unwrap_or(0);
+        self.graph(
+            call,
+            match call.function {
+                ViewFunction::Stack => self.builder.stack(&values, axis),
+                _ => self.builder.concatenate(&values, axis),
+            },
+        )
+    }
+
+    /// Without an axis the elements are numbered in row-major order, as in NumPy.
+    fn taken(&self, call: &Call<'_>) -> Elaborated<Value> {
+        let mode = match call.word() {
+            None | Some("raise") => TakeMode::Error,
+            Some(mode) => self.word(call, mode, "`error`, `clip` or `wrap`")?,
+        };
+        let [x, indices] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
+        let (x, axis) = match call.axis() {
+            Some(axis) => (x, axis),
+            None => (self.flat(call, &x)?, 0),
+        };
+        self.graph(call, self.builder.take(x, indices, axis, mode))
+    }
+
+    fn flat(&self, call: &Call<'_>, x: &Value) -> Elaborated<Value> {
+        let count = self.array_shape(x, call.mark)?.element_count().unwrap_or(usize::MAX);
+        self.graph(call, self.builder.reshape(x, [count]))
+    }
+
+    fn word<T: FromStr>(
+        &self,
+        call: &Call<'_>,
+        word: &str,
+        expected: &'static str,
+    ) -> Elaborated<T> {
+        word.parse().map_err(|_| {
+            let kind = ExprErrorKind::Unexpected { found: word.to_owned(), expected };
+            ExprError::new(kind, call.span_of(Attribute::Mode).unwrap_or(call.mark))
+        })
+    }
+
+    fn padded(&self, call: &Call<'_>) -> Elaborated<Value> {
+        const MODES: &str = "`constant`, `edge`, `wrap`, `reflect` or `symmetric`";
+        let x = self.value(call.nodes[0])?;
+        let rank = self.array_shape(&x, call.mark)?.rank();
+        let given = call.pairs();
+        // One pair is for all axes, as in NumPy.
+        let pairs = if given.len() == 1 { vec![given[0]; rank] } else { given.to_vec() };
+        let number = self.number(call, "constant_values")?;
+        let mode = match call.word() {
+            None | Some("constant") => {
+                let dtype = self.dtype(&x, call.mark)?;
+                let literal = number.unwrap_or(Literal::Int(0));
+                if !literal.is_of_kind(dtype) && number.is_some() {
+                    let kind = ExprErrorKind::LiteralKind { literal, dtype };
+                    return Err(ExprError::new(kind, call.mark));
+                }
+                let value = self.scalar(literal, dtype, call.mark)?;
+                let widths: Vec<(i64, i64, usize)> =
+                    pairs.iter().map(|&(low, high)| (low, high, 0)).collect();
+                return self.graph(call, self.builder.pad(x, value, &widths));
+            }
+            Some(mode) => self.word::<PadMode>(call, mode, MODES)?,
+        };
+        let size = |size: i64| {
+            let span = call.span_of(Attribute::Widths).unwrap_or(call.mark);
+            usize::try_from(size)
+                .map_err(|_| ExprError::new(ExprErrorKind::NegativeSize { size }, span))
+        };
+        let mut widths = Vec::with_capacity(pairs.len());
+        for (low, high) in pairs {
+            widths.push((size(low)?, size(high)?));
+        }
+        self.graph(call, self.builder.extend(x, &widths, mode))
+    }
+
+    /// Of truth values, whether they differ.
+    fn differences(&self, call: &Call<'_>) -> Elaborated<Value> {
+        let mut x = self.value(call.nodes[0])?;
+        let times = match self.number(call, "n")? {
+            None => 1,
+            Some(Literal::Int(times)) if (0..=MOST_DIFFERENCES).contains(&times) => times,
+            Some(_) => return Err(self.bad_argument(call, "n", "a whole number from 0 to 64")),
+        };
+        let shape = self.array_shape(&x, call.mark)?;
+        let axis = self.checked_axes(call, &[call.axis().unwrap_or(-1)], shape.rank())?[0];
+        let op = if self.dtype(&x, call.mark)? == DType::Bool { Op::Ne } else { Op::Sub };
+        for _ in 0..times {
+            let shape = self.array_shape(&x, call.mark)?;
+            let count = shape[axis].saturating_sub(1);
+            let part = |start: usize| {
+                let slice = |(other, &size): (usize, &usize)| match other == axis {
+                    true => AxisSlice::new(start, count, 1),
+                    false => AxisSlice::whole(size),
+                };
+                let slices: Vec<AxisSlice> = shape.iter().enumerate().map(slice).collect();
+                self.graph(call, self.builder.slice(&x, &slices))
+            };
+            let parts = [part(1)?, part(0)?];
+            x = self.graph(call, self.builder.elementwise(op, &parts, &RuleSet::None))?;
+        }
+        Ok(x)
+    }
+
+    fn flipped(&self, call: &Call<'_>) -> Elaborated<Value> {
+        let x = self.value(call.nodes[0])?;
+        let rank = self.array_shape(&x, call.mark)?.rank();
+        let axes = call.axes().unwrap_or_else(|| (0..rank as i64).collect());
+        self.graph(call, self.builder.reverse(x, &axes))
+    }
+
+    /// Without axes the elements move in row-major order, as in NumPy.
+    fn rolled(&self, call: &Call<'_>) -> Elaborated<Value> {
+        let mut x = self.value(call.nodes[0])?;
+        let shifts = call.integers(Attribute::Shift).unwrap_or_default();
+        let Some(axes) = call.axes() else {
+            let shape = self.array_shape(&x, call.mark)?;
+            let shift = shifts.iter().fold(0i64, |sum, shift| sum.wrapping_add(*shift));
+            let rolled = self.builder.roll(self.flat(call, &x)?, shift, 0);
+            return self.graph(call, rolled.and_then(|rolled| self.builder.reshape(rolled, shape)));
+        };
+        let shifts = if shifts.len() == 1 { vec![shifts[0]; axes.len()] } else { shifts.to_vec() };
+        let axes = if axes.len() == 1 { vec![axes[0]; shifts.len()] } else { axes };
+        if shifts.len() != axes.len() {
+            return Err(self.bad_argument(call, "shift", "one number, or one for each axis"));
+        }
+        for (shift, axis) in shifts.into_iter().zip(axes) {
+            x = self.graph(call, self.builder.roll(x, shift, axis))?;
+        }
+        Ok(x)
+    }
+
+    fn expanded_dims(&self, call: &Call<'_>) -> Elaborated<Value> {
+        let x = self.value(call.nodes[0])?;
+        let Some(axes) = call.axes() else {
+            let kind = ExprErrorKind::MissingArgument {
+                function: call.function.name().to_owned(),
+                argument: "axis",
+            };
+            return Err(ExprError::new(kind, call.mark));
+        };
+        let rank = self.array_shape(&x, call.mark)?.rank() + axes.len();
+        let axes = self.checked_axes(call, &axes, rank)?;
+        let is_new = |axis: usize| if axes.contains(&axis) { Index::NewAxis } else { Index::ALL };
+        let indices: Vec<Index> = (0..rank).map(is_new).collect();
+        self.graph(call, self.builder.index(x, &indices))
+    }
+
+    fn squeezed(&self, call: &Call<'_>) -> Elaborated<Value> {
+        let x = self.value(call.nodes[0])?;
+        let mut sizes = self.array_shape(&x, call.mark)?.to_vec();
+        match call.axes() {
+            None => sizes.retain(|&size| size != 1),
+            Some(axes) => {
+                let mut axes = self.checked_axes(call, &axes, sizes.len())?;
+                axes.sort_unstable();
+                for axis in axes.into_iter().rev() {
+                    let size = sizes.remove(axis);
+                    if size != 1 {
+                        return Err(ExprError::new(
+                            ExprErrorKind::SqueezedSize { axis, size },
+                            call.mark,
+                        ));
+                    }
+                }
+            }
+        }
+        self.graph(call, self.builder.reshape(x, sizes))
+    }
+
+    /// Axes among `rank`, none of them twice; negative ones count from the end.
+    fn checked_axes(&self, call: &Call<'_>, axes: &[i64], rank: usize) -> Elaborated<Vec<usize>> {
+        use indim_graph::{GraphError, GraphErrorKind};
+        let refuse = |kind| {
+            let error = GraphError::new(kind, call.function.name(), Vec::new());
+            Err(self.graph_error(error, &[], call.mark))
+        };
+        let mut checked = Vec::with_capacity(axes.len());
+        for &axis in axes {
+            let counted = if axis < 0 { i128::from(axis) + rank as i128 } else { i128::from(axis) };
+            let Some(index) = usize::try_from(counted).ok().filter(|&index| index < rank) else {
+                return refuse(GraphErrorKind::AxisOutOfRange { axis, rank });
+            };
+            if checked.contains(&index) {
+                return refuse(GraphErrorKind::AxesNotUnique { axes: axes.to_vec() });
+            }
+            checked.push(index);
+        }
+        Ok(checked)
+    }
+
+    /// The number that a keyword gives.
+    fn number(&self, call: &Call<'_>, name: &'static str) -> Elaborated<Option<Literal>> {
+        let wanted = Attribute::Argument(name);
+        let given = call.attributes.iter().find(|given| given.attribute == wanted);
+        let Some(GivenAttribute { value: AttributeValue::Number(node), .. }) = given else {
+            return Ok(None);
+        };
+        match self.operands[*node] {
+            Operand::Literal(number) => Ok(Some(number)),
+            Operand::Array(_) => Err(self.bad_argument(call, name, "a number")),
+        }
+    }
+
+    fn bad_argument(
+        &self,
+        call: &Call<'_>,
+        argument: &'static str,
+        expected: &'static str,
+    ) -> ExprError {
+        let function = call.function.name();
+        ExprError::new(ExprErrorKind::BadArgument { function, argument, expected }, call.mark)
+    }
+}
+
+impl Call<'_> {
+    fn given(&self, attribute: Attribute) -> Option<&GivenAttribute> {
+        self.attributes.iter().find(|given| given.attribute == attribute)
+    }
+
+    fn span_of(&self, attribute: Attribute) -> Option<Span> {
+        self.given(attribute).map(|given| given.span)
+    }
+
+    fn integers(&self, attribute: Attribute) -> Option<&[i64]> {
+        match &self.given(attribute)?.value {
+            AttributeValue::Integers(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    fn axis(&self) -> Option<i64> {
+        self.integers(Attribute::Axis)?.first().copied()
+    }
+
+    fn axes(&self) -> Option<Vec<i64>> {
+        self.integers(Attribute::Axes).map(<[i64]>::to_vec)
+    }
+
+    fn word(&self) -> Option<&str> {
+        match &self.given(Attribute::Mode)?.value {
+            AttributeValue::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    fn pairs(&self) -> &[(i64, i64)] {
+        match self.given(Attribute::Widths).map(|given| &given.value) {
+            Some(AttributeValue::Pairs(pairs)) => pairs,
+            _ => &[],
+        }
+    }
+}

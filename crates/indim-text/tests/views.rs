@@ -1,0 +1,169 @@
+//! Python's index syntax and the functions that show arrays otherwise: what they give, and what is refused.
+
+use indim_graph::{Array, GraphBuilder, Literal, evaluate};
+use indim_ops::DType;
+use indim_shape::RuleSet;
+use indim_text::{Binding, ExprError, Expression, Limits};
+
+const X: [i32; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+
+/// The result for `x: i32[3, 4]`, `v: i32[3]`, `lut: f32[4]`, `c: bool[3, 4]`, `k = 2`.
+fn result(text: &str) -> Result<Array, ExprError> {
+    let b = GraphBuilder::new();
+    let parameter = |name: &str, dtype, shape: &[usize]| {
+        (name.to_owned(), Binding::Array(b.parameter(name, dtype, shape).unwrap()))
+    };
+    let mut bindings = vec![
+        parameter("x", DType::I32, &[3, 4]),
+        parameter("v", DType::I32, &[3]),
+        parameter("lut", DType::F32, &[4]),
+        parameter("c", DType::Bool, &[3, 4]),
+    ];
+    bindings.push(("k".to_owned(), Binding::Number(Literal::Int(2))));
+    let bindings: Vec<(&str, Binding)> =
+        bindings.iter().map(|(name, binding)| (name.as_str(), binding.clone())).collect();
+    let expression = Expression::parse(text, &Limits::default())?;
+    let value = expression.build_bound(&b, &bindings, Some(&RuleSet::Numpy))?;
+    let arguments = [
+        Array::new([3, 4], X.to_vec()).unwrap(),
+        Array::new([3], vec![2, 0, -1]).unwrap(),
+        Array::new([4], vec![0.5f32, 1.5, 2.5, 3.5]).unwrap(),
+        Array::new([3, 4], vec![true; 12]).unwrap(),
+    ];
+    Ok(evaluate(&b.finish(&[value]).unwrap(), &arguments).unwrap().remove(0))
+}
+
+fn of(text: &str) -> (Vec<usize>, Vec<i32>) {
+    let result = result(text).unwrap_or_else(|error| panic!("{}", error.draw(text)));
+    let elements =
+        result.elements::<i32>().unwrap_or_else(|| panic!("{text} is {}", result.array_type()));
+    (result.shape().to_vec(), elements.to_vec())
+}
+
+#[test]
+fn indices_are_pythons() {
+    for (text, shape, elements) in [
+        ("x[0]", &[4][..], &[0, 1, 2, 3][..]),
+        ("x[-1, 2]", &[], &[10]),
+        ("x[1:]", &[2, 4], &[4, 5, 6, 7, 8, 9, 10, 11]),
+        ("x[:, 1:3]", &[3, 2], &[1, 2, 5, 6, 9, 10]),
+        ("x[::-2, ::3]", &[2, 2], &[8, 11, 0, 3]),
+        ("x[..., -1]", &[3], &[3, 7, 11]),
+        ("x[5:, 0]", &[0], &[]),
+        ("v[:, None]", &[3, 1], &[2, 0, -1]),
+        ("v[None, ::-1, newaxis]", &[1, 3, 1], &[-1, 0, 2]),
+        ("x[k]", &[4], &[8, 9, 10, 11]),
+        ("x[v]", &[3, 4], &[8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11]),
+        ("x[:, v]", &[3, 3], &[2, 0, 3, 6, 4, 7, 10, 8, 11]),
+        ("x[v, 0]", &[3], &[8, 0, 8]),
+        ("x[v + 0 * v, 1:][0]", &[3], &[9, 10, 11]),
+        ("x[1:] - x[:-1]", &[2, 4], &[4; 8]),
+        ("-x[0, 1] ** 2", &[], &[-1]),
+        ("(x + 1)[0][0]", &[], &[1]),
+        ("x[0,]", &[4], &[0, 1, 2, 3]),
+        ("x[ 1 : 2 , ... ]", &[1, 4], &[4, 5, 6, 7]),
+    ] {
+        if text == "x[v, 0]" {
+            // NumPy broadcasts an integer beside an array: so does this, one axis after the other.
+            assert_eq!(of("x[v][:, 0]"), (shape.to_vec(), elements.to_vec()));
+        }
+        assert_eq!(of(text), (shape.to_vec(), elements.to_vec()), "{text}");
+    }
+}
+
+#[test]
+fn functions_are_numpys() {
+    for (text, shape, elements) in [
+        ("flip(v)", &[3][..], &[-1, 0, 2][..]),
+        ("flip(x, axis=1)[0]", &[4], &[3, 2, 1, 0]),
+        ("flip(x)[0]", &[4], &[11, 10, 9, 8]),
+        ("concatenate([v, v + 1])", &[6], &[2, 0, -1, 3, 1, 0]),
+        ("concat([x, v[:, None], x[:, :1]], axis=-1)[2]", &[6], &[8, 9, 10, 11, -1, 8]),
+        ("concatenate([x[0], x[1]], 0)", &[8], &[0, 1, 2, 3, 4, 5, 6, 7]),
+        ("stack([v, -v], axis=1)", &[3, 2], &[2, -2, 0, 0, -1, 1]),
+        ("stack([v, v,])", &[2, 3], &[2, 0, -1, 2, 0, -1]),
+        ("roll(v, 1)", &[3], &[-1, 2, 0]),
+        ("roll(x, [1, -1], axis=[0, 1])[0]", &[4], &[9, 10, 11, 8]),
+        ("roll(x, 5)[0]", &[4], &[7, 8, 9, 10]),
+        ("pad(v, 1)", &[5], &[0, 2, 0, -1, 0]),
+        ("pad(v, [2, 0], mode=edge)", &[5], &[2, 2, 2, 0, -1]),
+        ("pad(v, (1, 4), wrap)", &[8], &[-1, 2, 0, -1, 2, 0, -1, 2]),
+        ("pad(v, [0, 2], mode=constant, constant_values=7)", &[5], &[2, 0, -1, 7, 7]),
+        ("pad(x[:1, :2], [[1, 0], [0, 1]])", &[2, 3], &[0, 0, 0, 0, 1, 0]),
+        ("take(x, v)", &[3], &[2, 0, 11]),
+        ("take(x, v, axis=1)[0]", &[3], &[2, 0, 3]),
+        ("take(x, v * 5, axis=1, mode=clip)[0]", &[3], &[3, 0, 0]),
+        ("take(x, v * 5, axis=1, mode=wrap)[0]", &[3], &[2, 0, 3]),
+        ("diff(v)", &[2], &[-2, -1]),
+        ("diff(x, n=2, axis=0)", &[1, 4], &[0; 4]),
+        ("diff(v, 5)", &[0], &[]),
+        ("expand_dims(v, [0, -1])", &[1, 3, 1], &[2, 0, -1]),
+        ("squeeze(x[:1])", &[4], &[0, 1, 2, 3]),
+        ("squeeze(x[:1, :, None], axis=-1)", &[1, 4], &[0, 1, 2, 3]),
+    ] {
+        assert_eq!(of(text), (shape.to_vec(), elements.to_vec()), "{text}");
+    }
+    let looked_up = result("lut[x[:1]]").unwrap();
+    assert_eq!(looked_up.elements::<f32>(), Some(&[0.5f32, 1.5, 2.5, 3.5][..]));
+    let promoted = result("concatenate([v, lut])").unwrap();
+    assert_eq!(promoted.array_type().to_string(), "f64[7]");
+}
+
+#[test]
+fn mistakes_are_drawn_at_their_place() {
+    for (text, code, place) in [
+        ("x + v[3]", "index-out-of-range", "[3]"),
+        ("x[0, 0, 0]", "too-many-indices", "[0, 0, 0]"),
+        ("x[..., ...]", "several-ellipses", "[..., ...]"),
+        ("x[::0]", "zero-step", "[::0]"),
+        ("x[1.5]", "bad-index", "1.5"),
+        ("x[lut]", "element-type-not-allowed", "[lut]"),
+        ("x[c]", "element-type-not-allowed", "[c]"),
+        ("x[v, v]", "mixed-indices", "[v, v]"),
+        ("x[v:]", "unexpected-token", ":"),
+        ("x[:v]", "unexpected-token", "v"),
+        ("x[]", "unexpected-token", "]"),
+        ("x[0", "unclosed", "["),
+        ("x[v", "unclosed", "["),
+        ("x[(0]", "unexpected-token", "]"),
+        ("x)", "unexpected-token", ")"),
+        ("x]", "unexpected-token", "]"),
+        ("[x]", "unexpected-token", "["),
+        ("x[99999999999999999999]", "number-too-large", "99999999999999999999"),
+        ("concatenate(x, x)", "unexpected-token", "x"),
+        ("concatenate([x, v])", "concatenate-shape", "concatenate"),
+        ("concatenate([])", "nothing-to-concatenate", "concatenate"),
+        ("concatenate([x, x", "unclosed", "("),
+        ("concatenate([x, x)", "unexpected-token", ")"),
+        ("concatenate([x, x] x)", "unexpected-token", "x"),
+        ("concatenate([x], axis=2)", "axis-out-of-range", "concatenate"),
+        ("stack([x, v])", "stack-shape", "stack"),
+        ("pad(v, 9, mode=reflect)", "pad-width", "pad"),
+        ("pad(v, 1, mode=mirror)", "unexpected-token", "mode=mirror"),
+        ("pad(v, [1, 2, 3])", "unexpected-token", "[1, 2, 3]"),
+        ("pad(x, [[1, 2], [3, 4], [5, 6]])", "slice-rank", "pad"),
+        ("pad(v, 1, constant_values=2.5)", "literal-kind", "pad"),
+        ("take(x, lut)", "element-type-not-allowed", "take"),
+        ("take(x, v, mode=wrapped)", "unexpected-token", "mode=wrapped"),
+        ("roll(x, [1, 2, 3], axis=[0, 1])", "bad-argument", "roll"),
+        ("flip(x, axis=[0, 0])", "axes-not-unique", "flip"),
+        ("diff(x, n=65)", "bad-argument", "diff"),
+        ("squeeze(x, axis=0)", "squeezed-size", "squeeze"),
+        ("expand_dims(v)", "missing-argument", "expand_dims"),
+        ("expand_dims(v, 2)", "axis-out-of-range", "expand_dims"),
+    ] {
+        let error = result(text).expect_err(text);
+        assert_eq!(
+            (error.code(), &text[error.span.clone()]),
+            (code, place),
+            "{text}\n{}",
+            error.draw(text)
+        );
+    }
+    let text = "x[c]";
+    let drawn = result(text).unwrap_err().draw(text);
+    assert!(drawn.contains("where(c, x, y)"), "{drawn}");
+    let text = "x[lut]";
+    let drawn = result(text).unwrap_err().draw(text);
+    assert!(drawn.contains("i64(lut)"), "{drawn}");
+}
