@@ -4,7 +4,7 @@ use core::fmt;
 use core::panic::Location;
 
 use indim_ops::{ArrayType, DType, DTypeClass, Fact, Op, ReduceOp};
-use indim_shape::{Diagnostic, OperandLabel, Shape, ShapeError, diagnose};
+use indim_shape::{Diagnostic, OperandLabel, ReductionError, Shape, ShapeError, diagnose};
 
 use crate::literal::Literal;
 use crate::terminal::{label, shown, width};
@@ -97,11 +97,8 @@ pub enum GraphErrorKind {
         /// The number of axes.
         rank: usize,
     },
-    /// A list of axes names one twice.
-    AxesNotUnique {
-        /// The list as given.
-        axes: Vec<i64>,
-    },
+    /// [R1 to R6](indim_shape::rules#reductions-r): the axes are not ones that can be reduced.
+    Reduction(ReductionError),
     /// An extreme is sought along an axis without elements.
     EmptyReduction {
         /// The axis.
@@ -251,7 +248,7 @@ impl GraphError {
             GraphErrorKind::ReshapeElementCount { .. } => "reshape-element-count",
             GraphErrorKind::NotAPermutation { .. } => "not-a-permutation",
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
-            GraphErrorKind::AxesNotUnique { .. } => "axes-not-unique",
+            GraphErrorKind::Reduction(error) => error.code(),
             GraphErrorKind::EmptyReduction { .. } => "empty-reduction",
             GraphErrorKind::InitialRequired => "initial-required",
             GraphErrorKind::ArgumentNotTaken { .. } => "argument-not-taken",
@@ -287,6 +284,7 @@ impl GraphError {
     pub fn label(&self) -> Option<&'static str> {
         match &self.kind {
             GraphErrorKind::Shape(error) => Some(error.label()),
+            GraphErrorKind::Reduction(error) => Some(error.label()),
             GraphErrorKind::ElementTypeNotAllowed { .. } => Some("TY1"),
             GraphErrorKind::ElementTypeMismatch { .. } => Some("TY2"),
             _ => None,
@@ -367,6 +365,7 @@ impl GraphError {
             GraphErrorKind::Number { literal, .. } => Some(format!(
                 "convert the other operands to a type that holds {literal}, or write the number otherwise"
             )),
+            GraphErrorKind::Reduction(error) => Some(error.advice()),
             GraphErrorKind::InitialRequired => {
                 Some("give `initial`, which the result is where no element is selected".to_owned())
             }
@@ -450,9 +449,7 @@ impl fmt::Display for GraphError {
             GraphErrorKind::AxisOutOfRange { axis, rank } => {
                 write!(formatter, "axis {axis} does not exist in a shape of rank {rank}")
             }
-            GraphErrorKind::AxesNotUnique { axes } => {
-                write!(formatter, "`{operation}`: {axes:?} names an axis twice; name each once")
-            }
+            GraphErrorKind::Reduction(error) => write!(formatter, "`{operation}`: {error}"),
             GraphErrorKind::EmptyReduction { axis } => write!(
                 formatter,
                 "`{operation}` of nothing: axis {axis} of `{}` has size 0",

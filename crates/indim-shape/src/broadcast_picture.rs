@@ -49,22 +49,22 @@ pub fn draw_broadcast(broadcast: &Broadcast, operands: &[OperandLabel<'_>]) -> S
 }
 
 /// One row of the table.
-struct Row {
-    name: String,
+pub(crate) struct Row {
+    pub(crate) name: String,
     /// How many columns the name takes.
-    name_width: usize,
-    cells: Vec<String>,
+    pub(crate) name_width: usize,
+    pub(crate) cells: Vec<String>,
 }
 
 impl Row {
     /// A row with a name of our own.
-    fn new(name: String, cells: Vec<String>) -> Self {
+    pub(crate) fn new(name: String, cells: Vec<String>) -> Self {
         Row { name_width: name.len(), name, cells }
     }
 }
 
 /// What stands before the cells of an operand, and its width.
-fn line_name(operand: usize, labels: &[OperandLabel<'_>]) -> (String, usize) {
+pub(crate) fn line_name(operand: usize, labels: &[OperandLabel<'_>]) -> (String, usize) {
     let Some(label) = labels.get(operand) else {
         let name = format!("operand {operand}");
         let width = name.len();
@@ -90,7 +90,7 @@ fn cells(broadcast: &Broadcast, operand: usize) -> Vec<String> {
 }
 
 /// Sizes right-aligned in their columns; a mark stands behind its size.
-fn draw_table(rows: &[Row]) -> String {
+pub(crate) fn draw_table(rows: &[Row]) -> String {
     let name_width = rows.iter().map(|row| row.name_width).max().unwrap_or(0);
     let columns = rows.first().map_or(0, |row| row.cells.len());
     let unmarked = |cell: &str| cell.trim_end_matches('*').len();

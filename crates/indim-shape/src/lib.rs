@@ -40,6 +40,11 @@ mod message;
 mod picture;
 mod placement;
 mod rank_limit;
+mod reduction_convert;
+mod reduction_error;
+mod reduction_form;
+mod reduction_picture;
+mod reduction_rule;
 mod repair;
 mod rule;
 mod rule_set;
@@ -62,6 +67,13 @@ pub use lint::{OuterProduct, surprising_outer_product};
 pub use message::OperandLabel;
 pub use picture::{diagnose, draw_error};
 pub use rank_limit::{MAXIMUM_RANK, RankLimit};
+pub use reduction_convert::{
+    ExpressedReduction, NoAxes, ReductionRuleName, UnknownReductionRule, express_reduction,
+};
+pub use reduction_error::{ReductionError, ReductionViolation};
+pub use reduction_form::ReductionForm;
+pub use reduction_picture::draw_reduction;
+pub use reduction_rule::{OnnxAxes, OnnxReduction, ReductionRule};
 pub use repair::{Repair, RepairReason, find_repairs};
 pub use rule::{AnyRule, RuleSet, TargetRule};
 pub use rule_set_name::{Attribute, RuleChoice, RuleSetName, UnknownRuleSet};

@@ -68,3 +68,48 @@ fn drawings_are_xml_whatever_the_text() {
     assert!(drawing.chars().all(is_allowed), "{drawing:?}");
     assert!(!drawing.contains("<&"), "{drawing:?}");
 }
+
+#[test]
+fn reductions_are_drawn_with_the_axes_that_go() {
+    let explained = explanation("mean(x, axis=[0, 2], keepdims=true) + sum(m)");
+    let titles: Vec<String> = explained.reductions().iter().map(|r| r.title()).collect();
+    assert_eq!(titles, ["reduce_add(x)", "reduce_add(m)"]);
+    let form = explained.reductions()[0].form();
+    assert_eq!((form.axes(), form.result().sizes()), (&[0, 2][..], &[3][..]));
+    let text = explained.to_string();
+    let expected = "\
+operand axis  0   1  2
+x : f32       2*  3  4*
+result        .   3  .
+";
+    let without_spaces = |text: &str| text.replace(' ', "");
+    assert!(without_spaces(&text).contains(&without_spaces(expected)), "{text}");
+    assert!(text.contains("explicit form\n   axes [0, 2] of [2, 3, 4] go: [3]\n"), "{text}");
+    assert!(text.contains("   onnx opset=18 input axes=[0, 2] keepdims=0\n"), "{text}");
+    let drawing = explained.to_svg();
+    assert!(
+        drawing.contains("class=\"reduced\"") && drawing.contains("reduce_add(m)"),
+        "{drawing}"
+    );
+}
+
+#[cfg(feature = "json")]
+#[test]
+fn reductions_are_in_the_json() {
+    let json = explanation("sum(m) + sum(x, axis=0)").to_json();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["reductions"][0]["axes"], serde_json::json!([0, 1]));
+    assert_eq!(json["reductions"][0]["rules"][2]["attributes"], "xla dimensions=[0, 1]");
+}
+
+#[test]
+fn reductions_that_others_use_are_shown_by_themselves() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [4, 3]).unwrap();
+    let rows = b.reduce(indim::ReduceOp::Add, x, 1).unwrap();
+    let all = b.reduce(indim::ReduceOp::Add, &rows, 0).unwrap();
+    let graph = b.finish(&[rows, all]).unwrap();
+    let explained = Explanation::new(&graph, &CompileOptions::default()).unwrap();
+    let axes: Vec<&[usize]> = explained.reductions().iter().map(|r| r.form().axes()).collect();
+    assert_eq!(axes, [&[1], &[0]]);
+}

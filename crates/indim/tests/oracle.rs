@@ -586,3 +586,37 @@ fn long_fields_are_not_echoed_whole() {
         assert!(given.len() < 2000, "{} bytes for {}", given.len(), &case[..40]);
     }
 }
+
+#[test]
+fn reductions_go_by_their_rule() {
+    let answer =
+        |case: Value| -> Value { serde_json::from_str(&verdict(&case.to_string())).unwrap() };
+    let x = json!({"dtype": "i8", "shape": [2, 3], "data": [100, 100, 1, 2, 3, 4]});
+    let sum = |rule: &str| json!({"rule": rule, "op": "sum", "operands": [x], "axes": [1]});
+    let numpy = answer(sum("numpy"));
+    assert_eq!(
+        numpy,
+        json!({"ok": true, "dtype": "i64", "shape": [2], "axes": [1], "data": [201, 9]})
+    );
+    assert_eq!(answer(sum("xla"))["data"], json!([-55, 9]));
+    let onnx = |opset: u32, place: &str, axes: Value| {
+        let mut case = json!({"rule": "onnx", "op": "max", "operands": [x], "opset": opset});
+        case[place] = axes;
+        answer(case)
+    };
+    assert_eq!(onnx(18, "axes_input", json!([-1]))["shape"], json!([2, 1]));
+    assert_eq!(onnx(17, "axes", json!([-1]))["data"], json!([100, 4]));
+    assert_eq!(onnx(18, "axes", json!([0]))["code"], "axes-misplaced");
+    assert_eq!(onnx(10, "axes", json!([-1]))["rule"], "R2");
+    assert_eq!(onnx(18, "keepdims", json!(0))["shape"], json!([]));
+    let nothing = json!({"shape": [0], "data": []});
+    let empty = |rule: &str| answer(json!({"rule": rule, "op": "max", "operands": [nothing]}));
+    assert_eq!(empty("xla")["data"], json!(["-inf"]));
+    assert_eq!(empty("numpy")["code"], "empty-reduction");
+    let foreign = json!({"rule": "numpy", "op": "add", "operands": [x, x], "axes": [1]});
+    assert_eq!(answer(foreign)["code"], "bad-request");
+    let foreign = json!({"rule": "xla", "op": "sum", "operands": [x], "keepdims": true});
+    assert_eq!(answer(foreign)["code"], "bad-request");
+    let twice = json!({"rule": "openvino", "op": "mean", "operands": [x], "axes": [1, -1]});
+    assert_eq!(answer(twice)["code"], "axes-not-unique");
+}

@@ -1,7 +1,7 @@
 //! What a call of a function along axes says beside its operands, and the one place where calls are checked.
 
 use indim_ops::{ArrayType, DType, DTypeClass};
-use indim_shape::{RuleSet, Shape, TargetRule};
+use indim_shape::{ReductionRuleName, RuleSet, Shape, TargetRule};
 
 use super::AxisFunction;
 use super::reduced::Reduced;
@@ -40,6 +40,8 @@ pub struct Along {
     pub axes: Option<Vec<i64>>,
     /// Whether the axes stay, with size 1.
     pub keepdims: bool,
+    /// The rule for the axes: which there are, and which are legal.
+    pub rule: ReductionRuleName,
     /// Whether integers are summed in 64 bits, as under the numpy rule.
     pub widens_integers: bool,
     /// The element type to which elements are converted before, and that the result has.
@@ -136,7 +138,7 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `wrong-operand-count`; TY1 and TY2; `axis-out-of-range`; `axes-not-unique`; `argument-not-taken`;
+    /// `wrong-operand-count`; TY1 and TY2; [R1 to R6](indim_shape::rules#reductions-r); `argument-not-taken`;
     /// `empty-reduction` where an extreme is sought among nothing, `initial-required` where that is so as soon
     /// as no element is selected; `matrix-product`; the labels of `rule`; E5 `too-large`.
     #[track_caller]
@@ -247,31 +249,23 @@ fn checked_axes(
     along: &Along,
     shape: &Shape,
 ) -> Result<Vec<usize>, GraphErrorKind> {
-    let rank = shape.rank();
-    let axes = match &along.axes {
-        Some(given) => counted_axes(given, rank)?,
-        None => (0..rank).collect(),
+    let rule = along.rule.rule(along.axes.as_deref(), along.keepdims, shape.rank());
+    let form = rule.elaborate(shape).map_err(GraphErrorKind::Reduction)?;
+    let axes = form.axes().to_vec();
+    let has_results = !form.result().contains(&0);
+    let seeks = match function {
+        AxisFunction::Max | AxisFunction::Min => !begins(along),
+        _ if function.is_extreme() => along.initial.is_none(),
+        _ => function.is_search(),
     };
-    let has_results = (0..rank).all(|axis| axes.contains(&axis) || shape[axis] > 0);
-    let seeks = (function.is_extreme() || function.is_search()) && along.initial.is_none();
     match axes.iter().find(|&&axis| shape[axis] == 0) {
         Some(&axis) if seeks && has_results => Err(GraphErrorKind::EmptyReduction { axis }),
         _ => Ok(axes),
     }
 }
 
-fn counted_axes(given: &[i64], rank: usize) -> Result<Vec<usize>, GraphErrorKind> {
-    let mut axes = Vec::with_capacity(given.len());
-    for &axis in given {
-        let counted = if axis < 0 { axis + rank as i64 } else { axis };
-        match usize::try_from(counted).ok().filter(|&axis| axis < rank) {
-            Some(counted) if axes.contains(&counted) => {
-                return Err(GraphErrorKind::AxesNotUnique { axes: given.to_vec() });
-            }
-            Some(counted) => axes.push(counted),
-            None => return Err(GraphErrorKind::AxisOutOfRange { axis, rank }),
-        }
-    }
-    axes.sort_unstable();
-    Ok(axes)
+/// Whether a fold has something to begin with: by what is said, or by a rule that has a value for it.
+fn begins(along: &Along) -> bool {
+    use ReductionRuleName::{Onnx, StableHlo, Xla};
+    along.initial.is_some() || matches!(along.rule, Xla | StableHlo | Onnx)
 }

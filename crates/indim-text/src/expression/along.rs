@@ -2,7 +2,7 @@
 
 use indim_graph::{Along, AxisFunction, Initial, Literal, Value};
 use indim_ops::DType;
-use indim_shape::RuleSet;
+use indim_shape::{ReductionRuleName, RuleSet};
 
 use super::elaborate::{Elaborated, Elaborator, Operand};
 use super::elementwise::Operands;
@@ -30,12 +30,13 @@ impl Elaborator<'_, '_> {
             typing::along(function, &types, is_numpy).map_err(|kind| ExprError::new(kind, mark))?;
         let states_rule = attributes.iter().any(|given| given.attribute == Attribute::Dims);
         let operands = Operands { nodes, rule: &rule, states_rule, mark };
-        let (values, rule) = self.converted(&operands, |_| dtype)?;
         let along = Along {
             widens_integers: is_numpy && !function.pairs(),
+            rule: reduction_rule(function, &rule, attributes),
             ..self.beside_operands(function, attributes)?
         };
         let numbers = self.arguments(function.name(), function.parameters(), attributes)?;
+        let (values, rule) = self.converted(&operands, |_| dtype)?;
         self.builder.along_of(function, &values, &along, &numbers, &rule).map_err(|error| {
             // What is wrong with `where` or a gain names that by itself.
             let is_about_operands = error.operation == function.name();
@@ -63,6 +64,22 @@ impl Elaborator<'_, '_> {
             initial,
             ..Along::default()
         })
+    }
+}
+
+/// How axes are counted under a rule set; the function's own are counted from the end.
+fn reduction_rule(
+    function: AxisFunction,
+    rule: &RuleSet,
+    attributes: &[GivenAttribute],
+) -> ReductionRuleName {
+    let gives_axes = attributes.iter().any(|given| given.attribute == Attribute::Axes);
+    match rule {
+        _ if !gives_axes && function.default_axes().is_some() => ReductionRuleName::Numpy,
+        RuleSet::Xla { .. } => ReductionRuleName::Xla,
+        RuleSet::StableHlo | RuleSet::StableHloSelect => ReductionRuleName::StableHlo,
+        RuleSet::Pdpd { .. } => ReductionRuleName::Pdpd,
+        _ => ReductionRuleName::Numpy,
     }
 }
 

@@ -147,7 +147,7 @@ impl ExplainedBroadcast {
 
     /// A drawing as an SVG document.
     pub fn to_svg(&self) -> String {
-        super::svg::document(core::slice::from_ref(self))
+        super::svg::document(core::slice::from_ref(self), &[])
     }
 
     /// The explanation as one JSON object.

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
-use super::{ExplainedBroadcast, Explanation};
+use super::{ExplainedBroadcast, ExplainedReduction, Explanation};
 
 #[derive(Serialize)]
 struct ExplanationJson<'a> {
     parameters: Vec<Parameter<'a>>,
     outputs: Vec<Output<'a>>,
     broadcasts: Vec<BroadcastJson<'a>>,
+    reductions: Vec<ReductionJson<'a>>,
     graph: String,
     loop_nests: Vec<String>,
     level: String,
@@ -52,7 +53,18 @@ struct Operand<'a> {
     map: &'a [usize],
 }
 
-/// How a rule set says a broadcast, or why it cannot.
+#[derive(Serialize)]
+struct ReductionJson<'a> {
+    operation: &'static str,
+    operand: &'a str,
+    dtype: &'a str,
+    shape: &'a [usize],
+    axes: &'a [usize],
+    result: Vec<usize>,
+    rules: Vec<RuleJson>,
+}
+
+/// How a rule set says a broadcast or a reduction, or why it cannot.
 #[derive(Serialize)]
 struct RuleJson {
     rule: &'static str,
@@ -79,6 +91,7 @@ pub(super) fn explanation(explanation: &Explanation) -> String {
         parameters: parameters.collect(),
         outputs: outputs.collect(),
         broadcasts: explanation.broadcasts().iter().map(broadcast_json).collect(),
+        reductions: explanation.reductions().iter().map(reduction_json).collect(),
         graph: graph.to_string(),
         loop_nests: executable.nests().iter().map(ToString::to_string).collect(),
         level: executable.level().to_string(),
@@ -107,12 +120,8 @@ fn broadcast_json(explained: &ExplainedBroadcast) -> BroadcastJson<'_> {
         shape: shape.sizes(),
         map,
     });
-    let rules = explained.under_other_rules().into_iter().map(|(rule, said)| RuleJson {
-        rule: rule.as_str(),
-        ok: said.is_ok(),
-        attributes: said.clone().ok(),
-        reason: said.err(),
-    });
+    let rules = explained.under_other_rules();
+    let rules = rules.into_iter().map(|(rule, said)| rule_json(rule.as_str(), said));
     BroadcastJson {
         operation: explained.operation(),
         operands: operands.collect(),
@@ -120,6 +129,24 @@ fn broadcast_json(explained: &ExplainedBroadcast) -> BroadcastJson<'_> {
         rules: rules.collect(),
         warning: explained.outer_product_warning(),
     }
+}
+
+fn reduction_json(explained: &ExplainedReduction) -> ReductionJson<'_> {
+    let (form, (name, dtype)) = (explained.form(), explained.label());
+    let rules = explained.under_rules();
+    ReductionJson {
+        operation: explained.op().name(),
+        operand: name,
+        dtype,
+        shape: form.operand().sizes(),
+        axes: form.axes(),
+        result: form.result().to_vec(),
+        rules: rules.into_iter().map(|(rule, said)| rule_json(rule.as_str(), said)).collect(),
+    }
+}
+
+fn rule_json(rule: &'static str, said: Result<String, String>) -> RuleJson {
+    RuleJson { rule, ok: said.is_ok(), attributes: said.clone().ok(), reason: said.err() }
 }
 
 fn text(value: &impl Serialize) -> String {

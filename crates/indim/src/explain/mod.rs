@@ -5,6 +5,7 @@ mod cost;
 #[cfg(feature = "json")]
 mod json;
 mod listing;
+mod reduction;
 mod svg;
 
 use core::fmt;
@@ -16,8 +17,9 @@ use indim_shape::{AxisMap, Broadcast, Shape};
 use listing::Listing;
 
 pub use broadcast::ExplainedBroadcast;
+pub use reduction::{ExplainedReduction, reductions};
 
-/// A graph explained: its broadcasts, its nodes, its loops, and what a run costs.
+/// A graph explained: its broadcasts and reductions, its nodes, its loops, and what a run costs.
 ///
 /// ```
 /// use indim::explain::Explanation;
@@ -39,6 +41,7 @@ pub use broadcast::ExplainedBroadcast;
 #[derive(Debug)]
 pub struct Explanation {
     broadcasts: Vec<ExplainedBroadcast>,
+    reductions: Vec<ExplainedReduction>,
     graph: Graph,
     executable: Executable,
 }
@@ -51,7 +54,8 @@ impl Explanation {
     pub fn new(graph: &Graph, options: &CompileOptions) -> Result<Self, CompileError> {
         let executable = compile(graph, options)?;
         let graph = remove_unused(graph).into_owned();
-        Ok(Explanation { broadcasts: broadcasts(&graph), graph, executable })
+        let (broadcasts, reductions) = (broadcasts(&graph), reductions(&graph));
+        Ok(Explanation { broadcasts, reductions, graph, executable })
     }
 
     /// The operations of the graph that broadcast an operand.
@@ -59,14 +63,19 @@ impl Explanation {
         &self.broadcasts
     }
 
+    /// The reductions of the graph.
+    pub fn reductions(&self) -> &[ExplainedReduction] {
+        &self.reductions
+    }
+
     /// What a run reads, writes and holds.
     pub fn forecast(&self) -> Forecast {
         self.executable.forecast()
     }
 
-    /// A drawing of the broadcasts, as an SVG document.
+    /// A drawing of the broadcasts and the reductions, as an SVG document.
     pub fn to_svg(&self) -> String {
-        svg::document(&self.broadcasts)
+        svg::document(&self.broadcasts, &self.reductions)
     }
 
     /// Everything as one JSON object.
@@ -83,6 +92,9 @@ impl fmt::Display for Explanation {
         }
         for broadcast in &self.broadcasts {
             writeln!(formatter, "{broadcast}")?;
+        }
+        for reduction in &self.reductions {
+            writeln!(formatter, "{reduction}")?;
         }
         writeln!(formatter, "graph\n{}", indented(&self.graph.to_string()))?;
         writeln!(formatter, "loops\n{}", indented(&self.loops_text()))?;

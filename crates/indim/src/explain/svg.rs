@@ -1,13 +1,15 @@
-//! Broadcasts as an SVG document: a column for each axis of the result, a row for each operand.
+//! Broadcasts and reductions as an SVG document: of a broadcast a column for each axis of the result and a row
+//! for each operand, of a reduction a column for each axis of the operand.
 //!
-//! A cell is an axis of the operand where it lands: kept, expanded from 1, or absent and repeated.
+//! A cell is an axis of the operand where it lands: kept, expanded from 1, absent and repeated, or reduced.
 //! The colours follow the reader's scheme, light or dark.
 
 use core::fmt::Write as _;
 
 use indim_graph::terminal::width;
+use indim_shape::Broadcast;
 
-use super::ExplainedBroadcast;
+use super::{ExplainedBroadcast, ExplainedReduction};
 
 const CELL_HEIGHT: usize = 34;
 const MINIMUM_CELL_WIDTH: usize = 64;
@@ -32,6 +34,7 @@ text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',mon
 .kept{fill:#ddf4ff;stroke:#0969da}
 .expanded{fill:#fff1d6;stroke:#bc4c00}
 .repeated{fill:none;stroke:#8c959f;stroke-dasharray:4 3}
+.reduced{fill:#fbe9ff;stroke:#8250df}
 .result{fill:#dafbe1;stroke:#1a7f37}
 @media (prefers-color-scheme:dark){
 text{fill:#e6edf3}
@@ -41,29 +44,35 @@ text{fill:#e6edf3}
 .kept{fill:#0c2d6b;stroke:#58a6ff}
 .expanded{fill:#4d2400;stroke:#f0883e}
 .repeated{stroke:#6e7681}
+.reduced{fill:#2e1461;stroke:#a371f7}
 .result{fill:#04260f;stroke:#3fb950}
 }";
 
 /// A document with one picture below the other.
-pub(super) fn document(broadcasts: &[ExplainedBroadcast]) -> String {
-    if broadcasts.is_empty() {
+pub(super) fn document(
+    broadcasts: &[ExplainedBroadcast],
+    reductions: &[ExplainedReduction],
+) -> String {
+    if broadcasts.is_empty() && reductions.is_empty() {
         return message("nothing is broadcast");
     }
-    let mut pictures: Vec<Picture<'_>> = broadcasts.iter().map(Picture::new).collect();
+    let of_broadcasts = broadcasts.iter().map(Picture::of_broadcast);
+    let mut pictures: Vec<Picture> =
+        of_broadcasts.chain(reductions.iter().map(Picture::of_reduction)).collect();
     // The columns of all pictures stand below each other.
     let left = pictures.iter().map(|picture| picture.left).max().unwrap_or(0);
     let cell_width = pictures.iter().map(|picture| picture.cell_width).max().unwrap_or(0);
     pictures.iter_mut().for_each(|picture| (picture.left, picture.cell_width) = (left, cell_width));
     let width = pictures.iter().map(Picture::width).max().unwrap_or(0).max(MINIMUM_WIDTH);
     let height = pictures.iter().map(Picture::height).sum::<usize>() + LEGEND_HEIGHT;
-    let titles: Vec<String> = broadcasts.iter().map(ExplainedBroadcast::title).collect();
+    let titles: Vec<&str> = pictures.iter().map(|picture| picture.title.as_str()).collect();
     let mut text = head(width, height, &titles.join("; "));
     let mut top = 0;
     for picture in &pictures {
         picture.draw(top, &mut text);
         top += picture.height();
     }
-    legend(top, &mut text);
+    legend(top, !reductions.is_empty(), &mut text);
     text + "</svg>\n"
 }
 
@@ -92,97 +101,131 @@ fn head(width: usize, height: usize, title: &str) -> String {
     )
 }
 
-fn legend(top: usize, text: &mut String) {
-    let entries = [("kept", "kept"), ("expanded", "expanded from 1"), ("repeated", "repeated")];
+fn legend(top: usize, has_reductions: bool, text: &mut String) {
+    let entries = [
+        ("kept", "kept"),
+        ("expanded", "expanded from 1"),
+        ("repeated", "repeated"),
+        ("reduced", "reduced"),
+    ];
+    let shown = if has_reductions { entries.len() } else { entries.len() - 1 };
     let mut left = MARGIN;
-    for (class, label) in entries {
+    for (class, label) in &entries[..shown] {
         rectangle(text, class, left, top + 6, 18, 14);
         write_text(text, "small", left + 26, top + 17, label);
         left += 26 + text_width(label.len() + 2);
     }
 }
 
-/// One broadcast, with what its layout depends on.
-struct Picture<'a> {
-    explained: &'a ExplainedBroadcast,
-    labels: Vec<String>,
+/// How an axis stands in a row, and what is written there.
+type Cell = (&'static str, String);
+
+/// One broadcast or reduction, with what its layout depends on.
+struct Picture {
+    title: String,
+    /// For each row what it is called, and a cell for each column; the last is the result.
+    rows: Vec<(String, Vec<Cell>)>,
     /// Where the cells begin.
     left: usize,
     cell_width: usize,
 }
 
-impl<'a> Picture<'a> {
-    fn new(explained: &'a ExplainedBroadcast) -> Self {
+impl Picture {
+    fn of_broadcast(explained: &ExplainedBroadcast) -> Picture {
         let form = explained.form();
         let operands = explained.labels().iter().zip(form.operands());
-        let labels: Vec<String> = operands
+        let labels = operands
             .map(|((name, element_type), shape)| format!("{name} : {element_type}{shape}"))
-            .chain([format!("result : {}", form.result())])
-            .collect();
-        let longest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
+            .chain([format!("result : {}", form.result())]);
+        let cells = |row: usize| {
+            (0..form.result().rank()).map(move |axis| broadcast_cell(form, row, axis)).collect()
+        };
+        let rows = labels.enumerate().map(|(row, label)| (label, cells(row))).collect();
         // No cell says more than that the widest size is expanded.
         let widest = form.result().iter().map(|size| size.to_string().len()).max().unwrap_or(0);
+        Picture::new(explained.title(), rows, "1 → ".chars().count() + widest)
+    }
+
+    fn of_reduction(explained: &ExplainedReduction) -> Picture {
+        let (form, (name, element_type)) = (explained.form(), explained.label());
+        let sizes = || form.operand().iter().enumerate();
+        let is_reduced = |axis: usize| form.axes().contains(&axis);
+        let of_operand = sizes().map(|(axis, size)| {
+            (if is_reduced(axis) { "reduced" } else { "kept" }, size.to_string())
+        });
+        let left = sizes().map(|(axis, size)| match is_reduced(axis) {
+            true => ("repeated", String::new()),
+            false => ("result", size.to_string()),
+        });
+        let rows = vec![
+            (format!("{name} : {element_type}{}", form.operand()), of_operand.collect()),
+            (format!("result : {}", form.result()), left.collect()),
+        ];
+        let widest = form.operand().iter().map(|size| size.to_string().len()).max().unwrap_or(0);
+        Picture::new(explained.title(), rows, widest)
+    }
+
+    fn new(title: String, rows: Vec<(String, Vec<Cell>)>, widest_cell: usize) -> Picture {
+        let longest = rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
         Picture {
-            explained,
-            labels,
+            title,
+            rows,
             left: MARGIN + text_width(longest) + 2 * GAP,
-            cell_width: (text_width("1 → ".chars().count() + widest) + 16).max(MINIMUM_CELL_WIDTH),
+            cell_width: (text_width(widest_cell) + 16).max(MINIMUM_CELL_WIDTH),
         }
     }
 
     fn rank(&self) -> usize {
-        self.explained.form().result().rank()
+        self.rows.first().map_or(0, |(_, cells)| cells.len())
     }
 
     fn width(&self) -> usize {
         let cells = self.left + self.rank() * (self.cell_width + GAP) + MARGIN;
-        cells.max(2 * MARGIN + text_width(width(&self.explained.title())))
+        cells.max(2 * MARGIN + text_width(width(&self.title)))
     }
 
     fn height(&self) -> usize {
-        TITLE_HEIGHT + AXIS_HEIGHT + self.labels.len() * (CELL_HEIGHT + GAP) + GAP
+        TITLE_HEIGHT + AXIS_HEIGHT + self.rows.len() * (CELL_HEIGHT + GAP) + GAP
     }
 
     fn draw(&self, top: usize, text: &mut String) {
-        write_text(text, "title", MARGIN, top + TITLE_HEIGHT - 14, &self.explained.title());
+        write_text(text, "title", MARGIN, top + TITLE_HEIGHT - 14, &self.title);
         for axis in 0..self.rank() {
             let center = self.cell_left(axis) + self.cell_width / 2;
             let baseline = top + TITLE_HEIGHT + AXIS_HEIGHT - 8;
             write_text(text, "axis", center, baseline, &format!("axis {axis}"));
         }
-        for (row, label) in self.labels.iter().enumerate() {
+        for (row, (label, cells)) in self.rows.iter().enumerate() {
             let row_top = top + TITLE_HEIGHT + AXIS_HEIGHT + row * (CELL_HEIGHT + GAP);
             write_text(text, "line", MARGIN, row_top + 22, label);
-            for axis in 0..self.rank() {
-                self.draw_cell(row, axis, row_top, text);
+            for (axis, cell) in cells.iter().enumerate() {
+                self.draw_cell(cell, axis, row_top, text);
             }
         }
     }
 
-    fn draw_cell(&self, row: usize, axis: usize, top: usize, text: &mut String) {
-        let (class, size) = self.cell(row, axis);
-        let text_class = if class == "repeated" { "times" } else { "size" };
+    fn draw_cell(&self, (class, size): &Cell, axis: usize, top: usize, text: &mut String) {
+        let text_class = if *class == "repeated" { "times" } else { "size" };
         let left = self.cell_left(axis);
         rectangle(text, class, left, top, self.cell_width, CELL_HEIGHT);
-        write_text(text, text_class, left + self.cell_width / 2, top + 22, &size);
+        write_text(text, text_class, left + self.cell_width / 2, top + 22, size);
     }
 
     fn cell_left(&self, axis: usize) -> usize {
         self.left + axis * (self.cell_width + GAP)
     }
+}
 
-    /// How an operand stands on an axis of the result, which is the last row.
-    fn cell(&self, row: usize, axis: usize) -> (&'static str, String) {
-        let form = self.explained.form();
-        let result_size = form.result()[axis];
-        let (Some(shape), Some(map)) = (form.operands().get(row), form.maps().get(row)) else {
-            return ("result", result_size.to_string());
-        };
-        match map.iter().position(|&to| to == axis) {
-            None => ("repeated", format!("× {result_size}")),
-            Some(from) if shape[from] == result_size => ("kept", result_size.to_string()),
-            Some(from) => ("expanded", format!("{} → {result_size}", shape[from])),
-        }
+/// How an operand stands on an axis of the result, which is the last row.
+fn broadcast_cell(form: &Broadcast, row: usize, axis: usize) -> Cell {
+    let result_size = form.result()[axis];
+    let (Some(shape), Some(map)) = (form.operands().get(row), form.maps().get(row)) else {
+        return ("result", result_size.to_string());
+    };
+    match map.iter().position(|&to| to == axis) {
+        None => ("repeated", format!("× {result_size}")),
+        Some(from) if shape[from] == result_size => ("kept", result_size.to_string()),
+        Some(from) => ("expanded", format!("{} → {result_size}", shape[from])),
     }
 }
 

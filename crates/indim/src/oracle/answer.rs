@@ -2,22 +2,30 @@
 
 use indim_graph::signature::{check_operation, rule_set_of};
 use indim_graph::terminal::shown;
-use indim_graph::{Array, GraphBuilder, GraphError, GraphErrorKind, evaluate};
+use indim_graph::{Array, GraphBuilder, GraphError, GraphErrorKind, Value, evaluate};
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::{
-    AnyRule, Attributes, Broadcast, MAXIMUM_RANK, RankLimit, RuleChoice, RuleSetName, Shape,
-    saturating_size,
+    AnyRule, Attributes, Broadcast, MAXIMUM_RANK, RankLimit, ReductionForm, RuleChoice,
+    RuleSetName, Shape, saturating_size,
 };
 
 use super::case::{Case, Operand};
-use super::{Refusal, bad_request, data};
+use super::{Refusal, bad_request, data, reduction};
 
 /// What is said of a legal case.
 pub(super) struct Answer {
-    pub(super) dtype: DType,
-    pub(super) broadcast: Broadcast,
+    pub(super) result: ArrayType,
+    pub(super) form: Form,
     /// The result, if every operand has data.
     pub(super) array: Option<Array>,
+}
+
+/// The explicit form.
+pub(super) enum Form {
+    /// Where the axes of the operands land.
+    Broadcast(Broadcast),
+    /// Which axes go.
+    Reduction(ReductionForm),
 }
 
 /// What a case asks for.
@@ -41,6 +49,9 @@ enum Task {
 /// Answers a case; a result of more than `element_limit` elements is refused.
 pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, Refusal> {
     let types = case.operands.iter().map(operand_type).collect::<Result<Vec<_>, _>>()?;
+    if let Some(function) = reduction::function(case)? {
+        return reduction::answer(case, function, &types, element_limit);
+    }
     let shapes: Vec<Shape> = types.iter().map(|t| t.shape.clone()).collect();
     let attributes = attributes(case)?;
     let request = request(case, &attributes)?;
@@ -49,7 +60,8 @@ pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, Re
     RankLimit::check(broadcast.result().rank(), MAXIMUM_RANK)?;
     broadcast.result().byte_count(dtype.size())?;
     let array = evaluated(case, &request, &types, &broadcast, element_limit)?;
-    Ok(Answer { dtype, broadcast, array })
+    let result = ArrayType::new(dtype, broadcast.result().clone());
+    Ok(Answer { result, form: Form::Broadcast(broadcast), array })
 }
 
 fn operand_type(operand: &Operand<'_>) -> Result<ArrayType, Refusal> {
@@ -192,23 +204,9 @@ fn evaluated(
     if matches!(request.task, Task::Shapes) || case.operands.iter().any(|o| o.data.is_none()) {
         return Ok(None);
     }
-    let count = broadcast.result().element_count()?;
-    if count > element_limit {
-        let message = format!(
-            "the result has {count} elements and at most {element_limit} are evaluated; without \
-             `data` the shapes are answered"
-        );
-        return Err(Refusal { code: "element-limit", label: None, message });
-    }
-    let operands = case.operands.iter().zip(types);
-    let arrays = operands
-        .filter_map(|(operand, array_type)| Some(data::read_array(array_type, operand.data?)))
-        .collect::<Result<Vec<_>, _>>()?;
+    check_count(broadcast.result(), element_limit)?;
     let b = GraphBuilder::new();
-    let mut values = Vec::with_capacity(types.len());
-    for (index, t) in types.iter().enumerate() {
-        values.push(b.parameter(&format!("operand {index}"), t.dtype, t.shape.clone())?);
-    }
+    let values = parameters(&b, types)?;
     let result = match (&request.task, &request.rule) {
         (Task::Operation(op), AnyRule::Elementwise(rule)) => b.elementwise(*op, &values, rule)?,
         (Task::Convert(dtype), _) => b.convert(&values[0], *dtype)?,
@@ -217,7 +215,42 @@ fn evaluated(
             b.broadcast_in_dim(&values[0], &dims, broadcast.result().clone())?
         }
     };
+    run(case, types, &b, &result).map(Some)
+}
+
+/// Refuses to evaluate a result of more elements than the limit.
+pub(super) fn check_count(result: &Shape, element_limit: usize) -> Result<(), Refusal> {
+    let count = result.element_count()?;
+    if count <= element_limit {
+        return Ok(());
+    }
+    let message = format!(
+        "the result has {count} elements and at most {element_limit} are evaluated; without \
+         `data` the shapes are answered"
+    );
+    Err(Refusal { code: "element-limit", label: None, message })
+}
+
+/// A parameter for each operand.
+pub(super) fn parameters(b: &GraphBuilder, types: &[ArrayType]) -> Result<Vec<Value>, GraphError> {
+    let parameter = |(index, t): (usize, &ArrayType)| {
+        b.parameter(&format!("operand {index}"), t.dtype, t.shape.clone())
+    };
+    types.iter().enumerate().map(parameter).collect()
+}
+
+/// The elements of `result` for the data of the operands, which all have some.
+pub(super) fn run(
+    case: &Case<'_>,
+    types: &[ArrayType],
+    b: &GraphBuilder,
+    result: &Value,
+) -> Result<Array, Refusal> {
+    let operands = case.operands.iter().zip(types);
+    let arrays = operands
+        .filter_map(|(operand, array_type)| Some(data::read_array(array_type, operand.data?)))
+        .collect::<Result<Vec<_>, _>>()?;
     let graph = b.finish(&[result])?;
     let results = evaluate(&graph, &arrays).map_err(|error| bad_request(error.to_string()))?;
-    Ok(results.into_iter().next())
+    results.into_iter().next().ok_or_else(|| bad_request("there is no result"))
 }

@@ -9,8 +9,22 @@ use serde_json::value::RawValue;
 use super::{Refusal, bad_request};
 
 /// The fields of a case.
-pub(super) const FIELDS: [&str; 9] =
-    ["rule", "op", "operands", "dims", "axis", "target", "broadcast", "to", "id"];
+pub(super) const FIELDS: [&str; 14] = [
+    "rule",
+    "op",
+    "operands",
+    "dims",
+    "axis",
+    "target",
+    "broadcast",
+    "to",
+    "axes",
+    "axes_input",
+    "keepdims",
+    "noop_with_empty_axes",
+    "opset",
+    "id",
+];
 
 /// The fields of an operand.
 const OPERAND_FIELDS: [&str; 3] = ["dtype", "shape", "data"];
@@ -27,6 +41,20 @@ pub(super) struct Case<'a> {
     pub(super) broadcast: Option<u8>,
     /// The element type of a `convert`.
     pub(super) to: Option<String>,
+    pub(super) reduction: ReductionAttributes,
+}
+
+/// What is said of a reduction alone.
+#[derive(Default, PartialEq)]
+pub(super) struct ReductionAttributes {
+    /// The axes; all, or what the rule says, without them.
+    pub(super) axes: Option<Vec<i64>>,
+    /// The axes where ONNX has them in an input.
+    pub(super) axes_input: Option<Vec<i64>>,
+    pub(super) keepdims: Option<bool>,
+    pub(super) noop_with_empty_axes: Option<bool>,
+    /// Of ONNX, 18 when absent.
+    pub(super) opset: Option<u32>,
 }
 
 pub(super) struct Operand<'a> {
@@ -102,7 +130,22 @@ impl<'a> Fields<'a> {
             target: self.optional("target")?,
             broadcast: self.optional("broadcast")?,
             to: self.optional("to")?,
+            reduction: ReductionAttributes {
+                axes: self.optional("axes")?,
+                axes_input: self.optional("axes_input")?,
+                keepdims: self.flag("keepdims")?,
+                noop_with_empty_axes: self.flag("noop_with_empty_axes")?,
+                opset: self.optional("opset")?,
+            },
         })
+    }
+
+    /// A truth value, or 0 or 1 in its place.
+    fn flag(&self, name: &str) -> Result<Option<bool>, Refusal> {
+        match self.optional::<u8>(name) {
+            Ok(Some(flag @ 0..=1)) => Ok(Some(flag == 1)),
+            _ => self.optional::<bool>(name),
+        }
     }
 
     fn operand(&self) -> Result<Operand<'a>, Refusal> {

@@ -4,22 +4,24 @@
 //! operands by element type and shape; operands with data are evaluated too. Whatever the line
 //! holds, there is a verdict: what is not a case gets the code `bad-request`.
 //!
-//! What a case says is read in `case.rs`, answered in `answer.rs`; `data.rs` reads and writes elements.
+//! What a case says is read in `case.rs`, answered in `answer.rs`, of reductions in `reduction.rs`; `data.rs` reads and writes elements.
 //! Numbers go through as text (`RawValue`), so no feature of `serde_json` is needed that would
 //! change what it does in the programs of others.
 
 mod answer;
 mod case;
 mod data;
+mod reduction;
 
 use std::io::{self, Write};
 
 use indim_graph::GraphError;
-use indim_shape::{AttributeError, RankLimit, ShapeError};
+use indim_ops::ArrayType;
+use indim_shape::{AttributeError, RankLimit, ReductionError, ShapeError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use answer::Answer;
+use answer::{Answer, Form};
 use case::Fields;
 
 /// Results with more elements are not evaluated unless the caller raises the limit: a short line
@@ -46,6 +48,12 @@ struct Refusal {
 
 impl From<ShapeError> for Refusal {
     fn from(error: ShapeError) -> Self {
+        Refusal { code: error.code(), label: Some(error.label()), message: error.to_string() }
+    }
+}
+
+impl From<ReductionError> for Refusal {
+    fn from(error: ReductionError) -> Self {
         Refusal { code: error.code(), label: Some(error.label()), message: error.to_string() }
     }
 }
@@ -156,13 +164,19 @@ struct AnswerLine<'a> {
     ok: bool,
     dtype: &'static str,
     shape: &'a [usize],
-    maps: Vec<&'a [usize]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    maps: Option<Vec<&'a [usize]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    axes: Option<&'a [usize]>,
 }
 
 fn write_answer(id: Option<&RawValue>, answer: &Answer, output: &mut impl Write) -> io::Result<()> {
-    let maps = answer.broadcast.maps().iter().map(|map| &map[..]).collect();
-    let shape = answer.broadcast.result().sizes();
-    let line = AnswerLine { id, ok: true, dtype: answer.dtype.name(), shape, maps };
+    let (maps, axes) = match &answer.form {
+        Form::Broadcast(form) => (Some(form.maps().iter().map(|map| &map[..]).collect()), None),
+        Form::Reduction(form) => (None, Some(form.axes())),
+    };
+    let ArrayType { dtype, shape } = &answer.result;
+    let line = AnswerLine { id, ok: true, dtype: dtype.name(), shape: shape.sizes(), maps, axes };
     let Some(array) = &answer.array else { return Ok(serde_json::to_writer(output, &line)?) };
     let line = serde_json::to_string(&line)?;
     output.write_all(line.trim_end_matches('}').as_bytes())?;

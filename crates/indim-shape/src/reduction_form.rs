@@ -1,0 +1,178 @@
+//! Which axes go under each rule for reductions.
+//!
+//! Whatever the rule, the answer is the same explicit form: the axes in ascending order, and whether they stay
+//! with size 1. What is wrong is in `reduction_error.rs`; the way back in `reduction_convert.rs`.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::reduction_error::{ReductionError, ReductionViolation};
+use crate::reduction_rule::{OnnxAxes, OnnxReduction, ReductionRule};
+use crate::shape::Shape;
+
+/// The explicit form of a reduction: which axes of the operand go.
+///
+/// ```
+/// use indim_shape::{ReductionRule, Shape};
+///
+/// let rule = ReductionRule::Xla { dimensions: vec![2, 0] };
+/// let form = rule.elaborate(&Shape::from([4, 3, 2]))?;
+/// assert_eq!((form.axes(), form.keeps_axes()), (&[0, 2][..], false));
+/// assert_eq!(form.to_string(), "axes [0, 2] of [4, 3, 2] go: [3]");
+/// # Ok::<(), indim_shape::ReductionError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReductionForm {
+    operand: Shape,
+    axes: Vec<usize>,
+    keeps_axes: bool,
+}
+
+impl ReductionForm {
+    /// The operand's shape.
+    pub fn operand(&self) -> &Shape {
+        &self.operand
+    }
+
+    /// The axes that are reduced, in ascending order.
+    pub fn axes(&self) -> &[usize] {
+        &self.axes
+    }
+
+    /// Whether they stay, with size 1.
+    pub fn keeps_axes(&self) -> bool {
+        self.keeps_axes
+    }
+
+    /// The result's shape.
+    pub fn result(&self) -> Shape {
+        let is_left = |axis: &usize| self.keeps_axes || !self.axes.contains(axis);
+        let size = |axis: usize| if self.axes.contains(&axis) { 1 } else { self.operand[axis] };
+        (0..self.operand.rank()).filter(is_left).map(size).collect::<Vec<usize>>().into()
+    }
+}
+
+impl fmt::Display for ReductionForm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ReductionForm { operand, axes, keeps_axes } = self;
+        let become_what = if *keeps_axes { "become 1" } else { "go" };
+        write!(formatter, "axes {axes:?} of {operand} {become_what}: {}", self.result())
+    }
+}
+
+impl ReductionRule {
+    /// The explicit form for an operand of this shape.
+    ///
+    /// # Errors
+    /// [R1 to R6](crate::rules#reductions-r).
+    pub fn elaborate(&self, operand: &Shape) -> Result<ReductionForm, ReductionError> {
+        let rank = operand.rank();
+        let axes = match self {
+            ReductionRule::Numpy { axis: Some(axes), .. } if rank == 0 => scalar_axes(axes),
+            ReductionRule::Numpy { axis, .. } | ReductionRule::ArrayApi { axis, .. } => {
+                some_or_all(axis.as_deref(), rank)
+            }
+            ReductionRule::Xla { dimensions } | ReductionRule::StableHlo { dimensions } => {
+                from_the_front(dimensions).and_then(|()| counted(dimensions, rank))
+            }
+            ReductionRule::Onnx(onnx) => onnx.counted_axes(rank),
+            ReductionRule::OpenVino { axes, .. } => {
+                not_empty(axes).and_then(|()| counted(axes, rank))
+            }
+            ReductionRule::Pdpd { axis: None, .. } => Ok((0..rank).collect()),
+            ReductionRule::Pdpd { axis: Some(axes), .. } => {
+                not_empty(axes).and_then(|()| counted(axes, rank))
+            }
+        };
+        match axes {
+            Ok(axes) => {
+                let (operand, keeps_axes) = (operand.clone(), self.keeps_axes());
+                Ok(ReductionForm { operand, axes, keeps_axes })
+            }
+            Err(violation) => Err(ReductionError::new(violation, self.clone(), operand.clone())),
+        }
+    }
+
+    fn keeps_axes(&self) -> bool {
+        match self {
+            ReductionRule::Numpy { keepdims, .. } | ReductionRule::ArrayApi { keepdims, .. } => {
+                *keepdims
+            }
+            ReductionRule::Xla { .. } | ReductionRule::StableHlo { .. } => false,
+            ReductionRule::Onnx(onnx) => onnx.keepdims,
+            ReductionRule::OpenVino { keep_dims, .. } => *keep_dims,
+            ReductionRule::Pdpd { keepdim, .. } => *keepdim,
+        }
+    }
+}
+
+type Axes = Result<Vec<usize>, ReductionViolation>;
+
+impl OnnxReduction {
+    fn counted_axes(&self, rank: usize) -> Axes {
+        let is_input = self.opset >= self.input_since();
+        let misplaced = ReductionViolation::AxesMisplaced { input_since: self.input_since() };
+        let axes: &[i64] = match &self.axes {
+            OnnxAxes::Absent => &[],
+            OnnxAxes::Attribute(axes) if !is_input => axes,
+            OnnxAxes::Input(axes) if is_input => axes,
+            _ => return Err(misplaced),
+        };
+        if self.noop_with_empty_axes && !is_input {
+            return Err(ReductionViolation::ForeignNoop { input_since: self.input_since() });
+        }
+        if !self.counts_from_the_end() {
+            from_the_front(axes)?;
+        }
+        match axes {
+            [] if self.noop_with_empty_axes => Ok(Vec::new()),
+            [] => Ok((0..rank).collect()),
+            axes => counted(axes, rank),
+        }
+    }
+}
+
+/// NumPy's axes of a scalar, which has none.
+fn scalar_axes(axes: &[i64]) -> Axes {
+    match axes.iter().find(|axis| !matches!(axis, 0 | -1)) {
+        Some(&axis) => Err(ReductionViolation::AxisOutOfRange { axis }),
+        None if axes.len() > 1 => Err(ReductionViolation::AxesNotUnique { axis: axes[1] }),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn some_or_all(axes: Option<&[i64]>, rank: usize) -> Axes {
+    axes.map_or_else(|| Ok((0..rank).collect()), |axes| counted(axes, rank))
+}
+
+/// R4.
+fn not_empty(axes: &[i64]) -> Result<(), ReductionViolation> {
+    if axes.is_empty() { Err(ReductionViolation::AxesMissing) } else { Ok(()) }
+}
+
+/// R2.
+fn from_the_front(axes: &[i64]) -> Result<(), ReductionViolation> {
+    match axes.iter().find(|&&axis| axis < 0) {
+        Some(&axis) => Err(ReductionViolation::AxisNegative { axis }),
+        None => Ok(()),
+    }
+}
+
+/// R1 and R3, axis by axis; in ascending order.
+fn counted(given: &[i64], rank: usize) -> Axes {
+    let mut axes = Vec::with_capacity(given.len());
+    for &axis in given {
+        let counted = if axis < 0 { axis.checked_add_unsigned(rank as u64) } else { Some(axis) };
+        let counted =
+            counted.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
+        match counted {
+            Some(counted) if axes.contains(&counted) => {
+                return Err(ReductionViolation::AxesNotUnique { axis });
+            }
+            Some(counted) => axes.push(counted),
+            None => return Err(ReductionViolation::AxisOutOfRange { axis }),
+        }
+    }
+    axes.sort_unstable();
+    Ok(axes)
+}

@@ -1,0 +1,52 @@
+//! The drawing of a reduction as text: the operand's axes as columns, and what is left of each.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+
+use crate::broadcast_picture::{Row, draw_table, line_name};
+use crate::message::OperandLabel;
+use crate::reduction_form::ReductionForm;
+
+/// The picture of a reduction, of several lines. An operand without a label goes by position.
+///
+/// ```
+/// use indim_shape::{OperandLabel, ReductionRule, Shape, draw_reduction};
+///
+/// let form = ReductionRule::Xla { dimensions: vec![1] }.elaborate(&Shape::from([4, 30, 2]))?;
+/// assert_eq!(
+///     draw_reduction(&form, Some(OperandLabel::new("x", "f32"))),
+///     "\
+/// operand axis  0   1   2
+/// x : f32       4  30*  2
+/// result        4   .   2
+///
+/// n* reduced   . gone
+/// "
+/// );
+/// # Ok::<(), indim_shape::ReductionError>(())
+/// ```
+pub fn draw_reduction(form: &ReductionForm, label: Option<OperandLabel<'_>>) -> String {
+    let operand = form.operand();
+    if operand.is_scalar() {
+        return "the operand and the result are scalars\n".to_string();
+    }
+    let is_reduced = |axis: usize| form.axes().contains(&axis);
+    let row = |cell: &dyn Fn(usize) -> String| (0..operand.rank()).map(cell).collect();
+    let mark = |axis: usize| if is_reduced(axis) { "*" } else { "" };
+    let gone = if form.keeps_axes() { "1" } else { "." };
+    let left = |axis| if is_reduced(axis) { gone.to_string() } else { operand[axis].to_string() };
+    let (name, name_width) = line_name(0, label.as_slice());
+    let sizes = row(&|axis| format!("{}{}", operand[axis], mark(axis)));
+    let rows = vec![
+        Row::new("operand axis".to_string(), row(&|axis| axis.to_string())),
+        Row { name, name_width, cells: sizes },
+        Row::new("result".to_string(), row(&left)),
+    ];
+    let legend = match (form.axes().is_empty(), form.keeps_axes()) {
+        (true, _) => "",
+        (false, true) => "\nn* reduced to 1\n",
+        (false, false) => "\nn* reduced   . gone\n",
+    };
+    draw_table(&rows) + legend
+}

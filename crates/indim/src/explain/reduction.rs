@@ -1,0 +1,143 @@
+//! One reduction explained: which axes go, the explicit form, and how the rules for reductions say it.
+
+use core::fmt;
+
+use indim_graph::terminal::label;
+use indim_graph::{Graph, NodeKind, ValueId};
+use indim_ops::ReduceOp;
+use indim_shape::{
+    ReductionForm, ReductionRule, ReductionRuleName, draw_reduction, express_reduction,
+};
+
+/// A reduction with the name of its operand.
+///
+/// ```
+/// use indim::explain::reductions;
+/// use indim::{Along, AxisFunction, DType, GraphBuilder};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [4, 3])?;
+/// let graph = b.finish(&[b.along(AxisFunction::Sum, x, &Along::axes(&[0]), &[])?])?;
+/// let explained = &reductions(&graph)[0];
+/// assert_eq!(explained.title(), "reduce_add(x)");
+/// assert_eq!(explained.form().to_string(), "axes [0] of [4, 3] go: [3]");
+/// assert!(explained.to_string().contains("xla dimensions=[0]"));
+/// # Ok::<(), indim::GraphError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ExplainedReduction {
+    op: ReduceOp,
+    label: (String, String),
+    form: ReductionForm,
+}
+
+impl ExplainedReduction {
+    /// The reduction of its operand.
+    pub fn title(&self) -> String {
+        format!("{}({})", self.op, self.label.0)
+    }
+
+    /// What becomes of the elements.
+    pub fn op(&self) -> ReduceOp {
+        self.op
+    }
+
+    /// Name and element type of the operand.
+    pub fn label(&self) -> &(String, String) {
+        &self.label
+    }
+
+    /// The explicit form.
+    pub fn form(&self) -> &ReductionForm {
+        &self.form
+    }
+
+    /// For each rule for reductions its attributes, or why it cannot say it.
+    pub fn under_rules(&self) -> Vec<(ReductionRuleName, Result<String, String>)> {
+        let said = |name: ReductionRuleName| match express_reduction(&self.form, name) {
+            Ok(said) => (name, Ok(said.to_string())),
+            Err(reason) => (name, Err(reason.to_string())),
+        };
+        ReductionRuleName::ALL.iter().copied().map(said).collect()
+    }
+}
+
+impl fmt::Display for ExplainedReduction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, element_type) = &self.label;
+        writeln!(formatter, "{}", self.title())?;
+        writeln!(formatter, "{}", draw_reduction(&self.form, Some(label(name, element_type))))?;
+        writeln!(formatter, "explicit form\n   {}", self.form)?;
+        writeln!(formatter, "the same under")?;
+        for (_, said) in self.under_rules() {
+            match said {
+                Ok(said) => writeln!(formatter, "   {said}")?,
+                Err(reason) => writeln!(formatter, "   not: {reason}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every reduction of a graph, in order; those along several axes, one after another, as one.
+///
+/// ```
+/// use indim::explain::reductions;
+/// use indim::{Along, AxisFunction, DType, GraphBuilder};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [4, 3, 2])?;
+/// let graph = b.finish(&[b.along(AxisFunction::Max, x, &Along::axes(&[0, 2]), &[])?])?;
+/// let axes: Vec<Vec<usize>> = reductions(&graph).iter().map(|r| r.form().axes().to_vec()).collect();
+/// assert_eq!(axes, [[0, 2]]);
+/// # Ok::<(), indim::GraphError>(())
+/// ```
+pub fn reductions(graph: &Graph) -> Vec<ExplainedReduction> {
+    let goes_on = go_on(graph);
+    let explained = graph.iter().filter_map(|(value, node)| match node.kind {
+        NodeKind::Reduce { op, .. } if !goes_on[value.index()] => {
+            Some(explain(graph, value, op, &goes_on))
+        }
+        _ => None,
+    });
+    explained.collect()
+}
+
+/// Of each value, whether it is a reduction whose only user reduces it by the same operation.
+fn go_on(graph: &Graph) -> Vec<bool> {
+    let (mut uses, mut goes_on) = (vec![0; graph.len()], vec![false; graph.len()]);
+    graph.outputs().iter().for_each(|output| uses[output.index()] += 1);
+    for (_, node) in graph.iter() {
+        node.operands.iter().for_each(|operand| uses[operand.index()] += 1);
+        if let (NodeKind::Reduce { op, .. }, Some(operand)) = (&node.kind, node.operands.first()) {
+            let is_same =
+                matches!(&graph[*operand].kind, NodeKind::Reduce { op: inner, .. } if inner == op);
+            goes_on[operand.index()] |= is_same && !op.is_search();
+        }
+    }
+    uses.iter().zip(goes_on).map(|(&uses, goes_on)| goes_on && uses == 1).collect()
+}
+
+/// The last of reductions that go on one after another.
+fn explain(graph: &Graph, last: ValueId, op: ReduceOp, goes_on: &[bool]) -> ExplainedReduction {
+    let (mut value, mut steps) = (last, Vec::new());
+    while let NodeKind::Reduce { axis, .. } = graph[value].kind
+        && (value == last || goes_on[value.index()])
+    {
+        steps.push(axis);
+        value = graph[value].operands[0];
+    }
+    let operand = &graph[value].array_type;
+    let mut left: Vec<i64> = (0..operand.shape.rank() as i64).collect();
+    let dimensions = steps.iter().rev().map(|&axis| left.remove(axis)).collect();
+    let form = ReductionRule::Xla { dimensions }
+        .elaborate(&operand.shape)
+        .expect("invariant: a graph's reductions are legal");
+    // What is widened for the sum is called as it was before.
+    let named = match graph[value].kind {
+        NodeKind::Convert => graph[value].operands[0],
+        _ => value,
+    };
+    let label = (graph.value_name(named), graph[named].array_type.dtype.name().to_owned());
+    ExplainedReduction { op, label, form }
+}

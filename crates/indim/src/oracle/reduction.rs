@@ -1,0 +1,128 @@
+//! The answer to a case of a function along axes: the rule it names says which go.
+
+use indim_graph::terminal::shown;
+use indim_graph::{Along, AxisFunction, GraphBuilder};
+use indim_ops::{ArrayType, Op};
+use indim_shape::{
+    MAXIMUM_RANK, OnnxAxes, OnnxReduction, RankLimit, ReductionRule, ReductionRuleName, Shape,
+};
+
+use super::answer::{Answer, Form, check_count, parameters, run};
+use super::case::{Case, ReductionAttributes};
+use super::{Refusal, bad_request};
+
+/// The function that a case asks for, if it asks for one along axes: `max` and `min` are so of one operand.
+pub(super) fn function(case: &Case<'_>) -> Result<Option<AxisFunction>, Refusal> {
+    let name = case.op.as_deref().unwrap_or_default();
+    let is_operation = name.parse::<Op>().is_ok();
+    let function = match name.parse::<AxisFunction>() {
+        Ok(function) if !is_operation => Some(function),
+        _ if case.operands.len() != 1 => None,
+        _ => match name.parse() {
+            Ok(Op::Max) => Some(AxisFunction::Max),
+            Ok(Op::Min) => Some(AxisFunction::Min),
+            _ => None,
+        },
+    };
+    let is_foreign = match function {
+        None => case.reduction != ReductionAttributes::default(),
+        Some(_) => {
+            let Case { dims, axis, target, broadcast, to, .. } = case;
+            dims.is_some()
+                || axis.is_some()
+                || target.is_some()
+                || broadcast.is_some()
+                || to.is_some()
+        }
+    };
+    match function {
+        _ if !is_foreign => Ok(function),
+        Some(_) => Err(bad_request(
+            "a reduction takes `axes`, `keepdims` and, of ONNX, `axes_input`, `noop_with_empty_axes`, `opset`",
+        )),
+        None => Err(bad_request(
+            "`axes`, `axes_input`, `keepdims`, `noop_with_empty_axes` and `opset` belong to reductions",
+        )),
+    }
+}
+
+pub(super) fn answer(
+    case: &Case<'_>,
+    function: AxisFunction,
+    types: &[ArrayType],
+    element_limit: usize,
+) -> Result<Answer, Refusal> {
+    let [operand] = types else {
+        return Err(bad_request("a case of a function along axes has one operand"));
+    };
+    let name: ReductionRuleName = match case.rule.as_str() {
+        "as-written" => ReductionRuleName::Numpy,
+        rule => rule
+            .parse()
+            .map_err(|error| bad_request(format!("`{}`: {error}", shown(&case.rule))))?,
+    };
+    let form = rule(case, name, function, &operand.shape)?.elaborate(&operand.shape)?;
+    let along = Along {
+        axes: Some(form.axes().iter().map(|&axis| axis as i64).collect()),
+        keepdims: form.keeps_axes() && !function.keeps_shape(),
+        rule: name_from_the_front(name),
+        widens_integers: matches!(name, ReductionRuleName::Numpy | ReductionRuleName::ArrayApi),
+        ..Along::default()
+    };
+    let b = GraphBuilder::new();
+    let values = parameters(&b, types)?;
+    let value = b.along(function, &values[0], &along, &[])?;
+    let result = value.array_type()?;
+    let array = match case.operands.iter().all(|operand| operand.data.is_some()) {
+        true => {
+            check_count(&result.shape, element_limit)?;
+            Some(run(case, types, &b, &value)?)
+        }
+        false => None,
+    };
+    Ok(Answer { result, form: Form::Reduction(form), array })
+}
+
+/// The rule with what the case says.
+fn rule(
+    case: &Case<'_>,
+    name: ReductionRuleName,
+    function: AxisFunction,
+    operand: &Shape,
+) -> Result<ReductionRule, Refusal> {
+    let ReductionAttributes { axes, axes_input, keepdims, noop_with_empty_axes, opset } =
+        &case.reduction;
+    for list in [axes, axes_input].into_iter().flatten() {
+        RankLimit::check(list.len(), MAXIMUM_RANK)?;
+    }
+    let is_of_onnx = axes_input.is_some() || noop_with_empty_axes.is_some() || opset.is_some();
+    let has_no_word = matches!(name, ReductionRuleName::Xla | ReductionRuleName::StableHlo);
+    if name != ReductionRuleName::Onnx && is_of_onnx || has_no_word && keepdims.is_some() {
+        return Err(bad_request(format!("rule `{name}` has no such attribute")));
+    }
+    if name != ReductionRuleName::Onnx {
+        return Ok(name.rule(axes.as_deref(), keepdims.unwrap_or(false), operand.rank()));
+    }
+    let axes = match (axes, axes_input) {
+        (Some(_), Some(_)) => return Err(bad_request("axes stand in `axes` or in `axes_input`")),
+        (Some(axes), None) => OnnxAxes::Attribute(axes.clone()),
+        (None, Some(axes)) => OnnxAxes::Input(axes.clone()),
+        (None, None) => OnnxAxes::Absent,
+    };
+    Ok(ReductionRule::Onnx(OnnxReduction {
+        axes,
+        keepdims: keepdims.unwrap_or(true),
+        noop_with_empty_axes: noop_with_empty_axes.unwrap_or(false),
+        ..OnnxReduction::new(opset.unwrap_or(18), function == AxisFunction::Sum)
+    }))
+}
+
+/// The rule by which axes that are known are named again: none is refused, and of nothing it gives the same.
+fn name_from_the_front(name: ReductionRuleName) -> ReductionRuleName {
+    match name {
+        ReductionRuleName::Xla | ReductionRuleName::StableHlo | ReductionRuleName::Onnx => {
+            ReductionRuleName::Xla
+        }
+        _ => ReductionRuleName::Numpy,
+    }
+}
