@@ -97,6 +97,11 @@ pub enum GraphErrorKind {
         /// The number of axes.
         rank: usize,
     },
+    /// A list of axes names one twice.
+    AxesNotUnique {
+        /// The list as given.
+        axes: Vec<i64>,
+    },
     /// [R1 to R6](indim_shape::rules#reductions-r): the axes are not ones that can be reduced.
     Reduction(ReductionError),
     /// An extreme is sought along an axis without elements.
@@ -248,6 +253,7 @@ impl GraphError {
             GraphErrorKind::ReshapeElementCount { .. } => "reshape-element-count",
             GraphErrorKind::NotAPermutation { .. } => "not-a-permutation",
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
+            GraphErrorKind::AxesNotUnique { .. } => "axes-not-unique",
             GraphErrorKind::Reduction(error) => error.code(),
             GraphErrorKind::EmptyReduction { .. } => "empty-reduction",
             GraphErrorKind::InitialRequired => "initial-required",
@@ -448,6 +454,9 @@ impl fmt::Display for GraphError {
             }
             GraphErrorKind::AxisOutOfRange { axis, rank } => {
                 write!(formatter, "axis {axis} does not exist in a shape of rank {rank}")
+            }
+            GraphErrorKind::AxesNotUnique { axes } => {
+                write!(formatter, "`{operation}`: {axes:?} names an axis twice; name each once")
             }
             GraphErrorKind::Reduction(error) => write!(formatter, "`{operation}`: {error}"),
             GraphErrorKind::EmptyReduction { axis } => write!(
