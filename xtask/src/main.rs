@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask COMMAND
-  demo          real data: iris measurements standardised, a picture normalised, a softmax
+  demo          jobs on raw data: a table standardised, a picture normalised, a softmax, a vegetation index
   test          everything that must pass: format, clippy, documentation, all tests, the Python package
   python        the last of these: the wheel built, installed into a clean environment, tested
   package       the dry run of publishing every crate, each built from its package alone; takes the network
@@ -121,6 +121,11 @@ fn demo() -> bool {
         ],
         // The share of each measurement in its row, of exponentials.
         ["softmax(x, axis=1)", "x=data/iris.npy"],
+        // A vegetation index of the red and the near infrared band of one file.
+        [
+            "nir, red = f32(bands[..., 3]), f32(bands[..., 2]); (nir - red) / (nir + red)",
+            "bands=data/bands.npy",
+        ],
     ];
     let indim =
         ["run", "--quiet", "--release", "--package", "indim-cli", "--", "eval", "--rule", "xla"];

@@ -1,4 +1,4 @@
-"""A vegetation index (NIR - red) / (NIR + red) from counts of 16 bits, drawn to a PNG."""
+"""A vegetation index (NIR - red) / (NIR + red) from one array of bands, counts of 16 bits, drawn to a PNG."""
 
 import sys
 from pathlib import Path
@@ -13,8 +13,8 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend is chosen first)
 
 
 @indim.jit
-def ndvi(nir, red, quality):
-    nir, red = nir.astype(np.float32), red.astype(np.float32)
+def ndvi(bands, quality):
+    nir, red = bands[..., 3].astype(np.float32), bands[..., 2].astype(np.float32)
     return np.where((quality & 4) > 0, np.nan, (nir - red) / (nir + red))
 
 
@@ -22,16 +22,17 @@ def scene(size):
     """A field with a river and some clouds, as counts of a satellite."""
     random = np.random.default_rng(0)
     y, x = np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j]
-    green = 0.5 + 0.4 * np.sin(9 * x) * np.cos(7 * y) - 1.2 * (np.abs(y - 0.3 - 0.1 * np.sin(6 * x)) < 0.03)
-    red = np.clip(3000 - 2200 * green + random.normal(0, 90, x.shape), 1, 65535)
-    nir = np.clip(2500 + 3000 * green + random.normal(0, 90, x.shape), 1, 65535)
+    plants = 0.5 + 0.4 * np.sin(9 * x) * np.cos(7 * y) - 1.2 * (np.abs(y - 0.3 - 0.1 * np.sin(6 * x)) < 0.03)
+    red = np.clip(3000 - 2200 * plants + random.normal(0, 90, x.shape), 1, 65535)
+    nir = np.clip(2500 + 3000 * plants + random.normal(0, 90, x.shape), 1, 65535)
+    blue, green = red * 0.8, red * 0.9
     clouds = (np.sin(5 * x + 2) * np.sin(6 * y) > 0.8) * 4
-    return nir.astype(np.uint16), red.astype(np.uint16), clouds.astype(np.uint8)
+    return np.stack([blue, green, red, nir], axis=-1).astype(np.uint16), clouds.astype(np.uint8)
 
 
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(".")
-nir, red, quality = scene(512)
-index = ndvi(nir, red, quality)
+bands, quality = scene(512)
+index = ndvi(bands, quality)
 assert index.dtype == np.float32 and np.isnan(index).sum() == np.count_nonzero(quality & 4)
 
 plt.imshow(index, vmin=-1, vmax=1, cmap="RdYlGn")

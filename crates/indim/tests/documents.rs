@@ -71,6 +71,10 @@ impl<'a> Input<'a> {
     fn parse(text: &'a str) -> Self {
         let mut input = Input::default();
         for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            if input.expression.is_empty() {
+                input.expression = line;
+                continue;
+            }
             match line.split_once(' ').map(|(word, rest)| (word, rest.split_once(' '))) {
                 Some((name, Some((":", array_type)))) => input.parameters.push(Parameter {
                     name,
@@ -85,7 +89,6 @@ impl<'a> Input<'a> {
                 Some(("rule", None)) => {
                     input.rule = rule_of_operations(&line["rule ".len()..]);
                 }
-                _ if input.expression.is_empty() => input.expression = line,
                 _ => panic!("what is this line? {line}"),
             }
         }
