@@ -39,8 +39,8 @@ impl Form {
             Form::AsGiven if cached.computation.outputs.len() != 1 => Structure::Tuple,
             Form::AsGiven | Form::One => Structure::Single,
             Form::Named => {
-                let definitions = cached.computation.definitions.iter();
-                let names = definitions.flat_map(|definition| definition.expression.results());
+                let expressions = cached.computation.expressions();
+                let names = expressions.flat_map(|expression| expression.results());
                 let key = |name: &str| PyString::new(py, name).into_any().unbind();
                 Structure::Dict(names.flatten().map(key).collect())
             }

@@ -46,11 +46,7 @@ impl CachedComputation {
     pub(crate) fn new(py: Python<'_>, computation: Computation) -> Arc<Self> {
         let intern = |name: &String| PyString::intern(py, name).unbind();
         let names = computation.parameters.iter().map(intern).collect();
-        let text: usize = computation
-            .definitions
-            .iter()
-            .map(|definition| definition.expression.text().len())
-            .sum();
+        let text = computation.text_length();
         let cached = Arc::new(CachedComputation {
             computation,
             names,

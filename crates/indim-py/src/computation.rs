@@ -13,6 +13,7 @@ use indim::{
 };
 use indim_text::{Call, CallOperand};
 
+use crate::derivative::Derivative;
 use crate::detached::detached;
 use crate::error::ComputationError;
 use crate::held::Held;
@@ -29,11 +30,20 @@ pub(crate) struct Definition {
     pub(crate) rule: Option<RuleSet>,
 }
 
-/// Parameters, the definitions in order, and which values are returned.
+/// What a computation does next.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    /// Values by an operation or expression.
+    Definition(Definition),
+    /// The results of a function with their derivatives.
+    Derivative(Derivative),
+}
+
+/// Parameters, the steps in order, and which values are returned.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Computation {
     pub(crate) parameters: Vec<String>,
-    pub(crate) definitions: Vec<Definition>,
+    pub(crate) steps: Vec<Step>,
     pub(crate) outputs: Vec<String>,
     /// What messages call the values.
     pub(crate) pieces: Pieces,
@@ -94,6 +104,47 @@ impl Definition {
     }
 }
 
+impl Step {
+    /// What later steps call its values.
+    fn names(&self) -> &[String] {
+        match self {
+            Step::Definition(definition) => &definition.names,
+            Step::Derivative(derivative) => &derivative.names,
+        }
+    }
+
+    /// Adds the step to a graph; the answer has a value for each name.
+    fn build(
+        &self,
+        builder: &GraphBuilder,
+        values: &HashMap<String, Binding>,
+    ) -> Result<Vec<indim::Value>, ComputationError> {
+        match self {
+            Step::Definition(definition) => definition.build(builder, values),
+            Step::Derivative(derivative) => derivative.build(builder, values),
+        }
+    }
+
+    /// Whether another does the same.
+    fn is_same(&self, other: &Step) -> bool {
+        match (self, other) {
+            (Step::Definition(x), Step::Definition(y)) => {
+                x.names == y.names && x.rule == y.rule && x.expression.text() == y.expression.text()
+            }
+            (Step::Derivative(x), Step::Derivative(y)) => x.is_same(y),
+            _ => false,
+        }
+    }
+
+    /// The bytes of its text, that of the function's steps where it is a derivative.
+    fn text_length(&self) -> usize {
+        match self {
+            Step::Definition(definition) => definition.expression.text().len(),
+            Step::Derivative(derivative) => derivative.computation.text_length(),
+        }
+    }
+}
+
 impl Computation {
     /// The computation of one text, of which the values of these names are asked for; else those it gives.
     /// Constants that it uses are its last parameters, since something else may be bound to them.
@@ -107,18 +158,28 @@ impl Computation {
             definition.expression.names().into_iter().chain(definition.expression.constants());
         let parameters = names.map(str::to_owned).collect();
         let (outputs, pieces) = (definition.names.clone(), Pieces::default());
-        Ok(Computation { parameters, definitions: vec![definition], outputs, pieces })
+        Ok(Computation { parameters, steps: vec![Step::Definition(definition)], outputs, pieces })
     }
 
     /// Whether another has the same operations on the same parameters.
     pub(crate) fn is_same(&self, other: &Computation) -> bool {
-        let is_same = |x: &Definition, y: &Definition| {
-            x.names == y.names && x.rule == y.rule && x.expression.text() == y.expression.text()
-        };
         self.parameters == other.parameters
             && self.outputs == other.outputs
-            && self.definitions.len() == other.definitions.len()
-            && self.definitions.iter().zip(&other.definitions).all(|(x, y)| is_same(x, y))
+            && self.steps.len() == other.steps.len()
+            && self.steps.iter().zip(&other.steps).all(|(x, y)| x.is_same(y))
+    }
+
+    /// The bytes of the texts of all steps.
+    pub(crate) fn text_length(&self) -> usize {
+        self.steps.iter().map(Step::text_length).sum()
+    }
+
+    /// The expressions among the steps.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Definition(definition) => Some(&definition.expression),
+            Step::Derivative(_) => None,
+        })
     }
 
     /// The graph for operands of these types, one for each parameter.
@@ -133,10 +194,9 @@ impl Computation {
     ) -> Result<Graph, ComputationError> {
         let b = GraphBuilder::new();
         let mut values = self.bound_parameters(&b, types, as_stored)?;
-        for definition in &self.definitions {
-            let built =
-                definition.build(&b, &values).map_err(|error| self.pieces.in_words(error))?;
-            let names = definition.names.iter().cloned();
+        for step in &self.steps {
+            let built = step.build(&b, &values).map_err(|error| self.pieces.in_words(error))?;
+            let names = step.names().iter().cloned();
             values.extend(names.zip(built.into_iter().map(Binding::Array)));
         }
         let mut outputs = Vec::with_capacity(self.outputs.len());

@@ -118,7 +118,8 @@ fn describe<'a>(error: &'a GraphError, report: &mut Report<'a>) -> &'static str 
             "ShapeError"
         }
         GraphErrorKind::ElementTypeNotAllowed { .. }
-        | GraphErrorKind::ElementTypeMismatch { .. } => "ElementTypeError",
+        | GraphErrorKind::ElementTypeMismatch { .. }
+        | GraphErrorKind::NotDifferentiable => "ElementTypeError",
         _ => "ShapeError",
     }
 }

@@ -193,15 +193,11 @@ fn check_keywords(
     let Some(keywords) = keywords else { return Ok(()) };
     for key in keywords.keys() {
         let key: String = key.extract()?;
-        let is_known = cached.computation.parameters.contains(&key)
-            || cached
-                .computation
-                .definitions
-                .iter()
-                .any(|definition| definition.expression.mentions(&key))
+        let computation = &cached.computation;
+        let is_known = computation.parameters.contains(&key)
+            || computation.expressions().any(|expression| expression.mentions(&key))
             || IGNORED.contains(&key.as_str());
-        let definitions = &cached.computation.definitions;
-        if definitions.iter().any(|definition| definition.expression.assigns(&key)) {
+        if computation.expressions().any(|expression| expression.assigns(&key)) {
             return Err(PyTypeError::new_err(format!(
                 "`{key}` is assigned in the expression: give the keyword another name"
             )));

@@ -12,6 +12,7 @@ mod cached_computation;
 mod captured;
 mod casting;
 mod computation;
+mod derivative;
 mod detached;
 mod error;
 mod evaluate;

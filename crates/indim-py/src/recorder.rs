@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use indim::{ArrayType, Binding, GraphBuilder, Literal, RuleSet};
+use indim::{ArrayType, Binding, GraphBuilder, GraphError, Literal, RuleSet};
 use indim_text::{Call, CallAttribute, CallIndex, CallOperand};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use crate::computation::{Computation, Definition};
+use crate::computation::{Computation, Definition, Step};
+use crate::derivative::Derivative;
 use crate::error::{ComputationError, computation_error};
 use crate::operand::{Operand, number};
 use crate::rule::rule_of_operations;
@@ -89,17 +90,25 @@ impl Recorder {
             Operand::Number(_) => return Err(PyValueError::new_err("a number is no parameter")),
         };
         let mut recording = self.recording();
-        let mut name = name.to_owned();
-        while recording.values.contains_key(&name) {
-            name.push('_');
-        }
-        let ArrayType { dtype, shape } = array_type.clone();
-        let value = recording.builder.parameter(&name, dtype, shape);
-        let value = value.map_err(|error| computation_error(py, &error.into()))?;
-        recording.computation.parameters.push(name.clone());
-        recording.values.insert(name.clone(), Binding::Array(value));
+        let name = recording.parameter(name, &array_type);
         // Making objects may run Python code that traces.
         drop(recording);
+        let name = name.map_err(|error| computation_error(py, &error.into()))?;
+        described(py, name.clone(), name, &array_type)
+    }
+
+    /// A parameter of the type of `value`, a value of the recorder `around`, under a name like `name`.
+    fn parameter_like<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        around: &Bound<'py, Recorder>,
+        value: &str,
+    ) -> PyResult<Described<'py>> {
+        let array_type = around.get().recording().type_of(value);
+        let array_type = array_type.map_err(|error| computation_error(py, &error.into()))?;
+        let name = self.recording().parameter(name, &array_type);
+        let name = name.map_err(|error| computation_error(py, &error.into()))?;
         described(py, name.clone(), name, &array_type)
     }
 
@@ -135,9 +144,38 @@ impl Recorder {
         match added {
             Some(Ok((name, piece, array_type))) => described(py, name, piece, &array_type),
             Some(Err(error)) => Err(computation_error(py, &error)),
-            None => Err(PyValueError::new_err(format!(
-                "a function has at most {MAXIMUM_OPERATIONS} operations"
-            ))),
+            None => Err(too_many()),
+        }
+    }
+
+    /// Records the results of a `function`, which was recorded by itself, for `arguments`, and their
+    /// derivatives with respect to those at the places `wrt`: for the cotangents of the results, or of one
+    /// number. Messages call it `text`.
+    #[expect(clippy::too_many_arguments, reason = "they are those of the step")]
+    fn derive<'py>(
+        &self,
+        py: Python<'py>,
+        function: &Bound<'py, Recorder>,
+        results: Vec<String>,
+        arguments: Vec<String>,
+        wrt: Vec<usize>,
+        cotangents: Option<Vec<String>>,
+        text: &str,
+    ) -> PyResult<Vec<Described<'py>>> {
+        let recorded = function.get().take(results);
+        if recorded.has_used_sizes {
+            self.use_sizes();
+        }
+        let computation = recorded.computation;
+        let derivative = Derivative { names: Vec::new(), computation, arguments, wrt, cotangents };
+        let added = self.recording().derive(derivative, text);
+        match added {
+            Some(Ok(values)) => values
+                .into_iter()
+                .map(|(name, piece, array_type)| described(py, name, piece, &array_type))
+                .collect(),
+            Some(Err(error)) => Err(computation_error(py, &error)),
+            None => Err(too_many()),
         }
     }
 
@@ -145,6 +183,10 @@ impl Recorder {
     fn use_sizes(&self) {
         self.recording().has_used_sizes = true;
     }
+}
+
+fn too_many() -> PyErr {
+    PyValueError::new_err(format!("a function has at most {MAXIMUM_OPERATIONS} operations"))
 }
 
 /// The name of an earlier value, or a Python number.
@@ -204,22 +246,79 @@ fn python_number(given: &Bound<'_, PyAny>) -> PyResult<Literal> {
     number.ok_or_else(|| PyValueError::new_err("neither the name of a value nor a Python number"))
 }
 
+/// What is added by a step: the name of a value, what messages call it, and its type.
+type Added = (String, String, ArrayType);
+
 impl Recording {
+    /// `name`, or one like it that no value has.
+    fn unused_name(&self, mut name: String) -> String {
+        while self.values.contains_key(&name) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// Adds a parameter under a name like `name`; returns its name.
+    fn parameter(&mut self, name: &str, array_type: &ArrayType) -> Result<String, GraphError> {
+        let name = self.unused_name(name.to_owned());
+        let ArrayType { dtype, shape } = array_type.clone();
+        let value = self.builder.parameter(&name, dtype, shape)?;
+        self.computation.parameters.push(name.clone());
+        self.values.insert(name.clone(), Binding::Array(value));
+        Ok(name)
+    }
+
+    /// The type of a value.
+    fn type_of(&self, name: &str) -> Result<ArrayType, GraphError> {
+        match self.values.get(name) {
+            Some(Binding::Array(value)) => value.array_type(),
+            _ => unreachable!("invariant: tracing values have the names of arrays"),
+        }
+    }
+
+    /// Adds a derivative, as [`Recording::record`] adds an operation.
+    fn derive(
+        &mut self,
+        mut derivative: Derivative,
+        text: &str,
+    ) -> Option<Result<Vec<Added>, ComputationError>> {
+        let index = self.computation.steps.len();
+        if index == MAXIMUM_OPERATIONS {
+            return None;
+        }
+        derivative.names = (0..derivative.computation.outputs.len() + derivative.wrt.len())
+            .map(|result| self.unused_name(format!("_{index}_{result}")))
+            .collect();
+        let built = match derivative.build(&self.builder, &self.values) {
+            Ok(built) => built,
+            Err(error) => return Some(Err(derivative.computation.pieces.in_words(error))),
+        };
+        let mut added = Vec::with_capacity(built.len());
+        for (name, value) in derivative.names.iter().cloned().zip(built) {
+            let array_type = match value.array_type() {
+                Ok(array_type) => array_type,
+                Err(error) => return Some(Err(error.into())),
+            };
+            let piece = self.computation.pieces.insert(&name, text);
+            self.values.insert(name.clone(), Binding::Array(value));
+            added.push((name, piece, array_type));
+        }
+        self.computation.steps.push(Step::Derivative(derivative));
+        Some(Ok(added))
+    }
+
     /// Adds an operation, checked; returns the name of its value, what messages call it, and its type.
     /// `None` when there are too many.
     fn record(
         &mut self,
         call: &Call,
         rule: Option<RuleSet>,
-    ) -> Option<Result<(String, String, ArrayType), ComputationError>> {
-        let index = self.computation.definitions.len();
+    ) -> Option<Result<Added, ComputationError>> {
+        let index = self.computation.steps.len();
         if index == MAXIMUM_OPERATIONS {
             return None;
         }
-        let mut name = format!("_{index}");
-        while self.values.contains_key(&name) {
-            name.push('_');
-        }
+        let name = self.unused_name(format!("_{index}"));
         let checked = || {
             let definition = Definition::recorded(&name, call, rule)?;
             let value = definition.build(&self.builder, &self.values)?.swap_remove(0);
@@ -230,7 +329,7 @@ impl Recording {
             Ok((definition, value, array_type)) => {
                 let piece = self.computation.pieces.insert(&name, definition.expression.text());
                 self.values.insert(name.clone(), Binding::Array(value));
-                self.computation.definitions.push(definition);
+                self.computation.steps.push(Step::Definition(definition));
                 Ok((name, piece, array_type))
             }
             Err(error) => Err(self.computation.pieces.in_words(error)),

@@ -145,6 +145,30 @@
 //! # Ok::<(), indim::EvaluateError>(())
 //! ```
 //!
+//! # Gradients
+//!
+//! The derivative of a graph is a graph of the same operations. [`Graph::gradient`] makes the one of a graph
+//! that gives one number; [`Graph::vjp`] takes a cotangent for each output.
+//!
+//! ```
+//! use indim::{Along, Array, ArrayView, AxisFunction, CompileOptions, DType, GraphBuilder, compile};
+//!
+//! let b = GraphBuilder::new();
+//! let w = b.parameter("w", DType::F64, [3])?;
+//! let x = b.parameter("x", DType::F64, [2, 3])?;
+//! let predicted = b.along(AxisFunction::Sum, b.mul(&x, &w, &[1])?, &Along::axes(&[1]), &[])?;
+//! let loss = b.along(AxisFunction::Mean, (predicted - 1).square(), &Along::default(), &[])?;
+//! let graph = b.finish(&[loss])?.value_and_gradient(&[0])?; // with respect to w
+//!
+//! let w = Array::new([3], vec![1.0, 0.0, 0.0])?;
+//! let x = Array::new([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+//! let inputs = [ArrayView::from(&w), ArrayView::from(&x)];
+//! let results = compile(&graph, &CompileOptions::default())?.run(&inputs)?;
+//! assert_eq!(results[0].to_array().elements::<f64>(), Some(&[4.5][..]));
+//! assert_eq!(results[1].to_array().elements::<f64>(), Some(&[12.0, 15.0, 18.0][..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Layouts
 //!
 //! An [`ArrayView`] looks at memory that is yours. Beside the type it has *strides*, the steps in bytes
@@ -340,7 +364,7 @@
 
 #[allow(unused_imports, reason = "the text links to them")]
 use crate::{
-    ArrayView, Broadcast, Buffer, CompileOptions, DType, Element, Executable, Forecast,
+    ArrayView, Broadcast, Buffer, CompileOptions, DType, Element, Executable, Forecast, Graph,
     GraphBuilder, Limits, Order, Repair, RuleSet, RunOptions, ShapeError, TargetRule, compile,
     evaluate, explain::Explanation,
 };

@@ -7,7 +7,7 @@
 //!
 //! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function of its name in
 //! `elementary.rs`, `arithmetic.rs`, `choice.rs` or `parts.rs`, and one without a derivative stands in the
-//! list of `flat.rs`; `structural.rs` and `reduction.rs` have those of the other kinds of nodes.
+//! list of `flat.rs`; `structural.rs`, `take.rs` and `reduction.rs` have those of the other kinds of nodes.
 //!
 //! Of complex numbers the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, as PyTorch has it:
 //! the gradient of a real number points where it grows, `∂/∂re + i ∂/∂im`. JAX gives its conjugate.
@@ -22,6 +22,7 @@ mod reduction;
 mod rule;
 mod structural;
 mod sweep;
+mod take;
 
 use indim_ops::{ArrayType, DType, DTypeClass};
 

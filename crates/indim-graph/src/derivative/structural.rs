@@ -88,7 +88,7 @@ pub(super) fn summed(x: &Value, axes: &[usize]) -> BuildResult {
 }
 
 /// The type in which elements are summed.
-fn wide(dtype: DType) -> DType {
+pub(super) fn wide(dtype: DType) -> DType {
     match dtype.class() {
         DTypeClass::Float => DType::F64,
         DTypeClass::Complex => DType::C128,

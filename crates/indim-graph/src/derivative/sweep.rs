@@ -7,7 +7,7 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 use super::dispatch::elementwise;
 use super::rule::Refused;
 use super::structural::zeros;
-use super::{has_derivatives, reduction, structural};
+use super::{has_derivatives, reduction, structural, take};
 
 /// One way back through `graph`, whose nodes and whose derivatives are made in the same builder.
 pub(super) struct Sweep<'a> {
@@ -107,9 +107,9 @@ impl<'a> Sweep<'a> {
                 let given = structural::concatenate(*axis, &operands, cotangent)?;
                 Ok(node.operands.iter().copied().zip(given).collect())
             }
-            // Indices move in steps.
-            NodeKind::Take { .. } if !self.depends[node.operands[0].index()] => Ok(Vec::new()),
-            NodeKind::Take { .. } => Err(self.refused(node)),
+            NodeKind::Take { axis, mode } => {
+                only(take::take(*axis, *mode, &operand(0), &operand(1), cotangent)?)
+            }
             NodeKind::Reduce { .. } => {
                 let run = reduction::Run::ending_at(self.graph, value);
                 let source = self.value(run.source);

@@ -1,6 +1,6 @@
-//! Broadcasts and reshapes are linear: their pullback is the adjoint, exactly.
+//! Broadcasts, reshapes and views are linear: their pullback is the adjoint, exactly.
 
-use indim_graph::Value;
+use indim_graph::{Array, AxisSlice, TakeMode, Value};
 
 use super::{Argument, pullback, value};
 
@@ -94,4 +94,52 @@ fn sums_of_cotangents_do_not_stall() {
     let argument = [Argument(vec![], vec![1.0f32])];
     let back = pullback(&function, &argument, &vec![1.0f32; count]);
     assert_eq!(back, [[count as f32]]);
+}
+
+#[test]
+fn slices_are_put_back_among_zeros() {
+    for step in [1, 2, 3, 6, 9, -1, -2, -5] {
+        for (start, stop) in [(None, None), (Some(1), Some(6)), (Some(5), Some(0)), (Some(3), None)]
+        {
+            let slice = AxisSlice::python(start, stop, Some(step), 7).unwrap();
+            let function =
+                |x: &[Value]| x[0].builder().slice(&x[0], &[AxisSlice::whole(2), slice]).unwrap();
+            check_adjoint(&format!("{start:?}:{stop:?}:{step}"), &function, &[2, 7]);
+        }
+    }
+}
+
+#[test]
+fn concatenations_are_cut_apart() {
+    let function = |x: &[Value]| {
+        let b = x[0].builder();
+        let twice = b.concatenate(&[&x[0] * 3, b.constant(constant()), x[0].clone()], 1).unwrap();
+        b.pad(twice, b.scalar(0.0), &[(1, 0, 0), (0, 2, 1)]).unwrap()
+    };
+    fn constant() -> Array {
+        Array::new([2, 1], vec![0.0, 0.0]).unwrap()
+    }
+    check_adjoint("concatenate", &function, &[2, 3]);
+}
+
+#[test]
+fn what_is_taken_is_summed_where_the_indices_say() {
+    let of = |mode, indices: Array, axis: i64| {
+        move |x: &[Value]| {
+            let b = x[0].builder();
+            b.take(&x[0], b.constant(indices.clone()), axis, mode).unwrap()
+        }
+    };
+    let wild = || Array::new([2, 3], vec![4i64, -1, 0, 17, -9, 4]).unwrap();
+    for mode in [TakeMode::Clip, TakeMode::Wrap] {
+        for axis in [0, 1, 2] {
+            check_adjoint(&format!("{mode} {axis}"), &of(mode, wild(), axis), &[2, 5, 3]);
+        }
+    }
+    let small = Array::new([4], vec![2u8, 0, 2, 1]).unwrap();
+    check_adjoint("u8", &of(TakeMode::Error, small, 1), &[2, 5, 3]);
+    let behind = Array::new([], vec![-2i8]).unwrap();
+    check_adjoint("one", &of(TakeMode::Error, behind, 0), &[3]);
+    let beyond = Array::new([2], vec![u64::MAX, 1]).unwrap();
+    check_adjoint("u64", &of(TakeMode::Clip, beyond, 0), &[3]);
 }

@@ -24,6 +24,7 @@ from ._functions import (
     signbit,
     transpose,
 )
+from ._gradients import Gradient, grad, value_and_grad, vjp
 from ._indim import (
     broadcast_shapes,
     convert,
@@ -83,6 +84,7 @@ __all__ = _exported(
         "ElementTypeError",
         "Explanation",
         "ExprError",
+        "Gradient",
         "IndimError",
         "MAX_THREADS",
         "NumExpr",
@@ -104,6 +106,7 @@ __all__ = _exported(
         "get_num_threads",
         "get_vml_num_threads",
         "get_vml_version",
+        "grad",
         "jit",
         "keep_memory",
         "limit_memory",
@@ -122,6 +125,8 @@ __all__ = _exported(
         "transpose",
         "use_vml",
         "validate",
+        "value_and_grad",
+        "vjp",
         "xla",
     }
     | set(_functions_by_attributes)

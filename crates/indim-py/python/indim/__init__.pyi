@@ -32,6 +32,7 @@ from .utils import (
 _P = ParamSpec("_P")
 _Q = ParamSpec("_Q")
 _R = TypeVar("_R", covariant=True)
+_S = TypeVar("_S")
 _Order: TypeAlias = Literal["C", "F", "A", "K"]
 _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _Rule: TypeAlias = Literal["as-written", "none", "numpy", "xla", "stablehlo", "pdpd", "onnx-legacy"]
@@ -109,6 +110,17 @@ def jit(
     function: None = None, *, static: str | Sequence[str] = ...
 ) -> Callable[[Callable[_P, _R]], CompiledFunction[_P, _R]]: ...
 
+class Gradient(Generic[_P]):
+    __wrapped__: Callable[_P, Any]
+    argnums: int | tuple[int, ...]
+    has_value: bool
+    def __init__(self, function: Callable[_P, Any], argnums: int | tuple[int, ...], has_value: bool) -> None: ...
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> Any: ...
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation: ...
+
+def grad(f: Callable[_P, Any], argnums: int | Sequence[int] = 0) -> Gradient[_P]: ...
+def value_and_grad(f: Callable[_P, Any], argnums: int | Sequence[int] = 0) -> Gradient[_P]: ...
+def vjp(f: Callable[..., _S], *primals: Any) -> tuple[_S, Callable[[_S], tuple[Any, ...]]]: ...
 # A text of several results gives a tuple, which only its reader knows.
 @overload
 def evaluate(
@@ -202,6 +214,7 @@ __all__ = [
     "ElementTypeError",
     "Explanation",
     "ExprError",
+    "Gradient",
     "IndimError",
     "MAX_THREADS",
     "NumExpr",
@@ -298,6 +311,7 @@ __all__ = [
     "get_num_threads",
     "get_vml_num_threads",
     "get_vml_version",
+    "grad",
     "greater",
     "greater_equal",
     "gt",
@@ -444,9 +458,11 @@ __all__ = [
     "trunc",
     "use_vml",
     "validate",
+    "value_and_grad",
     "var",
     "variance",
     "vecdot",
+    "vjp",
     "where",
     "xla",
     "xor",

@@ -115,8 +115,8 @@ class _Search:
                 self.attributes(value, lambda name: _of_class(value, name))
         elif _package(type(value).__module__) not in ("builtins", "numpy", "indim"):
             self.instance(value)
-        elif isinstance(getattr(value, "__wrapped__", None), types.FunctionType):
-            # A compiled function, in this one.
+        elif hasattr(value, "__wrapped__"):
+            # A compiled function in this one, or the gradient of a function.
             self.pending.append(value.__wrapped__)
 
     def is_own(self, module):

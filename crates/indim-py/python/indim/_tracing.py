@@ -30,14 +30,22 @@ OPERANDS_BY_KEYWORD = {"where": "w", "initial": "v"}
 
 class Recording:
     """A call of a function on tracing values: the compiled part's recorder, and what messages say of the
-    call."""
+    call.
 
-    __slots__ = ("_recorder", "function", "is_over")
+    A function that is differentiated is recorded within the recording ``around`` it: its parameters stand
+    for the values ``sources`` there.
+    """
 
-    def __init__(self, recorder, function):
+    __slots__ = ("_recorder", "function", "is_over", "around", "depth", "sources", "_lifted")
+
+    def __init__(self, recorder, function, around=None):
         self._recorder = recorder
         self.function = function
         self.is_over = False
+        self.around = around
+        self.depth = 0 if around is None else around.depth + 1
+        self.sources = []
+        self._lifted = {}
 
     def recorder(self, name):
         """The recorder, for an operation on the value called ``name``."""
@@ -48,6 +56,47 @@ class Recording:
                 "attributes or global names"
             )
         return self._recorder
+
+    def parameter(self, source):
+        """A parameter that stands for ``source``, a value of the recording around."""
+        name = source._piece if source._piece.isidentifier() else "x"
+        described = self._recorder.parameter_like(name, self.around.recorder(name), source._name)
+        self.sources.append(source)
+        return Tracer(self, described)
+
+    def argument(self, given):
+        """What the function gets for an argument: a parameter of its own, even where two arguments are the
+        same value."""
+        return self.parameter(self.around.lifted(given)) if isinstance(given, Tracer) else given
+
+    def lifted(self, tracer):
+        """``tracer``, which may be a value of a recording around, as one of this."""
+        if tracer._recording is self:
+            return tracer
+        tracer._recording.recorder(tracer._piece)
+        if self.around is None or self.depth <= tracer._recording.depth:
+            raise ValueError(
+                f"`{tracer._piece}` belongs to another call, of {tracer._recording.function}, which is traced "
+                f"around {self.function}; pass it as an argument"
+            )
+        source = self.around.lifted(tracer)
+        if source._name not in self._lifted:
+            self._lifted[source._name] = self.parameter(source)
+        return self._lifted[source._name]
+
+    def tracer(self, value, name):
+        """A tracing value or an array, which messages call ``name``, as a value of this recording."""
+        if isinstance(value, Tracer):
+            return self.lifted(value)
+        if self.around is not None:
+            return self.lifted(self.around.tracer(value, name))
+        return Tracer(self, self.recorder(name).capture("captured", _arrays.as_array(value, name)))
+
+    def operand(self, operand):
+        """The name of a value, or a number."""
+        if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
+            return operand
+        return self.tracer(operand, "operand")._name
 
 
 class Tracer:
@@ -147,24 +196,14 @@ class Tracer:
         """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` where
         it goes by its place, and a number, a list of integers, the name of an element type, or of some
         keywords what an operand may be."""
-        operands = [self._operand(operand) for operand in operands]
+        recording = innermost([*operands, *(value for _, value in attributes)])
+        operands = [recording.operand(operand) for operand in operands]
         attributes = [
-            (keyword, self._operand(value) if keyword in OPERANDS_BY_KEYWORD else value)
+            (keyword, recording.operand(value) if keyword in OPERANDS_BY_KEYWORD else value)
             for keyword, value in attributes
         ]
-        recorder = self._recording.recorder(self._piece)
-        return Tracer(self._recording, recorder.record(function, operands, attributes, rule))
-
-    def _operand(self, operand):
-        """The name of a value, or a number."""
-        if isinstance(operand, Tracer):
-            _check_belongs(operand, self._recording)
-            return operand._name
-        if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
-            return operand
-        return self._recording.recorder(self._piece).capture(
-            "captured", _arrays.as_array(operand, "operand")
-        )[0]
+        recorder = recording.recorder(self._piece)
+        return Tracer(recording, recorder.record(function, operands, attributes, rule))
 
     def _operator(self, symbol, x, y):
         if not _is_operand(x) or not _is_operand(y):
@@ -312,15 +351,10 @@ def _is_operand(value):
     )
 
 
-def _check_belongs(tracer, recording):
-    """Refuses a value of another call than the one that is recorded."""
-    if tracer._recording is recording:
-        return
-    tracer._recording.recorder(tracer._piece)
-    raise ValueError(
-        f"`{tracer._piece}` belongs to another call, of {tracer._recording.function}, which is traced around "
-        f"{recording.function}; pass it as an argument"
-    )
+def innermost(operands):
+    """The recording that what is done to these operands belongs to."""
+    recordings = [operand._recording for operand in operands if isinstance(operand, Tracer)]
+    return max(recordings, key=lambda recording: recording.depth)
 
 
 def tracer_of(operands):
@@ -350,8 +384,8 @@ def trace(function, recorder, arguments):
     try:
         result = function(*(_value(recording, *argument) for argument in arguments))
         captured = _captured.unchanged(before, _captured.places(*around))
-        kind, keys, results = _flatten(result)
-        return kind, keys, [_result_name(recording, value) for value in results], captured
+        kind, keys, results = flatten(result)
+        return kind, keys, [result_tracer(recording, value)._name for value in results], captured
     finally:
         recording.is_over = True
 
@@ -379,12 +413,16 @@ def _value(recording, name, kind, given, items):
         return frozen(given)
     if kind == "number":
         return given
-    values = [_value(recording, *item) for item in items]
-    if isinstance(given, dict):
-        container = copy.copy(given)
-        container.update(zip(given, values))
+    return rebuilt(given, [_value(recording, *item) for item in items])
+
+
+def rebuilt(container, values):
+    """A list, tuple or dict like ``container`` of these values."""
+    if isinstance(container, dict):
+        container = copy.copy(container)
+        container.update(zip(container, values))
         return container
-    return given._make(values) if hasattr(given, "_make") else type(given)(values)
+    return container._make(values) if hasattr(container, "_make") else type(container)(values)
 
 
 def has_tracer(value, depth=0):
@@ -395,7 +433,7 @@ def has_tracer(value, depth=0):
     return any(has_tracer(item, depth + 1) for item in items)
 
 
-def _flatten(result):
+def flatten(result):
     if isinstance(result, dict):
         return "dict", list(result), list(result.values())
     if isinstance(result, tuple):
@@ -405,17 +443,14 @@ def _flatten(result):
     return "single", [], [result]
 
 
-def _result_name(recording, value):
+def result_tracer(recording, value):
+    """A result of a traced function as a value of its recording."""
     if value is None:
         raise TypeError("the function returns None; a compiled function returns arrays")
     if isinstance(value, (tuple, list, dict)):
         raise TypeError(
             "the results of a compiled function are arrays in one tuple, list or dict, not in nested ones"
         )
-    if isinstance(value, Tracer):
-        _check_belongs(value, recording)
-        return value._name
-    recorder = recording.recorder("result")
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
-        return recorder.record("copy", [value], [], "numpy")[0]
-    return recorder.capture("captured", _arrays.as_array(value, "result"))[0]
+        return Tracer(recording, recording.recorder("result").record("copy", [value], [], "numpy"))
+    return recording.tracer(value, "result")

@@ -7,12 +7,13 @@ import operator
 import numpy as np
 
 from . import _arrays
-from ._tracing import ARRAY_FUNCTIONS, Tracer, tracer_of
+from ._tracing import ARRAY_FUNCTIONS, Tracer, innermost, tracer_of
 
 
 def _getitem(x, key):
     """``x[key]``: numbers, slices, ``None``, ``...`` and an array of integers, as NumPy has them."""
     keys = key if isinstance(key, tuple) else (key,)
+    x = innermost((x, *keys)).lifted(x)
     items = tuple(_item(x, key) for key in keys)
     return x._call("[]", [(None, items)])
 
@@ -58,7 +59,7 @@ def _elements(x, key):
         raise TypeError(
             f"how many elements of `{x._piece}` a mask keeps is not known before it is computed; {_NO_MASK}"
         )
-    return x._operand(key)
+    return x._recording.operand(key)
 
 
 def _implements(function):

@@ -1,0 +1,275 @@
+"""``grad``, ``value_and_grad`` and ``vjp``: derivatives of Python functions.
+
+A function is recorded by itself, within the recording around it; the compiled part adds its results and their
+gradients there as one step (`derivative.rs`). So gradients are compiled, called by other compiled functions and
+differentiated again like any other operation.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+
+import numpy as np
+
+from ._indim import Recorder
+from ._jit import CompiledFunction
+from ._signatures import signature_of
+from ._tracing import Recording, Tracer, flatten, has_tracer, innermost, rebuilt, result_tracer
+
+
+class Gradient:
+    """A function that gives the gradients of another one, with its value or without.
+
+    It is compiled as by ``jit``, for the types and ranks that it is called with.
+    """
+
+    def __init__(self, function, argnums, has_value):
+        functools.update_wrapper(self, function)
+        self.argnums = argnums
+        self.has_value = has_value
+        self._name = _name_of(function)
+        self._signature = signature_of(function, self._name)
+
+        @functools.wraps(function)
+        def flat(*args, **kwargs):
+            value, gradients = self._traced(args, kwargs)
+            return value, *_leaves(gradients)
+
+        flat.__signature__ = self._signature
+        self._flat = CompiledFunction(flat, getattr(function, "static", ()))
+
+    def __call__(self, *args, **kwargs):
+        args, kwargs = self._bound(args, kwargs)
+        asked = self._asked(args)
+        args = [_as_arrays(arg, self._name) if i in asked else arg for i, arg in enumerate(args)]
+        if has_tracer((*args, kwargs)):
+            value, gradients = self._traced(args, kwargs)
+        else:
+            value, *leaves = self._flat(*args, **kwargs)
+            gradients = _filled([args[position] for position in asked], leaves)
+        gradients = tuple(gradients) if isinstance(self.argnums, tuple) else gradients[0]
+        return (value, gradients) if self.has_value else gradients
+
+    def _bound(self, args, kwargs):
+        """The arguments with defaults, by position where they can be."""
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def _asked(self, args):
+        """The positions of the arguments that the gradients are with respect to."""
+        positions = self.argnums if isinstance(self.argnums, tuple) else (self.argnums,)
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                raise TypeError(
+                    f"argnums={position} is no position of the {len(args)} arguments of {self._name}"
+                )
+        return [position % len(args) for position in positions]
+
+    def _traced(self, args, kwargs):
+        """The value and the gradients, of arguments of which some are tracing values."""
+        values, gradients = _derive(self.__wrapped__, self._name, args, kwargs, self._asked(args))
+        return values[0], gradients
+
+    def explain(self, *args, **kwargs):
+        """The program for these arguments, or for those of the last call: text, ``.json``, ``.svg``.
+
+        An argument may be a type such as ``"f32[2, 3]"`` instead of an array.
+        """
+        return self._flat.explain(*args, **kwargs)
+
+    def __repr__(self):
+        return f"<indim.{'value_and_grad' if self.has_value else 'grad'} of {self._name!r}>"
+
+    def __reduce__(self):
+        return Gradient, (self.__wrapped__, self.argnums, self.has_value)
+
+
+def grad(f, argnums=0):
+    """The function that gives the gradient of ``f``, which returns one real number.
+
+    The gradient is with respect to the argument at the position ``argnums``, or a tuple of gradients for a
+    tuple of positions; each has the type and shape of its argument, and of a list, tuple or dict of arrays it is
+    one of gradients. Of complex numbers it points where the number grows, as PyTorch has it.
+
+    >>> import indim, numpy as np
+    >>> indim.grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))
+    array([ 2., -4.,  6.])
+    """
+    return Gradient(f, _positions(argnums), False)
+
+
+def value_and_grad(f, argnums=0):
+    """As ``grad``, but the function gives the value of ``f`` and the gradient.
+
+    >>> import indim, numpy as np
+    >>> value, gradient = indim.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))
+    >>> float(value), gradient
+    (14.0, array([ 2., -4.,  6.]))
+    """
+    return Gradient(f, _positions(argnums), True)
+
+
+def vjp(f, *primals):
+    """What ``f`` gives for these arguments, and the function that pulls cotangents back: given one for each
+    result, in the same container, it gives a tuple of gradients, one for each argument.
+
+    The pullback reads the arguments again when it is called, so they must not have changed by then.
+
+    >>> import indim, numpy as np
+    >>> outputs, pullback = indim.vjp(lambda x: x**2, np.array([1.0, -2.0, 3.0]))
+    >>> pullback(np.array([1.0, 10.0, 100.0]))
+    (array([  2., -40., 600.]),)
+    """
+    primals = [_as_arrays(primal, _name_of(f)) for primal in primals]
+    outputs = f(*primals) if has_tracer(primals) else _compiled(f)(*primals)
+    return outputs, functools.partial(_pull_back, f, primals)
+
+
+def _pull_back(function, primals, cotangents):
+    if has_tracer([primals, cotangents]):
+        return tuple(_pulled(function, primals, cotangents))
+    return tuple(_filled(primals, _compiled_pullback(function)(cotangents, *primals)))
+
+
+def _pulled(function, primals, cotangents):
+    """The gradients with respect to all arguments, of which some are tracing values."""
+    every = range(len(primals))
+    return _derive(function, _name_of(function), primals, {}, every, cotangents)[1]
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(function):
+    return function if isinstance(function, CompiledFunction) else CompiledFunction(function)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled_pullback(function):
+    def pullback(cotangents, *primals):
+        return list(_leaves(_pulled(function, primals, cotangents)))
+
+    # What the function reads from around it is looked for as if it were compiled itself.
+    pullback.__module__ = getattr(function, "__module__", None)
+    pullback.__qualname__ = f"the pullback of {_name_of(function)}"
+    return CompiledFunction(pullback)
+
+
+def _derive(function, name, args, kwargs, asked, cotangents=None):
+    """What a function of tracing values gives, in a list, and the gradients with respect to the arguments at
+    the positions ``asked``.
+
+    Without ``cotangents`` the function gives one number.
+    """
+    around = innermost(_leaves((*args, kwargs)))
+    recording = Recording(Recorder(), name, around)
+    inner, places = [], []
+    for position, arg in enumerate(args):
+        first = len(recording.sources)
+        if position in asked:
+            arg = _mapped(arg, lambda leaf: around.tracer(leaf, name))
+        inner.append(_mapped(arg, recording.argument))
+        places.append(range(first, len(recording.sources)))
+    try:
+        kind, keys, results = flatten(function(*inner, **_mapped(kwargs, recording.argument)))
+        results = [result_tracer(recording, result) for result in results]
+    finally:
+        recording.is_over = True
+    if cotangents is not None:
+        cotangents = _cotangents(around, name, results, cotangents, (kind, keys))
+    elif kind != "single":
+        raise TypeError(
+            f"{name} returns a {kind}, but a gradient is that of one number; return that alone, or use "
+            "indim.vjp"
+        )
+    wrt = [place for position in asked for place in places[position]]
+    sources = [source._name for source in recording.sources]
+    outputs = [result._name for result in results]
+    described = around.recorder(name).derive(
+        recording._recorder, outputs, sources, wrt, cotangents, f"{name}(...)"
+    )
+    values = [Tracer(around, value) for value in described]
+    gradients = _filled([args[position] for position in asked], values[len(outputs) :])
+    return values[: len(outputs)], gradients
+
+
+def _cotangents(around, name, results, given, structure):
+    """The names of the cotangents, each of which has the type of its result."""
+    kind, keys, cotangents = flatten(given)
+    if (kind, keys) != structure or len(cotangents) != len(results):
+        raise TypeError(
+            f"{name} returns {_container(*structure, len(results))}, but the cotangents are "
+            f"{_container(kind, keys, len(cotangents))}"
+        )
+    return [_cotangent(around, name, *pair) for pair in zip(results, cotangents)]
+
+
+def _cotangent(around, name, result, cotangent):
+    if isinstance(cotangent, (bool, int, float, complex)) and not isinstance(cotangent, np.generic):
+        cotangent = np.asarray(cotangent, result.dtype)
+    cotangent = around.tracer(cotangent, "cotangent")
+    if cotangent._dtype != result._dtype or cotangent._shape != result._shape:
+        raise TypeError(
+            f"a cotangent has the type of its result: {name} gives {result._dtype}{list(result._shape)}, the "
+            f"cotangent `{cotangent._piece}` is {cotangent._dtype}{list(cotangent._shape)}"
+        )
+    return cotangent._name
+
+
+def _container(kind, keys, count):
+    """A container of results in words."""
+    if kind == "single":
+        return "one array"
+    return f"a {kind} of {count}" + (f" with the keys {keys}" if keys else "")
+
+
+def _name_of(function):
+    return getattr(function, "__qualname__", repr(function))
+
+
+def _positions(argnums):
+    if isinstance(argnums, (tuple, list)):
+        return tuple(operator.index(position) for position in argnums)
+    return operator.index(argnums)
+
+
+def _is_number(value):
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+
+
+def _as_arrays(value, name):
+    """An argument to be moved: numbers become arrays of rank 0, lists of them arrays, as everywhere."""
+    if isinstance(value, (list, tuple, dict)):
+        items = list(value.values() if isinstance(value, dict) else value)
+        if items and not isinstance(value, dict) and all(_is_number(item) for item in items):
+            return np.asarray(value)
+        return rebuilt(value, [_as_arrays(item, name) for item in items])
+    if isinstance(value, (bool, int)) and not isinstance(value, np.generic):
+        raise TypeError(
+            f"a gradient of {name} is asked for with respect to the whole number {value!r}, which moves in "
+            f"steps; pass {float(value)!r}"
+        )
+    return np.asarray(value) if _is_number(value) else value
+
+
+def _leaves(value):
+    """What containers hold, in one another too."""
+    if not isinstance(value, (list, tuple, dict)):
+        yield value
+        return
+    for item in value.values() if isinstance(value, dict) else value:
+        yield from _leaves(item)
+
+
+def _mapped(value, function):
+    """A container like ``value`` of what ``function`` makes of its leaves."""
+    if not isinstance(value, (list, tuple, dict)):
+        return function(value)
+    items = value.values() if isinstance(value, dict) else value
+    return rebuilt(value, [_mapped(item, function) for item in items])
+
+
+def _filled(templates, leaves):
+    """Containers like the templates, with these leaves in their order."""
+    leaves = iter(leaves)
+    return [_mapped(template, lambda _: next(leaves)) for template in templates]

@@ -1,0 +1,62 @@
+//! Derivatives as steps of a computation: the results of a function, recorded by itself, with the gradients
+//! with respect to some of its parameters.
+//!
+//! The function has values of its own, so that it may be given one value twice and moves by one of them alone.
+
+use std::collections::HashMap;
+
+use indim::{Binding, GraphBuilder, Value};
+
+use crate::computation::Computation;
+use crate::error::ComputationError;
+use crate::operand::OperandType;
+
+/// The results of a function, then its gradients.
+#[derive(Debug, Clone)]
+pub(crate) struct Derivative {
+    /// What later steps call them.
+    pub(crate) names: Vec<String>,
+    /// What the function computes.
+    pub(crate) computation: Computation,
+    /// The names of the values that its parameters stand for.
+    pub(crate) arguments: Vec<String>,
+    /// The positions of the parameters with respect to which it is derived.
+    pub(crate) wrt: Vec<usize>,
+    /// The names of the cotangents of its results; without them it gives one number.
+    pub(crate) cotangents: Option<Vec<String>>,
+}
+
+impl Derivative {
+    /// Adds the step to a graph; the answer has a value for each name.
+    pub(crate) fn build(
+        &self,
+        builder: &GraphBuilder,
+        values: &HashMap<String, Binding>,
+    ) -> Result<Vec<Value>, ComputationError> {
+        let named = |name: &String| match values.get(name) {
+            Some(Binding::Array(value)) => value.clone(),
+            _ => unreachable!("invariant: tracing values have the names of arrays"),
+        };
+        let mut arguments: Vec<Value> = self.arguments.iter().map(named).collect();
+        let mut types = Vec::with_capacity(arguments.len());
+        for argument in &arguments {
+            types.push(OperandType::Array(argument.array_type()?));
+        }
+        let graph = self.computation.graph(&types, &[], false)?;
+        let derived = match &self.cotangents {
+            Some(_) => graph.value_and_vjp(&self.wrt)?,
+            None => graph.value_and_gradient(&self.wrt)?,
+        };
+        arguments.extend(self.cotangents.iter().flatten().map(named));
+        Ok(builder.inline(&derived, &arguments)?)
+    }
+
+    /// Whether another does the same.
+    pub(crate) fn is_same(&self, other: &Derivative) -> bool {
+        self.names == other.names
+            && self.arguments == other.arguments
+            && self.wrt == other.wrt
+            && self.cotangents == other.cotangents
+            && self.computation.is_same(&other.computation)
+    }
+}
