@@ -1,7 +1,8 @@
 //! Derivatives of whole graphs: their parameters and outputs, their size, what is refused, second derivatives.
 
 use indim_graph::{
-    Along, Array, AxisFunction, Graph, GraphBuilder, GraphError, Value, evaluate, optimize, verify,
+    Along, Array, AxisFunction, Graph, GraphBuilder, GraphError, TakeMode, Value, evaluate,
+    optimize, verify,
 };
 use indim_ops::{DType, ReduceOp};
 
@@ -56,6 +57,27 @@ fn what_nothing_depends_on_has_a_gradient_of_0() {
     let gradients = evaluate(&graph.gradient(&[0, 1]).unwrap(), &arguments).unwrap();
     assert_eq!(gradients[0].elements::<f64>(), Some(&[0.0, 0.0][..]));
     assert_eq!(gradients[1].elements::<f32>(), Some(&[0.0, 0.0, 0.0][..]));
+}
+
+/// What moves in steps has no derivative to hand on, though it comes back as floats.
+#[test]
+fn nothing_flows_through_integers_conditions_and_bits() {
+    let functions: [fn(&GraphBuilder, &Value) -> Value; 4] = [
+        |_, x| x.convert(DType::I64).convert(F64) * x,
+        |_, x| x.gt(0).convert(F64) * x,
+        |b, x| b.bitcast(b.bitcast(x, DType::U64).unwrap(), F64).unwrap() * x,
+        |b, x| b.take(b.constant(table()), x.convert(DType::U8), 0, TakeMode::Clip).unwrap() * x,
+    ];
+    fn table() -> Array {
+        Array::new([3], vec![5.0, 6.0, 7.0]).unwrap()
+    }
+    for (function, expected) in functions.into_iter().zip([2.0, 1.0, 2.5, 7.0]) {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", F64, []).unwrap();
+        let graph = b.finish(&[function(&b, &x)]).unwrap();
+        let gradients = evaluate(&graph.gradient(&[0]).unwrap(), &[Array::scalar(2.5)]).unwrap();
+        assert_eq!(gradients[0].elements::<f64>(), Some(&[expected][..]));
+    }
 }
 
 #[test]
