@@ -239,6 +239,18 @@ impl LoopNest {
         self.stores.iter().map(|store| &store.target).chain(&self.accesses)
     }
 
+    /// The bytes of an array that the nest walks, each counted once; of what elements are taken from, all that
+    /// may be.
+    pub fn bytes_of(&self, access: &Access) -> usize {
+        let along = |(index, &size): (&AxisIndex, &usize)| match index.walked {
+            None => size.min(1),
+            Some(walked) => self.shape.get(walked.axis).copied().unwrap_or(size),
+        };
+        let sizes = access.axes.iter().zip(access.array_type.shape.iter()).map(along);
+        let elements = sizes.fold(1usize, usize::saturating_mul);
+        elements.saturating_mul(access.array_type.dtype.size())
+    }
+
     /// The element type of a value.
     pub fn dtype(&self, local: Local) -> DType {
         match local {

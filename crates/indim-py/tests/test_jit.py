@@ -277,7 +277,6 @@ def test_numbers_of_python_at_their_edges():
         lambda x: [0, 1][x],
         lambda x: np.add.reduce(x),
         lambda x: np.cumsum(x),
-        lambda x: x[0],
         lambda x: list(x),
         lambda x: np.add(x, 1, out=np.ones(3)),
         lambda x: np.linalg.det(x),
@@ -289,30 +288,6 @@ def test_numbers_of_python_at_their_edges():
 def test_what_is_not_element_wise_is_refused(function):
     with pytest.raises(TypeError):
         indim.jit(function)(np.ones(3))
-
-
-@pytest.mark.parametrize(
-    ("index", "message"),
-    [
-        (
-            0,
-            r"slices of traced values such as \[0\] come in a later version; until then slice before the "
-            r"call",
-        ),
-        (slice(1, None), r"\[1:\] come in a later version"),
-        (slice(None, None, -1), r"\[::-1\] come in a later version"),
-        ((slice(None), 2), r"\[2\] come in a later version"),
-        (np.array([True, False, True]), "a mask becomes np.where"),
-        ([0, 2], "gathered before the call"),
-    ],
-    ids=str,
-)
-def test_an_index_says_what_to_do_instead(index, message):
-    def shifted(x):
-        return x[index]
-
-    with pytest.raises(TypeError, match=rf"`x` takes no index but new axes .*shifted is traced: .*{message}"):
-        indim.jit(shifted)(np.ones((3, 3)))
 
 
 def test_a_mask_or_an_assignment_says_what_to_write():

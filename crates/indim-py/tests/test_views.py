@@ -88,7 +88,9 @@ def test_a_table_is_looked_up():
     look_up = indim.jit(lambda table, image: table[image])
     np.testing.assert_array_equal(look_up(table, image), table[image])
     np.testing.assert_array_equal(look_up(table, image[::-1, ::3]), table[image[::-1, ::3]])
-    np.testing.assert_array_equal(indim.evaluate("table[image] * 2", table=table, image=image), table[image] * 2)
+    np.testing.assert_array_equal(
+        indim.evaluate("table[image] * 2", table=table, image=image), table[image] * 2
+    )
 
 
 def test_indices_that_are_computed():

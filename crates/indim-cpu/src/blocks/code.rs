@@ -12,7 +12,6 @@ use indim_kernels::{
     KernelFn, Level, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel,
 };
 use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
-use indim_loops::scratch::array_bytes;
 use indim_ops::DType;
 
 use crate::blocks::chain::Chain;
@@ -86,7 +85,7 @@ impl BlockCode {
         let accesses = nest.accesses.iter().map(|access| access.array_type.dtype);
         let results = nest.instructions.iter().map(|instruction| instruction.dtype);
         let widest = accesses.chain(results).map(DType::size).max().unwrap_or(1);
-        let moved = nest.operands().map(|operand| array_bytes(&operand.array_type));
+        let moved = nest.operands().map(|operand| nest.bytes_of(operand));
         let minimum_row = chains(&tasks).map(|chain| chain_minimum(chain.dtype)).max();
         let is_read_by_kernel = read_by_kernels(nest, &tasks);
         BlockCode {

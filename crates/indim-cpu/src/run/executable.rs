@@ -101,14 +101,17 @@ impl Executable {
 
     /// What a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
-        let mut is_read = vec![false; self.parameters().len()];
-        for access in self.nests().iter().flat_map(|nest| &nest.accesses) {
-            if let BufferId::Parameter(index) = access.buffer {
-                is_read[index] = true;
+        let mut read = vec![0usize; self.parameters().len()];
+        for nest in self.nests() {
+            for access in &nest.accesses {
+                if let BufferId::Parameter(index) = access.buffer {
+                    read[index] = read[index].saturating_add(nest.bytes_of(access));
+                }
             }
         }
-        let parameters = self.parameters().iter().zip(is_read);
-        let read = parameters.filter(|&(_, is_read)| is_read).map(|(t, _)| array_bytes(t));
+        // Each element is counted once.
+        let parameters = self.parameters().iter().zip(read);
+        let read = parameters.map(|(parameter, read)| read.min(array_bytes(parameter)));
         let written = self.outputs().iter().map(array_bytes);
         let registers = self.programs().iter().map(Program::thread_bytes);
         Forecast {

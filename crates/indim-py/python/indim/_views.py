@@ -177,7 +177,14 @@ def _pad(array, pad_width, mode="constant", **kwargs):
         # As NumPy writes it into an array of this type.
         number = np.zeros((), array.dtype)
         number[...] = value
-        attributes.append(("constant_values", number.item()))
+        number = number.item()
+        if isinstance(number, complex):
+            if number.imag:
+                raise TypeError(
+                    "numpy.pad takes no complex number while a function is traced: use np.concatenate"
+                )
+            number = number.real
+        attributes.append(("constant_values", number))
     return array._call("pad", attributes)
 
 
@@ -214,7 +221,8 @@ def _beside(a, part, axis):
 @_implements(np.ediff1d)
 def _ediff1d(ary, to_end=None, to_begin=None):
     _refuse_given("ediff1d", to_end=to_end, to_begin=to_begin)
-    return np.diff(np.ravel(ary))
+    flat = np.ravel(ary)
+    return flat[1:] - flat[:-1]
 
 
 @_implements(np.repeat)
