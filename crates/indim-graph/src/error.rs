@@ -184,6 +184,13 @@ pub enum GraphErrorKind {
         /// The most there can be.
         most: usize,
     },
+    /// An exact sum is asked for of other elements than `f64` and `c128`.
+    ExactSumOf {
+        /// Their type.
+        dtype: DType,
+    },
+    /// An exact sum is asked for of more elements than its digits can add.
+    ExactSumTooLong,
     /// A bitcast between types of different widths, or to one that is no plain number.
     BitcastWidth {
         /// The operand's element type.
@@ -271,6 +278,8 @@ impl GraphError {
             GraphErrorKind::StackShape { .. } => "stack-shape",
             GraphErrorKind::TakeFromEmpty { .. } => "take-from-empty",
             GraphErrorKind::PadWidth { .. } => "pad-width",
+            GraphErrorKind::ExactSumOf { .. } => "exact-sum-type",
+            GraphErrorKind::ExactSumTooLong => "exact-sum-length",
             GraphErrorKind::BitcastWidth { .. } => "bitcast-width",
             GraphErrorKind::NoExponentBits => "no-exponent-bits",
             GraphErrorKind::Number { literal, dtype } if literal.is_of_kind(*dtype) => {
@@ -375,6 +384,13 @@ impl GraphError {
             GraphErrorKind::InitialRequired => {
                 Some("give `initial`, which the result is where no element is selected".to_owned())
             }
+            GraphErrorKind::ExactSumOf { dtype } => {
+                let wide = if dtype.class() == DTypeClass::Complex { "c128" } else { "f64" };
+                Some(format!("convert it: {wide}({})", self.operand_name(0)))
+            }
+            GraphErrorKind::ExactSumTooLong => {
+                Some("sum pieces of fewer than 2^31 elements".to_owned())
+            }
             GraphErrorKind::MatrixProduct => {
                 let [x, y] = [0, 1].map(|operand| self.operand_name(operand));
                 Some(format!(
@@ -470,6 +486,12 @@ impl fmt::Display for GraphError {
             ),
             GraphErrorKind::ArgumentNotTaken { argument } => {
                 write!(formatter, "`{operation}` takes no `{argument}`")
+            }
+            GraphErrorKind::ExactSumOf { dtype } => {
+                write!(formatter, "exact sums are those of f64 and c128, not of {dtype}")
+            }
+            GraphErrorKind::ExactSumTooLong => {
+                formatter.write_str("an exact sum takes fewer than 2^31 elements")
             }
             GraphErrorKind::MatrixProduct => {
                 write!(formatter, "`{operation}` without axes is that of vectors")

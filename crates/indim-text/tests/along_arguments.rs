@@ -1,4 +1,5 @@
-//! What functions along axes take beside their axes: `where`, `initial`, `dtype`; and those of several operands.
+//! What functions along axes take beside their axes: `where`, `initial`, `dtype`; and those of several
+//! operands.
 
 use indim_graph::{Array, GraphBuilder, evaluate};
 use indim_ops::{Complex, Element};
@@ -203,4 +204,85 @@ fn mistakes_have_codes() {
     assert_eq!(code("any(x, initial=1)"), "unknown-keyword");
     assert_eq!(code("norm(x, dtype=f64)"), "unknown-keyword");
     assert_eq!(code("layer_norm(x, 1)"), "wrong-operand-count");
+}
+
+/// The graph's sum of `x` of `f64`.
+fn sum_of(text: &str, x: &[f64]) -> f64 {
+    let arrays = [("x", array(&[x.len()], x))];
+    result(text, &arrays, &RuleSet::Numpy).unwrap().elements::<f64>().unwrap()[0]
+}
+
+#[test]
+fn exact_sums_are_correctly_rounded() {
+    let exact = |x: &[f64]| sum_of("sum(x, exact=true)", x);
+    assert_eq!(exact(&[1.0, 1e100, 1.0, -1e100]), 2.0);
+    assert_eq!(exact(&[1e308, 1e308, -1e308]), 1e308);
+    assert_eq!(exact(&[f64::MAX, f64::MAX]), f64::INFINITY);
+    assert_eq!(exact(&[-f64::MAX, 1.0, f64::MAX, f64::from_bits(1)]), 1.0);
+    assert_eq!(exact(&[f64::from_bits(1); 3]), f64::from_bits(3));
+    assert_eq!(exact(&[-f64::MIN_POSITIVE, f64::from_bits(1)]), -f64::MIN_POSITIVE + 5e-324);
+    // Halfway between two floats to the even one, and beyond by the least number to the next.
+    let (half, next) = (f64::EPSILON / 2.0, 1.0 + f64::EPSILON);
+    assert_eq!(exact(&[1.0, half]), 1.0);
+    assert_eq!(exact(&[next, half]), next + f64::EPSILON);
+    assert_eq!(exact(&[1.0, half, f64::from_bits(1)]), next);
+    assert_eq!(exact(&[next, half, -f64::from_bits(1)]), next);
+    assert_eq!(exact(&[f64::MAX, f64::MAX * half / 2.0]), f64::MAX);
+    assert_eq!(exact(&[]).to_bits(), 0);
+    assert_eq!(exact(&[-0.0, -0.0]).to_bits(), 0);
+    assert_eq!(exact(&[f64::INFINITY, -f64::MAX, -f64::MAX]), f64::INFINITY);
+    assert!(exact(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
+    assert!(exact(&[1.0, f64::NAN]).is_nan());
+}
+
+#[test]
+fn exact_sums_are_those_of_integers() {
+    // In units of 2^-40, so that an i128 holds every term; its conversion is correctly rounded.
+    let unit = (-40f64).exp2();
+    let mut state = 1u64;
+    for length in [2, 3, 17, 600] {
+        for _ in 0..20 {
+            let mut random = || {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                state >> 11
+            };
+            let terms: Vec<f64> = (0..length)
+                .map(|_| {
+                    let size = random() as f64 * unit * (random() % 60) as f64;
+                    if random() % 2 == 0 { size } else { -size }
+                })
+                .collect();
+            let total: i128 = terms.iter().map(|term| (term / unit) as i128).sum();
+            assert_eq!(sum_of("sum(x, exact=true)", &terms), total as f64 * unit);
+        }
+    }
+}
+
+#[test]
+fn exact_and_partial_sums_have_their_types() {
+    assert_eq!(elements::<f64>("sum(f64(x), axis=1, where=w, exact=true)"), [5.0, 2.0]);
+    let z = elements::<Complex<f64>>("sum(c128(z), exact=true)");
+    assert_eq!((z[0].re, z[0].im), (1.0, 1.0));
+    let code = |text| result(text, &arrays(), &RuleSet::Numpy).unwrap_err().code();
+    assert_eq!(code("sum(x, exact=true)"), "exact-sum-type");
+    assert_eq!(elements::<f64>("sum(x, dtype=f64, exact=true)"), [9.0]);
+    assert_eq!(elements::<f64>("sum(x, partial=true)"), [9.0]);
+    assert_eq!(elements::<Complex<f64>>("sum(z, partial=true)").len(), 1);
+    assert_eq!(elements::<i64>("sum(i, partial=true)"), [197]);
+}
+
+#[test]
+fn partial_sums_of_aligned_pieces_add_up() {
+    let x: Vec<f32> = (0..2500).map(|index| ((index * 7919) as f32).sin()).collect();
+    let sum = |x: &[f32]| {
+        let arrays = [("x", array(&[x.len()], x))];
+        let sum = result("sum(x, partial=true)", &arrays, &RuleSet::Numpy).unwrap();
+        sum.elements::<f64>().unwrap()[0]
+    };
+    assert_eq!(sum(&x), sum(&x[..2048]) + sum(&x[2048..]));
+    assert_eq!(sum(&x[..2048]), sum(&x[..1024]) + sum(&x[1024..2048]));
+    let whole = result("sum(x)", &[("x", array(&[2500], &x))], &RuleSet::Numpy).unwrap();
+    assert_eq!(whole.elements::<f32>(), Some(&[sum(&x) as f32][..]));
 }

@@ -50,6 +50,7 @@ fn the_fields_of_json_are_stable() {
         "parameters",
         "peak_bytes",
         "programs",
+        "reductions",
         "register_bytes",
         "temporary_bytes",
     ];

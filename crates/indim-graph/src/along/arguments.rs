@@ -139,8 +139,8 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// `wrong-operand-count`; TY1 and TY2; [R1 to R6](indim_shape::rules#reductions-r); `argument-not-taken`;
-    /// `empty-reduction` where an extreme is sought among nothing, `initial-required` where that is so as soon
-    /// as no element is selected; `matrix-product`; the labels of `rule`; E5 `too-large`.
+    /// `empty-reduction` where an extreme is sought among nothing, `initial-required` where that is so as
+    /// soon as no element is selected; `matrix-product`; the labels of `rule`; E5 `too-large`.
     #[track_caller]
     pub fn along_of(
         &self,

@@ -7,6 +7,7 @@
 //! NumPy's sums and products of integers are those of 64 bits.
 
 mod arguments;
+mod exact;
 mod exponentials;
 mod extremes;
 mod normalization;
@@ -29,15 +30,19 @@ macro_rules! for_each_axis_function {
     ($callback:ident) => {
         $callback! {
             /// The sum, +0 of nothing: of floats in double precision and rounded once, of integers wrapping;
-            /// under the numpy rule integers and truth values are summed in 64 bits.
-            sum(x) = Sum {} all -> reduced [dtype initial where], [];
+            /// under the numpy rule integers and truth values are summed in 64 bits. With `exact` the
+            /// correctly rounded sum of `f64` or `c128`, which costs hundreds of times more. With `partial`
+            /// as it is accumulated, in `f64` or `c128`: those of pieces of `512 * 2^k` elements add up to
+            /// the sum of all, bit by bit.
+            sum(x) = Sum { exact: bool = false, partial: bool = false } all
+                -> reduced [dtype initial where], [];
             /// The product, 1 of nothing: computed as `sum` is.
             prod(x) = Prod {} all -> reduced [dtype initial where], ["product"];
             /// The sum over the count, in double precision and rounded once; of integers `f64`, of nothing a
             /// NaN.
             mean(x) = Mean {} all -> reduced [dtype where], ["average"];
-            /// The mean square of the distances from the mean, in double precision and rounded once; the sum is
-            /// divided by the count less `correction`, a NaN where that is not positive.
+            /// The mean square of the distances from the mean, in double precision and rounded once; the sum
+            /// is divided by the count less `correction`, a NaN where that is not positive.
             var(x) = Var { correction: f64 = 0.0 } all -> reduced [dtype where], ["variance"];
             /// The square root of `var`, rounded once.
             std(x) = Std { correction: f64 = 0.0 } all -> reduced [dtype where], [];
@@ -61,8 +66,8 @@ macro_rules! for_each_axis_function {
             count_nonzero(x) = CountNonzero {} all -> reduced [where], [];
             /// The square root of the sum of squared magnitudes, in double precision and rounded once.
             norm(x) = Norm {} all -> reduced [where], [];
-            /// The sum of the products of two vectors, as `sum` computes it but for integers, which keep their
-            /// type; of truth values whether any pair holds. More axes than one are named.
+            /// The sum of the products of two vectors, as `sum` computes it but for integers, which keep
+            /// their type; of truth values whether any pair holds. More axes than one are named.
             dot(x, y) = Dot {} all -> reduced [], [];
             /// As `dot`, along axes of what the operands broadcast to, and of the conjugate of `x`.
             vecdot(x, y) = VecDot {} last -> reduced [], [];
@@ -70,10 +75,12 @@ macro_rules! for_each_axis_function {
             logsumexp(x) = LogSumExp {} all -> reduced [where], [];
             /// `exp(x - max(x)) / sum(exp(x - max(x)))`, in the shape of `x`; 0 where elements are not taken.
             softmax(x) = Softmax {} all -> whole [where], [];
-            /// `x - logsumexp(x)` without cancellation, in the shape of `x`; -inf where elements are not taken.
+            /// `x - logsumexp(x)` without cancellation, in the shape of `x`; -inf where elements are not
+            /// taken.
             log_softmax(x) = LogSoftmax {} all -> whole [where], [];
             /// `(x - mean(x)) / sqrt(var(x) + epsilon) * gain + bias`, in the shape of `x`; `gain` and `bias`
-            /// have that shape, or one axis for each of those named, or none. 16-bit floats are scaled in `f32`.
+            /// have that shape, or one axis for each of those named, or none. 16-bit floats are scaled in
+            /// `f32`.
             layer_norm(x, gain, bias) = LayerNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
             /// `x / sqrt(mean(square(x)) + epsilon) * gain`, as `layer_norm`.
             rms_norm(x, gain) = RmsNorm { epsilon: f64 = 1e-5 } last -> whole [], [];

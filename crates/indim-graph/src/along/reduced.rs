@@ -1,5 +1,5 @@
-//! What the definitions of functions along axes are written in: an operand, the axes along which it is reduced,
-//! and which of its elements are taken.
+//! What the definitions of functions along axes are written in: an operand, the axes along which it is
+//! reduced, and which of its elements are taken.
 
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape, TargetRule};
@@ -7,6 +7,7 @@ use indim_shape::{RuleSet, Shape, TargetRule};
 use super::arguments::{Along, Initial};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::error::{GraphError, GraphErrorKind};
+use crate::literal::Literal;
 use crate::reduce::identity;
 
 /// An operand and the axes along which it is reduced, in ascending order.
@@ -40,14 +41,14 @@ impl Reduced<'_> {
     }
 
     /// The operand's shape with axes of size 1 for those that are reduced.
-    fn kept_shape(&self) -> Shape {
+    pub(super) fn kept_shape(&self) -> Shape {
         let size =
             |axis: usize| if self.axes.contains(&axis) { 1 } else { self.array_type.shape[axis] };
         (0..self.array_type.shape.rank()).map(size).collect::<Vec<usize>>().into()
     }
 
-    /// `value`, which has the operand's shape, with what `op` does not see in place of the elements that are not
-    /// taken.
+    /// `value`, which has the operand's shape, with what `op` does not see in place of the elements that are
+    /// not taken.
     pub(super) fn taken(&self, op: ReduceOp, value: &Value) -> BuildResult {
         let Some(selected) = &self.selected else { return Ok(value.clone()) };
         let stand_in = self.builder().constant(identity(op, value.array_type()?.dtype));
@@ -151,8 +152,8 @@ impl Reduced<'_> {
         self.left(&self.builder().reshape(found, self.kept_shape())?)
     }
 
-    /// An operand that has an axis for each one that is reduced, along these; one in the operand's shape and a
-    /// scalar stay.
+    /// An operand that has an axis for each one that is reduced, along these; one in the operand's shape and
+    /// a scalar stay.
     pub(super) fn lying_along(&self, value: &Value) -> BuildResult {
         let shape = value.array_type()?.shape;
         if shape.is_scalar() || shape == self.array_type.shape {
@@ -167,6 +168,9 @@ impl Initial {
     /// The number or scalar as an element of type `dtype`.
     fn element(&self, b: &GraphBuilder, dtype: DType) -> BuildResult {
         match self {
+            Initial::Number(Literal::Bool(truth)) if dtype != DType::Bool => {
+                b.number("initial", Literal::Int(i128::from(*truth)), dtype)
+            }
             Initial::Number(number) => b.number("initial", *number, dtype),
             Initial::Value(value) if holds(dtype, value.array_type()?.dtype) => {
                 b.convert(value, dtype)

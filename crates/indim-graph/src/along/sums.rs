@@ -1,6 +1,6 @@
 //! Sums, products, means and what is counted.
 
-use indim_ops::{DType, DTypeClass, ReduceOp};
+use indim_ops::{DType, DTypeClass, Op, ReduceOp};
 
 use super::reduced::Reduced;
 use crate::builder::{BuildResult, Value};
@@ -46,12 +46,9 @@ impl Reduced<'_> {
         }
     }
 
-    /// A sum or product of the elements as they are summed, rounded at the end.
+    /// A sum or product of the elements in the type in which they are summed, with axes of size 1.
     fn total(&self, op: ReduceOp) -> BuildResult {
-        let wide = self.builder().convert(&self.x, self.sum_dtype())?;
-        let dtype = self.result_dtype();
-        let total = self.begun(op.operation(), self.fold_kept(op, &wide)?, dtype)?;
-        self.rounded(total, dtype)
+        self.fold_kept(op, &self.builder().convert(&self.x, self.sum_dtype())?)
     }
 
     /// The mean in double precision, with axes of size 1.
@@ -110,12 +107,16 @@ fn root(x: &Value) -> Value {
     is_zero.select(0, is_zero.select(1, x).sqrt())
 }
 
-pub(super) fn sum(r: &Reduced<'_>) -> BuildResult {
-    r.total(ReduceOp::Add)
+pub(super) fn sum(r: &Reduced<'_>, exact: bool, partial: bool) -> BuildResult {
+    let total = if exact { r.exact_sum()? } else { r.total(ReduceOp::Add)? };
+    let dtype = r.result_dtype();
+    let total = r.begun(Op::Add, total, dtype)?;
+    if partial { r.left(&total) } else { r.rounded(total, dtype) }
 }
 
 pub(super) fn prod(r: &Reduced<'_>) -> BuildResult {
-    r.total(ReduceOp::Mul)
+    let dtype = r.result_dtype();
+    r.rounded(r.begun(Op::Mul, r.total(ReduceOp::Mul)?, dtype)?, dtype)
 }
 
 pub(super) fn mean(r: &Reduced<'_>) -> BuildResult {
@@ -131,7 +132,7 @@ pub(super) fn std(r: &Reduced<'_>, correction: f64) -> BuildResult {
 }
 
 pub(super) fn nansum(r: &Reduced<'_>) -> BuildResult {
-    sum(&r.without_nans())
+    sum(&r.without_nans(), false, false)
 }
 
 pub(super) fn nanprod(r: &Reduced<'_>) -> BuildResult {

@@ -16,7 +16,7 @@ from . import _arrays, _functions
 from ._indim import _axis_functions
 from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer
 
-#: By name: operands, the axes where none are given, arguments with their defaults, documentation, other names.
+#: By name: operands, axes where none are given, arguments with their defaults, documentation, other names.
 _ROWS = {name: row for name, *row in _axis_functions()}
 
 _ANNOTATIONS = {
@@ -50,17 +50,15 @@ def _along(rule, name):
     signature = _signature(rule, name)
 
     def function(*args, **kwargs):
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = bound.arguments
+        given = signature.bind(*args, **kwargs).arguments
         values = [given[operand] for operand in operands]
-        attributes = _axis(given["axis"], default_axes, values)
+        attributes = _axis(given["axis"], default_axes, values) if "axis" in given else []
         for argument, _, _ in arguments:
-            value = given[argument]
+            value = given.get(argument)
             if value is not None and value is not signature.parameters[argument].default:
                 attributes.append((argument, _argument(name, argument, value)))
         attributes += _functions.attributes(name, given.get("broadcast_dimensions"), None)
-        return _functions.apply(name, values, attributes, rule, given["out"])
+        return _functions.apply(name, values, attributes, rule, given.get("out"))
 
     function.__signature__ = signature
     return function
@@ -96,7 +94,7 @@ def _default(text):
 
 def _axis(axis, default_axes, operands):
     if axis is None:
-        # Without a list the functions whose default is one axis mean that one.
+        # Where the default is one axis, all are named.
         ranks = [np.ndim(operand) for operand in operands]
         return [] if default_axes is None else [("axis", list(range(max(ranks))))]
     if isinstance(axis, (tuple, list)):

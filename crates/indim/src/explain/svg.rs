@@ -1,5 +1,5 @@
-//! Broadcasts and reductions as an SVG document: of a broadcast a column for each axis of the result and a row
-//! for each operand, of a reduction a column for each axis of the operand.
+//! Broadcasts and reductions as an SVG document: of a broadcast a column for each axis of the result and a
+//! row for each operand, of a reduction a column for each axis of the operand.
 //!
 //! A cell is an axis of the operand where it lands: kept, expanded from 1, absent and repeated, or reduced.
 //! The colours follow the reader's scheme, light or dark.

@@ -38,7 +38,8 @@ pub(super) fn function(case: &Case<'_>) -> Result<Option<AxisFunction>, Refusal>
     match function {
         _ if !is_foreign => Ok(function),
         Some(_) => Err(bad_request(
-            "a reduction takes `axes`, `keepdims` and, of ONNX, `axes_input`, `noop_with_empty_axes`, `opset`",
+            "a reduction takes `axes`, `keepdims`, and of ONNX `axes_input`, `noop_with_empty_axes`, \
+             `opset`",
         )),
         None => Err(bad_request(
             "`axes`, `axes_input`, `keepdims`, `noop_with_empty_axes` and `opset` belong to reductions",
