@@ -10,6 +10,7 @@ use indim_ops::{DType, ReduceOp};
 
 use super::reduced::Reduced;
 use crate::builder::{BuildResult, Value};
+use crate::derivative::without_derivative;
 use crate::error::{GraphError, GraphErrorKind};
 
 /// The places: elements reach the 66th, and sums of as many as may be carry into the next.
@@ -52,9 +53,11 @@ fn exact_sum(x: &Value, axis: usize) -> BuildResult {
     let is_finite = x.is_finite();
     let digits = Digits::new(&is_finite.select(x, 0), axis)?;
     let sum = digits.carried()?.carried()?.rounded()?;
-    let others = b.reduce(ReduceOp::Add, is_finite.select(0, x), axis as i64)?;
+    // 0 for finite elements, but it moves as they do: digits are bits, which have no derivative.
+    let others = is_finite.select(x - without_derivative(x)?, x);
+    let others = b.reduce(ReduceOp::Add, others, axis as i64)?;
     let are_finite = b.reduce(ReduceOp::And, is_finite, axis as i64)?;
-    Ok(are_finite.select(sum, others))
+    Ok(are_finite.select(sum + &others, others))
 }
 
 /// The digits of numbers, the least first, along a last axis.

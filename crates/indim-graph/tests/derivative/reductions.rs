@@ -1,6 +1,6 @@
 //! Reductions and functions along axes.
 
-use indim_graph::{Along, AxisFunction, Value};
+use indim_graph::{Along, AxisFunction, Literal, Value};
 use indim_ops::{Complex, ReduceOp};
 use indim_shape::RuleSet;
 
@@ -67,6 +67,18 @@ fn only_selected_elements_have_a_slope() {
             x[0].builder().along(function, &x[0], &along, &[]).unwrap()
         };
         assert_eq!(pullback::<f64, f64>(&selected, &x, &[1.0]), [expected], "{}", function.name());
+    }
+}
+
+#[test]
+fn exact_sums_move_as_sums_do() {
+    let exact = |x: &[Value]| {
+        let numbers = [Some(Literal::Bool(true))];
+        x[0].builder().along(AxisFunction::Sum, &x[0], &Along::axes(&[0]), &numbers).unwrap()
+    };
+    for elements in [[1.0, 1e100, 0.5, -1e100], [-0.0, f64::INFINITY, 1.0, f64::NAN]] {
+        let x = [Argument(vec![4], elements.to_vec())];
+        assert_eq!(pullback::<f64, f64>(&exact, &x, &[3.0]), [[3.0; 4]]);
     }
 }
 
