@@ -5,7 +5,7 @@ use indim_cpu::{
     ArrayView, Buffer, CompileOptions, Executable, Level, RunOptions, compile, row_major_strides,
 };
 use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
-use indim_ops::{ArrayType, DType, Element, ReduceOp, f16};
+use indim_ops::{ArrayType, DType, Element, ReduceOp, c128, f16};
 
 /// Numbers of different magnitudes, whose sum depends on the order.
 fn numbers<T: Element>(count: usize, of: impl Fn(f64) -> T) -> Vec<T> {
@@ -179,6 +179,22 @@ fn pieces_are_held_and_counted() {
     let options = RunOptions { memory_limit: Some(bytes), ..RunOptions::default() };
     let refused = executable(1 << 20).run_with(&[input], &options).unwrap_err();
     assert_eq!(refused.code(), "memory-limit");
+}
+
+#[test]
+fn a_complex_product_is_that_of_its_elements_alone() {
+    // A product with 1 makes a NaN of an infinite part.
+    for length in [3, 5, 40, 513] {
+        let element = |index: usize| match index {
+            1 => c128::new(f64::INFINITY, 0.0),
+            _ => c128::new(1.0, -0.0),
+        };
+        let x = Array::new([2, length], (0..2 * length).map(element).collect()).unwrap();
+        let b = GraphBuilder::new();
+        let p = b.parameter("x", DType::C128, [2, length]).unwrap();
+        let along = |axis: i64| b.reduce(ReduceOp::Mul, &p, axis).unwrap();
+        check_threads(&b.finish(&[along(1), along(0)]).unwrap(), &x);
+    }
 }
 
 #[test]

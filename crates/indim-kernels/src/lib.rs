@@ -15,7 +15,9 @@ mod kernel;
 mod level;
 
 pub use kernel::fold::{FoldFn, FoldedRows};
+pub use kernel::row_fold::RowFoldFn;
 pub use kernel::{
     KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel, fold_function,
+    row_fold_function,
 };
 pub use level::{Level, UnknownLevel};

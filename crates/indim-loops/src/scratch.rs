@@ -4,6 +4,8 @@
 //! chosen when the graph is compiled, the largest arrays first, each at the lowest place where it meets
 //! none that lives at the same time.
 
+use core::ops::Range;
+
 use indim_ops::ArrayType;
 
 use crate::held_bytes::HeldBytes;
@@ -31,13 +33,30 @@ struct Tenant {
 }
 
 impl ScratchLayout {
-    /// The places for the arrays between the nests of `loops`, all multiples of `alignment`.
-    pub fn new(loops: &LoopNests, alignment: usize) -> ScratchLayout {
-        let temporaries = loops.temporaries.iter().map(array_bytes);
+    /// The places for the arrays between the nests of `loops`, all multiples of `alignment`; but for the
+    /// temporaries that are `elsewhere`. The nests of each range in `together`, in order, run at the same time.
+    pub fn new(
+        loops: &LoopNests,
+        alignment: usize,
+        elsewhere: &[usize],
+        together: &[Range<usize>],
+    ) -> ScratchLayout {
+        let mut is_elsewhere = vec![false; loops.temporaries.len()];
+        elsewhere.iter().for_each(|&index| is_elsewhere[index] = true);
+        let bytes = |(index, array_type): (usize, &ArrayType)| match is_elsewhere[index] {
+            true => 0,
+            false => array_bytes(array_type),
+        };
+        let temporaries = loops.temporaries.iter().enumerate().map(bytes);
         let counters = loops.counters.iter().map(|&(dtype, n)| n.saturating_mul(dtype.size()));
         let unused = |bytes| Tenant { bytes, first_nest: usize::MAX, last_nest: 0 };
         let mut tenants: Vec<Tenant> = temporaries.chain(counters).map(unused).collect();
         for (nest, code) in loops.nests.iter().enumerate() {
+            let range = together.get(together.partition_point(|range| range.end <= nest));
+            let (first, last) = match range {
+                Some(range) if range.contains(&nest) => (range.start, range.end - 1),
+                _ => (nest, nest),
+            };
             let targets = code.stores.iter().map(|store| &store.target);
             for access in targets.chain(&code.accesses) {
                 let tenant = match access.buffer {
@@ -45,8 +64,8 @@ impl ScratchLayout {
                     BufferId::Counter(index) => &mut tenants[loops.temporaries.len() + index],
                     _ => continue,
                 };
-                tenant.first_nest = tenant.first_nest.min(nest);
-                tenant.last_nest = tenant.last_nest.max(nest);
+                tenant.first_nest = tenant.first_nest.min(first);
+                tenant.last_nest = tenant.last_nest.max(last);
             }
         }
         let (mut places, bytes) = places(&tenants, alignment);

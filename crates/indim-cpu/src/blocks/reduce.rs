@@ -17,7 +17,7 @@ use crate::blocks::code::BlockCode;
 use crate::blocks::memory::{Run, scatter};
 use crate::blocks::store_fold::{LEFT_ALIGNMENT, StoreFold, most_nodes, piece_bytes};
 use crate::blocks::tiles::{Tile, WORKSPACE, Workspace};
-use crate::blocks::tree::{Columns, Values};
+use crate::blocks::tree::{Columns, Values, takes_in_turn};
 use crate::blocks::wiring::Wiring;
 use crate::executor::{Bases, BoundNest};
 use crate::walk::position::Position;
@@ -39,6 +39,8 @@ struct BoundPart {
     /// For each store where its accumulators begin, in bytes, and its nodes.
     lanes: Vec<usize>,
     nodes: Vec<usize>,
+    /// For each store, whether its values are taken in turn.
+    in_turn: Vec<bool>,
     bytes: usize,
     left: Left,
 }
@@ -84,9 +86,11 @@ impl BoundReduction {
         let accesses = nest.accesses.iter().enumerate();
         let largest = accesses
             .max_by_key(|(index, access)| (array_bytes(&access.array_type), Reverse(*index)));
+        let reduced = nest.reduced?;
+        let length = nest.shape[reduced];
         let parts = Reducing {
             sizes: &nest.shape,
-            reduced: nest.reduced?,
+            reduced,
             strides,
             element_sizes: &element_sizes,
             targets,
@@ -94,6 +98,8 @@ impl BoundReduction {
             block: code.block,
             minimum_row: code.minimum_row,
             is_direct: code.calls.is_empty(),
+            has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
+            has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length)),
         }
         .parts()?;
         let mut parts: Vec<BoundPart> =
@@ -133,7 +139,8 @@ impl BoundPart {
             let node_count = (most_nodes(length) * width).max(finished);
             bytes += (node_count * fold.size).next_multiple_of(64);
         }
-        BoundPart { part, wiring, sources, lanes, nodes, bytes, left: Left::default() }
+        let in_turn = code.folds.iter().map(|fold| takes_in_turn(fold, width, length)).collect();
+        BoundPart { part, wiring, sources, lanes, nodes, in_turn, bytes, left: Left::default() }
     }
 }
 
@@ -196,6 +203,7 @@ impl BoundNest for BoundReduction {
             held.own::<Source>(part.sources.capacity());
             held.own::<usize>(part.lanes.capacity() + part.nodes.capacity());
             held.own::<usize>(part.left.stores.capacity());
+            held.own::<bool>(part.in_turn.capacity());
             held.own::<isize>(part.part.result_strides.capacity());
         }
     }
@@ -297,7 +305,7 @@ impl Reduction<'_> {
         }
     }
 
-    /// Reduces a tile of whole rows, each at most a block of the tree, and goes on to the next.
+    /// Reduces a tile of whole rows, and goes on to the next.
     ///
     /// # Safety
     /// As [`BoundNest::run`], for the tile at `position`.
@@ -307,15 +315,13 @@ impl Reduction<'_> {
         unsafe {
             self.tile.compute(position);
             for (store, fold) in self.folds.iter().enumerate() {
-                let Source { slot, step_stride: row } = self.bound.sources[store];
-                let step_stride = row / length as isize;
-                let columns = self.columns(store, fold, 1);
-                for index in 0..count {
-                    let first = self.tile.slot(slot).wrapping_offset(index as isize * row);
-                    columns.take_in_block(Values { first, step_stride }, 0..length);
-                    columns.fold_lanes(length.min(LANES));
-                    columns.leave(index);
-                }
+                let Source { slot, step_stride } = self.bound.sources[store];
+                let first = self.tile.slot(slot);
+                self.columns(store, fold, 1).fold_rows(
+                    Values { first, step_stride },
+                    count,
+                    length,
+                );
                 self.write(position, store, count);
             }
         }
@@ -367,6 +373,7 @@ impl Reduction<'_> {
             width,
             lanes: self.accumulators.wrapping_add(self.bound.lanes[store]),
             nodes: self.accumulators.wrapping_add(self.bound.nodes[store]),
+            in_turn: self.bound.in_turn[store],
         }
     }
 
@@ -381,6 +388,9 @@ impl Reduction<'_> {
         let run = Run { count, stride: self.bound.part.result_strides[store] };
         // SAFETY: the caller's promise.
         unsafe {
+            if run.stride == fold.size as isize {
+                return (fold.finish)(to, [nodes.cast_const(); 3], count);
+            }
             (fold.finish)(finished, [nodes.cast_const(); 3], count);
             scatter(to, finished, Run { count: 1, stride: 0 }, run, fold.size);
         }

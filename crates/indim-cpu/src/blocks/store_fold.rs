@@ -1,8 +1,11 @@
 //! What a nest with a reduced axis calls for each of its stores, and the memory that it takes.
 
-use indim_kernels::{FoldFn, KernelFn, Level, convert_kernel, fold_function};
+use indim_kernels::{
+    FoldFn, KernelFn, Level, RowFoldFn, convert_kernel, fold_function, row_fold_function,
+};
 use indim_loops::loop_nest::{LoopNest, Store};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::{DType, DTypeClass, ReduceOp};
 
 use crate::walk::reducing::{DIRECT_COLUMNS, MOST_PIECES, PIECE_ELEMENTS};
 
@@ -11,10 +14,14 @@ use crate::walk::reducing::{DIRECT_COLUMNS, MOST_PIECES, PIECE_ELEMENTS};
 pub(crate) struct StoreFold {
     /// Takes values into accumulators.
     pub(crate) take: FoldFn,
+    /// Makes an accumulator of each dense row, where there is a kernel for that.
+    pub(crate) rows: Option<RowFoldFn>,
     /// Takes accumulators into accumulators.
     pub(crate) combine: FoldFn,
     /// Makes results of accumulators: any NaN the canonical one.
     pub(crate) finish: KernelFn,
+    /// Whether bits depend on the order in which values are taken.
+    pub(crate) is_ordered: bool,
     /// The bytes of an accumulator, and of a value.
     pub(crate) size: usize,
     pub(crate) source_size: usize,
@@ -26,16 +33,24 @@ impl StoreFold {
         let fold = |store: &Store| {
             let op = store.reduction?;
             let dtype = store.target.array_type.dtype;
+            let source = nest.dtype(store.source);
             Some(StoreFold {
-                take: fold_function(op, nest.dtype(store.source), dtype, level),
+                take: fold_function(op, source, dtype, level),
+                rows: row_fold_function(op, source, dtype, level),
                 combine: fold_function(op, dtype, dtype, level),
                 finish: convert_kernel(dtype, dtype, level),
+                is_ordered: is_ordered(op, dtype),
                 size: dtype.size(),
-                source_size: nest.dtype(store.source).size(),
+                source_size: source.size(),
             })
         };
         nest.stores.iter().filter_map(fold).collect()
     }
+}
+
+fn is_ordered(op: ReduceOp, dtype: DType) -> bool {
+    matches!(op, ReduceOp::Add | ReduceOp::Mul)
+        && matches!(dtype.class(), DTypeClass::Float | DTypeClass::Complex)
 }
 
 /// The bytes of accumulators that a thread holds at most for a nest with these stores: lanes and nodes.

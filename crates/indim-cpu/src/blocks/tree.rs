@@ -1,11 +1,12 @@
 //! The tree that `indim_ops::fold` defines, over columns side by side. Holds unsafe code.
 //!
 //! Rows of values go into lanes: `LANES` rows of accumulators, one accumulator a column. When a block of the
-//! tree is complete its lanes are folded into one row, a node, which joins the nodes before it.
+//! tree is complete its lanes are folded into one row, a node, which joins the nodes before it. Where the order
+//! does not matter, or is that of so few values, they are taken in turn into one row, the first node.
 
 use core::ops::Range;
 
-use indim_kernels::FoldedRows;
+use indim_kernels::{FoldedRows, RowFoldFn};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
 use crate::blocks::store_fold::StoreFold;
@@ -31,6 +32,20 @@ pub(super) struct Columns<'a> {
     pub(super) width: usize,
     pub(super) lanes: *mut u8,
     pub(super) nodes: *mut u8,
+    /// Whether values are taken in turn.
+    pub(super) in_turn: bool,
+}
+
+/// Up to so many values the tree is the same as taking them in turn, where an identity changes nothing.
+const IN_TURN: usize = 4;
+
+/// So many rows are taken in turn over all columns, before the next ones are.
+const ROWS_IN_TURN: usize = 16;
+
+/// Whether the values of so many columns, along an axis of this length, are taken in turn.
+pub(super) fn takes_in_turn(fold: &StoreFold, width: usize, length: usize) -> bool {
+    let is_short = length <= IN_TURN && fold.rows.is_some();
+    is_short || (!fold.is_ordered && (width == 1 || width >= LANES))
 }
 
 impl Columns<'_> {
@@ -47,10 +62,24 @@ impl Columns<'_> {
     /// # Safety
     /// The values of the steps are valid for reads; all steps before them have been taken.
     pub(super) unsafe fn take(&self, values: Values, steps: Range<usize>) {
+        if self.in_turn {
+            // SAFETY: the caller's promise.
+            return unsafe { self.take_in_turn(values, steps) };
+        }
         let mut step = steps.start;
         while step < steps.end {
-            let end = steps.end.min((step / BLOCK + 1) * BLOCK);
             let values = Values { first: values.at(step - steps.start), ..values };
+            if let Some((fold, node)) = self.row_of_a_node(values, step..steps.end) {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let rows = FoldedRows { count: 1, stride: 0, width: node, begins: false };
+                    fold(self.lanes, values.first, rows);
+                    self.add_node(step / node);
+                }
+                step += node;
+                continue;
+            }
+            let end = steps.end.min((step / BLOCK + 1) * BLOCK);
             // SAFETY: the caller's promise.
             unsafe {
                 self.take_in_block(values, step % BLOCK..step % BLOCK + (end - step));
@@ -63,11 +92,63 @@ impl Columns<'_> {
         }
     }
 
+    /// Takes these steps into the first node.
+    ///
+    /// # Safety
+    /// As [`Columns::take`].
+    unsafe fn take_in_turn(&self, values: Values, steps: Range<usize>) {
+        if let Some(fold) = self.fold.rows.filter(|_| self.is_row(values)) {
+            let rows = FoldedRows { count: 1, stride: 0, width: steps.len(), begins: false };
+            // SAFETY: the caller's promise.
+            unsafe {
+                fold(self.lanes, values.first, rows);
+                match steps.start {
+                    0 => self.leave(0),
+                    _ => self.combine(self.nodes, self.lanes, 1, 1),
+                }
+            }
+            return;
+        }
+        for step in steps.clone().step_by(ROWS_IN_TURN) {
+            let count = ROWS_IN_TURN.min(steps.end - step);
+            let (stride, begins) = (values.step_stride, step == 0);
+            let rows = FoldedRows { count, stride, width: self.width, begins };
+            // SAFETY: the caller's promise.
+            unsafe { (self.fold.take)(self.nodes, values.at(step - steps.start), rows) }
+        }
+    }
+
+    /// Whether the values are those of one column, one after another.
+    fn is_row(&self, values: Values) -> bool {
+        self.width == 1 && values.step_stride == self.fold.source_size as isize
+    }
+
+    /// The kernel that makes a node of a dense row, and of how many of these steps, from the first on.
+    fn row_of_a_node(&self, values: Values, steps: Range<usize>) -> Option<(RowFoldFn, usize)> {
+        let blocks = steps.len() / BLOCK;
+        if !self.is_row(values) || blocks == 0 || !steps.start.is_multiple_of(BLOCK) {
+            return None;
+        }
+        let level = (steps.start / BLOCK).trailing_zeros().min(blocks.ilog2());
+        Some((self.fold.rows?, BLOCK << level))
+    }
+
+    /// Makes nodes of so many rows: each what comes of the whole row.
+    ///
+    /// # Safety
+    /// The rows, which are dense, are `step_stride` bytes apart and valid for reads.
+    pub(super) unsafe fn fold_rows(&self, values: Values, count: usize, length: usize) {
+        let rows = FoldedRows { count, stride: values.step_stride, width: length, begins: false };
+        let fold = self.fold.rows.expect("invariant: rows are walked where there are kernels");
+        // SAFETY: the caller's promise; there is room for as many nodes.
+        unsafe { fold(self.nodes, values.first, rows) }
+    }
+
     /// Takes these steps of one block into its lanes.
     ///
     /// # Safety
     /// The values are valid for reads; all steps of the block before them have been taken.
-    pub(super) unsafe fn take_in_block(&self, values: Values, steps: Range<usize>) {
+    unsafe fn take_in_block(&self, values: Values, steps: Range<usize>) {
         let row_bytes = (self.width * self.fold.source_size) as isize;
         let stride = LANES as isize * values.step_stride;
         let mut step = steps.start;
@@ -101,7 +182,7 @@ impl Columns<'_> {
     ///
     /// # Safety
     /// They hold accumulators.
-    pub(super) unsafe fn fold_lanes(&self, mut live: usize) {
+    unsafe fn fold_lanes(&self, mut live: usize) {
         // SAFETY: the caller's promise; the upper lanes are none of the lower ones.
         unsafe {
             for half in [16, 8, 4] {
@@ -132,7 +213,7 @@ impl Columns<'_> {
     ///
     /// # Safety
     /// It holds accumulators.
-    pub(super) unsafe fn leave(&self, node: usize) {
+    unsafe fn leave(&self, node: usize) {
         // SAFETY: the caller's promise; lanes are no nodes.
         unsafe {
             let bytes = self.width * self.fold.size;
@@ -156,6 +237,9 @@ impl Columns<'_> {
     /// # Safety
     /// All steps have been taken.
     pub(super) unsafe fn finish(&self, length: usize) {
+        if self.in_turn {
+            return;
+        }
         let (blocks, rest) = (length / BLOCK, length % BLOCK);
         // SAFETY: the caller's promise.
         unsafe {

@@ -113,12 +113,12 @@ impl Executable {
         let parameters = self.parameters().iter().zip(read);
         let read = parameters.map(|(parameter, read)| read.min(array_bytes(parameter)));
         let written = self.outputs().iter().map(array_bytes);
-        let registers = self.programs().iter().map(Program::thread_bytes);
+        let registers = self.nests.thread_bytes();
         Forecast {
             bytes_read: read.fold(0, usize::saturating_add),
             bytes_written: written.fold(0, usize::saturating_add),
             temporary_bytes: self.nests.scratch.bytes,
-            register_bytes: registers.max().unwrap_or(0),
+            register_bytes: registers,
         }
     }
 
@@ -198,7 +198,8 @@ impl Executable {
     ) -> Result<(), RunError> {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
-        let is_over_input = written_over_inputs(&self.nests.loops, inputs, outputs);
+        let groups = self.nests.groups();
+        let is_over_input = written_over_inputs(self.loops(), groups, inputs, outputs);
         if let Some(is_over_input) = is_over_input.filter(|_| !self.nests.writes_before_checks()) {
             self.check_memory(options, false)?;
             return self.nests.run(inputs, outputs, &is_over_input, options.progress);

@@ -4,6 +4,7 @@ pub(crate) mod compile;
 pub(crate) mod error;
 pub(crate) mod executable;
 pub(crate) mod forecast;
+pub(crate) mod groups;
 pub(crate) mod in_place;
 mod indices;
 mod named;

@@ -2,6 +2,7 @@
 
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
+use indim_loops::groups::{NestGroup, groups as find_groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::ScratchLayout;
 use indim_ops::{ArrayType, DType};
@@ -10,6 +11,7 @@ use crate::arrays::buffer::{ALIGNMENT, Buffer};
 use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array, row_major_strides};
 use crate::executor::{Bases, BoundNest, Executor};
 use crate::run::error::RunError;
+use crate::run::groups::{CompiledGroup, WholeNest};
 use crate::run::indices;
 use crate::run::options::Progress;
 use crate::run::program::Program;
@@ -22,6 +24,9 @@ pub(crate) struct CompiledNests {
     pub(crate) programs: Vec<Program>,
     /// Each program bound to dense arrays; `None` where there is nothing to do.
     dense: Vec<Option<Box<dyn BoundNest>>>,
+    /// The groups that run part by part, and what they are compiled to.
+    groups: Vec<NestGroup>,
+    grouped: Vec<CompiledGroup>,
     /// The memory of a run, with that which the threads of a nest share.
     pub(crate) scratch: ScratchLayout,
     /// Where shared memory begins.
@@ -53,10 +58,42 @@ impl CompiledNests {
             programs.push(program);
             check()?;
         }
-        let mut scratch = ScratchLayout::new(&loops, ALIGNMENT);
+        let (mut groups, mut grouped) = (Vec::new(), Vec::new());
+        for group in find_groups(&loops) {
+            if let Some(compiled) = CompiledGroup::new(&loops, &group, executor, level, &programs) {
+                groups.push(group);
+                grouped.push(compiled);
+            }
+            check()?;
+        }
+        let elsewhere: Vec<usize> = grouped.iter().flat_map(CompiledGroup::inner).collect();
+        let together: Vec<_> = grouped.iter().map(|group| group.nests.clone()).collect();
+        let mut scratch = ScratchLayout::new(&loops, ALIGNMENT, &elsewhere, &together);
         let shared_bytes = programs.iter().map(Program::shared_bytes).max().unwrap_or(0);
         let shared = scratch.append(shared_bytes, ALIGNMENT);
-        Ok(CompiledNests { loops, programs, dense, scratch, shared, executor, level })
+        Ok(CompiledNests {
+            loops,
+            programs,
+            dense,
+            groups,
+            grouped,
+            scratch,
+            shared,
+            executor,
+            level,
+        })
+    }
+
+    /// The groups of nests that run part by part.
+    pub(crate) fn groups(&self) -> &[NestGroup] {
+        &self.groups
+    }
+
+    /// The most bytes of memory that a thread needs.
+    pub(crate) fn thread_bytes(&self) -> usize {
+        let alone = self.programs.iter().map(Program::thread_bytes);
+        let together = self.grouped.iter().map(CompiledGroup::thread_bytes);
+        alone.chain(together).max().unwrap_or(0)
     }
 
     /// Counts the memory that they hold.
@@ -67,6 +104,10 @@ impl CompiledNests {
         held.own::<Option<Box<dyn BoundNest>>>(self.dense.capacity());
         self.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
         self.scratch.count_bytes(held);
+        held.own::<NestGroup>(self.groups.capacity());
+        self.groups.iter().for_each(|group| group.count_bytes(held));
+        held.own::<CompiledGroup>(self.grouped.capacity());
+        self.grouped.iter().for_each(|group| group.count_bytes(held));
     }
 
     /// Runs the nests; inputs and outputs have been checked, and overlap only where an output was
@@ -83,39 +124,88 @@ impl CompiledNests {
     ) -> Result<(), RunError> {
         let scratch = Scratch::new(self.scratch.bytes)?;
         let arrays = RunArrays { nests: self, inputs, outputs, scratch };
-        let mut bases = Vec::new();
-        for (index, (program, dense)) in self.programs.iter().zip(&self.dense).enumerate() {
-            self.write_counters(index, &arrays.scratch);
-            for check in self.loops.checks.iter().filter(|check| check.nest == index) {
-                let strides = arrays.strides(&check.access);
-                let along = check.access.strides(check.shape.rank(), &strides);
-                // SAFETY: the views vouch for what is given; the rest earlier nests have written.
-                unsafe { indices::check(check, arrays.first(&check.access), &along)? }
-            }
-            let nest = program.nest();
-            let own;
-            let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
-                true => dense,
-                false => {
-                    let rank = nest.shape.rank();
-                    let strides = |access: &Access| access.strides(rank, &arrays.strides(access));
-                    own = program.bind(strides, is_over_input);
-                    &own
+        let mut groups = self.grouped.iter().peekable();
+        let mut index = 0;
+        while index < self.programs.len() {
+            index = match groups.next_if(|group| group.nests.start == index) {
+                Some(group) => {
+                    self.run_group(group, &arrays, is_over_input, progress)?;
+                    group.nests.end
+                }
+                None => {
+                    self.run_nest(index, &arrays, is_over_input, progress)?;
+                    index + 1
                 }
             };
-            let Some(bound) = bound.as_deref() else { continue };
-            bases.clear();
-            bases.extend(nest.operands().map(|operand| arrays.first(operand)));
-            let bases = Bases { operands: &bases, shared: arrays.scratch.at(self.shared) };
-            // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
-            // and temporaries overlap nothing, but for outputs over an input, of which the bound
-            // nest knows; the layout has room for what is shared; the level was detected.
-            let flow = unsafe { threads::run(program, bound, &bases, progress) };
-            if flow.is_break() {
-                return Err(RunError::Stopped);
-            }
         }
         Ok(())
+    }
+
+    fn run_nest(
+        &self,
+        index: usize,
+        arrays: &RunArrays<'_, '_, '_>,
+        is_over_input: &[bool],
+        progress: &Progress<'_>,
+    ) -> Result<(), RunError> {
+        self.prepare(index, arrays)?;
+        let program = &self.programs[index];
+        let nest = program.nest();
+        let own;
+        let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
+            true => &self.dense[index],
+            false => {
+                let rank = nest.shape.rank();
+                let strides = |access: &Access| access.strides(rank, &arrays.strides(access));
+                own = program.bind(strides, is_over_input);
+                &own
+            }
+        };
+        let Some(bound) = bound.as_deref() else { return Ok(()) };
+        let operands: Vec<*mut u8> = nest.operands().map(|operand| arrays.first(operand)).collect();
+        let bases = Bases { operands: &operands, shared: arrays.scratch.at(self.shared) };
+        // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
+        // and temporaries overlap nothing, but for outputs over an input, of which the bound
+        // nest knows; the layout has room for what is shared; the level was detected.
+        let flow = unsafe { threads::run(program, bound, &bases, progress) };
+        if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
+    }
+
+    /// Writes the counters, and checks the indices, that the nest of this index needs first.
+    fn prepare(&self, index: usize, arrays: &RunArrays<'_, '_, '_>) -> Result<(), RunError> {
+        self.write_counters(index, &arrays.scratch);
+        for check in self.loops.checks.iter().filter(|check| check.nest == index) {
+            let strides = arrays.strides(&check.access);
+            let along = check.access.strides(check.shape.rank(), &strides);
+            // SAFETY: the views vouch for what is given; the rest earlier nests have written.
+            unsafe { indices::check(check, arrays.first(&check.access), &along)? }
+        }
+        Ok(())
+    }
+
+    fn run_group(
+        &self,
+        group: &CompiledGroup,
+        arrays: &RunArrays<'_, '_, '_>,
+        is_over_input: &[bool],
+        progress: &Progress<'_>,
+    ) -> Result<(), RunError> {
+        let nests = &self.loops.nests[group.nests.clone()];
+        group.nests.clone().try_for_each(|index| self.prepare(index, arrays))?;
+        let firsts = nests.iter().map(|nest| nest.operands().map(|o| arrays.first(o)).collect());
+        let firsts: Vec<Vec<*mut u8>> = firsts.collect();
+        let wholes = nests.iter().zip(&firsts).map(|(nest, firsts)| WholeNest {
+            nest,
+            operands: Bases { operands: firsts, shared: core::ptr::null_mut() },
+            strides: nest
+                .operands()
+                .map(|it| it.strides(nest.shape.rank(), &arrays.strides(it)))
+                .collect(),
+        });
+        let wholes: Vec<WholeNest<'_>> = wholes.collect();
+        let are_dense = nests.iter().all(|nest| arrays.are_dense(nest));
+        // SAFETY: as in `run_nest`, for all nests; `written_over_inputs` knows of the group.
+        unsafe { group.run(&wholes, are_dense, is_over_input, progress) }
     }
 
     /// Whether an output may have been written before an index is found to name no element.
@@ -139,14 +229,14 @@ impl CompiledNests {
 }
 
 /// The memory of a run's temporaries and counters.
-struct Scratch {
+pub(crate) struct Scratch {
     first: *mut u8,
     /// Owns the memory; `None` when there is none.
     _buffer: Option<Buffer>,
 }
 
 impl Scratch {
-    fn new(bytes: usize) -> Result<Self, ArrayError> {
+    pub(crate) fn new(bytes: usize) -> Result<Self, ArrayError> {
         if bytes == 0 {
             return Ok(Scratch { first: core::ptr::null_mut(), _buffer: None });
         }
@@ -159,7 +249,7 @@ impl Scratch {
         Ok(Scratch { first: buffer.as_mut_ptr().as_ptr(), _buffer: Some(buffer) })
     }
 
-    fn at(&self, place: usize) -> *mut u8 {
+    pub(crate) fn at(&self, place: usize) -> *mut u8 {
         self.first.wrapping_add(place)
     }
 }

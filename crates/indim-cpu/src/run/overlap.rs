@@ -3,6 +3,7 @@
 //! A tile reads all its operands before it writes an output that lies over an input, and no other tile
 //! reads what it writes. So each element is read before it is written.
 
+use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::LoopNests;
 use indim_loops::replace::can_replace;
 
@@ -29,6 +30,7 @@ pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError
 /// one of them; empty if none is. `None` when an output overlaps an input in a way that needs a copy.
 pub(crate) fn written_over_inputs(
     loops: &LoopNests,
+    groups: &[NestGroup],
     inputs: &[ArrayView<'_>],
     outputs: &[ArrayViewMut<'_>],
 ) -> Option<Vec<bool>> {
@@ -39,7 +41,9 @@ pub(crate) fn written_over_inputs(
             if layout.shares_memory(&read.layout()) == Some(false) {
                 continue;
             }
-            if !is_same_memory(read, written) || !can_replace(loops, parameter, output) {
+            let is_read_before = can_replace(loops, parameter, output)
+                && groups.iter().all(|group| group.can_replace(loops, parameter, output));
+            if !is_same_memory(read, written) || !is_read_before {
                 return None;
             }
             is_over_input.resize(outputs.len(), false);

@@ -41,8 +41,16 @@ impl Program {
         strides: impl Fn(&Access) -> Vec<isize>,
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>> {
-        let strides: Vec<Vec<isize>> = self.nest.operands().map(strides).collect();
-        Arc::clone(&self.code).bind(&strides, is_over_input)
+        self.bind_to(&self.nest.operands().map(strides).collect::<Vec<_>>(), is_over_input)
+    }
+
+    /// As [`Program::bind`], with the strides of all operands.
+    pub(crate) fn bind_to(
+        &self,
+        strides: &[Vec<isize>],
+        is_over_input: &[bool],
+    ) -> Option<Box<dyn BoundNest>> {
+        Arc::clone(&self.code).bind(strides, is_over_input)
     }
 
     /// The most bytes of memory that a thread needs to run it.

@@ -60,17 +60,24 @@ unsafe fn run_tiles(
     bases: &Bases<'_>,
     progress: &Progress<'_>,
 ) -> ControlFlow<()> {
-    let tiles = bound.tiles();
     let per_tile = bound.tile_elements();
-    let run_chunk = |range: Range<usize>| {
-        let elements = range.len() * per_tile;
-        // SAFETY: the caller's promise; the ranges of the chunks are disjoint.
-        unsafe { bound.run(bases, range) }
+    share(bound.tiles(), program.work(), |tiles| {
+        let elements = tiles.len() * per_tile;
+        // SAFETY: the caller's promise; the ranges are disjoint.
+        unsafe { bound.run(bases, tiles) }
         progress(elements)
-    };
-    let bytes = program.work();
+    })
+}
+
+/// Has `run` do so many tiles of together so many bytes of work, each once: by several threads where that
+/// pays, until it stops.
+pub(crate) fn share<B: Send>(
+    tiles: usize,
+    bytes: usize,
+    run: impl Fn(Range<usize>) -> ControlFlow<B> + Sync,
+) -> ControlFlow<B> {
     if bytes < SERIAL_BYTES {
-        return run_chunk(0..tiles);
+        return run(0..tiles);
     }
     let threads = thread_count();
     let chunks = (bytes / CHUNK_BYTES).clamp(1, tiles.min(threads * CHUNKS_PER_THREAD));
@@ -79,7 +86,7 @@ unsafe fn run_tiles(
     let run_pieces = |chunk: usize| {
         let chunk = tiles * chunk / chunks..tiles * (chunk + 1) / chunks;
         let at = |piece: usize| chunk.start + chunk.len() * piece / pieces;
-        (0..pieces).try_for_each(|piece| run_chunk(at(piece)..at(piece + 1)))
+        (0..pieces).try_for_each(|piece| run(at(piece)..at(piece + 1)))
     };
     #[cfg(feature = "rayon")]
     if threads > 1 {

@@ -29,6 +29,10 @@ pub(crate) struct Reducing<'a> {
     pub(crate) minimum_row: Option<usize>,
     /// Whether nothing is computed, so that what lies dense is read where it is.
     pub(crate) is_direct: bool,
+    /// Whether there are kernels for whole rows.
+    pub(crate) has_row_kernels: bool,
+    /// Whether wide columns have lanes; else values are taken in turn.
+    pub(crate) has_lanes: bool,
 }
 
 /// A part of a nest, all of whose units have the same form.
@@ -91,12 +95,19 @@ fn piece_steps(length: usize, units: usize, columns: usize) -> usize {
 }
 
 /// An axis of at most so many elements is short: columns are gathered rather than rows folded.
-const SHORT_AXIS: usize = 16;
+const SHORT_AXIS: usize = 8;
+
+/// The most elements of a tile of rows that are read where they are, and the most rows.
+const DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
+const DIRECT_ROWS: usize = 1024;
 
 /// So many columns are taken together at most where they are gathered or computed, and where they are read in
-/// place: their lanes stay in a near cache.
+/// place.
 const COLUMNS: usize = 256;
 pub(crate) const DIRECT_COLUMNS: usize = 512;
+
+/// As [`COLUMNS`], where every step goes into another lane: all lanes stay in the nearest cache.
+const LANE_COLUMNS: usize = 64;
 
 /// The steps of a tile that is read where it is; a multiple of the elements of a block of the tree.
 const DIRECT_STEPS: usize = 16 * BLOCK;
@@ -113,14 +124,19 @@ impl Reducing<'_> {
         let is_by_columns = column != 0 && column < self.along(self.main).unsigned_abs();
         let length = self.sizes[self.reduced];
         if !is_by_columns && length > SHORT_AXIS {
-            return Some(match inner > 1 && length <= self.block / 2 {
-                true => vec![self.rows(kept)],
+            let is_direct = self.are_direct(|operand| self.along(operand));
+            let most = if is_direct { DIRECT_ROW_ELEMENTS } else { self.block };
+            return Some(match self.has_row_kernels && length <= most {
+                true => vec![self.rows(kept, is_direct)],
                 false => vec![self.columns(&kept, 1, 0..inner)],
             });
         }
-        let is_dense = |operand| last(&kept, operand) == self.element_sizes[operand] as isize;
-        let is_direct = self.is_direct && self.accesses().all(is_dense);
-        let most = if is_direct { DIRECT_COLUMNS } else { COLUMNS.min(self.block) };
+        let is_direct = self.are_direct(|operand| last(&kept, operand));
+        let most = match (is_direct, self.has_lanes) {
+            (true, _) => DIRECT_COLUMNS,
+            (false, true) => LANE_COLUMNS,
+            (false, false) => COLUMNS.min(self.block),
+        };
         let columns = inner.min(most);
         let whole = inner / columns * columns;
         let mut parts = vec![self.columns(&kept, columns, 0..whole)];
@@ -132,6 +148,12 @@ impl Reducing<'_> {
 
     fn accesses(&self) -> Range<usize> {
         self.targets..self.strides.len()
+    }
+
+    /// Whether values are read where they are: nothing is computed, and all lie dense at these strides.
+    fn are_direct(&self, stride: impl Fn(usize) -> isize) -> bool {
+        let is_dense = |operand| stride(operand) == self.element_sizes[operand] as isize;
+        self.is_direct && self.accesses().all(is_dense)
     }
 
     /// The stride along the reduced axis.
@@ -147,7 +169,10 @@ impl Reducing<'_> {
         let along = |operand: &usize| -> Vec<isize> {
             axes.iter().map(|&axis| self.strides[*operand][axis]).collect()
         };
-        let first = [self.main];
+        // What stays put somewhere does not say what is near there; then it is for the results.
+        let is_moved =
+            |axis: &usize| sizes[*axis] == 1 || self.strides[self.main][axes[*axis]] != 0;
+        let first = [if (0..axes.len()).all(|axis| is_moved(&axis)) { self.main } else { 0 }];
         let operands = 0..self.strides.len();
         let strides: Vec<Vec<isize>> =
             first.iter().copied().chain(operands).map(|operand| along(&operand)).collect();
@@ -162,19 +187,24 @@ impl Reducing<'_> {
         let length = self.sizes[self.reduced];
         let rank = kept.sizes.len().saturating_sub(1);
         let inner = (columns > 1).then_some(columns);
-        let outer = kept.sizes[..rank].iter().copied();
-        let sizes = outer.chain([range.len() / columns, length]).chain(inner);
+        // What is gathered, and the same for all outer points, is gathered once: chunks come before them.
+        let chunk_axis = if self.is_gathered_again(kept) { 0 } else { rank };
+        let mut sizes = kept.sizes[..rank].to_vec();
+        sizes.insert(chunk_axis, range.len() / columns);
+        sizes.extend([length].into_iter().chain(inner));
         let strides = (0..self.strides.len()).map(|operand| {
             let column = last(kept, operand);
-            let outer = kept.strides[operand][..rank].iter().copied();
-            let inner = inner.map(|_| column);
-            outer.chain([column * columns as isize, self.along(operand)]).chain(inner).collect()
+            let mut strides = kept.strides[operand][..rank].to_vec();
+            strides.insert(chunk_axis, column * columns as isize);
+            strides.push(self.along(operand));
+            strides.extend(inner.map(|_| column));
+            strides
         });
         let offset =
             |operand: usize| kept.offsets[operand] + last(kept, operand) * range.start as isize;
         let axes = CoalescedAxes {
-            sizes: sizes.collect(),
             strides: strides.collect(),
+            sizes,
             offsets: (0..self.strides.len()).map(offset).collect(),
         };
         let innermost = |operand: usize| match columns {
@@ -182,7 +212,7 @@ impl Reducing<'_> {
             _ => last(kept, operand),
         };
         let is_dense = |operand| innermost(operand) == self.element_sizes[operand] as isize;
-        let is_direct = self.is_direct && self.accesses().all(is_dense);
+        let is_direct = self.are_direct(innermost);
         let is_row = |operand| is_dense(operand) || innermost(operand) == 0;
         let has_rows = columns > 1
             && (is_direct
@@ -190,8 +220,11 @@ impl Reducing<'_> {
                     && self.accesses().all(is_row));
         let units = axes.sizes[..=rank].iter().product();
         let piece = piece_steps(length, units, columns);
-        let steps =
-            if is_direct { DIRECT_STEPS } else { STEPS.min(power_below(self.block / columns)) };
+        let steps = match columns {
+            _ if is_direct => DIRECT_STEPS,
+            1 => power_below(self.block),
+            _ => STEPS.min(power_below(self.block / columns)),
+        };
         let walk = self.walk(&axes, rank + 2, steps.min(piece), has_rows);
         Part {
             piece_tiles: piece / walk.tile_steps.next_power_of_two(),
@@ -202,18 +235,37 @@ impl Reducing<'_> {
         }
     }
 
+    /// Whether an access whose columns are apart stays put along the outer axes.
+    fn is_gathered_again(&self, kept: &CoalescedAxes) -> bool {
+        let rank = kept.sizes.len().saturating_sub(1);
+        let stays =
+            |operand: usize| kept.strides[operand][..rank].iter().all(|&stride| stride == 0);
+        let is_apart = |operand: usize| {
+            let column = last(kept, operand);
+            column != 0 && column != self.element_sizes[operand] as isize
+        };
+        rank > 0 && self.accesses().any(|operand| is_apart(operand) && stays(operand))
+    }
+
     /// Whole rows, several in a tile.
-    fn rows(&self, mut kept: CoalescedAxes) -> Part {
+    fn rows(&self, mut kept: CoalescedAxes, is_direct: bool) -> Part {
         let length = self.sizes[self.reduced];
+        if kept.sizes.is_empty() {
+            kept.sizes.push(1);
+            kept.strides.iter_mut().for_each(|strides| strides.push(0));
+        }
         let result_strides = (0..self.targets).map(|target| last(&kept, target)).collect();
         kept.sizes.push(length);
         for (operand, strides) in kept.strides.iter_mut().enumerate() {
             strides.push(self.along(operand));
         }
         let rank = kept.sizes.len();
-        let walk = self.walk(&kept, rank - 1, self.block / length, false);
-        let form = UnitForm::Row(length);
-        Part { walk, form, is_direct: false, result_strides, piece_tiles: 1 }
+        let rows = match is_direct {
+            true => (DIRECT_ROW_ELEMENTS / length).min(DIRECT_ROWS),
+            false => self.block / length,
+        };
+        let walk = self.walk(&kept, rank - 1, rows, is_direct);
+        Part { walk, form: UnitForm::Row(length), is_direct, result_strides, piece_tiles: 1 }
     }
 
     /// The walk over these axes as they are, of which those from `inner_from` on are whole in a tile.

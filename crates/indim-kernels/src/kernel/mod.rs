@@ -11,9 +11,13 @@ pub(crate) mod block;
 pub(crate) mod fold;
 pub(crate) mod instructions;
 mod power;
+pub(crate) mod row_fold;
 pub(crate) mod shells;
 mod table;
 mod widened;
 
 pub use block::KernelFn;
-pub use table::{bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel, fold_function};
+pub use table::{
+    bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel, fold_function,
+    row_fold_function,
+};

@@ -7,10 +7,11 @@ use indim_ops::{
 };
 
 use super::block::{BinaryBody, Body, ConvertBody, KernelFn, TernaryBody, UnaryBody};
-use super::fold::{FoldBody, FoldFn, Narrow, Same};
+use super::fold::{FoldBody, FoldFn, Narrow, Read, Same};
 use super::instructions::Baseline;
 #[cfg(target_arch = "x86_64")]
 use super::instructions::{Avx2, Avx512};
+use super::row_fold::{RowBody, RowFoldFn, is_neutral};
 use super::shells::Shells;
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
 use crate::chain::links::chain_function;
@@ -78,30 +79,63 @@ unsafe fn copy<const SIZE: usize>(destination: *mut u8, sources: [*const u8; 3],
 /// The fold of `op` over accumulators of type `dtype`, which reads elements of type `source`: the same, or
 /// one that it widens.
 pub fn fold_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> FoldFn {
-    let found = match source == dtype {
-        true => op.visit(dtype, Lookup { level }),
-        false => widening_function(op, source, dtype, level),
-    };
-    found.expect("invariant: lowering admits only what folds take")
+    FoldLookup { level, by_rows: false }.find(op, source, dtype)
 }
 
-fn widening_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> Option<FoldFn> {
-    macro_rules! find {
-        ($($narrow:ident $wide:ident;)*) => {
-            $(if source == $narrow::DTYPE && dtype == $wide::DTYPE {
-                return Some(match op {
-                    ReduceOp::Mul => at_level!(
-                        level, S => S::fold::<FoldBody<operations::Mul, Narrow<$narrow>, $wide>>()
-                    ),
-                    _ => at_level!(
-                        level, S => S::fold::<FoldBody<operations::Add, Narrow<$narrow>, $wide>>()
-                    ),
-                });
-            })*
+/// As [`fold_function`], of whole rows; `None` where identities may not stand for what rows lack.
+pub fn row_fold_function(
+    op: ReduceOp,
+    source: DType,
+    dtype: DType,
+    level: Level,
+) -> Option<RowFoldFn> {
+    let lookup = FoldLookup { level, by_rows: true };
+    is_neutral(op, dtype).then(|| lookup.find(op, source, dtype))
+}
+
+struct FoldLookup {
+    level: Level,
+    by_rows: bool,
+}
+
+impl FoldLookup {
+    fn find(self, op: ReduceOp, source: DType, dtype: DType) -> FoldFn {
+        let found = match source == dtype {
+            true => op.visit(dtype, self),
+            false => self.widening(op, source, dtype),
         };
+        found.expect("invariant: lowering admits only what folds take")
     }
-    for_each_widening!(find);
-    None
+
+    fn widening(self, op: ReduceOp, source: DType, dtype: DType) -> Option<FoldFn> {
+        macro_rules! find {
+            ($($narrow:ident $wide:ident;)*) => {
+                $(if source == $narrow::DTYPE && dtype == $wide::DTYPE {
+                    return Some(match op {
+                        ReduceOp::Mul => self.of::<operations::Mul, Narrow<$narrow>, $wide>(),
+                        _ => self.of::<operations::Add, Narrow<$narrow>, $wide>(),
+                    });
+                })*
+            };
+        }
+        for_each_widening!(find);
+        None
+    }
+
+    fn of<F: Fold<T>, R: Read<T> + 'static, T: Element>(self) -> FoldFn {
+        at_level!(self.level, S => match self.by_rows {
+            true => S::fold::<RowBody<F, R, T>>(),
+            false => S::fold::<FoldBody<F, R, T>>(),
+        })
+    }
+}
+
+impl FoldVisitor for FoldLookup {
+    type Output = FoldFn;
+
+    fn fold<F: Fold<T>, T: Element>(self) -> FoldFn {
+        self.of::<F, Same, T>()
+    }
 }
 
 struct Lookup {
@@ -165,13 +199,5 @@ impl ConvertVisitor for Lookup {
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> KernelFn {
         self.kernel::<ConvertBody<A, B>>()
-    }
-}
-
-impl FoldVisitor for Lookup {
-    type Output = FoldFn;
-
-    fn fold<F: Fold<T>, T: Element>(self) -> FoldFn {
-        at_level!(self.level, S => S::fold::<FoldBody<F, Same, T>>())
     }
 }

@@ -1,0 +1,404 @@
+//! Groups of nests that run together: a thread takes one part after another through all of them, and what
+//! passes between them stays in its near cache. Holds unsafe code.
+//!
+//! Which nests may do so, and along which axes, `indim-loops` says. Each is compiled once more, for the sizes of
+//! a part; temporaries of which only a part is needed lie in memory of the thread.
+
+use core::ops::{ControlFlow, Range};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use indim_kernels::Level;
+use indim_loops::HeldBytes;
+use indim_loops::groups::NestGroup;
+use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
+use indim_loops::scratch::array_bytes;
+
+use crate::arrays::buffer::ALIGNMENT;
+use crate::arrays::view::row_major_strides;
+use crate::executor::{Bases, BoundNest, Executor};
+use crate::run::error::RunError;
+use crate::run::nests::Scratch;
+use crate::run::options::Progress;
+use crate::run::program::Program;
+use crate::run::threads;
+
+/// What the nests of a part read and write together: half of a second cache.
+const PART_BYTES: usize = 256 * 1024;
+
+/// At least one of so many bytes that nests move one after another is not moved together.
+const LEAST_SAVED: usize = 16;
+
+/// If a single step along the axis is more than this, parts would not stay in a cache.
+const MOST_STEP_BYTES: usize = 1024 * 1024;
+
+/// The innermost axis is not cut into parts of fewer elements: they would share lines of the caches.
+const LEAST_INNERMOST: usize = 64;
+
+/// An axis that is cut, the same of every nest.
+#[derive(Debug, Clone, Copy)]
+struct CutAxis {
+    axis: usize,
+    size: usize,
+    /// The elements of a part; only along the last of the axes may there be more than one.
+    part: usize,
+}
+
+/// The nests of a group compiled for parts.
+#[derive(Debug)]
+pub(crate) struct CompiledGroup {
+    pub(crate) nests: Range<usize>,
+    /// Outermost first.
+    cut: Vec<CutAxis>,
+    whole: PartNests,
+    /// For the last part along the last axis, if it has fewer elements.
+    rest: Option<PartNests>,
+    /// Where the temporaries of which only a part is needed begin in a thread's memory.
+    inner: BTreeMap<usize, usize>,
+    /// Where there is room for what nests share.
+    shared: usize,
+    bytes: usize,
+    /// What all parts together weigh, in bytes moved.
+    work: usize,
+}
+
+/// Nests compiled for parts of one size.
+#[derive(Debug)]
+struct PartNests {
+    programs: Vec<Program>,
+    /// Bound to dense arrays.
+    dense: BoundNests,
+}
+
+type BoundNests = Vec<Option<Box<dyn BoundNest>>>;
+
+/// A nest of a group as it is without parts: how its operands lie in memory.
+pub(crate) struct WholeNest<'a> {
+    pub(crate) nest: &'a LoopNest,
+    /// The stores first, then the accesses.
+    pub(crate) operands: Bases<'a>,
+    /// For each operand the strides along the axes of the nest.
+    pub(crate) strides: Vec<Vec<isize>>,
+}
+
+impl CompiledGroup {
+    /// Compiles the nests of a group, whose whole programs are `programs`; `None` where parts do not pay.
+    pub(crate) fn new(
+        loops: &LoopNests,
+        group: &NestGroup,
+        executor: &'static dyn Executor,
+        level: Level,
+        programs: &[Program],
+    ) -> Option<CompiledGroup> {
+        let nests = &loops.nests[group.nests.clone()];
+        let cut = cut_axes(nests, &group.axes)?;
+        let whole = PartNests::new(nests, &cut, &group.inner, executor, level);
+        let last = cut.last()?;
+        let rest = (!last.size.is_multiple_of(last.part)).then(|| {
+            let last = CutAxis { part: last.size % last.part, ..*last };
+            let cut = [&cut[..cut.len() - 1], &[last]].concat();
+            PartNests::new(nests, &cut, &group.inner, executor, level)
+        });
+        let mut bytes = 0;
+        let mut inner = BTreeMap::new();
+        for access in whole.programs.iter().flat_map(|program| program.nest().operands()) {
+            if let Some(index) = inner_temporary(access, &group.inner) {
+                inner.entry(index).or_insert_with(|| {
+                    let place = bytes;
+                    bytes += array_bytes(&access.array_type).next_multiple_of(ALIGNMENT);
+                    place
+                });
+            }
+        }
+        let parts = whole.programs.iter().chain(rest.iter().flat_map(|rest| &rest.programs));
+        let shared_bytes = parts.map(Program::shared_bytes).max().unwrap_or(0);
+        Some(CompiledGroup {
+            nests: group.nests.clone(),
+            cut,
+            whole,
+            rest,
+            inner,
+            shared: bytes,
+            bytes: bytes + shared_bytes,
+            work: programs[group.nests.clone()].iter().map(Program::work).sum(),
+        })
+    }
+
+    /// The temporaries of which only a part is needed.
+    pub(crate) fn inner(&self) -> impl Iterator<Item = usize> + '_ {
+        self.inner.keys().copied()
+    }
+
+    /// The most bytes of memory that a thread needs to run parts.
+    pub(crate) fn thread_bytes(&self) -> usize {
+        let parts = self.whole.programs.iter().chain(self.rest.iter().flat_map(|r| &r.programs));
+        self.bytes + parts.map(Program::thread_bytes).max().unwrap_or(0)
+    }
+
+    /// Counts the memory that the group holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<CutAxis>(self.cut.capacity());
+        held.own::<(usize, usize)>(self.inner.len());
+        for nests in [Some(&self.whole), self.rest.as_ref()].into_iter().flatten() {
+            held.own::<Program>(nests.programs.capacity());
+            nests.programs.iter().for_each(|program| program.count_bytes(held));
+            held.own::<Option<Box<dyn BoundNest>>>(nests.dense.capacity());
+            nests.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
+        }
+    }
+
+    /// Runs all parts over these arrays, which `are_dense` if all of them are; `is_over_input` says which outputs
+    /// lie over an input, and is empty if none does.
+    ///
+    /// # Errors
+    /// When memory cannot be had, or `progress` stops the run.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`], for every nest as a whole, one after another; an output may lie over an input as
+    /// [`NestGroup::can_replace`] has it.
+    pub(crate) unsafe fn run(
+        &self,
+        members: &[WholeNest<'_>],
+        are_dense: bool,
+        is_over_input: &[bool],
+        progress: &Progress<'_>,
+    ) -> Result<(), RunError> {
+        let is_bound = are_dense && is_over_input.is_empty();
+        let bind = |nests: &PartNests| {
+            let strides = |index, operand| self.strides(members, index, operand);
+            (!is_bound).then(|| nests.bind(strides, is_over_input))
+        };
+        let (whole, rest) = (bind(&self.whole), self.rest.as_ref().map(bind));
+        let bound_whole = whole.as_ref().unwrap_or(&self.whole.dense);
+        let bound_rest = match (&self.rest, &rest) {
+            (Some(nests), Some(rest)) => rest.as_ref().unwrap_or(&nests.dense),
+            _ => bound_whole,
+        };
+        let elements: usize =
+            members.iter().map(|member| member.nest.shape.iter().product::<usize>()).sum();
+        let parts = self.parts();
+        let run_parts = |parts_here: Range<usize>| {
+            let memory = match Scratch::new(self.bytes) {
+                Ok(memory) => memory,
+                Err(error) => return ControlFlow::Break(RunError::from(error)),
+            };
+            for part in parts_here.clone() {
+                let bound = if self.is_rest(part) { bound_rest } else { bound_whole };
+                // SAFETY: the caller's promise, for the part of each nest; parts are disjoint, and the memory
+                // is this thread's.
+                unsafe { self.run_part(members, bound, part, &memory) }
+            }
+            let done = elements * parts_here.end / parts - elements * parts_here.start / parts;
+            match progress(done) {
+                ControlFlow::Continue(()) => ControlFlow::Continue(()),
+                ControlFlow::Break(()) => ControlFlow::Break(RunError::Stopped),
+            }
+        };
+        match threads::share(parts, self.work, run_parts) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(error) => Err(error),
+        }
+    }
+
+    /// # Safety
+    /// As [`CompiledGroup::run`], for one part, with memory that nobody else uses.
+    unsafe fn run_part(
+        &self,
+        members: &[WholeNest<'_>],
+        bound: &BoundNests,
+        part: usize,
+        memory: &Scratch,
+    ) {
+        let starts = self.starts(part);
+        let mut operands = Vec::new();
+        for (member, bound) in members.iter().zip(bound) {
+            let Some(bound) = bound else { continue };
+            operands.clear();
+            operands.extend(member.nest.operands().enumerate().map(|(index, access)| {
+                match inner_place(access, &self.inner) {
+                    Some(place) => memory.at(place),
+                    None => {
+                        let along = self.cut.iter().zip(&starts);
+                        let strides = &member.strides[index];
+                        let stride = |axis: usize| strides.get(axis).copied().unwrap_or(0);
+                        let offset = along.map(|(cut, &start)| stride(cut.axis) * start as isize);
+                        member.operands.operands[index].wrapping_offset(offset.sum())
+                    }
+                }
+            }));
+            let bases = Bases { operands: &operands, shared: memory.at(self.shared) };
+            // SAFETY: the caller's promise.
+            unsafe {
+                bound.run(&bases, 0..bound.tiles());
+                bound.finish(&bases);
+            }
+        }
+    }
+
+    /// The strides of an operand of a part.
+    fn strides(
+        &self,
+        members: &[WholeNest<'_>],
+        nest: usize,
+        operand: usize,
+    ) -> Option<Vec<isize>> {
+        let member = &members[nest];
+        let access = member.nest.operands().nth(operand)?;
+        match inner_place(access, &self.inner) {
+            Some(_) => None,
+            None => Some(member.strides[operand].clone()),
+        }
+    }
+
+    fn parts(&self) -> usize {
+        self.cut.iter().map(|cut| cut.size.div_ceil(cut.part)).product()
+    }
+
+    /// Where a part begins along each of the axes that are cut.
+    fn starts(&self, mut part: usize) -> Vec<usize> {
+        let mut starts = vec![0; self.cut.len()];
+        for (start, cut) in starts.iter_mut().zip(&self.cut).rev() {
+            let parts = cut.size.div_ceil(cut.part);
+            *start = part % parts * cut.part;
+            part /= parts;
+        }
+        starts
+    }
+
+    /// Whether a part is the last along the last axis, and shorter.
+    fn is_rest(&self, part: usize) -> bool {
+        let last = self.cut.last().filter(|_| self.rest.is_some());
+        last.is_some_and(|cut| (part + 1).is_multiple_of(cut.size.div_ceil(cut.part)))
+    }
+}
+
+impl PartNests {
+    fn new(
+        nests: &[Arc<LoopNest>],
+        cut: &[CutAxis],
+        inner: &[usize],
+        executor: &'static dyn Executor,
+        level: Level,
+    ) -> PartNests {
+        let program = |nest: &Arc<LoopNest>| {
+            let part = Arc::new(part_of(nest, cut));
+            Program::new(&part, executor.compile(&part, level))
+        };
+        let mut part_nests =
+            PartNests { programs: nests.iter().map(program).collect(), dense: Vec::new() };
+        part_nests.dense = part_nests.bind(
+            |nest, operand| {
+                let access = nests[nest].operands().nth(operand)?;
+                let is_whole = inner_temporary(access, inner).is_none();
+                let rank = nests[nest].shape.rank();
+                is_whole.then(|| access.strides(rank, &row_major_strides(&access.array_type)))
+            },
+            &[],
+        );
+        part_nests
+    }
+
+    /// Binds the programs; `strides` gives those of an operand of a nest, none for temporaries of which there is
+    /// only a part.
+    fn bind(
+        &self,
+        strides: impl Fn(usize, usize) -> Option<Vec<isize>>,
+        is_over_input: &[bool],
+    ) -> BoundNests {
+        let bind = |(index, program): (usize, &Program)| {
+            let rank = program.nest().shape.rank();
+            let own =
+                |access: &Access| access.strides(rank, &row_major_strides(&access.array_type));
+            let operands = program.nest().operands().enumerate();
+            let strides = operands
+                .map(|(operand, access)| strides(index, operand).unwrap_or_else(|| own(access)));
+            program.bind_to(&strides.collect::<Vec<_>>(), is_over_input)
+        };
+        self.programs.iter().enumerate().map(bind).collect()
+    }
+}
+
+fn inner_temporary(access: &Access, inner: &[usize]) -> Option<usize> {
+    match access.buffer {
+        BufferId::Temporary(index) if inner.binary_search(&index).is_ok() => Some(index),
+        _ => None,
+    }
+}
+
+fn inner_place(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize> {
+    match access.buffer {
+        BufferId::Temporary(index) => inner.get(&index).copied(),
+        _ => None,
+    }
+}
+
+/// How the axes are cut so that a part stays in a cache; `None` where it cannot, or is all there is, or where
+/// nests have little in common.
+fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
+    let operands = nests.iter().flat_map(|nest| nest.operands());
+    let moved = operands.map(|access| array_bytes(&access.array_type));
+    let moved = moved.fold(0, usize::saturating_add);
+    if moved.saturating_sub(part_bytes(nests, &[])) < moved / LEAST_SAVED {
+        return None;
+    }
+    let size = |axis: usize| nests[0].shape[axis];
+    for last in 0..axes.len() {
+        let outer: Vec<CutAxis> =
+            axes[..last].iter().map(|&axis| CutAxis { axis, size: size(axis), part: 1 }).collect();
+        let axis = axes[last];
+        let with = |part| [&outer[..], &[CutAxis { axis, size: size(axis), part }]].concat();
+        let (one, two) = (part_bytes(nests, &with(1)), part_bytes(nests, &with(2)));
+        if one > MOST_STEP_BYTES {
+            continue;
+        }
+        let each = two.saturating_sub(one).max(1);
+        let part = (1 + PART_BYTES.saturating_sub(one) / each).min(size(axis));
+        let is_innermost = nests.iter().any(|nest| axis + 1 == nest.shape.rank());
+        let cut = with(part);
+        let parts: usize = cut.iter().map(|cut| cut.size.div_ceil(cut.part)).product();
+        let pays = parts > 1 && (!is_innermost || part >= LEAST_INNERMOST.min(size(axis)));
+        return pays.then_some(cut);
+    }
+    None
+}
+
+/// What the parts of all nests read and write, each array once.
+fn part_bytes(nests: &[Arc<LoopNest>], cut: &[CutAxis]) -> usize {
+    let mut bytes: BTreeMap<BufferId, usize> = BTreeMap::new();
+    for access in nests.iter().flat_map(|nest| nest.operands()) {
+        let of_access = array_bytes(&part_of_access(access, cut).array_type);
+        let most = bytes.entry(access.buffer).or_default();
+        *most = of_access.max(*most);
+    }
+    bytes.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+}
+
+/// The nest over a part.
+fn part_of(nest: &LoopNest, cut: &[CutAxis]) -> LoopNest {
+    let mut part = nest.clone();
+    let mut sizes = nest.shape.to_vec();
+    cut.iter().for_each(|cut| sizes[cut.axis] = cut.part);
+    part.shape = sizes.into();
+    for access in &mut part.accesses {
+        *access = part_of_access(access, cut);
+    }
+    for store in &mut part.stores {
+        store.target = part_of_access(&store.target, cut);
+    }
+    part
+}
+
+/// What a part walks of an array, as if there were no more.
+fn part_of_access(access: &Access, cut: &[CutAxis]) -> Access {
+    let mut sizes = access.array_type.shape.to_vec();
+    for cut in cut {
+        for (size, index) in sizes.iter_mut().zip(&*access.axes) {
+            if index.walked.is_some_and(|walked| walked.axis == cut.axis) {
+                *size = cut.part.min(*size);
+            }
+        }
+    }
+    let mut part = access.clone();
+    part.array_type.shape = sizes.into();
+    part
+}

@@ -1,0 +1,162 @@
+//! Nests that run together, part by part: the bits of the reference evaluator, in less memory.
+
+use std::ops::ControlFlow;
+
+use indim_cpu::{
+    ArrayView, ArrayViewMut, Buffer, CompileOptions, InPlace, Order, RunOptions, compile,
+};
+use indim_graph::{Along, Array, AxisFunction, Graph, GraphBuilder, Value, evaluate};
+use indim_ops::DType;
+
+fn array(shape: &[usize]) -> Array {
+    let number = |index: usize| ((index * 7919) % 1009) as f32 * 0.01 - 5.0;
+    Array::new(shape, (0..shape.iter().product()).map(number).collect()).unwrap()
+}
+
+fn graph(shape: &[usize], function: impl Fn(&GraphBuilder, &Value) -> Vec<Value>) -> Graph {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, shape).unwrap();
+    b.finish(&function(&b, &x)).unwrap()
+}
+
+/// `(x - mean(x)) / std(x)`, the deviation, and the softmax.
+fn standardised(b: &GraphBuilder, x: &Value, axis: i64) -> Vec<Value> {
+    let keep = Along { keepdims: true, ..Along::axes(&[axis]) };
+    let along = |function| b.along(function, x, &keep, &[]).unwrap();
+    let (mean, deviation) = (along(AxisFunction::Mean), along(AxisFunction::Std));
+    let centred = b.numpy().sub(x, mean).unwrap();
+    let result = b.numpy().div(centred, &deviation).unwrap();
+    let softmax = b.along(AxisFunction::Softmax, x, &Along::axes(&[axis]), &[]).unwrap();
+    vec![result, deviation, softmax, along(AxisFunction::LogSumExp)]
+}
+
+fn check(shape: &[usize], axis: i64) {
+    let x = array(shape);
+    let graph = graph(shape, |b, x| standardised(b, x, axis));
+    let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let dense = x.data().to_ne_bytes();
+    let (mut fortran, mut strides) = (vec![0; dense.len()], vec![0; shape.len()]);
+    let mut stride = 4;
+    for (axis, &size) in shape.iter().enumerate() {
+        strides[axis] = stride;
+        stride *= size as isize;
+    }
+    for (index, bytes) in dense.chunks(4).enumerate() {
+        let (mut left, mut place) = (index, 0);
+        for (&size, &stride) in shape.iter().zip(&strides).rev() {
+            place += left % size * stride as usize;
+            left /= size;
+        }
+        fortran[place..place + 4].copy_from_slice(bytes);
+    }
+    let inputs = [
+        ArrayView::from_array(&x),
+        ArrayView::from_bytes(x.array_type(), strides, &fortran, 0).unwrap(),
+    ];
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        for (input, order) in inputs.iter().zip([Order::C, Order::F]) {
+            let options = RunOptions { order, ..RunOptions::default() };
+            let input = std::slice::from_ref(input);
+            let results = pool.install(|| executable.run_with(input, &options)).unwrap();
+            for (index, (result, expected)) in results.iter().zip(&expected).enumerate() {
+                let same = result.to_array().data().has_bits_of(expected.data());
+                assert!(same, "output {index} of {shape:?} along {axis}, {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_give_the_bits_of_the_whole() {
+    for (shape, axis) in [
+        (vec![301, 1000], 1),
+        (vec![37, 4096], 1),
+        (vec![5, 40_000], 1),
+        (vec![50, 3000], 0),
+        (vec![3, 70, 500], 2),
+        (vec![2, 300, 90], 1),
+        (vec![70, 3, 5, 200], 3),
+    ] {
+        check(&shape, axis);
+    }
+}
+
+#[test]
+fn several_axes_are_reduced_in_one_group() {
+    let shape = [64, 30, 70];
+    let x = array(&shape);
+    let graph = graph(&shape, |b, x| {
+        vec![b.along(AxisFunction::Softmax, x, &Along::axes(&[1, 2]), &[]).unwrap()]
+    });
+    let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap().remove(0);
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let result = executable.run(&[ArrayView::from_array(&x)]).unwrap().remove(0).to_array();
+    assert!(result.data().has_bits_of(expected.data()));
+}
+
+fn softmax(shape: &[usize]) -> Graph {
+    graph(shape, |b, x| vec![b.along(AxisFunction::Softmax, x, &Along::axes(&[1]), &[]).unwrap()])
+}
+
+#[test]
+fn what_passes_between_nests_is_a_part() {
+    let graph = softmax(&[1000, 1000]);
+    let forecast = compile(&graph, &CompileOptions::default()).unwrap().forecast();
+    // Beside parts of at most 256 KiB there are the results of pieces, and registers.
+    assert!(forecast.temporary_bytes < 1 << 20, "{} bytes", forecast.temporary_bytes);
+    assert!((100_000..1 << 20).contains(&forecast.register_bytes), "{}", forecast.register_bytes);
+}
+
+#[test]
+fn the_result_may_lie_over_the_input() {
+    let x = array(&[300, 1000]);
+    let graph = softmax(&[300, 1000]);
+    let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap().remove(0);
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let mut elements = x.elements::<f32>().unwrap().to_vec();
+    let over = ArrayViewMut::from_slice([300, 1000], &mut elements).unwrap();
+    executable.run_in_place(vec![InPlace::Overwrite(over)]).unwrap();
+    assert_eq!(Some(&elements[..]), expected.elements::<f32>());
+}
+
+#[test]
+fn a_group_is_stopped_between_parts() {
+    let x = array(&[2000, 1000]);
+    let executable = compile(&softmax(&[2000, 1000]), &CompileOptions::default()).unwrap();
+    let calls = std::sync::atomic::AtomicUsize::new(0);
+    let progress = |_| match calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+        0 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    };
+    let options = RunOptions { progress: &progress, ..RunOptions::default() };
+    let stopped = executable.run_with(&[ArrayView::from_array(&x)], &options);
+    assert_eq!(stopped.map(|_: Vec<Buffer>| ()).unwrap_err().code(), "stopped");
+}
+
+#[test]
+fn temporaries_of_a_group_share_no_memory_with_those_around_it() {
+    // The parts of one thread are written while another still reads what came before the group.
+    let shape = [400, 600];
+    let x = array(&shape);
+    let graph = graph(&shape, |b, x| {
+        let keep = Along { keepdims: true, ..Along::axes(&[1]) };
+        let columns = b.along(AxisFunction::Mean, x.exp(), &Along::axes(&[0]), &[]).unwrap();
+        let y = b.numpy().sub(x.exp(), columns).unwrap().sin();
+        let z = b.numpy().div(&y, b.along(AxisFunction::Norm, &y, &keep, &[]).unwrap()).unwrap();
+        let top = b.along(AxisFunction::Max, &z, &keep, &[]).unwrap();
+        let w = b.numpy().sub(&z, top).unwrap().exp();
+        let all = b.along(AxisFunction::Sum, &w, &Along::axes(&[0]), &[]).unwrap();
+        vec![b.numpy().div(&w, all).unwrap(), y]
+    });
+    let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let results = pool.install(|| executable.run(&[ArrayView::from_array(&x)])).unwrap();
+        for (result, expected) in results.iter().zip(&expected) {
+            assert!(result.to_array().data().has_bits_of(expected.data()), "{threads} threads");
+        }
+    }
+}

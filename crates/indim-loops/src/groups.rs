@@ -1,0 +1,193 @@
+//! Which nests run together, part by part: the softmax of a matrix takes a few rows through all its nests
+//! before the next ones, so that what passes between them stays in a near cache and the matrix is read once.
+//!
+//! Nests that follow one another can do so along an axis that all of them keep, if whatever one of them reads
+//! of what another has written lies at the same place along that axis. Then no part needs another, and bits do
+//! not change. How large parts are, and whether they pay, is for machines to say.
+
+use core::fmt;
+use core::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::held_bytes::HeldBytes;
+use crate::loop_nest::{Access, AxisIndex, BufferId, LoopNest, LoopNests};
+
+/// Nests that may run together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NestGroup {
+    /// Their places among the nests.
+    pub nests: Range<usize>,
+    /// The axes of every one of them along which they may be cut into parts.
+    pub axes: Vec<usize>,
+    /// The temporaries that no other nest uses, of which only a part is needed at a time.
+    pub inner: Vec<usize>,
+}
+
+impl NestGroup {
+    /// The nests, with their places.
+    pub fn members<'a>(&self, loops: &'a LoopNests) -> &'a [Arc<LoopNest>] {
+        &loops.nests[self.nests.clone()]
+    }
+
+    /// Whether an output may still lie exactly where an input lies, when a part is written before the next one
+    /// is read: the nests walk both alike along the axes that are cut.
+    pub fn can_replace(&self, loops: &LoopNests, parameter: usize, output: usize) -> bool {
+        let members = self.members(loops);
+        let stores = members.iter().flat_map(|nest| &nest.stores).map(|store| &store.target);
+        let written = stores.filter(|target| target.buffer == BufferId::Output(output));
+        let accesses = members.iter().flat_map(|nest| &nest.accesses);
+        let read = accesses.filter(|access| access.buffer == BufferId::Parameter(parameter));
+        let mut walked = written
+            .chain(read)
+            .map(|access| self.axes.iter().map(|&axis| along(access, axis)).collect());
+        let first: Option<Vec<Option<(usize, AxisIndex)>>> = walked.next();
+        first.is_none_or(|first| !first.contains(&None) && walked.all(|other| other == first))
+    }
+}
+
+/// The axis of the array that this axis of a nest moves, and how.
+fn along(access: &Access, axis: usize) -> Option<(usize, AxisIndex)> {
+    let is_moved = |index: &AxisIndex| index.walked.is_some_and(|walked| walked.axis == axis);
+    let mut moved = access.axes.iter().copied().enumerate().filter(|(_, index)| is_moved(index));
+    moved.next().filter(|_| moved.next().is_none())
+}
+
+impl NestGroup {
+    /// Counts the memory that the group holds.
+    pub fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<usize>(self.axes.capacity() + self.inner.capacity());
+    }
+}
+
+impl fmt::Display for NestGroup {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Range { start, end } = self.nests;
+        let axes: Vec<String> = self.axes.iter().map(|axis| format!("i{axis}")).collect();
+        write!(formatter, "nests {start} to {} by parts along {}", end - 1, axes.join(", "))
+    }
+}
+
+/// The groups of nests of which several share what they read or write, and some reduce; in order.
+pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
+    let uses = uses_of_temporaries(loops);
+    let mut groups = Vec::new();
+    let mut start = 0;
+    while start < loops.nests.len() {
+        let (end, axes) = longest(loops, start);
+        let members = &loops.nests[start..end];
+        let reduces = members.iter().any(|nest| nest.reduced.is_some());
+        if members.len() > 1 && reduces {
+            let inner = inner_temporaries(members, &uses, &(start..end));
+            groups.push(NestGroup { nests: start..end, axes, inner });
+            start = end;
+        } else {
+            // Those before the last reduce nothing either.
+            start = (end - 1).max(start + 1);
+        }
+    }
+    groups
+}
+
+/// The end of the longest group that begins here, and the axes along which it may be cut.
+fn longest(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
+    let mut members = Members::default();
+    let mut axes = members.add(&loops.nests[start], None);
+    let mut end = start + 1;
+    while let Some(nest) = loops.nests.get(end) {
+        // Indices are checked before a nest runs as a whole.
+        let is_checked = loops.checks.binary_search_by_key(&end, |check| check.nest).is_ok();
+        let shares = !is_checked && nest.operands().any(|access| members.uses(access.buffer));
+        let left = if shares { members.add(nest, Some(&axes)) } else { Vec::new() };
+        if left.is_empty() {
+            break;
+        }
+        axes = left;
+        end += 1;
+    }
+    (end, axes)
+}
+
+/// What is known of the nests of a group.
+#[derive(Default)]
+struct Members<'a> {
+    /// The size of each axis along which they may be cut.
+    sizes: Vec<usize>,
+    /// What they have written, and which of them have.
+    written: BTreeMap<BufferId, Vec<(&'a LoopNest, &'a Access)>>,
+    used: BTreeSet<BufferId>,
+}
+
+impl<'a> Members<'a> {
+    fn uses(&self, buffer: BufferId) -> bool {
+        self.used.contains(&buffer)
+    }
+
+    /// Adds a nest; which of `axes`, or of all, are left along which all may be cut.
+    fn add(&mut self, nest: &'a LoopNest, axes: Option<&[usize]>) -> Vec<usize> {
+        if axes.is_none() {
+            self.sizes = nest.shape.to_vec();
+        }
+        let all: Vec<usize> = (0..self.sizes.len()).collect();
+        let can_be_cut = |&axis: &usize| {
+            let size = nest.shape.get(axis).copied().unwrap_or(1);
+            let is_kept = nest.reduced != Some(axis);
+            let is_matched = |access: &Access| {
+                let read = place(nest, access, axis);
+                let mut written = self.written.get(&access.buffer).into_iter().flatten();
+                written.all(|(nest, target)| read.is_some() && read == place(nest, target, axis))
+            };
+            size > 1 && size == self.sizes[axis] && is_kept && nest.accesses.iter().all(is_matched)
+        };
+        let left = axes.unwrap_or(&all).iter().copied().filter(can_be_cut).collect();
+        for store in &nest.stores {
+            self.written.entry(store.target.buffer).or_default().push((nest, &store.target));
+        }
+        self.used.extend(nest.operands().map(|operand| operand.buffer));
+        left
+    }
+}
+
+/// The axis of the array that this axis of the nest walks from end to end, and the array's sizes.
+fn place<'a>(nest: &LoopNest, access: &'a Access, axis: usize) -> Option<(usize, &'a [usize])> {
+    let (walked, index) = along(access, axis)?;
+    let size = access.array_type.shape[walked];
+    let is_whole = size == nest.shape[axis] && index == AxisIndex::walking(axis, size);
+    is_whole.then_some((walked, access.array_type.shape.sizes()))
+}
+
+/// The first and the last nest that uses each temporary; all, if it is not used from its first element on.
+fn uses_of_temporaries(loops: &LoopNests) -> Vec<(usize, usize)> {
+    let mut uses = vec![(usize::MAX, 0); loops.temporaries.len()];
+    let mut uses_by = |access: &Access, first: usize, last: usize| {
+        if let BufferId::Temporary(index) = access.buffer {
+            uses[index] = (uses[index].0.min(first), uses[index].1.max(last));
+        }
+    };
+    for (index, nest) in loops.nests.iter().enumerate() {
+        for access in nest.operands() {
+            match access.begins_at_first() {
+                true => uses_by(access, index, index),
+                false => uses_by(access, 0, usize::MAX),
+            }
+        }
+    }
+    loops.checks.iter().for_each(|check| uses_by(&check.access, 0, usize::MAX));
+    uses
+}
+
+/// The temporaries that only these nests use.
+fn inner_temporaries(
+    members: &[Arc<LoopNest>],
+    uses: &[(usize, usize)],
+    range: &Range<usize>,
+) -> Vec<usize> {
+    let operands = members.iter().flat_map(|nest| nest.operands());
+    let temporaries = operands.filter_map(|operand| match operand.buffer {
+        BufferId::Temporary(index) => Some(index),
+        _ => None,
+    });
+    let is_inner = |&index: &usize| uses[index].0 >= range.start && uses[index].1 < range.end;
+    let inner: BTreeSet<usize> = temporaries.filter(is_inner).collect();
+    inner.into_iter().collect()
+}
