@@ -10,6 +10,7 @@ functions for them.
 """
 
 import argparse
+import functools
 import itertools
 import json
 import math
@@ -43,7 +44,7 @@ class Symbol:
 
 
 class Trace:
-    """The steps of an expression: each the name of an operation and operands.
+    """The steps of an expression: each the name of an operation, operands, and options such as `axis`.
 
     An operand is a symbol, whose place is that of an argument or of a step after all arguments, or
     a number.
@@ -52,34 +53,36 @@ class Trace:
     def __init__(self, expression, names):
         self.count = len(names)
         self.steps = []
-        known = {name: (lambda *operands, name=name: self.step(name, *operands)) for name in FUNCTIONS}
+        known = {name: functools.partial(self.step, name) for name in FUNCTIONS + REDUCTIONS}
+        known |= {"nan": math.nan, "true": True, "false": False}
         arguments = {name: Symbol(self, place) for place, name in enumerate(names)}
         # The expression comes from the jobs in this repository.
-        eval(expression, {"__builtins__": {}}, known | {"nan": math.nan} | arguments)
+        eval(expression, {"__builtins__": {}}, known | arguments)
 
-    def step(self, name, *operands):
-        self.steps.append((name, operands))
+    def step(self, name, *operands, **options):
+        self.steps.append((name, operands, options))
         return Symbol(self, self.count + len(self.steps) - 1)
 
     def run(self, functions, arguments):
         """The last result, with these functions for the steps."""
         values = list(arguments)
-        for name, operands in self.steps:
+        for name, operands, options in self.steps:
             if name not in functions:
                 raise Unsupported(f"no {name}")
             operands = [values[o.place] if isinstance(o, Symbol) else o for o in operands]
-            values.append(functions[name](*operands))
+            values.append(functions[name](*operands, **options))
         return values[-1]
 
     def last_uses(self):
         """For each place, the step that needs it last."""
         uses = {}
-        for index, (_, operands) in enumerate(self.steps):
+        for index, (_, operands, _) in enumerate(self.steps):
             uses |= {o.place: index for o in operands if isinstance(o, Symbol)}
         return uses
 
 
 FUNCTIONS = "abs conj cos erf exp f32 log logistic maximum sin square tanh where".split()
+REDUCTIONS = "any argmax count_nonzero logsumexp max mean min softmax std sum var".split()
 
 OPERATORS = {
     "add": "add",
@@ -128,7 +131,11 @@ NUMPY = {
     "f32": numpy_convert,
     "logistic": scipy.special.expit,
     "where": numpy_where,
+    "count_nonzero": lambda x: np.asarray(np.count_nonzero(x)),
+    "logsumexp": scipy.special.logsumexp,
+    "softmax": scipy.special.softmax,
 }
+NUMPY |= {name: getattr(np, name) for name in "any argmax max mean min std sum var".split()}
 
 
 def numpy_fresh(trace, arguments, _):
@@ -155,8 +162,8 @@ def numpy_program(trace, arguments):
     """Functions with their operands and outputs, and the last output."""
     values, program, free = list(arguments), [], {}
     uses = trace.last_uses()
-    for index, (name, operands) in enumerate(trace.steps):
-        function = NUMPY[name]
+    for index, (name, operands, options) in enumerate(trace.steps):
+        function = functools.partial(NUMPY[name], **options) if options else NUMPY[name]
         actual = [values[o.place] if isinstance(o, Symbol) else o for o in operands]
         results = function(*actual)
         dead = {o.place for o in operands if isinstance(o, Symbol) and uses[o.place] == index}
@@ -242,7 +249,10 @@ JAX = {
     "erf": jax.scipy.special.erf,
     "f32": lambda x: x.astype(jnp.float32),
     "logistic": jax.nn.sigmoid,
+    "logsumexp": jax.scipy.special.logsumexp,
+    "softmax": jax.nn.softmax,
 }
+JAX |= {name: getattr(jnp, name) for name in "any argmax count_nonzero max mean min std sum var".split()}
 
 
 def jax_jit(trace, arguments, _):
@@ -277,6 +287,14 @@ def openvino_where(condition, x, y):
     return ops.select(condition, x, y)
 
 
+def openvino_reduction(operation):
+    def build(x, axis=None, keepdims=False):
+        axes = range(len(x.get_output_shape(0))) if axis is None else [axis]
+        return operation(x, np.array(axes, np.int64), keepdims)
+
+    return build
+
+
 OPENVINO = {
     name: openvino_operation(getattr(ops, name))
     for name in "add subtract multiply divide bitwise_and greater not_equal abs cos erf exp log"
@@ -284,9 +302,11 @@ OPENVINO = {
 } | {
     "f32": lambda x: ops.convert(x, "f32"),
     "logistic": ops.sigmoid,
+    "softmax": ops.softmax,
     "square": lambda x: ops.multiply(x, x),
     "where": openvino_where,
 }
+OPENVINO |= {name: openvino_reduction(getattr(ops, f"reduce_{name}")) for name in "max mean min sum".split()}
 
 
 def openvino_compiled(trace, arguments, result_type):

@@ -22,6 +22,11 @@ pub(crate) trait Job: Sync {
     const NAME: &'static str;
     /// The sizes at which it is measured.
     const SIZES: Sizes;
+    /// How far results of others may be from ours, relative to their magnitude or to 1; that of their type
+    /// if not said.
+    const TOLERANCE: f64 = Self::Result::TOLERANCE;
+    /// Whether the hand-written loop gives our bits; it does not where it adds in another order.
+    const IS_EXACT: bool = true;
 
     /// The job at one size.
     fn new(space: Space) -> Self;
@@ -31,17 +36,23 @@ pub(crate) trait Job: Sync {
     fn arguments(&self) -> Vec<(&'static str, ArrayView<'_>)>;
     /// The shape of the result.
     fn shape(&self) -> Shape;
-    /// The iteration space of the hand-written loop.
+    /// The iteration space.
     fn space(&self) -> Space;
-    /// The hand-written loop for one row.
-    fn row(&self, row: usize, output: &mut [Self::Result]);
+    /// The limit: the hand-written loop, with the threads of the current pool.
+    fn run_by_hand(&self, output: &mut [Self::Result]);
     /// The job as other Rust libraries do it.
     #[cfg(feature = "peers")]
     fn peers(&self) -> Vec<Peer<'_, Self::Result>>;
 }
 
-/// The limit: the hand-written loop over all rows, with the threads of the current pool.
-pub(crate) fn run_by_hand<J: Job>(job: &J, output: &mut [J::Result]) {
+/// A job whose hand-written loop goes row by row.
+pub(crate) trait RowJob: Job {
+    /// The hand-written loop for one row.
+    fn row(&self, row: usize, output: &mut [Self::Result]);
+}
+
+/// The hand-written loop over all rows.
+pub(crate) fn run_all_rows<J: RowJob>(job: &J, output: &mut [J::Result]) {
     let Space { rows, columns, .. } = job.space();
     let threads = rayon::current_num_threads();
     if output.len() < SERIAL_BELOW || threads == 1 {
@@ -52,34 +63,51 @@ pub(crate) fn run_by_hand<J: Job>(job: &J, output: &mut [J::Result]) {
     pieces.for_each(|(index, output)| run_rows(job, index * rows_per_thread, output));
 }
 
-/// The rows from `first` on, as many as `output` holds, with the best instructions there are.
-fn run_rows<J: Job>(job: &J, first: usize, output: &mut [J::Result]) {
+/// The rows from `first` on, as many as `output` holds.
+fn run_rows<J: RowJob>(job: &J, first: usize, output: &mut [J::Result]) {
+    with_best_instructions(
+        #[inline(always)]
+        || {
+            let columns = job.space().columns;
+            for (index, output) in output.chunks_exact_mut(columns).enumerate() {
+                job.row(first + index, output);
+            }
+        },
+    );
+}
+
+/// Does `work` with the best instructions that there are.
+#[inline(always)]
+pub(crate) fn with_best_instructions<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx512f")
-        && std::arch::is_x86_feature_detected!("avx512dq")
-        && std::arch::is_x86_feature_detected!("avx512bw")
-        && std::arch::is_x86_feature_detected!("avx512vl")
     {
-        // SAFETY: the processor has these instructions.
-        return unsafe { run_rows_avx512(job, first, output) };
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx512f") && has!("avx512dq") && has!("avx512bw") && has!("avx512vl") {
+            // SAFETY: the processor has these instructions.
+            return unsafe { with_avx512(work) };
+        }
+        if has!("avx2") && has!("fma") {
+            // SAFETY: the processor has these instructions.
+            return unsafe { with_avx2(work) };
+        }
     }
-    run_rows_of(job, first, output);
+    work()
 }
 
 /// # Safety
 /// The processor has AVX-512 F, DQ, BW and VL.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,fma")]
-unsafe fn run_rows_avx512<J: Job>(job: &J, first: usize, output: &mut [J::Result]) {
-    run_rows_of(job, first, output);
+unsafe fn with_avx512<R>(work: impl FnOnce() -> R) -> R {
+    work()
 }
 
-#[inline(always)]
-fn run_rows_of<J: Job>(job: &J, first: usize, output: &mut [J::Result]) {
-    let columns = job.space().columns;
-    for (index, output) in output.chunks_exact_mut(columns).enumerate() {
-        job.row(first + index, output);
-    }
+/// # Safety
+/// The processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
+    work()
 }
 
 /// Defines a job: its arguments with their shapes, its expression, its loop over one row, and how
@@ -98,6 +126,67 @@ macro_rules! job {
         $(ndarray |$place:ident| $fill:expr;)?
         $(candle |$($input:ident),*| $tensor:expr;)?
     ) => {
+        $crate::define_job! {
+            $(#[$doc])*
+            $job, $name: $expression -> $result [$($size),*] in $sizes;
+            |$($axis),*| $($argument: $type [$($argument_size),*]),* ;
+            |own, output| { $crate::job::run_all_rows(own, output) }
+            {}
+            $(ndarray |$place| $fill;)?
+            $(candle |$($input),*| $tensor;)?
+        }
+
+        impl $crate::job::RowJob for $job {
+            #[inline(always)]
+            fn row(&self, $row: usize, $output: &mut [$result]) {
+                let $this = self;
+                $body
+            }
+        }
+    };
+}
+
+/// Defines a job whose hand-written loop makes the whole result, in an order of its own: its results, and those
+/// of peers, are within a tolerance.
+#[macro_export]
+macro_rules! reduction {
+    (
+        $(#[$doc:meta])*
+        $job:ident, $name:literal: $expression:literal
+        -> $result:ident [$($size:expr),*] in $sizes:ident, within $tolerance:literal;
+        |$($axis:ident),*| $($argument:ident: $type:ident [$($argument_size:expr),*]),* ;
+        |$this:ident, $output:ident| $body:block
+        $(ndarray |$place:ident| $fill:expr;)?
+        $(candle |$($input:ident),*| $tensor:expr;)?
+    ) => {
+        $crate::define_job! {
+            $(#[$doc])*
+            $job, $name: $expression -> $result [$($size),*] in $sizes;
+            |$($axis),*| $($argument: $type [$($argument_size),*]),* ;
+            |$this, $output| $body
+            {
+                const TOLERANCE: f64 = $tolerance;
+                const IS_EXACT: bool = false;
+            }
+            $(ndarray |$place| $fill;)?
+            $(candle |$($input),*| $tensor;)?
+        }
+    };
+}
+
+/// What `job!` and `reduction!` share.
+#[macro_export]
+macro_rules! define_job {
+    (
+        $(#[$doc:meta])*
+        $job:ident, $name:literal: $expression:literal
+        -> $result:ident [$($size:expr),*] in $sizes:ident;
+        |$($axis:ident),*| $($argument:ident: $type:ident [$($argument_size:expr),*]),* ;
+        |$this:ident, $output:ident| $body:block
+        { $($constant:item)* }
+        $(ndarray |$place:ident| $fill:expr;)?
+        $(candle |$($input:ident),*| $tensor:expr;)?
+    ) => {
         $(#[$doc])*
         pub(crate) struct $job {
             space: $crate::sizes::Space,
@@ -109,6 +198,7 @@ macro_rules! job {
 
             const NAME: &'static str = $name;
             const SIZES: $crate::sizes::Sizes = $crate::sizes::$sizes;
+            $($constant)*
 
             fn new(space: $crate::sizes::Space) -> Self {
                 let $crate::sizes::Space { $($axis,)* .. } = space;
@@ -148,8 +238,7 @@ macro_rules! job {
                 self.space
             }
 
-            #[inline(always)]
-            fn row(&self, $row: usize, $output: &mut [$result]) {
+            fn run_by_hand(&self, $output: &mut [$result]) {
                 let $this = self;
                 $body
             }

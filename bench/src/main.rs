@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use job::Job;
-use jobs::{bias, chain, complex, features, functions, fused, pictures};
+use jobs::{bias, chain, complex, features, functions, fused, pictures, reductions};
 use measure::measure;
 use python::Python;
 use record::Record;
@@ -145,7 +145,33 @@ macro_rules! for_each_job {
             features::ReluF16,
             features::ReluBf16,
             complex::Conjugate,
-            complex::Power
+            complex::Power,
+            reductions::Sum,
+            reductions::RowSums,
+            reductions::ColumnSums,
+            reductions::Mean,
+            reductions::Maximum,
+            reductions::RowMaxima,
+            reductions::ColumnMaxima,
+            reductions::SquaredDistance,
+            reductions::RowDistances,
+            reductions::ColumnDistances,
+            reductions::RowPlaces,
+            reductions::ColumnPlaces,
+            reductions::AnyAbove,
+            reductions::CountAbove,
+            reductions::Threes,
+            reductions::Seventeens,
+            reductions::Hundreds,
+            reductions::Thousands,
+            reductions::EightColumns,
+            reductions::MiddleAxis,
+            reductions::RowVariances,
+            reductions::Softmax,
+            reductions::LogSumExp,
+            reductions::Standardise,
+            reductions::PairDistances,
+            reductions::NearestPair
         ]
     };
 }

@@ -10,7 +10,8 @@ use indim::{
     compile,
 };
 
-use crate::job::{Job, run_by_hand};
+use crate::job::Job;
+use crate::numbers::{Number, is_near};
 use crate::python::{Python, Task};
 use crate::sizes::Space;
 
@@ -71,7 +72,7 @@ pub(crate) fn measure<J: Job>(
         ours: median(times.ours),
         limit: median(times.limit),
         kept: median(times.kept),
-        fresh: (space.elements() > LARGE_RESULT).then(|| median(times.fresh)),
+        fresh: (ours.len() > LARGE_RESULT).then(|| median(times.fresh)),
         peers,
     })
 }
@@ -111,8 +112,9 @@ fn take_turns<J: Job>(
 ) -> (Times, Vec<J::Result>) {
     let arguments: Vec<ArrayView<'_>> = job.arguments().into_iter().map(|(_, view)| view).collect();
     let elements = job.space().elements();
-    let mut ours = vec![J::Result::default(); elements];
-    let mut theirs = vec![J::Result::default(); elements];
+    let results = job.shape().iter().product();
+    let mut ours = vec![J::Result::default(); results];
+    let mut theirs = vec![J::Result::default(); results];
     let mut output = [ArrayViewMut::from_slice(job.shape(), &mut ours).expect("it fits")];
     #[cfg(feature = "peers")]
     let peers = job.peers();
@@ -129,7 +131,7 @@ fn take_turns<J: Job>(
             executable.run_into(&arguments, &mut output).expect("it runs");
         }));
         times.kept.push(timed(repeat, || drop(executable.run(&arguments).expect("it runs"))));
-        if elements > LARGE_RESULT {
+        if results > LARGE_RESULT {
             indim::keep_memory(0);
             times.fresh.push(timed(1, || drop(executable.run(&arguments).expect("it runs"))));
             indim::keep_memory(1 << 30);
@@ -139,12 +141,20 @@ fn take_turns<J: Job>(
             times.push(timed(repeat, || peer.run(std::hint::black_box(&mut theirs))));
         }
         // The last to run, so that what it leaves is compared.
-        times.limit.push(timed(repeat, || run_by_hand(job, std::hint::black_box(&mut theirs))));
+        times.limit.push(timed(repeat, || job.run_by_hand(std::hint::black_box(&mut theirs))));
     }
-    assert!(bits(&ours) == bits(&theirs), "{}: the results differ", J::NAME);
+    let near = |(ours, theirs): (&J::Result, &J::Result)| {
+        is_near(ours.real(), theirs.real(), J::TOLERANCE)
+    };
+    let agree = match J::IS_EXACT {
+        true => bits(&ours) == bits(&theirs),
+        false => ours.iter().zip(&theirs).all(near),
+    };
+    assert!(agree, "{}: the results differ", J::NAME);
     #[cfg(feature = "peers")]
     for (peer, peer_times) in peers.iter().zip(peer_times) {
-        assert!(peer.agrees(&ours, &mut theirs), "{}: {} differs", J::NAME, peer.engine);
+        let agrees = peer.agrees(&ours, &mut theirs, J::TOLERANCE);
+        assert!(agrees, "{}: {} differs", J::NAME, peer.engine);
         times.peers.push((peer.engine.to_owned(), median(peer_times)));
     }
     (times, ours)

@@ -45,6 +45,7 @@ define_numbers! {
     u16, 0.0, |number| number as u16 * 7 + 1, |value| f64::from(value);
     f16, 4e-3, |number| f16::from_f32(f32::from_index(number)), |value| value.to_f64();
     bf16, 3e-2, |number| bf16::from_f32(f32::from_index(number)), |value| value.to_f64();
+    i64, 0.0, |number| number as i64, |value| value as f64;
     f32, 2e-5, |number| number as f32 * 0.01 - 5.0, |value| f64::from(value);
     f64, 1e-12, |number| number as f64 * 0.01 - 5.0, |value| value;
 }
@@ -66,7 +67,6 @@ impl Number for c64 {
 }
 
 /// Whether `theirs` is as near to `ours` as results of this tolerance must be.
-#[cfg(feature = "peers")]
 pub(crate) fn is_near(ours: f64, theirs: f64, tolerance: f64) -> bool {
     if ours.is_finite() {
         return (ours - theirs).abs() <= tolerance * ours.abs().max(1.0);
@@ -74,7 +74,7 @@ pub(crate) fn is_near(ours: f64, theirs: f64, tolerance: f64) -> bool {
     ours == theirs || (ours.is_nan() && theirs.is_nan())
 }
 
-#[cfg(all(test, feature = "peers"))]
+#[cfg(test)]
 mod tests {
     use super::is_near;
 

@@ -32,8 +32,8 @@ impl<T: Number> Peer<'_, T> {
     }
 
     /// Whether its results are ours, as near as their type can be expected to be.
-    pub(crate) fn agrees(&self, ours: &[T], scratch: &mut [T]) -> bool {
-        let near = |ours: f64, theirs: f64| is_near(ours, theirs, T::TOLERANCE);
+    pub(crate) fn agrees(&self, ours: &[T], scratch: &mut [T], tolerance: f64) -> bool {
+        let near = |ours: f64, theirs: f64| is_near(ours, theirs, tolerance);
         match &self.computation {
             Computation::Into(run) => {
                 scratch.fill(T::from_index(0));

@@ -98,7 +98,7 @@ impl<J: Job> Task<'_, J> {
             "arguments": arguments.collect::<Vec<_>>(),
             "dtype": J::Result::DTYPE.name(),
             "shape": self.job.shape().to_vec(),
-            "tolerance": J::Result::TOLERANCE,
+            "tolerance": J::TOLERANCE,
             "sample": {
                 "places": places,
                 "real": parts(Number::real),

@@ -61,6 +61,32 @@ pub(crate) const POINTS: Sizes = &[
 pub(crate) const COMPLEX: Sizes =
     &[MATRICES[0], MATRICES[1], MATRICES[2], ("64MiB", Space::matrix(3_200, 3_125))];
 
+/// Rows of this many elements.
+macro_rules! rows_of {
+    ($columns:literal) => {
+        &[
+            ("128B", Space::matrix(4, $columns)),
+            ("64KiB", Space::matrix((1 << 14) / $columns, $columns)),
+            ("1MiB", Space::matrix((1 << 18) / $columns, $columns)),
+            ("64MiB", Space::matrix((1 << 24) / $columns, $columns)),
+        ]
+    };
+}
+
+pub(crate) const ROWS_OF_3: Sizes = rows_of!(3);
+pub(crate) const ROWS_OF_8: Sizes = rows_of!(8);
+pub(crate) const ROWS_OF_17: Sizes = rows_of!(17);
+pub(crate) const ROWS_OF_100: Sizes = rows_of!(100);
+pub(crate) const ROWS_OF_1000: Sizes = rows_of!(1000);
+
+/// All pairs of so many points; in the end 4096 of them.
+pub(crate) const PAIRS: Sizes = &[
+    ("128B", Space::matrix(4, 8)),
+    ("64KiB", Space::matrix(128, 128)),
+    ("1MiB", Space::matrix(512, 512)),
+    ("64MiB", Space::matrix(4096, 4096)),
+];
+
 pub(crate) const PICTURES_LAST: Sizes = &[
     ("128B", Space::channels_last([1, 3, 4])),
     ("64KiB", Space::channels_last([1, 74, 74])),

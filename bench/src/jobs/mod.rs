@@ -7,3 +7,4 @@ pub(crate) mod features;
 pub(crate) mod functions;
 pub(crate) mod fused;
 pub(crate) mod pictures;
+pub(crate) mod reductions;
