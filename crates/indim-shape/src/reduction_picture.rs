@@ -17,9 +17,9 @@ use crate::reduction_form::ReductionForm;
 /// assert_eq!(
 ///     draw_reduction(&form, Some(OperandLabel::new("x", "f32"))),
 ///     "\
-/// operand axis  0   1   2
-/// x : f32       4  30*  2
-/// result        4   .   2
+/// operand axis  0    1   2
+/// x : f32       4   30*  2
+/// result        4    .   2
 ///
 /// n* reduced   . gone
 /// "
