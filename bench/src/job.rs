@@ -146,8 +146,8 @@ macro_rules! job {
     };
 }
 
-/// Defines a job whose hand-written loop makes the whole result, in an order of its own: its results, and those
-/// of peers, are within a tolerance.
+/// Defines a job whose hand-written loop makes the whole result, in an order of its own: its results, and
+/// those of peers, are within a tolerance.
 #[macro_export]
 macro_rules! reduction {
     (

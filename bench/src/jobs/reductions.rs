@@ -213,7 +213,8 @@ reduction! {
 }
 
 reduction! {
-    ColumnDistances, "sum((x-y)^2, axis=0)": "sum(square(x - y), axis=0)" -> f32 [columns] in MATRICES, within 1e-3;
+    ColumnDistances, "sum((x-y)^2, axis=0)": "sum(square(x - y), axis=0)"
+        -> f32 [columns] in MATRICES, within 1e-3;
     |rows, columns| x: f32 [rows, columns], y: f32 [rows, columns];
     |this, output| {
         let columns = this.space.columns;
@@ -325,7 +326,8 @@ reduction! {
 
 reduction! {
     /// Of four elements.
-    MiddleAxis, "sum(x, axis=1) of three": "sum(x, axis=1)" -> f32 [rows / 4, columns] in MATRICES, within 1e-3;
+    MiddleAxis, "sum(x, axis=1) of three": "sum(x, axis=1)"
+        -> f32 [rows / 4, columns] in MATRICES, within 1e-3;
     |rows, columns| x: f32 [rows / 4, 4, columns];
     |this, output| {
         let columns = this.space.columns;
@@ -433,7 +435,8 @@ fn pair(p: &[f32], q: &[f32]) -> f32 {
 }
 
 reduction! {
-    PairDistances, "pairwise distances": "sum(square(p - q), axis=2)" -> f32 [rows, columns] in PAIRS, within 1e-4;
+    PairDistances, "pairwise distances": "sum(square(p - q), axis=2)"
+        -> f32 [rows, columns] in PAIRS, within 1e-4;
     |rows, columns| p: f32 [rows, 1, 3], q: f32 [1, columns, 3];
     |this, output| {
         let columns = this.space.columns;
@@ -445,7 +448,8 @@ reduction! {
 }
 
 reduction! {
-    NearestPair, "nearest of pairs": "min(sum(square(p - q), axis=2), axis=1)" -> f32 [rows] in PAIRS, within 1e-4;
+    NearestPair, "nearest of pairs": "min(sum(square(p - q), axis=2), axis=1)"
+        -> f32 [rows] in PAIRS, within 1e-4;
     |rows, columns| p: f32 [rows, 1, 3], q: f32 [1, columns, 3];
     |this, output| {
         let rows = output.par_iter_mut().zip(this.p.par_chunks(3));

@@ -75,9 +75,9 @@ pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     /// Runs some of the tiles.
     ///
     /// # Safety
-    /// - the operands of `bases` are the places of the nest's stores and accesses at its first point; with the
-    ///   strides that it was bound to every point is valid for reads, and for writes of the stores; so is the
-    ///   shared memory, which nobody else uses;
+    /// - the operands of `bases` are the places of the nest's stores and accesses at its first point; with
+    ///   the strides that it was bound to every point is valid for reads, and for writes of the stores; so is
+    ///   the shared memory, which nobody else uses;
     /// - no store overlaps another operand, but for those that it was told of, which lie exactly over an
     ///   access that moves as they do; nobody else uses the stores' elements in `tiles`;
     /// - the processor has the level for which the nest was compiled.

@@ -109,7 +109,8 @@ pub enum GraphErrorKind {
         /// The axis.
         axis: usize,
     },
-    /// Extremes are sought among selected elements, of which there may be none, without a number to begin with.
+    /// Extremes are sought among selected elements, of which there may be none, without a number to begin
+    /// with.
     InitialRequired,
     /// The function along axes does not take this argument.
     ArgumentNotTaken {
@@ -362,8 +363,8 @@ impl GraphError {
                 let indices = self.operand_name(1);
                 Some(match dtype {
                     DType::Bool => format!(
-                        "to choose between elements write where({indices}, x, y): how many a mask keeps is not \
-                         known before it is computed"
+                        "to choose between elements write where({indices}, x, y): how many a mask keeps \
+                         is not known before it is computed"
                     ),
                     _ => format!("indices are integers: i64({indices})"),
                 })
@@ -394,8 +395,8 @@ impl GraphError {
             GraphErrorKind::MatrixProduct => {
                 let [x, y] = [0, 1].map(|operand| self.operand_name(operand));
                 Some(format!(
-                    "name the axes, as in vecdot({x}, {y}, axis=-1); a product of matrices is a sum along the \
-                     axis that both share: sum({x} * {y}, axis=...) with axes of size 1 put in"
+                    "name the axes, as in vecdot({x}, {y}, axis=-1); a product of matrices is a sum along \
+                     the axis that both share: sum({x} * {y}, axis=...) with axes of size 1 put in"
                 ))
             }
             GraphErrorKind::NotDifferentiable if self.is_of_parameter() => Some(
@@ -513,15 +514,16 @@ impl fmt::Display for GraphError {
                 formatter.write_str("`...` may stand once between the brackets")
             }
             GraphErrorKind::MixedIndices => formatter.write_str(
-                "one array of integers may stand between the brackets, and integers only beside it: index twice",
+                "one array of integers may stand between the brackets, and integers only beside it: index \
+                 twice",
             ),
             GraphErrorKind::NothingToConcatenate => {
                 write!(formatter, "`{operation}` of nothing: give at least one operand")
             }
             GraphErrorKind::ConcatenateShape { operand, axis } => write!(
                 formatter,
-                "`{operation}` along axis {axis} takes operands of equal sizes along the others, but `{}` has not \
-                 those of `{}`",
+                "`{operation}` along axis {axis} takes operands of equal sizes along the others, but `{}` \
+                 has not those of `{}`",
                 self.operand_name(*operand),
                 self.operand_name(0)
             ),
@@ -564,7 +566,8 @@ impl fmt::Display for GraphError {
             ),
             GraphErrorKind::NotDifferentiable if self.is_of_parameter() => write!(
                 formatter,
-                "there is no gradient with respect to `{}`, which is neither of floats nor of complex numbers",
+                "there is no gradient with respect to `{}`, which is neither of floats nor of complex \
+                 numbers",
                 self.operand_name(0)
             ),
             GraphErrorKind::NotDifferentiable => {

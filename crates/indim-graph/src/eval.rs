@@ -1,7 +1,8 @@
 //! The reference evaluator: one node after another, one element after another.
 //!
-//! Obviously right and slow. It is the oracle of the executors' bits, and it folds constants. Each operation
-//! on one element is a function of its own: a loop around it would be vectorized, for which a build takes long.
+//! Obviously right and slow. It is the oracle of the executors' bits, and it folds constants. Each
+//! operation on one element is a function of its own: a loop around it would be vectorized, for which a
+//! build takes long.
 
 use core::fmt;
 

@@ -1,8 +1,8 @@
 //! Graphs of element-wise operations: how they are made, checked and rewritten, and what they mean.
 //!
 //! Read in this order: `graph.rs` (values and nodes), `builder.rs` (how graphs are made), `verify.rs`
-//! (their invariants), `passes/` (how they are rewritten), `derivative/` (how they are differentiated), `eval.rs`
-//! (what they mean).
+//! (their invariants), `passes/` (how they are rewritten), `derivative/` (how they are differentiated),
+//! `eval.rs` (what they mean).
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 

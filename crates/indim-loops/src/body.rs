@@ -121,8 +121,8 @@ impl Body<'_> {
         stores
     }
 
-    /// What is stored of a value: a bool that is stored as it was read, or moved, passes through a conversion, which
-    /// leaves only 0 and 1 of what may be any byte.
+    /// What is stored of a value: a bool that is stored as it was read, or moved, passes through a
+    /// conversion, which leaves only 0 and 1 of what may be any byte.
     fn clean(&mut self, source: Local, dtype: DType) -> Local {
         let is_moved = match source {
             Local::Access(_) => true,

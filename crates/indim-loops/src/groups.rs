@@ -1,9 +1,9 @@
 //! Which nests run together, part by part: the softmax of a matrix takes a few rows through all its nests
 //! before the next ones, so that what passes between them stays in a near cache and the matrix is read once.
 //!
-//! Nests that follow one another can do so along an axis that all of them keep, if whatever one of them reads
-//! of what another has written lies at the same place along that axis. Then no part needs another, and bits do
-//! not change. How large parts are, and whether they pay, is for machines to say.
+//! Nests that follow one another can do so along an axis that all of them keep, if whatever one of them
+//! reads of what another has written lies at the same place along that axis. Then no part needs another,
+//! and bits do not change. How large parts are, and whether they pay, is for machines to say.
 
 use core::fmt;
 use core::ops::Range;
@@ -30,8 +30,8 @@ impl NestGroup {
         &loops.nests[self.nests.clone()]
     }
 
-    /// Whether an output may still lie exactly where an input lies, when a part is written before the next one
-    /// is read: the nests walk both alike along the axes that are cut.
+    /// Whether an output may still lie exactly where an input lies, when a part is written before the next
+    /// one is read: the nests walk both alike along the axes that are cut.
     pub fn can_replace(&self, loops: &LoopNests, parameter: usize, output: usize) -> bool {
         let members = self.members(loops);
         let stores = members.iter().flat_map(|nest| &nest.stores).map(|store| &store.target);

@@ -1,7 +1,7 @@
 //! Which values are kept, that is written to memory by the nest that computes them, and in which order.
 //!
-//! An output is kept, and the result of a reduction. A concatenation is too, but no nest computes it: its parts
-//! are kept, each where it belongs in the whole. So is a value that another nest reads because
+//! An output is kept, and the result of a reduction. A concatenation is too, but no nest computes it: its
+//! parts are kept, each where it belongs in the whole. So is a value that another nest reads because
 //! computing it again at every point of its consumer would repeat work: one that is read through a
 //! broadcast that expands it, or under several views, or as the operand of a reshape that is not a view;
 //! and, unless it is cheap, one that is both reduced and used beside that. Every other value is computed

@@ -239,8 +239,8 @@ impl LoopNest {
         self.stores.iter().map(|store| &store.target).chain(&self.accesses)
     }
 
-    /// The bytes of an array that the nest walks, each counted once; of what elements are taken from, all that
-    /// may be.
+    /// The bytes of an array that the nest walks, each counted once; of what elements are taken from, all
+    /// that may be.
     pub fn bytes_of(&self, access: &Access) -> usize {
         let along = |(index, &size): (&AxisIndex, &usize)| match index.walked {
             None => size.min(1),

@@ -1,5 +1,6 @@
 //! Where the elements of a value come from that only shows another one: the end of a chain of broadcasts,
-//! slices and reshapes. Found once for each value, so that a long chain is not walked anew by whoever reads it.
+//! slices and reshapes. Found once for each value, so that a long chain is not walked anew by whoever reads
+//! it.
 
 use indim_shape::Shape;
 

@@ -34,7 +34,8 @@ struct Tenant {
 
 impl ScratchLayout {
     /// The places for the arrays between the nests of `loops`, all multiples of `alignment`; but for the
-    /// temporaries that are `elsewhere`. The nests of each range in `together`, in order, run at the same time.
+    /// temporaries that are `elsewhere`. The nests of each range in `together`, in order, run at the same
+    /// time.
     pub fn new(
         loops: &LoopNests,
         alignment: usize,

@@ -71,8 +71,8 @@ impl View {
         }
     }
 
-    /// Of what elements are taken from: its `axis` goes over `size` elements by an axis beyond those of the nest;
-    /// the indices have `rank` axes.
+    /// Of what elements are taken from: its `axis` goes over `size` elements by an axis beyond those of the
+    /// nest; the indices have `rank` axes.
     pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
         let beyond = self.shape.rank();
         let taken = AxisIndex { start: 0, walked: Some(Walked { axis: beyond, step: 1 }) };

@@ -1,7 +1,8 @@
 //! Derivatives as steps of a computation: the results of a function, recorded by itself, with the gradients
 //! with respect to some of its parameters.
 //!
-//! The function has values of its own, so that it may be given one value twice and moves by one of them alone.
+//! The function has values of its own, so that it may be given one value twice and moves by one of them
+//! alone.
 
 use std::collections::HashMap;
 

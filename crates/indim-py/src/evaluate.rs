@@ -245,7 +245,8 @@ fn remember<'py>(
 
 /// Evaluates the last expression of this thread again, with the values that its names have now.
 ///
-/// It writes to the same arrays of `out` where they still exist. Names that were keywords are names like others.
+/// It writes to the same arrays of `out` where they still exist. Names that were keywords are names like
+/// others.
 #[pyfunction]
 #[pyo3(signature = (local_dict=None, global_dict=None, _frame_depth=OTHERS_DEPTH))]
 pub(crate) fn re_evaluate<'py>(

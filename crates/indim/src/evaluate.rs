@@ -19,9 +19,10 @@ const LONGEST_KEPT: usize = 4096;
 /// Evaluates an expression over named inputs.
 ///
 /// The language is that of the command: names, operators, the functions of the table, `dims=` and `axis=`;
-/// where neither is given, NumPy's rule; several statements, of which the last gives the result. The inputs are arrays, or numbers, which adapt to what they meet.
-/// What is compiled is kept, by the text, the names, the types and shapes of the arrays, and the numbers:
-/// a number that differs from call to call is better given as an array without axes.
+/// where neither is given, NumPy's rule; several statements, of which the last gives the result. The inputs
+/// are arrays, or numbers, which adapt to what they meet. What is compiled is kept, by the text, the names,
+/// the types and shapes of the arrays, and the numbers: a number that differs from call to call is better
+/// given as an array without axes.
 ///
 /// ```
 /// use indim::{Array, Input, evaluate};

@@ -1,9 +1,9 @@
 //! The block executor: a nest becomes straight-line code of kernels and chains, which run over dense blocks
 //! in the nearest cache, tile by tile. Holds unsafe code.
 //!
-//! Read `code.rs` (what a nest becomes), `chain/` (which instructions run in one pass), `wiring.rs` (where its
-//! slots lie under a walk), `tiles.rs` (the loop over tiles), `reduce.rs` (the one over a reduced axis),
-//! `tree.rs` (in which order that combines).
+//! Read `code.rs` (what a nest becomes), `chain/` (which instructions run in one pass), `wiring.rs` (where
+//! its slots lie under a walk), `tiles.rs` (the loop over tiles), `reduce.rs` (the one over a reduced
+//! axis), `tree.rs` (in which order that combines).
 
 pub(crate) mod chain;
 pub(crate) mod code;

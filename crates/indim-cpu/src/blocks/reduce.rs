@@ -1,8 +1,8 @@
 //! The code of a nest with a reduced axis, bound to strides. Holds unsafe code.
 //!
-//! A tile's values are computed as in any nest, or read where they lie. Then the tree over their columns takes
-//! them. Where an axis is cut, each piece leaves its node of the tree in memory that threads share, and when
-//! all are there they are combined.
+//! A tile's values are computed as in any nest, or read where they lie. Then the tree over their columns
+//! takes them. Where an axis is cut, each piece leaves its node of the tree in memory that threads share,
+//! and when all are there they are combined.
 
 use core::cmp::Reverse;
 use core::ops::Range;

@@ -347,8 +347,8 @@ impl Taken<'_> {
     /// Takes the elements of the tile at `position`.
     ///
     /// # Safety
-    /// As [`BoundNest::run`]: `table` is the address of the tile, and `indices` holds an index for each of its
-    /// elements; `destination` is a block.
+    /// As [`BoundNest::run`]: `table` is the address of the tile, and `indices` holds an index for each of
+    /// its elements; `destination` is a block.
     unsafe fn write(&self, taker: &Taker, destination: *mut u8, position: &Position<'_>) {
         let size = taker.element_size();
         let is_single = self.walk.operands[self.operand].layout == TileLayout::Single;

@@ -1,8 +1,9 @@
 //! The tree that `indim_ops::fold` defines, over columns side by side. Holds unsafe code.
 //!
-//! Rows of values go into lanes: `LANES` rows of accumulators, one accumulator a column. When a block of the
-//! tree is complete its lanes are folded into one row, a node, which joins the nodes before it. Where the order
-//! does not matter, or is that of so few values, they are taken in turn into one row, the first node.
+//! Rows of values go into lanes: `LANES` rows of accumulators, one accumulator a column. When a block of
+//! the tree is complete its lanes are folded into one row, a node, which joins the nodes before it. Where
+//! the order does not matter, or is that of so few values, they are taken in turn into one row, the first
+//! node.
 
 use core::ops::Range;
 

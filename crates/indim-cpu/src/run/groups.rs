@@ -1,8 +1,8 @@
 //! Groups of nests that run together: a thread takes one part after another through all of them, and what
 //! passes between them stays in its near cache. Holds unsafe code.
 //!
-//! Which nests may do so, and along which axes, `indim-loops` says. Each is compiled once more, for the sizes of
-//! a part; temporaries of which only a part is needed lie in memory of the thread.
+//! Which nests may do so, and along which axes, `indim-loops` says. Each is compiled once more, for the
+//! sizes of a part; temporaries of which only a part is needed lie in memory of the thread.
 
 use core::ops::{ControlFlow, Range};
 use std::collections::BTreeMap;
@@ -147,15 +147,15 @@ impl CompiledGroup {
         }
     }
 
-    /// Runs all parts over these arrays, which `are_dense` if all of them are; `is_over_input` says which outputs
-    /// lie over an input, and is empty if none does.
+    /// Runs all parts over these arrays, which `are_dense` if all of them are; `is_over_input` says which
+    /// outputs lie over an input, and is empty if none does.
     ///
     /// # Errors
     /// When memory cannot be had, or `progress` stops the run.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for every nest as a whole, one after another; an output may lie over an input as
-    /// [`NestGroup::can_replace`] has it.
+    /// As [`BoundNest::run`], for every nest as a whole, one after another; an output may lie over an input
+    /// as [`NestGroup::can_replace`] has it.
     pub(crate) unsafe fn run(
         &self,
         members: &[WholeNest<'_>],
@@ -298,8 +298,8 @@ impl PartNests {
         part_nests
     }
 
-    /// Binds the programs; `strides` gives those of an operand of a nest, none for temporaries of which there is
-    /// only a part.
+    /// Binds the programs; `strides` gives those of an operand of a nest, none for temporaries of which
+    /// there is only a part.
     fn bind(
         &self,
         strides: impl Fn(usize, usize) -> Option<Vec<isize>>,

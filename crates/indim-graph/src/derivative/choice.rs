@@ -51,8 +51,8 @@ fn shared(cotangent: &Value, a_wins: &Value, b_wins: &Value) -> [Value; 2] {
     [share(a_wins, b_wins), share(b_wins, a_wins)]
 }
 
-/// At a bound it is `x` that gives the value. With the bounds exchanged it is always the upper one, and with a
-/// NaN nothing flows.
+/// At a bound it is `x` that gives the value. With the bounds exchanged it is always the upper one, and
+/// with a NaN nothing flows.
 pub(super) fn clamp(o: Ternary<'_>) -> [Value; 3] {
     let (low, x, high) = (o.a, o.b, o.c);
     let is_within = low.le(x) & x.le(high);

@@ -1,4 +1,5 @@
-//! Rules of the functions of one operand: powers, exponentials, logarithms, circular and hyperbolic functions.
+//! Rules of the functions of one operand: powers, exponentials, logarithms, circular and hyperbolic
+//! functions.
 //!
 //! The forms are those that neither cancel nor overflow where the derivative itself does not.
 

@@ -1,9 +1,9 @@
 //! Derivatives: the graph that computes the gradients of another one.
 //!
-//! Reverse mode: from the outputs back to the parameters, each node hands on the *cotangents* of its operands,
-//! made of its own by the rule of its operation. A cotangent has the type of its value; those of a value that
-//! is used several times are added once. The rules make graphs of the same operations and reductions, so what
-//! comes out is optimised, compiled and differentiated like any other graph.
+//! Reverse mode: from the outputs back to the parameters, each node hands on the *cotangents* of its
+//! operands, made of its own by the rule of its operation. A cotangent has the type of its value; those of
+//! a value that is used several times are added once. The rules make graphs of the same operations and
+//! reductions, so what comes out is optimised, compiled and differentiated like any other graph.
 //!
 //! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function of its name in
 //! `elementary.rs`, `arithmetic.rs`, `choice.rs` or `parts.rs`, and one without a derivative stands in the

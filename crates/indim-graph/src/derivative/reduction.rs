@@ -1,5 +1,5 @@
-//! Rules of the reductions: sums hand their cotangent to every element, products that times the product of the
-//! others, extremes share it evenly among the elements that are the extreme.
+//! Rules of the reductions: sums hand their cotangent to every element, products that times the product of
+//! the others, extremes share it evenly among the elements that are the extreme.
 
 use indim_ops::{DType, ReduceOp};
 use indim_shape::Shape;

@@ -1,7 +1,7 @@
 //! The rule of what is taken by indices: it is summed where they say.
 //!
-//! Each index is compared with each place. Nothing is scattered, so the order of the sum is that of every sum;
-//! the comparisons are made in the loop that sums and never lie in memory.
+//! Each index is compared with each place. Nothing is scattered, so the order of the sum is that of every
+//! sum; the comparisons are made in the loop that sums and never lie in memory.
 
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;

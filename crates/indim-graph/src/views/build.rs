@@ -107,8 +107,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `nothing-to-concatenate`; `axis-out-of-range`; TY2; `concatenate-shape` where they differ along another
-    /// axis; E5 `too-large`.
+    /// `nothing-to-concatenate`; `axis-out-of-range`; TY2; `concatenate-shape` where they differ along
+    /// another axis; E5 `too-large`.
     #[track_caller]
     pub fn concatenate(
         &self,

@@ -116,8 +116,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `slice-rank` unless there is an entry for each axis; TY2; `slice-out-of-range` where more is taken away
-    /// than there is; E5 `too-large`.
+    /// `slice-rank` unless there is an entry for each axis; TY2; `slice-out-of-range` where more is taken
+    /// away than there is; E5 `too-large`.
     #[track_caller]
     pub fn pad(
         &self,

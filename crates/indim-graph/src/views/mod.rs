@@ -55,8 +55,8 @@ impl TakeMode {
         }
     }
 
-    /// The element that `index` names along an axis of `size` elements; nothing where that is an error, or the
-    /// axis is empty.
+    /// The element that `index` names along an axis of `size` elements; nothing where that is an error, or
+    /// the axis is empty.
     pub fn place(self, index: i128, size: usize) -> Option<usize> {
         let last = (size as i128).checked_sub(1).filter(|&last| last >= 0)?;
         let place = match self {

@@ -1,4 +1,5 @@
-//! Derivatives of whole graphs: their parameters and outputs, their size, what is refused, second derivatives.
+//! Derivatives of whole graphs: their parameters and outputs, their size, what is refused, second
+//! derivatives.
 
 use indim_graph::{
     Along, Array, AxisFunction, Graph, GraphBuilder, GraphError, TakeMode, Value, evaluate,

@@ -1,7 +1,8 @@
 //! The loop of reductions: rows of elements taken into a row of accumulators. Holds unsafe code.
 //!
-//! The lanes of a block, several columns side by side, the folding of lanes by halves and the tree over blocks
-//! differ only in which rows go into which accumulators. `row_fold.rs` has the whole tree for dense rows.
+//! The lanes of a block, several columns side by side, the folding of lanes by halves and the tree over
+//! blocks differ only in which rows go into which accumulators. `row_fold.rs` has the whole tree for dense
+//! rows.
 
 use core::marker::PhantomData;
 

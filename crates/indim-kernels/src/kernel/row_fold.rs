@@ -55,8 +55,8 @@ impl<F: Fold<T>, R: Read<T>, T: Element> RowBody<F, R, T> {
     const SOURCE_SIZE: usize = size_of::<<R::Source as Element>::Stored>();
 
     /// # Safety
-    /// `row` is valid for reads of `length` elements; if it `is_covered`, also of those up to the next multiple
-    /// of `LANES`.
+    /// `row` is valid for reads of `length` elements; if it `is_covered`, also of those up to the next
+    /// multiple of `LANES`.
     #[inline(always)]
     unsafe fn row(row: *const u8, length: usize, is_covered: bool) -> T {
         if length <= BLOCK {

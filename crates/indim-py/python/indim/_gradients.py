@@ -1,8 +1,8 @@
 """``grad``, ``value_and_grad`` and ``vjp``: derivatives of Python functions.
 
-A function is recorded by itself, within the recording around it; the compiled part adds its results and their
-gradients there as one step (`derivative.rs`). So gradients are compiled, called by other compiled functions and
-differentiated again like any other operation.
+A function is recorded by itself, within the recording around it; the compiled part adds its results and
+their gradients there as one step (`derivative.rs`). So gradients are compiled, called by other compiled
+functions and differentiated again like any other operation.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def grad(f, argnums=0):
     """The function that gives the gradient of ``f``, which returns one real number.
 
     The gradient is with respect to the argument at the position ``argnums``, or a tuple of gradients for a
-    tuple of positions; each has the type and shape of its argument, and of a list, tuple or dict of arrays it is
-    one of gradients. Of complex numbers it points where the number grows, as PyTorch has it.
+    tuple of positions; each has the type and shape of its argument, and of a list, tuple or dict of arrays
+    it is one of gradients. Of complex numbers it points where the number grows, as PyTorch has it.
 
     >>> import indim, numpy as np
     >>> indim.grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))

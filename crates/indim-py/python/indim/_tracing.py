@@ -76,8 +76,8 @@ class Recording:
         tracer._recording.recorder(tracer._piece)
         if self.around is None or self.depth <= tracer._recording.depth:
             raise ValueError(
-                f"`{tracer._piece}` belongs to another call, of {tracer._recording.function}, which is traced "
-                f"around {self.function}; pass it as an argument"
+                f"`{tracer._piece}` belongs to another call, of {tracer._recording.function}, which is "
+                f"traced around {self.function}; pass it as an argument"
             )
         source = self.around.lifted(tracer)
         if source._name not in self._lifted:

@@ -1,12 +1,12 @@
 //! The expression language.
 //!
-//! An expression is read in three steps: `lexer.rs` and `parser.rs` (`call.rs` for calls, `statement.rs` for
-//! what is assigned) make a syntax tree (`syntax.rs`), with the functions of `function.rs`; which of its
-//! values are given, `results.rs` says; `elaborate.rs` turns it into nodes of a graph
-//! through the builder (`elementwise.rs` for the operations of the table, `composition.rs` for
-//! compositions, `structure.rs` for reshapes and the like, `views.rs` for indices), in the element types that `typing.rs`,
-//! `folding.rs` and `promote.rs` decide. `draw.rs` draws an error at its place. The language is described
-//! for users in `docs/expressions.md`.
+//! An expression is read in three steps: `lexer.rs` and `parser.rs` (`call.rs` for calls, `statement.rs`
+//! for what is assigned) make a syntax tree (`syntax.rs`), with the functions of `function.rs`; which of
+//! its values are given, `results.rs` says; `elaborate.rs` turns it into nodes of a graph through the
+//! builder (`elementwise.rs` for the operations of the table, `composition.rs` for compositions,
+//! `structure.rs` for reshapes and the like, `views.rs` for indices), in the element types that
+//! `typing.rs`, `folding.rs` and `promote.rs` decide. `draw.rs` draws an error at its place. The language
+//! is described for users in `docs/expressions.md`.
 
 mod along;
 mod call;
