@@ -42,10 +42,11 @@ the builder. `axis` is an axis, a list of them, or `None` for all; negative ones
 go, or stay with size 1 under `keepdims=True`. `max` and `min` of one operand are these, of two the
 operations.
 
-Sums of floats are those of a fixed tree in `f64` (`crates/indim-ops/src/meaning/reduction.rs`), rounded to
-the type at the end: they have the same bits on every machine, for any number of threads and any order of
-memory. Several axes are summed one after another, the last one first. Under the numpy rule integers are summed in
-64 bits, and functions of floats alone take them as `f64`; elsewhere types stay.
+Sums of floats are those of a fixed tree in `f64` (`crates/indim-ops/src/meaning/reduction.rs`),
+rounded to the type at the end: they have the same bits on every machine, for any number of threads
+and any order of memory. Several axes are summed one after another, the last one first. Under the
+numpy rule integers are summed in 64 bits, and functions of floats alone take them as `f64`;
+elsewhere types stay.
 
 `where` selects elements by truth values that broadcast onto the operand, `initial` is combined with the
 result as one more element, `dtype` is the type to which elements are converted before, and of the result.
