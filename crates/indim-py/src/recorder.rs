@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use indim::{ArrayType, Binding, GraphBuilder, GraphError, Literal, RuleSet};
-use indim_text::{Call, CallAttribute, CallIndex, CallOperand};
+use indim::{ArrayType, Binding, GraphBuilder, GraphError, Index, Literal, RuleSet};
+use indim_text::{Call, CallAttribute, CallOperand};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
@@ -222,22 +222,22 @@ fn attribute(keyword: Option<&str>, given: &Bound<'_, PyAny>) -> PyResult<CallAt
 }
 
 /// A number, a slice as a tuple of its three numbers, `None`, `...`, or the name of an earlier value.
-fn index(given: &Bound<'_, PyAny>) -> PyResult<CallIndex> {
+fn index(given: &Bound<'_, PyAny>) -> PyResult<Index<CallOperand>> {
     if given.is_none() {
-        return Ok(CallIndex::NewAxis);
+        return Ok(Index::NewAxis);
     }
     if given.is(given.py().Ellipsis()) {
-        return Ok(CallIndex::Ellipsis);
+        return Ok(Index::Ellipsis);
     }
     if let Ok(name) = given.cast::<PyString>() {
-        return Ok(CallIndex::Elements(CallOperand::Name(name.to_str()?.to_owned())));
+        return Ok(Index::Elements(CallOperand::Name(name.to_str()?.to_owned())));
     }
     match given.cast::<PyTuple>() {
         Ok(slice) => {
             let (start, stop, step) = slice.extract()?;
-            Ok(CallIndex::Slice(start, stop, step))
+            Ok(Index::Slice { start, stop, step })
         }
-        Err(_) => Ok(CallIndex::At(given.extract()?)),
+        Err(_) => Ok(Index::At(given.extract()?)),
     }
 }
 

@@ -17,7 +17,7 @@ mod suggest;
 
 pub use cursor::Cursor;
 pub use expression::{
-    Binding, Call, CallAttribute, CallIndex, CallOperand, ExprError, ExprErrorKind, Expression,
+    Binding, Call, CallAttribute, CallOperand, ExprError, ExprErrorKind, Expression,
     StatementError, promote,
 };
 pub use graph::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};

@@ -8,9 +8,9 @@ use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::ValueId;
 use crate::operand::Operand;
 
-/// One thing between the brackets of Python's `x[...]`.
-#[derive(Debug, Clone)]
-pub enum Index {
+/// One thing between the brackets of Python's `x[...]`; arrays stand there as `A`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Index<A = Value> {
     /// `3`: one element of the axis, which goes; negative ones count from the end.
     At(i64),
     /// `start:stop:step`, clamped as Python clamps it.
@@ -27,7 +27,7 @@ pub enum Index {
     /// `...`: whatever axes are not named.
     Ellipsis,
     /// An array of integers: the elements that it names, as [`GraphBuilder::take`] has them.
-    Elements(Value),
+    Elements(A),
 }
 
 impl Index {

@@ -1,13 +1,14 @@
 //! From tokens to the syntax tree, between brackets: Python's index syntax behind an operand, `x[1:, None]`,
 //! and the list of operands in `concatenate([x, y])`. The rest of the grammar is in `parser.rs`.
 
+use indim_graph::{Index, Literal};
+
 use super::call::CallFrame;
 use super::error::{ExprError, ExprErrorKind};
 use super::lexer::{Lexer, Symbol, Token};
 use super::parser::{Frame, IndexFrame, ParseResult, Parser};
 use super::syntax::{IndexItem, NodeIndex, NodeKind};
 use crate::span::Span;
-use indim_graph::Literal;
 
 const EXPECTED: &str =
     "an index: a number, a slice such as 1:, `None`, `...`, or an array of integers";
@@ -53,9 +54,9 @@ impl Parser<'_> {
         let mut ahead = self.lexer;
         let (token, span) = ahead.next()?;
         let item = match token {
-            Token::Symbol(Symbol::Ellipsis) => IndexItem::Ellipsis,
+            Token::Symbol(Symbol::Ellipsis) => Index::Ellipsis,
             Token::Symbol(Symbol::CloseBracket) => return Err(self.unexpected(span, EXPECTED)),
-            Token::Name if matches!(self.slice(span), "None" | "newaxis") => IndexItem::NewAxis,
+            Token::Name if matches!(self.slice(span), "None" | "newaxis") => Index::NewAxis,
             _ => return self.number_or_slice(),
         };
         self.lexer = ahead;
@@ -73,7 +74,7 @@ impl Parser<'_> {
             (Token::Symbol(Symbol::Colon), _) => {}
             (_, Some(index)) if ends_item => {
                 self.lexer = ahead;
-                return Ok(Some(IndexItem::At(index)));
+                return Ok(Some(Index::At(index)));
             }
             _ => return Ok(None),
         }
@@ -88,7 +89,7 @@ impl Parser<'_> {
         let (token, span) = self.peek()?;
         match token {
             Token::Symbol(Symbol::Comma | Symbol::CloseBracket) | Token::End => {
-                Ok(Some(IndexItem::Slice { start, stop, step }))
+                Ok(Some(Index::Slice { start, stop, step }))
             }
             _ => Err(self.unexpected(span, "a whole number: slices are known before arrays are")),
         }
@@ -103,7 +104,7 @@ impl Parser<'_> {
         let operand = self.reduce(operand, 0)?;
         match self.pop() {
             Some(Frame::Index(mut index)) => {
-                index.items.push(IndexItem::Elements(operand));
+                index.items.push(Index::Elements(operand));
                 self.close_index(index, span).map(Some)
             }
             Some(Frame::Call(mut call)) if call.is_in_list() => {
@@ -121,7 +122,7 @@ impl Parser<'_> {
         operand: NodeIndex,
         span: Span,
     ) -> ParseResult<Option<NodeIndex>> {
-        index.items.push(IndexItem::Elements(operand));
+        index.items.push(Index::Elements(operand));
         self.check_rank(index.items.len(), index.open.to(span))?;
         match self.closing_bracket()? {
             Some(span) => self.close_index(index, span).map(Some),

@@ -37,7 +37,7 @@ use indim_shape::RuleSet;
 pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
 pub use promote::promote;
-pub use recorded::{Call, CallAttribute, CallIndex, CallOperand};
+pub use recorded::{Call, CallAttribute, CallOperand};
 pub use statement_error::StatementError;
 
 use indim_graph::{GraphBuilder, Literal, Value};

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use indim_graph::Literal;
+use indim_graph::{Index, Literal};
 use indim_ops::{BinaryOperator, DType};
 use indim_shape::{MAXIMUM_RANK, RankLimit};
 
@@ -64,22 +64,7 @@ pub enum CallAttribute {
     /// One of several names.
     Word(String),
     /// What stands between the brackets of an index, which the function `[]` is.
-    Index(Vec<CallIndex>),
-}
-
-/// One thing between the brackets of an index.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CallIndex {
-    /// One element of the axis.
-    At(i64),
-    /// `start:stop:step`.
-    Slice(Option<i64>, Option<i64>, Option<i64>),
-    /// `None`.
-    NewAxis,
-    /// `...`.
-    Ellipsis,
-    /// An array of integers.
-    Elements(CallOperand),
+    Index(Vec<Index<CallOperand>>),
 }
 
 impl Call {
@@ -203,23 +188,23 @@ impl Written {
         self.mark = Span::new(start, self.text.len());
     }
 
-    fn index_item(&mut self, index: &CallIndex) -> IndexItem {
+    fn index_item(&mut self, index: &Index<CallOperand>) -> IndexItem {
         let (text, item) = match index {
-            CallIndex::Elements(operand) => {
-                return IndexItem::Elements(match operand {
+            Index::Elements(operand) => {
+                return Index::Elements(match operand {
                     CallOperand::Name(name) => self.name(name),
                     CallOperand::Number(number) => self.number(*number),
                 });
             }
-            CallIndex::At(index) => (index.to_string(), IndexItem::At(*index)),
-            &CallIndex::Slice(start, stop, step) => {
+            &Index::At(index) => (index.to_string(), Index::At(index)),
+            &Index::Slice { start, stop, step } => {
                 let [from, to] =
                     [start, stop].map(|end| end.map_or(String::new(), |end| end.to_string()));
                 let by = step.map_or(String::new(), |step| format!(":{step}"));
-                (format!("{from}:{to}{by}"), IndexItem::Slice { start, stop, step })
+                (format!("{from}:{to}{by}"), Index::Slice { start, stop, step })
             }
-            CallIndex::NewAxis => ("None".to_owned(), IndexItem::NewAxis),
-            CallIndex::Ellipsis => ("...".to_owned(), IndexItem::Ellipsis),
+            Index::NewAxis => ("None".to_owned(), Index::NewAxis),
+            Index::Ellipsis => ("...".to_owned(), Index::Ellipsis),
         };
         self.text.push_str(&text);
         item

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use indim_graph::{GraphBuilder, Value};
+use indim_graph::{GraphBuilder, Index, Value};
 use indim_shape::RuleSet;
 
 use super::elaborate::elaborate;
 use super::error::ExprError;
 use super::statement::Output;
 use super::statement_error::StatementError;
-use super::syntax::{AttributeValue, IndexItem, NodeIndex, NodeKind};
+use super::syntax::{AttributeValue, NodeIndex, NodeKind};
 use super::{Binding, Expression};
 use crate::span::Span;
 use crate::suggest::closest;
@@ -152,7 +152,7 @@ fn for_each_operand(kind: &NodeKind, mut visit: impl FnMut(NodeIndex)) {
         NodeKind::Index { operand, items } => {
             visit(*operand);
             for item in items {
-                if let IndexItem::Elements(node) = item {
+                if let Index::Elements(node) = item {
                     visit(*node);
                 }
             }

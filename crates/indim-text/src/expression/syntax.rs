@@ -3,12 +3,12 @@
 //! A walk over the tree is a loop over the list, however deep the text was. Made by `parser.rs`,
 //! read by `elaborate.rs`.
 
+use indim_graph::{Index, Literal};
 use indim_ops::{BinaryOperator, DType};
 
 use super::function::{Attribute, Function};
 use super::lexer::Symbol;
 use crate::span::Span;
-use indim_graph::Literal;
 
 /// The position of a node in its list.
 pub(super) type NodeIndex = usize;
@@ -83,20 +83,8 @@ pub(super) enum AttributeValue {
     Word(String),
 }
 
-/// One thing between the brackets of an index.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum IndexItem {
-    At(i64),
-    Slice {
-        start: Option<i64>,
-        stop: Option<i64>,
-        step: Option<i64>,
-    },
-    NewAxis,
-    Ellipsis,
-    /// An array of integers, or a number under a name.
-    Elements(NodeIndex),
-}
+/// One thing between the brackets of an index. What stands for an array may be a number under a name.
+pub(super) type IndexItem = Index<NodeIndex>;
 
 /// An attribute as it was given.
 #[derive(Debug, Clone, PartialEq)]

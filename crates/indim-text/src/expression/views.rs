@@ -3,7 +3,7 @@
 
 use core::str::FromStr;
 
-use indim_graph::{AxisSlice, Index, PadMode, TakeMode, Value};
+use indim_graph::{AxisSlice, Index, Literal, PadMode, TakeMode, Value};
 use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
 
@@ -13,7 +13,6 @@ use super::function::{Attribute, ViewFunction};
 use super::promote::promote;
 use super::syntax::{AttributeValue, GivenAttribute, IndexItem, NodeIndex};
 use crate::span::Span;
-use indim_graph::Literal;
 
 /// `diff` takes differences so many times at most.
 const MOST_DIFFERENCES: i128 = 64;
@@ -38,11 +37,11 @@ impl Elaborator<'_, '_> {
         let mut indices = Vec::with_capacity(items.len());
         for item in items {
             indices.push(match *item {
-                IndexItem::At(index) => Index::At(index),
-                IndexItem::Slice { start, stop, step } => Index::Slice { start, stop, step },
-                IndexItem::NewAxis => Index::NewAxis,
-                IndexItem::Ellipsis => Index::Ellipsis,
-                IndexItem::Elements(node) => match &self.operands[node] {
+                Index::At(index) => Index::At(index),
+                Index::Slice { start, stop, step } => Index::Slice { start, stop, step },
+                Index::NewAxis => Index::NewAxis,
+                Index::Ellipsis => Index::Ellipsis,
+                Index::Elements(node) => match &self.operands[node] {
                     Operand::Array(value) => {
                         nodes.push(node);
                         Index::Elements(value.clone())
