@@ -3,22 +3,13 @@
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
-use crate::run::{Folder, ORDER, Run, binary, command, f32_bytes, finish, indim, npy};
+use crate::run::{Folder, ORDER, Run, binary, command, f32_bytes, finish, indim, indim_fed, npy};
 
 /// Runs `indim` with these bytes on its standard input, of which it may leave some unread.
 fn fed(arguments: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
-    let mut child = command()
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let (child, writer) = indim_fed(arguments, input);
     let output = child.wait_with_output().expect("ends");
-    writer.join().expect("no panic");
+    let _ = writer.join().expect("no panic");
     (output.status.code(), output.stdout, String::from_utf8(output.stderr).expect("UTF-8"))
 }
 

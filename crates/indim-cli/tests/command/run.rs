@@ -1,9 +1,10 @@
 //! Runs the binary, and makes the files that it reads.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::thread::JoinHandle;
 
 use tempfile::TempDir;
 
@@ -69,8 +70,8 @@ pub(crate) fn finish(command: &mut Command) -> Run {
     }
 }
 
-/// Runs `indim` with `input` on its standard input.
-pub(crate) fn indim_with_input(arguments: &[&str], input: &[u8]) -> Run {
+/// `indim` while it runs and is given `input`; it may end before it has read everything.
+pub(crate) fn indim_fed(arguments: &[&str], input: &[u8]) -> (Child, JoinHandle<io::Result<()>>) {
     let mut child = command()
         .args(arguments)
         .stdin(Stdio::piped())
@@ -81,6 +82,12 @@ pub(crate) fn indim_with_input(arguments: &[&str], input: &[u8]) -> Run {
     let mut stdin = child.stdin.take().expect("a pipe");
     let input = input.to_vec();
     let writer = std::thread::spawn(move || stdin.write_all(&input));
+    (child, writer)
+}
+
+/// Runs `indim` with `input` on its standard input.
+pub(crate) fn indim_with_input(arguments: &[&str], input: &[u8]) -> Run {
+    let (child, writer) = indim_fed(arguments, input);
     let output = child.wait_with_output().expect("the binary ends");
     writer.join().expect("no panic").expect("all input is read");
     Run {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::run::{command, indim, indim_with_input};
+use crate::run::{command, indim, indim_fed, indim_with_input};
 
 #[test]
 fn the_oracle_answers_line_by_line() {
@@ -78,22 +78,12 @@ fn an_empty_stream_has_no_verdicts() {
 /// A reader that closes its end after the first bytes, as `head -1` does.
 #[track_caller]
 fn is_quiet_when_the_reader_leaves(arguments: &[&str], input: &[u8]) {
-    let mut child = command()
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let input = input.to_vec();
-    // The command may end before it has read everything.
-    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let (mut child, writer) = indim_fed(arguments, input);
     let mut output = child.stdout.take().expect("a pipe");
     output.read_exact(&mut [0; 16]).expect("a beginning");
     drop(output);
     let finished = child.wait_with_output().expect("ends");
-    writer.join().expect("no panic");
+    let _ = writer.join().expect("no panic");
     assert_eq!(String::from_utf8_lossy(&finished.stderr), "");
     assert_eq!(finished.status.code(), Some(0));
 }
