@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
+use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::{ArrayType, DType};
 
-use crate::keep::{Kept, Sought, Source, computed_values, iteration, reduced, sought};
+use crate::keep::{Kept, computed_values};
 use crate::loop_nest::{Access, AxisIndex, BufferId, Compute, Instruction, Local, LoopNest, Store};
 use crate::lower::Buffers;
 use crate::numbered::Numbered;
+use crate::sought::{Sought, Source, iteration, reduced, sought};
 use crate::view::View;
-use indim_graph::{Graph, NodeKind, ValueId};
 
 /// The nest that computes the kept values of `group`, which have one shape.
 pub(crate) fn nest(

@@ -3,9 +3,10 @@
 use indim_graph::{Graph, NodeKind, ValueId};
 
 use crate::body::access;
-use crate::keep::{Kept, Sought, computed_values, is_checked};
+use crate::keep::{Kept, computed_values};
 use crate::loop_nest::{BufferId, IndexCheck};
 use crate::lower::Buffers;
+use crate::sought::{Sought, is_checked};
 use crate::view::View;
 
 /// The checks, those of earlier nests first.

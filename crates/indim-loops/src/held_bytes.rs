@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use foldhash::HashSet;
+use indim_graph::{Array, Graph, Node, NodeKind};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisMap, Shape};
 
 use crate::loop_nest::{Access, IndexCheck, Instruction, Local, LoopNest, LoopNests, Store};
-use indim_graph::Array;
-use indim_graph::{Graph, Node, NodeKind};
 
 /// What an allocator adds to a piece of memory, about.
 const ALLOCATION: usize = 16;

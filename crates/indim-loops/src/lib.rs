@@ -1,9 +1,9 @@
 //! Graphs as loop nests: what is computed together, what is kept between, and how arrays are walked.
 //!
 //! Read in this order: `loop_nest.rs` (what lowering gives), `view.rs` (what is left of a broadcast),
-//! `keep.rs` (what is written to memory), `body.rs` (one nest), `lower.rs` (all of them), `groups.rs`
-//! (which may run together). Nothing here knows machines; `strides/`, for whoever has arrays, is arithmetic
-//! on their strides.
+//! `sought.rs` (where a value comes from), `keep.rs` (what is written to memory), `body.rs` (one nest),
+//! `lower.rs` (all of them), `groups.rs` (which may run together). Nothing here knows machines; `strides/`,
+//! for whoever has arrays, is arithmetic on their strides.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -19,6 +19,7 @@ mod numbered;
 mod origin;
 pub mod replace;
 pub mod scratch;
+mod sought;
 pub mod strides;
 mod view;
 

@@ -8,10 +8,9 @@
 use core::fmt;
 use std::sync::Arc;
 
+use indim_graph::{Array, TakeMode};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::Shape;
-
-use indim_graph::{Array, TakeMode};
 
 /// An array that nests read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

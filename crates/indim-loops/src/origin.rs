@@ -2,10 +2,10 @@
 //! slices and reshapes. Found once for each value, so that a long chain is not walked anew by whoever reads
 //! it.
 
+use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_shape::Shape;
 
 use crate::view::{View, is_unit_reshape};
-use indim_graph::{Graph, Node, NodeKind, ValueId};
 
 /// What a value shows; of most it is the value itself.
 #[derive(Debug, Clone)]

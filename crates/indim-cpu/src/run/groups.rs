@@ -92,36 +92,31 @@ impl CompiledGroup {
     ) -> Option<CompiledGroup> {
         let nests = &loops.nests[group.nests.clone()];
         let cut = cut_axes(nests, &group.axes)?;
-        let whole = PartNests::new(nests, &cut, &group.inner, executor, level);
+        let (inner, bytes) = place_inner(nests, &cut, &group.inner);
+        let whole = PartNests::new(nests, &cut, &inner, executor, level);
         let last = cut.last()?;
         let rest = (!last.size.is_multiple_of(last.part)).then(|| {
             let last = CutAxis { part: last.size % last.part, ..*last };
             let cut = [&cut[..cut.len() - 1], &[last]].concat();
-            PartNests::new(nests, &cut, &group.inner, executor, level)
+            PartNests::new(nests, &cut, &inner, executor, level)
         });
-        let mut bytes = 0;
-        let mut inner = BTreeMap::new();
-        for access in whole.programs.iter().flat_map(|program| program.nest().operands()) {
-            if let Some(index) = inner_temporary(access, &group.inner) {
-                inner.entry(index).or_insert_with(|| {
-                    let place = bytes;
-                    bytes += array_bytes(&access.array_type).next_multiple_of(ALIGNMENT);
-                    place
-                });
-            }
-        }
-        let parts = whole.programs.iter().chain(rest.iter().flat_map(|rest| &rest.programs));
-        let shared_bytes = parts.map(Program::shared_bytes).max().unwrap_or(0);
-        Some(CompiledGroup {
+        let mut compiled = CompiledGroup {
             nests: group.nests.clone(),
             cut,
             whole,
             rest,
             inner,
             shared: bytes,
-            bytes: bytes + shared_bytes,
+            bytes,
             work: programs[group.nests.clone()].iter().map(Program::work).sum(),
-        })
+        };
+        compiled.bytes += compiled.programs().map(Program::shared_bytes).max().unwrap_or(0);
+        Some(compiled)
+    }
+
+    /// The programs for parts of either size.
+    fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.whole.programs.iter().chain(self.rest.iter().flat_map(|rest| &rest.programs))
     }
 
     /// The temporaries of which only a part is needed.
@@ -131,8 +126,7 @@ impl CompiledGroup {
 
     /// The most bytes of memory that a thread needs to run parts.
     pub(crate) fn thread_bytes(&self) -> usize {
-        let parts = self.whole.programs.iter().chain(self.rest.iter().flat_map(|r| &r.programs));
-        self.bytes + parts.map(Program::thread_bytes).max().unwrap_or(0)
+        self.bytes + self.programs().map(Program::thread_bytes).max().unwrap_or(0)
     }
 
     /// Counts the memory that the group holds.
@@ -276,7 +270,7 @@ impl PartNests {
     fn new(
         nests: &[Arc<LoopNest>],
         cut: &[CutAxis],
-        inner: &[usize],
+        inner: &BTreeMap<usize, usize>,
         executor: &'static dyn Executor,
         level: Level,
     ) -> PartNests {
@@ -289,7 +283,7 @@ impl PartNests {
         part_nests.dense = part_nests.bind(
             |nest, operand| {
                 let access = nests[nest].operands().nth(operand)?;
-                let is_whole = inner_temporary(access, inner).is_none();
+                let is_whole = inner_place(access, inner).is_none();
                 let rank = nests[nest].shape.rank();
                 is_whole.then(|| access.strides(rank, &row_major_strides(&access.array_type)))
             },
@@ -318,11 +312,22 @@ impl PartNests {
     }
 }
 
-fn inner_temporary(access: &Access, inner: &[usize]) -> Option<usize> {
-    match access.buffer {
-        BufferId::Temporary(index) if inner.binary_search(&index).is_ok() => Some(index),
-        _ => None,
+/// Where the parts of the `inner` temporaries begin in a thread's memory, and where that ends.
+fn place_inner(
+    nests: &[Arc<LoopNest>],
+    cut: &[CutAxis],
+    inner: &[usize],
+) -> (BTreeMap<usize, usize>, usize) {
+    let (mut places, mut bytes) = (BTreeMap::new(), 0);
+    for access in nests.iter().flat_map(|nest| nest.operands()) {
+        let BufferId::Temporary(index) = access.buffer else { continue };
+        if inner.contains(&index) && !places.contains_key(&index) {
+            places.insert(index, bytes);
+            let part = part_of_access(access, cut);
+            bytes += array_bytes(&part.array_type).next_multiple_of(ALIGNMENT);
+        }
     }
+    (places, bytes)
 }
 
 fn inner_place(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize> {

@@ -1,0 +1,130 @@
+//! What a value is made of, and where that comes from: behind the views of it, from memory or from what is
+//! computed beside it.
+
+use indim_graph::literal::integer_range;
+use indim_graph::{Graph, Node, NodeKind, TakeMode, ValueId};
+use indim_ops::{ArrayType, DType};
+use indim_shape::Shape;
+
+use crate::origin::Origins;
+use crate::view::{View, is_leaf};
+
+/// Where the operand of an instruction comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Read from a parameter, a constant or a counter.
+    Leaf(ValueId, View),
+    /// Read from where an earlier nest kept it, under a shape of the same elements.
+    Kept(ValueId, View, Shape),
+    /// Computed in this nest.
+    Computed(ValueId, View),
+}
+
+/// What is read or computed for `value`, behind all views of it.
+fn resolve(graph: &Graph, origins: &Origins, value: ValueId, view: View) -> Source {
+    let origin = origins.get(value);
+    let view = origin.seen_through(view);
+    let Node { kind, operands, array_type } = &graph[origin.value];
+    let shape = || array_type.shape.clone();
+    match kind {
+        NodeKind::Reshape => Source::Kept(origins.reshaped(operands[0]), view, shape()),
+        NodeKind::Reduce { .. } | NodeKind::Concatenate { .. } => {
+            Source::Kept(origin.value, view, shape())
+        }
+        kind if is_leaf(kind) => Source::Leaf(origin.value, view),
+        _ if origin.is_expanded => Source::Kept(origin.value, view, shape()),
+        _ => Source::Computed(origin.value, view),
+    }
+}
+
+/// A value that another is made of, as the nest of that one sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Sought {
+    pub(crate) value: ValueId,
+    pub(crate) view: View,
+    /// Whether it is read from memory, whatever it costs to compute it.
+    pub(crate) is_in_memory: bool,
+}
+
+impl Sought {
+    pub(crate) fn new(value: ValueId, view: View) -> Sought {
+        Sought { value, view, is_in_memory: false }
+    }
+
+    pub(crate) fn resolve(self, graph: &Graph, origins: &Origins) -> Source {
+        match resolve(graph, origins, self.value, self.view) {
+            Source::Computed(value, view) if self.is_in_memory => {
+                Source::Kept(value, view, graph[value].array_type.shape.clone())
+            }
+            source => source,
+        }
+    }
+}
+
+/// The iteration shape of the nest that computes a kept value, and its reduced axis.
+pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>) {
+    let node = &graph[value];
+    match node.kind {
+        NodeKind::Reduce { axis, .. } => {
+            (graph[node.operands[0]].array_type.shape.clone(), Some(axis))
+        }
+        _ => (node.array_type.shape.clone(), None),
+    }
+}
+
+/// The values that are followed to their sources to have `value`, and how they are seen: the operands of a
+/// computation; of a reduction its operand, or what is widened to it; else the value itself, which is kept as
+/// it is seen.
+pub(crate) fn sought(graph: &Graph, value: ValueId, view: &View) -> Vec<Sought> {
+    let node = &graph[value];
+    let seen = |&value: &ValueId| Sought::new(value, view.clone());
+    match node.kind {
+        NodeKind::Reduce { .. } => vec![seen(&reduced(graph, value))],
+        NodeKind::Take { axis, mode } => taken(graph, node, view, axis, mode).to_vec(),
+        _ if is_computed(&node.kind) => node.operands.iter().map(seen).collect(),
+        _ => vec![seen(&value)],
+    }
+}
+
+/// What a reduction reads: its operand, or what is widened to it.
+pub(crate) fn reduced(graph: &Graph, value: ValueId) -> ValueId {
+    let node = &graph[value];
+    let operand = &graph[node.operands[0]];
+    let widens = |narrow: ValueId| match node.kind {
+        NodeKind::Reduce { op, .. } => {
+            op.widens(graph[narrow].array_type.dtype, operand.array_type.dtype)
+        }
+        _ => false,
+    };
+    match operand.kind {
+        NodeKind::Convert if widens(operand.operands[0]) => operand.operands[0],
+        _ => node.operands[0],
+    }
+}
+
+/// What elements are taken from, which is read here and there, and their indices. Those lie in memory where
+/// they are checked before the run goes on.
+fn taken(graph: &Graph, node: &Node, view: &View, axis: usize, mode: TakeMode) -> [Sought; 2] {
+    let (table, indices) = (node.operands[0], node.operands[1]);
+    let size = graph[table].array_type.shape[axis];
+    let ArrayType { dtype, shape } = &graph[indices].array_type;
+    let (rank, is_checked) = (shape.rank(), is_checked(mode, *dtype, size));
+    [
+        Sought { value: table, view: view.of_table(axis, rank, size), is_in_memory: true },
+        Sought { value: indices, view: view.of_indices(axis, rank), is_in_memory: is_checked },
+    ]
+}
+
+/// Whether an index of this type may name no element of `size`, and that is an error.
+pub(crate) fn is_checked(mode: TakeMode, dtype: DType, size: usize) -> bool {
+    let fits = |index| mode.place(index, size).is_some();
+    !integer_range(dtype).is_some_and(|(least, most)| fits(least) && fits(most))
+}
+
+/// Whether nests have an instruction for such a node.
+pub(crate) fn is_computed(kind: &NodeKind) -> bool {
+    matches!(
+        kind,
+        NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast | NodeKind::Take { .. }
+    )
+}
