@@ -245,9 +245,10 @@ macro_rules! define_job {
 
             #[cfg(feature = "peers")]
             fn peers(&self) -> Vec<$crate::peers::Peer<'_, $result>> {
+                #[allow(unused_imports)]
                 use $crate::peers::{Computation, Peer};
                 let $crate::sizes::Space { $($axis,)* .. } = self.space;
-                let shape = [$($size),*];
+                let shape = $crate::peers::shape([$($size),*]);
                 $(let $argument = {
                     let elements = &self.$argument[..];
                     ndarray::ArrayView::from_shape([$($argument_size),*], elements).expect("it fits")
@@ -262,7 +263,8 @@ macro_rules! define_job {
                     $({
                         let run = move |output: &mut [$result]| {
                             let $place = ndarray::ArrayViewMut::from_shape(shape, output);
-                            let $place = $place.expect("it fits");
+                            #[allow(unused_mut)]
+                            let mut $place = $place.expect("it fits");
                             $fill
                         };
                         Peer { engine: "ndarray", computation: Computation::Into(Box::new(run)) }

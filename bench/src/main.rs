@@ -27,7 +27,7 @@ use sizes::Sizes;
 
 const HELP: &str = "\
 cargo xtask bench OPTIONS
-  --job TEXT       only jobs whose names contain this
+  --job TEXT       only jobs whose names contain this, or one of several such texts with | between them
   --size SIZE      only this size: 128B, 64KiB, 1MiB, 64MiB
   --large          rasters of 460MiB too
   --threads N      threads of every engine that can; 2 if not said
@@ -50,6 +50,11 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// Whether the job of this name is asked for.
+    fn names(&self, name: &str) -> bool {
+        self.job.split('|').any(|part| name.contains(part))
+    }
+
     fn parse(mut arguments: impl Iterator<Item = String>) -> Option<Request> {
         let mut request = Request {
             threads: 2,
@@ -84,7 +89,7 @@ impl Request {
     /// Refuses a name or a size that nothing has: the table would be empty, after however long a start.
     fn check(&self) -> Result<(), String> {
         let jobs = all_jobs();
-        let named = || jobs.iter().filter(|(name, _)| name.contains(&self.job));
+        let named = || jobs.iter().filter(|(name, _)| self.names(name));
         if named().next().is_none() {
             let names: Vec<&str> = jobs.iter().map(|(name, _)| *name).collect();
             let (job, names) = (&self.job, names.join(", "));
@@ -229,7 +234,7 @@ impl Session<'_> {
     }
 
     fn run_job<J: Job>(&mut self) -> std::io::Result<()> {
-        if !J::NAME.contains(&self.request.job) {
+        if !self.request.names(J::NAME) {
             return Ok(());
         }
         for (size, space) in J::SIZES.iter().filter(|(size, _)| self.request.wants(size)) {

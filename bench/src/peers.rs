@@ -54,6 +54,11 @@ impl<T: Number> Peer<'_, T> {
     }
 }
 
+/// The sizes of a result, of which there may be none.
+pub(crate) fn shape<const RANK: usize>(sizes: [usize; RANK]) -> [usize; RANK] {
+    sizes
+}
+
 /// An element type that candle has.
 pub(crate) trait CandleElement: Copy {
     /// Its type there.

@@ -4,6 +4,8 @@
 
 use indim_ops::Unary;
 use indim_ops::operations::{Exp, Log};
+#[cfg(feature = "peers")]
+use ndarray::Axis;
 use rayon::prelude::*;
 
 use crate::job::{SERIAL_BELOW, with_best_instructions};
@@ -118,6 +120,7 @@ reduction! {
     Sum, "sum(x)": "sum(x)" -> f32 [] in MATRICES, within 5e-2;
     |rows, columns| x: f32 [rows, columns];
     |this, output| { output[0] = by_parts(&this.x, sum, |a, b| a + b) as f32; }
+    ndarray |o| o.fill(x.sum());
     candle |x| x.sum_all();
 }
 
@@ -125,6 +128,7 @@ reduction! {
     RowSums, "sum(x, axis=1)": "sum(x, axis=1)" -> f32 [rows] in MATRICES, within 1e-3;
     |rows, columns| x: f32 [rows, columns];
     |this, output| { by_rows(&this.x, this.space.columns, output, |row| sum(row) as f32); }
+    ndarray |o| o.assign(&x.sum_axis(Axis(1)));
     candle |x| x.sum(1);
 }
 
@@ -132,6 +136,7 @@ reduction! {
     ColumnSums, "sum(x, axis=0)": "sum(x, axis=0)" -> f32 [columns] in MATRICES, within 1e-3;
     |rows, columns| x: f32 [rows, columns];
     |this, output| { sums_of_columns(&this.x, this.space.columns, output); }
+    ndarray |o| o.assign(&x.sum_axis(Axis(0)));
     candle |x| x.sum(0);
 }
 
@@ -141,6 +146,7 @@ reduction! {
     |this, output| {
         output[0] = (by_parts(&this.x, sum, |a, b| a + b) / this.x.len() as f64) as f32;
     }
+    ndarray |o| o.fill(x.mean().expect("it has elements"));
     candle |x| x.mean_all();
 }
 
@@ -148,6 +154,7 @@ reduction! {
     Maximum, "max(x)": "max(x)" -> f32 [] in MATRICES, within 0.0;
     |rows, columns| x: f32 [rows, columns];
     |this, output| { output[0] = by_parts(&this.x, maximum, larger); }
+    ndarray |o| o.fill(x.fold(f32::NEG_INFINITY, |a, &b| larger(a, b)));
     candle |x| x.flatten_all()?.max(0);
 }
 
@@ -155,6 +162,7 @@ reduction! {
     RowMaxima, "max(x, axis=1)": "max(x, axis=1)" -> f32 [rows] in MATRICES, within 0.0;
     |rows, columns| x: f32 [rows, columns];
     |this, output| { by_rows(&this.x, this.space.columns, output, maximum); }
+    ndarray |o| o.assign(&x.fold_axis(Axis(1), f32::NEG_INFINITY, |&a, &b| larger(a, b)));
     candle |x| x.max(1);
 }
 
@@ -165,6 +173,7 @@ reduction! {
         let maxima = by_columns(&this.x, this.space.columns, f32::NEG_INFINITY, larger, larger);
         output.copy_from_slice(&maxima);
     }
+    ndarray |o| o.assign(&x.fold_axis(Axis(0), f32::NEG_INFINITY, |&a, &b| larger(a, b)));
     candle |x| x.max(0);
 }
 
@@ -193,6 +202,7 @@ reduction! {
         let run = |(x, y)| with_best_instructions(#[inline(always)] || distance(x, y));
         output[0] = parts.map(run).sum::<f64>() as f32;
     }
+    ndarray |o| o.fill((&x - &y).pow2().sum());
     candle |x, y| (&x - &y)?.sqr()?.sum_all();
 }
 
@@ -209,6 +219,7 @@ reduction! {
             rows.zip(output).for_each(|((x, y), o)| *o = distance(x, y) as f32);
         }));
     }
+    ndarray |o| o.assign(&(&x - &y).pow2().sum_axis(Axis(1)));
     candle |x, y| (&x - &y)?.sqr()?.sum(1);
 }
 
@@ -233,6 +244,7 @@ reduction! {
         let sums = sums.reduce_with(both).expect("there are rows");
         output.iter_mut().zip(sums).for_each(|(o, sum)| *o = sum as f32);
     }
+    ndarray |o| o.assign(&(&x - &y).pow2().sum_axis(Axis(0)));
     candle |x, y| (&x - &y)?.sqr()?.sum(0);
 }
 
@@ -274,6 +286,7 @@ reduction! {
         let any = |x: &[f32]| fold(x, false, |any, x| any | (x > 9.0), |a, b| a | b);
         output[0] = by_parts(&this.x, any, |a, b| a | b);
     }
+    ndarray |o| o.fill(x.iter().any(|&x| x > 9.0));
 }
 
 reduction! {
@@ -283,6 +296,7 @@ reduction! {
         let count = |x: &[f32]| fold(x, 0u32, |n, x| n + u32::from(x > 0.0), |a, b| a + b);
         output[0] = i64::from(by_parts(&this.x, count, |a, b| a + b));
     }
+    ndarray |o| o.fill(x.fold(0, |count, &x| count + i64::from(x > 0.0)));
 }
 
 /// Sums of short rows.
@@ -297,6 +311,7 @@ macro_rules! row_sums {
                     false => row.iter().map(|&x| f64::from(x)).sum::<f64>() as f32,
                 });
             }
+            ndarray |o| o.assign(&x.sum_axis(Axis(1)));
             candle |x| x.sum(1);
         }
     )*};
@@ -321,6 +336,7 @@ reduction! {
         let all = sums.chunks(this.space.columns).chain(rest.chunks(this.space.columns));
         all.for_each(|sums| output.iter_mut().zip(sums).for_each(|(o, sum)| *o += sum));
     }
+    ndarray |o| o.assign(&x.sum_axis(Axis(0)));
     candle |x| x.sum(0);
 }
 
@@ -342,6 +358,7 @@ reduction! {
         let pieces = this.x.par_chunks(4 * columns).zip(output.par_chunks_mut(columns));
         pieces.for_each(|piece| with_best_instructions(#[inline(always)] || run(piece)));
     }
+    ndarray |o| o.assign(&x.sum_axis(Axis(1)));
     candle |x| x.sum(1);
 }
 
@@ -355,6 +372,7 @@ reduction! {
             (fold(row, 0.0, square, |a, b| a + b) / row.len() as f64) as f32
         });
     }
+    ndarray |o| o.assign(&x.var_axis(Axis(1), 0.0));
 }
 
 /// Fills each row of the output from that of `x`.
@@ -445,6 +463,7 @@ reduction! {
             output.iter_mut().zip(this.q.chunks_exact(3)).for_each(|(o, q)| *o = pair(p, q));
         }));
     }
+    ndarray |o| o.assign(&(&p - &q).pow2().sum_axis(Axis(2)));
 }
 
 reduction! {
