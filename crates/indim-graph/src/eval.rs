@@ -1,14 +1,13 @@
 //! The reference evaluator: one node after another, one element after another.
 //!
-//! Obviously right and slow. It is the oracle of the executors' bits, and it folds constants. Each
-//! operation on one element is a function of its own: a loop around it would be vectorized, for which a
-//! build takes long.
+//! Obviously right and slow. It is the oracle of the executors' bits, and it folds constants. Loops call
+//! what they do with an element: a loop for each operation would be vectorized, for which a build takes long.
 
 use core::fmt;
 
 use indim_ops::{
     ArrayData, ArrayType, Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor,
-    OpVisitor, ReduceOp, Ternary, Unary, fold, visit_convert,
+    FromWide, OpVisitor, ReduceOp, Scalars, Ternary, Unary, Widened, fold, visit_convert,
 };
 use indim_shape::{AxisMap, Shape};
 
@@ -171,31 +170,68 @@ impl OpVisitor for Elementwise<'_> {
     type Output = ArrayData;
 
     fn unary<O: Unary<T>, T: Element>(self) -> ArrayData {
-        #[inline(never)]
-        fn apply<O: Unary<T>, T: Element>(x: T) -> O::Result {
-            O::apply(x)
-        }
-        let results = self.elements(0).iter().map(|&x| apply::<O, T>(x)).collect();
-        Element::into_data(results)
+        O::Result::into_data(of_one(self.elements(0), O::apply))
     }
 
     fn binary<O: Binary<T>, T: Element>(self) -> ArrayData {
-        #[inline(never)]
-        fn apply<O: Binary<T>, T: Element>(x: T, y: T) -> O::Result {
-            O::apply(x, y)
-        }
-        let pairs = self.elements(0).iter().zip(self.elements(1));
-        Element::into_data(pairs.map(|(&x, &y)| apply::<O, T>(x, y)).collect())
+        O::Result::into_data(of_two(self.elements(0), self.elements(1), O::apply))
     }
 
     fn ternary<O: Ternary<T>, T: Element>(self) -> ArrayData {
-        #[inline(never)]
-        fn apply<O: Ternary<T>, T: Element>(first: O::First, x: T, y: T) -> O::Result {
-            O::apply(first, x, y)
-        }
-        let triples = self.elements(0).iter().zip(self.elements(1)).zip(self.elements(2));
-        Element::into_data(triples.map(|((&first, &x), &y)| apply::<O, T>(first, x, y)).collect())
+        let [x, y] = [1, 2].map(|operand| self.elements(operand));
+        O::Result::into_data(of_three(self.elements(0), x, y, O::apply))
     }
+
+    // What computes in a wider type shares the functions of that type.
+
+    fn widened_unary<O, T>(self) -> ArrayData
+    where
+        O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
+        T: Widened,
+    {
+        let wide = of_one(&widened(self.elements::<T>(0)), <O as Unary<T::Wide>>::apply);
+        narrowed::<<O as Unary<T>>::Result, _>(&wide)
+    }
+
+    fn widened_binary<O, T>(self) -> ArrayData
+    where
+        O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
+        T: Widened,
+    {
+        let [x, y] = [0, 1].map(|operand| widened(self.elements::<T>(operand)));
+        let wide = of_two(&x, &y, <O as Binary<T::Wide>>::apply);
+        narrowed::<<O as Binary<T>>::Result, _>(&wide)
+    }
+}
+
+#[inline(never)]
+fn of_one<A: Element, R: Element>(x: &[A], apply: fn(A) -> R) -> Vec<R> {
+    x.iter().map(|&x| apply(x)).collect()
+}
+
+#[inline(never)]
+fn of_two<A: Element, R: Element>(x: &[A], y: &[A], apply: fn(A, A) -> R) -> Vec<R> {
+    x.iter().zip(y).map(|(&x, &y)| apply(x, y)).collect()
+}
+
+#[inline(never)]
+fn of_three<A: Element, B: Element, R: Element>(
+    x: &[A],
+    y: &[B],
+    z: &[B],
+    apply: fn(A, B, B) -> R,
+) -> Vec<R> {
+    x.iter().zip(y).zip(z).map(|((&x, &y), &z)| apply(x, y, z)).collect()
+}
+
+#[inline(never)]
+fn widened<T: Widened>(elements: &[T]) -> Vec<T::Wide> {
+    elements.iter().map(|&x| T::widen::<Scalars>(x)).collect()
+}
+
+#[inline(never)]
+fn narrowed<R: FromWide<W>, W: Element>(wide: &[W]) -> ArrayData {
+    R::into_data(wide.iter().map(|&x| R::from_wide::<Scalars>(x)).collect())
 }
 
 struct Converted<'a> {
@@ -206,12 +242,8 @@ impl ConvertVisitor for Converted<'_> {
     type Output = ArrayData;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> ArrayData {
-        #[inline(never)]
-        fn convert<A: ConvertTo<B>, B: Element>(x: A) -> B {
-            x.convert()
-        }
-        let elements: &[A] = self.operand.elements().expect("invariant: visited with its own type");
-        B::into_data(elements.iter().map(|&x| convert(x)).collect())
+        let elements = self.operand.elements().expect("invariant: visited with its own type");
+        B::into_data(of_one(elements, A::convert))
     }
 }
 
@@ -279,7 +311,8 @@ struct Reduced<'a> {
 
 impl Reduced<'_> {
     /// What `each` makes of the elements along the axis.
-    fn map<T: Element, R: Element>(&self, each: impl Fn(&[T]) -> R) -> ArrayData {
+    #[inline(never)]
+    fn map<T: Element, R: Element>(&self, each: fn(&[T]) -> R) -> ArrayData {
         let elements: &[T] = self.operand.elements().expect("invariant: visited with its own type");
         let mut results = Vec::with_capacity(self.outer * self.inner);
         for (outer, inner) in (0..self.outer).flat_map(|o| (0..self.inner).map(move |i| (o, i))) {
@@ -307,13 +340,15 @@ impl FoldVisitor for Searched<'_> {
     type Output = ArrayData;
 
     fn fold<F: Fold<T>, T: Element>(self) -> ArrayData {
-        self.0.map(|along: &[T]| {
-            let extreme = fold::<F, T>(along);
-            #[expect(clippy::eq_op, reason = "a NaN differs from itself")]
-            let is_found = |&x: &T| x == extreme || x != x;
-            along.iter().position(is_found).map_or(i64::MAX, |index| index as i64)
-        })
+        self.0.map(|along: &[T]| position(along, fold::<F, T>(along)))
     }
+}
+
+/// Where the first NaN is, or else the first element equal to `extreme`.
+fn position<T: Element>(along: &[T], extreme: T) -> i64 {
+    #[expect(clippy::eq_op, reason = "a NaN differs from itself")]
+    let is_found = |&x: &T| x == extreme || x != x;
+    along.iter().position(is_found).map_or(i64::MAX, |index| index as i64)
 }
 
 fn iota(dtype: DType, shape: &Shape, axis: usize) -> ArrayData {

@@ -309,8 +309,14 @@ pub enum Fact {
 /// One element of type `T` in the family of lanes `L`.
 type In<T, L> = <T as ElementLanes>::In<L>;
 
+/// An operation as a type.
+pub trait Operation: 'static {
+    /// The operation as a value.
+    const OP: Op;
+}
+
 /// An operation of one operand on elements of type `T`.
-pub trait Unary<T: Element> {
+pub trait Unary<T: Element>: Operation {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any family of lanes; NaNs are canonical.
@@ -329,7 +335,7 @@ pub trait Unary<T: Element> {
 }
 
 /// An operation of two operands on elements of type `T`.
-pub trait Binary<T: Element> {
+pub trait Binary<T: Element>: Operation {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any family of lanes; NaNs are canonical.
@@ -343,7 +349,7 @@ pub trait Binary<T: Element> {
 }
 
 /// An operation of three operands, the last two of type `T`.
-pub trait Ternary<T: Element> {
+pub trait Ternary<T: Element>: Operation {
     /// The element type of the first operand.
     type First: Element;
     /// The element type of the result.
@@ -669,12 +675,17 @@ macro_rules! define_ops {
 
         /// The operations as types, for code that is generic over them.
         pub mod operations {
-            use super::{Binary, Element, ElementLanes, FromWide, In, Lanes, Ternary, Unary, Widened};
+            use super::{
+                Binary, Element, ElementLanes, FromWide, In, Lanes, Op, Operation, Ternary, Unary, Widened,
+            };
             use super::meaning;
             use super::{bf16, c64, c128, f16};
             $($(#[doc = $udoc])+ #[derive(Debug, Clone, Copy)] pub struct $uop;)*
             $($(#[doc = $bdoc])+ #[derive(Debug, Clone, Copy)] pub struct $bop;)*
             $($(#[doc = $tdoc])+ #[derive(Debug, Clone, Copy)] pub struct $top;)*
+            $(impl Operation for $uop { const OP: Op = Op::$uop; })*
+            $(impl Operation for $bop { const OP: Op = Op::$bop; })*
+            $(impl Operation for $top { const OP: Op = Op::$top; })*
             $($(for_class!($uclass, implement, (unary $uname $uop $uresult));)*)*
             $($(for_class!($bclass, implement, (binary $bname $bop $bresult));)*)*
             $($(for_class!($tclass, implement, (ternary $tfirst $tname $top $tresult));)*)*

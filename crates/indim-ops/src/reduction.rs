@@ -8,14 +8,14 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::complex::{c64, c128};
+use crate::complex::c128;
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{ElementLanes, FromWide, Widened};
 use crate::half::{bf16, f16};
 use crate::lane::Lanes;
 use crate::meaning;
-use crate::op::{Binary, Op, UnknownOp, for_class, is_of_word, operations};
+use crate::op::{Binary, Op, Operation, UnknownOp, for_class, is_of_word, operations};
 use crate::scalars::Scalars;
 
 /// Hands the table of reductions to another macro.
@@ -55,22 +55,22 @@ macro_rules! for_each_reduction {
     };
 }
 
-/// Hands the table of widenings to another macro: a reduction of the second type may read elements of the
-/// first as they are, which become those of the second without rounding.
+/// Hands the table of widenings to another macro: a sum of the third type may read elements of the first as
+/// they are, which become those of the third without rounding. The second type holds the sum of those that a
+/// lane takes in a block of the tree: without rounding too where it is another one than the third.
 #[macro_export]
 macro_rules! for_each_widening {
     ($callback:ident) => {
         $callback! {
-            f16 f64; bf16 f64; f32 f64;
-            c64 c128;
-            bool i64; i8 i64; i16 i64; i32 i64;
-            bool u64; u8 u64; u16 u64; u32 u64;
+            f16 f64 f64; bf16 f64 f64; f32 f64 f64;
+            bool u8 i64; i8 i16 i64; i16 i32 i64; i32 i64 i64;
+            u8 u16 u64; u16 u32 u64; u32 u64 u64;
         }
     };
 }
 
 /// How an operation of the table folds elements of type `T`.
-pub trait Fold<T: Element>: 'static {
+pub trait Fold<T: Element>: Operation {
     /// What changes no element that it is combined with; what comes out of nothing.
     fn identity<L: Lanes>() -> T::In<L>;
     /// Two elements, or folds of elements, combined; a NaN may have any bits.
@@ -229,8 +229,8 @@ impl ReduceOp {
         if self.is_search() { DType::I64 } else { dtype }
     }
 
-    /// Whether the sum or product of elements of type `wide` may read elements of type `narrow`, which become
-    /// `wide` without rounding.
+    /// Whether the sum of elements of type `wide` may read elements of type `narrow`, which become `wide`
+    /// without rounding.
     ///
     /// ```
     /// use indim_ops::{DType, ReduceOp};
@@ -239,11 +239,11 @@ impl ReduceOp {
     /// ```
     pub fn widens(self, narrow: DType, wide: DType) -> bool {
         macro_rules! is_widening {
-            ($($narrow:ident $wide:ident;)*) => {
+            ($($narrow:ident $lane:ident $wide:ident;)*) => {
                 $((narrow == <$narrow>::DTYPE && wide == <$wide>::DTYPE))||*
             };
         }
-        matches!(self, ReduceOp::Add | ReduceOp::Mul) && for_each_widening!(is_widening)
+        matches!(self, ReduceOp::Add) && for_each_widening!(is_widening)
     }
 }
 

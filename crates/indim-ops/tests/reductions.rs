@@ -166,7 +166,7 @@ fn what_a_fold_widens_is_taken_and_kept() {
             for &wide in DType::ALL {
                 let widens = ReduceOp::Add.widens(<$type>::DTYPE, wide);
                 assert!(!widens || (ReduceOp::Add.takes(wide) && wide.size() > <$type>::DTYPE.size()));
-                assert_eq!(widens, ReduceOp::Mul.widens(<$type>::DTYPE, wide));
+                assert!(!ReduceOp::Mul.widens(<$type>::DTYPE, wide));
                 assert!(!ReduceOp::Max.widens(<$type>::DTYPE, wide));
             }
         )*};

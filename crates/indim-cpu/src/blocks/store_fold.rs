@@ -22,6 +22,8 @@ pub(crate) struct StoreFold {
     pub(crate) finish: KernelFn,
     /// Whether bits depend on the order in which values are taken.
     pub(crate) is_ordered: bool,
+    /// Whether identities may stand for values that a block lacks.
+    pub(crate) is_neutral: bool,
     /// The bytes of an accumulator, and of a value.
     pub(crate) size: usize,
     pub(crate) source_size: usize,
@@ -40,6 +42,8 @@ impl StoreFold {
                 combine: fold_function(op, dtype, dtype, level),
                 finish: convert_kernel(dtype, dtype, level),
                 is_ordered: is_ordered(op, dtype),
+                // A complex product with 1 may make a NaN of an infinity.
+                is_neutral: op != ReduceOp::Mul || dtype != DType::C128,
                 size: dtype.size(),
                 source_size: source.size(),
             })

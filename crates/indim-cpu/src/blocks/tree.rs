@@ -45,8 +45,10 @@ const ROWS_IN_TURN: usize = 16;
 
 /// Whether the values of so many columns, along an axis of this length, are taken in turn.
 pub(super) fn takes_in_turn(fold: &StoreFold, width: usize, length: usize) -> bool {
-    let is_short = length <= IN_TURN && fold.rows.is_some();
-    is_short || (!fold.is_ordered && (width == 1 || width >= LANES))
+    let is_short = length <= IN_TURN && fold.is_neutral;
+    // Those of one column go through lanes where no kernel takes them as a row.
+    let is_vector = width >= LANES || (width == 1 && fold.rows.is_some());
+    is_short || (!fold.is_ordered && is_vector)
 }
 
 impl Columns<'_> {

@@ -106,8 +106,13 @@ const DIRECT_ROWS: usize = 1024;
 const COLUMNS: usize = 256;
 pub(crate) const DIRECT_COLUMNS: usize = 512;
 
-/// As [`COLUMNS`], where every step goes into another lane: all lanes stay in the nearest cache.
-const LANE_COLUMNS: usize = 64;
+/// As [`COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes stay in
+/// the second cache.
+const LANE_COLUMNS: usize = 512;
+
+/// Along an axis that cannot be cut there are so many units at least, of so many columns: threads share them.
+const FEWEST_UNITS: usize = 4;
+const FEWEST_COLUMNS: usize = 64;
 
 /// The steps of a tile that is read where it is; a multiple of the elements of a block of the tree.
 const DIRECT_STEPS: usize = 16 * BLOCK;
@@ -131,13 +136,15 @@ impl Reducing<'_> {
                 false => vec![self.columns(&kept, 1, 0..inner)],
             });
         }
+        let outer: usize = kept.sizes.iter().rev().skip(1).product();
         let is_direct = self.are_direct(|operand| last(&kept, operand));
         let most = match (is_direct, self.has_lanes) {
             (true, _) => DIRECT_COLUMNS,
-            (false, true) => LANE_COLUMNS,
+            (false, true) => LANE_COLUMNS.min(self.block),
             (false, false) => COLUMNS.min(self.block),
         };
-        let columns = inner.min(most);
+        let shared = (inner * outer).div_ceil(FEWEST_UNITS).next_multiple_of(FEWEST_COLUMNS);
+        let columns = inner.min(if length > BLOCK { most } else { most.min(shared) });
         let whole = inner / columns * columns;
         let mut parts = vec![self.columns(&kept, columns, 0..whole)];
         if whole < inner {

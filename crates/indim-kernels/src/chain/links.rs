@@ -60,6 +60,12 @@ impl<T: ChainElement, I: Instructions, const LENGTH: usize> OperandReader<T, I, 
     }
 }
 
+/// The bytes of a wide accumulator, or of a narrow one. Only the arm for them is compiled.
+const fn accumulator_bytes<I: Instructions>(is_wide: bool) -> usize {
+    let (narrow, wide) = I::ACCUMULATOR_BYTES;
+    if is_wide { wide } else { narrow }
+}
+
 /// The chain of one element type.
 macro_rules! define_chain {
     (
@@ -89,14 +95,16 @@ macro_rules! define_chain {
                 const SIZE: usize = size_of::<<$type as ChainElement>::Lane>();
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if IS_WIDE {
-                        Self::take_through::<I, { ACCUMULATOR_BYTES / SIZE }>(
+                    match const { accumulator_bytes::<I>(IS_WIDE) } {
+                        128 => Self::take_through::<I, { 128 / SIZE }>(
                             destination, links, operands, first, streams,
-                        );
-                    } else {
-                        Self::take_through::<I, { NARROW_BYTES / SIZE }>(
+                        ),
+                        256 => Self::take_through::<I, { 256 / SIZE }>(
                             destination, links, operands, first, streams,
-                        );
+                        ),
+                        _ => Self::take_through::<I, { ACCUMULATOR_BYTES / SIZE }>(
+                            destination, links, operands, first, streams,
+                        ),
                     }
                 }
             }
@@ -292,11 +300,10 @@ macro_rules! define_chains {
         /// The chains of elements of type `dtype` at the level of `S`, with the mask or without; `None` where
         /// the type has none.
         pub(crate) fn chain_function<S: Shells>(dtype: DType, is_masked: bool) -> Option<ChainFn> {
-            match (dtype, is_masked) {
-                $($(
-                    (DType::$variant, false) => Some(S::chain::<$body<false>>()),
-                    (DType::$variant, true) => Some(S::chain::<$body<true>>()),
-                )*)*
+            match (dtype, is_masked || const { !S::HAS_MASKLESS_CHAINS }) {
+                $($((DType::$variant, true) => Some(S::chain::<$body<true>>()),)*)*
+                _ if const { !S::HAS_MASKLESS_CHAINS } => None,
+                $($((DType::$variant, false) => Some(S::chain::<$body<false>>()),)*)*
                 _ => None,
             }
         }

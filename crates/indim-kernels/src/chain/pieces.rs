@@ -11,7 +11,7 @@ use crate::kernel::instructions::Instructions;
 /// The most bytes of an accumulator: 8 vector registers of AVX-512.
 pub const ACCUMULATOR_BYTES: usize = 512;
 
-/// The bytes of an accumulator where there are 16 vector registers: 8 of AVX2.
+/// The most bytes of a narrow accumulator: 8 vector registers of AVX2.
 pub(crate) const NARROW_BYTES: usize = 256;
 
 /// The bytes of a cache line.
@@ -88,7 +88,8 @@ pub(crate) trait ChainBody {
     ) {
         let size = size_of::<Self::Element>();
         let lane_size = size_of::<<Self::Element as ChainElement>::Lane>();
-        let [narrow, wide] = [NARROW_BYTES / lane_size, ACCUMULATOR_BYTES / lane_size];
+        let (narrow, wide) = I::ACCUMULATOR_BYTES;
+        let (narrow, wide) = (narrow / lane_size, wide / lane_size);
         let is_short = rows.elements < narrow;
         let (mut short, mut result) = (ShortOperands::new(), Piece::EMPTY);
         for _ in 0..rows.count {
@@ -103,7 +104,7 @@ pub(crate) trait ChainBody {
                     }
                     false => (destination, &*operands, rows.elements),
                 };
-                if I::HAS_WIDE_REGISTERS && count >= wide {
+                if const { I::ACCUMULATOR_BYTES.1 > I::ACCUMULATOR_BYTES.0 } && count >= wide {
                     run_row::<Self, I, true>(to, links, from, count, wide, streams);
                 } else {
                     run_row::<Self, I, false>(to, links, from, count, narrow, streams && !is_short);

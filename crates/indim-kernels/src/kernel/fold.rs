@@ -6,9 +6,9 @@
 
 use core::marker::PhantomData;
 
-use indim_ops::{ConvertTo, Element, Fold, Scalars};
+use indim_ops::{Element, Fold, Scalars, bf16, f16};
 
-use super::block::{Unaligned, elements};
+use super::block::Unaligned;
 
 /// The rows that go into a row of accumulators, one after another.
 #[derive(Debug, Clone, Copy)]
@@ -58,15 +58,43 @@ impl<T: Element> Read<T> for Same {
     }
 }
 
-/// Narrower ones.
+/// Narrower ones. A NaN may have any bits.
 pub(super) struct Narrow<A>(PhantomData<A>);
 
-impl<A: ConvertTo<T>, T: Element> Read<T> for Narrow<A> {
-    type Source = A;
-    #[inline(always)]
-    fn read(x: A) -> T {
-        x.convert()
-    }
+macro_rules! read_floats {
+    ($($narrow:ident |$x:ident| $wide:expr;)*) => {$(
+        impl Read<f64> for Narrow<$narrow> {
+            type Source = $narrow;
+            #[inline(always)]
+            fn read($x: $narrow) -> f64 {
+                f64::from($wide)
+            }
+        }
+    )*};
+}
+
+read_floats! {
+    f32 |x| x;
+    f16 |x| x.to_f32();
+    bf16 |x| x.to_f32();
+}
+
+macro_rules! read_integers {
+    ($($narrow:ident $($wide:ident)*;)*) => {$($(
+        impl Read<$wide> for Narrow<$narrow> {
+            type Source = $narrow;
+            #[inline(always)]
+            fn read(x: $narrow) -> $wide {
+                x.into()
+            }
+        }
+    )*)*};
+}
+
+read_integers! {
+    bool u8 i64;
+    i8 i16 i64; i16 i32 i64; i32 i64;
+    u8 i64 u16 u64; u16 u32 u64; u32 u64;
 }
 
 /// The fold `F` of elements of type `T`, which are read as `R` says.
@@ -89,10 +117,10 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldRows for FoldBody<F, R, T> {
             let rows = FoldedRows { width, ..rows };
             // SAFETY: the caller's promise, for some of the columns.
             unsafe {
-                match width {
-                    32 => Self::strip::<32>(to, from, rows),
+                match const { strip::<T>() } {
+                    _ if width < strip::<T>() => Self::narrow(to, from, rows),
                     16 => Self::strip::<16>(to, from, rows),
-                    _ => Self::narrow(to, from, rows),
+                    _ => Self::strip::<32>(to, from, rows),
                 }
             }
             column += width;
@@ -124,23 +152,26 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
         }
     }
 
+    /// Column by column: that is not vectorized, for which a build would take longer than it is worth.
+    ///
     /// # Safety
     /// As [`FoldFn`], for fewer columns than a strip has.
     #[inline(always)]
     unsafe fn narrow(to: *mut u8, source: *const u8, rows: FoldedRows) {
-        // SAFETY: the caller's promise; nobody else uses the accumulators.
-        let places =
-            unsafe { core::slice::from_raw_parts_mut(to.cast::<Unaligned<T>>(), rows.width) };
-        if rows.begins {
-            places.fill(Unaligned(F::identity::<Scalars>().to_stored()));
-        }
-        for row in 0..rows.count as isize {
-            let from = source.wrapping_offset(row * rows.stride);
-            // SAFETY: the caller's promise.
-            let row = unsafe { elements::<R::Source>(from, rows.width) };
-            for (place, x) in places.iter_mut().zip(row) {
-                let combined = F::combine::<Scalars>(place.get(), R::read(x.get()));
-                *place = Unaligned(combined.to_stored());
+        for column in 0..rows.width {
+            let place = to.cast::<Unaligned<T>>().wrapping_add(column);
+            let source = source.cast::<Unaligned<R::Source>>().wrapping_add(column);
+            // SAFETY: the caller's promise, for one of the columns.
+            unsafe {
+                let mut held = match rows.begins {
+                    true => F::identity::<Scalars>(),
+                    false => (*place).get(),
+                };
+                for row in 0..rows.count as isize {
+                    let x = *source.wrapping_byte_offset(row * rows.stride);
+                    held = F::combine::<Scalars>(held, R::read(x.get()));
+                }
+                *place = Unaligned(held.to_stored());
             }
         }
     }

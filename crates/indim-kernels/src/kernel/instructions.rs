@@ -11,8 +11,9 @@ use indim_ops::f16;
 ///
 /// The functions are called with the level's features enabled, and inlined into such a function.
 pub(crate) trait Instructions {
-    /// Whether there are 32 vector registers of 64 bytes.
-    const HAS_WIDE_REGISTERS: bool;
+    /// The bytes of the accumulators of chains that fit into registers beside an operand: of a narrow one for
+    /// short rows, of a wide one for others.
+    const ACCUMULATOR_BYTES: (usize, usize);
 
     /// Writes the values of `count` elements. A signalling NaN may become quiet; signs are kept.
     ///
@@ -41,7 +42,9 @@ pub(crate) trait Instructions {
 pub(crate) struct Baseline;
 
 impl Instructions for Baseline {
-    const HAS_WIDE_REGISTERS: bool = false;
+    // 16 registers of 16 bytes on x86-64, 32 on aarch64.
+    const ACCUMULATOR_BYTES: (usize, usize) =
+        if cfg!(target_arch = "x86_64") { (128, 128) } else { (256, 256) };
 
     /// Not inlined: it is long, and no caller has better instructions than this function.
     #[inline(never)]
@@ -123,13 +126,13 @@ mod x86_64 {
 
     macro_rules! define_instructions {
         (
-            $level:ident, $has_wide_registers:literal, $lanes:literal,
+            $level:ident, $accumulator_bytes:expr, $lanes:literal,
             $load_narrow:ident $widen:ident $store_wide:ident,
             $load_wide:ident $narrow:ident $store_narrow:ident,
             $vector:ident $load:ident $stream:ident
         ) => {
             impl Instructions for $level {
-                const HAS_WIDE_REGISTERS: bool = $has_wide_registers;
+                const ACCUMULATOR_BYTES: (usize, usize) = $accumulator_bytes;
 
                 #[inline(always)]
                 unsafe fn widen_f16(wide: *mut f32, narrow: *const f16, count: usize) {
@@ -176,14 +179,14 @@ mod x86_64 {
     }
 
     define_instructions! {
-        Avx2, false, 8,
+        Avx2, (256, 256), 8,
         _mm_loadu_si128 _mm256_cvtph_ps _mm256_storeu_ps,
         _mm256_loadu_ps _mm256_cvtps_ph _mm_storeu_si128,
         __m256i _mm256_loadu_si256 _mm256_stream_si256
     }
 
     define_instructions! {
-        Avx512, true, 16,
+        Avx512, (256, 512), 16,
         _mm256_loadu_si256 _mm512_cvtph_ps _mm512_storeu_ps,
         _mm512_loadu_ps _mm512_cvtps_ph _mm256_storeu_si256,
         __m512i _mm512_loadu_si512 _mm512_stream_si512

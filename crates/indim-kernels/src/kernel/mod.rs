@@ -13,6 +13,7 @@ pub(crate) mod instructions;
 mod power;
 pub(crate) mod row_fold;
 pub(crate) mod shells;
+mod signs;
 mod table;
 mod widened;
 

@@ -2,9 +2,10 @@
 //! lanes never leave the registers. Holds unsafe code.
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_ops::{DType, Element, Fold, ReduceOp, Scalars};
+use indim_ops::{Element, Fold, Scalars};
 
 use super::block::Unaligned;
 use super::fold::{FoldRows, FoldedRows, Read};
@@ -19,19 +20,20 @@ use super::fold::{FoldRows, FoldedRows, Read};
 /// - the processor has the level for which the function was looked up.
 pub type RowFoldFn = unsafe fn(results: *mut u8, source: *const u8, rows: FoldedRows);
 
-/// Whether identities may stand for the elements that a block lacks. Not in complex products: there a product
-/// with 1 may make a NaN of an infinity.
-pub(super) fn is_neutral(op: ReduceOp, dtype: DType) -> bool {
-    op != ReduceOp::Mul || dtype != DType::C128
-}
-
 /// The most nodes that wait for others.
 const MOST_NODES: usize = (usize::BITS - BLOCK.ilog2()) as usize;
 
-/// The fold `F` of rows of elements that become such of type `T` as `R` says.
-pub(super) struct RowBody<F, R, T>(PhantomData<(F, R, T)>);
+/// The fold `F` of rows of elements, which lanes of a block read as `R` says; nodes of type `T` read the lanes
+/// as `W` says.
+pub(super) struct RowBody<F, R, W, T>(PhantomData<(F, R, W, T)>);
 
-impl<F: Fold<T>, R: Read<T>, T: Element> FoldRows for RowBody<F, R, T> {
+impl<F, R, W, T> FoldRows for RowBody<F, R, W, T>
+where
+    F: Fold<W::Source> + Fold<T>,
+    R: Read<W::Source>,
+    W: Read<T>,
+    T: Element,
+{
     #[inline(always)]
     unsafe fn run(results: *mut u8, source: *const u8, rows: FoldedRows) {
         let FoldedRows { count, stride, width, .. } = rows;
@@ -51,7 +53,13 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldRows for RowBody<F, R, T> {
     }
 }
 
-impl<F: Fold<T>, R: Read<T>, T: Element> RowBody<F, R, T> {
+impl<F, R, W, T> RowBody<F, R, W, T>
+where
+    F: Fold<W::Source> + Fold<T>,
+    R: Read<W::Source>,
+    W: Read<T>,
+    T: Element,
+{
     const SOURCE_SIZE: usize = size_of::<<R::Source as Element>::Stored>();
 
     /// # Safety
@@ -59,26 +67,27 @@ impl<F: Fold<T>, R: Read<T>, T: Element> RowBody<F, R, T> {
     /// multiple of `LANES`.
     #[inline(always)]
     unsafe fn row(row: *const u8, length: usize, is_covered: bool) -> T {
-        if length <= BLOCK {
-            // SAFETY: the caller's promise.
-            return unsafe { Self::block(row, length, is_covered) };
-        }
-        let mut nodes = [F::identity::<Scalars>(); MOST_NODES];
+        let mut nodes = [MaybeUninit::<T>::uninit(); MOST_NODES];
         let mut top = 0;
-        for block in 0..length.div_ceil(BLOCK) {
+        for block in 0.. {
             let start = block * BLOCK;
+            let is_last = length - start <= BLOCK;
             let elements = row.wrapping_add(start * Self::SOURCE_SIZE);
             // SAFETY: the caller's promise.
             let mut node = unsafe { Self::block(elements, BLOCK.min(length - start), is_covered) };
-            for _ in 0..block.trailing_ones() {
+            let combined = if is_last { top } else { block.trailing_ones() as usize };
+            for _ in 0..combined {
                 top -= 1;
-                node = F::combine::<Scalars>(nodes[top], node);
+                // SAFETY: the nodes below `top` have been written.
+                node = Self::combined(unsafe { nodes[top].assume_init() }, node);
             }
-            nodes[top] = node;
+            if is_last {
+                return node;
+            }
+            nodes[top].write(node);
             top += 1;
         }
-        let fold = |folded, &node: &T| F::combine::<Scalars>(node, folded);
-        nodes[..top - 1].iter().rev().fold(nodes[top - 1], fold)
+        unreachable!("invariant: some block is the last")
     }
 
     /// What comes of a block, of which elements may be lacking.
@@ -87,14 +96,18 @@ impl<F: Fold<T>, R: Read<T>, T: Element> RowBody<F, R, T> {
     /// As [`RowBody::row`].
     #[inline(always)]
     unsafe fn block(elements: *const u8, length: usize, is_covered: bool) -> T {
-        let mut lanes = [F::identity::<Scalars>(); LANES];
+        let identity = <F as Fold<W::Source>>::identity::<Scalars>();
+        let take = |lane: &mut W::Source, element| {
+            *lane = <F as Fold<W::Source>>::combine::<Scalars>(*lane, element);
+        };
+        let mut lanes = [identity; LANES];
         let whole = length / LANES;
         for row in 0..whole {
             let from = elements.wrapping_add(row * LANES * Self::SOURCE_SIZE);
             // SAFETY: the caller's promise.
             let row = unsafe { &*from.cast::<[Unaligned<R::Source>; LANES]>() };
             for lane in 0..LANES {
-                lanes[lane] = F::combine::<Scalars>(lanes[lane], R::read(row[lane].get()));
+                take(&mut lanes[lane], R::read(row[lane].get()));
             }
         }
         let rest = length % LANES;
@@ -106,25 +119,34 @@ impl<F: Fold<T>, R: Read<T>, T: Element> RowBody<F, R, T> {
                 let row = unsafe { &*from.cast::<[Unaligned<R::Source>; LANES]>() };
                 for lane in 0..LANES {
                     let element = R::read(row[lane].get());
-                    let element = if lane < rest { element } else { F::identity::<Scalars>() };
-                    lanes[lane] = F::combine::<Scalars>(lanes[lane], element);
+                    take(&mut lanes[lane], if lane < rest { element } else { identity });
                 }
             } else {
                 // SAFETY: the caller's promise.
                 let row = unsafe { Self::elements(from, rest) };
                 for lane in 0..LANES {
-                    lanes[lane] = F::combine::<Scalars>(lanes[lane], row[lane]);
+                    take(&mut lanes[lane], row[lane]);
                 }
             }
         }
+        Self::folded(lanes.map(W::read))
+    }
+
+    /// The lanes of a block folded by halves.
+    #[inline(always)]
+    fn folded(mut lanes: [T; LANES]) -> T {
         for half in [16, 8, 4] {
             for lane in 0..half {
-                lanes[lane] = F::combine::<Scalars>(lanes[lane], lanes[lane + half]);
+                lanes[lane] = Self::combined(lanes[lane], lanes[lane + half]);
             }
         }
         let [first, second, third, fourth, ..] = lanes;
-        let folded = F::combine::<Scalars>(F::combine::<Scalars>(first, second), third);
-        F::combine::<Scalars>(folded, fourth)
+        Self::combined(Self::combined(Self::combined(first, second), third), fourth)
+    }
+
+    #[inline(always)]
+    fn combined(x: T, y: T) -> T {
+        <F as Fold<T>>::combine::<Scalars>(x, y)
     }
 
     /// As many elements, and identities.
@@ -132,8 +154,8 @@ impl<F: Fold<T>, R: Read<T>, T: Element> RowBody<F, R, T> {
     /// # Safety
     /// `row` is valid for reads of as many.
     #[inline(always)]
-    unsafe fn elements(row: *const u8, count: usize) -> [T; LANES] {
-        let mut lanes = [F::identity::<Scalars>(); LANES];
+    unsafe fn elements(row: *const u8, count: usize) -> [W::Source; LANES] {
+        let mut lanes = [<F as Fold<W::Source>>::identity::<Scalars>(); LANES];
         for (lane, place) in lanes[..count].iter_mut().enumerate() {
             // SAFETY: the caller's promise.
             let element = unsafe { *row.cast::<Unaligned<R::Source>>().wrapping_add(lane) };

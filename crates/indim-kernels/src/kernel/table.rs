@@ -2,8 +2,7 @@
 
 use indim_ops::{
     Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor, FromWide, Op, OpVisitor,
-    ReduceOp, Ternary, Unary, Widened, bf16, c64, c128, f16, for_each_widening, operations,
-    visit_convert,
+    ReduceOp, Ternary, Unary, Widened, bf16, f16, for_each_widening, operations, visit_convert,
 };
 
 use super::block::{BinaryBody, Body, ConvertBody, KernelFn, TernaryBody, UnaryBody};
@@ -11,8 +10,9 @@ use super::fold::{FoldBody, FoldFn, Narrow, Read, Same};
 use super::instructions::Baseline;
 #[cfg(target_arch = "x86_64")]
 use super::instructions::{Avx2, Avx512};
-use super::row_fold::{RowBody, RowFoldFn, is_neutral};
+use super::row_fold::{RowBody, RowFoldFn};
 use super::shells::Shells;
+use super::signs::{compiled, compiled_conversion, is_compiled, is_conversion_compiled};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
 use crate::chain::links::chain_function;
 use crate::chain::pieces::ChainFn;
@@ -45,11 +45,12 @@ macro_rules! at_level {
 /// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
 /// does not take the type.
 pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn> {
-    op.visit(dtype, Lookup { level })
+    op.visit(compiled(op, dtype), Lookup { level })
 }
 
 /// The kernel that converts elements.
 pub fn convert_kernel(from: DType, to: DType, level: Level) -> KernelFn {
+    let (from, to) = compiled_conversion(from, to);
     visit_convert(from, to, Lookup { level })
 }
 
@@ -79,42 +80,25 @@ unsafe fn copy<const SIZE: usize>(destination: *mut u8, sources: [*const u8; 3],
 /// The fold of `op` over accumulators of type `dtype`, which reads elements of type `source`: the same, or
 /// one that it widens.
 pub fn fold_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> FoldFn {
-    FoldLookup { level, by_rows: false }.find(op, source, dtype)
-}
-
-/// As [`fold_function`], of whole rows; `None` where identities may not stand for what rows lack.
-pub fn row_fold_function(
-    op: ReduceOp,
-    source: DType,
-    dtype: DType,
-    level: Level,
-) -> Option<RowFoldFn> {
-    let lookup = FoldLookup { level, by_rows: true };
-    is_neutral(op, dtype).then(|| lookup.find(op, source, dtype))
+    let lookup = FoldLookup { level };
+    let found = match source == dtype {
+        true => op.visit(compiled(op.operation(), dtype), lookup),
+        false => lookup.widening(source, dtype),
+    };
+    found.expect("invariant: lowering admits only what folds take")
 }
 
 struct FoldLookup {
     level: Level,
-    by_rows: bool,
 }
 
 impl FoldLookup {
-    fn find(self, op: ReduceOp, source: DType, dtype: DType) -> FoldFn {
-        let found = match source == dtype {
-            true => op.visit(dtype, self),
-            false => self.widening(op, source, dtype),
-        };
-        found.expect("invariant: lowering admits only what folds take")
-    }
-
-    fn widening(self, op: ReduceOp, source: DType, dtype: DType) -> Option<FoldFn> {
+    /// The sum of elements that are widened.
+    fn widening(self, source: DType, dtype: DType) -> Option<FoldFn> {
         macro_rules! find {
-            ($($narrow:ident $wide:ident;)*) => {
+            ($($narrow:ident $lane:ident $wide:ident;)*) => {
                 $(if source == $narrow::DTYPE && dtype == $wide::DTYPE {
-                    return Some(match op {
-                        ReduceOp::Mul => self.of::<operations::Mul, Narrow<$narrow>, $wide>(),
-                        _ => self.of::<operations::Add, Narrow<$narrow>, $wide>(),
-                    });
+                    return Some(self.of::<operations::Add, Narrow<$narrow>, $wide>());
                 })*
             };
         }
@@ -123,10 +107,7 @@ impl FoldLookup {
     }
 
     fn of<F: Fold<T>, R: Read<T> + 'static, T: Element>(self) -> FoldFn {
-        at_level!(self.level, S => match self.by_rows {
-            true => S::fold::<RowBody<F, R, T>>(),
-            false => S::fold::<FoldBody<F, R, T>>(),
-        })
+        at_level!(self.level, S => S::fold::<FoldBody<F, R, T>>())
     }
 }
 
@@ -134,9 +115,59 @@ impl FoldVisitor for FoldLookup {
     type Output = FoldFn;
 
     fn fold<F: Fold<T>, T: Element>(self) -> FoldFn {
-        self.of::<F, Same, T>()
+        match const { is_compiled(F::OP, T::DTYPE) } {
+            true => self.of::<F, Same, T>(),
+            false => unreachable!("{NOT_COMPILED}"),
+        }
     }
 }
+
+/// As [`fold_function`], of whole rows: sums, and what is reduced most besides. Each takes long to compile, and
+/// rows of anything else are folded by the other functions too, if not as fast; `None` of those.
+pub fn row_fold_function(
+    op: ReduceOp,
+    source: DType,
+    dtype: DType,
+    level: Level,
+) -> Option<RowFoldFn> {
+    let is_widened = source != dtype;
+    let dtype = if is_widened { dtype } else { compiled(op.operation(), dtype) };
+    let source = if is_widened { source } else { dtype };
+    macro_rules! find {
+        ($($fold:ident $read:ty, $lanes:ty, $source:ident $element:ident;)*) => {
+            $(if op == ReduceOp::$fold && source == $source::DTYPE && dtype == $element::DTYPE {
+                type Row = RowBody<operations::$fold, $read, $lanes, $element>;
+                return Some(at_level!(level, S => S::fold::<Row>()));
+            })*
+        };
+    }
+    macro_rules! read_lane {
+        (f64) => { Same };
+        (i64) => { Same };
+        (u64) => { Same };
+        ($lane:ident) => { Narrow<$lane> };
+    }
+    macro_rules! find_sum_of_widened {
+        ($($narrow:ident $lane:ident $wide:ident;)*) => {
+            find! { $(Add Narrow<$narrow>, read_lane!($lane), $narrow $wide;)* }
+        };
+    }
+    for_each_widening!(find_sum_of_widened);
+    find! {
+        Add Same, Same, f64 f64;
+        Add Same, Same, u64 u64;
+        Max Same, Same, f32 f32;
+        Max Same, Same, f64 f64;
+        Min Same, Same, f32 f32;
+        Min Same, Same, f64 f64;
+        And Same, Same, bool bool;
+        Or Same, Same, bool bool;
+    }
+    None
+}
+
+/// Why what the compiler leaves out is not reached.
+const NOT_COMPILED: &str = "invariant: what is compiled instead is looked up";
 
 struct Lookup {
     level: Level,
@@ -156,15 +187,24 @@ impl OpVisitor for Lookup {
     type Output = KernelFn;
 
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> KernelFn {
-        self.kernel::<UnaryBody<O, T>>()
+        match const { is_compiled(O::OP, T::DTYPE) } {
+            true => self.kernel::<UnaryBody<O, T>>(),
+            false => unreachable!("{NOT_COMPILED}"),
+        }
     }
 
     fn binary<O: Binary<T> + 'static, T: Element>(self) -> KernelFn {
-        self.kernel::<BinaryBody<O, T>>()
+        match const { is_compiled(O::OP, T::DTYPE) } {
+            true => self.kernel::<BinaryBody<O, T>>(),
+            false => unreachable!("{NOT_COMPILED}"),
+        }
     }
 
     fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> KernelFn {
-        self.kernel::<TernaryBody<O, T>>()
+        match const { is_compiled(O::OP, T::DTYPE) } {
+            true => self.kernel::<TernaryBody<O, T>>(),
+            false => unreachable!("{NOT_COMPILED}"),
+        }
     }
 
     fn widened_unary<O, T>(self) -> KernelFn
@@ -198,6 +238,9 @@ impl ConvertVisitor for Lookup {
     type Output = KernelFn;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> KernelFn {
-        self.kernel::<ConvertBody<A, B>>()
+        match const { is_conversion_compiled(A::DTYPE, B::DTYPE) } {
+            true => self.kernel::<ConvertBody<A, B>>(),
+            false => unreachable!("{NOT_COMPILED}"),
+        }
     }
 }

@@ -20,9 +20,10 @@ pub const LANES: usize = 32;
 pub const BLOCK: usize = 512;
 
 /// The elements combined by the tree; `start` is the identity of `combine`.
-pub fn tree<T: Copy>(elements: &[T], start: T, combine: impl Fn(T, T) -> T) -> T {
+#[inline(never)]
+pub fn tree<T: Copy>(elements: &[T], start: T, combine: fn(T, T) -> T) -> T {
     let mut nodes: Vec<T> =
-        elements.chunks(BLOCK).map(|block| fold_block(block, start, &combine)).collect();
+        elements.chunks(BLOCK).map(|block| fold_block(block, start, combine)).collect();
     while nodes.len() > 1 {
         let pair = |pair: &[T]| match *pair {
             [x, y] => combine(x, y),
@@ -33,7 +34,8 @@ pub fn tree<T: Copy>(elements: &[T], start: T, combine: impl Fn(T, T) -> T) -> T
     nodes.first().copied().unwrap_or(start)
 }
 
-fn fold_block<T: Copy>(block: &[T], start: T, combine: &impl Fn(T, T) -> T) -> T {
+#[inline(never)]
+fn fold_block<T: Copy>(block: &[T], start: T, combine: fn(T, T) -> T) -> T {
     let mut lanes = [start; LANES];
     for (position, &element) in block.iter().enumerate() {
         let lane = &mut lanes[position % LANES];

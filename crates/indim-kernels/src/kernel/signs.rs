@@ -1,0 +1,54 @@
+//! Kernels that do not ask for the signs of integers: those for unsigned integers give the bits of those for
+//! signed ones, and only they are compiled.
+
+use indim_ops::{DType, DTypeClass, Op};
+
+/// The element type whose kernel of `op` is compiled for elements of type `dtype`.
+pub(super) fn compiled(op: Op, dtype: DType) -> DType {
+    if is_compiled(op, dtype) { dtype } else { unsigned(dtype) }
+}
+
+/// As [`compiled`], of conversions.
+pub(super) fn compiled_conversion(from: DType, to: DType) -> (DType, DType) {
+    let to = if is_integral(from) { unsigned(to) } else { to };
+    (if is_cut(from, to) { unsigned(from) } else { from }, to)
+}
+
+/// Whether there is a kernel of `op` for elements of type `dtype`.
+pub(super) const fn is_compiled(op: Op, dtype: DType) -> bool {
+    use Op::{Add, And, Clz, Eq, Mul, Ne, Neg, Not, Or, Popcnt, Select, Sub, Xor};
+    let asks_for_signs = !matches!(
+        op,
+        Add | And | Clz | Eq | Mul | Ne | Neg | Not | Or | Popcnt | Select | Sub | Xor
+    );
+    asks_for_signs || !is_signed(dtype)
+}
+
+/// As [`is_compiled`], of conversions.
+pub(super) const fn is_conversion_compiled(from: DType, to: DType) -> bool {
+    !(is_integral(from) && is_signed(to) || is_signed(from) && is_cut(from, to))
+}
+
+/// Whether the conversion keeps the lower bits: a larger type extends the sign, any other one cuts.
+const fn is_cut(from: DType, to: DType) -> bool {
+    matches!(to, DType::Bool) || (to.is_integer() && from.size() >= to.size())
+}
+
+const fn is_integral(dtype: DType) -> bool {
+    dtype.is_integer() || matches!(dtype, DType::Bool)
+}
+
+const fn is_signed(dtype: DType) -> bool {
+    matches!(dtype.class(), DTypeClass::Signed)
+}
+
+/// The unsigned integers of the same size, of signed ones.
+fn unsigned(dtype: DType) -> DType {
+    match dtype {
+        DType::I8 => DType::U8,
+        DType::I16 => DType::U16,
+        DType::I32 => DType::U32,
+        DType::I64 => DType::U64,
+        _ => dtype,
+    }
+}
