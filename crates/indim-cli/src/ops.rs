@@ -1,4 +1,4 @@
-//! `indim ops`: the operations and compositions, with their types, accuracy and other names.
+//! `indim ops`: the operations and functions, with their types, accuracy and other names.
 
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ fn list() -> String {
         .map(|entry| {
             let accuracy = entry.accuracy().into_iter().find(|measured| measured.dtype == "f32");
             let error = accuracy.map_or("", |accuracy| accuracy.error).to_owned();
-            [entry.call(), entry.types.clone(), error, entry.other_names.join(" ")]
+            [entry.call.clone(), entry.types.clone(), error, entry.other_names.join(" ")]
         })
         .collect();
     let header = ["call", "types", "f32 ULP", "other names"].map(str::to_owned);
@@ -79,8 +79,7 @@ fn list() -> String {
 
 /// All of one: what it means, its types, its other names, what was measured.
 fn one(entry: &Entry) -> String {
-    let mut text =
-        format!("{}\n\n  {}\n\n  types        {}\n", entry.call(), entry.doc, entry.types);
+    let mut text = format!("{}\n\n  {}\n\n  types        {}\n", entry.call, entry.doc, entry.types);
     for parameter in &entry.parameters {
         let default =
             parameter.default().map_or_else(String::new, |text| format!(", {text} if not given"));

@@ -54,7 +54,7 @@ mod _indim {
     #[pymodule_export]
     use crate::rules::{
         _axis_functions, _compositions, _element_types, _explain_expression, _explain_shapes,
-        _names_of, _operations, _verdict, broadcast_shapes, convert,
+        _names_of, _operations, _verdict, _view_functions, broadcast_shapes, convert,
     };
 
     use pyo3::prelude::*;

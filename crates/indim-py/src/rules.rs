@@ -184,6 +184,14 @@ pub(crate) fn _compositions() -> Vec<CompositionRow> {
     Composition::ALL.iter().map(row).collect()
 }
 
+/// Every function that shows arrays otherwise or puts them together, and what stands in brackets: its name,
+/// its documentation, its other names.
+#[pyfunction]
+pub(crate) fn _view_functions() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+    let views = catalogue::entries().filter(|entry| entry.kind == EntryKind::View);
+    views.map(|entry| (entry.name, entry.doc, entry.other_names)).collect()
+}
+
 /// A function along axes: its name, its operands, the axes where none are given, its arguments, its
 /// documentation, its aliases.
 type AxisFunctionRow = (

@@ -1,10 +1,10 @@
-//! What the tables of operations, compositions and functions along axes say, in words: for `docs/ops.md` and
-//! `indim ops`.
+//! What the tables of operations, compositions, functions along axes and views say, in words: for
+//! `docs/ops.md` and `indim ops`.
 
 use indim_graph::{AxisFunction, Composition, Parameter};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
-use crate::expression::other_names;
+use crate::expression::{VIEWS, View, other_names};
 use crate::suggest::closest;
 
 /// What an entry is.
@@ -16,6 +16,8 @@ pub enum EntryKind {
     Composition,
     /// Made of operations and reductions along axes.
     AlongAxes,
+    /// Shows arrays otherwise, or puts them together.
+    View,
 }
 
 /// One operation or function, to read.
@@ -25,9 +27,9 @@ pub struct Entry {
     pub name: &'static str,
     /// The names of the operands.
     pub operands: &'static [&'static str],
-    /// The axes where none are given, of a function along axes; all of them without a list.
-    pub axes: Option<Option<&'static [i64]>>,
-    /// The numbers that follow them.
+    /// The call with its parameters and their defaults: `elu(x, alpha=1.0)`.
+    pub call: String,
+    /// The numbers that follow the operands.
     pub parameters: Vec<Parameter>,
     /// The element types it takes, as classes (P `bool`, S, U, F, C), and those of the results where they
     /// differ.
@@ -43,20 +45,21 @@ pub struct Entry {
 /// What the operands of operations and compositions are called.
 const OPERANDS: [&str; 3] = ["x", "y", "z"];
 
-/// Every operation, then every composition, then every function along axes, in the order of the tables.
+/// Every operation, then every composition, every function along axes and every view, in the order of the
+/// tables.
 ///
 /// ```
 /// use indim_text::catalogue::entries;
 ///
 /// let elu = entries().find(|entry| entry.name == "elu").unwrap();
-/// assert_eq!(elu.call(), "elu(x, alpha=1.0)");
+/// assert_eq!(elu.call, "elu(x, alpha=1.0)");
 /// assert_eq!(elu.types, "F");
 /// ```
 pub fn entries() -> impl Iterator<Item = Entry> {
     let operation = |op: &Op| Entry {
         name: op.name(),
         operands: &OPERANDS[..op.arity().count()],
-        axes: None,
+        call: call(op.name(), &OPERANDS[..op.arity().count()], None, &[]),
         parameters: Vec::new(),
         types: op_types(*op),
         doc: op.doc(),
@@ -66,7 +69,12 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     let composition = |composition: &Composition| Entry {
         name: composition.name(),
         operands: &OPERANDS[..composition.arity().count()],
-        axes: None,
+        call: call(
+            composition.name(),
+            &OPERANDS[..composition.arity().count()],
+            None,
+            composition.parameters(),
+        ),
         parameters: composition.parameters().to_vec(),
         types: types(|dtype| composition.takes(dtype), |dtype| composition.result_dtype(dtype)),
         doc: composition.doc(),
@@ -76,7 +84,12 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     let along = |function: &AxisFunction| Entry {
         name: function.name(),
         operands: function.operands(),
-        axes: Some(function.default_axes()),
+        call: call(
+            function.name(),
+            function.operands(),
+            Some(function.default_axes()),
+            &function.arguments(),
+        ),
         parameters: function.arguments(),
         types: types(|dtype| function.takes(dtype), |dtype| dtype),
         doc: function.doc(),
@@ -85,7 +98,58 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     };
     let operations = Op::ALL.iter().map(operation);
     let compositions = Composition::ALL.iter().map(composition);
-    operations.chain(compositions).chain(AxisFunction::ALL.iter().map(along))
+    let along = AxisFunction::ALL.iter().map(along);
+    operations.chain(compositions).chain(along).chain([slices()]).chain(VIEWS.iter().map(view))
+}
+
+fn view(view: &'static View) -> Entry {
+    Entry {
+        name: view.name,
+        operands: view.operands,
+        call: view.call.to_owned(),
+        parameters: Vec::new(),
+        types: view.types.to_owned(),
+        doc: view.doc,
+        other_names: view.aliases.to_vec(),
+        kind: EntryKind::View,
+    }
+}
+
+/// What stands in brackets behind an operand, which is no function.
+fn slices() -> Entry {
+    Entry {
+        name: "x[...]",
+        operands: &["x"],
+        call: "x[start:stop:step, ...]".to_owned(),
+        parameters: Vec::new(),
+        types: "any".to_owned(),
+        doc: "Python's indices: whole numbers, slices with steps, `None`, `...`, and one array of integers. \
+              Slices move nothing.",
+        other_names: Vec::new(),
+        kind: EntryKind::View,
+    }
+}
+
+/// A call with the axes of a function along axes where none are given, all of them without a list, and with
+/// what follows them.
+fn call(
+    name: &str,
+    operands: &[&str],
+    axes: Option<Option<&[i64]>>,
+    parameters: &[Parameter],
+) -> String {
+    let operands = operands.iter().map(|name| (*name).to_owned());
+    let axis = axes.map(|axes| match axes {
+        Some([axis]) => format!("axis={axis}"),
+        Some(axes) => format!("axis={axes:?}"),
+        None => "axis=None".to_owned(),
+    });
+    let parameters = parameters.iter().map(|parameter| match parameter.default() {
+        Some(default) => format!("{}={default}", parameter.name()),
+        None => parameter.name().to_owned(),
+    });
+    let arguments: Vec<String> = operands.chain(axis).chain(parameters).collect();
+    format!("{name}({})", arguments.join(", "))
 }
 
 /// The entry that goes by `name`, in any spelling.
@@ -99,25 +163,6 @@ pub fn find(name: &str) -> Result<Entry, Option<&'static str>> {
 }
 
 impl Entry {
-    /// The call with its parameters and their defaults: `elu(x, alpha=1.0)`.
-    pub fn call(&self) -> String {
-        let operands = self.operands.iter().map(|name| (*name).to_owned());
-        let axis = self.axes.map(|axes| match axes {
-            Some([axis]) => format!("axis={axis}"),
-            Some(axes) => format!("axis={axes:?}"),
-            None => "axis=None".to_owned(),
-        });
-        let parameters = self.parameters.iter().map(|parameter| match parameter.default() {
-            Some(default) => format!("{}={default}", parameter.name()),
-            None => parameter.name().to_owned(),
-        });
-        format!(
-            "{}({})",
-            self.name,
-            operands.chain(axis).chain(parameters).collect::<Vec<_>>().join(", ")
-        )
-    }
-
     /// What was measured of it, by element types; empty where results are correctly rounded or nothing is
     /// rounded, and for what is made of several operations, whose steps have the accuracy of the operations.
     pub fn accuracy(&self) -> Vec<Accuracy> {

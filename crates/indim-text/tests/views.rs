@@ -3,6 +3,7 @@
 use indim_graph::{Array, GraphBuilder, Literal, evaluate};
 use indim_ops::DType;
 use indim_shape::RuleSet;
+use indim_text::catalogue::{EntryKind, entries};
 use indim_text::{Binding, ExprError, Expression, Limits};
 
 const X: [i32; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
@@ -80,6 +81,7 @@ fn functions_are_numpys() {
         ("concatenate([v, v + 1])", &[6], &[2, 0, -1, 3, 1, 0]),
         ("concat([x, v[:, None], x[:, :1]], axis=-1)[2]", &[6], &[8, 9, 10, 11, -1, 8]),
         ("concatenate([x[0], x[1]], 0)", &[8], &[0, 1, 2, 3, 4, 5, 6, 7]),
+        ("concatenate([x[:2, :1], v], axis=None)", &[5], &[0, 4, 2, 0, -1]),
         ("stack([v, -v], axis=1)", &[3, 2], &[2, -2, 0, 0, -1, 1]),
         ("stack([v, v,])", &[2, 3], &[2, 0, -1, 2, 0, -1]),
         ("roll(v, 1)", &[3], &[-1, 2, 0]),
@@ -91,6 +93,7 @@ fn functions_are_numpys() {
         ("pad(v, [0, 2], mode=constant, constant_values=7)", &[5], &[2, 0, -1, 7, 7]),
         ("pad(x[:1, :2], [[1, 0], [0, 1]])", &[2, 3], &[0, 0, 0, 0, 1, 0]),
         ("take(x, v)", &[3], &[2, 0, 11]),
+        ("take(x, v, axis=None)", &[3], &[2, 0, 11]),
         ("take(x, v, axis=1)[0]", &[3], &[2, 0, 3]),
         ("take(x, v * 5, axis=1, mode=clip)[0]", &[3], &[3, 0, 0]),
         ("take(x, v * 5, axis=1, mode=wrap)[0]", &[3], &[2, 0, 3]),
@@ -107,6 +110,29 @@ fn functions_are_numpys() {
     assert_eq!(looked_up.elements::<f32>(), Some(&[0.5f32, 1.5, 2.5, 3.5][..]));
     let promoted = result("concatenate([v, lut])").unwrap();
     assert_eq!(promoted.array_type().to_string(), "f64[7]");
+    // Not by pairs: i8 and u16 alone are i32, which is f64 beside f16.
+    let many = result("stack([i8(v), u16(v), f16(v)])").unwrap();
+    assert_eq!(many.array_type().to_string(), "f32[3, 3]");
+}
+
+#[test]
+fn every_call_of_the_catalogue_can_be_written() {
+    let views = entries().filter(|entry| entry.kind == EntryKind::View);
+    let calls: Vec<String> = views.map(|entry| entry.call).collect();
+    assert!(calls.len() > 8, "{calls:?}");
+    for call in calls {
+        // What is a name in a call to read stands for these.
+        let values = [
+            ("start:stop:step", "2:0:-1"),
+            ("[x, y]", "[x, x]"),
+            ("x, axis)", "x, axis=0)"),
+            ("shift", "1"),
+            ("pad_width", "2"),
+            ("indices", "v"),
+        ];
+        let text = values.iter().fold(call, |text, (name, value)| text.replace(name, value));
+        assert!(result(&text).is_ok(), "{text}");
+    }
 }
 
 #[test]

@@ -94,6 +94,11 @@ fn ops_lists_every_operation_and_shows_one() {
     assert!(clip.starts_with("clamp(x, y, z)"), "{clip}");
     let elu = succeeds(&["ops", "elu"]);
     assert!(elu.contains("alpha        a number, 1.0 if not given"), "{elu}");
+    let pad = succeeds(&["ops", "pad"]);
+    assert!(pad.starts_with("pad(x, pad_width, mode=constant, constant_values=0)"), "{pad}");
+    for call in ["x[start:stop:step, ...]", "concatenate([x, y], axis=0)"] {
+        assert!(list.contains(call), "{call}\n{list}");
+    }
     let message = fails(&["ops", "sofplus"]);
     assert!(message.starts_with("error[unknown-operation]: there is no operation `sofplus`"));
     assert!(message.contains("did you mean `softplus`?"), "{message}");

@@ -15,6 +15,9 @@ from ._tracing import OPERANDS_BY_KEYWORD, Tracer
 
 _NAMES = ("x", "y", "z")
 
+#: Functions whose operands are a list, of any length.
+_OF_LISTS = ("concatenate", "stack")
+
 
 def number_text(number):
     """A number as the text of expressions writes it; parenthesised, for a sign in front."""
@@ -32,7 +35,7 @@ def _attribute_text(keyword, value):
     if keyword in OPERANDS_BY_KEYWORD:
         written = OPERANDS_BY_KEYWORD[keyword]
     else:
-        written = str(value) if isinstance(value, (list, str)) else number_text(value)
+        written = str(value) if isinstance(value, (list, str, int)) else number_text(value)
     return f", {keyword}={written}" if keyword else f", {written}"
 
 
@@ -50,9 +53,10 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
             if out is not None:
                 raise TypeError("`out` has no meaning inside of a function that is compiled")
             return operand._record(function, operands, attributes, rule)
-    names = _NAMES[: len(operands)]
-    attributes = "".join(_attribute_text(*attribute) for attribute in attributes)
-    text = f"{function}({', '.join(names)}{attributes})"
+    is_list = function in _OF_LISTS
+    names = [f"x{index}" for index in range(len(operands))] if is_list else _NAMES[: len(operands)]
+    written = f"[{', '.join(names)}]" if is_list else ", ".join(names)
+    text = f"{function}({written}{''.join(_attribute_text(*attribute) for attribute in attributes)})"
     return evaluate(text, dict(zip(names, operands)) | by_keyword, {}, out=out, rule=rule)
 
 

@@ -6,8 +6,10 @@ import operator
 
 import numpy as np
 
-from . import _arrays
-from ._tracing import ARRAY_FUNCTIONS, Tracer, innermost, tracer_of
+from . import _view_functions
+from ._tracing import ARRAY_FUNCTIONS, Tracer, innermost
+
+_FUNCTIONS = _view_functions.define("numpy")
 
 
 def _getitem(x, key):
@@ -24,18 +26,15 @@ def _item(x, key):
     if isinstance(key, slice):
         return tuple(None if end is None else _end(x, end) for end in (key.start, key.stop, key.step))
     if isinstance(key, (bool, np.bool_)):
-        raise TypeError(f"`{x._piece}` takes no truth value as an index; {_NO_MASK}")
+        raise TypeError(f"`{x._piece}` takes no truth value as an index; {_view_functions.NO_MASK}")
     if isinstance(key, Tracer) or np.ndim(key) > 0:
-        return _elements(x, key)
+        return x._recording.operand(_view_functions.elements(x._piece, key))
     try:
         return operator.index(key)
     except TypeError:
         raise IndexError(
             f"{key!r} is no index of `{x._piece}`: numbers, slices, None, `...` and arrays of integers are"
         ) from None
-
-
-_NO_MASK = "to choose between elements write np.where(mask, x, other)"
 
 
 def _end(x, end):
@@ -49,19 +48,6 @@ def _end(x, end):
     return max(-(2**63), min(2**63 - 1, end))
 
 
-def _elements(x, key):
-    """The name of an array of integers."""
-    if not isinstance(key, Tracer):
-        key = np.asarray(key)
-        if key.size == 0 and key.dtype == np.float64:
-            key = key.astype(np.intp)
-    if key.dtype == np.bool_:
-        raise TypeError(
-            f"how many elements of `{x._piece}` a mask keeps is not known before it is computed; {_NO_MASK}"
-        )
-    return x._recording.operand(key)
-
-
 def _implements(function):
     def register(handler):
         ARRAY_FUNCTIONS[function] = handler
@@ -70,17 +56,10 @@ def _implements(function):
     return register
 
 
-def _axes(axis):
-    return [] if axis is None else [("axis", _arrays.integers(axis))]
-
-
 @_implements(np.concatenate)
 def _concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     _refuse_given("concatenate", out=out)
-    arrays = list(arrays)
-    if axis is None:
-        arrays, axis = [np.ravel(array) for array in arrays], 0
-    return _joined("concatenate", arrays, axis, dtype, casting)
+    return _FUNCTIONS["concatenate"](_converted(arrays, dtype, casting), axis)
 
 
 if hasattr(np, "concat"):
@@ -90,21 +69,14 @@ if hasattr(np, "concat"):
 @_implements(np.stack)
 def _stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     _refuse_given("stack", out=out)
-    return _joined("stack", list(arrays), axis, dtype, casting)
+    return _FUNCTIONS["stack"](_converted(arrays, dtype, casting), axis)
 
 
-def _joined(function, arrays, axis, dtype, casting):
-    """Numbers are arrays here, as in NumPy."""
-    tracer = tracer_of(arrays)
-    if dtype is not None:
-        arrays = [_converted(array, dtype, casting) for array in arrays]
+def _converted(arrays, dtype, casting):
+    if dtype is None:
+        return list(arrays)
     arrays = [array if isinstance(array, Tracer) else np.asarray(array) for array in arrays]
-    return tracer._record(function, arrays, [("axis", operator.index(axis))], "numpy")
-
-
-def _converted(array, dtype, casting):
-    array = array if isinstance(array, Tracer) else np.asarray(array)
-    return array.astype(dtype, casting=casting)
+    return [array.astype(dtype, casting=casting) for array in arrays]
 
 
 def _at_least(name, rank_of_parts, axis_of):
@@ -112,7 +84,7 @@ def _at_least(name, rank_of_parts, axis_of):
 
     def handler(tup, *, dtype=None, casting="same_kind"):
         parts = [rank_of_parts(part) for part in tup]
-        return _joined("concatenate", parts, axis_of(parts), dtype, casting)
+        return _concatenate(parts, axis_of(parts), dtype=dtype, casting=casting)
 
     handler.__name__ = name
     ARRAY_FUNCTIONS[getattr(np, name)] = handler
@@ -131,7 +103,7 @@ def _refuse_given(name, **arguments):
 
 @_implements(np.flip)
 def _flip(m, axis=None):
-    return m._call("flip", _axes(axis))
+    return _FUNCTIONS["flip"](m, axis)
 
 
 @_implements(np.flipud)
@@ -146,76 +118,27 @@ def _fliplr(m):
 
 @_implements(np.roll)
 def _roll(a, shift, axis=None):
-    return a._call("roll", [("shift", _arrays.integers(shift)), *_axes(axis)])
-
-
-_PAD_MODES = ("constant", "edge", "wrap", "reflect", "symmetric")
+    return _FUNCTIONS["roll"](a, shift, axis)
 
 
 @_implements(np.pad)
 def _pad(array, pad_width, mode="constant", **kwargs):
-    if mode not in _PAD_MODES:
-        raise TypeError(f"numpy.pad with mode={mode!r} cannot be traced: take one of {', '.join(_PAD_MODES)}")
-    if isinstance(pad_width, dict):
-        given = {operator.index(axis) % array.ndim: width for axis, width in pad_width.items()}
-        pad_width = [given.get(axis, 0) for axis in range(array.ndim)]
-        pad_width = [np.broadcast_to(width, 2) for width in pad_width]
-    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
-    if widths.dtype.kind not in "iu":
-        raise TypeError("`pad_width` must be of integral type")
-    if (widths < 0).any():
-        raise ValueError("index can't contain negative values")
     value = kwargs.pop("constant_values", 0) if mode == "constant" else 0
-    if kwargs or np.ndim(value) != 0 or isinstance(value, Tracer):
-        what = next(iter(kwargs), "constant_values")
-        raise TypeError(f"numpy.pad takes no such `{what}` while a function is traced: give one number")
-    pairs = [(int(low), int(high)) for low, high in widths]
-    if not pairs:
-        return array
-    attributes = [("pad_width", pairs), ("mode", mode)]
-    if mode == "constant":
-        # As NumPy writes it into an array of this type.
-        number = np.zeros((), array.dtype)
-        number[...] = value
-        number = number.item()
-        if isinstance(number, complex):
-            if number.imag:
-                raise TypeError(
-                    "numpy.pad takes no complex number while a function is traced: use np.concatenate"
-                )
-            number = number.real
-        attributes.append(("constant_values", number))
-    return array._call("pad", attributes)
+    for keyword in kwargs:
+        raise TypeError(f"numpy.pad takes no `{keyword}` while a function is traced")
+    return _FUNCTIONS["pad"](array, pad_width, mode, constant_values=value)
 
 
 @_implements(np.take)
 def _take(a, indices, axis=None, out=None, mode="raise"):
     _refuse_given("take", out=out)
-    if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    operands = (a, indices if isinstance(indices, Tracer) else np.asarray(indices))
-    axis = [] if axis is None else [("axis", operator.index(axis))]
-    return tracer_of(operands)._record("take", operands, [*axis, ("mode", mode)], "numpy")
+    return _FUNCTIONS["take"](a, indices, axis, mode=mode)
 
 
 @_implements(np.diff)
 def _diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
-    parts = [_beside(a, part, axis) for part in (prepend, append)]
-    if any(part is not None for part in parts):
-        a = np.concatenate([part for part in (parts[0], a, parts[1]) if part is not None], axis)
-    return a._call("diff", [("n", operator.index(n)), ("axis", operator.index(axis))])
-
-
-def _beside(a, part, axis):
-    """What is put in front of an array, or behind it; a number is one element of the axis."""
-    if part is np._NoValue:
-        return None
-    part = part if isinstance(part, Tracer) else np.asarray(part)
-    if part.ndim == 0:
-        shape = list(a.shape)
-        shape[axis] = 1
-        part = np.broadcast_to(part, tuple(shape))
-    return part
+    prepend, append = (None if part is np._NoValue else part for part in (prepend, append))
+    return _FUNCTIONS["diff"](a, n, axis, prepend=prepend, append=append)
 
 
 @_implements(np.ediff1d)

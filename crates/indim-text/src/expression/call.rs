@@ -119,7 +119,7 @@ impl Parser<'_> {
                 self.push(Frame::Call(call), open)?;
                 return Ok(None);
             }
-            let (value, value_span) = self.attribute_value(attribute)?;
+            let (value, value_span) = self.attribute_value(call.function, attribute)?;
             let span = span.to(value_span);
             if is_given {
                 return twice(span);
@@ -170,8 +170,18 @@ impl Parser<'_> {
             .map_err(|kind| ExprError::new(kind, span))
     }
 
-    fn attribute_value(&mut self, attribute: Attribute) -> ParseResult<(AttributeValue, Span)> {
+    fn attribute_value(
+        &mut self,
+        function: Function,
+        attribute: Attribute,
+    ) -> ParseResult<(AttributeValue, Span)> {
         match attribute {
+            Attribute::Axis | Attribute::Axes
+                if function.takes_no_axis(attribute) && self.is_none()? =>
+            {
+                let (_, span) = self.lexer.next()?;
+                Ok((AttributeValue::All, span))
+            }
             Attribute::ElementType => {
                 let (dtype, span) = self.element_type()?;
                 Ok((AttributeValue::ElementType(dtype), span))
@@ -190,10 +200,6 @@ impl Parser<'_> {
                     Token::Name => Ok((AttributeValue::Word(self.slice(span).to_owned()), span)),
                     _ => Err(self.unexpected(span, "the name of a mode, without quotes")),
                 }
-            }
-            Attribute::Axes if self.is_none()? => {
-                let (_, span) = self.lexer.next()?;
-                Ok((AttributeValue::All, span))
             }
             _ => {
                 let (integers, span) = self.integers()?;

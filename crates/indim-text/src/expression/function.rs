@@ -9,6 +9,8 @@ use core::str::FromStr;
 use indim_graph::{AxisFunction, Composition};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
+use super::view_function::{VIEWS, ViewFunction};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
     Elementwise { op: Op, manner: Manner },
@@ -37,33 +39,6 @@ pub(super) enum Structural {
     /// Whether the sign bit is set, of -0.0 and NaN too.
     SignBit,
 }
-
-/// The functions that show arrays otherwise, or put them together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ViewFunction {
-    Concatenate,
-    Stack,
-    Flip,
-    Roll,
-    Pad,
-    Take,
-    Diff,
-    ExpandDims,
-    Squeeze,
-}
-
-const VIEWS: &[(&str, ViewFunction)] = &[
-    ("concatenate", ViewFunction::Concatenate),
-    ("concat", ViewFunction::Concatenate),
-    ("stack", ViewFunction::Stack),
-    ("flip", ViewFunction::Flip),
-    ("roll", ViewFunction::Roll),
-    ("pad", ViewFunction::Pad),
-    ("take", ViewFunction::Take),
-    ("diff", ViewFunction::Diff),
-    ("expand_dims", ViewFunction::ExpandDims),
-    ("squeeze", ViewFunction::Squeeze),
-];
 
 /// What a name says beyond its operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,8 +175,8 @@ impl Function {
         if let Some((_, function)) = STRUCTURAL.iter().find(|(known, _)| *known == name) {
             return Some(Function::Structural(*function));
         }
-        if let Some((_, function)) = VIEWS.iter().find(|(known, _)| *known == name) {
-            return Some(Function::View(*function));
+        if let Some(function) = ViewFunction::from_name(name) {
+            return Some(Function::View(function));
         }
         if let Some((_, op, manner)) = MANNERS.iter().find(|(known, ..)| *known == name) {
             return Some(Function::Elementwise { op: *op, manner: *manner });
@@ -241,7 +216,8 @@ impl Function {
             core::iter::once(function.name()).chain(function.aliases().iter().copied())
         });
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
-        let structural = structural.chain(VIEWS.iter().map(|(name, _)| *name));
+        let views = VIEWS.iter().flat_map(|view| [&[view.name], view.aliases].concat());
+        let structural = structural.chain(views);
         let manners = MANNERS.iter().map(|(name, ..)| *name);
         let types = DType::ALL.iter().map(|dtype| dtype.name());
         operations.chain(compositions).chain(along).chain(structural).chain(manners).chain(types)
@@ -262,13 +238,18 @@ impl Function {
             }
             Function::Along(function) => along_parameter(function, position),
             Function::Structural(structural) => structural.parameters().get(position).copied(),
-            Function::View(view) => view.parameters().get(position).copied(),
+            Function::View(view) => view.parameter(position),
         }
     }
 
     /// Whether the operands are given as a list.
     pub(super) fn takes_list(self) -> bool {
-        matches!(self, Function::View(ViewFunction::Concatenate | ViewFunction::Stack))
+        matches!(self, Function::View(view) if view.takes_list())
+    }
+
+    /// Whether this attribute may be `None`.
+    pub(super) fn takes_no_axis(self, attribute: Attribute) -> bool {
+        attribute == Attribute::Axes || matches!(self, Function::View(view) if view.takes_flat())
     }
 
     /// What stands at the positions of a call, in order.
@@ -356,32 +337,6 @@ fn along_parameter(function: AxisFunction, position: usize) -> Option<Parameter>
         "dtype" => Attribute::ElementType,
         name => Attribute::Argument(name),
     }))
-}
-
-impl ViewFunction {
-    pub(super) fn name(self) -> &'static str {
-        VIEWS.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
-    }
-
-    /// What stands at the positions of a call, in order.
-    const fn parameters(self) -> &'static [Parameter] {
-        use Parameter::{Attribute as A, Operand};
-        match self {
-            ViewFunction::Concatenate | ViewFunction::Stack => &[Operand, A(Attribute::Axis)],
-            ViewFunction::Flip | ViewFunction::ExpandDims | ViewFunction::Squeeze => {
-                &[Operand, A(Attribute::Axes)]
-            }
-            ViewFunction::Roll => &[Operand, A(Attribute::Shift), A(Attribute::Axes)],
-            ViewFunction::Pad => &[
-                Operand,
-                A(Attribute::Widths),
-                A(Attribute::Mode),
-                A(Attribute::Argument("constant_values")),
-            ],
-            ViewFunction::Take => &[Operand, Operand, A(Attribute::Axis), A(Attribute::Mode)],
-            ViewFunction::Diff => &[Operand, A(Attribute::Argument("n")), A(Attribute::Axis)],
-        }
-    }
 }
 
 impl Structural {

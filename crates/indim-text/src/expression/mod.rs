@@ -30,6 +30,7 @@ mod statement_error;
 mod structure;
 mod syntax;
 mod typing;
+mod view_function;
 mod views;
 
 use indim_shape::RuleSet;
@@ -39,6 +40,7 @@ pub(crate) use function::other_names;
 pub use promote::promote;
 pub use recorded::{Call, CallAttribute, CallOperand};
 pub use statement_error::StatementError;
+pub(crate) use view_function::{VIEWS, View};
 
 use indim_graph::{GraphBuilder, Literal, Value};
 

@@ -35,6 +35,18 @@ pub fn promote(x: DType, y: DType) -> Option<DType> {
     }
 }
 
+/// The common type of arrays of these types, in any order, or `None` of no array.
+///
+/// # Errors
+/// Two types that have no common one.
+pub(super) fn promote_all(mut dtypes: Vec<DType>) -> Result<Option<DType>, (DType, DType)> {
+    // Floats first, as NumPy does: i16, u16 and f32 make f32, although i16 and u16 make i32.
+    dtypes.sort_unstable_by(|x, y| y.cmp(x));
+    let Some((&first, others)) = dtypes.split_first() else { return Ok(None) };
+    let join = |left, &right| promote(left, right).ok_or((left, right));
+    others.iter().try_fold(first, join).map(Some)
+}
+
 /// The float type that NumPy computes `sqrt` and the like in.
 pub(super) const fn float_for(dtype: DType) -> DType {
     match dtype {

@@ -7,7 +7,7 @@ use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
 
 use super::error::ExprErrorKind;
 use super::function::Manner;
-use super::promote::{float_for, promote};
+use super::promote::{float_for, promote, promote_all};
 use indim_graph::Literal;
 use indim_graph::literal::integer_range;
 
@@ -283,15 +283,9 @@ fn literal_dtype(operands: &[OperandType], takes_i64: bool) -> DType {
 }
 
 fn common_dtype(operands: &[OperandType], takes_i64: bool) -> TypingResult<DType> {
-    let mut dtypes: Vec<DType> = arrays(operands).collect();
-    // Floats first, as NumPy does: i16, u16 and f32 make f32, although i16 and u16 make i32.
-    dtypes.sort_unstable_by(|x, y| y.cmp(x));
-    let Some((&first, others)) = dtypes.split_first() else {
-        return Ok(literal_dtype(operands, takes_i64));
-    };
-    let common = others.iter().try_fold(first, |left, &right| {
-        promote(left, right).ok_or(ExprErrorKind::NoPromotion { left, right })
-    })?;
+    let common = promote_all(arrays(operands).collect())
+        .map_err(|(left, right)| ExprErrorKind::NoPromotion { left, right })?;
+    let Some(common) = common else { return Ok(literal_dtype(operands, takes_i64)) };
     Ok(literals(operands).fold(common, |common, literal| match literal {
         Literal::Float(_) if common == DType::Bool || common.is_integer() => DType::F64,
         Literal::Int(_) if common == DType::Bool => DType::I64,

@@ -9,9 +9,10 @@ use indim_shape::RuleSet;
 
 use super::elaborate::{Elaborated, Elaborator, Operand};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::{Attribute, ViewFunction};
-use super::promote::promote;
+use super::function::Attribute;
+use super::promote::promote_all;
 use super::syntax::{AttributeValue, GivenAttribute, IndexItem, NodeIndex};
+use super::view_function::ViewFunction;
 use crate::span::Span;
 
 /// `diff` takes differences so many times at most.
@@ -96,19 +97,19 @@ impl Elaborator<'_, '_> {
             values.push(self.value(node)?);
         }
         if self.rule_of(&[])? == RuleSet::Numpy {
-            let mut common: Option<DType> = None;
-            for value in &values {
-                let dtype = self.dtype(value, call.mark)?;
-                let left = common.unwrap_or(dtype);
-                let promoted = promote(left, dtype).ok_or_else(|| {
-                    let kind = ExprErrorKind::NoPromotion { left, right: dtype };
-                    ExprError::new(kind, call.mark)
-                })?;
-                common = Some(promoted);
-            }
+            let dtypes: Elaborated<Vec<DType>> =
+                values.iter().map(|value| self.dtype(value, call.mark)).collect();
+            let common = promote_all(dtypes?).map_err(|(left, right)| {
+                ExprError::new(ExprErrorKind::NoPromotion { left, right }, call.mark)
+            })?;
             for value in &mut values {
                 let converted = self.builder.convert(&*value, common.unwrap_or(DType::F64));
                 *value = self.graph(call, converted)?;
+            }
+        }
+        if call.is_flat() {
+            for value in &mut values {
+                *value = self.flat(call, value)?;
             }
         }
         let axis = call.axis().unwrap_or(0);
@@ -344,6 +345,11 @@ impl Call<'_> {
 
     fn axis(&self) -> Option<i64> {
         self.integers(Attribute::Axis)?.first().copied()
+    }
+
+    /// Whether `axis=None` is said.
+    fn is_flat(&self) -> bool {
+        self.given(Attribute::Axis).is_some_and(|given| matches!(given.value, AttributeValue::All))
     }
 
     fn axes(&self) -> Option<Vec<i64>> {

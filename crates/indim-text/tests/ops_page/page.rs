@@ -9,7 +9,8 @@ const HEADER: &str = "\
 # Operations
 
 This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs`,
-`crates/indim-graph/src/composition/mod.rs` and `crates/indim-graph/src/along/mod.rs`.
+`crates/indim-graph/src/composition/mod.rs`, `crates/indim-graph/src/along/mod.rs` and
+`crates/indim-text/src/expression/view_function.rs`.
 `indim ops` lists the same, `indim ops NAME` shows one.
 
 An operation takes operands of one element type; it never promotes. The types are written by their
@@ -50,6 +51,17 @@ elsewhere types stay.
 
 `where` selects elements by truth values that broadcast onto the operand, `initial` is combined with the
 result as one more element, `dtype` is the type to which elements are converted before, and of the result.
+
+| call | types | meaning | other names |
+|---|---|---|---|
+";
+
+const VIEWS: &str = "
+## Views
+
+What shows arrays otherwise, or puts them together: in expressions, in Python, and by methods of the builder.
+A view moves nothing: whatever reads it walks the array so. What puts arrays together writes each part
+in its place. [expressions.md](expressions.md#indices-slices-and-parts) has examples.
 
 | call | types | meaning | other names |
 |---|---|---|---|
@@ -110,9 +122,11 @@ pub(crate) fn page() -> String {
     }
     text.pop();
     text += COMPOSITIONS;
-    of_kind(EntryKind::Composition).for_each(|entry| text += &row(&entry, &entry.call()));
+    of_kind(EntryKind::Composition).for_each(|entry| text += &row(&entry, &entry.call));
     text += ALONG_AXES;
-    of_kind(EntryKind::AlongAxes).for_each(|entry| text += &row(&entry, &entry.call()));
+    of_kind(EntryKind::AlongAxes).for_each(|entry| text += &row(&entry, &entry.call));
+    text += VIEWS;
+    of_kind(EntryKind::View).for_each(|entry| text += &row(&entry, &entry.call));
     text += TYPES;
     text += ACCURACY;
     text += &accuracy_rows();

@@ -1,0 +1,179 @@
+"""Functions that show arrays otherwise or put them together, of arrays at once and of tracing values."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _arrays, _functions
+from ._indim import _view_functions
+from ._tracing import Tracer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ._types import Integers, Operand
+
+_TAKE_MODES = ("raise", "clip", "wrap")
+_PAD_MODES = ("constant", "edge", "wrap", "reflect", "symmetric")
+NO_MASK = "to choose between elements write np.where(mask, x, other)"
+
+
+def define(rule):
+    """The functions of a rule by name."""
+
+    def concatenate(arrays: Sequence[Operand], axis: int | None = 0, *, out: NDArray[Any] | None = None):
+        arrays = _listed("concatenate", arrays)
+        if axis is None:
+            arrays, axis = [np.ravel(array) for array in arrays], 0
+        return _functions.apply("concatenate", arrays, [("axis", operator.index(axis))], rule, out)
+
+    def stack(arrays: Sequence[Operand], axis: int = 0, *, out: NDArray[Any] | None = None):
+        arrays = _listed("stack", arrays)
+        return _functions.apply("stack", arrays, [("axis", operator.index(axis))], rule, out)
+
+    def flip(x: Operand, axis: Integers | None = None, *, out: NDArray[Any] | None = None):
+        return _functions.apply("flip", (x,), _axes(axis), rule, out)
+
+    def roll(x: Operand, shift: Integers, axis: Integers | None = None, *, out: NDArray[Any] | None = None):
+        attributes = [("shift", _integers(shift)), *_axes(axis)]
+        return _functions.apply("roll", (x,), attributes, rule, out)
+
+    def pad(
+        x: Operand,
+        pad_width: int | Sequence[int] | Sequence[Sequence[int]],
+        mode: str = "constant",
+        *,
+        constant_values: float = 0,
+        out: NDArray[Any] | None = None,
+    ):
+        x = _array(x, "x")
+        attributes = _padding(x, pad_width, mode, constant_values)
+        # There is nothing beside a single element.
+        function, attributes = ("pad", attributes) if x.ndim else ("copy", [])
+        return _functions.apply(function, (x,), attributes, rule, out)
+
+    def take(
+        x: Operand,
+        indices: Operand,
+        axis: int | None = None,
+        *,
+        mode: str = "raise",
+        out: NDArray[Any] | None = None,
+    ):
+        if mode not in _TAKE_MODES:
+            raise ValueError(f"the mode of take is one of {', '.join(_TAKE_MODES)}, not {mode!r}")
+        attributes = [] if axis is None else [("axis", operator.index(axis))]
+        operands = (_array(x, "x"), elements("x", indices))
+        return _functions.apply("take", operands, [*attributes, ("mode", mode)], rule, out)
+
+    def diff(
+        x: Operand,
+        n: int = 1,
+        axis: int = -1,
+        *,
+        prepend: Operand | None = None,
+        append: Operand | None = None,
+        out: NDArray[Any] | None = None,
+    ):
+        if prepend is not None or append is not None:
+            x = _array(x, "x")
+            parts = [_beside(x, prepend, axis), x, _beside(x, append, axis)]
+            x = concatenate([part for part in parts if part is not None], axis)
+        attributes = [("n", operator.index(n)), ("axis", operator.index(axis))]
+        return _functions.apply("diff", (x,), attributes, rule, out)
+
+    made = {function.__name__: function for function in (concatenate, stack, flip, roll, pad, take, diff)}
+    functions = {}
+    for name, doc, aliases in _view_functions():
+        if name in made:
+            function = made[name]
+            function.__doc__, function.__qualname__ = doc, name
+            functions |= dict.fromkeys((name, *aliases), function)
+    return functions
+
+
+def _array(value, name):
+    return value if isinstance(value, Tracer) else _arrays.as_array(value, name)
+
+
+def _listed(function, arrays):
+    """Several arrays; numbers are arrays here, as in NumPy."""
+    if isinstance(arrays, (np.generic, np.ndarray, Tracer)) and arrays.ndim == 0:
+        raise TypeError(f"{function}() takes several arrays: write {function}([x, y])")
+    return [_array(array, f"arrays[{index}]") for index, array in enumerate(arrays)]
+
+
+def _integers(values):
+    return [operator.index(values)] if np.ndim(values) == 0 else _arrays.integers(values)
+
+
+def _axes(axis):
+    return [] if axis is None else [("axis", _integers(axis))]
+
+
+def elements(name, indices):
+    """Indices as an array; ``name`` is what messages call the array whose elements they name."""
+    if not isinstance(indices, Tracer):
+        indices = _arrays.as_array(indices, "indices")
+        if indices.size == 0 and indices.dtype == np.float64:
+            # An empty list.
+            indices = indices.astype(np.intp)
+    if indices.dtype == np.bool_:
+        raise TypeError(
+            f"how many elements of `{name}` a mask keeps is not known before it is computed; {NO_MASK}"
+        )
+    return indices
+
+
+def _padding(x, pad_width, mode, constant_values):
+    """The attributes of `pad`."""
+    if mode not in _PAD_MODES:
+        raise TypeError(f"pad takes no mode={mode!r}: take one of {', '.join(_PAD_MODES)}")
+    if isinstance(pad_width, dict):
+        given = {operator.index(axis) % x.ndim: width for axis, width in pad_width.items()}
+        pad_width = [np.broadcast_to(given.get(axis, 0), 2) for axis in range(x.ndim)]
+    widths = np.asarray(pad_width)
+    if widths.dtype.kind not in "iu":
+        raise TypeError("`pad_width` must be of integral type")
+    widths = np.broadcast_to(widths, (x.ndim, 2))
+    if (widths < 0).any():
+        raise ValueError("index can't contain negative values")
+    attributes = [("pad_width", [(int(low), int(high)) for low, high in widths]), ("mode", mode)]
+    if mode == "constant":
+        attributes.append(("constant_values", _number_of(x.dtype, constant_values)))
+    return attributes
+
+
+def _number_of(dtype, value):
+    """A number as NumPy writes it into an array of this type, as Python's own."""
+    if isinstance(value, Tracer) or np.ndim(value) != 0:
+        raise TypeError("`constant_values` is one number; write several by `concatenate`")
+    number = np.zeros((), dtype)
+    number[...] = value
+    number = number.item()
+    if isinstance(number, complex):
+        if number.imag:
+            raise TypeError("`constant_values` is a real number; write complex ones by `concatenate`")
+        number = number.real
+    return number
+
+
+def _beside(x, part, axis):
+    """What is put in front of an array, or behind it; a number is one element of the axis."""
+    if part is None:
+        return None
+    part = _array(part, "part")
+    if part.ndim == 0:
+        shape = list(x.shape)
+        shape[axis] = 1
+        part = np.broadcast_to(part, tuple(shape))
+    return part
+
+
+#: What the stubs know these functions by.
+_functions.OPERATION_CODES |= {function.__code__ for function in define("numpy").values()}
