@@ -1,6 +1,7 @@
 //! The tree of reductions over rows whose elements lie one after another: each becomes one element, and its
 //! lanes never leave the registers. Holds unsafe code.
 
+use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -110,7 +111,8 @@ where
                 take(&mut lanes[lane], R::read(row[lane].get()));
             }
         }
-        let rest = length % LANES;
+        // What the compiler knows of some lanes, it would compute apart from the others, by scalars.
+        let rest = black_box(length % LANES);
         if rest > 0 {
             let from = elements.wrapping_add(whole * LANES * Self::SOURCE_SIZE);
             // The two do not meet before lanes are taken, so that they stay in registers.
@@ -129,7 +131,12 @@ where
                 }
             }
         }
-        Self::folded(lanes.map(W::read))
+        // The `map` of arrays is not always inlined.
+        let mut wide = [<F as Fold<T>>::identity::<Scalars>(); LANES];
+        for lane in 0..LANES {
+            wide[lane] = W::read(lanes[lane]);
+        }
+        Self::folded(wide)
     }
 
     /// The lanes of a block folded by halves.
@@ -140,7 +147,8 @@ where
                 lanes[lane] = Self::combined(lanes[lane], lanes[lane + half]);
             }
         }
-        let [first, second, third, fourth, ..] = lanes;
+        // By way of memory, or the order in which the last four are combined would be that of all registers.
+        let [first, second, third, fourth] = black_box([lanes[0], lanes[1], lanes[2], lanes[3]]);
         Self::combined(Self::combined(Self::combined(first, second), third), fourth)
     }
 
