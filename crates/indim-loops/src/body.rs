@@ -7,7 +7,9 @@ use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::{ArrayType, DType};
 
 use crate::keep::{Kept, computed_values};
-use crate::loop_nest::{Access, AxisIndex, BufferId, Compute, Instruction, Local, LoopNest, Store};
+use crate::loop_nest::{
+    Access, AxisIndex, BufferId, Compute, Instruction, Local, LoopNest, Reduction, Store,
+};
 use crate::lower::Buffers;
 use crate::numbered::Numbered;
 use crate::sought::{Sought, Source, iteration, reduced, sought};
@@ -91,14 +93,16 @@ impl Body<'_> {
 
     fn stores(&mut self, value: ValueId) -> Vec<Store> {
         let node = &self.graph[value];
-        let array_type = node.array_type.clone();
+        let stored = self.kept.stored(value);
+        let array_type = self.graph[stored].array_type.clone();
         let (source, reduction, axes) = match node.kind {
             NodeKind::Reduce { op, axis } => {
                 let operand = reduced(self.graph, value);
                 let shape = &self.graph[operand].array_type.shape;
                 let view = View::identity(shape);
                 let axes = View::without_axis(shape, axis).axes;
-                (self.local(Sought::new(operand, view)), Some(op), axes)
+                let reduction = Reduction { op, dtype: node.array_type.dtype };
+                (self.local(Sought::new(operand, view)), Some(reduction), axes)
             }
             _ => {
                 let view = View::identity(&array_type.shape);
@@ -107,11 +111,11 @@ impl Body<'_> {
             }
         };
         let mut stores = Vec::new();
-        for buffer in self.buffers.written_to(value) {
+        for buffer in self.buffers.written_to(stored) {
             let target = Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
             stores.push(Store { source, reduction, target });
         }
-        for place in self.kept.places(value) {
+        for place in self.kept.places(stored) {
             let array_type = &self.graph[place.whole].array_type;
             let axes = moved(&axes, place.axis, place.start);
             for buffer in self.buffers.written_to(place.whole) {

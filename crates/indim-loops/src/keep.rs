@@ -34,6 +34,8 @@ pub(crate) struct Kept {
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
     places: HashMap<ValueId, Vec<Place>>,
+    /// What is stored of reductions that are converted, and then used no more.
+    conversions: HashMap<ValueId, ValueId>,
 }
 
 /// Where a part of a concatenation is written.
@@ -56,6 +58,11 @@ impl Kept {
     /// The values that another nest reads.
     pub(crate) fn read_values(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.read.iter().copied()
+    }
+
+    /// What a nest stores of a value of its group: the value, or what it is converted to.
+    pub(crate) fn stored(&self, value: ValueId) -> ValueId {
+        self.conversions.get(&value).copied().unwrap_or(value)
     }
 
     /// Where a value is written as a part of concatenations.
@@ -149,13 +156,41 @@ fn kept_where(graph: &Graph, keeps_shared: bool) -> Kept {
     let origins = Origins::of(graph);
     let needs = Needs::of(graph, &origins, keeps_shared);
     let levels = needs.levels(graph, &origins);
-    let groups = group(graph, &needs, &levels);
-    let numbered = groups.iter().enumerate();
-    let positions =
-        numbered.flat_map(|(position, group)| group.iter().map(move |&v| (v, position)));
-    let positions = positions.collect();
+    let mut groups = group(graph, &needs, &levels);
+    let conversions = conversions(graph, &needs, &groups);
+    let stored: BTreeSet<ValueId> = conversions.values().copied().collect();
+    groups.retain(|group| !group.iter().any(|value| stored.contains(value)));
+    let mut positions = HashMap::new();
+    for (position, group) in groups.iter().enumerate() {
+        for value in group {
+            positions.insert(*value, position);
+            positions.extend(conversions.get(value).map(|&conversion| (conversion, position)));
+        }
+    }
+    let mut read = needs.read;
+    read.retain(|value| !conversions.contains_key(value));
     let places = places(graph, &needs.concatenations);
-    Kept { origins, positions, groups, read: needs.read, dense: needs.dense, places }
+    Kept { origins, positions, groups, read, dense: needs.dense, places, conversions }
+}
+
+/// The reductions that nothing uses but a conversion, which is all that a nest computes: then the nest that
+/// reduces stores what comes of it.
+fn conversions(graph: &Graph, needs: &Needs, groups: &[Vec<ValueId>]) -> HashMap<ValueId, ValueId> {
+    let mut uses = vec![0; graph.len()];
+    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
+    operands.chain(graph.outputs()).for_each(|operand| uses[operand.index()] += 1);
+    let converted = |&value: &ValueId| match graph[value].kind {
+        NodeKind::Convert => {
+            let operand = graph[value].operands[0];
+            let is_reduced =
+                matches!(graph[operand].kind, NodeKind::Reduce { op, .. } if !op.is_search());
+            let is_used_once = uses[operand.index()] == 1 && !needs.dense.contains(&operand);
+            (is_reduced && is_used_once).then_some((operand, value))
+        }
+        _ => None,
+    };
+    let all = |group: &Vec<ValueId>| group.iter().map(converted).collect::<Option<Vec<_>>>();
+    groups.iter().filter_map(all).flatten().collect()
 }
 
 /// Where the parts of these concatenations are written.

@@ -209,12 +209,21 @@ pub struct Instruction {
 pub struct Store {
     /// The value.
     pub source: Local,
-    /// What becomes of it along the reduced axis of the nest, if that has one. Elements that are narrower
-    /// than those of the target become such before (`ReduceOp::widens`).
-    pub reduction: Option<ReduceOp>,
+    /// What becomes of it along the reduced axis of the nest, if that has one.
+    pub reduction: Option<Reduction>,
     /// Where it goes; every axis of the nest moves, but the reduced one. It may be a part of the array: of a
     /// concatenation every part is a store.
     pub target: Access,
+}
+
+/// What becomes of the values along a reduced axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reduction {
+    /// What folds them.
+    pub op: ReduceOp,
+    /// The element type in which they are folded. Narrower ones become such before (`ReduceOp::widens`), and
+    /// the result is converted to the type of the target.
+    pub dtype: DType,
 }
 
 /// A fused group of computations over one iteration shape.
@@ -330,8 +339,8 @@ impl fmt::Display for LoopNest {
         }
         for Store { source, reduction, target } in &self.stores {
             match (reduction, self.reduced) {
-                (Some(op), Some(axis)) => {
-                    writeln!(formatter, "  store {op} {source} along i{axis} -> {target}")?;
+                (Some(Reduction { op, dtype }), Some(axis)) => {
+                    writeln!(formatter, "  store {op}.{dtype} {source} along i{axis} -> {target}")?;
                 }
                 _ => writeln!(formatter, "  store {source} -> {target}")?,
             }

@@ -42,7 +42,8 @@ pub(crate) fn list(
         }
     }
     for store in &code.nest.stores {
-        let reduction = store.reduction.map_or(String::new(), |op| format!("{op} "));
+        let reduction =
+            store.reduction.map_or(String::new(), |it| format!("{}.{} ", it.op, it.dtype));
         let (source, target) = (name(code, store.source), describe(&store.target));
         writeln!(formatter, "  {reduction}{source} -> {target}")?;
     }

@@ -134,7 +134,8 @@ impl BoundPart {
         for fold in &code.folds {
             lanes.push(bytes);
             // The lanes make room for the finished results.
-            bytes += ((LANES * width).max(finished) * fold.size).next_multiple_of(64);
+            let most = (LANES * width * fold.size).max(finished * fold.result_size);
+            bytes += most.next_multiple_of(64);
             nodes.push(bytes);
             let node_count = (most_nodes(length) * width).max(finished);
             bytes += (node_count * fold.size).next_multiple_of(64);
@@ -388,11 +389,11 @@ impl Reduction<'_> {
         let run = Run { count, stride: self.bound.part.result_strides[store] };
         // SAFETY: the caller's promise.
         unsafe {
-            if run.stride == fold.size as isize {
+            if run.stride == fold.result_size as isize {
                 return (fold.finish)(to, [nodes.cast_const(); 3], count);
             }
             (fold.finish)(finished, [nodes.cast_const(); 3], count);
-            scatter(to, finished, Run { count: 1, stride: 0 }, run, fold.size);
+            scatter(to, finished, Run { count: 1, stride: 0 }, run, fold.result_size);
         }
     }
 }

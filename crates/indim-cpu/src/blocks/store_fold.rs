@@ -3,7 +3,7 @@
 use indim_kernels::{
     FoldFn, KernelFn, Level, RowFoldFn, convert_kernel, fold_function, row_fold_function,
 };
-use indim_loops::loop_nest::{LoopNest, Store};
+use indim_loops::loop_nest::{LoopNest, Reduction, Store};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 
@@ -24,28 +24,30 @@ pub(crate) struct StoreFold {
     pub(crate) is_ordered: bool,
     /// Whether identities may stand for values that a block lacks.
     pub(crate) is_neutral: bool,
-    /// The bytes of an accumulator, and of a value.
+    /// The bytes of an accumulator, of a value, and of a result.
     pub(crate) size: usize,
     pub(crate) source_size: usize,
+    pub(crate) result_size: usize,
 }
 
 impl StoreFold {
     /// What each store of the nest calls; of a nest without a reduced axis none do.
     pub(crate) fn of(nest: &LoopNest, level: Level) -> Vec<StoreFold> {
         let fold = |store: &Store| {
-            let op = store.reduction?;
-            let dtype = store.target.array_type.dtype;
+            let Reduction { op, dtype } = store.reduction?;
+            let result = store.target.array_type.dtype;
             let source = nest.dtype(store.source);
             Some(StoreFold {
                 take: fold_function(op, source, dtype, level),
                 rows: row_fold_function(op, source, dtype, level),
                 combine: fold_function(op, dtype, dtype, level),
-                finish: convert_kernel(dtype, dtype, level),
+                finish: convert_kernel(dtype, result, level),
                 is_ordered: is_ordered(op, dtype),
                 // A complex product with 1 may make a NaN of an infinity.
                 is_neutral: op != ReduceOp::Mul || dtype != DType::C128,
                 size: dtype.size(),
                 source_size: source.size(),
+                result_size: result.size(),
             })
         };
         nest.stores.iter().filter_map(fold).collect()

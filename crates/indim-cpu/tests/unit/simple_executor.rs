@@ -7,10 +7,8 @@ use std::sync::Arc;
 
 use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest};
-use indim_ops::{
-    ArrayData, ArrayType, DType, Element, Op, ReduceOp, bf16, c64, c128, f16, for_each_element,
-};
+use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Reduction};
+use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
 use indim_shape::RuleSet;
 
 use super::{Bases, BoundNest, Executor, NestCode};
@@ -125,7 +123,7 @@ impl BoundSimple {
         for (index, store) in nest.stores.iter().enumerate() {
             let along: Vec<&Array> = values.iter().map(|stored| &stored[index]).collect();
             let result = match store.reduction {
-                Some(op) => reduced(op, &along, store.target.array_type.dtype),
+                Some(reduction) => reduced(reduction, &along, store.target.array_type.dtype),
                 None => along[0].clone(),
             };
             // SAFETY: the caller's promise.
@@ -169,15 +167,16 @@ impl BoundSimple {
     }
 }
 
-/// What `op` makes of single elements, which become such of type `dtype`.
-fn reduced(op: ReduceOp, along: &[&Array], dtype: DType) -> Array {
+/// What a reduction makes of single elements, converted to `result`.
+fn reduced(Reduction { op, dtype }: Reduction, along: &[&Array], result: DType) -> Array {
     let bytes: Vec<u8> = along.iter().flat_map(|element| element.data().to_le_bytes()).collect();
     let given = along[0].dtype();
     let elements =
         Array::from_data([along.len()], ArrayData::from_le_bytes(given, &bytes)).unwrap();
     let b = GraphBuilder::new();
     let values = b.convert(b.constant(elements), dtype).unwrap();
-    let graph = b.finish(&[b.reduce(op, values, 0).unwrap()]).unwrap();
+    let reduced = b.reduce(op, values, 0).unwrap();
+    let graph = b.finish(&[b.convert(reduced, result).unwrap()]).unwrap();
     evaluate(&graph, &[]).unwrap().remove(0)
 }
 

@@ -3,7 +3,9 @@
 use indim_cpu::row_major_strides;
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, TakeMode};
-use indim_loops::loop_nest::{Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests};
+use indim_loops::loop_nest::{
+    Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests, Reduction,
+};
 use indim_loops::strides::coalesce::coalesce;
 
 /// What the arrays of a loop program are called.
@@ -40,7 +42,11 @@ impl Listing<'_> {
                 local => self.local(nest, local),
             };
             let value = match (store.reduction, nest.reduced) {
-                (Some(op), Some(axis)) => format!("{op}({value} for {})", indices[axis]),
+                (Some(Reduction { op, dtype }), Some(axis)) => {
+                    let reduced = format!("{op}({value} for {})", indices[axis]);
+                    let result = store.target.array_type.dtype;
+                    if dtype == result { reduced } else { format!("{result}({reduced})") }
+                }
                 _ => value,
             };
             text += &format!("    {} = {value}\n", self.access(&store.target));
