@@ -52,9 +52,9 @@ pub(crate) fn operand_labels(types: &[(Option<DType>, Shape)]) -> Vec<(String, S
 
 /// One argument that holds a list, which clap would otherwise take for several arguments.
 #[derive(Debug, Clone)]
-struct List(Vec<i64>);
+pub(crate) struct List(pub(crate) Vec<i64>);
 
-fn parse_list(text: &str) -> Result<List, String> {
+pub(crate) fn parse_list(text: &str) -> Result<List, String> {
     parse_integers(text).map(List)
 }
 

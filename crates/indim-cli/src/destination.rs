@@ -4,15 +4,14 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use indim::files::{CompleteOutput, FileErrorKind, OutputFile, write_npy_to, write_npz_to};
+use indim::files::{
+    CompleteOutput, FileErrorKind, NpzMember, OutputFile, write_npy_to, write_npz_to,
+};
 use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic};
 use indim_graph::terminal::shown;
 
 use crate::progress::Progress;
 use crate::signals;
-
-/// The name that `numpy.savez` gives to an array without one.
-const MEMBER: &str = "arr_0";
 
 /// Bytes that are written at a time, so that the bar moves.
 const PIECE: usize = 4 << 20;
@@ -90,24 +89,31 @@ impl Destination {
         }
     }
 
-    /// Writes a result that was computed elsewhere.
+    /// Writes results that were computed elsewhere: one, or those of an archive, whose members are called so.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub(crate) fn write(&mut self, result: &Buffer) -> Result<(), Diagnostic> {
-        let (array_type, elements) = (result.array_type(), result.bytes());
-        let progress = Progress::of_bytes(elements.len());
+    /// When they cannot be written.
+    pub(crate) fn write(
+        &mut self,
+        results: &[Buffer],
+        members: &[String],
+    ) -> Result<(), Diagnostic> {
+        let bytes = results.iter().map(|result| result.bytes().len());
+        let progress = Progress::of_bytes(bytes.fold(0, usize::saturating_add));
+        let write_npy = |mut output: InPieces<'_, &mut dyn Write>| {
+            let mut each = results.iter();
+            each.try_for_each(|it| write_npy_to(&mut output, it.array_type(), it.bytes()))
+        };
         let written = match self {
             Destination::StandardOutput => {
-                let output = InPieces { output: io::stdout().lock(), progress: &progress };
-                write_npy_to(output, array_type, elements)
+                write_npy(InPieces { output: &mut io::stdout().lock(), progress: &progress })
             }
-            Destination::File { file, format } => {
+            Destination::File { file, format: Format::Npy } => {
+                write_npy(InPieces { output: file, progress: &progress })
+            }
+            Destination::File { file, format: Format::Npz } => {
                 let output = InPieces { output: file, progress: &progress };
-                match format {
-                    Format::Npy => write_npy_to(output, array_type, elements),
-                    Format::Npz => write_npz_to(output, MEMBER, array_type, elements),
-                }
+                write_npz_to(output, members.iter().zip(results).map(member))
             }
         };
         drop(progress);
@@ -124,10 +130,15 @@ impl Destination {
     ///
     /// # Errors
     /// When the disk fails.
-    pub(crate) fn complete(self, result: &ArrayType) -> Result<Option<CompleteOutput>, Diagnostic> {
+    pub(crate) fn complete(
+        self,
+        results: &[ArrayType],
+    ) -> Result<Option<CompleteOutput>, Diagnostic> {
         let Destination::File { file, .. } = self else { return Ok(None) };
-        let bytes = result.shape.byte_count(result.dtype.size());
-        let progress = Progress::of_bytes(bytes.unwrap_or(usize::MAX));
+        let bytes = results
+            .iter()
+            .map(|result| result.shape.byte_count(result.dtype.size()).unwrap_or(usize::MAX));
+        let progress = Progress::of_bytes(bytes.fold(0, usize::saturating_add));
         let completed = file.complete(&mut |bytes| progress.advance(bytes));
         completed.map(Some).map_err(|error| error.diagnostic())
     }
@@ -148,6 +159,10 @@ impl Destination {
             Destination::File { file, .. } => shown(&file.path().to_string_lossy()),
         }
     }
+}
+
+fn member<'a>((name, result): (&'a String, &'a Buffer)) -> NpzMember<'a> {
+    (name, result.array_type(), result.bytes())
 }
 
 /// Whether `-o` means standard output, not a file.

@@ -39,6 +39,7 @@ of its own or followed by `;`.
   indim eval 'add(X, v, dims=[1])' X='[[1,2,3],[4,5,6]]' v='[7,8,9]' --rule xla
   indim eval 'where(x > 0, x, exp(x) - 1)' x=x.npy -o elu.npy
   indim eval 'low = min(x); high = max(x)' x=x.npy -o low=low.npy -o high=high.npy
+  indim eval 'low, high = min(x), max(x)' x=x.npy -o range.npz
   cat x.npy | indim eval 'x * 2' x=- -o - | indim eval 'sum(x)' x=-")]
 pub(crate) struct Eval {
     /// The expression, maybe with statements before it.
@@ -50,9 +51,9 @@ pub(crate) struct Eval {
     /// The rule of every operation.
     #[arg(long, value_name = "RULE", value_parser = rule_of_operations(), default_value_t)]
     rule: RuleChoice,
-    /// Write the result instead of printing it: to a .npy file, a .npz file with the member arr_0, or as .npy
-    /// to standard output (`-`). With a name, the value of that name; may be given several times then, and
-    /// no file appears before all are complete.
+    /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`). With a
+    /// name, the value of that name; may be given several times then, and no file appears before all are
+    /// complete. A .npz file takes all results under their names, those without one as arr_0, arr_1, ...
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     /// How many threads compute; all processors when absent.
@@ -89,7 +90,7 @@ impl Eval {
             Computation { executable, sources, memory_limit: self.memory_limit, pool };
         match destinations.is_empty() {
             true => self.show.print(&labels(&expression), &computation.results()?)?,
-            false => computation.deliver(destinations)?,
+            false => computation.deliver(destinations, &members(&expression))?,
         }
         Ok(())
     }
@@ -167,6 +168,21 @@ fn labels(expression: &Expression) -> Vec<String> {
     expression.results().into_iter().enumerate().map(label).collect()
 }
 
+/// What the results are called in an archive: by their names, or by their positions as `numpy.savez` does.
+fn members(expression: &Expression) -> Vec<String> {
+    let mut members = labels(expression);
+    for index in 0..members.len() {
+        if members[index].starts_with(|c: char| c.is_ascii_digit()) {
+            let mut name = format!("arr_{index}");
+            while members.contains(&name) {
+                name.push('_');
+            }
+            members[index] = name;
+        }
+    }
+    members
+}
+
 /// What is to be computed, and how.
 struct Computation<'a> {
     executable: Executable,
@@ -181,22 +197,29 @@ impl Computation<'_> {
         self.run(|inputs, options| self.executable.run_with(inputs, options))
     }
 
-    /// Computes the results where they belong, or writes them there. No file appears before all are
-    /// complete.
-    fn deliver(&self, mut destinations: Vec<Destination>) -> Result<(), Diagnostic> {
+    /// Computes the results where they belong, or writes them there: each to its own destination, or all to
+    /// one archive, where they are called `members`. No file appears before all are complete.
+    fn deliver(
+        &self,
+        mut destinations: Vec<Destination>,
+        members: &[String],
+    ) -> Result<(), Diagnostic> {
         let types = self.executable.outputs();
+        let share = types.len() / destinations.len();
         let mapped = destinations.iter_mut().zip(types).map(|(to, of)| to.map(of).transpose());
         // With one that is no memory, all are written as one writes to a pipe.
         match mapped.collect::<Option<Result<Vec<_>, _>>>() {
             Some(outputs) => self.run_into(&mut outputs?)?,
             None => {
-                for (to, result) in destinations.iter_mut().zip(self.results()?) {
-                    to.write(&result)?;
+                let results = self.results()?;
+                let shares = results.chunks(share).zip(members.chunks(share));
+                for (to, (results, members)) in destinations.iter_mut().zip(shares) {
+                    to.write(results, members)?;
                 }
             }
         }
-        let completed = destinations.into_iter().zip(types).map(|(to, of)| to.complete(of));
-        let completed = completed.collect::<Result<Vec<_>, _>>()?;
+        let completed = destinations.into_iter().zip(types.chunks(share));
+        let completed = completed.map(|(to, of)| to.complete(of)).collect::<Result<Vec<_>, _>>()?;
         let put = |file: CompleteOutput| file.put_in_place().map_err(|error| error.diagnostic());
         completed.into_iter().flatten().try_for_each(put)
     }

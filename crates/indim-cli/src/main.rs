@@ -7,6 +7,7 @@
 mod bare;
 mod byte_size;
 mod convert;
+mod convert_reduction;
 mod destination;
 mod eval;
 mod explain;
@@ -44,6 +45,7 @@ enum Command {
     Eval(eval::Eval),
     Explain(explain::Explain),
     Convert(convert::Convert),
+    ConvertReduction(convert_reduction::ConvertReduction),
     Ops(ops::Ops),
     Oracle(oracle::Oracle),
     Completions(shell::Completions),
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Command::Eval(eval) => eval.run(),
         Command::Explain(explain) => explain.run(),
         Command::Convert(convert) => convert.run(),
+        Command::ConvertReduction(convert) => convert.run(),
         Command::Ops(ops) => ops.run(),
         Command::Oracle(oracle) => oracle.run().map_err(Into::into),
         Command::Completions(completions) => completions.run(Arguments::command()),

@@ -1,5 +1,6 @@
 //! What `indim eval -o` asks for: which result goes where.
 
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use indim::{Diagnostic, Expression};
@@ -12,7 +13,7 @@ use crate::report::Report;
 /// A `FILE` or `NAME=FILE` of the command line.
 #[derive(Debug)]
 struct Output<'a> {
-    /// The result that is asked for; `None` for the only one.
+    /// The result that is asked for; `None` for the only one, or all of an archive.
     name: Option<&'a str>,
     path: &'a Path,
     format: Format,
@@ -26,7 +27,7 @@ impl<'a> Outputs<'a> {
     /// Reads the arguments.
     ///
     /// # Errors
-    /// `unknown-format`; wrong usage when several files are not told apart by names, or two are standard
+    /// `unknown-format`; `terminal` when standard output is one; wrong usage when several files are not told apart by names, or two are standard
     /// output.
     pub(crate) fn parse(arguments: &'a [PathBuf]) -> Result<Self, Failure> {
         let output = |argument: &'a PathBuf| {
@@ -38,8 +39,13 @@ impl<'a> Outputs<'a> {
         if outputs.len() > 1 && outputs.iter().any(|output| output.name.is_none()) {
             return usage("of several files, each says its result: -o NAME=FILE".to_owned());
         }
-        if outputs.iter().filter(|output| is_standard_output(output.path)).count() > 1 {
-            return usage("standard output takes one result: give the others files".to_owned());
+        match outputs.iter().filter(|output| is_standard_output(output.path)).count() {
+            0 => {}
+            1 if io::stdout().is_terminal() => return Err(terminal().into()),
+            1 => {}
+            _ => {
+                return usage("standard output takes one result: give the others files".to_owned());
+            }
         }
         for (index, output) in outputs.iter().enumerate() {
             if outputs[..index].iter().any(|earlier| earlier.name == output.name) {
@@ -53,10 +59,12 @@ impl<'a> Outputs<'a> {
     /// The expression with the results that are asked for.
     ///
     /// # Errors
-    /// `unknown-result`; `several-results` for one file.
+    /// `unknown-result`; `several-results` for one file that is no archive.
     pub(crate) fn of(&self, expression: Expression) -> Result<Expression, Report> {
         match self.0.as_slice() {
             [] => Ok(expression),
+            // An archive takes any number.
+            [Output { name: None, format: Format::Npz, .. }] => Ok(expression),
             [Output { name: None, .. }] => match expression.results().as_slice() {
                 [_] => Ok(expression),
                 results => Err(several_results(results).into()),
@@ -104,6 +112,17 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
+fn terminal() -> Diagnostic {
+    let message = "a .npy file is no text, and standard output is a terminal".to_owned();
+    let mut refused = Diagnostic::new("terminal", message);
+    refused.help(
+        "without `-o -` the result is printed as text; `-o x.npy` writes a file, and `-o - | ...` hands the \
+         bytes on"
+            .to_owned(),
+    );
+    refused
+}
+
 fn several_results(results: &[Option<&str>]) -> Diagnostic {
     let count = results.len();
     let message = format!("there are {count} results for one file");
@@ -112,9 +131,13 @@ fn several_results(results: &[Option<&str>]) -> Diagnostic {
     several.help(match (name(0), name(1)) {
         (Some(first), Some(second)) => {
             let (first, second) = (shown(first), shown(second));
-            format!("give each its own: -o {first}={first}.npy -o {second}={second}.npy")
+            format!(
+                "give each its own: -o {first}={first}.npy -o {second}={second}.npy, or one archive to all: \
+                 -o all.npz"
+            )
         }
-        _ => "give them names, as in a, b = min(x), max(x), and each its own file: -o a=a.npy -o b=b.npy"
+        _ => "give them names, as in a, b = min(x), max(x), and each its own file: -o a=a.npy -o b=b.npy, \
+              or one archive to all: -o all.npz"
             .to_owned(),
     });
     several

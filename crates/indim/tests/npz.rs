@@ -194,12 +194,18 @@ fn the_checksum_counts_also_with_bytes_behind_the_elements() {
 fn archives_of_indim_are_read_back() {
     let array_type = ArrayType::new(DType::F32, [2, 3]);
     let elements: Vec<u8> = (0..24).collect();
+    let member = |name, elements| (name, &array_type, elements);
     let mut bytes = Vec::new();
-    write_npz_to(&mut bytes, "arr_0", &array_type, &elements).unwrap();
-    let array = read(&bytes, "arr_0").unwrap();
-    assert_eq!((array.array_type(), array.bytes()), (&array_type, &elements[..]));
-    let error = write_npz_to(Vec::new(), "x", &array_type, &elements[1..]).unwrap_err();
+    let reversed: Vec<u8> = (0..24).rev().collect();
+    write_npz_to(&mut bytes, [member("arr_0", &elements[..]), member("größe", &reversed)]).unwrap();
+    for (name, expected) in [("arr_0", &elements), ("größe", &reversed)] {
+        let array = read(&bytes, name).unwrap();
+        assert_eq!((array.array_type(), array.bytes()), (&array_type, &expected[..]));
+    }
+    let error = write_npz_to(Vec::new(), [member("x", &elements[1..])]).unwrap_err();
     assert!(matches!(error, FileErrorKind::WrongLength { .. }), "{error}");
+    let error = write_npz_to(Vec::new(), [member("x", &elements[..]); 2]).unwrap_err();
+    assert!(matches!(error, FileErrorKind::Io(_)), "{error}");
 }
 
 #[test]

@@ -239,6 +239,46 @@ fn convert_says_one_rule_in_the_words_of_another() {
 }
 
 #[test]
+fn reductions_are_said_in_the_words_of_another_rule() {
+    let convert = |arguments: &str| -> Vec<String> {
+        ["convert-reduction"].into_iter().chain(arguments.split(' ')).map(str::to_owned).collect()
+    };
+    for (arguments, said) in [
+        (
+            "--from numpy --axes=-1 --keepdims true --to xla 4x3",
+            "xla dimensions=[1], result reshaped to [4, 1]",
+        ),
+        ("--from numpy --to stablehlo 4x3", "stablehlo dimensions=[0, 1]"),
+        ("--from xla --axes 1,0 --to numpy 4x3", "numpy axis=[0, 1]"),
+        ("--from onnx --opset 11 --axes=-2 --to array-api 4x3", "array-api axis=[0] keepdims=True"),
+        ("--from onnx --opset 13 --sum --axes-input 1 --to pdpd 4x3", "pdpd axis=[1] keepdim=True"),
+        ("--from onnx --noop-with-empty-axes true --to numpy 4x3", "numpy axis=[] keepdims=True"),
+        ("--from pdpd --axes 1 --to onnx 4x3", "onnx opset=18 input axes=[1] keepdims=0"),
+    ] {
+        assert_eq!(succeeds(&convert(arguments)), format!("{said}\n"), "{arguments}");
+    }
+    for (code, arguments) in [
+        ("axis-out-of-range", "--from numpy --axes 2 --to xla 4x3"),
+        ("axis-negative", "--from xla --axes=-1 --to numpy 4x3"),
+        ("axes-misplaced", "--from onnx --opset 13 --axes-input 1 --to numpy 4x3"),
+        ("inexpressible", "--from onnx --noop-with-empty-axes true --to openvino 4x3"),
+        ("bad-shape", "--from numpy --to xla two"),
+    ] {
+        fails_with(code, &convert(arguments));
+    }
+    for (option, arguments) in [
+        ("opset", "--from numpy --opset 13 --to xla 4x3"),
+        ("keepdims", "--from xla --keepdims true --to numpy 4x3"),
+        ("--sum", "--from numpy --sum --to xla 4x3"),
+        ("--to", "--from numpy --to numpi 4x3"),
+    ] {
+        let run = indim(&convert(arguments));
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.stderr.contains(option), "{run:?}");
+    }
+}
+
+#[test]
 fn convert_says_why_it_cannot() {
     fails_with("inexpressible", &["convert", "--from", "numpy", "--to", "none", "2,3", "3"]);
     fails_with("size-mismatch", &["convert", "--from", "numpy", "--to", "xla", "2,3", "2"]);

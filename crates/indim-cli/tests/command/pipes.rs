@@ -159,3 +159,16 @@ fn files_and_standard_output_together() {
     let Run { stdout, .. } = indim(&["eval", "low", &low]);
     assert_eq!(stdout, "3\n");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn bytes_are_kept_from_a_terminal() {
+    // Both ends of a pseudoterminal are terminals.
+    let terminal = std::fs::File::options().read(true).write(true).open("/dev/ptmx");
+    let mut command = command();
+    command.args(["eval", "x", "x=missing.npy", "-o", "-"]).stdout(terminal.expect("opened"));
+    let output = command.stderr(Stdio::piped()).output().expect("ends");
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.starts_with("error[terminal]: ") && message.contains("-o x.npy"), "{message}");
+}

@@ -39,6 +39,25 @@ fn results_are_written_to_files_by_their_names() {
 }
 
 #[test]
+fn an_archive_takes_all_results() {
+    let folder = Folder::new();
+    let all = folder.file("all.npz").display().to_string();
+    let member = |name: &str| succeeds(&["eval", "r", &format!("r={all}:{name}")]);
+    succeeds(&["eval", RANGE, "x=[[3,5],[4,7]]", "-o", &all]);
+    let read = ["low", "high", "arr_2"].map(member);
+    assert_eq!(read, ["3\n", "7\n", "[[0 2]\n [1 4]]\n"]);
+    // A name that one without a name would have.
+    succeeds(&["eval", "arr_0 = x * 2; x + 0, arr_0, arr_0", "x=3", "-o", &all]);
+    assert_eq!(["arr_0_", "arr_0", "arr_2"].map(member), ["3\n", "6\n", "6\n"]);
+    succeeds(&["eval", "z = x * 2; w = 1", "x=3", "-o", &format!("z={all}")]);
+    assert_eq!(member("z"), "6\n");
+    // What cannot be completed leaves the old one.
+    fails_with("unused-name", &["eval", "1, 2", "x=3", "-o", &all]);
+    assert_eq!(member("z"), "6\n");
+    assert_eq!(folder.names(), ["all.npz"]);
+}
+
+#[test]
 fn a_file_whose_name_has_an_equals_sign() {
     let folder = Folder::new();
     let eval = |output: &str| {

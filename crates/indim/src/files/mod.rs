@@ -39,7 +39,7 @@ pub use output_file::{CompleteOutput, OutputFile};
 pub use read::read_npy_type;
 pub use stream::ArrayStream;
 pub use unfinished::remove_unfinished_files;
-pub use write::{write_npy, write_npy_to, write_npz_to, write_text};
+pub use write::{NpzMember, write_npy, write_npy_to, write_npz_to, write_text};
 
 use header::Header;
 

@@ -27,7 +27,8 @@ const MAXIMUM_TRAILING: u64 = 1 << 20;
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("arrays.npz");
 /// let file = std::fs::File::create(&path)?;
-/// assert!(write_npz_to(file, "x", &ArrayType::new(DType::U8, [2]), &[1, 2]).is_ok());
+/// let bytes = ArrayType::new(DType::U8, [2]);
+/// assert!(write_npz_to(file, [("x", &bytes, &[1, 2][..])]).is_ok());
 /// assert_eq!(read_npz_member(&path, "x")?.bytes(), [1, 2]);
 /// assert_eq!(read_npz_member(&path, "y").unwrap_err().code(), "no-member");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,7 +52,8 @@ pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("arrays.npz");
 /// let file = std::fs::File::create(&path)?;
-/// assert!(write_npz_to(file, "x", &ArrayType::new(DType::U8, [2]), &[1, 2]).is_ok());
+/// let bytes = ArrayType::new(DType::U8, [2]);
+/// assert!(write_npz_to(file, [("x", &bytes, &[1, 2][..])]).is_ok());
 /// let error = read_npz_member_within(&path, "x", 1).unwrap_err();
 /// assert_eq!(error.code(), "memory-limit");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -85,7 +87,8 @@ pub fn read_npz_member_within(
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("arrays.npz");
 /// let file = std::fs::File::create(&path)?;
-/// assert!(write_npz_to(file, "x", &ArrayType::new(DType::U8, [2]), &[1, 2]).is_ok());
+/// let bytes = ArrayType::new(DType::U8, [2]);
+/// assert!(write_npz_to(file, [("x", &bytes, &[1, 2][..])]).is_ok());
 /// assert_eq!(read_npz_member_type(&path, "x")?.to_string(), "u8[2]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

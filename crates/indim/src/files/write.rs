@@ -87,7 +87,10 @@ pub fn write_npy_to(
     Ok(())
 }
 
-/// Writes a dense row-major array as the only member of a `.npz` archive, as `numpy.savez` writes it: not
+/// A dense row-major array in an archive: its name without `.npy`, its type, the bytes of its elements.
+pub type NpzMember<'a> = (&'a str, &'a ArrayType, &'a [u8]);
+
+/// Writes dense row-major arrays as the members of a `.npz` archive, as `numpy.savez` writes it: not
 /// compressed.
 ///
 /// ```
@@ -97,27 +100,31 @@ pub fn write_npy_to(
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("arrays.npz");
 /// let file = std::fs::File::create(&path)?;
-/// assert!(write_npz_to(file, "x", &ArrayType::new(DType::U8, [2]), &[1, 2]).is_ok());
-/// assert_eq!(read_npz_member(&path, "x")?.bytes(), [1, 2]);
+/// let bytes = ArrayType::new(DType::U8, [2]);
+/// assert!(write_npz_to(file, [("x", &bytes, &[1, 2][..]), ("y", &bytes, &[3, 4])]).is_ok());
+/// assert_eq!(read_npz_member(&path, "y")?.bytes(), [3, 4]);
+///
+/// let twice = [("x", &bytes, &[1, 2][..]), ("x", &bytes, &[3, 4])];
+/// assert!(write_npz_to(Vec::new(), twice).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// As [`write_npy_to`].
-pub fn write_npz_to(
+/// As [`write_npy_to`], and `io` where two members have one name.
+pub fn write_npz_to<'a>(
     output: impl Write,
-    member: &str,
-    array_type: &ArrayType,
-    elements: &[u8],
+    members: impl IntoIterator<Item = NpzMember<'a>>,
 ) -> Result<(), FileErrorKind> {
-    check_length(array_type, elements)?;
     let mut archive = ZipWriter::new_stream(UntilError { output, has_failed: false });
     let options = SimpleFileOptions::default()
         .compression_method(zip::CompressionMethod::Stored)
         // Sizes of 4 GiB and more; NumPy writes all so.
         .large_file(true);
-    archive.start_file(format!("{member}.npy"), options).map_err(Error::from)?;
-    write_npy_to(&mut archive, array_type, elements)?;
+    for (name, array_type, elements) in members {
+        check_length(array_type, elements)?;
+        archive.start_file(format!("{name}.npy"), options).map_err(Error::from)?;
+        write_npy_to(&mut archive, array_type, elements)?;
+    }
     archive.finish().map_err(Error::from)?.into_inner().flush()?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use indim_graph::terminal::shown;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Refusal, bad_request};
+use super::{ReductionAttributes, Refusal, bad_request};
 
 /// The fields of a case.
 pub(super) const FIELDS: [&str; 14] = [
@@ -42,19 +42,6 @@ pub(super) struct Case<'a> {
     /// The element type of a `convert`.
     pub(super) to: Option<String>,
     pub(super) reduction: ReductionAttributes,
-}
-
-/// What is said of a reduction alone.
-#[derive(Default, PartialEq)]
-pub(super) struct ReductionAttributes {
-    /// The axes; all, or what the rule says, without them.
-    pub(super) axes: Option<Vec<i64>>,
-    /// The axes where ONNX has them in an input.
-    pub(super) axes_input: Option<Vec<i64>>,
-    pub(super) keepdims: Option<bool>,
-    pub(super) noop_with_empty_axes: Option<bool>,
-    /// Of ONNX, 18 when absent.
-    pub(super) opset: Option<u32>,
 }
 
 pub(super) struct Operand<'a> {

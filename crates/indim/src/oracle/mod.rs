@@ -12,6 +12,7 @@ mod answer;
 mod case;
 mod data;
 mod reduction;
+mod reduction_attributes;
 
 use std::io::{self, Write};
 
@@ -23,6 +24,8 @@ use serde_json::value::RawValue;
 
 use answer::{Answer, Form};
 use case::Fields;
+
+pub use reduction_attributes::ReductionAttributes;
 
 /// Results with more elements are not evaluated unless the caller raises the limit: a short line
 /// may ask for terabytes.

@@ -3,13 +3,11 @@
 use indim_graph::terminal::shown;
 use indim_graph::{Along, AxisFunction, GraphBuilder};
 use indim_ops::{ArrayType, Op};
-use indim_shape::{
-    MAXIMUM_RANK, OnnxAxes, OnnxReduction, RankLimit, ReductionRule, ReductionRuleName, Shape,
-};
+use indim_shape::{MAXIMUM_RANK, RankLimit, ReductionRule, ReductionRuleName, Shape};
 
 use super::answer::{Answer, Form, check_count, parameters, run};
-use super::case::{Case, ReductionAttributes};
-use super::{Refusal, bad_request};
+use super::case::Case;
+use super::{ReductionAttributes, Refusal, bad_request};
 
 /// The function that a case asks for, if it asks for one along axes: `max` and `min` are so of one operand.
 pub(super) fn function(case: &Case<'_>) -> Result<Option<AxisFunction>, Refusal> {
@@ -91,31 +89,11 @@ fn rule(
     function: AxisFunction,
     operand: &Shape,
 ) -> Result<ReductionRule, Refusal> {
-    let ReductionAttributes { axes, axes_input, keepdims, noop_with_empty_axes, opset } =
-        &case.reduction;
-    for list in [axes, axes_input].into_iter().flatten() {
+    let said = &case.reduction;
+    for list in [&said.axes, &said.axes_input].into_iter().flatten() {
         RankLimit::check(list.len(), MAXIMUM_RANK)?;
     }
-    let is_of_onnx = axes_input.is_some() || noop_with_empty_axes.is_some() || opset.is_some();
-    let has_no_word = matches!(name, ReductionRuleName::Xla | ReductionRuleName::StableHlo);
-    if name != ReductionRuleName::Onnx && is_of_onnx || has_no_word && keepdims.is_some() {
-        return Err(bad_request(format!("rule `{name}` has no such attribute")));
-    }
-    if name != ReductionRuleName::Onnx {
-        return Ok(name.rule(axes.as_deref(), keepdims.unwrap_or(false), operand.rank()));
-    }
-    let axes = match (axes, axes_input) {
-        (Some(_), Some(_)) => return Err(bad_request("axes stand in `axes` or in `axes_input`")),
-        (Some(axes), None) => OnnxAxes::Attribute(axes.clone()),
-        (None, Some(axes)) => OnnxAxes::Input(axes.clone()),
-        (None, None) => OnnxAxes::Absent,
-    };
-    Ok(ReductionRule::Onnx(OnnxReduction {
-        axes,
-        keepdims: keepdims.unwrap_or(true),
-        noop_with_empty_axes: noop_with_empty_axes.unwrap_or(false),
-        ..OnnxReduction::new(opset.unwrap_or(18), function == AxisFunction::Sum)
-    }))
+    said.rule(name, function == AxisFunction::Sum, operand.rank()).map_err(bad_request)
 }
 
 /// The rule by which axes that are known are named again: none is refused, and of nothing it gives the same.

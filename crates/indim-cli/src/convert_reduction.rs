@@ -1,0 +1,83 @@
+//! `indim convert-reduction`: which axes go under one system's rule, in the words of another.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use indim::Diagnostic;
+use indim::oracle::ReductionAttributes;
+use indim_shape::{ReductionRuleName, express_reduction};
+
+use crate::bare::{List, parse_list};
+use crate::failure::Failure;
+use crate::output::print;
+use crate::shapes::parse_type;
+
+/// Say which axes a reduction takes under another system's rule.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What onnx is converted to is of opset 18, where the axes are an input.
+
+Examples:
+  indim convert-reduction --from numpy --axes=-1 --keepdims true --to xla 4x3
+  indim convert-reduction --from onnx --opset 11 --axes 0,1 --to array-api 4x3
+  indim convert-reduction --from onnx --opset 18 --axes-input 1 --to openvino 4x3")]
+pub(crate) struct ConvertReduction {
+    /// The rule that is known.
+    #[arg(long, value_name = "RULE", value_parser = rule())]
+    from: ReductionRuleName,
+    /// The rule that is wanted.
+    #[arg(long, value_name = "RULE", value_parser = rule())]
+    to: ReductionRuleName,
+    /// The axes: 0,2. Without them all, or what the rule says.
+    #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
+    axes: Option<List>,
+    /// The axes where ONNX has them in an input: of its ReduceSum from opset 13 on, of the others from 18 on.
+    #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
+    axes_input: Option<List>,
+    /// Whether the axes stay, with size 1; false if not given, but true for onnx.
+    #[arg(long, value_name = "BOOL")]
+    keepdims: Option<bool>,
+    /// Of ONNX: whether without axes none is reduced; false if not given.
+    #[arg(long, value_name = "BOOL")]
+    noop_with_empty_axes: Option<bool>,
+    /// Of ONNX; 18 if not given.
+    #[arg(long, value_name = "N")]
+    opset: Option<u32>,
+    /// Of ONNX: whether it is ReduceSum.
+    #[arg(long)]
+    sum: bool,
+    /// The operand's shape: 2x3, [2,3] or f32[2,3]; [] for a scalar.
+    #[arg(value_name = "SHAPE")]
+    shape: String,
+}
+
+fn rule() -> impl TypedValueParser<Value = ReductionRuleName> {
+    let names = ReductionRuleName::ALL.iter().map(|name| name.as_str());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<ReductionRuleName>())
+}
+
+impl ConvertReduction {
+    /// Runs the command.
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let (_, operand) = parse_type(&self.shape)?;
+        if self.sum && self.from != ReductionRuleName::Onnx {
+            return Err(Failure::Usage(format!(
+                "--sum: rule `{}` asks for no function",
+                self.from
+            )));
+        }
+        let list = |list: &Option<List>| list.clone().map(|list| list.0);
+        let said = ReductionAttributes {
+            axes: list(&self.axes),
+            axes_input: list(&self.axes_input),
+            keepdims: self.keepdims,
+            noop_with_empty_axes: self.noop_with_empty_axes,
+            opset: self.opset,
+        };
+        let rule = said.rule(self.from, self.sum, operand.rank()).map_err(Failure::Usage)?;
+        let form =
+            rule.elaborate(&operand).map_err(|error| error.diagnostic("convert-reduction"))?;
+        let said = express_reduction(&form, self.to)
+            .map_err(|reason| Diagnostic::new("inexpressible", reason.to_string()))?;
+        Ok(print(format!("{said}\n").as_bytes())?)
+    }
+}
