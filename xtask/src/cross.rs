@@ -213,8 +213,14 @@ fn sysroot(rustc: Option<&Path>) -> Option<PathBuf> {
 /// The tests of every crate that the machine could change.
 fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
     const TEST: &[&str] = &["test", "--release", "--no-fail-fast"];
-    const RULES: &[&str] =
-        &["-p=indim-shape", "-p=indim-ops", "-p=indim-graph", "-p=indim-text", "-p=indim-loops"];
+    const RULES: &[&str] = &[
+        "-p=indim-shape",
+        "-p=indim-ops",
+        "-p=indim-graph",
+        "-p=indim-builder",
+        "-p=indim-text",
+        "-p=indim-loops",
+    ];
     const REST: &[&str] = &["-p=indim-kernels", "-p=indim-cpu", "-p=indim", "-p=indim-cli"];
     const ALL_TESTS: &[&str] = &["--lib", "--bins", "--tests"];
     const DIGESTS: &[&str] = &["--package", "indim-cpu", "--test", "same_bits"];

@@ -10,8 +10,8 @@ mod values;
 
 use std::process::ExitCode;
 
+use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, CompileOptions, Level, compile};
-use indim_graph::GraphBuilder;
 use indim_ops::DType;
 
 /// Whether every cell has the recorded digest, by the reference evaluator and by the executor.

@@ -5,8 +5,9 @@ use core::ops::ControlFlow;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use indim_builder::GraphBuilder;
 use indim_cpu::{CompileError, CompileOptions, Executable, compile, compile_with};
-use indim_graph::{Array, Graph, GraphBuilder};
+use indim_graph::{Array, Graph};
 use indim_ops::DType;
 use indim_shape::Shape;
 use indim_text::{Expression, Limits};

@@ -3,8 +3,9 @@
 
 mod random;
 
+use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, CompileOptions, compile};
-use indim_graph::{Array, GraphBuilder, evaluate};
+use indim_graph::{Array, evaluate};
 use indim_ops::DType;
 use indim_shape::RuleSet;
 use proptest::prelude::*;

@@ -2,10 +2,10 @@
 //!
 //! The numbers are computed by hand; an f32 has 4 bytes.
 
+use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, MemoryPiece, RunError, RunOptions, compile,
 };
-use indim_graph::{GraphBuilder, Value};
 use indim_ops::DType;
 
 fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {

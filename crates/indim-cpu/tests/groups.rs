@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, Buffer, CompileOptions, InPlace, Order, RunOptions, compile,
 };
-use indim_graph::{Along, Array, AxisFunction, Graph, GraphBuilder, Value, evaluate};
+use indim_graph::{Array, Graph, evaluate};
 use indim_ops::DType;
 
 fn array(shape: &[usize]) -> Array {

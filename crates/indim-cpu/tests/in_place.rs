@@ -2,10 +2,10 @@
 
 use std::ptr::NonNull;
 
+use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, RunOptions, compile,
 };
-use indim_graph::{GraphBuilder, Value};
 use indim_ops::{ArrayType, DType};
 
 const SHAPE: [usize; 2] = [60, 50];

@@ -1,7 +1,8 @@
 //! Nests larger than the caches, which are written past them: wherever outputs begin, and row by row.
 
+use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
-use indim_graph::{Graph, GraphBuilder};
+use indim_graph::Graph;
 use indim_ops::{ArrayType, DType};
 
 const ROWS: usize = 1_100;

@@ -3,11 +3,12 @@
 
 #![forbid(unsafe_code)]
 
+use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, Level, Order, RunError, compile,
     row_major_strides,
 };
-use indim_graph::{Array, Graph, GraphBuilder, Node, NodeKind, Operands, Value, ValueId};
+use indim_graph::{Array, Graph, Node, NodeKind, Operands, ValueId};
 use indim_kernels::elementwise_kernel;
 use indim_ops::{ArrayData, ArrayType, DType, Op};
 use indim_shape::{AxisMap, Shape};

@@ -1,10 +1,10 @@
 //! Inputs by name, and runs that write over their inputs without unsafe code.
 
+use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, InPlace, RunError, compile,
     row_major_strides,
 };
-use indim_graph::{GraphBuilder, Value};
 use indim_ops::{ArrayType, DType};
 
 /// A function of `x` and `y`, both `f64[2, 3]`.

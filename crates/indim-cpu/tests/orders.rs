@@ -1,7 +1,7 @@
 //! In which order the elements of new outputs lie, and that they are the same elements.
 
+use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, Order, RunOptions, compile};
-use indim_graph::{GraphBuilder, Value};
 use indim_ops::{ArrayType, DType};
 
 fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {

@@ -1,10 +1,11 @@
 //! Reductions by the executor: the bits of the reference evaluator for every way through memory, level,
 //! number of threads and cut.
 
+use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, Buffer, CompileOptions, Executable, Level, RunOptions, compile, row_major_strides,
 };
-use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
+use indim_graph::{Array, Graph, evaluate};
 use indim_ops::{ArrayType, DType, Element, ReduceOp, c128, f16};
 
 /// Numbers of different magnitudes, whose sum depends on the order.

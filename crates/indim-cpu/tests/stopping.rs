@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, CompileOptions, Executable, RunError, RunOptions, compile};
-use indim_graph::GraphBuilder;
 use indim_ops::DType;
 
 const LENGTH: usize = 1 << 24;

@@ -1,7 +1,8 @@
 //! Slices, concatenations and elements taken by their indices, against index arithmetic by hand.
 
+use indim_builder::{GraphBuilder, Index, PadMode, Value};
 use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, compile};
-use indim_graph::{AxisSlice, GraphBuilder, Index, PadMode, TakeMode, Value};
+use indim_graph::{AxisSlice, TakeMode};
 use indim_ops::DType;
 
 fn executable(b: &GraphBuilder, outputs: &[Value], optimize: bool) -> Executable {

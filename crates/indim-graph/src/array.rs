@@ -4,7 +4,10 @@ use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
 use std::sync::{Arc, OnceLock};
 
-use indim_ops::{ArrayData, ArrayType, DType, Element, bf16, c64, c128, f16};
+use indim_ops::{
+    ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, ReduceOp, Scalars, bf16, c64, c128,
+    f16,
+};
 use indim_shape::Shape;
 
 /// A dense, row-major array in memory: a constant of a graph, or a result of the reference evaluator.
@@ -120,6 +123,20 @@ impl Array {
         Array { shape: Shape::scalar(), elements: SharedElements::new(T::into_data(vec![value])) }
     }
 
+    /// What `op` makes of no elements of type `dtype`: a scalar that changes none that it is combined with.
+    /// Nothing where `op` does not fold such elements.
+    ///
+    /// ```
+    /// use indim_graph::Array;
+    /// use indim_ops::{DType, ReduceOp};
+    ///
+    /// assert_eq!(Array::identity(ReduceOp::Mul, DType::I32), Some(Array::scalar(1)));
+    /// assert_eq!(Array::identity(ReduceOp::ArgMax, DType::I32), None);
+    /// ```
+    pub fn identity(op: ReduceOp, dtype: DType) -> Option<Self> {
+        op.visit(dtype, Identity)
+    }
+
     /// The same elements in the same order under another shape.
     ///
     /// # Errors
@@ -176,6 +193,16 @@ impl Array {
             return None;
         }
         indim_ops::for_each_element!(element)
+    }
+}
+
+struct Identity;
+
+impl FoldVisitor for Identity {
+    type Output = Array;
+
+    fn fold<F: Fold<T>, T: Element>(self) -> Array {
+        Array::scalar(F::identity::<Scalars>().canonical())
     }
 }
 

@@ -1,13 +1,17 @@
-//! Graphs from nodes that others describe: for readers of graphs in texts and files.
+//! Graphs from nodes that others describe: for builders, and readers of graphs in texts and files.
+
+use core::ops::Index;
 
 use indim_ops::ArrayType;
 
+use crate::describe::describe;
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::verify::{VerifyError, VerifyErrorKind, check_node, check_parameter, verify};
 
 /// A graph in the making whose nodes are checked as they come.
 ///
-/// A builder infers what a node's type is; here it is stated, and verified. Equal nodes become one.
+/// `GraphBuilder` of `indim-builder` infers what a node's type is; here it is stated, and verified. Equal
+/// nodes become one.
 ///
 /// ```
 /// use indim_graph::{GraphAssembler, NodeKind};
@@ -38,6 +42,19 @@ impl GraphAssembler {
         self.arena.parameters().len()
     }
 
+    /// Whether a parameter has this name.
+    pub fn has_parameter(&self, name: &str) -> bool {
+        self.arena.has_parameter(name)
+    }
+
+    /// As [`Graph::value_name`], of a value so far.
+    ///
+    /// # Panics
+    /// When there is no such value.
+    pub fn value_name(&self, value: ValueId) -> String {
+        describe(&self.arena, value)
+    }
+
     /// Adds a node of this kind and type over these values.
     ///
     /// # Errors
@@ -49,7 +66,7 @@ impl GraphAssembler {
         array_type: ArrayType,
     ) -> Result<ValueId, VerifyErrorKind> {
         if let NodeKind::Parameter { index, name } = &kind {
-            let is_new = !self.arena.has_parameter(name);
+            let is_new = !self.has_parameter(name);
             check_parameter(*index, self.parameter_count(), name, is_new)?;
         }
         if let Some(&operand) = operands.iter().find(|operand| operand.index() >= self.arena.len())
@@ -67,10 +84,32 @@ impl GraphAssembler {
     /// # Errors
     /// `unknown-output` for an output that is no value of the graph.
     pub fn finish(self, outputs: Vec<ValueId>) -> Result<Graph, VerifyErrorKind> {
+        self.check_outputs(&outputs)?;
+        Ok(self.arena.finish(outputs))
+    }
+
+    /// As [`GraphAssembler::finish`], of a copy of the nodes so far.
+    ///
+    /// # Errors
+    /// As [`GraphAssembler::finish`].
+    pub fn snapshot(&self, outputs: Vec<ValueId>) -> Result<Graph, VerifyErrorKind> {
+        self.check_outputs(&outputs)?;
+        Ok(self.arena.snapshot(outputs))
+    }
+
+    fn check_outputs(&self, outputs: &[ValueId]) -> Result<(), VerifyErrorKind> {
         match outputs.iter().find(|output| output.index() >= self.arena.len()) {
             Some(&output) => Err(VerifyErrorKind::UnknownOutput { output }),
-            None => Ok(self.arena.finish(outputs)),
+            None => Ok(()),
         }
+    }
+}
+
+/// The node of a value so far.
+impl Index<ValueId> for GraphAssembler {
+    type Output = Node;
+    fn index(&self, value: ValueId) -> &Node {
+        &self.arena[value]
     }
 }
 

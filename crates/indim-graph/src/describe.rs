@@ -28,7 +28,7 @@ impl Graph {
     ///
     /// ```
     /// use indim_ops::DType;
-    /// use indim_graph::GraphBuilder;
+    /// use indim_builder::GraphBuilder;
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [3])?;
     /// let y = b.exp(b.sub(&x, &x, &[])?)?;

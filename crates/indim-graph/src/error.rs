@@ -15,7 +15,7 @@ use crate::views::AxisSlice;
 /// `{:?}` shows it drawn, with the caller's line: so do `unwrap`, and `?` in `main`.
 ///
 /// ```
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
@@ -43,7 +43,8 @@ pub struct GraphError {
 /// The kinds of mistakes, without the place where they happened.
 ///
 /// ```
-/// use indim_graph::{GraphBuilder, GraphErrorKind};
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::GraphErrorKind;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
@@ -222,8 +223,10 @@ pub enum GraphErrorKind {
         /// The parameter's type.
         expected: ArrayType,
     },
-    /// There is no derivative of the operation, or with respect to values of the type.
+    /// There is no derivative of the operation.
     NotDifferentiable,
+    /// There are no derivatives with respect to values of the parameter's type.
+    ParameterNotDifferentiable,
     /// The gradient is asked for of what is not one real number.
     NotOneNumber,
     /// A graph has no parameter of the number.
@@ -290,7 +293,9 @@ impl GraphError {
             GraphErrorKind::DuplicateParameter { .. } => "duplicate-parameter",
             GraphErrorKind::ForeignValue => "foreign-value",
             GraphErrorKind::ArgumentType { .. } => "argument-type",
-            GraphErrorKind::NotDifferentiable => "not-differentiable",
+            GraphErrorKind::NotDifferentiable | GraphErrorKind::ParameterNotDifferentiable => {
+                "not-differentiable"
+            }
             GraphErrorKind::NotOneNumber => "not-one-number",
             GraphErrorKind::UnknownParameter { .. } => "unknown-parameter",
         }
@@ -399,7 +404,7 @@ impl GraphError {
                      the axis that both share: sum({x} * {y}, axis=...) with axes of size 1 put in"
                 ))
             }
-            GraphErrorKind::NotDifferentiable if self.is_of_parameter() => Some(
+            GraphErrorKind::ParameterNotDifferentiable => Some(
                 "integers and truth values move in steps: ask with respect to floats or complex numbers"
                     .to_owned(),
             ),
@@ -412,18 +417,10 @@ impl GraphError {
         }
     }
 
-    /// Whether it is a parameter of a graph that has no derivatives, and not an operation.
-    fn is_of_parameter(&self) -> bool {
-        self.operation == GRADIENT
-    }
-
     fn operand_name(&self, operand: usize) -> String {
         self.operands.get(operand).map_or("?".to_owned(), |(name, _)| shown(name))
     }
 }
-
-/// What errors about parameters of a derivative call the operation.
-pub(crate) const GRADIENT: &str = "gradient";
 
 /// Whether the operation asks which of two elements is greater.
 fn is_ordering(operation: &str) -> bool {
@@ -564,7 +561,7 @@ impl fmt::Display for GraphError {
                 "`{operation}`: the parameter is {expected}, but `{}` is not",
                 self.operand_name(*operand)
             ),
-            GraphErrorKind::NotDifferentiable if self.is_of_parameter() => write!(
+            GraphErrorKind::ParameterNotDifferentiable => write!(
                 formatter,
                 "there is no gradient with respect to `{}`, which is neither of floats nor of complex \
                  numbers",

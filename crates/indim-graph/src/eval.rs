@@ -72,7 +72,8 @@ impl core::error::Error for EvalError {}
 /// The outputs of `graph` for these arguments.
 ///
 /// ```
-/// use indim_graph::{Array, GraphBuilder, evaluate};
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::I32, [2, 2])?;

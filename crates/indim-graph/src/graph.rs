@@ -123,7 +123,8 @@ impl Deref for Operands {
 /// What a node does.
 ///
 /// ```
-/// use indim_graph::{GraphBuilder, NodeKind};
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::NodeKind;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
@@ -213,7 +214,8 @@ impl NodeKind {
 /// A node: what is done, to which values, and the type of the result.
 ///
 /// ```
-/// use indim_graph::{GraphBuilder, NodeKind};
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::NodeKind;
 /// use indim_ops::{DType, Op};
 ///
 /// let b = GraphBuilder::new();
@@ -241,7 +243,8 @@ pub struct Node {
 /// A graph: nodes in execution order, and which values are its outputs.
 ///
 /// ```
-/// use indim_graph::{GraphBuilder, NodeKind};
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::NodeKind;
 /// use indim_ops::{DType, Op};
 ///
 /// let b = GraphBuilder::new();
@@ -315,8 +318,8 @@ impl Index<ValueId> for Graph {
 
 /// A graph in the making: adds nodes, and finds equal ones instead of adding them twice.
 ///
-/// The builder, the assembler and every pass make their graphs through this; it checks nothing, so it is
-/// theirs alone: from outside a graph is only made through what checks, as [`Graph::from_nodes`] does.
+/// The assembler and every pass make their graphs through this; it checks nothing, so it is theirs alone:
+/// from outside a graph is only made through what checks, as [`Graph::from_nodes`] does.
 #[derive(Debug, Default)]
 pub(crate) struct GraphArena {
     nodes: Vec<Node>,

@@ -85,7 +85,8 @@ impl Literal {
         }
     }
 
-    pub(crate) fn is_true(self) -> bool {
+    /// Whether it is other than 0.
+    pub fn is_true(self) -> bool {
         match self {
             Literal::Bool(value) => value,
             Literal::Int(value) => value != 0,

@@ -1,9 +1,11 @@
-//! Whether operands fit the signature of an operation.
+//! What each kind of node takes and gives: the checks that whoever makes nodes shares with the verifier.
 
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::RuleSet;
 
 use crate::error::GraphErrorKind;
+pub use crate::reduce::check_reduction;
+pub use crate::views::{check_concatenation, check_slices, check_take, existing_axis};
 
 /// `rule` as it stands for `op`: StableHLO's ternary operations have two.
 pub fn rule_set_of(op: Op, rule: &RuleSet) -> RuleSet {
@@ -18,11 +20,15 @@ pub fn rule_set_of(op: Op, rule: &RuleSet) -> RuleSet {
 /// # Errors
 /// `wrong-operand-count`; TY1 `element-type-not-allowed`, before TY2 `element-type-mismatch`.
 pub fn check_operation(op: Op, operands: &[ArrayType]) -> Result<DType, GraphErrorKind> {
-    check(operands, op.arity().count(), op.first_is_bool(), |dtype| op.takes(dtype))
+    check_operands(operands, op.arity().count(), op.first_is_bool(), |dtype| op.takes(dtype))
 }
 
-/// The element type of the last of `expected` operands of equal types, but for a first one of `bool`.
-pub(crate) fn check(
+/// The element type of the last of `expected` operands of equal types that `takes` allows, but for a first
+/// one of `bool`.
+///
+/// # Errors
+/// As [`check_operation`].
+pub fn check_operands(
     operands: &[ArrayType],
     expected: usize,
     first_is_bool: bool,
@@ -49,4 +55,20 @@ pub(crate) fn check(
         }
     }
     Ok(last.dtype)
+}
+
+/// Whether the bits of elements of `from` can be read as `to`: between numbers of one width, as `bool` and
+/// the complex types are no plain bit patterns.
+///
+/// # Errors
+/// TY1 `element-type-not-allowed`; `bitcast-width`.
+pub fn check_bitcast(from: DType, to: DType) -> Result<(), GraphErrorKind> {
+    let is_plain = |dtype: DType| dtype.is_integer() || dtype.is_float();
+    if !is_plain(from) {
+        return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: from });
+    }
+    match is_plain(to) && from.size() == to.size() {
+        true => Ok(()),
+        false => Err(GraphErrorKind::BitcastWidth { from, to }),
+    }
 }

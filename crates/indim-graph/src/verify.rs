@@ -12,9 +12,9 @@ use indim_shape::check_broadcast_in_dim;
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
-use crate::reduce::check_reduction;
-use crate::signature::check_operation;
-use crate::views::{check_concatenation, check_slices, check_take};
+use crate::signature::{
+    check_bitcast, check_concatenation, check_operation, check_reduction, check_slices, check_take,
+};
 
 /// A graph that breaks an invariant.
 ///
@@ -298,18 +298,6 @@ fn check_operand_shapes(operands: &[ArrayType], result: &ArrayType) -> Result<()
             Err(VerifyErrorKind::OperandShape { operand, found: found.clone() })
         }
         None => Ok(()),
-    }
-}
-
-/// Between numbers of one width; `bool` and the complex types are no plain bit patterns.
-pub(crate) fn check_bitcast(from: DType, to: DType) -> Result<(), GraphErrorKind> {
-    let is_plain = |dtype: DType| dtype.is_integer() || dtype.is_float();
-    if !is_plain(from) {
-        return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: from });
-    }
-    match is_plain(to) && from.size() == to.size() {
-        true => Ok(()),
-        false => Err(GraphErrorKind::BitcastWidth { from, to }),
     }
 }
 

@@ -55,7 +55,7 @@ impl InputAxes {
     ///
     /// ```
     /// use indim_loops::{input_axes::InputAxes, lower};
-    /// use indim_graph::GraphBuilder;
+    /// use indim_builder::GraphBuilder;
     /// use indim_ops::DType;
     ///
     /// let b = GraphBuilder::new();

@@ -1,6 +1,7 @@
 //! Which nests may run together, part by part.
 
-use indim_graph::{Along, AxisFunction, GraphBuilder, Value, optimize};
+use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
+use indim_graph::optimize;
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::{loop_nest::LoopNests, lower};
 use indim_ops::{DType, ReduceOp};

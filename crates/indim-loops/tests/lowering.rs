@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use indim_graph::{Array, Graph, GraphBuilder, NodeKind, Value, optimize};
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::{Array, Graph, NodeKind, optimize};
 use indim_loops::loop_nest::LoopNests;
 use indim_loops::lower;
 use indim_ops::DType;

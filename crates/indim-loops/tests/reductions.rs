@@ -1,6 +1,7 @@
 //! Which nests compute reductions, and what they keep.
 
-use indim_graph::{GraphBuilder, Value, optimize};
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::optimize;
 use indim_loops::{loop_nest::LoopNests, lower};
 use indim_ops::{DType, Op, ReduceOp};
 use indim_shape::RuleSet;

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use indim::{Binding, GraphBuilder, Value};
+use indim::{Binding, Differentiate, GraphBuilder, Value};
 
 use crate::computation::Computation;
 use crate::error::ComputationError;

@@ -119,7 +119,8 @@ fn describe<'a>(error: &'a GraphError, report: &mut Report<'a>) -> &'static str 
         }
         GraphErrorKind::ElementTypeNotAllowed { .. }
         | GraphErrorKind::ElementTypeMismatch { .. }
-        | GraphErrorKind::NotDifferentiable => "ElementTypeError",
+        | GraphErrorKind::NotDifferentiable
+        | GraphErrorKind::ParameterNotDifferentiable => "ElementTypeError",
         _ => "ShapeError",
     }
 }

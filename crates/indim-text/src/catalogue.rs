@@ -1,7 +1,7 @@
 //! What the tables of operations, compositions, functions along axes and views say, in words: for
 //! `docs/ops.md` and `indim ops`.
 
-use indim_graph::{AxisFunction, Composition, Parameter};
+use indim_builder::{AxisFunction, Composition, Parameter};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
 use crate::expression::{VIEWS, View, other_names};

@@ -1,6 +1,7 @@
 //! Functions along axes in expressions: what they give, for which types, and what is refused.
 
-use indim_graph::{Array, GraphBuilder, evaluate};
+use indim_builder::GraphBuilder;
+use indim_graph::{Array, evaluate};
 use indim_ops::{Complex, Element};
 use indim_shape::RuleSet;
 use indim_text::{ExprError, Expression, Limits};

@@ -1,7 +1,8 @@
 //! What functions along axes take beside their axes: `where`, `initial`, `dtype`; and those of several
 //! operands.
 
-use indim_graph::{Array, GraphBuilder, evaluate};
+use indim_builder::GraphBuilder;
+use indim_graph::{Array, evaluate};
 use indim_ops::{Complex, Element};
 use indim_shape::RuleSet;
 use indim_text::{ExprError, Expression, Limits};

@@ -1,6 +1,7 @@
 //! The compositions have the values of their formulas, and keep the promises of their documentation.
 
-use indim_graph::{Array, Composition, GraphBuilder, GraphError, Literal, Value, evaluate};
+use indim_builder::{Composition, GraphBuilder, Value};
+use indim_graph::{Array, GraphError, Literal, evaluate};
 use indim_ops::{Arity, DType, Element, Op, bf16, f16};
 use indim_shape::RuleSet;
 use indim_text::{Binding, Expression, Limits};

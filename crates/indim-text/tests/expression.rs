@@ -1,6 +1,7 @@
 //! What expressions mean: how they group, what literals become, which rule an operation follows.
 
-use indim_graph::{Array, GraphBuilder, NodeKind, Value, evaluate};
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::{Array, NodeKind, evaluate};
 use indim_ops::DType;
 use indim_shape::RuleSet;
 use indim_text::{Expression, Limits};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use indim_graph::{GraphBuilder, Value};
+use indim_builder::{GraphBuilder, Value};
 use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
 use indim_text::{ExprError, Expression, Limits};

@@ -2,7 +2,8 @@
 //!
 //! The expectations were written by `data/numpy_expressions.py`.
 
-use indim_graph::{Array, GraphBuilder, Value, evaluate};
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::{Array, evaluate};
 use indim_ops::{DType, Element, f16};
 use indim_text::{ExprError, Expression, Limits, promote};
 

@@ -1,5 +1,5 @@
 //! Random texts: whatever comes in, an answer or an error comes out.
-use indim_graph::GraphBuilder;
+use indim_builder::GraphBuilder;
 use indim_ops::DType;
 use indim_shape::RuleSet;
 use indim_text::{ExprError, Expression, Limits};

@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../indim-graph/tests/random/mod.rs"]
+#[path = "../../indim-builder/tests/random/mod.rs"]
 mod random;
 
-use indim_graph::{Array, GraphBuilder, evaluate, verify};
+use indim_builder::GraphBuilder;
+use indim_graph::{Array, evaluate, verify};
 use indim_text::{parse_graph, parse_graph_up_to_rank};
 use random::random_graph;
 

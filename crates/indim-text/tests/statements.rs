@@ -1,6 +1,7 @@
 //! Texts of several statements: what they assign, what they give, where one ends.
 
-use indim_graph::{Array, GraphBuilder, evaluate};
+use indim_builder::GraphBuilder;
+use indim_graph::{Array, evaluate};
 use indim_ops::DType;
 use indim_text::{Binding, ExprError, Expression, Limits};
 

@@ -1,6 +1,7 @@
 //! Python's index syntax and the functions that show arrays otherwise: what they give, and what is refused.
 
-use indim_graph::{Array, GraphBuilder, Literal, evaluate};
+use indim_builder::GraphBuilder;
+use indim_graph::{Array, Literal, evaluate};
 use indim_ops::DType;
 use indim_shape::RuleSet;
 use indim_text::catalogue::{EntryKind, entries};

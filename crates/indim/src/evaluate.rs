@@ -4,8 +4,9 @@ use core::fmt;
 use core::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, Buffer, CompileError, CompileOptions, Executable, RunError, compile};
-use indim_graph::{Array, GraphBuilder, GraphError, Literal};
+use indim_graph::{Array, GraphError, Literal};
 use indim_ops::{ArrayType, Element};
 use indim_shape::Diagnostic;
 use indim_text::{Binding, ExprError, Expression, Limits};

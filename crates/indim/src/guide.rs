@@ -147,11 +147,13 @@
 //!
 //! # Gradients
 //!
-//! The derivative of a graph is a graph of the same operations. [`Graph::gradient`] makes the one of a graph
-//! that gives one number; [`Graph::vjp`] takes a cotangent for each output.
+//! The derivative of a graph is a graph of the same operations. With the trait [`Differentiate`] in scope,
+//! [`gradient`](Differentiate::gradient) makes the one of a graph that gives one number, and
+//! [`vjp`](Differentiate::vjp) takes a cotangent for each output.
 //!
 //! ```
-//! use indim::{Along, Array, ArrayView, AxisFunction, CompileOptions, DType, GraphBuilder, compile};
+//! use indim::{Along, AxisFunction, Differentiate, GraphBuilder};
+//! use indim::{Array, ArrayView, CompileOptions, DType, compile};
 //!
 //! let b = GraphBuilder::new();
 //! let w = b.parameter("w", DType::F64, [3])?;
@@ -364,7 +366,7 @@
 
 #[allow(unused_imports, reason = "the text links to them")]
 use crate::{
-    ArrayView, Broadcast, Buffer, CompileOptions, DType, Element, Executable, Forecast, Graph,
-    GraphBuilder, Limits, Order, Repair, RuleSet, RunOptions, ShapeError, TargetRule, compile,
-    evaluate, explain::Explanation,
+    ArrayView, Broadcast, Buffer, CompileOptions, DType, Differentiate, Element, Executable,
+    Forecast, Graph, GraphBuilder, Limits, Order, Repair, RuleSet, RunOptions, ShapeError,
+    TargetRule, compile, evaluate, explain::Explanation,
 };

@@ -19,6 +19,7 @@
 //! | arrays | [`Array`], [`ArrayView`], [`ArrayViewMut`], [`Buffer`]; [`ArrayType`], [`DType`], [`Shape`] |
 //! | element types | [`Element`]: Rust's numbers, [half](crate::f16) floats, [`bf16`], [`c64`], [`c128`] |
 //! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`ReduceOp`], [`Composition`]; [`Graph`]; [`GraphError`] |
+//! | gradients | [`Differentiate`]: the graph that computes them, of a [`Graph`] |
 //! | running | [`compile`], [`Executable`], [`RunOptions`], [`InPlace`], [`Forecast`]; [`RunError`] |
 //! | rules | [`RuleSet`], [`TargetRule`], [`Broadcast`], [`express`]; [`rules`]: all, with labels |
 //! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`] |
@@ -56,11 +57,11 @@ pub use indim_ops::{
 pub use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
 
 // Graphs: made by the builder, read node by node.
-pub use indim_graph::{
-    Along, AxisFunction, Composition, Graph, GraphBuilder, GraphError, GraphErrorKind, Initial,
-    Literal, Operand, Parameter, Under, Value, WholeNumbers,
+pub use indim_builder::{
+    Along, AxisFunction, Composition, Differentiate, GraphBuilder, Index, Initial, Operand,
+    PadMode, Parameter, Under, Value, WholeNumbers,
 };
-pub use indim_graph::{AxisSlice, Index, PadMode, TakeMode};
+pub use indim_graph::{AxisSlice, Graph, GraphError, GraphErrorKind, Literal, TakeMode};
 pub use indim_graph::{Node, NodeKind, Operands, ValueId, VerifyError, VerifyErrorKind};
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
 

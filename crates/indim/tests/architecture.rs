@@ -43,6 +43,7 @@ fn the_table_is_complete_and_true() {
         "indim-shape",
         "indim-ops",
         "indim-graph",
+        "indim-builder",
         "indim-text",
         "indim-loops",
         "indim-kernels",

@@ -113,6 +113,7 @@ fn circles_are_small() {
     for crate_name in [
         "indim-ops",
         "indim-graph",
+        "indim-builder",
         "indim-text",
         "indim-loops",
         "indim-kernels",

@@ -21,7 +21,7 @@ pub const ALIGNMENT: usize = 64;
 ///
 /// ```
 /// use indim_cpu::{CompileOptions, Order, RunOptions, compile};
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
@@ -146,7 +146,7 @@ impl Buffer {
     /// ```
     /// use indim_cpu::{CompileOptions, compile};
     /// use indim_ops::DType;
-    /// use indim_graph::GraphBuilder;
+    /// use indim_builder::GraphBuilder;
     ///
     /// let b = GraphBuilder::new();
     /// let graph = b.finish(&[b.iota(DType::F32, [3], 0)?])?;

@@ -12,7 +12,7 @@ use crate::arrays::view::{ArrayView, is_column_major};
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, Order, RunOptions, compile};
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();

@@ -25,7 +25,7 @@ static EXECUTOR: &dyn Executor = &Blocks;
 ///
 /// ```
 /// use indim_cpu::{CompileOptions, Level, compile};
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
@@ -111,7 +111,7 @@ impl core::error::Error for CompileError {}
 ///
 /// ```
 /// use indim_cpu::{CompileOptions, compile};
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
@@ -135,7 +135,7 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Co
 /// use core::ops::ControlFlow;
 /// use indim_cpu::{CompileError, CompileOptions, compile_with};
 /// use indim_ops::DType;
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 ///
 /// let b = GraphBuilder::new();
 /// let graph = b.finish(&[-b.parameter("x", DType::F32, [3])?])?;

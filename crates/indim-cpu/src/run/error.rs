@@ -13,7 +13,7 @@ use crate::run::forecast::MemoryPiece;
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunError, compile};
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use indim_graph::{Graph, Node, NodeKind, Operands, ValueId};
 use indim_kernels::Level;
 use indim_loops::loop_nest::{BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::array_bytes;
@@ -23,7 +24,7 @@ use crate::run::threads;
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, compile};
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
@@ -279,10 +280,9 @@ impl Executable {
 /// Copies a result into a view of the same type that may have any strides.
 fn copy(from: &Buffer, to: &mut ArrayViewMut<'_>, level: Level) -> Result<(), RunError> {
     let array_type = from.array_type().clone();
-    let builder = indim_graph::GraphBuilder::new();
-    let graph = builder
-        .parameter("result", array_type.dtype, array_type.shape)
-        .and_then(|value| builder.finish(&[value]))
+    let kind = NodeKind::Parameter { index: 0, name: "result".to_owned() };
+    let node = Node { kind, operands: Operands::new(&[]), array_type };
+    let graph = Graph::from_nodes(vec![node], vec![ValueId::from_index(0)])
         .expect("invariant: the result's type exists");
     let options = CompileOptions { level, optimize: false, ..CompileOptions::default() };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");

@@ -12,7 +12,7 @@ use crate::run::error::RunError;
 ///
 /// ```
 /// use indim_cpu::{CompileOptions, compile};
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();

@@ -36,7 +36,7 @@ impl Executable {
     /// ```
     /// use indim_cpu::{ArrayViewMut, CompileOptions, InPlace, compile};
     /// use indim_ops::DType;
-    /// use indim_graph::GraphBuilder;
+    /// use indim_builder::GraphBuilder;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F64, [3])?;

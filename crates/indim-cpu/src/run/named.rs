@@ -18,7 +18,7 @@ impl Executable {
     /// ```
     /// use indim_cpu::{ArrayView, CompileOptions, compile};
     /// use indim_ops::DType;
-    /// use indim_graph::GraphBuilder;
+    /// use indim_builder::GraphBuilder;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [2])?;
@@ -41,7 +41,7 @@ impl Executable {
     ///
     /// ```
     /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};
-    /// use indim_graph::GraphBuilder;
+    /// use indim_builder::GraphBuilder;
     /// use indim_ops::DType;
     ///
     /// let b = GraphBuilder::new();

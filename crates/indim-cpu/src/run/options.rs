@@ -12,7 +12,7 @@ use crate::arrays::order::Order;
 /// use core::ops::ControlFlow;
 /// use core::sync::atomic::{AtomicUsize, Ordering};
 /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
@@ -35,7 +35,7 @@ pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};
 /// use indim_ops::DType;
-/// use indim_graph::GraphBuilder;
+/// use indim_builder::GraphBuilder;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [1000])?;

@@ -3,15 +3,16 @@
 
 use std::ptr::NonNull;
 
+use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
-use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
+use indim_graph::{Array, Graph, evaluate};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 use indim_shape::{RuleSet, Shape};
 
 pub(crate) use choices::{Choices, pseudo_random};
 use choices::{partial_shape, random_conversion, random_operation, random_reduction, random_view};
 
-#[path = "../../../indim-graph/tests/random/choices.rs"]
+#[path = "../../../indim-builder/tests/random/choices.rs"]
 mod choices;
 
 /// Operations that run in chains.

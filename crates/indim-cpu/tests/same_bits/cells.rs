@@ -3,8 +3,9 @@
 //!
 //! Used by the test here and by `examples/self_check.rs`.
 
+use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayView, CompileOptions, Level, compile};
-use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
+use indim_graph::{Array, Graph, evaluate};
 use indim_ops::{ArrayData, DType, Op};
 use indim_shape::RuleSet;
 

@@ -1,6 +1,6 @@
 //! Which instructions become chains, and with which links.
 
-use indim_graph::GraphBuilder;
+use indim_builder::GraphBuilder;
 use indim_loops::lower;
 use indim_ops::{Fact, Op};
 use indim_shape::RuleSet;

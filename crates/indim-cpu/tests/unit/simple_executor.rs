@@ -5,7 +5,8 @@ use core::fmt;
 use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use indim_graph::{Array, Graph, GraphBuilder, Value, evaluate};
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::{Array, Graph, evaluate};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Reduction};
 use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
@@ -14,7 +15,7 @@ use indim_shape::RuleSet;
 use super::{Bases, BoundNest, Executor, NestCode};
 use indim_kernels::Level;
 
-#[path = "../../../indim-graph/tests/random/choices.rs"]
+#[path = "../../../indim-builder/tests/random/choices.rs"]
 mod choices;
 
 #[derive(Debug)]

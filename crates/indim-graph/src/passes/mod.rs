@@ -33,7 +33,8 @@ pub fn optimize(graph: &Graph) -> Graph {
 /// The graph without values that no output needs; its parameters stay.
 ///
 /// ```
-/// use indim_graph::{GraphBuilder, remove_unused};
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::remove_unused;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();

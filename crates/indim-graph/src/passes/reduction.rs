@@ -5,7 +5,7 @@ use indim_shape::{AxisMap, Shape};
 
 use crate::array::Array;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
-use crate::reduce::{identity, without_axis};
+use crate::reduce::without_axis;
 
 /// The rule of the pass for one node.
 pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
@@ -57,6 +57,10 @@ fn fold(arena: &mut GraphArena, op: ReduceOp, axis: usize, x: ValueId) -> ValueI
         }
         _ => add(arena, NodeKind::Reduce { op, axis }, &[x], result),
     }
+}
+
+fn identity(op: ReduceOp, dtype: DType) -> Array {
+    Array::identity(op, dtype).expect("invariant: the element type has been checked")
 }
 
 fn add(

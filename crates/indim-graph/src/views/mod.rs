@@ -1,14 +1,10 @@
 //! Views and what is put together of parts: slices, concatenations, elements taken by their indices.
 //!
 //! `axis_slice.rs` is what a slice shows of one axis. Here stand the checks that builder and verifier share;
-//! the builder's methods are in `build.rs`, Python's index syntax in `index.rs`, and what follows from these
-//! (`stack`, `flip`, `roll`, `pad`) in `compose.rs`; what they mean, in `evaluate.rs`.
+//! what views mean is in `evaluate.rs`. How they are made is the matter of `indim-builder`.
 
 mod axis_slice;
-mod build;
-mod compose;
 pub(crate) mod evaluate;
-mod index;
 
 use core::fmt;
 
@@ -16,8 +12,6 @@ use indim_ops::ArrayType;
 use indim_shape::Shape;
 
 pub use axis_slice::AxisSlice;
-pub use compose::PadMode;
-pub use index::Index;
 
 use crate::error::GraphErrorKind;
 
@@ -87,7 +81,7 @@ impl core::str::FromStr for TakeMode {
 ///
 /// # Errors
 /// `slice-rank`, `zero-step`, `slice-out-of-range`.
-pub(crate) fn check_slices(
+pub fn check_slices(
     slices: &[AxisSlice],
     operand: &ArrayType,
 ) -> Result<ArrayType, GraphErrorKind> {
@@ -106,7 +100,7 @@ pub(crate) fn check_slices(
 ///
 /// # Errors
 /// `nothing-to-concatenate`, `axis-out-of-range`, TY2, `concatenate-shape`.
-pub(crate) fn check_concatenation(
+pub fn check_concatenation(
     axis: i64,
     operands: &[ArrayType],
 ) -> Result<(usize, ArrayType), GraphErrorKind> {
@@ -137,7 +131,7 @@ pub(crate) fn check_concatenation(
 ///
 /// # Errors
 /// `axis-out-of-range`; TY1 for indices that are no integers; `take-from-empty`.
-pub(crate) fn check_take(
+pub fn check_take(
     axis: i64,
     operand: &ArrayType,
     indices: &ArrayType,
@@ -155,7 +149,10 @@ pub(crate) fn check_take(
 }
 
 /// The axis; negative ones count from the end.
-fn existing_axis(axis: i64, rank: usize) -> Result<usize, GraphErrorKind> {
+///
+/// # Errors
+/// `axis-out-of-range`.
+pub fn existing_axis(axis: i64, rank: usize) -> Result<usize, GraphErrorKind> {
     let counted = if axis < 0 { i128::from(axis) + rank as i128 } else { i128::from(axis) };
     let existing = usize::try_from(counted).ok().filter(|&axis| axis < rank);
     existing.ok_or(GraphErrorKind::AxisOutOfRange { axis, rank })

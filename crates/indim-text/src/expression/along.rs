@@ -1,6 +1,7 @@
 //! Functions along axes: their arguments, and the nodes they become.
 
-use indim_graph::{Along, AxisFunction, Initial, Literal, Value};
+use indim_builder::{Along, AxisFunction, Initial, Value};
+use indim_graph::Literal;
 use indim_ops::DType;
 use indim_shape::{ReductionRuleName, RuleSet};
 
@@ -51,7 +52,7 @@ impl Elaborator<'_, '_> {
         attributes: &[GivenAttribute],
     ) -> Elaborated<Along> {
         let keepdims = self.arguments(function.name(), &[Along::KEEPDIMS], attributes)?;
-        let given = |parameter: indim_graph::Parameter| argument(attributes, parameter.name());
+        let given = |parameter: indim_builder::Parameter| argument(attributes, parameter.name());
         let initial = given(Along::INITIAL).map(|node| match &self.operands[node] {
             Operand::Literal(number) => Initial::Number(*number),
             Operand::Array(value) => Initial::Value(value.clone()),

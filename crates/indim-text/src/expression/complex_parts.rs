@@ -3,7 +3,8 @@
 
 use core::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
-use indim_graph::{GraphError, Value};
+use indim_builder::Value;
+use indim_graph::GraphError;
 use indim_ops::Op;
 use indim_shape::RuleSet;
 
@@ -17,7 +18,7 @@ impl<'b> Elaborator<'_, 'b> {
     pub(super) fn complex(&self, plan: ComplexPlan, x: Value) -> Built {
         let b = self.builder;
         let scaled = |part: Value, factor: f64| {
-            let factor = Literal::Float(factor).scalar(b, part.array_type()?.dtype)?;
+            let factor = b.literal(Literal::Float(factor), part.array_type()?.dtype)?;
             b.elementwise(Op::Mul, &[part, factor], &RuleSet::Numpy)
         };
         match plan {

@@ -1,7 +1,7 @@
 //! Calls of compositions: their operands in one type, and their numbers. The nodes are made by the builder,
 //! as the definitions in `composition/` say. The rest of elaboration is in `elaborate.rs`.
 
-use indim_graph::{Composition, Value};
+use indim_builder::{Composition, Value};
 use indim_shape::RuleSet;
 
 use super::elaborate::{Elaborated, Elaborator, Operand};
@@ -46,10 +46,10 @@ impl Elaborator<'_, '_> {
     pub(super) fn arguments(
         &self,
         function: &'static str,
-        parameters: &[indim_graph::Parameter],
+        parameters: &[indim_builder::Parameter],
         attributes: &[GivenAttribute],
     ) -> Elaborated<Vec<Option<Literal>>> {
-        let argument = |parameter: &indim_graph::Parameter| {
+        let argument = |parameter: &indim_builder::Parameter| {
             let name = parameter.name();
             let given =
                 attributes.iter().find(|given| given.attribute == Attribute::Argument(name));

@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use indim_graph::{GraphBuilder, GraphError, Value, evaluate};
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::{GraphError, evaluate};
 use indim_ops::{BinaryOperator, DType, Op};
 use indim_shape::{RankLimit, RuleChoice, RuleSet, Shape};
 
@@ -182,7 +183,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let b = GraphBuilder::new();
         let fold = || {
             let scalars = nodes.map(|node| match &self.operands[node] {
-                Operand::Literal(literal) => literal.scalar(&b, DType::F64),
+                Operand::Literal(literal) => b.literal(*literal, DType::F64),
                 Operand::Array(value) => Ok(value.clone()),
             });
             let [x, y] = scalars;
@@ -286,7 +287,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         if !literal.fits(dtype) {
             return Err(ExprError::new(ExprErrorKind::LiteralOutOfRange { literal, dtype }, span));
         }
-        literal.scalar(self.builder, dtype).map_err(|error| self.graph_error(error, &[], span))
+        self.builder.literal(literal, dtype).map_err(|error| self.graph_error(error, &[], span))
     }
 
     pub(super) fn operand_type(&self, node: NodeIndex) -> Elaborated<OperandType> {

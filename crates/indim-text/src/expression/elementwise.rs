@@ -4,7 +4,8 @@
 use core::borrow::Borrow;
 use core::ops::Range;
 
-use indim_graph::{GraphError, GraphErrorKind, Value};
+use indim_builder::Value;
+use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape};
 

@@ -6,7 +6,7 @@
 
 use core::str::FromStr;
 
-use indim_graph::{AxisFunction, Composition};
+use indim_builder::{AxisFunction, Composition};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
 use super::view_function::{VIEWS, ViewFunction};

@@ -1,7 +1,8 @@
 //! From tokens to the syntax tree, between brackets: Python's index syntax behind an operand, `x[1:, None]`,
 //! and the list of operands in `concatenate([x, y])`. The rest of the grammar is in `parser.rs`.
 
-use indim_graph::{Index, Literal};
+use indim_builder::Index;
+use indim_graph::Literal;
 
 use super::call::CallFrame;
 use super::error::{ExprError, ExprErrorKind};

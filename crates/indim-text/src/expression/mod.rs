@@ -42,14 +42,16 @@ pub use recorded::{Call, CallAttribute, CallOperand};
 pub use statement_error::StatementError;
 pub(crate) use view_function::{VIEWS, View};
 
-use indim_graph::{GraphBuilder, Literal, Value};
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::Literal;
 
 use crate::limits::Limits;
 
 /// What a name of an expression stands for.
 ///
 /// ```
-/// use indim_graph::{GraphBuilder, Literal};
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::Literal;
 /// use indim_ops::DType;
 /// use indim_text::{Binding, Expression, Limits};
 ///
@@ -73,7 +75,8 @@ pub enum Binding {
 /// A parsed expression, or several statements, which can be built into any graph.
 ///
 /// ```
-/// use indim_graph::{Array, GraphBuilder, evaluate};
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
 /// use indim_text::{Expression, Limits};
 ///
@@ -161,7 +164,8 @@ impl Expression {
     /// ```
     /// use indim_text::{Binding, Expression, Limits};
     /// use indim_ops::DType;
-    /// use indim_graph::{GraphBuilder, Literal};
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::Literal;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [3])?;

@@ -4,7 +4,8 @@
 
 use core::fmt;
 
-use indim_graph::{Index, Literal};
+use indim_builder::Index;
+use indim_graph::Literal;
 use indim_ops::{BinaryOperator, DType};
 use indim_shape::{MAXIMUM_RANK, RankLimit};
 

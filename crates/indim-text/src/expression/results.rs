@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use indim_graph::{GraphBuilder, Index, Value};
+use indim_builder::{GraphBuilder, Index, Value};
 use indim_shape::RuleSet;
 
 use super::elaborate::elaborate;
@@ -114,7 +114,7 @@ impl Expression {
     ///
     /// ```
     /// use indim_text::{Binding, Expression, Limits};
-    /// use indim_graph::GraphBuilder;
+    /// use indim_builder::GraphBuilder;
     /// use indim_ops::DType;
     ///
     /// let b = GraphBuilder::new();

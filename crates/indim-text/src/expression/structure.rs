@@ -1,7 +1,8 @@
 //! Functions that are no operations of the table, most of which change shapes or element types: their
 //! arguments, and the nodes they become. The rest of elaboration is in `elaborate.rs`.
 
-use indim_graph::{GraphError, GraphErrorKind, Value};
+use indim_builder::Value;
+use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
@@ -76,7 +77,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             let operands = vec![(String::new(), array_type)];
             return Err(GraphError::new(kind, "signbit", operands));
         }
-        let number = |value| Literal::Int(value).scalar(self.builder, dtype);
+        let number = |value| self.builder.literal(Literal::Int(value), dtype);
         let signed = self.builder.elementwise(Op::Copysign, &[number(1)?, x], &RuleSet::Numpy)?;
         self.builder.elementwise(Op::Lt, &[signed, number(0)?], &RuleSet::Numpy)
     }

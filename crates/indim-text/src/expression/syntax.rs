@@ -3,7 +3,8 @@
 //! A walk over the tree is a loop over the list, however deep the text was. Made by `parser.rs`,
 //! read by `elaborate.rs`.
 
-use indim_graph::{Index, Literal};
+use indim_builder::Index;
+use indim_graph::Literal;
 use indim_ops::{BinaryOperator, DType};
 
 use super::function::{Attribute, Function};

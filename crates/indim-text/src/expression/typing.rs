@@ -2,7 +2,7 @@
 //!
 //! Decides only; the nodes are made by `elementwise.rs`. NumPy's table of pairs is in `promote.rs`.
 
-use indim_graph::{AxisFunction, Composition, WholeNumbers};
+use indim_builder::{AxisFunction, Composition, WholeNumbers};
 use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
 
 use super::error::ExprErrorKind;

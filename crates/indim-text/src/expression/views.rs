@@ -3,7 +3,8 @@
 
 use core::str::FromStr;
 
-use indim_graph::{AxisSlice, Index, Literal, PadMode, TakeMode, Value};
+use indim_builder::{Index, PadMode, Value};
+use indim_graph::{AxisSlice, Literal, TakeMode};
 use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
 

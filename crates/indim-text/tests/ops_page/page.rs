@@ -9,7 +9,7 @@ const HEADER: &str = "\
 # Operations
 
 This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs`,
-`crates/indim-graph/src/composition/mod.rs`, `crates/indim-graph/src/along/mod.rs` and
+`crates/indim-builder/src/composition/mod.rs`, `crates/indim-builder/src/along/mod.rs` and
 `crates/indim-text/src/expression/view_function.rs`.
 `indim ops` lists the same, `indim ops NAME` shows one.
 

@@ -1,8 +1,9 @@
 //! The answer to a case: the rule it names, what it asks for, and where that leads.
 
+use indim_builder::{GraphBuilder, Value};
 use indim_graph::signature::{check_operation, rule_set_of};
 use indim_graph::terminal::shown;
-use indim_graph::{Array, GraphBuilder, GraphError, GraphErrorKind, Value, evaluate};
+use indim_graph::{Array, GraphError, GraphErrorKind, evaluate};
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::{
     AnyRule, Attributes, Broadcast, MAXIMUM_RANK, RankLimit, ReductionForm, RuleChoice,

@@ -1,7 +1,7 @@
 //! The answer to a case of a function along axes: the rule it names says which go.
 
+use indim_builder::{Along, AxisFunction, GraphBuilder};
 use indim_graph::terminal::shown;
-use indim_graph::{Along, AxisFunction, GraphBuilder};
 use indim_ops::{ArrayType, Op};
 use indim_shape::{MAXIMUM_RANK, RankLimit, ReductionRule, ReductionRuleName, Shape};
 

@@ -1,0 +1,185 @@
+//! Sums, products, means and what is counted.
+
+use indim_graph::GraphError;
+use indim_ops::{DType, DTypeClass, Op, ReduceOp};
+
+use super::reduced::Reduced;
+use crate::builder::{BuildResult, Value};
+
+impl Reduced<'_> {
+    /// The type in which elements are summed: floats in double precision.
+    fn sum_dtype(&self) -> DType {
+        let widens = self.along.widens_integers && self.along.dtype.is_none();
+        match (self.dtype().class(), widens) {
+            (DTypeClass::Float, _) => DType::F64,
+            (DTypeClass::Complex, _) => DType::C128,
+            (DTypeClass::Unsigned, true) => DType::U64,
+            (DTypeClass::Bool, _) | (DTypeClass::Signed, true) => DType::I64,
+            _ => self.dtype(),
+        }
+    }
+
+    /// The type of a sum: floats keep theirs.
+    fn result_dtype(&self) -> DType {
+        let own = match self.dtype().class() {
+            DTypeClass::Float | DTypeClass::Complex => self.dtype(),
+            _ => self.sum_dtype(),
+        };
+        self.along.dtype.unwrap_or(own)
+    }
+
+    /// The type of a mean; `f64` of integers.
+    fn mean_dtype(&self) -> DType {
+        let own = match self.dtype().class() {
+            DTypeClass::Float | DTypeClass::Complex => self.dtype(),
+            _ => DType::F64,
+        };
+        self.along.dtype.unwrap_or(own)
+    }
+
+    /// The real type of the parts of a mean.
+    fn component_dtype(&self) -> DType {
+        match self.mean_dtype() {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            dtype => dtype,
+        }
+    }
+
+    /// A sum or product of the elements in the type in which they are summed, with axes of size 1.
+    fn total(&self, op: ReduceOp) -> BuildResult {
+        self.fold_kept(op, &self.builder().convert(&self.x, self.sum_dtype())?)
+    }
+
+    /// The mean in double precision, with axes of size 1.
+    pub(super) fn wide_mean(&self) -> BuildResult {
+        self.over_count(self.fold_kept(ReduceOp::Add, &self.wide()?)?)
+    }
+
+    /// A sum in double precision over the number of its terms.
+    fn over_count(&self, sum: Value) -> BuildResult {
+        match self.fixed_count() {
+            Some(count) => Ok(sum / count),
+            None => Ok(&sum / self.count()?.convert(sum.array_type()?.dtype)),
+        }
+    }
+
+    /// The variance as an `f64`, with axes of size 1.
+    pub(super) fn wide_variance(&self, correction: f64) -> BuildResult {
+        let sum =
+            self.sum_of_squares(&self.builder().numpy().sub(self.wide()?, self.wide_mean()?)?)?;
+        if let Some(count) = self.fixed_count() {
+            let degrees = count - correction;
+            return Ok(if degrees > 0.0 { sum / degrees } else { sum * f64::NAN });
+        }
+        let degrees = self.count()? - correction;
+        Ok(degrees.gt(0).select(sum / &degrees, f64::NAN))
+    }
+
+    /// The mean of squared magnitudes as an `f64`, with axes of size 1.
+    pub(super) fn wide_mean_square(&self) -> BuildResult {
+        self.over_count(self.sum_of_squares(&self.wide()?)?)
+    }
+
+    /// The sum of the squared magnitudes of what is taken of `x`. What is not is 0 before it is squared, for
+    /// the derivative of the square of a NaN is one.
+    fn sum_of_squares(&self, x: &Value) -> BuildResult {
+        let taken = self.taken(ReduceOp::Add, x)?;
+        self.fold_every(ReduceOp::Add, squared_magnitudes(&taken)?)
+    }
+
+    fn is_nonzero(&self) -> BuildResult {
+        self.builder().convert(&self.x, DType::Bool)
+    }
+}
+
+/// The squared magnitudes of numbers in double precision.
+fn squared_magnitudes(x: &Value) -> Result<Value, GraphError> {
+    Ok(match x.array_type()?.dtype {
+        DType::C128 => x.real() * x.real() + x.imag() * x.imag(),
+        _ => x * x,
+    })
+}
+
+/// The square root, whose derivative is 0 at 0: no division by 0 is hidden in it.
+fn root(x: &Value) -> Value {
+    let is_zero = x.eq(0);
+    is_zero.select(0, is_zero.select(1, x).sqrt())
+}
+
+pub(super) fn sum(r: &Reduced<'_>, exact: bool, partial: bool) -> BuildResult {
+    let total = if exact { r.exact_sum()? } else { r.total(ReduceOp::Add)? };
+    let dtype = r.result_dtype();
+    let total = r.begun(Op::Add, total, dtype)?;
+    if partial { r.left(&total) } else { r.rounded(total, dtype) }
+}
+
+pub(super) fn prod(r: &Reduced<'_>) -> BuildResult {
+    let dtype = r.result_dtype();
+    r.rounded(r.begun(Op::Mul, r.total(ReduceOp::Mul)?, dtype)?, dtype)
+}
+
+pub(super) fn mean(r: &Reduced<'_>) -> BuildResult {
+    r.rounded(r.wide_mean()?, r.mean_dtype())
+}
+
+pub(super) fn var(r: &Reduced<'_>, correction: f64) -> BuildResult {
+    r.rounded(r.wide_variance(correction)?, r.component_dtype())
+}
+
+pub(super) fn std(r: &Reduced<'_>, correction: f64) -> BuildResult {
+    r.rounded(root(&r.wide_variance(correction)?), r.component_dtype())
+}
+
+pub(super) fn nansum(r: &Reduced<'_>) -> BuildResult {
+    sum(&r.without_nans(), false, false)
+}
+
+pub(super) fn nanprod(r: &Reduced<'_>) -> BuildResult {
+    prod(&r.without_nans())
+}
+
+pub(super) fn nanmean(r: &Reduced<'_>) -> BuildResult {
+    mean(&r.without_nans())
+}
+
+pub(super) fn nanvar(r: &Reduced<'_>, correction: f64) -> BuildResult {
+    var(&r.without_nans(), correction)
+}
+
+pub(super) fn nanstd(r: &Reduced<'_>, correction: f64) -> BuildResult {
+    std(&r.without_nans(), correction)
+}
+
+pub(super) fn all(r: &Reduced<'_>) -> BuildResult {
+    r.fold(ReduceOp::And, &r.is_nonzero()?)
+}
+
+pub(super) fn any(r: &Reduced<'_>) -> BuildResult {
+    r.fold(ReduceOp::Or, &r.is_nonzero()?)
+}
+
+pub(super) fn count_nonzero(r: &Reduced<'_>) -> BuildResult {
+    r.fold(ReduceOp::Add, &r.is_nonzero()?.convert(DType::I64))
+}
+
+pub(super) fn norm(r: &Reduced<'_>) -> BuildResult {
+    r.rounded(root(&r.sum_of_squares(&r.wide()?)?), r.component_dtype())
+}
+
+pub(super) fn dot(r: &Reduced<'_>) -> BuildResult {
+    let y = r.others[0].clone();
+    if r.dtype() == DType::Bool {
+        return r.fold(ReduceOp::Or, &(&r.x & y));
+    }
+    let wide = r.sum_dtype();
+    let products = r.x.convert(wide) * y.convert(wide);
+    r.rounded(r.fold_kept(ReduceOp::Add, &products)?, r.dtype())
+}
+
+pub(super) fn vecdot(r: &Reduced<'_>) -> BuildResult {
+    match r.dtype().class() {
+        DTypeClass::Complex => dot(&Reduced { x: r.x.conj(), ..r.clone() }),
+        _ => dot(r),
+    }
+}

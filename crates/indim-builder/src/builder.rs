@@ -1,0 +1,396 @@
+//! How graphs are made, in the manner of XlaBuilder.
+//!
+//! A method of the builder either returns a value or says what is wrong. Nothing is implicit in the
+//! graph: the rule of an operation is elaborated here, by `indim-shape`, into `BroadcastInDim` nodes.
+//! The nodes go through an assembler, which checks each once more: a mistake made here is no wrong graph.
+//! The methods that the table of operations gives are in `methods.rs`, those that only move or convert
+//! elements in `structural.rs`, what all take in `operand.rs`.
+//! Operators on values (`2.0 * x + y`, in `operators.rs`) are for equal shapes and scalars; their first
+//! mistake is kept and returned by [`GraphBuilder::finish`].
+
+use core::fmt;
+use core::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use indim_graph::signature::{check_operation, rule_set_of};
+use indim_graph::{Array, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind, ValueId};
+use indim_ops::{ArrayType, DType, Element, Op};
+use indim_shape::{AxisMap, RuleSet, Shape, ShapeError};
+
+use crate::operand::Given;
+
+/// Makes one graph. A clone makes the same one, also in another thread.
+///
+/// ```
+/// use indim_ops::DType;
+/// use indim_builder::GraphBuilder;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [4, 3])?;
+/// let v = b.parameter("v", DType::F32, [3])?;
+/// let sum = b.add(&x, &v, &[1])?; // axis 0 of v lands on axis 1 of x
+/// let graph = b.finish(&[sum])?;
+/// assert_eq!(graph.outputs().len(), 1);
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct GraphBuilder {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    assembler: GraphAssembler,
+    /// The first mistake of an operator, which cannot return it.
+    first_error: Option<GraphError>,
+}
+
+impl State {
+    fn add(&mut self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> ValueId {
+        let added = self.assembler.add(kind, operands, array_type);
+        added.expect("invariant: who asks for a node has checked it")
+    }
+}
+
+/// A value of the graph that a builder makes.
+///
+/// Its operators and methods are for equal shapes, and for scalars with anything. They take values, owned
+/// or borrowed, and numbers, which take the value's element type. They return no error: the builder keeps
+/// the first one for [`GraphBuilder::finish`].
+///
+/// ```
+/// use indim_ops::DType;
+/// use indim_builder::{GraphBuilder, Value};
+///
+/// fn gelu(x: &Value) -> Value {
+///     0.5 * x * (x * -0.5f64.sqrt()).erfc()
+/// }
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [4, 3])?;
+/// let graph = b.finish(&[gelu(&x).max(-1)])?;
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+#[derive(Clone)]
+pub struct Value {
+    builder: GraphBuilder,
+    /// `None` after an operator's mistake, which the builder keeps.
+    id: Option<ValueId>,
+}
+
+impl Value {
+    /// The builder of the value.
+    pub fn builder(&self) -> &GraphBuilder {
+        &self.builder
+    }
+
+    /// Element type and shape.
+    ///
+    /// # Errors
+    /// The builder's first mistake, if the value is the result of one.
+    pub fn array_type(&self) -> Result<ArrayType, GraphError> {
+        let id = self.id.ok_or_else(|| self.builder.kept_error())?;
+        Ok(self.builder.type_of(id))
+    }
+
+    /// The element type, unless the value is the result of a mistake.
+    pub(crate) fn dtype(&self) -> Option<DType> {
+        Some(self.builder.state().assembler[self.id?].array_type.dtype)
+    }
+
+    /// The node of a value that was checked before.
+    pub(crate) fn known_id(&self) -> ValueId {
+        self.id.expect("invariant: the value is not the result of a mistake")
+    }
+
+    /// Whether the value has no axes.
+    pub(crate) fn is_scalar(&self) -> bool {
+        let state = self.builder.state();
+        self.id.is_some_and(|id| state.assembler[id].array_type.shape.is_scalar())
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.id {
+            Some(id) => write!(formatter, "Value({id}: {})", self.builder.type_of(id)),
+            None => formatter.write_str("Value(of a mistake)"),
+        }
+    }
+}
+
+/// What a method of the builder returns.
+pub(crate) type BuildResult = Result<Value, GraphError>;
+
+impl GraphBuilder {
+    /// A builder without nodes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The graph so far. No method calls another one while it holds this.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An input of the graph; arrays are bound to the parameters in the order of these calls.
+    ///
+    /// # Errors
+    /// `duplicate-parameter`; [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
+    #[track_caller]
+    pub fn parameter(&self, name: &str, dtype: DType, shape: impl Into<Shape>) -> BuildResult {
+        let array_type = ArrayType::new(dtype, shape);
+        self.check_size("parameter", &array_type, &[])?;
+        let name = name.to_owned();
+        let mut state = self.state();
+        if state.assembler.has_parameter(&name) {
+            drop(state);
+            return Err(self.error("parameter", &[], GraphErrorKind::DuplicateParameter { name }));
+        }
+        let index = state.assembler.parameter_count();
+        let id = state.add(NodeKind::Parameter { index, name }, &[], array_type);
+        Ok(self.value(id))
+    }
+
+    pub(crate) fn has_parameter(&self, name: &str) -> bool {
+        self.state().assembler.has_parameter(name)
+    }
+
+    /// An array known now.
+    pub fn constant(&self, array: Array) -> Value {
+        let array_type = array.array_type();
+        self.add_node(NodeKind::Constant(array), &[], array_type)
+    }
+
+    /// A constant of rank 0.
+    pub fn scalar<T: Element>(&self, value: T) -> Value {
+        self.constant(Array::scalar(value))
+    }
+
+    /// Each element is its index along `axis`, converted to `dtype`.
+    ///
+    /// # Errors
+    /// `axis-out-of-range`; `element-type-not-allowed` for bool; [E5](indim_shape::rules#the-explicit-form-e)
+    /// `too-large`.
+    #[track_caller]
+    pub fn iota(&self, dtype: DType, shape: impl Into<Shape>, axis: i64) -> BuildResult {
+        let array_type = ArrayType::new(dtype, shape);
+        self.check_size("iota", &array_type, &[])?;
+        if dtype == DType::Bool {
+            let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
+            return Err(self.error("iota", &[], kind));
+        }
+        let rank = array_type.shape.rank();
+        match usize::try_from(axis) {
+            Ok(axis) if axis < rank => Ok(self.add_node(NodeKind::Iota { axis }, &[], array_type)),
+            _ => Err(self.error("iota", &[], GraphErrorKind::AxisOutOfRange { axis, rank })),
+        }
+    }
+
+    /// An operation of the table under a rule set, which elaborates into the explicit form.
+    ///
+    /// # Errors
+    /// [TY1, TY2](indim_shape::rules#element-types-ty) (X1), then the
+    /// labels of [the rule set](indim_shape::rules).
+    #[track_caller]
+    pub fn elementwise(
+        &self,
+        op: Op,
+        operands: &[impl core::borrow::Borrow<Value>],
+        rule: &RuleSet,
+    ) -> BuildResult {
+        let ids = self.ids(op.name(), operands)?;
+        self.elementwise_ids(op, &ids, rule)
+    }
+
+    #[track_caller]
+    pub(crate) fn elementwise_ids(&self, op: Op, ids: &[ValueId], rule: &RuleSet) -> BuildResult {
+        let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
+        let dtype = match check_operation(op, &types) {
+            Ok(dtype) => dtype,
+            Err(kind) => return Err(self.error(op.name(), ids, kind)),
+        };
+        let (rule, result) = (rule_set_of(op, rule), op.result_dtype(dtype));
+        let (expanded, result) = self.expand(op.name(), ids, types, &rule, result)?;
+        Ok(self.add_node(NodeKind::Elementwise(op), &expanded, result))
+    }
+
+    /// The operands of what is called `name`, with the shape of its result. `result` checks their types, and
+    /// says what the result's element type is.
+    #[track_caller]
+    pub(crate) fn expanded<const COUNT: usize>(
+        &self,
+        name: &'static str,
+        operands: [Given; COUNT],
+        rule: &RuleSet,
+        result: impl FnOnce(&[ArrayType]) -> Result<DType, GraphErrorKind>,
+    ) -> Result<[Value; COUNT], GraphError> {
+        let ids = self.ids_of(name, &operands, 0)?;
+        let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
+        let dtype = match result(&types) {
+            Ok(dtype) => dtype,
+            Err(kind) => return Err(self.error(name, &ids, kind)),
+        };
+        let (expanded, _) = self.expand(name, &ids, types, rule, dtype)?;
+        Ok(core::array::from_fn(|position| self.value(expanded[position])))
+    }
+
+    /// The operands with the shape that `rule` gives the result, and the result's type.
+    #[track_caller]
+    fn expand(
+        &self,
+        operation: &'static str,
+        ids: &[ValueId],
+        types: Vec<ArrayType>,
+        rule: &RuleSet,
+        dtype: DType,
+    ) -> Result<(Vec<ValueId>, ArrayType), GraphError> {
+        let wider = |a: DType, b: DType| if b.size() > a.size() { b } else { a };
+        let widest = types.iter().map(|t| t.dtype).fold(dtype, wider);
+        let shapes: Vec<Shape> = types.into_iter().map(|t| t.shape).collect();
+        let broadcast = match rule.elaborate(&shapes) {
+            Ok(broadcast) => broadcast,
+            Err(error) => return Err(self.shape_error(operation, ids, error)),
+        };
+        // The operands' own shape where it is the result's: equal shapes are held once.
+        let same = broadcast.operands().iter().find(|shape| *shape == broadcast.result());
+        let result = ArrayType::new(dtype, same.unwrap_or(broadcast.result()).clone());
+        // What is compared is larger than the result.
+        self.check_size(operation, &ArrayType::new(widest, &result.shape), ids)?;
+        let expanded = ids
+            .iter()
+            .zip(broadcast.maps())
+            .map(|(&id, map)| self.place(id, map, &result.shape))
+            .collect();
+        Ok((expanded, result))
+    }
+
+    /// `operand` with its axes landing where `map` says; nothing is added where nothing changes.
+    pub(crate) fn place(&self, operand: ValueId, map: &AxisMap, result: &Shape) -> ValueId {
+        let operand_type = self.type_of(operand);
+        if operand_type.shape == *result && map.is_identity_onto(result.rank()) {
+            return operand;
+        }
+        let array_type = ArrayType::new(operand_type.dtype, result.clone());
+        self.add_id(NodeKind::BroadcastInDim(map.clone()), &[operand], array_type)
+    }
+
+    /// The graph that returns `outputs`.
+    ///
+    /// The builder keeps its values: other graphs can be made of them.
+    ///
+    /// # Errors
+    /// The first mistake of an operator; `foreign-value`.
+    #[track_caller]
+    pub fn finish(
+        &self,
+        outputs: &[impl core::borrow::Borrow<Value>],
+    ) -> Result<Graph, GraphError> {
+        let ids = self.ids("finish", outputs)?;
+        if let Some(error) = &self.state().first_error {
+            return Err(error.clone());
+        }
+        let graph = self.state().assembler.snapshot(ids);
+        Ok(graph.expect("invariant: the outputs are values of this builder"))
+    }
+
+    pub(crate) fn add_node(
+        &self,
+        kind: NodeKind,
+        operands: &[ValueId],
+        array_type: ArrayType,
+    ) -> Value {
+        self.value(self.add_id(kind, operands, array_type))
+    }
+
+    pub(crate) fn add_id(
+        &self,
+        kind: NodeKind,
+        operands: &[ValueId],
+        array_type: ArrayType,
+    ) -> ValueId {
+        self.state().add(kind, operands, array_type)
+    }
+
+    pub(crate) fn value(&self, id: ValueId) -> Value {
+        Value { builder: self.clone(), id: Some(id) }
+    }
+
+    pub(crate) fn type_of(&self, id: ValueId) -> ArrayType {
+        self.state().assembler[id].array_type.clone()
+    }
+
+    #[track_caller]
+    pub(crate) fn id(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError> {
+        if !Arc::ptr_eq(&value.builder.state, &self.state) {
+            return Err(self.error(operation, &[], GraphErrorKind::ForeignValue));
+        }
+        match value.id {
+            Some(id) => Ok(id),
+            None => Err(self.kept_error()),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn ids(
+        &self,
+        operation: &'static str,
+        values: &[impl core::borrow::Borrow<Value>],
+    ) -> Result<Vec<ValueId>, GraphError> {
+        let mut ids = Vec::with_capacity(values.len());
+        for value in values {
+            ids.push(self.id(operation, core::borrow::Borrow::borrow(value))?);
+        }
+        Ok(ids)
+    }
+
+    fn kept_error(&self) -> GraphError {
+        let state = self.state();
+        state.first_error.clone().expect("invariant: a value without a node comes with an error")
+    }
+
+    #[track_caller]
+    pub(crate) fn check_size(
+        &self,
+        operation: &'static str,
+        array_type: &ArrayType,
+        operands: &[ValueId],
+    ) -> Result<(), GraphError> {
+        match array_type.shape.byte_count(array_type.dtype.size()) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.shape_error(operation, operands, error)),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn shape_error(
+        &self,
+        operation: &'static str,
+        operands: &[ValueId],
+        error: ShapeError,
+    ) -> GraphError {
+        self.error(operation, operands, GraphErrorKind::Shape(Box::new(error)))
+    }
+
+    #[track_caller]
+    pub(crate) fn error(
+        &self,
+        operation: &'static str,
+        operands: &[ValueId],
+        kind: GraphErrorKind,
+    ) -> GraphError {
+        let state = self.state();
+        let assembler = &state.assembler;
+        let operand = |&id: &ValueId| (assembler.value_name(id), assembler[id].array_type.clone());
+        let operands = operands.iter().map(operand).collect();
+        GraphError::new(kind, operation, operands).at(Location::caller())
+    }
+
+    /// What an operator makes of a result: on a mistake the builder keeps the first.
+    pub(crate) fn keep(&self, result: BuildResult) -> Value {
+        result.unwrap_or_else(|error| {
+            self.state().first_error.get_or_insert(error);
+            Value { builder: self.clone(), id: None }
+        })
+    }
+}

@@ -1,0 +1,412 @@
+//! THE table of compositions: functions that are made of several operations of `op.rs`, and what is
+//! derived from the table.
+//!
+//! A row gives the name, the parameters with their defaults, the element types it takes, what NumPy's
+//! rule makes of integers and truth values that it does not take, the result type, other names, and the
+//! sentence of the documentation. Where that begins with a text in backquotes, the text is the formula in
+//! the language of expressions, and a test computes both. The definition has the same name, in one of the
+//! modules here.
+//!
+//! The executors fuse the nodes of a composition. But for those that say so, every step is rounded to the
+//! operands' element type, and so are the parameters.
+
+mod activation;
+mod numeric;
+pub(crate) mod parameter;
+mod reduce_precision;
+
+use core::fmt;
+use core::str::FromStr;
+
+use indim_graph::signature::check_operands;
+use indim_graph::{GraphError, GraphErrorKind, Literal};
+use indim_shape::RuleSet;
+
+pub use parameter::Parameter;
+use parameter::argument;
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::methods::Under;
+use crate::operand::{Given, Operand};
+use indim_ops::{Arity, DType, UnknownOp, is_called, is_of_word};
+
+/// Hands the table of compositions to another macro.
+macro_rules! for_each_composition {
+    ($callback:ident) => {
+        $callback! {
+            unary {
+                /// `max(x, 0)`; a NaN stays.
+                relu = Relu {} [signed unsigned float] f64 -> same, [];
+                /// `where(x > 0, x, alpha * expm1(x))`.
+                elu = Elu { alpha: f64 = 1.0 } [float] f64 -> same, [];
+                /// `1.0507009873554805 * elu(x, 1.6732632423543772)`.
+                selu = Selu {} [float] f64 -> same, [];
+                /// `x * 0.5 * erfc(x * -0.7071067811865476)`: `x` times the normal distribution's function.
+                gelu = Gelu {} [float] f64 -> same, [];
+                /// `x * 0.5 * (1 + tanh(0.7978845608028654 * (x + 0.044715 * (square(x) * x))))`: the usual
+                /// approximation of `gelu`.
+                gelu_tanh = GeluTanh {} [float] f64 -> same, [];
+                /// `x * logistic(beta * x)`.
+                swish = Swish { beta: f64 = 1.0 } [float] f64 -> same, ["silu"];
+                /// `logaddexp(x, 0)`: `log(1 + e^x)` without overflow.
+                softplus = Softplus {} [float] f64 -> same, [];
+                /// `x / (abs(x) + 1)`.
+                softsign = Softsign {} [float] f64 -> same, [];
+                /// `x * tanh(softplus(x))`.
+                mish = Mish {} [float] f64 -> same, [];
+                /// `clamp(0, alpha * x + beta, 1)`.
+                hard_sigmoid = HardSigmoid { alpha: f64 = 0.2, beta: f64 = 0.5 } [float] f64 -> same, [];
+                /// `x * clamp(0, x + 3, 6) / 6`.
+                hard_swish = HardSwish {} [float] f64 -> same, [];
+                /// `x` itself. NumPy has none for `bool`.
+                positive = Positive {} [signed unsigned float complex] f64 -> same, [];
+                /// Degrees in radians: `x * (pi / 180)`, 16-bit floats in f32.
+                deg2rad = Deg2Rad {} [float] function -> same, ["radians"];
+                /// Radians in degrees: `x * (180 / pi)`, 16-bit floats in f32.
+                rad2deg = Rad2Deg {} [float] function -> same, ["degrees"];
+                /// 1 at 0, else `sin(pi * x) / (pi * x)`, 16-bit floats in f32; at whole numbers not 0 but as
+                /// small as the error of `pi * x`.
+                sinc = Sinc {} [float complex] f64 -> same, [];
+                /// `nan` for a NaN, `posinf` and `neginf` for the infinities, without them the largest finite
+                /// numbers of the type; of a complex number each part by itself. Integers and `bool` stay.
+                nan_to_num = NanToNum {
+                    nan: f64 = 0.0, posinf: Option<f64> = None, neginf: Option<f64> = None
+                }
+                    [boolean signed unsigned float complex] f64
+                    -> same,
+                    [];
+                /// The nearest number with so many digits behind the point, before it where `decimals` is
+                /// negative; ties to even. Floats: `round_even(x * p) / p` with `p = 10^decimals`, or
+                /// `round_even(x / p) * p` with `p = 10^-decimals`, 16-bit floats in f32; a float that is too
+                /// large for `x * p` has no such digits and stays. Integers exactly, and wrapping; 0 where
+                /// `p` is no value of their type. Of a complex number each part.
+                round = Round { decimals: i64 = 0 } [signed unsigned float complex] function -> same,
+                    ["around"];
+                /// Rounded, half to even, to a float format of so many bits: overflow gives an infinity; what
+                /// would be subnormal in that format gives a zero with the sign of `x`; a NaN stays a NaN.
+                reduce_precision = ReducePrecision { exponent_bits: u32, mantissa_bits: u32 } [float] f64
+                    -> same,
+                    [];
+            }
+            binary {
+                /// `where(x == 0, y, max(sign(x), 0))`: the step function, 0 below zero and 1 above; `y` is
+                /// its value at 0. A NaN `x` stays.
+                heaviside = Heaviside {} [float] function -> same, [];
+                /// `(abs(x - y) <= atol + rtol * abs(y)) & is_finite(y) | (x == y)`; with `equal_nan` also
+                /// where both are NaNs. It is not symmetric.
+                isclose = IsClose { rtol: f64 = 1e-5, atol: f64 = 1e-8, equal_nan: bool = false }
+                    [float complex] f64
+                    -> boolean,
+                    [];
+                /// `pow(x, y)` in at least double precision: under the numpy rule every operand is converted
+                /// to `f64` or `c128`.
+                float_power = FloatPower {} [f64_c128] f64 -> same, [];
+            }
+        }
+    };
+}
+
+/// What NumPy's rule makes of integers and truth values that a composition does not take.
+///
+/// ```
+/// use indim_builder::{Composition, WholeNumbers};
+/// assert_eq!(Composition::Gelu.whole_numbers(), WholeNumbers::Double);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WholeNumbers {
+    /// `f64`, as where a formula multiplies them by a float.
+    Double,
+    /// The float type in which NumPy computes functions: `f16` for 8 bits, `f32` for 16, else `f64`.
+    OfFunctions,
+}
+
+macro_rules! whole_numbers {
+    (f64) => {
+        WholeNumbers::Double
+    };
+    (function) => {
+        WholeNumbers::OfFunctions
+    };
+}
+
+macro_rules! is_boolean {
+    (boolean) => {
+        true
+    };
+    (same) => {
+        false
+    };
+}
+
+/// One row of the table as data.
+struct Row {
+    name: &'static str,
+    doc: &'static str,
+    arity: Arity,
+    parameters: &'static [Parameter],
+    takes: fn(DType) -> bool,
+    whole_numbers: WholeNumbers,
+    is_predicate: bool,
+    aliases: &'static [&'static str],
+}
+
+macro_rules! define_compositions {
+    (
+        unary { $(
+            $(#[doc = $udoc:literal])+
+            $uname:ident = $uop:ident { $($uparameter:ident: $utype:ty $(= $udefault:expr)?),* }
+                [$($uclass:ident)*] $uwhole:ident -> $uresult:ident, [$($ualias:literal),*];
+        )* }
+        binary { $(
+            $(#[doc = $bdoc:literal])+
+            $bname:ident = $bop:ident { $($bparameter:ident: $btype:ty $(= $bdefault:expr)?),* }
+                [$($bclass:ident)*] $bwhole:ident -> $bresult:ident, [$($balias:literal),*];
+        )* }
+    ) => {
+        /// A function that is made of several operations of the table.
+        ///
+        /// ```
+        /// use indim_builder::{Composition, GraphBuilder};
+        /// use indim_graph::Literal;
+        /// use indim_ops::DType;
+        /// use indim_shape::RuleSet;
+        ///
+        /// let elu: Composition = "elu".parse()?;
+        /// assert_eq!((elu.name(), elu.arity().count()), ("elu", 1));
+        /// assert_eq!(elu.parameters()[0].name(), "alpha");
+        ///
+        /// let b = GraphBuilder::new();
+        /// let x = b.parameter("x", DType::F32, [3])?;
+        /// let by_name = b.compose(elu, &[x.clone()], &[Some(Literal::Float(0.5))], &RuleSet::None)?;
+        /// let by_method = b.elu(&x, 0.5)?;
+        /// assert_eq!(b.finish(&[by_name])?, b.finish(&[by_method])?);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Composition {
+            $($(#[doc = $udoc])+ $uop,)*
+            $($(#[doc = $bdoc])+ $bop,)*
+        }
+
+        impl Composition {
+            /// Every composition, in the order of the table.
+            pub const ALL: &[Composition] = &[$(Composition::$uop,)* $(Composition::$bop,)*];
+
+            const fn row(self) -> &'static Row {
+                match self {
+                    $(Composition::$uop => const { &Row {
+                        name: stringify!($uname), doc: concat!($($udoc),+), arity: Arity::Unary,
+                        parameters: &[$(
+                            Parameter::new::<$utype>(stringify!($uparameter), &[$(stringify!($udefault))?])
+                        ),*],
+                        takes: |dtype| $(is_of_word!($uclass dtype))||*,
+                        whole_numbers: whole_numbers!($uwhole),
+                        is_predicate: is_boolean!($uresult), aliases: &[$($ualias),*],
+                    } },)*
+                    $(Composition::$bop => const { &Row {
+                        name: stringify!($bname), doc: concat!($($bdoc),+), arity: Arity::Binary,
+                        parameters: &[$(
+                            Parameter::new::<$btype>(stringify!($bparameter), &[$(stringify!($bdefault))?])
+                        ),*],
+                        takes: |dtype| $(is_of_word!($bclass dtype))||*,
+                        whole_numbers: whole_numbers!($bwhole),
+                        is_predicate: is_boolean!($bresult), aliases: &[$($balias),*],
+                    } },)*
+                }
+            }
+        }
+
+        /// The compositions of the table, with XLA's `broadcast_dimensions` on those of two operands.
+        impl GraphBuilder {
+            $(
+                $(#[doc = $udoc])+
+                ///
+                /// # Errors
+                /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed`.
+                #[track_caller]
+                pub fn $uname(&self, x: impl Operand, $($uparameter: $utype),*) -> BuildResult {
+                    let [x] = self.composed(Composition::$uop, [x.given()], &RuleSet::None)?;
+                    definition::$uname(&x, $($uparameter),*)
+                }
+            )*
+            $(
+                $(#[doc = $bdoc])+
+                ///
+                /// # Errors
+                /// [TY1](indim_shape::rules#element-types-ty), [X1 to X9](indim_shape::rules#xla-x).
+                #[track_caller]
+                pub fn $bname(
+                    &self,
+                    x: impl Operand,
+                    y: impl Operand,
+                    $($bparameter: $btype,)*
+                    broadcast_dimensions: &[i64],
+                ) -> BuildResult {
+                    let rule = RuleSet::Xla { dims: broadcast_dimensions.to_vec() };
+                    self.under(rule).$bname(x, y, $($bparameter),*)
+                }
+            )*
+
+            /// A composition by its name, with numbers for its parameters, in their order; none for the
+            /// default.
+            ///
+            /// # Errors
+            /// `wrong-operand-count`; [TY1, TY2](indim_shape::rules#element-types-ty), then the labels of
+            /// [the rule set](indim_shape::rules).
+            ///
+            /// # Panics
+            /// When a number is none that its parameter accepts, or one without a default is missing.
+            pub fn compose(
+                &self,
+                composition: Composition,
+                operands: &[Value],
+                arguments: &[Option<Literal>],
+                rule: &RuleSet,
+            ) -> BuildResult {
+                let mut given = arguments.iter().copied();
+                match (composition, operands) {
+                    $((Composition::$uop, [x]) => {
+                        self.$uname(x, $({
+                            let default = Option::<$utype>::None $(.or(Some($udefault)))?;
+                            argument::<$utype>(given.next().flatten(), default)
+                        }),*)
+                    })*
+                    $((Composition::$bop, [x, y]) => {
+                        self.under(rule.clone()).$bname(x, y, $({
+                            let default = Option::<$btype>::None $(.or(Some($bdefault)))?;
+                            argument::<$btype>(given.next().flatten(), default)
+                        }),*)
+                    })*
+                    _ => {
+                        let kind = GraphErrorKind::WrongOperandCount {
+                            expected: composition.arity().count(), given: operands.len(),
+                        };
+                        Err(GraphError::new(kind, composition.name(), Vec::new()))
+                    }
+                }
+            }
+        }
+
+        impl Under {
+            $(
+                $(#[doc = $bdoc])+
+                ///
+                /// # Errors
+                /// [TY1, TY2](indim_shape::rules#element-types-ty), then the
+                /// labels of [the rule set](indim_shape::rules).
+                #[track_caller]
+                pub fn $bname(
+                    &self, x: impl Operand, y: impl Operand, $($bparameter: $btype),*
+                ) -> BuildResult {
+                    let operands = [x.given(), y.given()];
+                    let [x, y] = self.builder.composed(Composition::$bop, operands, &self.rule)?;
+                    definition::$bname(&x, &y, $($bparameter),*)
+                }
+            )*
+        }
+
+        /// The compositions of the table on equal shapes, or on scalars with anything.
+        impl Value {
+            $(
+                $(#[doc = $udoc])+
+                #[track_caller]
+                pub fn $uname(&self, $($uparameter: $utype),*) -> Value {
+                    self.builder().keep(self.builder().$uname(self, $($uparameter),*))
+                }
+            )*
+            $(
+                $(#[doc = $bdoc])+
+                #[track_caller]
+                pub fn $bname(&self, y: impl Operand, $($bparameter: $btype),*) -> Value {
+                    self.builder().keep(self.builder().$bname(self, y, $($bparameter,)* &[]))
+                }
+            )*
+        }
+
+        /// What the compositions are made of, by their names.
+        mod definition {
+            pub(super) use super::activation::*;
+            pub(super) use super::numeric::*;
+            pub(super) use super::reduce_precision::*;
+        }
+    };
+}
+
+for_each_composition!(define_compositions);
+
+impl Composition {
+    /// The name in expressions, in Python and of the builder's method.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The formula in backquotes where there is one, and the edge cases.
+    pub fn doc(self) -> &'static str {
+        self.row().doc.trim()
+    }
+
+    /// The number of operands.
+    pub const fn arity(self) -> Arity {
+        self.row().arity
+    }
+
+    /// The numbers it takes behind its operands.
+    pub const fn parameters(self) -> &'static [Parameter] {
+        self.row().parameters
+    }
+
+    /// The names that other systems use.
+    pub const fn aliases(self) -> &'static [&'static str] {
+        self.row().aliases
+    }
+
+    /// Whether the composition takes elements of type `dtype`.
+    pub fn takes(self, dtype: DType) -> bool {
+        (self.row().takes)(dtype)
+    }
+
+    /// The element type of the result for operands of type `dtype`.
+    pub const fn result_dtype(self, dtype: DType) -> DType {
+        if self.row().is_predicate { DType::Bool } else { dtype }
+    }
+
+    /// What NumPy's rule makes of whole numbers and truth values.
+    pub const fn whole_numbers(self) -> WholeNumbers {
+        self.row().whole_numbers
+    }
+}
+
+impl GraphBuilder {
+    /// The operands of a composition, checked and with the shape of its result.
+    #[track_caller]
+    fn composed<const COUNT: usize>(
+        &self,
+        composition: Composition,
+        operands: [Given; COUNT],
+        rule: &RuleSet,
+    ) -> Result<[Value; COUNT], GraphError> {
+        self.expanded(composition.name(), operands, rule, |types| {
+            let count = composition.arity().count();
+            let dtype = check_operands(types, count, false, |dtype| composition.takes(dtype))?;
+            Ok(composition.result_dtype(dtype))
+        })
+    }
+}
+
+impl fmt::Display for Composition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for Composition {
+    type Err = UnknownOp;
+
+    /// Reads the name or another one, in any of their spellings (`hard_swish`, `HardSwish`).
+    fn from_str(text: &str) -> Result<Self, UnknownOp> {
+        let is_meant =
+            |composition: &Composition| is_called(text, composition.name(), composition.aliases());
+        Composition::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
+    }
+}

@@ -1,0 +1,128 @@
+//! The numbers that compositions take behind their operands.
+
+use indim_graph::Literal;
+
+/// A number that a composition takes behind its operands.
+///
+/// ```
+/// use indim_builder::Composition;
+/// use indim_graph::Literal;
+///
+/// let decimals = Composition::Round.parameters()[0];
+/// assert_eq!((decimals.name(), decimals.expected()), ("decimals", "a whole number"));
+/// assert_eq!(decimals.default(), Some("0"));
+/// assert!(decimals.accepts(Literal::Int(3)) && !decimals.accepts(Literal::Float(0.5)));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    name: &'static str,
+    expected: &'static str,
+    default: Option<&'static str>,
+    accepts: fn(Literal) -> bool,
+}
+
+impl Parameter {
+    /// A parameter of type `T`, with one default or none.
+    pub(crate) const fn new<T: ParameterType>(
+        name: &'static str,
+        default: &[&'static str],
+    ) -> Parameter {
+        let default = if default.is_empty() { None } else { Some(default[0]) };
+        Parameter { name, expected: T::EXPECTED, default, accepts: T::accepts }
+    }
+
+    /// What is no number, and may be left out: `expected` says what it is.
+    pub(crate) const fn described(name: &'static str, expected: &'static str) -> Parameter {
+        Parameter { name, expected, default: Some("None"), accepts: |_| false }
+    }
+
+    /// The keyword.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it must be, as messages say it: `a number`, `a whole number`, `True or False`.
+    pub const fn expected(&self) -> &'static str {
+        self.expected
+    }
+
+    /// The default as Python writes it, unless one must be given. `None` stands for what the documentation
+    /// of the composition says.
+    pub fn default(&self) -> Option<&'static str> {
+        self.default.map(|text| if text == "false" { "False" } else { text })
+    }
+
+    /// Whether the number can be given.
+    pub fn accepts(&self, number: Literal) -> bool {
+        (self.accepts)(number)
+    }
+}
+
+/// A Rust type of parameters.
+pub(crate) trait ParameterType: Sized {
+    /// What messages say.
+    const EXPECTED: &'static str;
+
+    /// The value that the text gives; `None` where it is of another kind.
+    fn read(number: Literal) -> Option<Self>;
+
+    fn accepts(number: Literal) -> bool {
+        Self::read(number).is_some()
+    }
+}
+
+impl ParameterType for f64 {
+    const EXPECTED: &'static str = "a number";
+
+    fn read(number: Literal) -> Option<f64> {
+        match number {
+            Literal::Bool(_) => None,
+            Literal::Int(value) => Some(value as f64),
+            Literal::Float(value) => Some(value),
+        }
+    }
+}
+
+impl ParameterType for Option<f64> {
+    const EXPECTED: &'static str = f64::EXPECTED;
+
+    fn read(number: Literal) -> Option<Self> {
+        f64::read(number).map(Some)
+    }
+}
+
+macro_rules! whole {
+    ($($type:ident $expected:literal)*) => {$(
+        impl ParameterType for $type {
+            const EXPECTED: &'static str = $expected;
+
+            fn read(number: Literal) -> Option<$type> {
+                match number {
+                    Literal::Int(value) => value.try_into().ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+whole! { i64 "a whole number" u32 "a whole number, not negative" }
+
+impl ParameterType for bool {
+    const EXPECTED: &'static str = "True or False";
+
+    fn read(number: Literal) -> Option<bool> {
+        match number {
+            Literal::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// What is given, or the default.
+pub(crate) fn argument<T: ParameterType>(given: Option<Literal>, default: Option<T>) -> T {
+    given
+        .and_then(T::read)
+        .or(default)
+        .expect("invariant: who composes checks what is given, and that nothing is missing")
+}

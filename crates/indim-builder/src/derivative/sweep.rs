@@ -1,0 +1,143 @@
+//! The way back through a graph: cotangents are collected for each value and handed on to its operands.
+
+use indim_graph::{Graph, GraphError, GraphErrorKind, Node, NodeKind, ValueId};
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+
+use super::dispatch::elementwise;
+use super::rule::Refused;
+use super::structural::zeros;
+use super::{has_derivatives, reduction, structural, take};
+
+/// One way back through `graph`, whose nodes and whose derivatives are made in the same builder.
+pub(super) struct Sweep<'a> {
+    graph: &'a Graph,
+    builder: &'a GraphBuilder,
+    /// The values of the graph in the builder.
+    values: Vec<Value>,
+    /// Whether a value depends on what is asked for in a way that has a derivative.
+    depends: Vec<bool>,
+    /// The sum of the cotangents so far.
+    cotangents: Vec<Option<Value>>,
+}
+
+impl<'a> Sweep<'a> {
+    /// A way back to the parameters `asked`; in the builder the parameters are `parameters`.
+    pub(super) fn new(
+        graph: &'a Graph,
+        builder: &'a GraphBuilder,
+        parameters: &[Value],
+        asked: &[ValueId],
+    ) -> Self {
+        let mut depends = vec![false; graph.len()];
+        asked.iter().for_each(|value| depends[value.index()] = true);
+        for (value, node) in graph.iter() {
+            let passes_on = !matches!(node.kind, NodeKind::Bitcast);
+            let is_reached = node.operands.iter().any(|operand| depends[operand.index()]);
+            depends[value.index()] |= is_reached && passes_on && has_derivatives(&node.array_type);
+        }
+        let values = builder.inlined(graph, parameters);
+        Sweep { graph, builder, values, depends, cotangents: vec![None; graph.len()] }
+    }
+
+    /// A value of the graph in the builder.
+    pub(super) fn value(&self, value: ValueId) -> Value {
+        self.values[value.index()].clone()
+    }
+
+    /// Adds to the cotangent of a value.
+    pub(super) fn add(&mut self, value: ValueId, cotangent: Value) {
+        if !self.depends[value.index()] {
+            return;
+        }
+        let sum = &mut self.cotangents[value.index()];
+        *sum = Some(match sum.take() {
+            Some(known) => known + cotangent,
+            None => cotangent,
+        });
+    }
+
+    /// Hands the cotangents on, the last node first: then all of a value's are known when its turn comes.
+    #[track_caller]
+    pub(super) fn run(&mut self) -> Result<(), GraphError> {
+        for (value, node) in self.graph.iter().rev() {
+            let is_source = node.operands.iter().all(|operand| !self.depends[operand.index()]);
+            if is_source {
+                continue;
+            }
+            if let Some(cotangent) = self.cotangents[value.index()].take() {
+                for (operand, cotangent) in self.handed_on(value, node, &cotangent)? {
+                    self.add(operand, cotangent);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the operands of a node get of its cotangent.
+    #[track_caller]
+    fn handed_on(
+        &self,
+        value: ValueId,
+        node: &Node,
+        cotangent: &Value,
+    ) -> Result<Vec<(ValueId, Value)>, GraphError> {
+        let operand = |index: usize| self.value(node.operands[index]);
+        let only = |given: Value| Ok(vec![(node.operands[0], given)]);
+        match &node.kind {
+            NodeKind::Elementwise(op) => {
+                let operands: Vec<Value> =
+                    node.operands.iter().map(|&operand| self.value(operand)).collect();
+                match elementwise(*op, &operands, &self.value(value), cotangent) {
+                    Ok(given) => {
+                        let pairs = node.operands.iter().copied().zip(given);
+                        Ok(pairs.filter_map(|(operand, given)| Some((operand, given?))).collect())
+                    }
+                    Err(Refused) => Err(self.refused(node)),
+                }
+            }
+            NodeKind::Convert => only(structural::convert(&operand(0), cotangent)?),
+            NodeKind::BroadcastInDim(map) => {
+                only(structural::broadcast_in_dim(map, &operand(0), cotangent)?)
+            }
+            NodeKind::Reshape => only(structural::reshape(&operand(0), cotangent)?),
+            NodeKind::Slice(slices) => only(structural::slice(slices, &operand(0), cotangent)?),
+            NodeKind::Concatenate { axis } => {
+                let operands: Vec<Value> = (0..node.operands.len()).map(operand).collect();
+                let given = structural::concatenate(*axis, &operands, cotangent)?;
+                Ok(node.operands.iter().copied().zip(given).collect())
+            }
+            NodeKind::Take { axis, mode } => {
+                only(take::take(*axis, *mode, &operand(0), &operand(1), cotangent)?)
+            }
+            NodeKind::Reduce { .. } => {
+                let run = reduction::Run::ending_at(self.graph, value);
+                let source = self.value(run.source);
+                let given = reduction::cotangent(&run, &source, &self.value(value), cotangent)?;
+                Ok(given.map(|given| (run.source, given)).into_iter().collect())
+            }
+            NodeKind::Bitcast
+            | NodeKind::Parameter { .. }
+            | NodeKind::Constant(_)
+            | NodeKind::Iota { .. } => Ok(Vec::new()),
+        }
+    }
+
+    #[track_caller]
+    fn refused(&self, node: &Node) -> GraphError {
+        let named = |&operand: &ValueId| {
+            (self.graph.value_name(operand), self.graph[operand].array_type.clone())
+        };
+        let operands = node.operands.iter().map(named).collect();
+        GraphError::new(GraphErrorKind::NotDifferentiable, node.kind.name(), operands)
+            .at(core::panic::Location::caller())
+    }
+
+    /// The cotangent that arrived at a parameter.
+    pub(super) fn gradient(&self, parameter: ValueId) -> BuildResult {
+        match &self.cotangents[parameter.index()] {
+            Some(cotangent) => Ok(cotangent.clone()),
+            None => zeros(self.builder, &self.graph[parameter].array_type),
+        }
+    }
+}

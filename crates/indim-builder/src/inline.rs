@@ -1,0 +1,66 @@
+//! A graph within another one: its nodes added to a builder, over values in place of its parameters.
+
+use indim_graph::{Graph, GraphError, GraphErrorKind, NodeKind, ValueId};
+use indim_ops::ArrayType;
+
+use crate::builder::{GraphBuilder, Value};
+
+impl GraphBuilder {
+    /// The outputs of `graph` for these arguments, one for each of its parameters.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let square = b.finish(&[x.square()])?;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let y = b.parameter("y", DType::F32, [3])?;
+    /// let results = b.inline(&square, &[y.exp()])?;
+    /// assert_eq!(b.finish(&results)?.value_name(indim_graph::ValueId::from_index(2)), "square(exp(y))");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `wrong-operand-count`; `argument-type`; `foreign-value`.
+    #[track_caller]
+    pub fn inline(&self, graph: &Graph, arguments: &[Value]) -> Result<Vec<Value>, GraphError> {
+        let ids = self.ids("inline", arguments)?;
+        let (expected, given) = (graph.parameters().len(), ids.len());
+        if expected != given {
+            return Err(self.error(
+                "inline",
+                &ids,
+                GraphErrorKind::WrongOperandCount { expected, given },
+            ));
+        }
+        for (operand, (&id, &parameter)) in ids.iter().zip(graph.parameters()).enumerate() {
+            let expected: &ArrayType = &graph[parameter].array_type;
+            if self.type_of(id) != *expected {
+                let kind = GraphErrorKind::ArgumentType { operand, expected: expected.clone() };
+                return Err(self.error("inline", &ids, kind));
+            }
+        }
+        let values = self.inlined(graph, arguments);
+        Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
+    }
+
+    /// Every value of `graph`, with arguments of the right types that are values of this builder.
+    pub(crate) fn inlined(&self, graph: &Graph, arguments: &[Value]) -> Vec<Value> {
+        let mut ids: Vec<ValueId> = Vec::with_capacity(graph.len());
+        for (_, node) in graph.iter() {
+            let id = match &node.kind {
+                NodeKind::Parameter { index, .. } => arguments[*index].known_id(),
+                kind => {
+                    let operand = |operand: &ValueId| ids[operand.index()];
+                    let operands: Vec<ValueId> = node.operands.iter().map(operand).collect();
+                    self.add_id(kind.clone(), &operands, node.array_type.clone())
+                }
+            };
+            ids.push(id);
+        }
+        ids.into_iter().map(|id| self.value(id)).collect()
+    }
+}

@@ -1,0 +1,28 @@
+//! How the graphs of `indim-graph` are made.
+//!
+//! Read in this order: `builder.rs` (a graph in the making), `operand.rs` (what its methods take),
+//! `methods.rs` and `operators.rs` (the operations), `structural.rs`, `reduce.rs` and `views/` (the other kinds
+//! of nodes), then what is made of these: `composition/`, `along/`, and `derivative/`, how graphs are
+//! differentiated.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![forbid(unsafe_code)]
+
+mod along;
+mod builder;
+mod composition;
+mod derivative;
+mod inline;
+mod methods;
+mod operand;
+mod operators;
+mod reduce;
+mod structural;
+mod views;
+
+pub use along::{Along, AxisFunction, Initial};
+pub use builder::{GraphBuilder, Value};
+pub use composition::{Composition, Parameter, WholeNumbers};
+pub use derivative::Differentiate;
+pub use methods::Under;
+pub use operand::Operand;
+pub use views::{Index, PadMode};

@@ -1,0 +1,159 @@
+//! A method for each operation of the table in `op.rs`: on [`GraphBuilder`] with XLA's
+//! `broadcast_dimensions`, on [`Under`] with a rule set said once, on [`Value`] for equal shapes and scalars.
+
+use indim_ops::Op;
+use indim_shape::RuleSet;
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::operand::Operand;
+use crate::operand::sealed::Sealed;
+use crate::operators::operator;
+
+impl GraphBuilder {
+    /// Operations under `rule`: `b.under(RuleSet::Numpy).add(x, y)`.
+    pub fn under(&self, rule: RuleSet) -> Under {
+        Under { builder: self.clone(), rule }
+    }
+
+    /// Operations on equal shapes.
+    pub fn none(&self) -> Under {
+        self.under(RuleSet::None)
+    }
+
+    /// Operations under NumPy's rule.
+    pub fn numpy(&self) -> Under {
+        self.under(RuleSet::Numpy)
+    }
+
+    /// Operations under the PDPD rule with `axis`.
+    pub fn pdpd(&self, axis: i64) -> Under {
+        self.under(RuleSet::Pdpd { axis: Some(axis) })
+    }
+}
+
+/// The operations under one rule set; see [`GraphBuilder::under`].
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3, 4])?;
+/// let v = b.parameter("v", DType::F32, [3])?;
+/// let sum = b.pdpd(1).add(&x, &v)?; // v lands on x from axis 1 on
+/// assert_eq!(sum.array_type()?.to_string(), "f32[2, 3, 4]");
+/// assert_eq!(b.numpy().add(&x, &v).unwrap_err().code(), "size-mismatch");
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Under {
+    pub(crate) builder: GraphBuilder,
+    pub(crate) rule: RuleSet,
+}
+
+macro_rules! define_methods {
+    (
+        unary { $(
+            $(#[doc = $udoc:literal])+ $uname:ident = $uop:ident $uclasses:tt
+                -> $uresult:ident, $ufacts:tt, $ualiases:tt;
+        )* }
+        binary { $(
+            $(#[doc = $bdoc:literal])+ $bname:ident = $bop:ident $bclasses:tt
+                -> $bresult:ident, $bfacts:tt, $baliases:tt;
+        )* }
+        ternary { $(
+            $(#[doc = $tdoc:literal])+ $tname:ident = $top:ident $tfirst:tt $tclasses:tt
+                -> $tresult:ident, $tfacts:tt, $taliases:tt;
+        )* }
+    ) => {
+        /// The operations of the table, with XLA's `broadcast_dimensions` on the binary ones.
+        impl GraphBuilder {
+            $(
+                $(#[doc = $udoc])+
+                ///
+                /// # Errors
+                /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed`.
+                #[track_caller]
+                pub fn $uname(&self, x: impl Operand) -> BuildResult {
+                    self.operation(Op::$uop, &[x.given()], &RuleSet::None)
+                }
+            )*
+            $(
+                $(#[doc = $bdoc])+
+                ///
+                /// # Errors
+                /// [TY1](indim_shape::rules#element-types-ty), [X1 to X9](indim_shape::rules#xla-x).
+                #[track_caller]
+                pub fn $bname(
+                    &self, x: impl Operand, y: impl Operand, broadcast_dimensions: &[i64],
+                ) -> BuildResult {
+                    let rule = RuleSet::Xla { dims: broadcast_dimensions.to_vec() };
+                    self.operation(Op::$bop, &[x.given(), y.given()], &rule)
+                }
+            )*
+            $(
+                $(#[doc = $tdoc])+
+                ///
+                /// # Errors
+                /// [TY1, TY2](indim_shape::rules#element-types-ty);
+                /// [XT](indim_shape::rules#xla-x): each operand is a scalar, or has the shape of the others.
+                #[track_caller]
+                pub fn $tname(
+                    &self, first: impl Operand, second: impl Operand, third: impl Operand,
+                ) -> BuildResult {
+                    let operands = [first.given(), second.given(), third.given()];
+                    self.operation(Op::$top, &operands, &RuleSet::Xla { dims: Vec::new() })
+                }
+            )*
+        }
+
+        impl Under {
+            $(
+                $(#[doc = $bdoc])+
+                ///
+                /// # Errors
+                /// [TY1, TY2](indim_shape::rules#element-types-ty), then the
+                /// labels of [the rule set](indim_shape::rules).
+                #[track_caller]
+                pub fn $bname(&self, x: impl Operand, y: impl Operand) -> BuildResult {
+                    self.builder.operation(Op::$bop, &[x.given(), y.given()], &self.rule)
+                }
+            )*
+            $(
+                $(#[doc = $tdoc])+
+                ///
+                /// # Errors
+                /// [TY1, TY2](indim_shape::rules#element-types-ty), then the
+                /// labels of [the rule set](indim_shape::rules).
+                #[track_caller]
+                pub fn $tname(
+                    &self, first: impl Operand, second: impl Operand, third: impl Operand,
+                ) -> BuildResult {
+                    let operands = [first.given(), second.given(), third.given()];
+                    self.builder.operation(Op::$top, &operands, &self.rule)
+                }
+            )*
+        }
+
+        /// The operations of the table on equal shapes, or on scalars with anything.
+        #[allow(clippy::should_implement_trait, reason = "the operators of the same names do the same")]
+        impl Value {
+            $(
+                $(#[doc = $udoc])+
+                #[track_caller]
+                pub fn $uname(&self) -> Value {
+                    operator(self.builder(), Op::$uop, &[self.given()])
+                }
+            )*
+            $(
+                $(#[doc = $bdoc])+
+                #[track_caller]
+                pub fn $bname(&self, y: impl Operand) -> Value {
+                    operator(self.builder(), Op::$bop, &[self.given(), y.given()])
+                }
+            )*
+        }
+    };
+}
+
+indim_ops::for_each_op!(define_methods);

@@ -1,0 +1,201 @@
+//! What operators and the builder's methods take: values, and numbers of Rust.
+//!
+//! A number takes the element type of the values beside it, as one written in an expression does; alone
+//! it is of its own type.
+
+use indim_graph::{GraphError, GraphErrorKind, Literal, ValueId};
+use indim_ops::{DType, DTypeClass, Element, Op, bf16, c64, c128, f16, for_each_element};
+use indim_shape::RuleSet;
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+
+pub(crate) mod sealed {
+    /// Only the types of this file are operands.
+    pub trait Sealed {
+        /// What the operand is.
+        fn given(self) -> super::Given;
+    }
+}
+
+/// A value, owned or borrowed, or a number, which takes the element type of the values beside it.
+///
+/// ```
+/// use indim_ops::DType;
+/// use indim_builder::GraphBuilder;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [3])?;
+/// let line = b.add(b.mul(&x, 2, &[])?, 0.5, &[])?;
+/// assert_eq!(line.array_type()?, x.array_type()?);
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+pub trait Operand: sealed::Sealed {}
+
+impl<T: sealed::Sealed> Operand for T {}
+
+/// What was given as an operand.
+#[derive(Debug, Clone)]
+pub enum Given {
+    /// A value of some builder.
+    Value(Value),
+    /// A real number or a truth value, and the type of its own.
+    Number(Literal, DType),
+    /// A complex number, and the type of its own.
+    Complex(c128, DType),
+}
+
+impl GraphBuilder {
+    /// A literal as a scalar of type `dtype`, of which it should be a value: a number that does not
+    /// [fit](Literal::fits) is converted.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Literal, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let graph = b.finish(&[b.literal(Literal::Int(3), DType::F32)?])?;
+    /// assert_eq!(evaluate(&graph, &[])?[0].elements::<f32>(), Some(&[3.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`GraphBuilder::convert`].
+    #[track_caller]
+    pub fn literal(&self, literal: Literal, dtype: DType) -> BuildResult {
+        // Only integers of 64 bits need more than an f64 holds; the convert rule does the rest.
+        match (literal.to_int(), dtype) {
+            (_, DType::Bool) => Ok(self.scalar(literal.is_true())),
+            (Some(value), DType::I64) => Ok(self.scalar(value as i64)),
+            (Some(value), DType::U64) => Ok(self.scalar(value as u64)),
+            (_, DType::F64) => Ok(self.scalar(literal.to_float())),
+            (_, DType::F32) => Ok(self.scalar(literal.to_float() as f32)),
+            (Some(value), DType::I8) => Ok(self.scalar(value as i8)),
+            (Some(value), DType::I16) => Ok(self.scalar(value as i16)),
+            (Some(value), DType::I32) => Ok(self.scalar(value as i32)),
+            (Some(value), DType::U8) => Ok(self.scalar(value as u8)),
+            (Some(value), DType::U16) => Ok(self.scalar(value as u16)),
+            (Some(value), DType::U32) => Ok(self.scalar(value as u32)),
+            // Types without elements in Rust, and `i32(2.5)`.
+            _ => self.convert(self.scalar(literal.to_float()), dtype),
+        }
+    }
+}
+
+impl sealed::Sealed for Value {
+    fn given(self) -> Given {
+        Given::Value(self)
+    }
+}
+
+impl sealed::Sealed for &Value {
+    fn given(self) -> Given {
+        Given::Value(self.clone())
+    }
+}
+
+macro_rules! numbers {
+    ($($variant:ident $type:ident $class:ident;)*) => {$(
+        impl sealed::Sealed for $type {
+            fn given(self) -> Given {
+                numbers!(@$class self, <$type as Element>::DTYPE)
+            }
+        }
+    )*};
+    (@boolean $number:ident, $own:expr) => { Given::Number(Literal::Bool($number), $own) };
+    (@signed $number:ident, $own:expr) => { Given::Number(Literal::Int(i128::from($number)), $own) };
+    (@unsigned $number:ident, $own:expr) => { Given::Number(Literal::Int(i128::from($number)), $own) };
+    (@half $number:ident, $own:expr) => {
+        Given::Number(Literal::Float(f64::from($number.to_f32())), $own)
+    };
+    (@float $number:ident, $own:expr) => { Given::Number(Literal::Float(f64::from($number)), $own) };
+    (@complex $number:ident, $own:expr) => {
+        Given::Complex(c128::new(f64::from($number.re), f64::from($number.im)), $own)
+    };
+}
+
+for_each_element!(numbers);
+
+impl GraphBuilder {
+    /// An operation of the table on what a method or an operator was given.
+    #[track_caller]
+    pub(crate) fn operation(&self, op: Op, operands: &[Given], rule: &RuleSet) -> BuildResult {
+        // The first operand of `select` is of another type than those that are to be equal.
+        let ids = self.ids_of(op.name(), operands, usize::from(op.first_is_bool()))?;
+        self.elementwise_ids(op, &ids, rule)
+    }
+
+    /// The values of operands, which from `equal_from` on are to be of one type.
+    #[track_caller]
+    pub(crate) fn ids_of(
+        &self,
+        operation: &'static str,
+        operands: &[Given],
+        equal_from: usize,
+    ) -> Result<Vec<ValueId>, GraphError> {
+        let dtype = operands.iter().skip(equal_from).find_map(Given::dtype_of_value);
+        let mut ids = Vec::with_capacity(operands.len());
+        for (position, operand) in operands.iter().enumerate() {
+            let beside = dtype.filter(|_| position >= equal_from);
+            ids.push(self.id_beside(operation, operand, beside)?);
+        }
+        Ok(ids)
+    }
+
+    /// The value of an operand that stands alone.
+    #[track_caller]
+    pub(crate) fn given_id(
+        &self,
+        operation: &'static str,
+        operand: impl Operand,
+    ) -> Result<ValueId, GraphError> {
+        self.id_beside(operation, &operand.given(), None)
+    }
+
+    /// The value of an operand beside values of type `dtype`.
+    #[track_caller]
+    fn id_beside(
+        &self,
+        operation: &'static str,
+        operand: &Given,
+        dtype: Option<DType>,
+    ) -> Result<ValueId, GraphError> {
+        let scalar = match operand {
+            Given::Value(value) => return self.id(operation, value),
+            Given::Number(literal, own) => {
+                self.number(operation, *literal, dtype.unwrap_or(*own))?
+            }
+            // Beside real numbers it keeps its type, and the operation refuses it.
+            Given::Complex(number, own) => {
+                let complex = dtype.filter(|dtype| dtype.class() == DTypeClass::Complex);
+                self.convert(self.scalar(*number), complex.unwrap_or(*own))?
+            }
+        };
+        self.id(operation, &scalar)
+    }
+}
+
+impl GraphBuilder {
+    /// A number as a scalar of type `dtype`, of which it must be a value.
+    #[track_caller]
+    pub(crate) fn number(
+        &self,
+        operation: &'static str,
+        literal: Literal,
+        dtype: DType,
+    ) -> BuildResult {
+        if !literal.is_of_kind(dtype) || !literal.fits(dtype) {
+            return Err(self.error(operation, &[], GraphErrorKind::Number { literal, dtype }));
+        }
+        self.literal(literal, dtype)
+    }
+}
+
+impl Given {
+    fn dtype_of_value(&self) -> Option<DType> {
+        match self {
+            Given::Value(value) => value.dtype(),
+            Given::Number(..) | Given::Complex(..) => None,
+        }
+    }
+}

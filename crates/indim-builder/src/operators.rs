@@ -1,0 +1,178 @@
+//! The operators of Rust on values, and methods for the rest: equal shapes, or a scalar with anything.
+//!
+//! An operator cannot return an error; the builder keeps the first one, see `builder.rs`. The methods of
+//! one and two operands are made from the table in `methods.rs`.
+
+use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
+
+use indim_ops::{DType, Op, bf16, c64, c128, f16, for_each_element, shift_right};
+use indim_shape::RuleSet;
+
+use crate::builder::{GraphBuilder, Value};
+use crate::operand::sealed::Sealed;
+use crate::operand::{Given, Operand};
+
+impl Value {
+    /// `on_true` where this `bool` holds, else `on_false`.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let graph = b.finish(&[x.gt(0).select(&x, 0)])?;
+    /// let x = Array::new([3], vec![-1.0f32, 2.0, f32::NAN])?;
+    /// assert_eq!(evaluate(&graph, &[x])?[0].elements::<f32>().unwrap(), [0.0, 2.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn select(&self, on_true: impl Operand, on_false: impl Operand) -> Value {
+        operator(self.builder(), Op::Select, &[self.given(), on_true.given(), on_false.given()])
+    }
+
+    /// The value, but not below `low` nor above `high`; a NaN in any of the three gives a NaN.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I8, [3])?;
+    /// let graph = b.finish(&[x.clamp(0, 9).convert(DType::F64)])?;
+    /// let x = Array::new([3], vec![-1i8, 5, 100])?;
+    /// assert_eq!(evaluate(&graph, &[x])?[0].elements::<f64>().unwrap(), [0.0, 5.0, 9.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn clamp(&self, low: impl Operand, high: impl Operand) -> Value {
+        operator(self.builder(), Op::Clamp, &[low.given(), self.given(), high.given()])
+    }
+
+    /// The value times `factor` plus `summand`, with one rounding.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F64, [])?;
+    /// let graph = b.finish(&[x.fma(&x, -1.01)])?;
+    /// let x = Array::scalar(1.005f64);
+    /// let result = &evaluate(&graph, &[x])?[0];
+    /// assert_eq!(result.elements::<f64>().unwrap(), [1.005f64.mul_add(1.005, -1.01)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn fma(&self, factor: impl Operand, summand: impl Operand) -> Value {
+        operator(self.builder(), Op::Fma, &[self.given(), factor.given(), summand.given()])
+    }
+
+    /// Every element converted to `dtype`.
+    #[track_caller]
+    pub fn convert(&self, dtype: DType) -> Value {
+        self.builder().keep(self.builder().convert(self, dtype))
+    }
+}
+
+/// The operation on equal shapes, or on scalars with anything.
+#[track_caller]
+pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[Given]) -> Value {
+    let is_scalar = |operand: &Given| match operand {
+        Given::Value(value) => value.is_scalar(),
+        Given::Number(..) | Given::Complex(..) => true,
+    };
+    let rule = match operands.len() > 1 && operands.iter().any(is_scalar) {
+        true => RuleSet::Xla { dims: Vec::new() },
+        false => RuleSet::None,
+    };
+    builder.keep(builder.operation(op, operands, &rule))
+}
+
+/// The operation that `>>` is beside this value, as in Rust: arithmetic on signed integers alone.
+fn right_shift(value: &Value) -> Op {
+    value.dtype().map_or(Op::ShrArithmetic, shift_right)
+}
+
+macro_rules! binary_operators {
+    ($($trait:ident $method:ident $op:expr;)*) => {
+        $(
+            impl<T: Operand> $trait<T> for Value {
+                type Output = Value;
+                #[track_caller]
+                fn $method(self, other: T) -> Value {
+                    (&self).$method(other)
+                }
+            }
+            impl<T: Operand> $trait<T> for &Value {
+                type Output = Value;
+                #[track_caller]
+                fn $method(self, other: T) -> Value {
+                    let op = $op;
+                    operator(self.builder(), op(self), &[self.given(), other.given()])
+                }
+            }
+        )*
+        macro_rules! with_number_first {
+            ($number:ident $value:ty) => {$(
+                impl $trait<$value> for $number {
+                    type Output = Value;
+                    #[track_caller]
+                    fn $method(self, value: $value) -> Value {
+                        let op = $op;
+                        operator(value.builder(), op(&value), &[self.given(), (&value).given()])
+                    }
+                }
+            )*};
+        }
+    };
+}
+
+binary_operators! {
+    Add add |_: &Value| Op::Add;
+    Sub sub |_: &Value| Op::Sub;
+    Mul mul |_: &Value| Op::Mul;
+    Div div |_: &Value| Op::Div;
+    Rem rem |_: &Value| Op::Rem;
+    BitAnd bitand |_: &Value| Op::And;
+    BitOr bitor |_: &Value| Op::Or;
+    BitXor bitxor |_: &Value| Op::Xor;
+    Shl shl |_: &Value| Op::Shl;
+    Shr shr right_shift;
+}
+
+macro_rules! numbers_first {
+    ($($variant:ident $number:ident $class:ident;)*) => {$(
+        with_number_first!($number Value);
+        with_number_first!($number &Value);
+    )*};
+}
+
+for_each_element!(numbers_first);
+
+macro_rules! unary_operators {
+    ($($trait:ident $method:ident $op:ident;)*) => {$(
+        impl $trait for Value {
+            type Output = Value;
+            #[track_caller]
+            fn $method(self) -> Value {
+                (&self).$method()
+            }
+        }
+        impl $trait for &Value {
+            type Output = Value;
+            #[track_caller]
+            fn $method(self) -> Value {
+                operator(self.builder(), Op::$op, &[self.given()])
+            }
+        }
+    )*};
+}
+
+unary_operators! {
+    Neg neg Neg;
+    Not not Not;
+}

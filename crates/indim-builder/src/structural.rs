@@ -1,0 +1,164 @@
+//! The builder's methods that compute nothing: elements are converted, read as another type, repeated, or
+//! stand under another shape.
+
+use indim_graph::signature::check_bitcast;
+use indim_graph::{GraphErrorKind, NodeKind, ValueId};
+use indim_ops::{ArrayType, DType};
+use indim_shape::{AxisMap, Shape, TargetRule, check_broadcast_in_dim};
+
+use crate::builder::{BuildResult, GraphBuilder};
+use crate::operand::Operand;
+
+impl GraphBuilder {
+    /// Conversion of every element to `dtype`.
+    ///
+    /// # Errors
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large` when the wider elements do not fit.
+    #[track_caller]
+    pub fn convert(&self, operand: impl Operand, dtype: DType) -> BuildResult {
+        let id = self.given_id("convert", operand)?;
+        let from = self.type_of(id);
+        if from.dtype == dtype {
+            return Ok(self.value(id));
+        }
+        let array_type = ArrayType::new(dtype, from.shape);
+        self.check_size("convert", &array_type, &[id])?;
+        Ok(self.add_node(NodeKind::Convert, &[id], array_type))
+    }
+
+    /// The same bits read as another element type of the same width.
+    ///
+    /// # Errors
+    /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed` for `bool`
+    /// and complex numbers; `bitcast-width`.
+    #[track_caller]
+    pub fn bitcast(&self, operand: impl Operand, dtype: DType) -> BuildResult {
+        let id = self.given_id("bitcast", operand)?;
+        let from = self.type_of(id);
+        if let Err(kind) = check_bitcast(from.dtype, dtype) {
+            return Err(self.error("bitcast", &[id], kind));
+        }
+        if from.dtype == dtype {
+            return Ok(self.value(id));
+        }
+        Ok(self.add_node(NodeKind::Bitcast, &[id], ArrayType::new(dtype, from.shape)))
+    }
+
+    /// StableHLO's `broadcast_in_dim`: axis `i` of the operand lands on axis `dims[i]` of `shape`; it may
+    /// permute.
+    ///
+    /// # Errors
+    /// [E1 to E5](indim_shape::rules#the-explicit-form-e).
+    #[track_caller]
+    pub fn broadcast_in_dim(
+        &self,
+        operand: impl Operand,
+        dims: &[i64],
+        shape: impl Into<Shape>,
+    ) -> BuildResult {
+        let shape = shape.into();
+        let id = self.given_id("broadcast_in_dim", operand)?;
+        match check_broadcast_in_dim(&self.type_of(id).shape, dims, &shape) {
+            Ok(map) => self.placed("broadcast_in_dim", id, &map, &shape),
+            Err(error) => Err(self.shape_error("broadcast_in_dim", &[id], error)),
+        }
+    }
+
+    /// XLA's `Broadcast`: new axes of `sizes` in front.
+    ///
+    /// # Errors
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
+    #[track_caller]
+    pub fn broadcast(&self, operand: impl Operand, sizes: &[usize]) -> BuildResult {
+        self.broadcast_to_target(operand, &TargetRule::XlaBroadcast, Shape::from(sizes))
+    }
+
+    /// A broadcast to a target shape under one of the target rules.
+    ///
+    /// # Errors
+    /// The labels of [the rule](indim_shape::rules#onto-a-target-shape-t).
+    #[track_caller]
+    pub fn broadcast_to_target(
+        &self,
+        operand: impl Operand,
+        rule: &TargetRule,
+        target: impl Into<Shape>,
+    ) -> BuildResult {
+        let id = self.given_id("broadcast", operand)?;
+        match rule.elaborate(&self.type_of(id).shape, &target.into()) {
+            Ok(broadcast) => self.placed("broadcast", id, &broadcast.maps()[0], broadcast.result()),
+            Err(error) => Err(self.shape_error("broadcast", &[id], error)),
+        }
+    }
+
+    #[track_caller]
+    fn placed(
+        &self,
+        operation: &'static str,
+        operand: ValueId,
+        map: &AxisMap,
+        shape: &Shape,
+    ) -> BuildResult {
+        let result = ArrayType::new(self.type_of(operand).dtype, shape.clone());
+        self.check_size(operation, &result, &[operand])?;
+        Ok(self.value(self.place(operand, map, shape)))
+    }
+
+    /// The same elements in row-major order under another shape.
+    ///
+    /// # Errors
+    /// `reshape-element-count`.
+    #[track_caller]
+    pub fn reshape(&self, operand: impl Operand, shape: impl Into<Shape>) -> BuildResult {
+        let shape = shape.into();
+        let id = self.given_id("reshape", operand)?;
+        let from = self.type_of(id);
+        if shape.element_count().ok() != from.shape.element_count().ok() {
+            return Err(self.error(
+                "reshape",
+                &[id],
+                GraphErrorKind::ReshapeElementCount { shape },
+            ));
+        }
+        if shape == from.shape {
+            return Ok(self.value(id));
+        }
+        Ok(self.add_node(NodeKind::Reshape, &[id], ArrayType::new(from.dtype, shape)))
+    }
+
+    /// Result axis `i` is axis `permutation[i]` of the operand.
+    ///
+    /// # Errors
+    /// `not-a-permutation`.
+    #[track_caller]
+    pub fn transpose(&self, operand: impl Operand, permutation: &[i64]) -> BuildResult {
+        let id = self.given_id("transpose", operand)?;
+        let from = self.type_of(id).shape;
+        let Some(map) = inverse_permutation(permutation, from.rank()) else {
+            let permutation = permutation.to_vec();
+            return Err(self.error(
+                "transpose",
+                &[id],
+                GraphErrorKind::NotAPermutation { permutation },
+            ));
+        };
+        let mut sizes = vec![0; from.rank()];
+        map.iter().zip(from.iter()).for_each(|(&axis, &size)| sizes[axis] = size);
+        Ok(self.value(self.place(id, &map, &Shape::from(sizes))))
+    }
+}
+
+/// Where each operand axis goes when result axis `i` is operand axis `permutation[i]`.
+fn inverse_permutation(permutation: &[i64], rank: usize) -> Option<AxisMap> {
+    if permutation.len() != rank {
+        return None;
+    }
+    let mut inverse = vec![None; rank];
+    for (axis, &from) in permutation.iter().enumerate() {
+        let slot = inverse.get_mut(usize::try_from(from).ok()?)?;
+        if slot.replace(axis).is_some() {
+            return None;
+        }
+    }
+    inverse.into_iter().collect::<Option<Vec<usize>>>().map(AxisMap::from)
+}

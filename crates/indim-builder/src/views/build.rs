@@ -1,0 +1,170 @@
+//! The builder's methods for views: slices and reversals, concatenation, elements taken by their indices.
+
+use std::sync::Arc;
+
+use indim_graph::signature::{check_concatenation, check_slices, check_take, existing_axis};
+use indim_graph::{AxisSlice, GraphError, GraphErrorKind, NodeKind, TakeMode, ValueId};
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::operand::Operand;
+
+impl GraphBuilder {
+    /// What a slice of each axis shows. Nothing is copied where the result is read.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, AxisSlice, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I32, [5])?;
+    /// let graph = b.finish(&[b.slice(&x, &[AxisSlice::new(4, 3, -2)])?])?;
+    /// let x = Array::new([5], vec![10, 11, 12, 13, 14])?;
+    /// assert_eq!(evaluate(&graph, &[x])?[0].elements::<i32>(), Some(&[14, 12, 10][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `slice-rank`, `zero-step`; `slice-out-of-range`: nothing is clamped here, as in XLA.
+    #[track_caller]
+    pub fn slice(&self, operand: impl Operand, slices: &[AxisSlice]) -> BuildResult {
+        let id = self.given_id("slice", operand)?;
+        self.sliced("slice", id, slices)
+    }
+
+    #[track_caller]
+    pub(super) fn sliced(
+        &self,
+        operation: &'static str,
+        id: ValueId,
+        slices: &[AxisSlice],
+    ) -> BuildResult {
+        let operand = self.type_of(id);
+        let array_type = match check_slices(slices, &operand) {
+            Ok(array_type) => array_type,
+            Err(kind) => return Err(self.error(operation, &[id], kind)),
+        };
+        if slices.iter().zip(operand.shape.iter()).all(|(slice, &size)| slice.is_whole(size)) {
+            return Ok(self.value(id));
+        }
+        // More elements than the operand has, there can be none; but sizes beside a 0 may be anything.
+        self.check_size(operation, &array_type, &[id])?;
+        Ok(self.add_node(NodeKind::Slice(Arc::from(slices)), &[id], array_type))
+    }
+
+    /// XLA's `Rev`: the elements along each of these axes in reverse order.
+    ///
+    /// # Errors
+    /// `axis-out-of-range`, `axes-not-unique`.
+    #[track_caller]
+    pub fn reverse(&self, operand: impl Operand, axes: &[i64]) -> BuildResult {
+        let id = self.given_id("reverse", operand)?;
+        let shape = self.type_of(id).shape;
+        let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
+        for axis in self.distinct_axes("reverse", id, axes)? {
+            slices[axis] = AxisSlice::reversed(shape[axis]);
+        }
+        self.sliced("reverse", id, &slices)
+    }
+
+    /// Axes of a value, none of them twice.
+    #[track_caller]
+    fn distinct_axes(
+        &self,
+        operation: &'static str,
+        id: ValueId,
+        axes: &[i64],
+    ) -> Result<Vec<usize>, GraphError> {
+        let rank = self.type_of(id).shape.rank();
+        let mut is_named = vec![false; rank];
+        let mut distinct = Vec::with_capacity(axes.len());
+        for &axis in axes {
+            let index = match existing_axis(axis, rank) {
+                Ok(index) => index,
+                Err(kind) => return Err(self.error(operation, &[id], kind)),
+            };
+            if core::mem::replace(&mut is_named[index], true) {
+                let kind = GraphErrorKind::AxesNotUnique { axes: axes.to_vec() };
+                return Err(self.error(operation, &[id], kind));
+            }
+            distinct.push(index);
+        }
+        Ok(distinct)
+    }
+
+    /// Values one after another along `axis`. Each is written where it belongs; none is copied.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I32, [2, 1])?;
+    /// let y = b.parameter("y", DType::I32, [2, 2])?;
+    /// let graph = b.finish(&[b.concatenate(&[x, y], 1)?])?;
+    /// let arguments = [Array::new([2, 1], vec![1, 4])?, Array::new([2, 2], vec![2, 3, 5, 6])?];
+    /// assert_eq!(evaluate(&graph, &arguments)?[0].elements::<i32>(), Some(&[1, 2, 3, 4, 5, 6][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `nothing-to-concatenate`; `axis-out-of-range`; TY2; `concatenate-shape` where they differ along
+    /// another axis; E5 `too-large`.
+    #[track_caller]
+    pub fn concatenate(
+        &self,
+        operands: &[impl core::borrow::Borrow<Value>],
+        axis: i64,
+    ) -> BuildResult {
+        let ids = self.ids("concatenate", operands)?;
+        let types: Vec<_> = ids.iter().map(|&id| self.type_of(id)).collect();
+        let (axis, array_type) = match check_concatenation(axis, &types) {
+            Ok(checked) => checked,
+            Err(kind) => return Err(self.error("concatenate", &ids, kind)),
+        };
+        if let [only] = ids[..] {
+            return Ok(self.value(only));
+        }
+        self.check_size("concatenate", &array_type, &ids)?;
+        Ok(self.add_node(NodeKind::Concatenate { axis }, &ids, array_type))
+    }
+
+    /// The elements along `axis` that `indices` name: the axes of the indices stand in its place.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, TakeMode, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let table = b.parameter("table", DType::F32, [3])?;
+    /// let image = b.parameter("image", DType::U8, [2, 2])?;
+    /// let graph = b.finish(&[b.take(&table, &image, 0, TakeMode::Error)?])?;
+    /// let table = Array::new([3], vec![0.5f32, 1.5, 2.5])?;
+    /// let image = Array::new([2, 2], vec![2u8, 0, 1, 2])?;
+    /// let expected = Some(&[2.5f32, 0.5, 1.5, 2.5][..]);
+    /// assert_eq!(evaluate(&graph, &[table, image])?[0].elements::<f32>(), expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `axis-out-of-range`; TY1 for indices that are no integers; `take-from-empty`; E5 `too-large`.
+    #[track_caller]
+    pub fn take(
+        &self,
+        operand: impl Operand,
+        indices: impl Operand,
+        axis: i64,
+        mode: TakeMode,
+    ) -> BuildResult {
+        let ids = [self.given_id("take", operand)?, self.given_id("take", indices)?];
+        let [operand, indices] = ids.map(|id| self.type_of(id));
+        let (axis, array_type) = match check_take(axis, &operand, &indices) {
+            Ok(checked) => checked,
+            Err(kind) => return Err(self.error("take", &ids, kind)),
+        };
+        self.check_size("take", &array_type, &ids)?;
+        Ok(self.add_node(NodeKind::Take { axis, mode }, &ids, array_type))
+    }
+}

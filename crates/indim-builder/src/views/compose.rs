@@ -1,0 +1,329 @@
+//! What follows from slices and concatenation: `stack`, `roll`, and the ways to make an array larger.
+
+use indim_graph::signature::existing_axis;
+use indim_graph::{AxisSlice, GraphError, GraphErrorKind};
+use indim_shape::Shape;
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::operand::Operand;
+
+/// What stands around an array that is made larger: see [`GraphBuilder::extend`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PadMode {
+    /// The element at the edge, again and again.
+    Edge,
+    /// The array again, as often as it takes.
+    Wrap,
+    /// The array mirrored at the element at its edge, which is not repeated: `c b a b c`.
+    Reflect,
+    /// The array mirrored behind its edge: `b a a b`.
+    Symmetric,
+}
+
+impl PadMode {
+    /// Every mode.
+    pub const ALL: [PadMode; 4] =
+        [PadMode::Edge, PadMode::Wrap, PadMode::Reflect, PadMode::Symmetric];
+
+    /// What NumPy calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PadMode::Edge => "edge",
+            PadMode::Wrap => "wrap",
+            PadMode::Reflect => "reflect",
+            PadMode::Symmetric => "symmetric",
+        }
+    }
+}
+
+impl core::str::FromStr for PadMode {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        PadMode::ALL.into_iter().find(|mode| mode.name() == name).ok_or(())
+    }
+}
+
+impl GraphBuilder {
+    /// Values of one shape along a new axis, which is number `axis` of the result.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F32, [4, 3]).unwrap());
+    /// assert_eq!(b.stack(&[x, y], -1)?.array_type()?.to_string(), "f32[4, 3, 2]");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`GraphBuilder::concatenate`].
+    #[track_caller]
+    pub fn stack(&self, operands: &[impl core::borrow::Borrow<Value>], axis: i64) -> BuildResult {
+        let ids = self.ids("stack", operands)?;
+        let Some(&first) = ids.first() else {
+            return Err(self.error("stack", &[], GraphErrorKind::NothingToConcatenate));
+        };
+        let axis = match existing_axis(axis, self.type_of(first).shape.rank() + 1) {
+            Ok(axis) => axis,
+            Err(kind) => return Err(self.error("stack", &ids, kind)),
+        };
+        let mut parts = Vec::with_capacity(ids.len());
+        for (position, &id) in ids.iter().enumerate() {
+            let mut sizes = self.type_of(id).shape.to_vec();
+            if self.type_of(id).shape != self.type_of(first).shape {
+                let kind = GraphErrorKind::StackShape { operand: position };
+                return Err(self.error("stack", &ids, kind));
+            }
+            sizes.insert(axis, 1);
+            parts.push(self.reshape(self.value(id), sizes)?);
+        }
+        self.concatenate(&parts, axis as i64)
+    }
+
+    /// The elements along `axis` moved on by `shift` places; those that leave it come in at the other end.
+    ///
+    /// # Errors
+    /// `axis-out-of-range`.
+    #[track_caller]
+    pub fn roll(&self, operand: impl Operand, shift: i64, axis: i64) -> BuildResult {
+        let (x, shape, axis) = self.along_axis("roll", operand, axis)?;
+        let size = shape[axis];
+        // An empty axis has nothing to move.
+        let moved = i128::from(shift).checked_rem_euclid(size as i128).unwrap_or(0) as usize;
+        let front = self.part(&x, axis, AxisSlice::new(size - moved, moved, 1))?;
+        let back = self.part(&x, axis, AxisSlice::new(0, size - moved, 1))?;
+        match moved {
+            0 => Ok(x),
+            _ => self.concatenate(&[front, back], axis as i64),
+        }
+    }
+
+    /// XLA's `Pad`: along each axis `low` elements of `value` in front and `high` behind, of which negative
+    /// ones are taken away, and `interior` between any two elements.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I32, [3])?;
+    /// let graph = b.finish(&[b.pad(&x, 9, &[(1, -1, 1)])?])?;
+    /// let x = Array::new([3], vec![1, 2, 3])?;
+    /// assert_eq!(evaluate(&graph, &[x])?[0].elements::<i32>(), Some(&[9, 1, 9, 2, 9][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `slice-rank` unless there is an entry for each axis; TY2; `slice-out-of-range` where more is taken
+    /// away than there is; E5 `too-large`.
+    #[track_caller]
+    pub fn pad(
+        &self,
+        operand: impl Operand,
+        value: impl Operand,
+        widths: &[(i64, i64, usize)],
+    ) -> BuildResult {
+        let ids = self.ids_of("pad", &[operand.given(), value.given()], 0)?;
+        let [mut x, value] = [self.value(ids[0]), self.value(ids[1])];
+        let (given, rank) = (widths.len(), self.type_of(ids[0]).shape.rank());
+        if given != rank {
+            return Err(self.error("pad", &ids, GraphErrorKind::SliceRank { given, rank }));
+        }
+        for (axis, &(low, high, interior)) in widths.iter().enumerate() {
+            x = self.spaced(&x, &value, axis, interior)?;
+            x = self.cut(&x, axis, low, high)?;
+            x = self.between(&x, axis, low, high, |width| self.filled(&x, &value, axis, width))?;
+        }
+        Ok(x)
+    }
+
+    /// So many elements in front of and behind those of each axis, as `mode` has them.
+    ///
+    /// ```
+    /// use indim_builder::{GraphBuilder, PadMode};
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I32, [3])?;
+    /// let graph = b.finish(&[b.extend(&x, &[(2, 1)], PadMode::Wrap)?])?;
+    /// let x = Array::new([3], vec![1, 2, 3])?;
+    /// assert_eq!(evaluate(&graph, &[x])?[0].elements::<i32>(), Some(&[2, 3, 1, 2, 3, 1][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `slice-rank` unless there is an entry for each axis; `pad-width` where there is nothing to repeat, or
+    /// not so much to mirror; E5 `too-large`.
+    #[track_caller]
+    pub fn extend(
+        &self,
+        operand: impl Operand,
+        widths: &[(usize, usize)],
+        mode: PadMode,
+    ) -> BuildResult {
+        let id = self.given_id("pad", operand)?;
+        let (given, rank) = (widths.len(), self.type_of(id).shape.rank());
+        if given != rank {
+            return Err(self.error("pad", &[id], GraphErrorKind::SliceRank { given, rank }));
+        }
+        let mut x = self.value(id);
+        for (axis, &(low, high)) in widths.iter().enumerate() {
+            let [front, back] = [(low, true), (high, false)].map(|(width, is_front)| match width {
+                0 => Ok(None),
+                _ => self.border(&x, axis, width, is_front, mode).map(Some),
+            });
+            let parts: Vec<Value> = front?.into_iter().chain([x]).chain(back?).collect();
+            x = self.concatenate(&parts, axis as i64)?;
+        }
+        Ok(x)
+    }
+
+    /// What stands in front of or behind the elements of an axis.
+    #[track_caller]
+    fn border(
+        &self,
+        x: &Value,
+        axis: usize,
+        width: usize,
+        is_front: bool,
+        mode: PadMode,
+    ) -> BuildResult {
+        let size = x.array_type()?.shape[axis];
+        let most = match mode {
+            _ if size == 0 => 0,
+            PadMode::Edge | PadMode::Wrap => usize::MAX,
+            PadMode::Reflect => size - 1,
+            PadMode::Symmetric => size,
+        };
+        if width > most {
+            let kind = GraphErrorKind::PadWidth { axis, width, most };
+            return Err(self.error("pad", &[self.id("pad", x)?], kind));
+        }
+        let slice = match (mode, is_front) {
+            (PadMode::Edge, true) => AxisSlice::new(0, 1, 1),
+            (PadMode::Edge, false) => AxisSlice::new(size - 1, 1, 1),
+            (PadMode::Wrap, _) => return self.repeated(x, axis, width, is_front),
+            (PadMode::Reflect, true) => AxisSlice::new(width, width, -1),
+            (PadMode::Reflect, false) => AxisSlice::new(size.saturating_sub(2), width, -1),
+            (PadMode::Symmetric, true) => AxisSlice::new(width - 1, width, -1),
+            (PadMode::Symmetric, false) => AxisSlice::new(size - 1, width, -1),
+        };
+        let shown = self.part(x, axis, slice)?;
+        match mode {
+            PadMode::Edge => self.stretched(&shown, axis, width),
+            _ => Ok(shown),
+        }
+    }
+
+    /// `width` elements of an axis that goes round: those that end, or begin, where it does.
+    #[track_caller]
+    fn repeated(&self, x: &Value, axis: usize, width: usize, is_last: bool) -> BuildResult {
+        let mut sizes = x.array_type()?.shape.to_vec();
+        let size = sizes[axis];
+        let rounds = width.div_ceil(size);
+        let dims: Vec<i64> =
+            (0..sizes.len()).map(|other| (other + usize::from(other >= axis)) as i64).collect();
+        sizes.insert(axis, rounds);
+        let rounded = self.broadcast_in_dim(x, &dims, &sizes[..])?;
+        sizes.remove(axis);
+        sizes[axis] = rounds.saturating_mul(size);
+        let all = self.reshape(rounded, &sizes[..])?;
+        let start = if is_last { sizes[axis] - width } else { 0 };
+        self.part(&all, axis, AxisSlice::new(start, width, 1))
+    }
+
+    /// An axis of one element repeated to `width` of them.
+    #[track_caller]
+    fn stretched(&self, x: &Value, axis: usize, width: usize) -> BuildResult {
+        let mut sizes = x.array_type()?.shape.to_vec();
+        sizes[axis] = width;
+        let dims: Vec<i64> = (0..sizes.len() as i64).collect();
+        self.broadcast_in_dim(x, &dims, sizes)
+    }
+
+    /// With `count` elements of `value` between any two of an axis.
+    #[track_caller]
+    fn spaced(&self, x: &Value, value: &Value, axis: usize, count: usize) -> BuildResult {
+        let mut sizes = x.array_type()?.shape.to_vec();
+        let size = sizes[axis];
+        if count == 0 || size < 2 {
+            return Ok(x.clone());
+        }
+        sizes.insert(axis + 1, 1);
+        let alone = self.reshape(x, &sizes[..])?;
+        let between = self.filled(&alone, value, axis + 1, count)?;
+        let joined = self.concatenate(&[alone, between], axis as i64 + 1)?;
+        sizes.remove(axis + 1);
+        sizes[axis] = size.saturating_mul(count.saturating_add(1));
+        let flat = self.reshape(joined, &sizes[..])?;
+        self.part(&flat, axis, AxisSlice::new(0, sizes[axis] - count, 1))
+    }
+
+    /// Without the elements that negative widths take away.
+    #[track_caller]
+    fn cut(&self, x: &Value, axis: usize, low: i64, high: i64) -> BuildResult {
+        let size = x.array_type()?.shape[axis];
+        let cut = |width: i64| usize::try_from(-i128::from(width.min(0))).unwrap_or(usize::MAX);
+        let (front, back) = (cut(low), cut(high));
+        let Some(left) = size.checked_sub(front.saturating_add(back)) else {
+            let slice = AxisSlice::new(front, front.saturating_add(back), 1);
+            let kind = GraphErrorKind::SliceOutOfRange { axis, slice, size };
+            return Err(self.error("pad", &[self.id("pad", x)?], kind));
+        };
+        self.part(x, axis, AxisSlice::new(front, left, 1))
+    }
+
+    /// `x` between what `filled` gives for positive widths.
+    #[track_caller]
+    fn between(
+        &self,
+        x: &Value,
+        axis: usize,
+        low: i64,
+        high: i64,
+        filled: impl Fn(usize) -> BuildResult,
+    ) -> BuildResult {
+        let side = |width: i64| match usize::try_from(width).unwrap_or(0) {
+            0 => Ok(None),
+            width => filled(width).map(Some),
+        };
+        let parts = side(low)?.into_iter().chain([x.clone()]).chain(side(high)?);
+        self.concatenate(&parts.collect::<Vec<Value>>(), axis as i64)
+    }
+
+    /// A number in the shape of `x`, but of so many elements along `axis`.
+    #[track_caller]
+    fn filled(&self, x: &Value, value: &Value, axis: usize, width: usize) -> BuildResult {
+        let mut sizes = x.array_type()?.shape.to_vec();
+        sizes[axis] = width;
+        self.broadcast_in_dim(value, &[], sizes)
+    }
+
+    /// What a slice shows of one axis, and all of the others.
+    #[track_caller]
+    pub(super) fn part(&self, x: &Value, axis: usize, slice: AxisSlice) -> BuildResult {
+        let shape = x.array_type()?.shape;
+        let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
+        slices[axis] = slice;
+        self.slice(x, &slices)
+    }
+
+    #[track_caller]
+    fn along_axis(
+        &self,
+        operation: &'static str,
+        operand: impl Operand,
+        axis: i64,
+    ) -> Result<(Value, Shape, usize), GraphError> {
+        let id = self.given_id(operation, operand)?;
+        let shape = self.type_of(id).shape;
+        match existing_axis(axis, shape.rank()) {
+            Ok(axis) => Ok((self.value(id), shape, axis)),
+            Err(kind) => Err(self.error(operation, &[id], kind)),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Python's index syntax: `x[1:, None, ..., -1]`.
+
+use indim_graph::{AxisSlice, GraphError, GraphErrorKind, TakeMode, ValueId};
+use indim_shape::{AxisMap, Shape};
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::operand::Operand;
+
+/// One thing between the brackets of Python's `x[...]`; arrays stand there as `A`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Index<A = Value> {
+    /// `3`: one element of the axis, which goes; negative ones count from the end.
+    At(i64),
+    /// `start:stop:step`, clamped as Python clamps it.
+    Slice {
+        /// Where it begins.
+        start: Option<i64>,
+        /// Where it ends, which does not belong to it.
+        stop: Option<i64>,
+        /// From one element to the next.
+        step: Option<i64>,
+    },
+    /// `None`: a new axis of size 1.
+    NewAxis,
+    /// `...`: whatever axes are not named.
+    Ellipsis,
+    /// An array of integers: the elements that it names, as [`GraphBuilder::take`] has them.
+    Elements(A),
+}
+
+impl Index {
+    /// `:`, all of an axis.
+    pub const ALL: Index = Index::Slice { start: None, stop: None, step: None };
+
+    fn names_axis(&self) -> bool {
+        !matches!(self, Index::NewAxis | Index::Ellipsis)
+    }
+}
+
+/// What the indices ask for, axis by axis.
+#[derive(Default)]
+struct Plan {
+    slices: Vec<AxisSlice>,
+    /// The sizes of the axes that are left, with those that are new.
+    sizes: Vec<usize>,
+    /// Which of those are old ones.
+    kept: Vec<usize>,
+    /// The axis among them along which elements are taken.
+    taken: Option<(usize, Value)>,
+}
+
+impl GraphBuilder {
+    /// What Python's `x[...]` shows, by NumPy's rules; of arrays of integers there may be one.
+    ///
+    /// ```
+    /// use indim_builder::{GraphBuilder, Index};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [5, 4, 3])?;
+    /// let reversed = Index::Slice { start: None, stop: None, step: Some(-2) };
+    /// let shown = b.index(&x, &[reversed, Index::NewAxis, Index::Ellipsis, Index::At(-1)])?;
+    /// assert_eq!(shown.array_type()?.to_string(), "f32[3, 1, 4]"); // x[::-2, None, ..., -1]
+    /// assert_eq!(b.index(&x, &[Index::At(5)]).unwrap_err().code(), "index-out-of-range");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `too-many-indices`, `several-ellipses`, `index-out-of-range`, `zero-step`; `mixed-indices` for several
+    /// arrays, or one with an integer apart from it; those of [`GraphBuilder::take`].
+    #[track_caller]
+    pub fn index(&self, operand: impl Operand, indices: &[Index]) -> BuildResult {
+        let id = self.given_id("index", operand)?;
+        let shape = self.type_of(id).shape;
+        let plan = match plan(&shape, indices) {
+            Ok(plan) => plan,
+            Err(kind) => return Err(self.error("index", &[id], kind)),
+        };
+        let sliced = self.sliced("index", id, &plan.slices)?;
+        let shown = self.with_axes(self.id("index", &sliced)?, &plan)?;
+        match plan.taken {
+            Some((axis, elements)) => self.take(shown, elements, axis as i64, TakeMode::Error),
+            None => Ok(shown),
+        }
+    }
+
+    /// The sliced value without the axes that go, and with the new ones.
+    #[track_caller]
+    fn with_axes(&self, sliced: ValueId, plan: &Plan) -> Result<Value, GraphError> {
+        let kept: Shape = plan.kept.iter().map(|&axis| plan.sizes[axis]).collect();
+        let dropped = self.reshape(self.value(sliced), kept)?;
+        let map = AxisMap::from(plan.kept.clone());
+        let shape = Shape::from(&plan.sizes[..]);
+        Ok(self.value(self.place(self.id("index", &dropped)?, &map, &shape)))
+    }
+}
+
+fn plan(shape: &Shape, indices: &[Index]) -> Result<Plan, GraphErrorKind> {
+    let named = indices.iter().filter(|index| index.names_axis()).count();
+    let ellipses = indices.iter().filter(|index| matches!(index, Index::Ellipsis)).count();
+    let Some(others) = shape.rank().checked_sub(named) else {
+        return Err(GraphErrorKind::TooManyIndices { given: named, rank: shape.rank() });
+    };
+    if ellipses > 1 {
+        return Err(GraphErrorKind::SeveralEllipses);
+    }
+    check_mixture(indices)?;
+    let mut plan = Plan::default();
+    for index in indices {
+        plan.add(shape, index, others)?;
+    }
+    // Axes behind the last index are shown whole.
+    while plan.slices.len() < shape.rank() {
+        plan.keep(AxisSlice::whole(shape[plan.slices.len()]));
+    }
+    Ok(plan)
+}
+
+impl Plan {
+    fn add(&mut self, shape: &Shape, index: &Index, others: usize) -> Result<(), GraphErrorKind> {
+        let axis = self.slices.len();
+        match index {
+            Index::NewAxis => self.sizes.push(1),
+            Index::Ellipsis => {
+                (axis..axis + others).for_each(|axis| self.keep(AxisSlice::whole(shape[axis])));
+            }
+            Index::At(index) => {
+                let place = TakeMode::Error.place(i128::from(*index), shape[axis]);
+                let (index, size) = (*index, shape[axis]);
+                let place = place.ok_or(GraphErrorKind::IndexOutOfRange { axis, index, size })?;
+                self.slices.push(AxisSlice::new(place, 1, 1));
+            }
+            &Index::Slice { start, stop, step } => {
+                self.keep(AxisSlice::python(start, stop, step, shape[axis])?);
+            }
+            Index::Elements(value) => {
+                self.taken = Some((self.sizes.len(), value.clone()));
+                self.keep(AxisSlice::whole(shape[axis]));
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, slice: AxisSlice) {
+        self.kept.push(self.sizes.len());
+        self.sizes.push(slice.count());
+        self.slices.push(slice);
+    }
+}
+
+/// NumPy takes integers beside an array for arrays too: apart from it they move its axes to the front.
+fn check_mixture(indices: &[Index]) -> Result<(), GraphErrorKind> {
+    let is_array = |index: &Index| matches!(index, Index::Elements(_));
+    let is_advanced = |index: &Index| is_array(index) || matches!(index, Index::At(_));
+    if !indices.iter().any(is_array) {
+        return Ok(());
+    }
+    let several = indices.iter().filter(|index| is_array(index)).count() > 1;
+    let first = indices.iter().position(is_advanced).unwrap_or(0);
+    let behind = indices.iter().rposition(is_advanced).map_or(0, |last| last + 1);
+    match several || !indices[first..behind].iter().all(is_advanced) {
+        true => Err(GraphErrorKind::MixedIndices),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,146 @@
+//! Broadcasts, reshapes and views are linear: their pullback is the adjoint, exactly.
+
+use indim_builder::Value;
+use indim_graph::{Array, AxisSlice, TakeMode};
+
+use super::{Argument, pullback, value};
+
+/// Every way to give `count` items in order, each once, out of `of`.
+fn arrangements(count: usize, of: usize) -> Vec<Vec<usize>> {
+    if count == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = arrangements(count - 1, of);
+    let extended = |known: &Vec<usize>| {
+        let free = (0..of).filter(|axis| !known.contains(axis));
+        free.map(|axis| [&known[..], &[axis]].concat()).collect::<Vec<_>>()
+    };
+    shorter.iter().flat_map(extended).collect()
+}
+
+/// Small integers, of which sums are exact.
+fn integers(seed: usize, count: usize) -> Vec<f64> {
+    (0..count).map(|index| ((index * 7 + seed * 5) % 11) as f64 - 4.0).collect()
+}
+
+fn check_adjoint(name: &str, function: super::Function<'_>, shape: &[usize]) {
+    let count = shape.iter().product();
+    let u = integers(1, count);
+    let argument = [Argument(shape.to_vec(), u.clone())];
+    let moved: Vec<f64> = value(function, &argument);
+    let cotangent = integers(2, moved.len());
+    let back = pullback(function, &argument, &cotangent).remove(0);
+    assert_eq!(super::dot(&cotangent, &moved), super::dot(&back, &u), "{name}");
+    // Both sides of the equation could be 0 for another reason.
+    let expected = (0..count).map(|index| {
+        let mut unit = vec![0.0; count];
+        unit[index] = 1.0;
+        super::dot(&cotangent, &value(function, &[Argument(shape.to_vec(), unit)]))
+    });
+    assert_eq!(back, expected.collect::<Vec<f64>>(), "{name}");
+}
+
+/// Each map of up to 3 axes onto up to 3, with every choice of axes that are expanded or have size 1 already.
+#[test]
+fn every_map_of_rank_3_is_pulled_back_by_its_adjoint() {
+    let sizes = [2usize, 3, 4];
+    let mut checked = 0;
+    for rank in 0..=3 {
+        for ones in 0..1 << rank {
+            let result: Vec<usize> =
+                (0..rank).map(|axis| if ones >> axis & 1 == 1 { 1 } else { sizes[axis] }).collect();
+            for map in (0..=rank).flat_map(|count| arrangements(count, rank)) {
+                for expanded in 0..1 << map.len() {
+                    let size = |(from, &to): (usize, &usize)| {
+                        if expanded >> from & 1 == 1 { 1 } else { result[to] }
+                    };
+                    let shape: Vec<usize> = map.iter().enumerate().map(size).collect();
+                    let dims: Vec<i64> = map.iter().map(|&axis| axis as i64).collect();
+                    let function = |x: &[Value]| {
+                        x[0].builder().broadcast_in_dim(&x[0], &dims, &result[..]).unwrap()
+                    };
+                    check_adjoint(
+                        &format!("{shape:?} by {map:?} to {result:?}"),
+                        &function,
+                        &shape,
+                    );
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(checked, 1 + 2 * 3 + 4 * 13 + 8 * 79);
+}
+
+#[test]
+fn an_axis_of_size_0_sums_to_nothing() {
+    let function = |x: &[Value]| x[0].builder().broadcast_in_dim(&x[0], &[1], [0, 2]).unwrap();
+    let argument = [Argument(vec![2], vec![1.0, 2.0])];
+    assert_eq!(pullback::<f64, f64>(&function, &argument, &[]), [[0.0, 0.0]]);
+}
+
+#[test]
+fn elements_go_back_to_their_places() {
+    let reshape = |x: &[Value]| x[0].builder().reshape(&x[0], [3, 4]).unwrap();
+    check_adjoint("reshape", &reshape, &[2, 6]);
+    let transpose = |x: &[Value]| x[0].builder().transpose(&x[0], &[2, 0, 1]).unwrap();
+    check_adjoint("transpose", &transpose, &[2, 3, 4]);
+}
+
+/// The sum of a broadcast is taken in double precision: in `f32` it would stop at 2^24.
+#[test]
+fn sums_of_cotangents_do_not_stall() {
+    let count = (1 << 24) + 2;
+    let function = |x: &[Value]| x[0].builder().broadcast(&x[0], &[(1 << 24) + 2]).unwrap();
+    let argument = [Argument(vec![], vec![1.0f32])];
+    let back = pullback(&function, &argument, &vec![1.0f32; count]);
+    assert_eq!(back, [[count as f32]]);
+}
+
+#[test]
+fn slices_are_put_back_among_zeros() {
+    for step in [1, 2, 3, 6, 9, -1, -2, -5] {
+        for (start, stop) in [(None, None), (Some(1), Some(6)), (Some(5), Some(0)), (Some(3), None)]
+        {
+            let slice = AxisSlice::python(start, stop, Some(step), 7).unwrap();
+            let function =
+                |x: &[Value]| x[0].builder().slice(&x[0], &[AxisSlice::whole(2), slice]).unwrap();
+            check_adjoint(&format!("{start:?}:{stop:?}:{step}"), &function, &[2, 7]);
+        }
+    }
+}
+
+#[test]
+fn concatenations_are_cut_apart() {
+    let function = |x: &[Value]| {
+        let b = x[0].builder();
+        let twice = b.concatenate(&[&x[0] * 3, b.constant(constant()), x[0].clone()], 1).unwrap();
+        b.pad(twice, b.scalar(0.0), &[(1, 0, 0), (0, 2, 1)]).unwrap()
+    };
+    fn constant() -> Array {
+        Array::new([2, 1], vec![0.0, 0.0]).unwrap()
+    }
+    check_adjoint("concatenate", &function, &[2, 3]);
+}
+
+#[test]
+fn what_is_taken_is_summed_where_the_indices_say() {
+    let of = |mode, indices: Array, axis: i64| {
+        move |x: &[Value]| {
+            let b = x[0].builder();
+            b.take(&x[0], b.constant(indices.clone()), axis, mode).unwrap()
+        }
+    };
+    let wild = || Array::new([2, 3], vec![4i64, -1, 0, 17, -9, 4]).unwrap();
+    for mode in [TakeMode::Clip, TakeMode::Wrap] {
+        for axis in [0, 1, 2] {
+            check_adjoint(&format!("{mode} {axis}"), &of(mode, wild(), axis), &[2, 5, 3]);
+        }
+    }
+    let small = Array::new([4], vec![2u8, 0, 2, 1]).unwrap();
+    check_adjoint("u8", &of(TakeMode::Error, small, 1), &[2, 5, 3]);
+    let behind = Array::new([], vec![-2i8]).unwrap();
+    check_adjoint("one", &of(TakeMode::Error, behind, 0), &[3]);
+    let beyond = Array::new([2], vec![u64::MAX, 1]).unwrap();
+    check_adjoint("u64", &of(TakeMode::Clip, beyond, 0), &[3]);
+}

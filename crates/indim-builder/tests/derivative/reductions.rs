@@ -1,0 +1,161 @@
+//! Reductions and functions along axes.
+
+use indim_builder::{Along, AxisFunction, Value};
+use indim_graph::Literal;
+use indim_ops::{Complex, ReduceOp};
+use indim_shape::RuleSet;
+
+use super::{Argument, F64, check, noise, pullback};
+
+fn along(function: AxisFunction, axes: &[i64]) -> impl Fn(&[Value]) -> Value {
+    let axes = Along::axes(axes);
+    move |x: &[Value]| x[0].builder().along(function, &x[0], &axes, &[]).unwrap()
+}
+
+/// The gradient of what is made of a list, for a cotangent of 1.
+fn of_list(function: AxisFunction, x: &[f64]) -> Vec<f64> {
+    let argument = [Argument(vec![x.len()], x.to_vec())];
+    pullback::<f64, f64>(&along(function, &[0]), &argument, &[1.0]).remove(0)
+}
+
+#[test]
+fn functions_along_axes_have_the_slope_of_finite_differences() {
+    let x = [Argument(vec![2, 3, 4], noise(5, 24))];
+    for &function in AxisFunction::ALL {
+        if function.operands().len() > 1 {
+            continue;
+        }
+        let along = |axes| along(function, axes);
+        let b = indim_builder::GraphBuilder::new();
+        let parameter = b.parameter("x", F64, [2, 3, 4]).unwrap();
+        let result = along(&[0])(&[parameter]).array_type().unwrap();
+        if result.dtype != F64 {
+            continue;
+        }
+        for axes in [&[][..], &[0], &[1], &[2], &[0, 2], &[1, 2], &[0, 1, 2]] {
+            check(&format!("{} along {axes:?}", function.name()), &along(axes), &x);
+        }
+    }
+}
+
+#[test]
+fn functions_of_several_operands_have_the_slope_of_finite_differences() {
+    let argument =
+        |shape: &[usize], seed| Argument(shape.to_vec(), noise(seed, shape.iter().product()));
+    let of = |function| {
+        move |x: &[Value]| {
+            let along = Along::axes(&[-1]);
+            x[0].builder().along_of(function, x, &along, &[], &RuleSet::Numpy).unwrap()
+        }
+    };
+    let (x, y) = (argument(&[3, 4], 5), argument(&[4], 6));
+    check("vecdot", &of(AxisFunction::VecDot), &[x.clone(), y.clone()]);
+    check("rms_norm", &of(AxisFunction::RmsNorm), &[x.clone(), y.clone()]);
+    check("layer_norm", &of(AxisFunction::LayerNorm), &[x, y, argument(&[4], 7)]);
+}
+
+/// Elements that are left out get nothing, whatever they are.
+#[test]
+fn only_selected_elements_have_a_slope() {
+    let x = [Argument(vec![4], vec![1.0, f64::NAN, 3.0, f64::INFINITY])];
+    for (function, expected) in [
+        (AxisFunction::Mean, [0.5, 0.0, 0.5, 0.0]),
+        (AxisFunction::Var, [-1.0, 0.0, 1.0, 0.0]),
+        (AxisFunction::Std, [-0.5, 0.0, 0.5, 0.0]),
+    ] {
+        let selected = |x: &[Value]| {
+            let along = Along { selected: Some(x[0].lt(10)), ..Along::axes(&[0]) };
+            x[0].builder().along(function, &x[0], &along, &[]).unwrap()
+        };
+        assert_eq!(pullback::<f64, f64>(&selected, &x, &[1.0]), [expected], "{}", function.name());
+    }
+}
+
+#[test]
+fn exact_sums_move_as_sums_do() {
+    let exact = |x: &[Value]| {
+        let numbers = [Some(Literal::Bool(true))];
+        x[0].builder().along(AxisFunction::Sum, &x[0], &Along::axes(&[0]), &numbers).unwrap()
+    };
+    for elements in [[1.0, 1e100, 0.5, -1e100], [-0.0, f64::INFINITY, 1.0, f64::NAN]] {
+        let x = [Argument(vec![4], elements.to_vec())];
+        assert_eq!(pullback::<f64, f64>(&exact, &x, &[3.0]), [[3.0; 4]]);
+    }
+}
+
+#[test]
+fn ties_for_an_extreme_have_equal_shares_along_all_axes() {
+    let share = |function, x: &[f64]| of_list(function, x);
+    assert_eq!(share(AxisFunction::Max, &[1.0, 3.0, 3.0]), [0.0, 0.5, 0.5]);
+    assert_eq!(share(AxisFunction::Min, &[0.0, -0.0, 1.0, 2.0]), [0.5, 0.5, 0.0, 0.0]);
+    assert_eq!(share(AxisFunction::Max, &[1.0, f64::NAN, 5.0, f64::NAN]), [0.0, 0.5, 0.0, 0.5]);
+    let x = [Argument(vec![2, 2], vec![1.0, 1.0, 1.0, 0.0])];
+    let shares = pullback::<f64, f64>(&along(AxisFunction::Max, &[0, 1]), &x, &[3.0]);
+    assert_eq!(shares, [[1.0, 1.0, 1.0, 0.0]]);
+}
+
+#[test]
+fn numbers_share_where_nans_do_not_win() {
+    let fmax = |x: &[f64]| {
+        let function = |x: &[Value]| x[0].builder().reduce(ReduceOp::Fmax, &x[0], 0).unwrap();
+        pullback::<f64, f64>(&function, &[Argument(vec![x.len()], x.to_vec())], &[1.0]).remove(0)
+    };
+    assert_eq!(fmax(&[1.0, f64::NAN, 2.0, 2.0]), [0.0, 0.0, 0.5, 0.5]);
+    assert_eq!(fmax(&[f64::NAN, f64::NAN]), [0.5, 0.5]);
+}
+
+/// A count of f16 would stop at 2048.
+#[test]
+fn many_ties_are_counted() {
+    let half = |x: f32| indim_ops::f16::from_f32(x);
+    let x = [Argument(vec![4096], vec![half(1.0); 4096])];
+    let shares = pullback(&along(AxisFunction::Max, &[0]), &x, &[half(1.0)]);
+    assert_eq!(shares[0][0], half(1.0 / 4096.0));
+}
+
+#[test]
+fn products_beside_zeros() {
+    assert_eq!(of_list(AxisFunction::Prod, &[2.0, 3.0, 4.0]), [12.0, 8.0, 6.0]);
+    assert_eq!(of_list(AxisFunction::Prod, &[2.0, 0.0, 4.0]), [0.0, 8.0, 0.0]);
+    assert_eq!(of_list(AxisFunction::Prod, &[2.0, 0.0, -0.0]), [0.0, 0.0, 0.0]);
+    let z = |re, im| Complex::<f64> { re, im };
+    let x = [Argument(vec![2], vec![z(1.0, 2.0), z(0.0, 0.0)])];
+    let found = pullback(&along(AxisFunction::Prod, &[0]), &x, &[z(1.0, 0.0)]);
+    assert_eq!(found, [[z(0.0, 0.0), z(1.0, -2.0)]]);
+}
+
+#[test]
+fn rows_without_a_direction_are_flat() {
+    assert_eq!(of_list(AxisFunction::Norm, &[0.0, -0.0]), [0.0, 0.0]);
+    assert_eq!(of_list(AxisFunction::Std, &[3.0, 3.0]), [0.0, 0.0]);
+    let z = |re, im| Complex::<f64> { re, im };
+    let x = [Argument(vec![2], vec![z(3.0, 0.0), z(0.0, 4.0)])];
+    assert_eq!(
+        pullback(&along(AxisFunction::Norm, &[0]), &x, &[5.0f64]),
+        [[z(3.0, 0.0), z(0.0, 4.0)]]
+    );
+}
+
+#[test]
+fn logarithms_of_sums_of_nothing_are_flat() {
+    const INF: f64 = f64::INFINITY;
+    assert_eq!(of_list(AxisFunction::LogSumExp, &[-INF, -INF]), [0.0, 0.0]);
+    assert_eq!(of_list(AxisFunction::LogSumExp, &[-INF, 5.0]), [0.0, 1.0]);
+    assert_eq!(of_list(AxisFunction::LogSumExp, &[1000.0, 1000.0]), [0.5, 0.5]);
+    let softmax = |x: &[f64], cotangent: &[f64]| {
+        let argument = [Argument(vec![x.len()], x.to_vec())];
+        pullback::<f64, f64>(&along(AxisFunction::Softmax, &[0]), &argument, cotangent).remove(0)
+    };
+    // Not through the largest element: a masked one gets exactly nothing.
+    assert_eq!(softmax(&[0.0, 0.0, -INF], &[1.0, 0.0, 7.0]), [0.25, -0.25, 0.0]);
+}
+
+#[test]
+fn conditions_and_places_have_no_slope() {
+    let x = [Argument(vec![3], vec![1.0, 2.0, 3.0])];
+    let count = |x: &[Value]| {
+        along(AxisFunction::CountNonzero, &[0])(x).convert(F64)
+            + along(AxisFunction::ArgMax, &[0])(x).convert(F64)
+    };
+    assert_eq!(pullback::<f64, f64>(&count, &x, &[1.0]), [[0.0; 3]]);
+}

@@ -1,0 +1,170 @@
+//! What generators of random graphs share: the one beside this file, and that of `indim-cpu`'s tests.
+
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::{AxisSlice, TakeMode};
+use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
+use indim_shape::{RuleSet, Shape};
+
+/// A source of choices: a function that gives a number below a limit, which is at least 1.
+pub(crate) struct Choices<'a>(pub(crate) &'a mut dyn FnMut(usize) -> usize);
+
+impl Choices<'_> {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.0)(limit.max(1))
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// A pseudo-random function (SplitMix64). The same seed makes the same choices on every machine.
+pub(crate) fn pseudo_random(mut state: u64) -> impl FnMut(usize) -> usize {
+    move |limit| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ (bits >> 31)) % limit as u64) as usize
+    }
+}
+
+/// A shape that broadcasts to `full` under numpy: some sizes become 1, some leading axes vanish.
+pub(crate) fn partial_shape(choices: &mut Choices<'_>, full: &[usize]) -> Shape {
+    let dropped = if choices.chance(30) { choices.below(full.len() + 1) } else { 0 };
+    full[dropped..].iter().map(|&size| if choices.chance(40) { 1 } else { size }).collect()
+}
+
+/// `x` in another element type, by its value or by its bits.
+pub(crate) fn random_conversion(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value) -> Value {
+    let dtype = *choices.pick(DType::ALL);
+    match choices.chance(50) {
+        true => b.bitcast(&x, dtype).unwrap_or(x),
+        false => b.convert(x, dtype).unwrap(),
+    }
+}
+
+/// `x`, which has axes, reduced along one; also as sums are written, through a wider type.
+pub(crate) fn random_reduction(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value) -> Value {
+    let ArrayType { dtype, shape } = x.array_type().unwrap();
+    let axis = choices.below(shape.rank()) as i64;
+    let takes: Vec<ReduceOp> = ReduceOp::ALL
+        .iter()
+        .copied()
+        .filter(|op| op.takes(dtype) || op.takes(wide(dtype)))
+        .collect();
+    let op = *choices.pick(&takes);
+    let wide = if op.takes(dtype) && choices.chance(50) { dtype } else { wide(dtype) };
+    let operand = b.convert(&x, if op.takes(wide) { wide } else { dtype }).unwrap();
+    // A search among nothing is refused.
+    let Ok(reduced) = b.reduce(op, operand, axis) else { return x };
+    let mut kept = shape.to_vec();
+    kept[axis as usize] = 1;
+    // With an axis of size 1 it broadcasts with the others again.
+    b.reshape(reduced, kept).unwrap()
+}
+
+/// `x`, which has axes, seen otherwise: sliced, turned round, or put together of parts.
+pub(crate) fn random_view(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value) -> Value {
+    let shape = x.array_type().unwrap().shape;
+    let axis = choices.below(shape.rank());
+    let size = shape[axis];
+    let along = |slice: AxisSlice| {
+        let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
+        slices[axis] = slice;
+        b.slice(&x, &slices).unwrap()
+    };
+    match choices.below(8) {
+        5 | 6 => random_take(choices, b, x, axis),
+        0 => b.reverse(&x, &[axis as i64]).unwrap(),
+        1 => b.roll(&x, choices.below(9) as i64 - 4, axis as i64).unwrap(),
+        // It broadcasts with the others again.
+        2 if size > 0 => along(AxisSlice::new(choices.below(size), 1, 1)),
+        3 => {
+            let slice = random_slice(choices, size);
+            let (rest, sliced) = (size - slice.count(), along(slice));
+            let mut widths = vec![(0, 0, 0); shape.rank()];
+            let front = choices.below(rest + 1);
+            widths[axis] = (front as i64, (rest - front) as i64, 0);
+            let zero = b.convert(b.scalar(0u8), x.array_type().unwrap().dtype).unwrap();
+            b.pad(sliced, zero, &widths).unwrap()
+        }
+        4 => {
+            let cut = choices.below(size + 1);
+            let front = b.reverse(along(AxisSlice::new(0, cut, 1)), &[axis as i64]).unwrap();
+            let back = along(AxisSlice::new(cut, size - cut, 1));
+            let parts = if choices.chance(50) { [front, back] } else { [back, front] };
+            b.concatenate(&parts, axis as i64).unwrap()
+        }
+        _ => along(random_slice(choices, size)),
+    }
+}
+
+/// Elements of `x` by as many indices as its axis has elements, known ones or those of `x` itself.
+fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usize) -> Value {
+    let ArrayType { dtype, shape } = x.array_type().unwrap();
+    let size = shape[axis];
+    let integers: Vec<DType> =
+        DType::ALL.iter().copied().filter(|dtype| dtype.is_integer()).collect();
+    let index = *choices.pick(&integers);
+    let counted = b.iota(DType::I64, [size], 0).unwrap();
+    let known =
+        b.reverse(b.sub(counted, choices.below(size + 1) as i64, &[]).unwrap(), &[0]).unwrap();
+    if shape.rank() == 1 && dtype != DType::Bool && choices.chance(50) {
+        let mode = *choices.pick(&[TakeMode::Clip, TakeMode::Wrap]);
+        return b.take(&x, b.convert(&x, index).unwrap(), 0, mode).unwrap_or(x);
+    }
+    let (indices, modes) = match index.size() == 8 && index != DType::U64 {
+        // From -size on, which names every element.
+        true => (known, &TakeMode::ALL[..]),
+        false => (b.convert(known, index).unwrap(), &TakeMode::ALL[1..]),
+    };
+    b.take(&x, indices, axis as i64, *choices.pick(modes)).unwrap_or(x)
+}
+
+/// Some slice of an axis of this size.
+fn random_slice(choices: &mut Choices<'_>, size: usize) -> AxisSlice {
+    let mut end = || Some(choices.below(2 * size + 3) as i64 - size as i64 - 1);
+    let (start, stop) = (end(), end());
+    let (start, stop) = (start.filter(|_| choices.chance(70)), stop.filter(|_| choices.chance(70)));
+    let step = *choices.pick(&[1, 1, 1, 2, 3, -1, -1, -2]);
+    AxisSlice::python(start, stop, Some(step), size).unwrap()
+}
+
+fn wide(dtype: DType) -> DType {
+    match dtype.class() {
+        DTypeClass::Float => DType::F64,
+        DTypeClass::Complex => DType::C128,
+        DTypeClass::Unsigned => DType::U64,
+        _ => DType::I64,
+    }
+}
+
+/// An operation `among` these on the element type of `x`, which is its last operand.
+pub(crate) fn random_operation(
+    choices: &mut Choices<'_>,
+    b: &GraphBuilder,
+    values: &[Value],
+    x: Value,
+    among: &[Op],
+) -> Value {
+    let dtype = x.array_type().unwrap().dtype;
+    let takes: Vec<Op> = among.iter().copied().filter(|op| op.takes(dtype)).collect();
+    let op = *choices.pick(&takes);
+    let operands: Vec<Value> = (0..op.arity().count())
+        .map(|index| {
+            let operand = if index + 1 == op.arity().count() {
+                x.clone()
+            } else {
+                choices.pick(values).clone()
+            };
+            b.convert(operand, op.operand_dtype(index, dtype)).unwrap()
+        })
+        .collect();
+    // Shapes that do not broadcast together, after a transposition say, leave `x` as it was.
+    b.elementwise(op, &operands, &RuleSet::Numpy).unwrap_or(x)
+}
