@@ -9,6 +9,7 @@ mod empty;
 mod fold;
 mod power;
 mod reduction;
+mod reshape;
 mod sink;
 
 use core::cell::Cell;
@@ -23,6 +24,7 @@ use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 pub fn optimize(graph: &Graph) -> Graph {
     let graph = rewrite(graph, empty::replace_empty);
     let graph = rewrite(&graph, bitcast::read_through);
+    let graph = replace_outputs(&graph, reshape::drop_axes);
     let graph = rewrite(&graph, sink::sink_broadcasts);
     let graph = rewrite(&graph, concatenation::merge_nested);
     let folded = Cell::new(0);
@@ -76,11 +78,29 @@ fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Gr
     without_unused(&graph).unwrap_or(graph)
 }
 
+/// The graph with other outputs, which `rule` finds among its values or adds to them.
+fn replace_outputs(graph: &Graph, rule: impl Fn(&mut GraphArena, ValueId) -> ValueId) -> Graph {
+    let (mut arena, outputs) = rebuilt(graph, &live_values(graph), GraphArena::add);
+    let outputs = outputs.into_iter().map(|output| rule(&mut arena, output)).collect();
+    let graph = arena.finish(outputs);
+    without_unused(&graph).unwrap_or(graph)
+}
+
 fn rebuild(
     graph: &Graph,
     is_live: &[bool],
     rule: impl Fn(&mut GraphArena, Node) -> ValueId,
 ) -> Graph {
+    let (arena, outputs) = rebuilt(graph, is_live, rule);
+    arena.finish(outputs)
+}
+
+/// The nodes that `rule` adds, and the outputs among them.
+fn rebuilt(
+    graph: &Graph,
+    is_live: &[bool],
+    rule: impl Fn(&mut GraphArena, Node) -> ValueId,
+) -> (GraphArena, Vec<ValueId>) {
     let mut arena = GraphArena::new();
     let mut renamed = vec![ValueId::from_index(0); graph.len()];
     for (value, node) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
@@ -88,7 +108,7 @@ fn rebuild(
         renamed[value.index()] = rule(&mut arena, Node { operands, ..node.clone() });
     }
     let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
-    arena.finish(outputs)
+    (arena, outputs)
 }
 
 /// For each value, whether an output needs it or it is a parameter.

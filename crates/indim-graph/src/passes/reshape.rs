@@ -1,0 +1,55 @@
+//! Results whose axes were added, as `keepdims` does, and then dropped again: what is computed between is
+//! computed without them, so that it may be stored where it belongs. Values that are not results stay as they
+//! are: nests of one rank run together more easily.
+
+use indim_ops::{ArrayType, Fact};
+use indim_shape::{AxisMap, Shape};
+
+use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
+
+/// Behind a reshape so many values are looked at: a mean has four.
+const MOST_VALUES: usize = 16;
+
+/// What is returned instead of `output`.
+pub(super) fn drop_axes(arena: &mut GraphArena, output: ValueId) -> ValueId {
+    let Node { kind, operands, array_type } = arena[output].clone();
+    let NodeKind::Reshape = kind else { return output };
+    let mut left = MOST_VALUES;
+    without_axes(arena, operands[0], &array_type.shape, &mut left).unwrap_or(output)
+}
+
+/// The elements of `value` in this shape, from before axes were added; `None` where they are not found.
+fn without_axes(
+    arena: &mut GraphArena,
+    value: ValueId,
+    shape: &Shape,
+    left: &mut usize,
+) -> Option<ValueId> {
+    *left = left.checked_sub(1)?;
+    let node = arena[value].clone();
+    if node.array_type.shape == *shape {
+        return Some(value);
+    }
+    let array_type = ArrayType { dtype: node.array_type.dtype, shape: shape.clone() };
+    match &node.kind {
+        NodeKind::Reshape => {
+            let is_source = arena[node.operands[0]].array_type.shape == *shape;
+            is_source.then_some(node.operands[0])
+        }
+        NodeKind::BroadcastInDim(map) if map.is_empty() => {
+            let kind = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
+            Some(arena.add(Node { kind, array_type, ..node }))
+        }
+        // What is used elsewhere too is computed again, so it costs little.
+        NodeKind::Elementwise(op) if !op.is(Fact::Cheap) => None,
+        NodeKind::Elementwise(_) | NodeKind::Convert => {
+            let mut operands = Vec::with_capacity(node.operands.len());
+            for &operand in node.operands.iter() {
+                operands.push(without_axes(arena, operand, shape, left)?);
+            }
+            let operands = Operands::new(&operands);
+            Some(arena.add(Node { operands, array_type, ..node }))
+        }
+        _ => None,
+    }
+}
