@@ -32,6 +32,8 @@ pub use run::compile::{CompileError, CompileOptions, compile, compile_with};
 pub use run::error::RunError;
 pub use run::executable::Executable;
 pub use run::forecast::{Forecast, MemoryPiece};
+#[doc(hidden)]
+pub use run::groups::NestParts;
 pub use run::in_place::InPlace;
 pub use run::options::{Progress, RunOptions};
 pub use run::program::Program;

@@ -14,6 +14,7 @@ use crate::arrays::view::{ArrayView, ArrayViewMut};
 use crate::run::compile::{CompileOptions, compile};
 use crate::run::error::RunError;
 use crate::run::forecast::{Forecast, Held};
+use crate::run::groups::NestParts;
 use crate::run::nests::CompiledNests;
 use crate::run::options::RunOptions;
 use crate::run::overlap::{check_overlap, written_over_inputs};
@@ -68,6 +69,12 @@ impl Executable {
     #[doc(hidden)]
     pub fn programs(&self) -> &[Program] {
         &self.nests.programs
+    }
+
+    /// The nests that run part by part, one part after another through all of them.
+    #[doc(hidden)]
+    pub fn parts(&self) -> impl Iterator<Item = NestParts> + '_ {
+        self.nests.parts()
     }
 
     /// The bytes of memory that the executable itself holds, its constants among them: what it costs to keep

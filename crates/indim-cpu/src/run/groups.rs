@@ -44,6 +44,16 @@ struct CutAxis {
     part: usize,
 }
 
+/// Nests that run part by part, for explanations.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NestParts {
+    /// The nests.
+    pub nests: Range<usize>,
+    /// The axes that are cut, and how many of its indices a part has.
+    pub axes: Vec<(usize, usize)>,
+}
+
 /// The nests of a group compiled for parts.
 #[derive(Debug)]
 pub(crate) struct CompiledGroup {
@@ -117,6 +127,12 @@ impl CompiledGroup {
     /// The programs for parts of either size.
     fn programs(&self) -> impl Iterator<Item = &Program> {
         self.whole.programs.iter().chain(self.rest.iter().flat_map(|rest| &rest.programs))
+    }
+
+    /// Which nests these are, and how they are cut.
+    pub(crate) fn described(&self) -> NestParts {
+        let axes = self.cut.iter().map(|cut| (cut.axis, cut.part)).collect();
+        NestParts { nests: self.nests.clone(), axes }
     }
 
     /// The temporaries of which only a part is needed.

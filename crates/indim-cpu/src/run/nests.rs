@@ -11,7 +11,7 @@ use crate::arrays::buffer::{ALIGNMENT, Buffer};
 use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array, row_major_strides};
 use crate::executor::{Bases, BoundNest, Executor};
 use crate::run::error::RunError;
-use crate::run::groups::{CompiledGroup, WholeNest};
+use crate::run::groups::{CompiledGroup, NestParts, WholeNest};
 use crate::run::indices;
 use crate::run::options::Progress;
 use crate::run::program::Program;
@@ -87,6 +87,11 @@ impl CompiledNests {
     /// The groups of nests that run part by part.
     pub(crate) fn groups(&self) -> &[NestGroup] {
         &self.groups
+    }
+
+    /// How the groups are cut into parts.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = NestParts> + '_ {
+        self.grouped.iter().map(CompiledGroup::described)
     }
 
     /// The most bytes of memory that a thread needs.

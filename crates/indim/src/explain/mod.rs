@@ -10,7 +10,7 @@ mod svg;
 
 use core::fmt;
 
-use indim_cpu::{CompileError, CompileOptions, Executable, Forecast, compile};
+use indim_cpu::{CompileError, CompileOptions, Executable, Forecast, NestParts, compile};
 use indim_graph::{Graph, NodeKind, ValueId, remove_unused};
 use indim_shape::{AxisMap, Broadcast, Shape};
 
@@ -110,7 +110,7 @@ impl Explanation {
     }
 
     /// What each loop nest became for the level: `a` is an array, `r` a register of one block, and
-    /// `a0, mul a1, add a2` one pass over a block.
+    /// `a0, mul a1, add a2` one pass over a block. At the end which nests run together, part by part.
     pub fn programs_text(&self) -> String {
         let listing = self.listing();
         let mut text = String::new();
@@ -118,12 +118,21 @@ impl Explanation {
             text += &format!("{index} for {}: ", self.executable.level());
             text += &program.listing(&|access| listing.access(access));
         }
+        self.executable.parts().for_each(|parts| text += &parts_text(&parts));
         text
     }
 
     fn listing(&self) -> Listing<'_> {
         Listing { graph: &self.graph, loops: self.executable.loops() }
     }
+}
+
+/// `nests 0 to 4 run part by part: 16 of i0 at a time`.
+fn parts_text(parts: &NestParts) -> String {
+    let axes = parts.axes.iter().map(|(axis, count)| format!("{count} of i{axis}"));
+    let axes = axes.collect::<Vec<_>>().join(" and ");
+    let (first, last) = (parts.nests.start, parts.nests.end - 1);
+    format!("nests {first} to {last} run part by part: {axes} at a time\n")
 }
 
 /// Whether a value is a scalar constant, as numbers in expressions are.
