@@ -77,5 +77,5 @@ fn examples_do_what_the_readme_says() {
 fn examples_do_what_the_pages_say() {
     run_examples("docs/literals.md", 11);
     run_examples("docs/oracle.md", 6);
-    run_examples("docs/numpy-differences.md", 13);
+    run_examples("docs/numpy-differences.md", 29);
 }
