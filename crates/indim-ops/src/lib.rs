@@ -38,7 +38,7 @@ pub use element_lanes::{AnyLane, ElementLanes, FromWide, Widened};
 pub use half::{Bf16, F16, bf16, f16};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use op::{
-    Arity, Binary, Fact, Op, OpVisitor, Ternary, Unary, UnknownOp, is_called, operations,
+    Arity, Binary, Fact, Op, OpVisitor, Operation, Ternary, Unary, UnknownOp, is_called, operations,
 };
 pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
 pub use reduction::{Fold, FoldVisitor, ReduceOp, fold};

@@ -306,6 +306,20 @@ pub enum Fact {
     Cheap,
 }
 
+impl Fact {
+    /// As `==`, when a program is compiled.
+    const fn is_same(self, other: Fact) -> bool {
+        match (self, other) {
+            (Fact::Mirrors(first), Fact::Mirrors(second)) => first as usize == second as usize,
+            (Fact::Commutative, Fact::Commutative)
+            | (Fact::Orders, Fact::Orders)
+            | (Fact::Exact, Fact::Exact)
+            | (Fact::Cheap, Fact::Cheap) => true,
+            _ => false,
+        }
+    }
+}
+
 /// One element of type `T` in the family of lanes `L`.
 type In<T, L> = <T as ElementLanes>::In<L>;
 
@@ -775,16 +789,11 @@ impl Op {
     /// assert!(Op::Max.is(Fact::Orders) && Op::Max.is(Fact::Exact));
     /// assert!(!Op::Sub.is(Fact::Commutative));
     /// ```
-    pub fn is(self, fact: Fact) -> bool {
-        self.row().facts.contains(&fact)
-    }
-
-    /// As `is(Fact::Exact)`, when a program is compiled.
-    pub const fn is_exact(self) -> bool {
+    pub const fn is(self, fact: Fact) -> bool {
         let facts = self.row().facts;
         let mut index = 0;
         while index < facts.len() {
-            if matches!(facts[index], Fact::Exact) {
+            if facts[index].is_same(fact) {
                 return true;
             }
             index += 1;

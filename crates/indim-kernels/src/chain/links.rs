@@ -8,7 +8,7 @@ use core::hint::cold_path;
 use core::marker::PhantomData;
 
 use indim_ops::operations::*;
-use indim_ops::{ConvertTo, DType, Element, Op, bf16, c64, c128, f16, meaning};
+use indim_ops::{ConvertTo, DType, Element, Fact, Op, bf16, c64, c128, f16, meaning};
 
 use super::accumulator::{bools, bytes, choose, each, load, load_single, store, stream, with};
 use super::element::ChainElement;
@@ -52,7 +52,7 @@ impl<T: ChainElement, I: Instructions, const LENGTH: usize> OperandReader<T, I, 
     /// nearest ones.
     #[inline(always)]
     fn results<O: Codes>(&self, x: [T::Lane; LENGTH]) -> [T::Lane; LENGTH] {
-        match const { O::OP.is_exact() } {
+        match const { O::OP.is(Fact::Exact) } {
             true => x,
             // SAFETY: promised where this was made.
             false => unsafe { T::rounded::<I, LENGTH>(x) },
@@ -300,9 +300,9 @@ macro_rules! define_chains {
         /// The chains of elements of type `dtype` at the level of `S`, with the mask or without; `None` where
         /// the type has none.
         pub(crate) fn chain_function<S: Shells>(dtype: DType, is_masked: bool) -> Option<ChainFn> {
-            match (dtype, is_masked || const { !S::HAS_MASKLESS_CHAINS }) {
+            match (dtype, is_masked || const { S::IS_LAST_RESORT }) {
                 $($((DType::$variant, true) => Some(S::chain::<$body<true>>()),)*)*
-                _ if const { !S::HAS_MASKLESS_CHAINS } => None,
+                _ if const { S::IS_LAST_RESORT } => None,
                 $($((DType::$variant, false) => Some(S::chain::<$body<false>>()),)*)*
                 _ => None,
             }

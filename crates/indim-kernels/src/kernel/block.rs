@@ -6,7 +6,8 @@ use core::mem::MaybeUninit;
 
 use indim_ops::operations::Pow;
 use indim_ops::{
-    Binary, ConvertTo, DType, Element, FromWide, Scalars, Ternary, Unary, Widened, f16,
+    Binary, ConvertTo, DType, Element, Fact, FromWide, Operation, Scalars, Ternary, Unary, Widened,
+    f16,
 };
 
 use super::instructions::Instructions;
@@ -82,8 +83,37 @@ impl<O: Unary<T>, T: Element> Body for UnaryBody<O, T> {
         let (places, x) =
             unsafe { (places::<O::Result>(destination, count), elements::<T>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(O::apply(x.get()).to_stored()));
+            let result = match const { is_alone::<I, O>() } {
+                true => alone::unary::<O, T>(x.get()),
+                false => O::apply(x.get()),
+            };
+            place.write(Unaligned(result.to_stored()));
         }
+    }
+}
+
+/// Whether each result is computed by itself, by a call.
+const fn is_alone<I: Instructions, O: Operation>() -> bool {
+    I::IS_LAST_RESORT && !O::OP.is(Fact::Cheap)
+}
+
+/// Operations on one element of each operand. A loop that calls them is not vectorized.
+mod alone {
+    use super::{Binary, Element, Ternary, Unary};
+
+    #[inline(never)]
+    pub(super) fn unary<O: Unary<T>, T: Element>(x: T) -> O::Result {
+        O::apply(x)
+    }
+
+    #[inline(never)]
+    pub(super) fn binary<O: Binary<T>, T: Element>(x: T, y: T) -> O::Result {
+        O::apply(x, y)
+    }
+
+    #[inline(never)]
+    pub(super) fn ternary<O: Ternary<T>, T: Element>(first: O::First, x: T, y: T) -> O::Result {
+        O::apply(first, x, y)
     }
 }
 
@@ -93,7 +123,7 @@ pub(crate) struct BinaryBody<O, T>(PhantomData<(O, T)>);
 impl<O: Binary<T> + 'static, T: Element> Body for BinaryBody<O, T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
-        if TypeId::of::<O>() == TypeId::of::<Pow>() {
+        if const { !I::IS_LAST_RESORT } && TypeId::of::<O>() == TypeId::of::<Pow>() {
             match T::DTYPE {
                 // SAFETY: the caller's promise, for this type.
                 DType::F32 => return unsafe { power::run::<f32>(destination, sources, count) },
@@ -108,7 +138,11 @@ impl<O: Binary<T> + 'static, T: Element> Body for BinaryBody<O, T> {
             (places::<O::Result>(destination, count), operands)
         };
         for (place, (x, y)) in places.iter_mut().zip(x.iter().zip(y)) {
-            place.write(Unaligned(O::apply(x.get(), y.get()).to_stored()));
+            let result = match const { is_alone::<I, O>() } {
+                true => alone::binary::<O, T>(x.get(), y.get()),
+                false => O::apply(x.get(), y.get()),
+            };
+            place.write(Unaligned(result.to_stored()));
         }
     }
 }
@@ -126,7 +160,11 @@ impl<O: Ternary<T>, T: Element> Body for TernaryBody<O, T> {
             (places::<O::Result>(destination, count), first, operands)
         };
         for (place, (first, (x, y))) in places.iter_mut().zip(first.iter().zip(x.iter().zip(y))) {
-            place.write(Unaligned(O::apply(first.get(), x.get(), y.get()).to_stored()));
+            let result = match const { is_alone::<I, O>() } {
+                true => alone::ternary::<O, T>(first.get(), x.get(), y.get()),
+                false => O::apply(first.get(), x.get(), y.get()),
+            };
+            place.write(Unaligned(result.to_stored()));
         }
     }
 }

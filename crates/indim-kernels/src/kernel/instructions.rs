@@ -11,6 +11,10 @@ use indim_ops::f16;
 ///
 /// The functions are called with the level's features enabled, and inlined into such a function.
 pub(crate) trait Instructions {
+    /// Whether the processors of today have something better, so that what takes longest to compile is left out:
+    /// vectors of costly operations, and chains without a mask beside those with one.
+    const IS_LAST_RESORT: bool = false;
+
     /// The bytes of the accumulators of chains that fit into registers beside an operand: of a narrow one for
     /// short rows, of a wide one for others.
     const ACCUMULATOR_BYTES: (usize, usize);
@@ -42,6 +46,8 @@ pub(crate) trait Instructions {
 pub(crate) struct Baseline;
 
 impl Instructions for Baseline {
+    const IS_LAST_RESORT: bool = cfg!(target_arch = "x86_64");
+
     // 16 registers of 16 bytes on x86-64, 32 on aarch64.
     const ACCUMULATOR_BYTES: (usize, usize) =
         if cfg!(target_arch = "x86_64") { (128, 128) } else { (256, 256) };

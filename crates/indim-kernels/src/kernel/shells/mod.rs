@@ -11,14 +11,11 @@ mod baseline;
 
 use super::block::{Body, KernelFn};
 use super::fold::{FoldFn, FoldRows};
+use super::instructions::Instructions;
 use crate::chain::pieces::{ChainBody, ChainFn};
 
 /// Hands out the kernels and chains of one level.
-pub(crate) trait Shells {
-    /// Whether chains without a mask have shells of their own. Not where no processor is expected that has
-    /// nothing better: each takes a second to compile.
-    const HAS_MASKLESS_CHAINS: bool;
-
+pub(crate) trait Shells: Instructions {
     /// The kernel of `B` at the level.
     fn kernel<B: Body>() -> KernelFn;
 
@@ -31,15 +28,13 @@ pub(crate) trait Shells {
 
 /// The shells of a level, with the attribute that enables its instructions.
 macro_rules! define_shells {
-    ($level:ident $has_maskless_chains:expr; $(#[$enable:meta])?) => {
+    ($level:ident $(#[$enable:meta])?) => {
         use crate::chain::pieces::{ChainBody, ChainFn, Rows, WiredLink};
         use crate::kernel::block::{Body, KernelFn};
         use crate::kernel::fold::{FoldFn, FoldRows, FoldedRows};
         use crate::kernel::instructions::$level;
 
         impl super::Shells for $level {
-            const HAS_MASKLESS_CHAINS: bool = $has_maskless_chains;
-
             fn kernel<B: Body>() -> KernelFn {
                 kernel::<B>
             }
