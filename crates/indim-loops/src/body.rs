@@ -97,12 +97,11 @@ impl Body<'_> {
         let array_type = self.graph[stored].array_type.clone();
         let (source, reduction, axes) = match node.kind {
             NodeKind::Reduce { op, axis } => {
-                let operand = reduced(self.graph, value);
-                let shape = &self.graph[operand].array_type.shape;
-                let view = View::identity(shape);
+                let shape = &self.graph[node.operands[0]].array_type.shape;
                 let axes = View::without_axis(shape, axis).axes;
-                let reduction = Reduction { op, dtype: node.array_type.dtype };
-                (self.local(Sought::new(operand, view)), Some(reduction), axes)
+                let dtype = self.graph[node.operands[0]].array_type.dtype;
+                let source = self.local(reduced(self.graph, value, View::identity(shape)));
+                (source, Some(Reduction { op, dtype }), axes)
             }
             _ => {
                 let view = View::identity(&array_type.shape);

@@ -17,7 +17,7 @@ use indim_ops::Fact;
 use indim_shape::Shape;
 
 use crate::origin::Origins;
-use crate::sought::{Sought, Source, is_computed, iteration, sought};
+use crate::sought::{Sought, Source, is_computed, is_search, iteration, sought};
 use crate::view::View;
 
 /// A graph of fewer nodes may have any number of instructions.
@@ -348,25 +348,27 @@ impl Needs {
     }
 }
 
-/// Groups kept values by iteration shape, by reduced axis, and by how many nests must run before.
+/// Groups kept values by iteration shape, by reduced axis, by whether that is searched, and by how many nests
+/// must run before.
 fn group(graph: &Graph, needs: &Needs, levels: &[usize]) -> Vec<Vec<ValueId>> {
-    let mut last_level: HashMap<(Shape, Option<usize>), usize> = HashMap::new();
+    let nest = |value: ValueId| {
+        let (shape, reduced) = iteration(graph, value);
+        (reduced, is_search(&graph[value].kind), shape)
+    };
+    let mut last_level: HashMap<(Option<usize>, bool, Shape), usize> = HashMap::new();
     for &value in &needs.kept {
-        let last = last_level.entry(iteration(graph, value)).or_default();
+        let last = last_level.entry(nest(value)).or_default();
         *last = levels[value.index()].max(*last);
     }
     let awaited = needs.awaited(graph);
     // Of one level, what is reduced may read what is not.
-    let mut groups: BTreeMap<(usize, Option<usize>, Shape), Vec<ValueId>> = BTreeMap::new();
+    let mut groups: BTreeMap<(usize, _), Vec<ValueId>> = BTreeMap::new();
     for &value in &needs.kept {
-        let (shape, reduced) = iteration(graph, value);
+        let nest = nest(value);
         // What nobody waits for joins the last nest of its shape, where it may share work.
         let is_awaited = awaited.contains(&value);
-        let level = match is_awaited {
-            true => levels[value.index()],
-            false => last_level[&(shape.clone(), reduced)],
-        };
-        groups.entry((level, reduced, shape)).or_default().push(value);
+        let level = if is_awaited { levels[value.index()] } else { last_level[&nest] };
+        groups.entry((level, nest)).or_default().push(value);
     }
     groups.into_values().collect()
 }

@@ -221,7 +221,7 @@ pub struct Store {
 pub struct Reduction {
     /// What folds them.
     pub op: ReduceOp,
-    /// The element type in which they are folded. Narrower ones become such before (`ReduceOp::widens`), and
+    /// The element type in which they are folded, or searched among. Narrower ones become such before (`ReduceOp::widens`), and
     /// the result is converted to the type of the target.
     pub dtype: DType,
 }
@@ -245,6 +245,14 @@ impl LoopNest {
     /// The arrays that are walked: the targets of the stores first, then the accesses.
     pub fn operands(&self) -> impl Iterator<Item = &Access> {
         self.stores.iter().map(|store| &store.target).chain(&self.accesses)
+    }
+
+    /// Whether every store says where an element is (`ReduceOp::is_search`); else none does. What they search
+    /// among they read from memory.
+    pub fn searches(&self) -> bool {
+        let is_search =
+            |store: &Store| store.reduction.is_some_and(|reduction| reduction.op.is_search());
+        self.stores.iter().any(is_search)
     }
 
     /// The bytes of an array that the nest walks, each counted once; of what elements are taken from, all

@@ -79,15 +79,15 @@ pub(crate) fn sought(graph: &Graph, value: ValueId, view: &View) -> Vec<Sought> 
     let node = &graph[value];
     let seen = |&value: &ValueId| Sought::new(value, view.clone());
     match node.kind {
-        NodeKind::Reduce { .. } => vec![seen(&reduced(graph, value))],
+        NodeKind::Reduce { .. } => vec![reduced(graph, value, view.clone())],
         NodeKind::Take { axis, mode } => taken(graph, node, view, axis, mode).to_vec(),
         _ if is_computed(&node.kind) => node.operands.iter().map(seen).collect(),
         _ => vec![seen(&value)],
     }
 }
 
-/// What a reduction reads: its operand, or what is widened to it.
-pub(crate) fn reduced(graph: &Graph, value: ValueId) -> ValueId {
+/// What a reduction reads: its operand, or what is widened to it. A search reads it twice, from memory.
+pub(crate) fn reduced(graph: &Graph, value: ValueId, view: View) -> Sought {
     let node = &graph[value];
     let operand = &graph[node.operands[0]];
     let widens = |narrow: ValueId| match node.kind {
@@ -96,10 +96,16 @@ pub(crate) fn reduced(graph: &Graph, value: ValueId) -> ValueId {
         }
         _ => false,
     };
-    match operand.kind {
+    let read = match operand.kind {
         NodeKind::Convert if widens(operand.operands[0]) => operand.operands[0],
         _ => node.operands[0],
-    }
+    };
+    Sought { is_in_memory: is_search(&node.kind), ..Sought::new(read, view) }
+}
+
+/// Whether a node says where an element is.
+pub(crate) fn is_search(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Reduce { op, .. } if op.is_search())
 }
 
 /// What elements are taken from, which is read here and there, and their indices. Those lie in memory where

@@ -55,6 +55,26 @@ fn reductions_along_one_axis_share_a_nest() {
 }
 
 #[test]
+fn long_searches_of_what_lies_in_memory_have_nests_of_their_own() {
+    let searches = |function: &dyn Fn(&GraphBuilder, &Value) -> Value, length: usize| {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F64, [length, 9]).unwrap();
+        let y = function(&b, &x);
+        let along = |op| b.reduce(op, &y, 0).unwrap();
+        let results = [along(ReduceOp::Max), along(ReduceOp::ArgMax), along(ReduceOp::ArgMin)];
+        let nests = lower(&b.finish(&results).unwrap()).nests;
+        let searches = nests.iter().filter(|nest| nest.searches());
+        searches.map(|nest| (nest.stores.len(), nest.instructions.len())).collect::<Vec<_>>()
+    };
+    let (all, reversed) = (|_: &GraphBuilder, x: &Value| x.clone(), [0i64]);
+    assert_eq!(searches(&all, 64), [(2, 0)]);
+    assert_eq!(searches(&|b, x| b.reverse(x, &reversed).unwrap(), 64), [(2, 0)]);
+    // The others are folds: of places where the element is equal to the extreme.
+    assert_eq!(searches(&all, 63), []);
+    assert_eq!(searches(&|_, x| x.exp(), 64), []);
+}
+
+#[test]
 fn a_narrow_float_is_widened_where_it_is_summed() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [8, 9]).unwrap();

@@ -3,7 +3,7 @@
 //!
 //! Read `code.rs` (what a nest becomes), `chain/` (which instructions run in one pass), `wiring.rs` (where
 //! its slots lie under a walk), `tiles.rs` (the loop over tiles), `reduce.rs` (the one over a reduced
-//! axis), `tree.rs` (in which order that combines).
+//! axis), `tree.rs` (in which order that combines), `search.rs` (the one that finds where an element is).
 
 pub(crate) mod chain;
 pub(crate) mod code;
@@ -11,6 +11,7 @@ mod listing;
 pub mod memory;
 mod reduce;
 mod registers;
+mod search;
 mod store_fold;
 mod take;
 mod tiles;
@@ -31,6 +32,7 @@ use chain::find::Task;
 use code::{BlockCode, Call, Callee, Stored};
 use reduce::BoundReduction;
 use registers::REGISTER_BYTES;
+use search::BoundSearch;
 use store_fold::{StoreFold, accumulator_bytes, piece_bytes};
 use tiles::BoundBlocks;
 
@@ -75,6 +77,7 @@ impl NestCode for BlockCode {
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>> {
         match self.nest.reduced {
+            Some(_) if self.nest.searches() => Some(Box::new(BoundSearch::new(self, strides)?)),
             Some(_) => Some(Box::new(BoundReduction::new(self, strides)?)),
             None => Some(Box::new(BoundBlocks::new(self, strides, is_over_input)?)),
         }

@@ -1,4 +1,5 @@
-//! What a nest with a reduced axis calls for each of its stores, and the memory that it takes.
+//! What a nest with a reduced axis calls for each of its stores, and the memory that it takes. Of a search
+//! that is the fold that finds for what is searched.
 
 use indim_kernels::{
     FoldFn, KernelFn, Level, RowFoldFn, convert_kernel, fold_function, row_fold_function,
@@ -28,6 +29,8 @@ pub(crate) struct StoreFold {
     pub(crate) size: usize,
     pub(crate) source_size: usize,
     pub(crate) result_size: usize,
+    /// The bytes that a search keeps beside an accumulator.
+    pub(crate) index_size: usize,
 }
 
 impl StoreFold {
@@ -35,6 +38,7 @@ impl StoreFold {
     pub(crate) fn of(nest: &LoopNest, level: Level) -> Vec<StoreFold> {
         let fold = |store: &Store| {
             let Reduction { op, dtype } = store.reduction?;
+            let (op, is_search) = (op.searched(), op.is_search());
             let result = store.target.array_type.dtype;
             let source = nest.dtype(store.source);
             Some(StoreFold {
@@ -48,6 +52,7 @@ impl StoreFold {
                 size: dtype.size(),
                 source_size: source.size(),
                 result_size: result.size(),
+                index_size: if is_search { size_of::<usize>() } else { 0 },
             })
         };
         nest.stores.iter().filter_map(fold).collect()
@@ -63,7 +68,10 @@ fn is_ordered(op: ReduceOp, dtype: DType) -> bool {
 pub(crate) fn accumulator_bytes(nest: &LoopNest, folds: &[StoreFold]) -> usize {
     let Some(reduced) = nest.reduced else { return 0 };
     let rows = LANES + most_nodes(nest.shape[reduced]);
-    folds.iter().map(|fold| rows * DIRECT_COLUMNS * fold.size).sum()
+    // A search has a block that is gathered, and the extremes so far.
+    let searched = |fold: &StoreFold| if fold.index_size > 0 { LANES + 1 } else { 0 };
+    let bytes = |fold: &StoreFold| (rows + searched(fold)) * fold.size + fold.index_size;
+    folds.iter().map(|fold| DIRECT_COLUMNS * bytes(fold)).sum()
 }
 
 /// The bytes that the pieces of such a nest leave at most, if its reduced axis is cut.
@@ -77,7 +85,9 @@ pub(crate) fn piece_bytes(nest: &LoopNest, folds: &[StoreFold]) -> usize {
     }
     // A part of whole chunks of columns, and one of the columns that are left over.
     let columns = kept.min(2 * DIRECT_COLUMNS);
-    folds.iter().map(|fold| MOST_PIECES * (columns * fold.size + 2 * LEFT_ALIGNMENT)).sum()
+    let bytes = |size: usize| if size > 0 { columns * size + 2 * LEFT_ALIGNMENT } else { 0 };
+    let of_piece = |fold: &StoreFold| bytes(fold.size) + bytes(fold.index_size);
+    folds.iter().map(|fold| MOST_PIECES * of_piece(fold)).sum()
 }
 
 /// What a piece leaves of a store begins at a multiple of so many bytes.

@@ -21,7 +21,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    fn at(self, step: usize) -> *const u8 {
+    pub(super) fn at(self, step: usize) -> *const u8 {
         self.first.wrapping_offset(step as isize * self.step_stride)
     }
 }

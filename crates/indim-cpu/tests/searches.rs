@@ -1,0 +1,302 @@
+//! Where the extremes are, compared with a plain search: ties, NaNs and zeros of either sign, in rows and
+//! columns of every layout, in blocks and in pieces, on every level and by several threads.
+
+use indim_builder::{GraphBuilder, Value};
+use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, Level, compile};
+use indim_graph::{Array, AxisSlice, Graph};
+use indim_ops::{ArrayType, DType, Element, ReduceOp, bf16, f16};
+
+/// The element at an index of memory, and what such elements are.
+type Pattern = (&'static str, fn(usize) -> f64);
+
+const PATTERNS: [Pattern; 6] = [
+    ("ties", |index| (mixed(index) % 7) as f64),
+    ("rising", |index| (index % 1_000 / 8) as f64),
+    ("falling", |index| -((index % 1_000 / 8) as f64)),
+    ("zeros", |index| if mixed(index).is_multiple_of(2) { -0.0 } else { 0.0 }),
+    ("one alone", |index| if mixed(index) % 997 == 5 { 9.0 } else { (mixed(index) % 3) as f64 }),
+    ("a NaN here and there", |index| match mixed(index) {
+        number if number % 1_009 == 5 => f64::NAN,
+        number => (number % 100) as f64,
+    }),
+];
+
+fn mixed(index: usize) -> u64 {
+    let number = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33
+}
+
+/// An array somewhere in memory.
+struct Stored<T> {
+    elements: Vec<T>,
+    shape: Vec<usize>,
+    /// In elements.
+    strides: Vec<isize>,
+    first: usize,
+}
+
+impl<T: Element> Stored<T> {
+    /// The axes lie in this order, the last one first in memory, those of `turned` from their ends.
+    fn new(
+        shape: &[usize],
+        order: &[usize],
+        turned: &[usize],
+        element: impl Fn(usize) -> T,
+    ) -> Self {
+        let mut strides = vec![0; shape.len()];
+        let (mut count, mut first) = (1, 0);
+        for &axis in order.iter().rev() {
+            strides[axis] = count as isize;
+            if turned.contains(&axis) {
+                first += (shape[axis] - 1) * count;
+                strides[axis] = -strides[axis];
+            }
+            count *= shape[axis];
+        }
+        Stored {
+            elements: (0..count).map(element).collect(),
+            shape: shape.to_vec(),
+            strides,
+            first,
+        }
+    }
+
+    fn get(&self, index: &[usize]) -> T {
+        let along = |(&index, &stride): (&usize, &isize)| index as isize * stride;
+        let offset: isize = index.iter().zip(&self.strides).map(along).sum();
+        self.elements[self.first.wrapping_add_signed(offset)]
+    }
+
+    fn array_type(&self) -> ArrayType {
+        ArrayType::new(T::DTYPE, &self.shape[..])
+    }
+
+    /// Where the extremes along `axis` are, in row-major order.
+    fn places(
+        &self,
+        axis: usize,
+        is_further: impl Fn(f64, f64) -> bool,
+        of: impl Fn(T) -> f64,
+    ) -> Vec<i64> {
+        let kept: Vec<usize> = (0..self.shape.len()).filter(|&other| other != axis).collect();
+        let count: usize = kept.iter().map(|&axis| self.shape[axis]).product();
+        let place = |mut position: usize| {
+            let mut index = vec![0; self.shape.len()];
+            for &axis in kept.iter().rev() {
+                index[axis] = position % self.shape[axis];
+                position /= self.shape[axis];
+            }
+            let mut best = (0, of(self.get(&index)));
+            for step in 1..self.shape[axis] {
+                index[axis] = step;
+                let x = of(self.get(&index));
+                if !best.1.is_nan() && (x.is_nan() || is_further(x, best.1)) {
+                    best = (step, x);
+                }
+            }
+            best.0 as i64
+        };
+        (0..count).map(place).collect()
+    }
+
+    fn run(&self, executable: &Executable) -> Vec<Array> {
+        let bytes = Array::new([self.elements.len()], self.elements.clone()).unwrap();
+        let bytes = bytes.data().to_ne_bytes();
+        let size = T::DTYPE.size();
+        let strides = self.strides.iter().map(|&stride| stride * size as isize).collect();
+        let input = ArrayView::from_bytes(self.array_type(), strides, &bytes, self.first * size);
+        let results = executable.run(&[input.unwrap()]).unwrap();
+        results.iter().map(Buffer::to_array).collect()
+    }
+}
+
+/// Where the largest and the smallest elements of `x` are along `axis`.
+fn searches(array_type: ArrayType, axis: usize) -> Graph {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", array_type.dtype, array_type.shape).unwrap();
+    let search = |op| b.reduce(op, &x, axis as i64).unwrap();
+    b.finish(&[search(ReduceOp::ArgMax), search(ReduceOp::ArgMin)]).unwrap()
+}
+
+fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
+    let options = |&level: &Level| CompileOptions { level, ..CompileOptions::default() };
+    Level::available().iter().map(move |level| compile(graph, &options(level)).unwrap())
+}
+
+fn check<T: Element>(stored: &Stored<T>, axis: usize, of: impl Fn(T) -> f64, what: &str) {
+    let expected = [
+        stored.places(axis, |x, best| x > best, &of),
+        stored.places(axis, |x, best| x < best, &of),
+    ];
+    for executable in executables(&searches(stored.array_type(), axis)) {
+        for (result, expected) in stored.run(&executable).iter().zip(&expected) {
+            let Stored { shape, strides, .. } = stored;
+            let found = result.elements::<i64>().unwrap();
+            assert!(
+                found == expected,
+                "{what}: {} {shape:?} by {strides:?} along {axis}",
+                T::DTYPE
+            );
+        }
+    }
+}
+
+/// Every pattern in every order of the axes, whole and turned.
+fn check_layouts<T: Element>(shape: [usize; 2], from: fn(f64) -> T, of: fn(T) -> f64) {
+    for (what, pattern) in PATTERNS {
+        for (order, turned) in [([0, 1], &[][..]), ([1, 0], &[]), ([0, 1], &[0]), ([0, 1], &[1])] {
+            let stored = Stored::new(&shape, &order, turned, |index| from(pattern(index)));
+            check(&stored, usize::from(shape[1] >= shape[0]), of, what);
+        }
+    }
+}
+
+#[test]
+fn rows_and_columns_in_blocks() {
+    for length in [63, 64, 65, 511, 512, 513, 1024, 1025, 2100] {
+        for others in [1, 2, 3, 31, 33, 62] {
+            check_layouts([length, others], |x| x as f32, f64::from);
+            check_layouts([others, length], |x| x as f32, f64::from);
+        }
+    }
+}
+
+#[test]
+fn more_columns_than_are_taken_together() {
+    for (rows, columns) in [(64, 600), (100, 513), (130, 1025)] {
+        for (what, pattern) in PATTERNS {
+            let stored = |turned: &[usize]| {
+                Stored::new(&[rows, columns], &[0, 1], turned, |index| pattern(index) as f32)
+            };
+            check(&stored(&[]), 0, f64::from, what);
+            check(&stored(&[0, 1]), 0, f64::from, what);
+        }
+    }
+}
+
+#[test]
+fn every_element_type() {
+    for shape in [[3, 1100], [40, 70], [1100, 3]] {
+        check_layouts(shape, |x| x > 4.0, f64::from);
+        check_layouts(shape, |x| x as i8, f64::from);
+        check_layouts(shape, |x| x as i16, f64::from);
+        check_layouts(shape, |x| x as i32, f64::from);
+        check_layouts(shape, |x| x as i64, |x| x as f64);
+        check_layouts(shape, |x| x as u8, f64::from);
+        check_layouts(shape, |x| x as u16, f64::from);
+        check_layouts(shape, |x| x as u32, f64::from);
+        check_layouts(shape, |x| x as u64, |x| x as f64);
+        check_layouts(shape, f16::from_f64, |x| f64::from(x.to_f32()));
+        check_layouts(shape, bf16::from_f64, |x| f64::from(x.to_f32()));
+        check_layouts(shape, |x| x, |x| x);
+    }
+}
+
+#[test]
+fn middle_axes_in_every_order_of_memory() {
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for shape in [[3, 700, 5], [4, 100, 300], [2, 1030, 33]] {
+        for order in orders {
+            for (what, pattern) in [PATTERNS[0], PATTERNS[5]] {
+                let stored = Stored::new(&shape, &order, &[2], |index| pattern(index) as f32);
+                check(&stored, 1, f64::from, what);
+            }
+        }
+    }
+}
+
+/// Compares what 1, 2 and 7 threads find.
+fn check_threads(shape: [usize; 2], axis: usize) {
+    let searches = searches(ArrayType::new(DType::F32, shape), axis);
+    let executable = compile(&searches, &CompileOptions::default()).unwrap();
+    for (what, pattern) in PATTERNS {
+        let stored = Stored::new(&shape, &[0, 1], &[], |index| pattern(index) as f32);
+        let largest = stored.places(axis, |x, best| x > best, f64::from);
+        let smallest = stored.places(axis, |x, best| x < best, f64::from);
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let found = pool.install(|| stored.run(&executable));
+            let [max, min] = [0, 1].map(|result| found[result].elements::<i64>().unwrap());
+            assert!(max == largest && min == smallest, "{what}: {shape:?}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn long_axes_are_cut_into_pieces() {
+    for length in [8_191, 16_385, 66_000, 524_289] {
+        check_threads([1, length], 1);
+    }
+    for (shape, axis) in [([200_001, 3], 0), ([20_000, 40], 0), ([1_537, 513], 0), ([5, 60_001], 1)]
+    {
+        check_threads(shape, axis);
+    }
+}
+
+#[test]
+fn one_place_found_in_every_block_and_piece() {
+    const LENGTH: usize = 40_000;
+    let executable =
+        compile(&searches(ArrayType::new(DType::F32, [LENGTH]), 0), &CompileOptions::default());
+    let executable = executable.unwrap();
+    for place in (0..LENGTH).step_by(499).chain([LENGTH - 1]) {
+        for (element, other) in [(1.0, 0.0), (f32::NAN, 0.0), (f32::INFINITY, f32::NEG_INFINITY)] {
+            let stored =
+                Stored::new(
+                    &[LENGTH],
+                    &[0],
+                    &[],
+                    |index| {
+                        if index == place { element } else { other }
+                    },
+                );
+            let found = stored.run(&executable)[0].elements::<i64>().unwrap()[0];
+            assert_eq!(found, place as i64, "{element} among {other}");
+        }
+    }
+}
+
+/// The places found by the executor and by the evaluator in what `function` shows of an array.
+fn check_view(shape: &[usize], function: impl Fn(&GraphBuilder, Value) -> Value) {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, shape).unwrap();
+    let y = function(&b, x);
+    let search = |op| b.reduce(op, &y, 0).unwrap();
+    let largest = b.reduce(ReduceOp::Max, &y, 0).unwrap();
+    let outputs = [search(ReduceOp::ArgMax), search(ReduceOp::ArgMin), largest];
+    let graph = b.finish(&outputs).unwrap();
+    let count = shape.iter().product();
+    let x = Array::new(shape, (0..count).map(PATTERNS[4].1).collect::<Vec<f64>>()).unwrap();
+    let expected = indim_graph::evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+    for executable in executables(&graph) {
+        let results = executable.run(&[ArrayView::from_array(&x)]).unwrap();
+        for (result, expected) in results.iter().zip(&expected) {
+            assert!(result.to_array().data().has_bits_of(expected.data()), "{graph}");
+        }
+    }
+}
+
+#[test]
+fn views_are_searched_where_they_are_and_values_where_they_are_computed() {
+    check_view(&[700, 90], |_, x| x);
+    check_view(&[90, 700], |b, x| b.transpose(x, &[1, 0]).unwrap());
+    check_view(&[700, 90], |b, x| b.reshape(x, [63_000]).unwrap());
+    check_view(&[90], |b, x| b.broadcast_in_dim(x, &[1], [200, 90]).unwrap());
+    check_view(&[700], |b, x| b.broadcast_in_dim(x, &[0], [700, 40]).unwrap());
+    check_view(&[700, 90], |b, x| b.concatenate(&[x.clone(), x], 0).unwrap());
+    check_view(&[700, 90], |b, x| b.reduce(ReduceOp::Min, x, 1).unwrap());
+    check_view(&[700, 90], |b, x| b.reverse(x, &[0, 1]).unwrap());
+    check_view(&[700, 90], |b, x| {
+        let every = |step, size| AxisSlice::python(Some(1), None, Some(step), size).unwrap();
+        b.slice(x, &[every(3, 700), every(2, 90)]).unwrap()
+    });
+    check_view(&[700, 90], |_, x| x.exp() - 2.0);
+}
+
+#[test]
+fn pieces_are_held_and_counted() {
+    let graph = searches(ArrayType::new(DType::F64, [1 << 20]), 0);
+    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let bytes = executable.forecast().temporary_bytes;
+    assert!((2 * 64 * 16..2 * 64 * 512).contains(&bytes), "{bytes} bytes");
+}
