@@ -2,9 +2,9 @@
 //!
 //! In the order in which they build on one another:
 //! - `arrays/`: arrays in memory, of the caller's and of our own;
-//! - `walk/`: how a nest goes through memory for given strides;
 //! - `executor.rs`: what an executor is;
-//! - `blocks/`: the executor, over the kernels of `indim-kernels`; `run/`: what users call.
+//! - `blocks/`: the executor, over the kernels of `indim-kernels` and the walks of `indim-loops`;
+//! - `run/`: what users call.
 //!
 //! Unsafe code stands only in `arrays/buffer.rs`, `arrays/mapped_file.rs`, `arrays/system_memory.rs`,
 //! `arrays/unnamed_file.rs`, `arrays/view.rs`, `executor.rs`, `blocks/mod.rs`, `blocks/tiles.rs`,
@@ -18,16 +18,16 @@ mod arrays;
 mod blocks;
 mod executor;
 mod run;
-mod walk;
 
 pub use arrays::buffer::{ALIGNMENT, Buffer};
 pub use arrays::mapped_file::MappedFile;
 pub use arrays::order::Order;
 pub use arrays::pages::keep_memory;
 pub use arrays::unnamed_file::{CompleteFile, UnnamedFile, copy_owner_and_mode};
-pub use arrays::view::{ArrayError, ArrayView, ArrayViewMut, row_major_strides};
+pub use arrays::view::{ArrayError, ArrayView, ArrayViewMut};
 pub use blocks::memory;
 pub use indim_kernels::{Level, UnknownLevel};
+pub use indim_loops::strides::order::row_major_strides;
 pub use run::compile::{CompileError, CompileOptions, compile, compile_with};
 pub use run::error::RunError;
 pub use run::executable::Executable;

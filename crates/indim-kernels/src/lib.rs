@@ -1,7 +1,7 @@
 //! What the block executor calls: operations over dense blocks, compiled for every level.
 //!
 //! - `level.rs`: the sets of instructions, and which the processor has;
-//! - `kernel/`: one operation over one block, and the folds of reductions;
+//! - `kernel/`: one operation over one block, the folds of reductions, and searches;
 //! - `chain/`: several cheap operations in one pass.
 //!
 //! What is computed is the definitions of `indim-ops`, vectorised by the compiler. Compiling them is most
@@ -16,6 +16,7 @@ mod level;
 
 pub use kernel::fold::{FoldFn, FoldedRows};
 pub use kernel::row_fold::RowFoldFn;
+pub use kernel::search::{Found, SearchFunctions, search_functions};
 pub use kernel::{
     KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel, fold_function,
     row_fold_function,

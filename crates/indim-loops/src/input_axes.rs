@@ -5,32 +5,14 @@
 
 use std::sync::Arc;
 
-use indim_ops::ArrayType;
-
 use crate::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests};
+use crate::strides::order::dense_strides;
 
 /// Which axes of inputs move with those of each output.
 #[derive(Debug)]
 pub struct InputAxes {
     /// For each output its rank, and the ways in which inputs move with it.
     outputs: Vec<(usize, Vec<Way>)>,
-}
-
-/// The strides in bytes of a dense array whose axes lie in memory in this order, outermost first; `None`
-/// for row-major.
-pub fn dense_strides(array_type: &ArrayType, axes: &[usize]) -> Option<Vec<isize>> {
-    if axes.is_sorted() {
-        return None;
-    }
-    let mut strides = vec![0; axes.len()];
-    let mut stride = array_type.dtype.size() as isize;
-    for &axis in axes.iter().rev() {
-        strides[axis] = stride;
-        // Only a shape that no array in memory can have saturates.
-        let size = isize::try_from(array_type.shape[axis].max(1)).unwrap_or(isize::MAX);
-        stride = stride.saturating_mul(size);
-    }
-    Some(strides)
 }
 
 /// For each axis of some value the axis of an input that moves with it.
@@ -209,4 +191,39 @@ fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
     all.truncate(MOST_WAYS);
     let same = parts.iter().find(|part| part[..] == all[..]);
     same.map_or_else(|| all.into(), Arc::clone)
+}
+
+/// How the outputs of a graph lie in memory, as its inputs do.
+#[derive(Debug)]
+pub struct FollowedInputs {
+    axes: InputAxes,
+    /// The answer for row-major inputs, which are most.
+    of_row_major_inputs: Vec<Option<Vec<isize>>>,
+}
+
+impl FollowedInputs {
+    /// How those of the graph of these nests do.
+    pub fn new(loops: &LoopNests) -> Self {
+        let axes = InputAxes::of(loops);
+        let mut followed = FollowedInputs { axes, of_row_major_inputs: Vec::new() };
+        let row_major = |parameter: usize| loops.parameters[parameter].shape.row_major_strides();
+        followed.of_row_major_inputs = followed.strides(loops, row_major);
+        followed
+    }
+
+    /// As [`FollowedInputs::strides`], of row-major inputs.
+    pub fn of_row_major_inputs(&self) -> &[Option<Vec<isize>>] {
+        &self.of_row_major_inputs
+    }
+
+    /// For each output the strides in bytes in which its elements lie densely, as the inputs do whose strides
+    /// are given; `None` for row-major.
+    pub fn strides(
+        &self,
+        loops: &LoopNests,
+        input_strides: impl Fn(usize) -> Vec<isize>,
+    ) -> Vec<Option<Vec<isize>>> {
+        let axes = self.axes.output_axes(input_strides);
+        loops.outputs.iter().zip(axes).map(|(output, axes)| dense_strides(output, &axes)).collect()
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! Read in this order: `loop_nest.rs` (what lowering gives), `view.rs` (what is left of a broadcast),
 //! `sought.rs` (where a value comes from), `keep.rs` (what is written to memory), `body.rs` (one nest),
-//! `lower.rs` (all of them), `groups.rs` (which may run together). Nothing here knows machines; `strides/`,
-//! for whoever has arrays, is arithmetic on their strides.
+//! `lower.rs` (all of them), `groups.rs` (which may run together). Nothing here knows machines: `strides/`,
+//! for whoever has arrays, is arithmetic on their strides, and `walk/` says in which order memory is gone through.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -22,6 +22,7 @@ pub mod scratch;
 mod sought;
 pub mod strides;
 mod view;
+pub mod walk;
 
 pub use held_bytes::HeldBytes;
 pub use lower::{lower, lower_with};

@@ -8,10 +8,11 @@ use core::ptr::NonNull;
 use std::alloc::Layout;
 
 use indim_graph::Array;
+use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 
 use crate::arrays::pages::{self, Pages};
-use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, is_row_major, row_major_strides};
+use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut};
 
 /// The alignment of buffers: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;

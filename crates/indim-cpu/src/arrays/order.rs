@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
-use indim_loops::input_axes::{InputAxes, dense_strides};
+use indim_loops::input_axes::FollowedInputs;
 use indim_loops::loop_nest::LoopNests;
+use indim_loops::strides::order::{dense_strides, is_column_major};
 use indim_ops::ArrayType;
 
-use crate::arrays::view::{ArrayView, is_column_major};
+use crate::arrays::view::ArrayView;
 
 /// In which order the elements of new outputs lie in memory, as NumPy's `order` says it.
 ///
@@ -42,14 +43,7 @@ pub enum Order {
 
 /// The orders of a graph's outputs: how they follow the inputs is found when it is first asked for.
 #[derive(Debug, Default)]
-pub(crate) struct OutputOrders(OnceLock<Followed>);
-
-#[derive(Debug)]
-struct Followed {
-    axes: InputAxes,
-    /// The answer for row-major inputs, which are most.
-    of_row_major_inputs: Vec<Option<Vec<isize>>>,
-}
+pub(crate) struct OutputOrders(OnceLock<FollowedInputs>);
 
 impl OutputOrders {
     /// For each output the strides in bytes in which its elements lie densely in this order; `None` for
@@ -63,11 +57,14 @@ impl OutputOrders {
         let is_reversed = match order {
             Order::C => false,
             Order::F => true,
-            Order::A => !inputs.is_empty() && inputs.iter().all(is_column_major),
+            Order::A => {
+                let is_reversed = |x: &ArrayView<'_>| is_column_major(x.array_type(), x.strides());
+                !inputs.is_empty() && inputs.iter().all(is_reversed)
+            }
             Order::K => {
-                let followed = self.0.get_or_init(|| Followed::new(loops));
+                let followed = self.0.get_or_init(|| FollowedInputs::new(loops));
                 if inputs.iter().all(ArrayView::is_row_major) {
-                    return followed.of_row_major_inputs.clone();
+                    return followed.of_row_major_inputs().to_vec();
                 }
                 return followed.strides(loops, |parameter| inputs[parameter].strides().to_vec());
             }
@@ -78,24 +75,5 @@ impl OutputOrders {
         };
         let strides = |output| if is_reversed { reversed(output) } else { None };
         loops.outputs.iter().map(strides).collect()
-    }
-}
-
-impl Followed {
-    fn new(loops: &LoopNests) -> Followed {
-        let axes = InputAxes::of(loops);
-        let mut followed = Followed { axes, of_row_major_inputs: Vec::new() };
-        let row_major = |parameter: usize| loops.parameters[parameter].shape.row_major_strides();
-        followed.of_row_major_inputs = followed.strides(loops, row_major);
-        followed
-    }
-
-    fn strides(
-        &self,
-        loops: &LoopNests,
-        input_strides: impl Fn(usize) -> Vec<isize>,
-    ) -> Vec<Option<Vec<isize>>> {
-        let axes = self.axes.output_axes(input_strides);
-        loops.outputs.iter().zip(axes).map(|(output, axes)| dense_strides(output, &axes)).collect()
     }
 }

@@ -11,6 +11,7 @@ use core::ptr::NonNull;
 
 use indim_graph::Array;
 use indim_loops::strides::layout::{Layout, extent};
+use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, Shape, ShapeError};
 
@@ -117,43 +118,6 @@ impl fmt::Debug for ArrayError {
 }
 
 impl core::error::Error for ArrayError {}
-
-/// The strides in bytes of a dense row-major array.
-///
-/// ```
-/// use indim_cpu::row_major_strides;
-/// use indim_ops::{ArrayType, DType};
-/// assert_eq!(row_major_strides(&ArrayType::new(DType::F32, [2, 3])), [12, 4]);
-/// ```
-pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
-    let size = array_type.dtype.size() as isize;
-    let strides = array_type.shape.row_major_strides().into_iter();
-    // Only a shape that no array in memory can have saturates.
-    strides.map(|stride| stride.saturating_mul(size)).collect()
-}
-
-/// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.
-pub(crate) fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
-    array_type.shape.contains(&0)
-        || is_dense(array_type.shape.iter().zip(strides).rev(), array_type.dtype)
-}
-
-/// Whether the elements are dense and in column-major order.
-pub(crate) fn is_column_major(view: &ArrayView<'_>) -> bool {
-    let shape = &view.array_type.shape;
-    shape.contains(&0) || is_dense(shape.iter().zip(&view.strides), view.array_type.dtype)
-}
-
-/// Whether each axis, from the innermost on, steps over all before it.
-fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: DType) -> bool {
-    let mut dense = dtype.size() as isize;
-    axes.all(|(&size, &stride)| {
-        let is_dense = size == 1 || stride == dense;
-        // The views' constructors have checked that the bytes fit `isize`.
-        dense = dense.wrapping_mul(size as isize);
-        is_dense
-    })
-}
 
 fn check_within(
     array_type: &ArrayType,

@@ -4,7 +4,7 @@
 //! strided; outer loops step over runs. Both movers are one copy between two strided sides, which
 //! walks memory along its shorter stride and never pays a loop for a run of two to four elements.
 
-pub use crate::walk::runs::Run;
+pub use indim_loops::walk::runs::Run;
 
 /// Copies `steps.count` runs, `steps.stride` bytes apart in memory, to one dense block.
 ///

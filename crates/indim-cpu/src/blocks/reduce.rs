@@ -15,13 +15,13 @@ use indim_ops::meaning::reduction::LANES;
 
 use crate::blocks::code::BlockCode;
 use crate::blocks::memory::{Run, scatter};
-use crate::blocks::store_fold::{LEFT_ALIGNMENT, StoreFold, most_nodes, piece_bytes};
+use crate::blocks::store_fold::{LEFT_ALIGNMENT, StoreFold, piece_bytes};
 use crate::blocks::tiles::{Tile, WORKSPACE, Workspace};
 use crate::blocks::tree::{Columns, Values, takes_in_turn};
 use crate::blocks::wiring::Wiring;
 use crate::executor::{Bases, BoundNest};
-use crate::walk::position::Position;
-use crate::walk::reducing::{Part, Reducing, UnitForm};
+use indim_loops::walk::position::Position;
+use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes};
 
 /// The code of a nest with a reduced axis under walks.
 #[derive(Debug)]

@@ -8,22 +8,20 @@
 use core::ops::Range;
 use std::sync::Arc;
 
+use indim_kernels::{Found, SearchFunctions, search_functions};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Local, Reduction, Store};
+use indim_ops::DType;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_ops::{DType, Element, Fold, FoldVisitor, Op, Scalars};
 
 use crate::blocks::code::BlockCode;
 use crate::blocks::memory::{Run, gather};
-use crate::blocks::store_fold::{
-    LEFT_ALIGNMENT, StoreFold, accumulator_bytes, most_nodes, piece_bytes,
-};
+use crate::blocks::store_fold::{LEFT_ALIGNMENT, StoreFold, accumulator_bytes, piece_bytes};
 use crate::blocks::tiles::{WORKSPACE, Workspace};
 use crate::blocks::tree::{Columns, Values, takes_in_turn};
 use crate::executor::{Bases, BoundNest};
-use crate::walk::position::Position;
-use crate::walk::reducing::{Part, Reducing, UnitForm};
-use crate::walk::{OperandWalk, TileLayout};
+use indim_loops::walk::position::Position;
+use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes};
 
 /// The code of a nest of searches under walks.
 #[derive(Debug)]
@@ -39,7 +37,7 @@ struct SearchPart {
     store: usize,
     /// The operand of the nest that is searched among.
     source: usize,
-    functions: Functions,
+    functions: SearchFunctions,
     /// The columns that are searched together.
     width: usize,
     /// From one column to the next, or from one element of a row, in bytes.
@@ -63,13 +61,6 @@ struct Places {
     extremes: usize,
     indices: usize,
     end: usize,
-}
-
-/// What is found in some columns: of each the extreme, and where it is.
-#[derive(Clone, Copy)]
-struct Found {
-    extremes: *mut u8,
-    indices: *mut usize,
 }
 
 impl BoundSearch {
@@ -140,7 +131,7 @@ impl SearchPart {
         let places = Places { lanes, nodes, gathered, extremes, indices, ..places };
         SearchPart {
             functions: functions(&code.nest.stores[store]),
-            inner_stride: inner_stride(&part.walk.operands[1], fold.size),
+            inner_stride: part.walk.operands[1].inner_stride(fold.size),
             width,
             inner,
             block,
@@ -169,16 +160,6 @@ fn block_steps(columns: usize) -> usize {
         1 => ROW_BLOCK,
         _ if columns < LANES => BLOCK,
         _ => 16,
-    }
-}
-
-/// From one column of a tile to the next, in bytes, or from one element of a row: the innermost of its runs
-/// goes over them.
-fn inner_stride(operand: &OperandWalk, size: usize) -> isize {
-    match &operand.layout {
-        TileLayout::Dense => size as isize,
-        TileLayout::Single => 0,
-        TileLayout::Strided(runs) => runs.last().map_or(0, |run| run.stride),
     }
 }
 
@@ -291,7 +272,8 @@ impl Searching<'_> {
             for row in 0..position.steps {
                 let (run, extreme) =
                     (Run { count: length, stride: size as isize }, tree.nodes.add(row * size));
-                let index = (self.part.functions.find)(rows.at(row), run, extreme);
+                let index =
+                    (self.part.functions.find)(rows.at(row), run.count, run.stride, extreme);
                 let target = self.target(position).wrapping_offset(row as isize * result_stride);
                 target.cast::<i64>().write_unaligned(index as i64);
             }
@@ -360,9 +342,9 @@ impl Searching<'_> {
                 let start = *index * block;
                 let step_stride = self.part.part.walk.operands[1].step_stride;
                 let along = start as isize * step_stride + column as isize * self.part.inner_stride;
-                let run = Run { count: block.min(steps - start), stride: step_stride };
+                let (count, first) = (block.min(steps - start), source.wrapping_offset(along));
                 let extreme = found.extremes.add(column * size);
-                *index = start + (functions.find)(source.wrapping_offset(along), run, extreme);
+                *index = start + (functions.find)(first, count, step_stride, extreme);
             }
         }
     }
@@ -439,99 +421,7 @@ impl Searching<'_> {
     }
 }
 
-/// What a search calls for its element type.
-#[derive(Debug, Clone, Copy)]
-struct Functions {
-    /// Keeps of each column the further extreme of two: the one that was found first, or the one found at a
-    /// new index. At index 0 nothing was found before.
-    ///
-    /// Safety: both hold so many columns.
-    keep: unsafe fn(found: Found, extremes: *const u8, columns: usize, index: usize),
-    /// The first NaN of a run, or else the first element equal to the extreme, which is there.
-    ///
-    /// Safety: the run is valid for reads, and so is the extreme.
-    find: unsafe fn(first: *const u8, run: Run, extreme: *const u8) -> usize,
-}
-
-fn functions(store: &Store) -> Functions {
-    let found =
-        store.reduction.and_then(|Reduction { op, dtype }| op.searched().visit(dtype, OfFold));
+fn functions(store: &Store) -> SearchFunctions {
+    let found = store.reduction.and_then(|Reduction { op, dtype }| search_functions(op, dtype));
     found.expect("invariant: a graph's searches take their operands")
-}
-
-struct OfFold;
-
-impl FoldVisitor for OfFold {
-    type Output = Functions;
-
-    fn fold<F: Fold<T>, T: Element>(self) -> Functions {
-        match const { matches!(F::OP, Op::Max | Op::Min) } {
-            true => Functions { keep: keep::<F, T>, find: find::<T> },
-            false => unreachable!("invariant: extremes are searched"),
-        }
-    }
-}
-
-/// # Safety
-/// See [`Functions::keep`].
-unsafe fn keep<F: Fold<T>, T: Element>(
-    found: Found,
-    extremes: *const u8,
-    columns: usize,
-    index: usize,
-) {
-    // SAFETY: the caller's promise; all memory of threads, and what pieces leave, is aligned.
-    let (kept, indices, extremes) = unsafe {
-        (
-            core::slice::from_raw_parts_mut(found.extremes.cast::<T::Stored>(), columns),
-            core::slice::from_raw_parts_mut(found.indices, columns),
-            core::slice::from_raw_parts(extremes.cast::<T::Stored>(), columns),
-        )
-    };
-    if index == 0 {
-        kept.copy_from_slice(extremes);
-        indices.fill(0);
-        return;
-    }
-    for ((kept, place), &stored) in kept.iter_mut().zip(indices).zip(extremes) {
-        let (before, new) = (T::from_stored(*kept), T::from_stored(stored));
-        // A NaN is the end of a search; nothing is equal to one. -0 and +0 are equal.
-        let is_further = !is_nan(before) & (F::combine::<Scalars>(before, new) != before);
-        *kept = if is_further { stored } else { *kept };
-        *place = if is_further { index } else { *place };
-    }
-}
-
-/// So many elements are compared at once.
-const COMPARED: usize = 32;
-
-/// # Safety
-/// See [`Functions::find`].
-unsafe fn find<T: Element>(first: *const u8, run: Run, extreme: *const u8) -> usize {
-    // SAFETY: the caller's promise.
-    let extreme = T::from_stored(unsafe { extreme.cast::<T::Stored>().read_unaligned() });
-    let is_found = |place: *const u8| {
-        // SAFETY: the caller's promise; only elements of the run are asked for.
-        let x = T::from_stored(unsafe { place.cast::<T::Stored>().read_unaligned() });
-        (x == extreme) | is_nan(x)
-    };
-    let size = size_of::<T::Stored>();
-    let mut start = 0;
-    if run.stride == size as isize {
-        let has_it = |start: usize| {
-            let places = (start..start + COMPARED).map(|index| first.wrapping_add(index * size));
-            places.fold(false, |any, place| any | is_found(place))
-        };
-        while start + COMPARED <= run.count && !has_it(start) {
-            start += COMPARED;
-        }
-    }
-    // It is there, unless others write to a mapped file meanwhile.
-    let is_at = |&index: &usize| is_found(first.wrapping_offset(index as isize * run.stride));
-    (start..run.count).find(is_at).unwrap_or(0)
-}
-
-#[expect(clippy::eq_op, reason = "a NaN differs from itself")]
-fn is_nan<T: Element>(x: T) -> bool {
-    x != x
 }

@@ -8,7 +8,7 @@ use indim_loops::loop_nest::{LoopNest, Reduction, Store};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 
-use crate::walk::reducing::{DIRECT_COLUMNS, MOST_PIECES, PIECE_ELEMENTS};
+use indim_loops::walk::reducing::{DIRECT_COLUMNS, MOST_PIECES, PIECE_ELEMENTS, most_nodes};
 
 /// What a store of a reduced axis calls.
 #[derive(Debug)]
@@ -92,8 +92,3 @@ pub(crate) fn piece_bytes(nest: &LoopNest, folds: &[StoreFold]) -> usize {
 
 /// What a piece leaves of a store begins at a multiple of so many bytes.
 pub(crate) const LEFT_ALIGNMENT: usize = 64;
-
-/// The most nodes that wait for others, along an axis of so many elements.
-pub(crate) fn most_nodes(length: usize) -> usize {
-    length.div_ceil(BLOCK).checked_ilog2().map_or(1, |log| log as usize + 2)
-}

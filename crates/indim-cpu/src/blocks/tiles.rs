@@ -17,9 +17,9 @@ use crate::blocks::registers::REGISTER_BYTES;
 use crate::blocks::take::Taker;
 use crate::blocks::wiring::{Destination, Wiring};
 use crate::executor::{Bases, BoundNest};
-use crate::walk::position::Position;
-use crate::walk::runs::{Run, for_each_run};
-use crate::walk::{TileLayout, Walk};
+use indim_loops::walk::position::Position;
+use indim_loops::walk::runs::{Run, for_each_run};
+use indim_loops::walk::{TileLayout, Walk};
 
 /// One cache line; what the workspace is made of.
 #[derive(Clone, Copy)]

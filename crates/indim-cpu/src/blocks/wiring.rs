@@ -11,7 +11,7 @@ use indim_ops::DType;
 use crate::blocks::chain::{Chain, Link, Operand};
 use crate::blocks::code::{BlockCode, Call};
 use crate::blocks::registers::REGISTER_BYTES;
-use crate::walk::{OperandWalk, TileLayout, Walk};
+use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 
 /// Where the slots of the code get their addresses from.
 #[derive(Debug, Clone)]
@@ -116,7 +116,8 @@ fn reading(operand: &OperandWalk, is_read_by_kernel: bool) -> Reading {
         (TileLayout::Dense, _) => Reading::InPlace(Form::Block),
         _ if is_read_by_kernel => Reading::Gathered,
         (TileLayout::Single, _) => Reading::InPlace(Form::Single),
-        (TileLayout::Strided(_), Some(form)) => Reading::InPlace(form),
+        (TileLayout::Strided(_), Some(RowForm::Dense)) => Reading::InPlace(Form::Block),
+        (TileLayout::Strided(_), Some(RowForm::Single)) => Reading::InPlace(Form::Single),
         (TileLayout::Strided(_), None) => Reading::Gathered,
     }
 }
@@ -163,7 +164,7 @@ fn is_direct(code: &BlockCode, stores: &[OperandWalk], store: usize) -> bool {
         _ if !matches!(source, Local::Instruction(_)) || code.nest.reduced.is_some() => false,
         TileLayout::Dense => of_value.first == Some(store),
         TileLayout::Strided(_) => {
-            stores[store].row == Some(Form::Block)
+            stores[store].row == Some(RowForm::Dense)
                 && code.is_left_by_chain(source)
                 && of_value.count == 1
         }

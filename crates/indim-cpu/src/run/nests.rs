@@ -5,10 +5,11 @@ use indim_loops::HeldBytes;
 use indim_loops::groups::{NestGroup, groups as find_groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::ScratchLayout;
+use indim_loops::strides::order::row_major_strides;
 use indim_ops::{ArrayType, DType};
 
 use crate::arrays::buffer::{ALIGNMENT, Buffer};
-use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array, row_major_strides};
+use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};
 use crate::executor::{Bases, BoundNest, Executor};
 use crate::run::error::RunError;
 use crate::run::groups::{CompiledGroup, NestParts, WholeNest};

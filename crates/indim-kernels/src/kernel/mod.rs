@@ -12,6 +12,7 @@ pub(crate) mod fold;
 pub(crate) mod instructions;
 mod power;
 pub(crate) mod row_fold;
+pub(crate) mod search;
 pub(crate) mod shells;
 mod signs;
 mod table;

@@ -3,3 +3,4 @@
 
 pub mod coalesce;
 pub mod layout;
+pub mod order;

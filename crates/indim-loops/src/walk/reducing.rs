@@ -8,49 +8,56 @@
 
 use core::ops::Range;
 
-use indim_loops::strides::coalesce::{CoalescedAxes, coalesce};
 use indim_ops::meaning::reduction::BLOCK;
 
 use super::{Walk, operand_walk};
+use crate::strides::coalesce::{CoalescedAxes, coalesce};
 
 /// What a nest with a reduced axis walks. Operands are the targets of the stores, then the accesses.
-pub(crate) struct Reducing<'a> {
-    pub(crate) sizes: &'a [usize],
-    pub(crate) reduced: usize,
+#[derive(Debug)]
+pub struct Reducing<'a> {
+    /// The sizes of the nest's axes.
+    pub sizes: &'a [usize],
+    /// The reduced axis.
+    pub reduced: usize,
     /// For each operand its strides in bytes.
-    pub(crate) strides: &'a [Vec<isize>],
-    pub(crate) element_sizes: &'a [usize],
-    pub(crate) targets: usize,
+    pub strides: &'a [Vec<isize>],
+    /// For each operand the bytes of an element.
+    pub element_sizes: &'a [usize],
+    /// How many operands are targets.
+    pub targets: usize,
     /// The operand whose memory says in which direction to walk: the largest access.
-    pub(crate) main: usize,
+    pub main: usize,
     /// The most elements of a tile that passes through registers.
-    pub(crate) block: usize,
+    pub block: usize,
     /// The fewest elements of a row that chains take where it lies, if they take any.
-    pub(crate) minimum_row: Option<usize>,
+    pub minimum_row: Option<usize>,
     /// Whether nothing is computed, so that what lies dense is read where it is.
-    pub(crate) is_direct: bool,
+    pub is_direct: bool,
     /// Whether there are kernels for whole rows.
-    pub(crate) has_row_kernels: bool,
+    pub has_row_kernels: bool,
     /// Whether wide columns have lanes; else values are taken in turn.
-    pub(crate) has_lanes: bool,
+    pub has_lanes: bool,
 }
 
 /// A part of a nest, all of whose units have the same form.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
-    pub(crate) walk: Walk,
-    pub(crate) form: UnitForm,
+pub struct Part {
+    /// How the part goes through memory.
+    pub walk: Walk,
+    /// What its units are.
+    pub form: UnitForm,
     /// Whether everything is read where it is.
-    pub(crate) is_direct: bool,
+    pub is_direct: bool,
     /// For each target the stride between the results of a tile, in bytes.
-    pub(crate) result_strides: Vec<isize>,
+    pub result_strides: Vec<isize>,
     /// The tiles of a piece, along the axis that is cut into tiles; the last piece may have fewer.
     piece_tiles: usize,
 }
 
 /// What a unit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnitForm {
+pub enum UnitForm {
     /// So many columns, over all tiles along the reduced axis.
     Columns(usize),
     /// A row of so many elements; a tile has several.
@@ -59,22 +66,22 @@ pub(crate) enum UnitForm {
 
 impl Part {
     /// The number of pieces that are reduced by themselves: of units, or tiles of rows.
-    pub(crate) fn pieces(&self) -> usize {
+    pub fn pieces(&self) -> usize {
         self.walk.outer_sizes.iter().product::<usize>() * self.pieces_along_axis()
     }
 
     /// The pieces along the axis that is cut into tiles.
-    pub(crate) fn pieces_along_axis(&self) -> usize {
+    pub fn pieces_along_axis(&self) -> usize {
         self.walk.tiles_along_axis.div_ceil(self.piece_tiles)
     }
 
     /// Whether units are cut: then what comes of their pieces is still to be combined.
-    pub(crate) fn is_cut(&self) -> bool {
+    pub fn is_cut(&self) -> bool {
         matches!(self.form, UnitForm::Columns(_)) && self.pieces_along_axis() > 1
     }
 
     /// The first tile of a piece, and how many tiles it has.
-    pub(crate) fn tiles_of(&self, piece: usize) -> (usize, usize) {
+    pub fn tiles_of(&self, piece: usize) -> (usize, usize) {
         let (tiles, along) = (self.walk.tiles_along_axis, self.pieces_along_axis());
         let first = piece % along * self.piece_tiles;
         (piece / along * tiles + first, self.piece_tiles.min(tiles - first))
@@ -83,15 +90,20 @@ impl Part {
 
 /// Units are cut until there are about so many pieces, which threads share; never more. That depends on
 /// sizes alone, but not for the sake of the bits: any cut gives the same.
-pub(crate) const MOST_PIECES: usize = 64;
+pub const MOST_PIECES: usize = 64;
 
 /// The fewest elements of a piece.
-pub(crate) const PIECE_ELEMENTS: usize = 16 * BLOCK;
+pub const PIECE_ELEMENTS: usize = 16 * BLOCK;
 
 /// The steps of a piece of one of so many units with so many columns: a node of the tree.
 fn piece_steps(length: usize, units: usize, columns: usize) -> usize {
     let pieces = (MOST_PIECES / units.max(1)).max(1);
     length.div_ceil(pieces).max(PIECE_ELEMENTS.div_ceil(columns)).max(BLOCK).next_power_of_two()
+}
+
+/// The most nodes that wait for others, along an axis of so many elements.
+pub fn most_nodes(length: usize) -> usize {
+    length.div_ceil(BLOCK).checked_ilog2().map_or(1, |log| log as usize + 2)
 }
 
 /// An axis of at most so many elements is short: columns are gathered rather than rows folded.
@@ -101,10 +113,10 @@ const SHORT_AXIS: usize = 8;
 const DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
 const DIRECT_ROWS: usize = 1024;
 
-/// So many columns are taken together at most where they are gathered or computed, and where they are read in
-/// place.
+/// So many columns are taken together at most where they are gathered or computed.
 const COLUMNS: usize = 256;
-pub(crate) const DIRECT_COLUMNS: usize = 512;
+/// So many columns are taken together at most.
+pub const DIRECT_COLUMNS: usize = 512;
 
 /// As [`COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes stay in
 /// the second cache.
@@ -122,7 +134,7 @@ const STEPS: usize = 512;
 
 impl Reducing<'_> {
     /// The parts of the nest; `None` if there is nothing to write.
-    pub(crate) fn parts(&self) -> Option<Vec<Part>> {
+    pub fn parts(&self) -> Option<Vec<Part>> {
         let kept = self.kept()?;
         let inner = kept.sizes.last().copied().unwrap_or(1);
         let column = last(&kept, self.main).unsigned_abs();

@@ -11,15 +11,14 @@
 //! `position.rs` goes from tile to tile, `runs.rs` through the runs of one; `reducing.rs` is for nests with a
 //! reduced axis.
 
-pub(crate) mod position;
-pub(crate) mod reducing;
-pub(crate) mod runs;
-
-use indim_kernels::chain::Form;
-use indim_loops::HeldBytes;
-use indim_loops::strides::coalesce::{CoalescedAxes, coalesce};
+pub mod position;
+pub mod reducing;
+pub mod runs;
 
 use runs::Run;
+
+use crate::held_bytes::HeldBytes;
+use crate::strides::coalesce::{CoalescedAxes, coalesce};
 
 /// Shorter rows than this are only worth it if some operand changes with the row, or if they are whole
 /// accumulators; otherwise it is cheaper to repeat a row in a block, once for all tiles.
@@ -27,7 +26,7 @@ const LONG_ROW: usize = 512;
 
 /// How the elements of one tile lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TileLayout {
+pub enum TileLayout {
     /// One after another: the tile is used where it is.
     Dense,
     /// One element for the whole tile.
@@ -36,40 +35,63 @@ pub(crate) enum TileLayout {
     Strided(Vec<Run>),
 }
 
+/// How a row lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowForm {
+    /// Element after element.
+    Dense,
+    /// One element for the whole row.
+    Single,
+}
+
 /// How one operand is walked.
 #[derive(Debug, Clone)]
-pub(crate) struct OperandWalk {
+pub struct OperandWalk {
     /// From the array's first element to the nest's first point, in bytes.
-    pub(crate) offset: isize,
+    pub offset: isize,
     /// The stride along each outer axis, in bytes.
-    pub(crate) outer_strides: Vec<isize>,
+    pub outer_strides: Vec<isize>,
     /// The stride of one step of the tile axis, in bytes.
-    pub(crate) step_stride: isize,
-    pub(crate) layout: TileLayout,
+    pub step_stride: isize,
+    /// How a tile lies in memory.
+    pub layout: TileLayout,
     /// How a step lies in memory, where steps are rows.
-    pub(crate) row: Option<Form>,
+    pub row: Option<RowForm>,
+}
+
+impl OperandWalk {
+    /// From one element to the next of the innermost run of a tile, in bytes.
+    pub fn inner_stride(&self, element_size: usize) -> isize {
+        match &self.layout {
+            TileLayout::Dense => element_size as isize,
+            TileLayout::Single => 0,
+            TileLayout::Strided(runs) => runs.last().map_or(0, |run| run.stride),
+        }
+    }
 }
 
 /// How a nest walks its operands: the stores first, then the accesses.
 #[derive(Debug, Clone)]
-pub(crate) struct Walk {
+pub struct Walk {
     /// The sizes of the axes outside the tiles, outermost first.
-    pub(crate) outer_sizes: Vec<usize>,
+    pub outer_sizes: Vec<usize>,
     /// The size of the axis that is cut into tiles.
-    pub(crate) tile_axis: usize,
+    pub tile_axis: usize,
     /// Steps along that axis in one tile; the last tile of an axis may have fewer.
-    pub(crate) tile_steps: usize,
-    pub(crate) tiles_along_axis: usize,
+    pub tile_steps: usize,
+    /// Tiles along that axis.
+    pub tiles_along_axis: usize,
     /// Elements in one step.
-    pub(crate) step_elements: usize,
-    pub(crate) operands: Vec<OperandWalk>,
+    pub step_elements: usize,
+    /// How each operand is walked.
+    pub operands: Vec<OperandWalk>,
 }
 
 impl Walk {
     /// The walk over axes of `sizes`; operands have elements of `element_sizes` bytes and `strides` in
     /// bytes. A tile has at most `block` elements; where all operands are used as they are, an inner
     /// axis of at least `minimum_row` elements is a row. `None` when there is nothing to do.
-    pub(crate) fn new(
+    pub fn new(
         sizes: &[usize],
         strides: &[Vec<isize>],
         element_sizes: &[usize],
@@ -109,7 +131,7 @@ impl Walk {
     }
 
     /// Counts the memory that the walk holds.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<usize>(self.outer_sizes.capacity());
         held.own::<OperandWalk>(self.operands.capacity());
         for operand in &self.operands {
@@ -121,7 +143,7 @@ impl Walk {
     }
 
     /// The number of tiles.
-    pub(crate) fn tiles(&self) -> usize {
+    pub fn tiles(&self) -> usize {
         self.outer_sizes.iter().product::<usize>() * self.tiles_along_axis
     }
 }
@@ -153,7 +175,7 @@ fn operand_walk(
     has_rows: bool,
 ) -> OperandWalk {
     let strides = &axes.strides[operand];
-    let row_form = if strides.last() == Some(&0) { Form::Single } else { Form::Block };
+    let row_form = if strides.last() == Some(&0) { RowForm::Single } else { RowForm::Dense };
     let step_stride = if inner_from == 0 { 0 } else { strides[inner_from - 1] };
     let steps = Run { count: 1, stride: step_stride };
     let inner = (inner_from..axes.sizes.len())

@@ -10,14 +10,14 @@ pub struct Run {
 }
 
 /// The most elements of a tile whose runs are gone through.
-pub(crate) const MOST_ELEMENTS: usize = 4096;
+pub const MOST_ELEMENTS: usize = 4096;
 
 /// The most levels of a tile's runs: one for the steps, and axes of at least two elements.
 const MOST_LEVELS: usize = 1 + MOST_ELEMENTS.ilog2() as usize;
 
 /// Calls `each` with the two innermost levels of a tile's runs at every position of the outer ones:
 /// the offset in the block, the offset in memory, and the two levels.
-pub(crate) fn for_each_run(
+pub fn for_each_run(
     runs: &[Run],
     steps: Run,
     element_size: usize,

@@ -3,7 +3,7 @@
 use super::Walk;
 
 /// A position among the tiles.
-pub(crate) struct Position<'a> {
+pub struct Position<'a> {
     walk: &'a Walk,
     outer: &'a mut Vec<usize>,
     offsets: &'a mut Vec<isize>,
@@ -12,12 +12,12 @@ pub(crate) struct Position<'a> {
     /// Steps before this tile.
     first_step: usize,
     /// Steps in this tile.
-    pub(crate) steps: usize,
+    pub steps: usize,
 }
 
 impl<'a> Position<'a> {
     /// Before the tile of this number; the two lists are memory to work in.
-    pub(crate) fn new(
+    pub fn new(
         walk: &'a Walk,
         tile: usize,
         outer: &'a mut Vec<usize>,
@@ -49,7 +49,7 @@ impl<'a> Position<'a> {
     }
 
     /// Goes on to the next tile.
-    pub(crate) fn advance(&mut self) {
+    pub fn advance(&mut self) {
         self.tile += 1;
         if self.first_step + self.steps == self.walk.tile_axis {
             self.tile = 0;
@@ -75,7 +75,7 @@ impl<'a> Position<'a> {
     }
 
     /// How far the first element of an operand in the tile lies from its array's first, in bytes.
-    pub(crate) fn offset(&self, operand: usize) -> isize {
+    pub fn offset(&self, operand: usize) -> isize {
         self.offsets[operand] + self.first_step as isize * self.walk.operands[operand].step_stride
     }
 }

@@ -1,0 +1,57 @@
+//! The orders in which the elements of dense arrays lie, and the strides that they make.
+
+use indim_ops::{ArrayType, DType};
+
+/// The strides in bytes of a dense row-major array.
+///
+/// ```
+/// use indim_loops::strides::order::row_major_strides;
+/// use indim_ops::{ArrayType, DType};
+/// assert_eq!(row_major_strides(&ArrayType::new(DType::F32, [2, 3])), [12, 4]);
+/// ```
+pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
+    let size = array_type.dtype.size() as isize;
+    let strides = array_type.shape.row_major_strides().into_iter();
+    // Only a shape that no array in memory can have saturates.
+    strides.map(|stride| stride.saturating_mul(size)).collect()
+}
+
+/// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.
+pub fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
+    array_type.shape.contains(&0)
+        || is_dense(array_type.shape.iter().zip(strides).rev(), array_type.dtype)
+}
+
+/// Whether the elements are dense and in column-major order.
+pub fn is_column_major(array_type: &ArrayType, strides: &[isize]) -> bool {
+    array_type.shape.contains(&0)
+        || is_dense(array_type.shape.iter().zip(strides), array_type.dtype)
+}
+
+/// Whether each axis, from the innermost on, steps over all before it.
+fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: DType) -> bool {
+    let mut dense = dtype.size() as isize;
+    axes.all(|(&size, &stride)| {
+        let is_dense = size == 1 || stride == dense;
+        // Whoever has an array has checked that its bytes fit `isize`.
+        dense = dense.wrapping_mul(size as isize);
+        is_dense
+    })
+}
+
+/// The strides in bytes of a dense array whose axes lie in memory in this order, outermost first; `None`
+/// for row-major.
+pub fn dense_strides(array_type: &ArrayType, axes: &[usize]) -> Option<Vec<isize>> {
+    if axes.is_sorted() {
+        return None;
+    }
+    let mut strides = vec![0; axes.len()];
+    let mut stride = array_type.dtype.size() as isize;
+    for &axis in axes.iter().rev() {
+        strides[axis] = stride;
+        // Only a shape that no array in memory can have saturates.
+        let size = isize::try_from(array_type.shape[axis].max(1)).unwrap_or(isize::MAX);
+        stride = stride.saturating_mul(size);
+    }
+    Some(strides)
+}
