@@ -353,6 +353,7 @@ DTYPES = {
     "bool": np.bool_,
     "u8": np.uint8,
     "u16": np.uint16,
+    "i64": np.int64,
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
     "f32": np.float32,
