@@ -247,6 +247,11 @@ impl LoopNest {
         self.stores.iter().map(|store| &store.target).chain(&self.accesses)
     }
 
+    /// The points of a tile, if there are so many tiles, none of them much larger than another.
+    pub fn points_per(&self, tiles: usize) -> usize {
+        self.shape.iter().product::<usize>().div_ceil(tiles.max(1))
+    }
+
     /// Whether every store says where an element is (`ReduceOp::is_search`); else none does. What they search
     /// among they read from memory.
     pub fn searches(&self) -> bool {

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Local, Store};
 use indim_loops::scratch::array_bytes;
+use indim_loops::walk::position::Position;
+use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
 use indim_ops::meaning::reduction::LANES;
 
 use crate::blocks::code::BlockCode;
@@ -20,8 +22,6 @@ use crate::blocks::tiles::{Tile, WORKSPACE, Workspace};
 use crate::blocks::tree::{Columns, Values, takes_in_turn};
 use crate::blocks::wiring::Wiring;
 use crate::executor::{Bases, BoundNest};
-use indim_loops::walk::position::Position;
-use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes};
 
 /// The code of a nest with a reduced axis under walks.
 #[derive(Debug)]
@@ -170,21 +170,14 @@ impl BoundNest for BoundReduction {
     }
 
     fn tile_elements(&self) -> usize {
-        let elements = self.code.nest.shape.iter().product::<usize>();
-        elements.div_ceil(self.tiles().max(1))
+        self.code.nest.points_per(self.tiles())
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        let mut first = 0;
-        for bound in &self.parts {
-            let pieces = bound.part.pieces();
-            let own = tiles.start.clamp(first, first + pieces) - first
-                ..tiles.end.clamp(first, first + pieces) - first;
-            if !own.is_empty() {
-                // SAFETY: the caller's promise, for some of the tiles.
-                unsafe { bound.run(&self.code, bases, own) }
-            }
-            first += pieces;
+        let pieces = own_pieces(self.parts.iter().map(|bound| &bound.part), tiles);
+        for (bound, own) in self.parts.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
+            // SAFETY: the caller's promise, for some of the tiles.
+            unsafe { bound.run(&self.code, bases, own) }
         }
     }
 

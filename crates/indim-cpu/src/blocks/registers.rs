@@ -2,9 +2,9 @@
 
 use indim_kernels::chain::ACCUMULATOR_BYTES;
 use indim_loops::loop_nest::{Local, LoopNest};
+use indim_loops::walk::runs;
 
 use crate::blocks::chain::find::Task;
-use indim_loops::walk::runs;
 
 /// The bytes of a register: several fit into a first-level cache of 32 KiB together.
 pub(crate) const REGISTER_BYTES: usize = 4096;

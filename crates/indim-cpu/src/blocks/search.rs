@@ -11,6 +11,8 @@ use std::sync::Arc;
 use indim_kernels::{Found, SearchFunctions, search_functions};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Local, Reduction, Store};
+use indim_loops::walk::position::Position;
+use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
 use indim_ops::DType;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
@@ -20,8 +22,6 @@ use crate::blocks::store_fold::{LEFT_ALIGNMENT, StoreFold, accumulator_bytes, pi
 use crate::blocks::tiles::{WORKSPACE, Workspace};
 use crate::blocks::tree::{Columns, Values, takes_in_turn};
 use crate::executor::{Bases, BoundNest};
-use indim_loops::walk::position::Position;
-use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes};
 
 /// The code of a nest of searches under walks.
 #[derive(Debug)]
@@ -169,20 +169,14 @@ impl BoundNest for BoundSearch {
     }
 
     fn tile_elements(&self) -> usize {
-        let elements = self.code.nest.shape.iter().product::<usize>();
-        elements.div_ceil(self.tiles().max(1))
+        self.code.nest.points_per(self.tiles())
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        let mut first = 0;
-        for part in &self.parts {
-            let end = first + part.part.pieces();
-            let own = tiles.start.clamp(first, end) - first..tiles.end.clamp(first, end) - first;
-            if !own.is_empty() {
-                // SAFETY: the caller's promise, for some of the tiles.
-                unsafe { Searching { code: &self.code, part, bases }.run(own) }
-            }
-            first = end;
+        let pieces = own_pieces(self.parts.iter().map(|part| &part.part), tiles);
+        for (part, own) in self.parts.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
+            // SAFETY: the caller's promise, for some of the tiles.
+            unsafe { Searching { code: &self.code, part, bases }.run(own) }
         }
     }
 
@@ -270,10 +264,8 @@ impl Searching<'_> {
             let rows = self.values(memory, self.source(position), 0, position.steps);
             tree.fold_rows(rows, position.steps, length);
             for row in 0..position.steps {
-                let (run, extreme) =
-                    (Run { count: length, stride: size as isize }, tree.nodes.add(row * size));
-                let index =
-                    (self.part.functions.find)(rows.at(row), run.count, run.stride, extreme);
+                let (find, extreme) = (self.part.functions.find, tree.nodes.add(row * size));
+                let index = find(rows.at(row), length, size as isize, extreme);
                 let target = self.target(position).wrapping_offset(row as isize * result_stride);
                 target.cast::<i64>().write_unaligned(index as i64);
             }

@@ -5,10 +5,9 @@ use indim_kernels::{
     FoldFn, KernelFn, Level, RowFoldFn, convert_kernel, fold_function, row_fold_function,
 };
 use indim_loops::loop_nest::{LoopNest, Reduction, Store};
+use indim_loops::walk::reducing::{DIRECT_COLUMNS, MOST_PIECES, PIECE_ELEMENTS, most_nodes};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{DType, DTypeClass, ReduceOp};
-
-use indim_loops::walk::reducing::{DIRECT_COLUMNS, MOST_PIECES, PIECE_ELEMENTS, most_nodes};
 
 /// What a store of a reduced axis calls.
 #[derive(Debug)]

@@ -10,6 +10,9 @@ use std::sync::Arc;
 
 use indim_kernels::chain::Rows;
 use indim_loops::HeldBytes;
+use indim_loops::walk::position::Position;
+use indim_loops::walk::runs::{Run, for_each_run};
+use indim_loops::walk::{TileLayout, Walk};
 
 use crate::blocks::code::{BlockCode, Call, Callee};
 use crate::blocks::memory::{gather, scatter, settle};
@@ -17,9 +20,6 @@ use crate::blocks::registers::REGISTER_BYTES;
 use crate::blocks::take::Taker;
 use crate::blocks::wiring::{Destination, Wiring};
 use crate::executor::{Bases, BoundNest};
-use indim_loops::walk::position::Position;
-use indim_loops::walk::runs::{Run, for_each_run};
-use indim_loops::walk::{TileLayout, Walk};
 
 /// One cache line; what the workspace is made of.
 #[derive(Clone, Copy)]

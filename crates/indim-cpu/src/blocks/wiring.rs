@@ -6,12 +6,12 @@
 use indim_kernels::chain::{Form, Opcode, WiredLink};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{BufferId, Local, Store};
+use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 use indim_ops::DType;
 
 use crate::blocks::chain::{Chain, Link, Operand};
 use crate::blocks::code::{BlockCode, Call};
 use crate::blocks::registers::REGISTER_BYTES;
-use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 
 /// Where the slots of the code get their addresses from.
 #[derive(Debug, Clone)]

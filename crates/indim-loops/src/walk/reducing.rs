@@ -88,6 +88,19 @@ impl Part {
     }
 }
 
+/// Of pieces that are counted through all parts of a nest those of each part, as it counts them.
+pub fn own_pieces<'a>(
+    parts: impl Iterator<Item = &'a Part>,
+    pieces: Range<usize>,
+) -> impl Iterator<Item = Range<usize>> {
+    let mut first = 0;
+    parts.map(move |part| {
+        let (start, end) = (first, first + part.pieces());
+        first = end;
+        pieces.start.clamp(start, end) - start..pieces.end.clamp(start, end) - start
+    })
+}
+
 /// Units are cut until there are about so many pieces, which threads share; never more. That depends on
 /// sizes alone, but not for the sake of the bits: any cut gives the same.
 pub const MOST_PIECES: usize = 64;
