@@ -1,8 +1,8 @@
 //! How the graphs of `indim-graph` are made.
 //!
 //! Read in this order: `builder.rs` (a graph in the making), `operand.rs` (what its methods take),
-//! `methods.rs` and `operators.rs` (the operations), `structural.rs`, `reduce.rs` and `views/` (the other kinds
-//! of nodes), then what is made of these: `composition/`, `along/`, and `derivative/`, how graphs are
+//! `methods.rs` and `operators.rs` (the operations), `structural.rs`, `reduce.rs` and `views/` (the other
+//! kinds of nodes), then what is made of these: `composition/`, `along/`, and `derivative/`, how graphs are
 //! differentiated.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]

@@ -221,8 +221,8 @@ pub struct Store {
 pub struct Reduction {
     /// What folds them.
     pub op: ReduceOp,
-    /// The element type in which they are folded, or searched among. Narrower ones become such before (`ReduceOp::widens`), and
-    /// the result is converted to the type of the target.
+    /// The element type in which they are folded, or searched among. Narrower ones become such before
+    /// (`ReduceOp::widens`), and the result is converted to the type of the target.
     pub dtype: DType,
 }
 

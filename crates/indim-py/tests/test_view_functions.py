@@ -36,7 +36,8 @@ def a_case(draw):
         mode = draw(st.sampled_from(["raise", "clip", "wrap"])) if size else "raise"
         bound = size if mode == "raise" else 3 * size
         length = draw(st.integers(0, 6)) if size else 0
-        indices = draw(st.lists(st.integers(-bound, max(bound - 1, -bound)), min_size=length, max_size=length))
+        elements = st.integers(-bound, max(bound - 1, -bound))
+        indices = draw(st.lists(elements, min_size=length, max_size=length))
         indices = np.array(indices, draw(st.sampled_from(["i2", "i8"])))
         return name, (x, indices, axis), {"mode": mode}
     if name in ("concatenate", "stack"):
@@ -72,7 +73,8 @@ def test_functions_of_arrays_are_those_of_numpy(case):
 
 def test_what_goes_beside_a_difference():
     same(indim.diff(X, axis=1, prepend=0), np.diff(X, axis=1, prepend=0))
-    same(indim.diff(X, prepend=X[..., :1], append=[[[7.0]] * 3] * 2), np.diff(X, prepend=X[..., :1], append=7))
+    sevens = [[[7.0]] * 3] * 2
+    same(indim.diff(X, prepend=X[..., :1], append=sevens), np.diff(X, prepend=X[..., :1], append=7))
     traced = indim.jit(lambda x: indim.diff(x, prepend=x[..., -1:]))
     same(traced(X), np.diff(X, prepend=X[..., -1:]))
 

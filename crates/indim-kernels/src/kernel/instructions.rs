@@ -11,8 +11,8 @@ use indim_ops::f16;
 ///
 /// The functions are called with the level's features enabled, and inlined into such a function.
 pub(crate) trait Instructions {
-    /// Whether the processors of today have something better, so that what takes longest to compile is left out:
-    /// vectors of costly operations, and chains without a mask beside those with one.
+    /// Whether the processors of today have something better, so that what takes longest to compile is left
+    /// out: vectors of costly operations, and chains without a mask beside those with one.
     const IS_LAST_RESORT: bool = false;
 
     /// The bytes of the accumulators of chains that fit into registers beside an operand: of a narrow one for

@@ -24,8 +24,8 @@ pub type RowFoldFn = unsafe fn(results: *mut u8, source: *const u8, rows: Folded
 /// The most nodes that wait for others.
 const MOST_NODES: usize = (usize::BITS - BLOCK.ilog2()) as usize;
 
-/// The fold `F` of rows of elements, which lanes of a block read as `R` says; nodes of type `T` read the lanes
-/// as `W` says.
+/// The fold `F` of rows of elements, which lanes of a block read as `R` says; nodes of type `T` read the
+/// lanes as `W` says.
 pub(super) struct RowBody<F, R, W, T>(PhantomData<(F, R, W, T)>);
 
 impl<F, R, W, T> FoldRows for RowBody<F, R, W, T>

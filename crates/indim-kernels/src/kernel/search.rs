@@ -1,5 +1,5 @@
-//! Where the extreme of some elements is: what the blocks of a search are compared by, and how the one that has
-//! the extreme is searched. Holds unsafe code.
+//! Where the extreme of some elements is: what the blocks of a search are compared by, and how the one that
+//! has the extreme is searched. Holds unsafe code.
 
 use indim_ops::{DType, Element, Fold, FoldVisitor, Op, ReduceOp, Scalars};
 

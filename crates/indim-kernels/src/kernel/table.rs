@@ -122,8 +122,8 @@ impl FoldVisitor for FoldLookup {
     }
 }
 
-/// As [`fold_function`], of whole rows: sums, and what is reduced most besides. Each takes long to compile, and
-/// rows of anything else are folded by the other functions too, if not as fast; `None` of those.
+/// As [`fold_function`], of whole rows: sums, and what is reduced most besides. Each takes long to compile,
+/// and rows of anything else are folded by the other functions too, if not as fast; `None` of those.
 pub fn row_fold_function(
     op: ReduceOp,
     source: DType,

@@ -131,8 +131,8 @@ const COLUMNS: usize = 256;
 /// So many columns are taken together at most.
 pub const DIRECT_COLUMNS: usize = 512;
 
-/// As [`COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes stay in
-/// the second cache.
+/// As [`COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes stay
+/// in the second cache.
 const LANE_COLUMNS: usize = 512;
 
 /// Along an axis that cannot be cut there are so many units at least, of so many columns: threads share them.
