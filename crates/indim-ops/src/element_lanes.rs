@@ -4,8 +4,8 @@ use crate::complex::{Complex, c64, c128};
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::half::{Bf16, F16, bf16, f16};
-use crate::lane::{Cast, Lanes};
-use crate::meaning::canonical::{canonical, canonical_parts};
+use crate::lane::{Cast, FloatBits, Lanes};
+use crate::meaning::canonical::canonical_parts;
 use crate::meaning::half;
 
 /// How an element type stands in a family of lanes.
@@ -86,8 +86,8 @@ macro_rules! define_element_lanes {
         Complex<<<$type as Element>::Component as ElementLanes>::In<$lanes>>
     };
     (@in $class:ident $variant:ident $type:ident $lanes:ident) => { $lanes::$variant };
-    (@canonical half $x:ident) => { canonical($x) };
-    (@canonical float $x:ident) => { canonical($x) };
+    (@canonical half $x:ident) => { $x.with_canonical_nan() };
+    (@canonical float $x:ident) => { $x.with_canonical_nan() };
     (@canonical complex $x:ident) => { canonical_parts($x) };
     (@canonical $class:ident $x:ident) => { $x };
 }

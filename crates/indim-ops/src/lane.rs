@@ -11,6 +11,8 @@
 //! Definitions in terms of these traits are in `meaning/`; how each element type stands in a family
 //! is in `element_lanes.rs`.
 
+use crate::meaning::canonical::canonical;
+
 /// A family of lanes: one for each type of machines, and the conversions between them.
 ///
 /// ```
@@ -160,6 +162,11 @@ pub trait FloatBits: Lane {
     fn to_bits(self) -> Self::Bits;
     /// The float of this bit pattern.
     fn from_bits(bits: Self::Bits) -> Self;
+    /// The float, with any NaN replaced by the canonical one. A family may have an instruction for it.
+    #[inline(always)]
+    fn with_canonical_nan(self) -> Self {
+        canonical(self)
+    }
 }
 
 /// An IEEE 754 binary float; every primitive rounds to nearest even, subnormals are kept.

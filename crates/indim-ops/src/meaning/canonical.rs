@@ -5,7 +5,7 @@
 use crate::complex::Complex;
 use crate::lane::{FloatBits, IntLane, Lane};
 
-/// `x` with any NaN replaced by the positive quiet one.
+/// `x` with any NaN replaced by the positive quiet one: what [`FloatBits::with_canonical_nan`] means.
 ///
 /// The bits are compared as integers: to Rust's compiler all NaNs are equal as floats, so it drops a
 /// choice between two where a number is the same anyway (of `sqrt`, in optimised builds).
@@ -21,5 +21,5 @@ pub fn canonical<F: FloatBits>(x: F) -> F {
 /// Both parts made canonical.
 #[inline(always)]
 pub fn canonical_parts<F: FloatBits>(x: Complex<F>) -> Complex<F> {
-    Complex::new(canonical(x.re), canonical(x.im))
+    Complex::new(x.re.with_canonical_nan(), x.im.with_canonical_nan())
 }

@@ -5,14 +5,14 @@
 //! to floats: nearest even, overflow to infinity, rounded once, whatever the source; real → complex
 //! has the imaginary part 0, complex → real drops it.
 
-use super::canonical::{canonical, canonical_parts};
+use super::canonical::canonical_parts;
 use super::half::round_to_odd;
 use crate::complex::{Complex, c64, c128};
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{ElementLanes, FromWide, Widened};
 use crate::half::{bf16, f16};
-use crate::lane::{BoolLane, Cast, FloatLane, IntLane, Lane, Lanes};
+use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
 use crate::scalars::Scalars;
 
 /// Conversion of one element.
@@ -58,7 +58,7 @@ convert_each! {
     [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] to [i8 i16 i32 i64 u8 u16 u32 u64]: |x| x.cast()
 }
 convert_each! {
-    [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] to [f32 f64]: |x| canonical(x.cast())
+    [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] to [f32 f64]: |x| FloatBits::with_canonical_nan(x.cast())
 }
 
 // To and from truth values.
@@ -93,8 +93,8 @@ convert_each! {
 convert_each! {
     [bf16] to [f16]: |x| To::from_wide::<L>(Self::widen::<L>(x))
 }
-convert_each! { [f16] to [f16]: |x| canonical(x) }
-convert_each! { [bf16] to [bf16]: |x| canonical(x) }
+convert_each! { [f16] to [f16]: |x| x.with_canonical_nan() }
+convert_each! { [bf16] to [bf16]: |x| x.with_canonical_nan() }
 convert_each! {
     [i32 u32 f64] to [f16 bf16]:
     |x| To::from_wide::<L>(round_to_odd(<Self as ConvertTo<f64>>::over::<L>(x)))
