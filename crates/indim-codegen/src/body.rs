@@ -1,5 +1,5 @@
-//! The body of a loop nest: straight-line code over the primitives of the lane algebra, in which every value is
-//! computed once.
+//! The body of a loop nest: straight-line code over the primitives of the lane algebra, in which every value
+//! is computed once.
 
 use std::sync::Arc;
 
@@ -75,7 +75,8 @@ impl LaneType {
 }
 
 /// What an instruction computes from its operands. All but the first three, and [`Primitive::Canonical`], are
-/// the methods of the traits in [`indim_ops::lane`], with one defined result for every input but the bits of NaNs.
+/// the methods of the traits in [`indim_ops::lane`], with one defined result for every input but the bits of
+/// NaNs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Primitive {
     /// A lane of an element that is read: `part` 1 is the imaginary part of a complex number.

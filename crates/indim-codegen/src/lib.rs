@@ -1,6 +1,30 @@
 //! Machine code: the body of a loop nest as one fused loop in vector registers.
+//!
+//! A body is straight-line code over the primitives of the lane algebra (`body.rs`). `recorded.rs` is the
+//! family of lanes that records one, `definitions.rs` what operations and conversions record, `nest.rs` what
+//! becomes of a loop nest; `builder.rs` shares values and folds them as they come (`fold.rs`), `simplify.rs`
+//! leaves out what no output needs. What primitives give is in `scalar.rs`, of whole bodies `interpret.rs`.
+//!
+//! Unsafe code stands only in `out_of_line.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod body;
+mod builder;
+mod definitions;
+mod fold;
+mod interpret;
+mod nest;
+#[allow(dead_code, reason = "for targets to call")]
+mod out_of_line;
+mod print;
+mod recorded;
+mod scalar;
+mod simplify;
+mod verify;
 
 pub use body::{Body, Instruction, LaneType, Primitive, Value};
+pub use builder::BodyBuilder;
+pub use definitions::Definition;
+pub use nest::{LARGEST_BODY, NestBody, record_nest, record_nest_with};
+pub use scalar::evaluate;
+pub use verify::BodyError;

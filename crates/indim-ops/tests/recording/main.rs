@@ -7,11 +7,13 @@
 //! widens them need not keep those.
 
 mod family;
+mod special;
 mod words;
 
 use family::{NanSign, Recording, Tape};
-use indim_ops::{AnyLane, DType, DTypeClass, Op, Scalars};
-use words::{Word, WordLanes, any_of, special_values, words_of};
+use indim_ops::{AnyLane, DType, Op, Scalars};
+use special::{lane_count, special_values};
+use words::{Word, WordLanes, any_of, words_of};
 
 /// The operands' types, and what is done to them in any family.
 struct Definition<'a> {
@@ -74,10 +76,6 @@ impl Definition<'_> {
             _ => words.to_vec(),
         }
     }
-}
-
-fn lane_count(dtype: DType) -> usize {
-    if dtype.class() == DTypeClass::Complex { 2 } else { 1 }
 }
 
 #[test]

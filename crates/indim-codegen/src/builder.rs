@@ -1,0 +1,189 @@
+//! How a body is made: each value once, constants folded, what does nothing left out.
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
+use indim_ops::DType;
+
+use crate::body::{Body, Instruction, LaneType, Primitive, Value};
+use crate::fold::{Folded, fold};
+use crate::scalar::evaluate;
+
+/// A body that grows.
+#[derive(Debug, Default)]
+pub struct BodyBuilder {
+    body: Body,
+    numbers: HashMap<Instruction, Value>,
+}
+
+impl BodyBuilder {
+    /// An empty body that reads elements of these types.
+    pub fn new(inputs: Vec<DType>) -> BodyBuilder {
+        BodyBuilder { body: Body { inputs, ..Body::default() }, numbers: HashMap::new() }
+    }
+
+    /// Whether nothing is read, computed or written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.body == Body::default()
+    }
+
+    /// How many instructions there are.
+    pub(crate) fn len(&self) -> usize {
+        self.body.instructions.len()
+    }
+
+    /// The instruction that computes a value.
+    pub(crate) fn instruction(&self, value: Value) -> &Instruction {
+        self.body.instruction(value)
+    }
+
+    /// The value that a primitive gives for earlier values, as one of type `lane`: a new instruction, or an
+    /// earlier value that has the same bits, but for those of a NaN that arithmetic makes.
+    ///
+    /// ```
+    /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
+    /// use indim_ops::DType;
+    /// let mut builder = BodyBuilder::new(vec![DType::I32]);
+    /// let x = builder.push(Primitive::Load { input: 0, part: 0 }, LaneType::I32, &[]);
+    /// let zero = builder.push(Primitive::Constant(0), LaneType::I32, &[]);
+    /// assert_eq!(builder.push(Primitive::Add, LaneType::I32, &[x, zero]), x);
+    /// ```
+    pub fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value {
+        let mut given = [Value(0); 3];
+        given[..operands.len()].copy_from_slice(operands);
+        let mut instruction = Instruction { primitive, lane, operands: given };
+        loop {
+            instruction = self.ordered(instruction);
+            if let Some(bits) = self.constant_result(&instruction) {
+                return self.number(Instruction {
+                    primitive: Primitive::Constant(bits),
+                    lane,
+                    operands: [Value(0); 3],
+                });
+            }
+            match fold(self, &instruction) {
+                Folded::Value(value) => return value,
+                // Each is simpler than the one before.
+                Folded::Instruction(simpler) => instruction = simpler,
+                Folded::Not => return self.number(instruction),
+            }
+        }
+    }
+
+    /// One more element that is read, of type `dtype`: its lanes.
+    pub(crate) fn input(&mut self, dtype: DType) -> [Value; 2] {
+        let input = self.body.inputs.len() as u32;
+        self.body.inputs.push(dtype);
+        let (lane, count) = LaneType::of_element(dtype);
+        let mut lanes = [Value(0); 2];
+        for (part, value) in lanes[..count].iter_mut().enumerate() {
+            *value = self.push(Primitive::Load { input, part: part as u8 }, lane, &[]);
+        }
+        lanes
+    }
+
+    /// The same bits in every lane.
+    pub(crate) fn constant(&mut self, lane: LaneType, bits: u64) -> Value {
+        self.push(Primitive::Constant(bits), lane, &[])
+    }
+
+    /// The bits of a value that is a constant.
+    pub(crate) fn constant_bits(&self, value: Value) -> Option<u64> {
+        match self.instruction(value).primitive {
+            Primitive::Constant(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The number of a table, which is added when it is new. There are few.
+    pub(crate) fn table(&mut self, entries: &[u64]) -> u32 {
+        let tables = &mut self.body.tables;
+        let found = tables.iter().position(|table| **table == *entries);
+        found.unwrap_or_else(|| {
+            tables.push(Arc::from(entries));
+            tables.len() - 1
+        }) as u32
+    }
+
+    /// As [`BodyBuilder::table`], of one that another body may share.
+    pub(crate) fn shared_table(&mut self, table: &Arc<[u64]>) -> u32 {
+        let tables = &mut self.body.tables;
+        let found = tables.iter().position(|other| Arc::ptr_eq(other, table) || other == table);
+        found.unwrap_or_else(|| {
+            tables.push(Arc::clone(table));
+            tables.len() - 1
+        }) as u32
+    }
+
+    /// The outputs of `body` for these lanes of its inputs.
+    pub(crate) fn inline(&mut self, body: &Body, inputs: &[[Value; 2]]) -> Vec<[Value; 2]> {
+        let tables: Vec<u32> = body.tables.iter().map(|table| self.shared_table(table)).collect();
+        let mut values: Vec<Value> = Vec::with_capacity(body.instructions.len());
+        for instruction in &body.instructions {
+            let mut operands = [Value(0); 3];
+            for (operand, given) in operands.iter_mut().zip(instruction.operands()) {
+                *operand = values[given.index()];
+            }
+            let operands = &operands[..instruction.operands().len()];
+            values.push(match instruction.primitive {
+                Primitive::Load { input, part } => inputs[input as usize][usize::from(part)],
+                Primitive::Lookup { table } => {
+                    let table = tables[table as usize];
+                    self.push(Primitive::Lookup { table }, instruction.lane, operands)
+                }
+                primitive => self.push(primitive, instruction.lane, operands),
+            });
+        }
+        body.outputs.iter().map(|(_, lanes)| lanes.map(|lane| values[lane.index()])).collect()
+    }
+
+    /// Writes an element of type `dtype`, which has these lanes.
+    pub fn output(&mut self, dtype: DType, lanes: impl AsRef<[Value]>) {
+        let lanes = lanes.as_ref();
+        let second = lanes.get(1).copied().unwrap_or(Value(0));
+        self.body.outputs.push((dtype, [lanes[0], second]));
+    }
+
+    /// What was made.
+    pub fn finish(self) -> Body {
+        self.body
+    }
+
+    /// The value of an instruction, the same one for the same instruction.
+    fn number(&mut self, instruction: Instruction) -> Value {
+        let next = Value(self.body.instructions.len() as u32);
+        let value = *self.numbers.entry(instruction).or_insert(next);
+        if value == next {
+            self.body.instructions.push(instruction);
+        }
+        value
+    }
+
+    /// Operands that may be exchanged in one order: constants last, which may be read from memory.
+    fn ordered(&self, mut instruction: Instruction) -> Instruction {
+        use Primitive::{Add, And, Equal, Mul, MulAdd, MulHigh, Or, Xor};
+        if matches!(instruction.primitive, Add | And | Equal | Mul | MulAdd | MulHigh | Or | Xor) {
+            let key = |value: Value| (self.constant_bits(value).is_some(), value);
+            let [first, second, _] = instruction.operands;
+            if key(second) < key(first) {
+                instruction.operands.swap(0, 1);
+            }
+        }
+        instruction
+    }
+
+    /// What the instruction gives, if all its operands are constants.
+    fn constant_result(&self, instruction: &Instruction) -> Option<u64> {
+        let last = *instruction.operands().last()?;
+        let mut words = [0; 3];
+        for (word, &operand) in words.iter_mut().zip(instruction.operands()) {
+            *word = self.constant_bits(operand)?;
+        }
+        let table: &[u64] = match instruction.primitive {
+            Primitive::Lookup { table } => &self.body.tables[table as usize],
+            _ => &[],
+        };
+        let operand = self.instruction(last).lane;
+        Some(evaluate(instruction.primitive, operand, instruction.lane, words, table))
+    }
+}

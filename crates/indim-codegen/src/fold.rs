@@ -1,0 +1,275 @@
+//! Which instructions are simpler than they look: those that do nothing, and those of a known result.
+//!
+//! What is put in the place of an instruction has the same bits, but for those of a NaN that arithmetic
+//! makes, which are unspecified anyway. Nothing is contracted or reassociated.
+
+use crate::body::{Instruction, LaneType, Primitive, Value};
+use crate::builder::BodyBuilder;
+
+/// What becomes of an instruction.
+pub(crate) enum Folded {
+    /// It gives this value.
+    Value(Value),
+    /// It gives what this simpler one gives.
+    Instruction(Instruction),
+    /// It stays.
+    Not,
+}
+
+/// Looks at one instruction, which has an operand that is not constant; constants come last where operands
+/// may be exchanged.
+pub(crate) fn fold(builder: &mut BodyBuilder, instruction: &Instruction) -> Folded {
+    use Primitive::*;
+    match instruction.primitive {
+        Select => select(builder, instruction),
+        Bits => bits(builder, instruction),
+        Cast => cast(builder, instruction),
+        Not | Neg | Abs | Canonical => twice(builder, instruction),
+        And | Or | Xor => bitwise(builder, instruction),
+        Equal | Less | LessUnsigned => comparison(builder, instruction),
+        Add | Sub | Mul | Div | Rem if instruction.lane.is_float() => {
+            float_arithmetic(builder, instruction)
+        }
+        Add | Sub | Mul | Div | Rem | ShiftLeft | ShiftRightLogical | ShiftRightArithmetic => {
+            integer_arithmetic(builder, instruction)
+        }
+        _ => Folded::Not,
+    }
+}
+
+fn instruction(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Folded {
+    let mut given = [Value(0); 3];
+    given[..operands.len()].copy_from_slice(operands);
+    Folded::Instruction(Instruction { primitive, lane, operands: given })
+}
+
+/// The bits of the type, all of them set.
+fn all_ones(lane: LaneType) -> u64 {
+    match lane {
+        LaneType::Bool => 1,
+        _ => u64::MAX >> (64 - 8 * lane.size()),
+    }
+}
+
+fn select(builder: &mut BodyBuilder, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
+    let [condition, on_true, on_false] = operands;
+    if on_true == on_false {
+        return Folded::Value(on_true);
+    }
+    if let Some(bits) = builder.constant_bits(condition) {
+        return Folded::Value(if bits != 0 { on_true } else { on_false });
+    }
+    let asked = *builder.instruction(condition);
+    if asked.primitive == Primitive::Not {
+        return instruction(Primitive::Select, lane, &[asked.operands[0], on_false, on_true]);
+    }
+    // An arm that asks the same again.
+    let [first, second] = [on_true, on_false].map(|arm| *builder.instruction(arm));
+    let asks_again =
+        |arm: &Instruction| arm.primitive == Primitive::Select && arm.operands[0] == condition;
+    if asks_again(&first) {
+        return instruction(Primitive::Select, lane, &[condition, first.operands[1], on_false]);
+    }
+    if asks_again(&second) {
+        return instruction(Primitive::Select, lane, &[condition, on_true, second.operands[2]]);
+    }
+    if lane == LaneType::Bool {
+        return select_truth(builder, operands);
+    }
+    Folded::Not
+}
+
+/// Of truth values, of which one is constant: logic.
+fn select_truth(builder: &mut BodyBuilder, operands: [Value; 3]) -> Folded {
+    let [condition, on_true, on_false] = operands;
+    let bool = LaneType::Bool;
+    let constants = [on_true, on_false].map(|arm| builder.constant_bits(arm));
+    let not = |builder: &mut BodyBuilder| builder.push(Primitive::Not, bool, &[condition]);
+    match constants {
+        [Some(1), _] => instruction(Primitive::Or, bool, &[condition, on_false]),
+        [Some(_), _] => {
+            let not = not(builder);
+            instruction(Primitive::And, bool, &[not, on_false])
+        }
+        [_, Some(0)] => instruction(Primitive::And, bool, &[condition, on_true]),
+        [_, Some(_)] => {
+            let not = not(builder);
+            instruction(Primitive::Or, bool, &[not, on_true])
+        }
+        [None, None] => Folded::Not,
+    }
+}
+
+fn bits(builder: &BodyBuilder, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
+    let operand = *builder.instruction(operands[0]);
+    match operand.primitive {
+        _ if operand.lane == lane => Folded::Value(operands[0]),
+        Primitive::Bits => instruction(Primitive::Bits, lane, &operand.operands[..1]),
+        _ => Folded::Not,
+    }
+}
+
+fn cast(builder: &BodyBuilder, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
+    let operand = *builder.instruction(operands[0]);
+    let between = operand.lane;
+    if between == lane {
+        return Folded::Value(operands[0]);
+    }
+    let is_integral = |lane: LaneType| !lane.is_float();
+    if is_integral(between) && is_integral(lane) && between.size() == lane.size() {
+        return instruction(Primitive::Bits, lane, &operands[..1]);
+    }
+    if !matches!(operand.primitive, Primitive::Cast | Primitive::Bits) {
+        return Folded::Not;
+    }
+    let first = builder.instruction(operand.operands[0]).lane;
+    let are_integral = [first, between, lane].into_iter().all(is_integral);
+    let is_direct = match operand.primitive {
+        // Low bits of low bits, or of an extension.
+        _ if are_integral && lane.size() <= between.size() => true,
+        Primitive::Cast if !is_exact(first, between) => false,
+        Primitive::Cast => {
+            first == lane || lane.is_float() || first.is_float() == between.is_float()
+        }
+        _ => false,
+    };
+    match is_direct {
+        true => instruction(Primitive::Cast, lane, &operand.operands[..1]),
+        false => Folded::Not,
+    }
+}
+
+/// Whether every number of one type, but a NaN's bits, is one of the other.
+fn is_exact(from: LaneType, to: LaneType) -> bool {
+    match (from.is_float(), to.is_float()) {
+        (true, _) => from == LaneType::F32 && to == LaneType::F64,
+        (false, true) => 2 * from.size() <= to.size(),
+        (false, false) if from.is_signed() => to.is_signed() && from.size() <= to.size(),
+        (false, false) => from.size() < to.size() || (!to.is_signed() && from.size() == to.size()),
+    }
+}
+
+/// What undoes itself, or changes nothing the second time.
+fn twice(builder: &BodyBuilder, given: &Instruction) -> Folded {
+    let operand = *builder.instruction(given.operands[0]);
+    match (given.primitive, operand.primitive) {
+        (Primitive::Not, Primitive::Not) | (Primitive::Neg, Primitive::Neg) => {
+            Folded::Value(operand.operands[0])
+        }
+        (Primitive::Abs, Primitive::Neg) => {
+            instruction(Primitive::Abs, given.lane, &operand.operands[..1])
+        }
+        (Primitive::Abs, Primitive::Abs) | (Primitive::Canonical, Primitive::Canonical) => {
+            Folded::Value(given.operands[0])
+        }
+        _ => Folded::Not,
+    }
+}
+
+fn bitwise(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
+    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
+    if x == y {
+        return Folded::Value(match primitive {
+            Primitive::Xor => builder.constant(lane, 0),
+            _ => x,
+        });
+    }
+    let ones = all_ones(lane);
+    match (primitive, builder.constant_bits(y)) {
+        (Primitive::And, Some(0)) => Folded::Value(y),
+        (Primitive::Or | Primitive::Xor, Some(0)) => Folded::Value(x),
+        (Primitive::And, Some(bits)) if bits == ones => Folded::Value(x),
+        (Primitive::Or, Some(bits)) if bits == ones => Folded::Value(y),
+        (Primitive::Xor, Some(bits)) if bits == ones => instruction(Primitive::Not, lane, &[x]),
+        _ => Folded::Not,
+    }
+}
+
+fn comparison(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
+    let &Instruction { primitive, operands: [x, y, _], .. } = given;
+    let lane = builder.instruction(x).lane;
+    let mut constant = |value: bool| Folded::Value(builder.constant(LaneType::Bool, value.into()));
+    // A NaN does not equal itself.
+    if x == y && !(lane.is_float() && primitive == Primitive::Equal) {
+        return constant(primitive == Primitive::Equal);
+    }
+    match (primitive, builder.constant_bits(y)) {
+        (Primitive::Equal, Some(1)) if lane == LaneType::Bool => Folded::Value(x),
+        (Primitive::Equal, Some(_)) if lane == LaneType::Bool => {
+            instruction(Primitive::Not, lane, &[x])
+        }
+        (Primitive::LessUnsigned, Some(0)) => {
+            Folded::Value(builder.constant(LaneType::Bool, false.into()))
+        }
+        (Primitive::Less, Some(0)) if !lane.is_signed() && !lane.is_float() => {
+            Folded::Value(builder.constant(LaneType::Bool, false.into()))
+        }
+        _ => Folded::Not,
+    }
+}
+
+fn float_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
+    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
+    let Some(bits) = builder.constant_bits(y) else { return Folded::Not };
+    let (sign, one) = match lane {
+        LaneType::F32 => (1 << 31, u64::from(1f32.to_bits())),
+        _ => (1 << 63, 1f64.to_bits()),
+    };
+    match primitive {
+        // Of a zero the sign stays only with the other zero.
+        Primitive::Add if bits == sign => Folded::Value(x),
+        Primitive::Sub if bits == 0 => Folded::Value(x),
+        Primitive::Mul if bits == one => Folded::Value(x),
+        Primitive::Div => match exact_reciprocal(lane, bits) {
+            Some(reciprocal) => {
+                let reciprocal = builder.constant(lane, reciprocal);
+                instruction(Primitive::Mul, lane, &[x, reciprocal])
+            }
+            None => Folded::Not,
+        },
+        _ => Folded::Not,
+    }
+}
+
+/// Of a power of two, if it and its reciprocal are normal: then a product is the quotient, rounded once.
+fn exact_reciprocal(lane: LaneType, bits: u64) -> Option<u64> {
+    let (mantissa_bits, sign) = match lane {
+        LaneType::F32 => (23, 1u64 << 31),
+        _ => (52, 1u64 << 63),
+    };
+    let exponents = (sign - 1) >> mantissa_bits;
+    let exponent = (bits & !sign) >> mantissa_bits;
+    let is_power = bits & ((1 << mantissa_bits) - 1) == 0;
+    // The bias is half of the largest exponent, which is odd.
+    let is_inverted = (1..exponents - 1).contains(&exponent);
+    (is_power && is_inverted).then(|| (bits & sign) | (exponents - 1 - exponent) << mantissa_bits)
+}
+
+fn integer_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
+    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
+    if primitive == Primitive::Sub && x == y {
+        return Folded::Value(builder.constant(lane, 0));
+    }
+    let Some(bits) = builder.constant_bits(y) else { return Folded::Not };
+    let is_shift = !matches!(
+        primitive,
+        Primitive::Add | Primitive::Sub | Primitive::Mul | Primitive::Div | Primitive::Rem
+    );
+    let power = (bits.is_power_of_two() && !lane.is_signed()).then(|| bits.trailing_zeros());
+    match (primitive, bits) {
+        _ if is_shift && bits & (8 * lane.size() as u64 - 1) == 0 => Folded::Value(x),
+        (Primitive::Add | Primitive::Sub, 0) | (Primitive::Mul | Primitive::Div, 1) => {
+            Folded::Value(x)
+        }
+        (Primitive::Mul, 0) => Folded::Value(y),
+        (Primitive::Div, _) if power.is_some() => {
+            let amount = builder.constant(lane, power.unwrap_or_default().into());
+            instruction(Primitive::ShiftRightLogical, lane, &[x, amount])
+        }
+        (Primitive::Rem, _) if power.is_some() => {
+            let below = builder.constant(lane, bits - 1);
+            instruction(Primitive::And, lane, &[x, below])
+        }
+        _ => Folded::Not,
+    }
+}

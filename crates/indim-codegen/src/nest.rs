@@ -1,0 +1,199 @@
+//! The body of a loop nest: what its instructions compute, as one body.
+
+use indim_graph::Array;
+use indim_loops::loop_nest::{BufferId, Compute, Instruction, Local, LoopNest};
+use indim_ops::DType;
+
+use crate::body::{Body, LaneType, Primitive, Value};
+use crate::builder::BodyBuilder;
+use crate::definitions::Definition;
+
+/// A body may have so many instructions: what is larger takes too long, and too much memory, to compile.
+pub const LARGEST_BODY: usize = 1 << 18;
+
+/// The body of a nest, and what its inputs and outputs are in the nest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NestBody {
+    /// What is computed at one point.
+    pub body: Body,
+    /// The value of the nest that each input is: an access, or what a [`Compute::Take`] has taken before.
+    pub inputs: Vec<Local>,
+    /// The value of the nest that each output is, in the order in which it stores them first. What is taken,
+    /// or read, and stored as it is, is none of them.
+    pub outputs: Vec<Local>,
+}
+
+/// Records what the stores of a nest need. `None` where no store takes what an instruction computes, where an
+/// index to take by is computed in the nest itself, and where the body is larger than [`LARGEST_BODY`].
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_codegen::record_nest;
+/// use indim_loops::{loop_nest::Local, lower};
+/// use indim_ops::DType;
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::I32, [9])?;
+/// let nests = lower(&b.finish(&[(&x + 1) * &x])?);
+/// let recorded = record_nest(&nests.nests[0]).unwrap();
+/// assert_eq!(recorded.outputs, [Local::Instruction(1)]);
+/// assert_eq!(recorded.body.interpret(&[[6, 0], [1, 0]]), [[42, 0]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn record_nest(nest: &LoopNest) -> Option<NestBody> {
+    record_nest_with(nest, &[])
+}
+
+/// As [`record_nest`], where these are the constants of the graph ([`LoopNests::constants`]): one of a single
+/// element is no input but a constant of the body.
+///
+/// [`LoopNests::constants`]: indim_loops::loop_nest::LoopNests::constants
+pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody> {
+    let outputs = outputs(nest);
+    if outputs.is_empty() || takes_by_computed(nest) {
+        return None;
+    }
+    let is_needed = needed(nest, &outputs);
+    let mut recorder = Recorder::new(nest, constants);
+    for index in (0..is_needed.len()).filter(|&index| is_needed[index]) {
+        recorder.compute(index);
+        if recorder.builder.len() > LARGEST_BODY {
+            return None;
+        }
+    }
+    for &output in &outputs {
+        let lanes = recorder.lanes(output);
+        recorder.builder.output(nest.dtype(output), lanes);
+    }
+    let (body, read) = recorder.builder.finish().simplified().with_read_inputs();
+    let inputs = read.into_iter().map(|input| recorder.inputs[input]).collect();
+    Some(NestBody { body, inputs, outputs })
+}
+
+fn is_taken(instruction: &Instruction) -> bool {
+    matches!(instruction.compute, Compute::Take { .. })
+}
+
+fn outputs(nest: &LoopNest) -> Vec<Local> {
+    let mut is_output = vec![false; nest.instructions.len()];
+    let mut outputs = Vec::new();
+    for store in &nest.stores {
+        if let Local::Instruction(index) = store.source
+            && !is_taken(&nest.instructions[index])
+            && !is_output[index]
+        {
+            is_output[index] = true;
+            outputs.push(store.source);
+        }
+    }
+    outputs
+}
+
+/// Whether what elements are taken by comes from an instruction.
+fn takes_by_computed(nest: &LoopNest) -> bool {
+    let is_computed = |local: &Local| matches!(local, Local::Instruction(_));
+    nest.instructions
+        .iter()
+        .filter(|given| is_taken(given))
+        .any(|take| take.operands.iter().any(is_computed))
+}
+
+/// For each instruction, whether an output needs it.
+fn needed(nest: &LoopNest, outputs: &[Local]) -> Vec<bool> {
+    let mut is_needed = vec![false; nest.instructions.len()];
+    let mut next = outputs.to_vec();
+    while let Some(local) = next.pop() {
+        if let Local::Instruction(index) = local
+            && !core::mem::replace(&mut is_needed[index], true)
+            && !is_taken(&nest.instructions[index])
+        {
+            next.extend(&nest.instructions[index].operands);
+        }
+    }
+    is_needed
+}
+
+struct Recorder<'a> {
+    nest: &'a LoopNest,
+    constants: &'a [Array],
+    builder: BodyBuilder,
+    inputs: Vec<Local>,
+    /// The lanes of each access that was met.
+    accesses: Vec<Option<[Value; 2]>>,
+    /// The lanes of each instruction that was met.
+    instructions: Vec<Option<[Value; 2]>>,
+}
+
+impl<'a> Recorder<'a> {
+    fn new(nest: &'a LoopNest, constants: &'a [Array]) -> Self {
+        Recorder {
+            nest,
+            constants,
+            builder: BodyBuilder::default(),
+            inputs: Vec::new(),
+            accesses: vec![None; nest.accesses.len()],
+            instructions: vec![None; nest.instructions.len()],
+        }
+    }
+
+    /// The element of an access, if that is a constant.
+    fn constant(&self, local: Local) -> Option<&'a Array> {
+        let Local::Access(index) = local else { return None };
+        let BufferId::Constant(index) = self.nest.accesses[index].buffer else { return None };
+        self.constants.get(index).filter(|constant| constant.data().len() == 1)
+    }
+
+    /// The lanes of a value: those of an input, unless it is constant or an earlier instruction computed it.
+    fn lanes(&mut self, local: Local) -> [Value; 2] {
+        let constant = self.constant(local);
+        let known = match local {
+            Local::Access(index) => &mut self.accesses[index],
+            Local::Instruction(index) => &mut self.instructions[index],
+        };
+        *known.get_or_insert_with(|| match constant {
+            Some(constant) => constant_lanes(&mut self.builder, constant),
+            None => {
+                self.inputs.push(local);
+                self.builder.input(self.nest.dtype(local))
+            }
+        })
+    }
+
+    fn compute(&mut self, index: usize) {
+        let Instruction { compute, operands, operand_dtype, dtype } =
+            &self.nest.instructions[index];
+        let operands: Vec<[Value; 2]> =
+            operands.iter().map(|&operand| self.lanes(operand)).collect();
+        let definition = match *compute {
+            Compute::Elementwise(op) => Definition::Operation(op, *operand_dtype),
+            Compute::Convert => Definition::Conversion(*operand_dtype, *dtype),
+            Compute::Bitcast => {
+                self.instructions[index] = Some(self.bitcast(*dtype, operands[0]));
+                return;
+            }
+            Compute::Take { .. } => return,
+        };
+        let body =
+            definition.body().expect("invariant: lowering keeps the signatures of operations");
+        self.instructions[index] = Some(self.builder.inline(&body, &operands)[0]);
+    }
+
+    /// The same bits: of one lane as another type, of several as they are.
+    fn bitcast(&mut self, dtype: DType, lanes: [Value; 2]) -> [Value; 2] {
+        match LaneType::of_element(dtype) {
+            (LaneType::Bool, _) | (_, 2..) => lanes,
+            (lane, _) => [self.builder.push(Primitive::Bits, lane, &lanes[..1]), Value(0)],
+        }
+    }
+}
+
+/// The lanes of an array of one element.
+fn constant_lanes(builder: &mut BodyBuilder, array: &Array) -> [Value; 2] {
+    let (lane, count) = LaneType::of_element(array.dtype());
+    let mut lanes = [Value(0); 2];
+    let bytes = array.data().to_le_bytes();
+    for (value, bytes) in lanes[..count].iter_mut().zip(bytes.chunks(lane.size())) {
+        let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+        *value = builder.constant(lane, bits);
+    }
+    lanes
+}

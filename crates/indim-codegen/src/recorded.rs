@@ -1,0 +1,204 @@
+//! A family of lanes that computes nothing: each primitive is an instruction of a body.
+//!
+//! Lanes know nothing of the body that they belong to, so there is one for each thread, in which
+//! [`record`] has the instructions collected.
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
+use indim_ops::{AnyLane, Complex, DType, for_each_element};
+
+use crate::body::{Body, Primitive, Value};
+use crate::builder::BodyBuilder;
+use crate::scalar::Word;
+
+/// The family.
+pub(crate) enum Recording {}
+
+impl Lanes for Recording {
+    type Bool = Recorded<bool>;
+    type I8 = Recorded<i8>;
+    type I16 = Recorded<i16>;
+    type I32 = Recorded<i32>;
+    type I64 = Recorded<i64>;
+    type U8 = Recorded<u8>;
+    type U16 = Recorded<u16>;
+    type U32 = Recorded<u32>;
+    type U64 = Recorded<u64>;
+    type F32 = Recorded<f32>;
+    type F64 = Recorded<f64>;
+}
+
+/// A lane: a value of the body, whose type is that of the scalar `T`.
+pub(crate) struct Recorded<T> {
+    value: Value,
+    scalar: PhantomData<T>,
+}
+
+impl<T> Copy for Recorded<T> {}
+
+impl<T> Clone for Recorded<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+thread_local! {
+    static BUILDER: RefCell<BodyBuilder> = RefCell::default();
+}
+
+/// The body of what `define` does with elements of these types, simplified as it comes.
+///
+/// # Panics
+/// When `define` itself records.
+pub(crate) fn record(
+    operands: &[DType],
+    define: impl FnOnce(&[AnyLane<Recording>]) -> AnyLane<Recording>,
+) -> Body {
+    let of_outer = BUILDER.replace(BodyBuilder::new(operands.to_vec()));
+    assert!(of_outer.is_empty(), "what is recorded records");
+    let operands: Vec<AnyLane<Recording>> =
+        operands.iter().enumerate().map(|(index, &dtype)| operand(dtype, index as u32)).collect();
+    let result = define(&operands);
+    let mut builder = BUILDER.take();
+    builder.output(result.dtype(), lanes(result));
+    builder.finish()
+}
+
+fn at<T>(value: Value) -> Recorded<T> {
+    Recorded { value, scalar: PhantomData }
+}
+
+fn push<R: Word>(primitive: Primitive, operands: &[Value]) -> Recorded<R> {
+    at(BUILDER.with_borrow_mut(|builder| builder.push(primitive, R::LANE, operands)))
+}
+
+fn constant<R: Word>(value: R) -> Recorded<R> {
+    push(Primitive::Constant(value.to_word()), &[])
+}
+
+macro_rules! define_elements {
+    ($($variant:ident $type:ident $class:ident;)*) => {
+        /// The element that is read from an input.
+        fn operand(dtype: DType, input: u32) -> AnyLane<Recording> {
+            match dtype {
+                $(DType::$variant => AnyLane::$variant(define_elements!(@operand $class input)),)*
+            }
+        }
+
+        /// The lanes of an element.
+        fn lanes(any: AnyLane<Recording>) -> Vec<Value> {
+            match any {
+                $(AnyLane::$variant(x) => define_elements!(@lanes $class x),)*
+            }
+        }
+    };
+    (@operand half $input:ident) => {
+        FloatBits::from_bits(push(Primitive::Load { input: $input, part: 0 }, &[]))
+    };
+    (@operand complex $input:ident) => {
+        Complex::new(
+            push(Primitive::Load { input: $input, part: 0 }, &[]),
+            push(Primitive::Load { input: $input, part: 1 }, &[]),
+        )
+    };
+    (@operand $class:ident $input:ident) => { push(Primitive::Load { input: $input, part: 0 }, &[]) };
+    (@lanes half $x:ident) => { vec![FloatBits::to_bits($x).value] };
+    (@lanes complex $x:ident) => { vec![$x.re.value, $x.im.value] };
+    (@lanes $class:ident $x:ident) => { vec![$x.value] };
+}
+
+for_each_element!(define_elements);
+
+impl<T: Word + Lane<Bool = bool>> Lane for Recorded<T> {
+    type Bool = Recorded<bool>;
+    fn select(condition: Recorded<bool>, on_true: Self, on_false: Self) -> Self {
+        push(Primitive::Select, &[condition.value, on_true.value, on_false.value])
+    }
+    fn equal(self, other: Self) -> Recorded<bool> {
+        push(Primitive::Equal, &[self.value, other.value])
+    }
+    fn less(self, other: Self) -> Recorded<bool> {
+        push(Primitive::Less, &[self.value, other.value])
+    }
+}
+
+impl<A: Word + Cast<B>, B: Word> Cast<Recorded<B>> for Recorded<A> {
+    fn cast(self) -> Recorded<B> {
+        push(Primitive::Cast, &[self.value])
+    }
+}
+
+/// The methods of a trait that are primitives on operands of one type.
+macro_rules! primitives {
+    ($($method:ident $primitive:ident ($($other:ident)*);)*) => {$(
+        fn $method(self $(, $other: Self)*) -> Self {
+            push(Primitive::$primitive, &[self.value $(, $other.value)*])
+        }
+    )*};
+}
+
+impl<T: Word + BoolLane> BoolLane for Recorded<T>
+where
+    Self: Lane<Bool = Self>,
+{
+    fn constant(value: bool) -> Self {
+        constant(T::constant(value))
+    }
+    primitives! { and And(other); or Or(other); xor Xor(other); not Not(); }
+}
+
+impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
+    const BITS: u32 = T::BITS;
+    fn constant(value: i64) -> Self {
+        constant(T::constant(value))
+    }
+    fn minimum() -> Self {
+        constant(T::minimum())
+    }
+    primitives! {
+        add Add(other); sub Sub(other); mul Mul(other); mul_high MulHigh(other);
+        div_or_zero Div(other); rem_or_zero Rem(other);
+        and And(other); or Or(other); xor Xor(other); not Not();
+        shl ShiftLeft(amount);
+        shr_logical ShiftRightLogical(amount);
+        shr_arithmetic ShiftRightArithmetic(amount);
+        leading_zeros LeadingZeros(); count_ones CountOnes();
+    }
+    fn less_unsigned(self, other: Self) -> Recorded<bool> {
+        push(Primitive::LessUnsigned, &[self.value, other.value])
+    }
+    fn lookup<const N: usize>(self, table: &[u64; N]) -> Self {
+        let table = BUILDER.with_borrow_mut(|builder| builder.table(table));
+        push(Primitive::Lookup { table }, &[self.value])
+    }
+}
+
+impl<T: Word + FloatBits<Bool = bool, Bits: Word>> FloatBits for Recorded<T> {
+    type Bits = Recorded<T::Bits>;
+    const MANTISSA_BITS: u32 = T::MANTISSA_BITS;
+    fn to_bits(self) -> Recorded<T::Bits> {
+        push(Primitive::Bits, &[self.value])
+    }
+    fn from_bits(bits: Recorded<T::Bits>) -> Self {
+        push(Primitive::Bits, &[bits.value])
+    }
+    primitives! { with_canonical_nan Canonical(); }
+}
+
+impl<T: Word + FloatLane<Bool = bool, Bits: Word, Wide = f64>> FloatLane for Recorded<T>
+where
+    f64: Cast<T>,
+{
+    type Wide = Recorded<f64>;
+    fn constant(value: f64) -> Self {
+        constant(T::constant(value))
+    }
+    primitives! {
+        add Add(other); sub Sub(other); mul Mul(other); div Div(other); rem Rem(other);
+        mul_add MulAdd(factor addend);
+        sqrt Sqrt(); abs Abs(); neg Neg();
+        floor Floor(); ceil Ceil(); trunc Trunc(); round_even RoundEven();
+    }
+}

@@ -1,0 +1,200 @@
+//! What a body computes with fewer instructions and the same bits.
+//!
+//! Every result of an operation has the canonical NaN, but most operations cannot tell one NaN from another.
+//! So a NaN is made canonical only where something looks at its bits: where it is stored, and where a float
+//! is read as an integer. What makes a NaN of its own, as arithmetic does, looks at none.
+
+use crate::body::{Body, Instruction, LaneType, Primitive, Value};
+use crate::builder::BodyBuilder;
+use crate::interpret::is_nan;
+use indim_ops::lane::FloatBits;
+
+/// Which NaNs a value may be, from few to many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Nans {
+    None,
+    Canonical,
+    Any,
+}
+
+impl Body {
+    /// The body without what no output needs, and with NaNs made canonical only where their bits are looked
+    /// at. It reads the same inputs and gives the same outputs, whatever NaNs arithmetic makes.
+    ///
+    /// ```
+    /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
+    /// use indim_ops::DType;
+    /// let mut builder = BodyBuilder::new(vec![DType::F32]);
+    /// let x = builder.push(Primitive::Load { input: 0, part: 0 }, LaneType::F32, &[]);
+    /// let mut y = x;
+    /// for _ in 0..2 {
+    ///     let sum = builder.push(Primitive::Add, LaneType::F32, &[y, x]);
+    ///     y = builder.push(Primitive::Canonical, LaneType::F32, &[sum]);
+    /// }
+    /// builder.output(DType::F32, [y]);
+    /// assert_eq!(builder.finish().simplified().to_string(), "\
+    /// v0 = load.f32 input 0
+    /// v1 = add.f32 v0, v0
+    /// v2 = add.f32 v0, v1
+    /// v3 = canonical.f32 v2
+    /// output 0: f32 = v3
+    /// ");
+    /// ```
+    pub fn simplified(self) -> Body {
+        let demand = Demand::of(&self);
+        let mut builder = BodyBuilder::new(self.inputs.clone());
+        let mut nans: Vec<Nans> = Vec::with_capacity(self.instructions.len());
+        let mut values = vec![Value(0); self.instructions.len()];
+        for (index, instruction) in self.instructions.iter().enumerate() {
+            if !demand.is_needed[index] {
+                continue;
+            }
+            let operands: Vec<Value> =
+                instruction.operands().iter().map(|operand| values[operand.index()]).collect();
+            values[index] = match instruction.primitive {
+                Primitive::Canonical
+                    if !demand.is_looked_at[index] || nans[operands[0].index()] < Nans::Any =>
+                {
+                    operands[0]
+                }
+                Primitive::Lookup { table } => {
+                    let table = builder.shared_table(&self.tables[table as usize]);
+                    builder.push(Primitive::Lookup { table }, instruction.lane, &operands)
+                }
+                primitive => builder.push(primitive, instruction.lane, &operands),
+            };
+            for new in nans.len()..builder.len() {
+                nans.push(possible_nans(builder.instruction(Value(new as u32)), &builder, &nans));
+            }
+        }
+        for (dtype, lanes) in &self.outputs {
+            builder.output(*dtype, lanes.map(|lane| values[lane.index()]));
+        }
+        builder.finish().without_dead()
+    }
+
+    /// The body without the instructions that no output needs.
+    fn without_dead(mut self) -> Body {
+        let is_needed = Demand::of(&self).is_needed;
+        let mut values = vec![Value(0); self.instructions.len()];
+        let mut kept = 0;
+        for index in (0..is_needed.len()).filter(|&index| is_needed[index]) {
+            let mut instruction = self.instructions[index];
+            instruction.operands = instruction.operands.map(|operand| values[operand.index()]);
+            values[index] = Value(kept as u32);
+            self.instructions[kept] = instruction;
+            kept += 1;
+        }
+        self.instructions.truncate(kept);
+        for (_, lanes) in &mut self.outputs {
+            *lanes = lanes.map(|lane| values[lane.index()]);
+        }
+        self
+    }
+
+    /// The body without the inputs that it does not read, and which inputs are left.
+    pub(crate) fn with_read_inputs(mut self) -> (Body, Vec<usize>) {
+        let mut is_read = vec![false; self.inputs.len()];
+        for instruction in &self.instructions {
+            if let Primitive::Load { input, .. } = instruction.primitive {
+                is_read[input as usize] = true;
+            }
+        }
+        let read: Vec<usize> = (0..is_read.len()).filter(|&input| is_read[input]).collect();
+        let mut numbers = vec![0; is_read.len()];
+        for (number, &input) in read.iter().enumerate() {
+            numbers[input] = number as u32;
+        }
+        for instruction in &mut self.instructions {
+            if let Primitive::Load { input, .. } = &mut instruction.primitive {
+                *input = numbers[*input as usize];
+            }
+        }
+        self.inputs = read.iter().map(|&input| self.inputs[input]).collect();
+        (self, read)
+    }
+}
+
+/// What the outputs ask of each value.
+struct Demand {
+    is_needed: Vec<bool>,
+    /// Whether something can tell which NaN it is.
+    is_looked_at: Vec<bool>,
+}
+
+impl Demand {
+    fn of(body: &Body) -> Demand {
+        let count = body.instructions.len();
+        let mut demand = Demand { is_needed: vec![false; count], is_looked_at: vec![false; count] };
+        for (dtype, lanes) in &body.outputs {
+            for &lane in &lanes[..LaneType::of_element(*dtype).1] {
+                demand.add(lane, true);
+            }
+        }
+        // Those who take a value come after it.
+        for (index, instruction) in body.instructions.iter().enumerate().rev() {
+            if demand.is_needed[index] {
+                demand.pass_on(instruction, demand.is_looked_at[index]);
+            }
+        }
+        demand
+    }
+
+    fn add(&mut self, value: Value, is_looked_at: bool) {
+        self.is_needed[value.index()] = true;
+        self.is_looked_at[value.index()] |= is_looked_at;
+    }
+
+    /// What an instruction asks of its operands.
+    fn pass_on(&mut self, instruction: &Instruction, is_looked_at: bool) {
+        let asks = match instruction.primitive {
+            Primitive::Bits => true,
+            Primitive::Select | Primitive::Neg | Primitive::Abs => is_looked_at,
+            _ => false,
+        };
+        for &operand in instruction.operands() {
+            self.add(operand, asks);
+        }
+    }
+}
+
+/// Which NaNs an instruction may give, from those of the values before it.
+fn possible_nans(instruction: &Instruction, builder: &BodyBuilder, nans: &[Nans]) -> Nans {
+    let [first, on_true, on_false] = instruction.operands.map(|operand| {
+        // What is no operand is the value 0.
+        nans.get(operand.index()).copied().unwrap_or(Nans::None)
+    });
+    let operand = builder.instruction(instruction.operands[0]).lane;
+    match instruction.primitive {
+        _ if !instruction.lane.is_float() => Nans::None,
+        Primitive::Constant(bits) => match is_nan(instruction.lane, bits) {
+            true if bits == canonical_nan(instruction.lane) => Nans::Canonical,
+            true => Nans::Any,
+            false => Nans::None,
+        },
+        Primitive::Canonical => first.min(Nans::Canonical),
+        // The canonical NaN is positive.
+        Primitive::Abs => first,
+        Primitive::Select => on_true.max(on_false),
+        Primitive::Cast if !operand.is_float() => Nans::None,
+        // Of a number, infinite or not, these make a number.
+        Primitive::Neg
+        | Primitive::Cast
+        | Primitive::Floor
+        | Primitive::Ceil
+        | Primitive::Trunc
+        | Primitive::RoundEven
+            if first == Nans::None =>
+        {
+            Nans::None
+        }
+        _ => Nans::Any,
+    }
+}
+
+fn canonical_nan(lane: LaneType) -> u64 {
+    match lane {
+        LaneType::F32 => f32::NAN_BITS as u64,
+        _ => f64::NAN_BITS as u64,
+    }
+}

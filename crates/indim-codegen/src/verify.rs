@@ -1,0 +1,102 @@
+//! What holds of every body, checked.
+
+use core::fmt;
+
+use crate::body::{Body, Instruction, LaneType, Primitive, Value};
+use crate::scalar::takes;
+
+/// Why something is no body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// An instruction takes a value that no earlier one computes.
+    NotEarlier(Value),
+    /// There is no such primitive from the operands' types to the result's.
+    Types(Value),
+    /// An instruction reads what is no part of any input, or not of this type.
+    Input(Value),
+    /// The bits of a constant do not fit its type.
+    Constant(Value),
+    /// An instruction looks up what is no table, or one whose length is no power of two.
+    Table(Value),
+    /// An output is no value, or not of the type of its element's lanes.
+    Output(usize),
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BodyError::NotEarlier(value) => {
+                write!(formatter, "{value} takes a value that is not computed before it")
+            }
+            BodyError::Types(value) => {
+                write!(formatter, "{value} applies a primitive to types that it is not for")
+            }
+            BodyError::Input(value) => {
+                write!(formatter, "{value} reads no lane of an input, or as another type")
+            }
+            BodyError::Constant(value) => {
+                write!(formatter, "{value} has more bits than its type")
+            }
+            BodyError::Table(value) => {
+                write!(formatter, "{value} looks up a table that is missing or of odd length")
+            }
+            BodyError::Output(output) => {
+                write!(formatter, "output {output} has no value of its type")
+            }
+        }
+    }
+}
+
+impl core::error::Error for BodyError {}
+
+impl Body {
+    /// Checks that operands are computed before those who take them, and that all types fit.
+    ///
+    /// # Errors
+    /// At the first instruction, or output, of which it does not hold.
+    pub fn verify(&self) -> Result<(), BodyError> {
+        for (index, instruction) in self.instructions.iter().enumerate() {
+            self.verify_instruction(Value(index as u32), instruction)?;
+        }
+        for (index, (dtype, lanes)) in self.outputs.iter().enumerate() {
+            let (lane, count) = LaneType::of_element(*dtype);
+            let is_lane = |value: &Value| {
+                self.instructions.get(value.index()).is_some_and(|found| found.lane == lane)
+            };
+            if !lanes[..count].iter().all(is_lane) {
+                return Err(BodyError::Output(index));
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_instruction(&self, value: Value, given: &Instruction) -> Result<(), BodyError> {
+        if given.operands().iter().any(|operand| *operand >= value) {
+            return Err(BodyError::NotEarlier(value));
+        }
+        let fits = |holds: bool, error: BodyError| if holds { Ok(()) } else { Err(error) };
+        match given.primitive {
+            Primitive::Load { input, part } => {
+                let element = self.inputs.get(input as usize).copied().map(LaneType::of_element);
+                let is_lane = |(lane, count)| lane == given.lane && usize::from(part) < count;
+                fits(element.is_some_and(is_lane), BodyError::Input(value))
+            }
+            Primitive::Constant(bits) => {
+                let size = 8 * given.lane.size() as u32;
+                let width = if given.lane == LaneType::Bool { 1 } else { size };
+                fits(u64::BITS - bits.leading_zeros() <= width, BodyError::Constant(value))
+            }
+            primitive => {
+                if let Primitive::Lookup { table } = primitive {
+                    let table = self.tables.get(table as usize);
+                    let is_table = table.is_some_and(|table| table.len().is_power_of_two());
+                    fits(is_table, BodyError::Table(value))?;
+                }
+                let operands = given.operands().iter().map(|&operand| self.lane(operand));
+                let operands: Vec<LaneType> = operands.collect();
+                fits(takes(primitive, &operands, given.lane), BodyError::Types(value))
+            }
+        }
+    }
+}
