@@ -1,12 +1,19 @@
 //! What operations and conversions compute, as bodies: each is recorded once a process.
+//!
+//! An operation that computes in a wider type is put together of bodies, as the compiler would take a minute
+//! for all of them in line.
 
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use foldhash::HashMap;
-use indim_ops::{DType, Op};
+use indim_ops::{
+    Binary, ConvertTo, ConvertVisitor, DType, Element, ElementLanes, FromWide, Op, OpVisitor,
+    Ternary, Unary, Widened, visit_convert,
+};
 
-use crate::body::Body;
-use crate::recorded::record;
+use crate::body::{Body, Value};
+use crate::builder::BodyBuilder;
+use crate::recorded::{Recording, record};
 
 /// What is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,24 +41,120 @@ impl Definition {
             return found;
         }
         // Two threads may both record, and get the same.
-        let body = Arc::new(self.record()?);
+        let body = Arc::new(match self {
+            Definition::Operation(op, dtype) => op.visit(dtype, Recorder { op })?,
+            Definition::Conversion(from, to) => visit_convert(from, to, ConversionRecorder),
+        });
         let mut recorded = RECORDED.write().unwrap_or_else(PoisonError::into_inner);
         Some(Arc::clone(recorded.entry(self).or_insert(body)))
     }
+}
 
-    fn record(self) -> Option<Body> {
-        match self {
-            Definition::Operation(op, dtype) if op.takes(dtype) => {
-                let operand = |index| op.operand_dtype(index, dtype);
-                let operands: Vec<DType> = (0..op.arity().count()).map(operand).collect();
-                Some(record(&operands, |operands| {
-                    op.apply(operands).expect("invariant: operands have the signature's types")
-                }))
-            }
-            Definition::Operation(..) => None,
-            Definition::Conversion(from, to) => {
-                Some(record(&[from], |operands| operands[0].convert(to)))
-            }
-        }
+/// Records an operation.
+struct Recorder {
+    op: Op,
+}
+
+impl OpVisitor for Recorder {
+    type Output = Body;
+
+    fn unary<O: Unary<T> + 'static, T: Element>(self) -> Body {
+        record(&[T::DTYPE], &|operands| {
+            Some(O::Result::into_any(O::over::<Recording>(T::from_any(operands[0])?)))
+        })
+    }
+
+    fn binary<O: Binary<T> + 'static, T: Element>(self) -> Body {
+        record(&[T::DTYPE; 2], &|operands| {
+            let (x, y) = (T::from_any(operands[0])?, T::from_any(operands[1])?);
+            Some(O::Result::into_any(O::over::<Recording>(x, y)))
+        })
+    }
+
+    fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> Body {
+        record(&[O::First::DTYPE, T::DTYPE, T::DTYPE], &|operands| {
+            let first = O::First::from_any(operands[0])?;
+            let (x, y) = (T::from_any(operands[1])?, T::from_any(operands[2])?);
+            Some(O::Result::into_any(O::over::<Recording>(first, x, y)))
+        })
+    }
+
+    fn widened_unary<O, T>(self) -> Body
+    where
+        O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.widened::<T>(&[T::DTYPE], narrowing::<<O as Unary<T>>::Result, _>())
+    }
+
+    fn widened_binary<O, T>(self) -> Body
+    where
+        O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
+        T: Widened,
+    {
+        self.widened::<T>(&[T::DTYPE; 2], narrowing::<<O as Binary<T>>::Result, _>())
+    }
+
+    fn widened_ternary<O, T>(self) -> Body
+    where
+        O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>>
+            + Ternary<T::Wide>
+            + 'static,
+        T: Widened,
+    {
+        let dtypes = [<O as Ternary<T>>::First::DTYPE, T::DTYPE, T::DTYPE];
+        self.widened::<T>(&dtypes, narrowing::<<O as Ternary<T>>::Result, _>())
+    }
+}
+
+impl Recorder {
+    /// The operation in the wider type of `T`, between what widens its operands and what narrows its result.
+    /// An operand that is a `bool` stays.
+    fn widened<T: Widened>(&self, dtypes: &[DType], narrowing: Body) -> Body {
+        let operation = Definition::Operation(self.op, T::Wide::DTYPE).body();
+        let operation = operation.expect("invariant: the wider type has the operation");
+        put_together(dtypes, &widening::<T>(), &operation, &narrowing)
+    }
+}
+
+/// The body of an operation on widened operands, with its result narrowed.
+fn put_together(dtypes: &[DType], widening: &Body, operation: &Body, narrowing: &Body) -> Body {
+    let mut builder = BodyBuilder::default();
+    let mut operands: Vec<[Value; 2]> = Vec::with_capacity(dtypes.len());
+    for &dtype in dtypes {
+        let lanes = builder.input(dtype);
+        operands.push(match dtype {
+            DType::Bool => lanes,
+            _ => builder.inline(widening, &[lanes])[0],
+        });
+    }
+    let wide = builder.inline(operation, &operands);
+    let result = builder.inline(narrowing, &wide)[0];
+    builder.output(narrowing.outputs[0].0, result);
+    builder.finish()
+}
+
+fn widening<T: Widened>() -> Body {
+    record(&[T::DTYPE], &|operands| {
+        Some(T::Wide::into_any(T::widen::<Recording>(T::from_any(operands[0])?)))
+    })
+}
+
+fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
+    record(&[Wide::DTYPE], &|operands| {
+        Some(T::into_any(T::from_wide::<Recording>(Wide::from_any(operands[0])?)))
+    })
+}
+
+/// Records a conversion.
+struct ConversionRecorder;
+
+impl ConvertVisitor for ConversionRecorder {
+    type Output = Body;
+
+    fn convert<A: ConvertTo<B>, B: Element>(self) -> Body {
+        record(&[A::DTYPE], &|operands| {
+            Some(B::into_any(A::over::<Recording>(A::from_any(operands[0])?)))
+        })
     }
 }

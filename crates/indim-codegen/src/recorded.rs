@@ -2,6 +2,9 @@
 //!
 //! Lanes know nothing of the body that they belong to, so there is one for each thread, in which
 //! [`record`] has the instructions collected.
+//!
+//! Definitions are inlined into each other, so each primitive is no more than a call here: the code of all
+//! operations is as long as these calls.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -9,7 +12,7 @@ use std::marker::PhantomData;
 use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
 use indim_ops::{AnyLane, Complex, DType, for_each_element};
 
-use crate::body::{Body, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
 use crate::scalar::Word;
 
@@ -48,19 +51,19 @@ thread_local! {
     static BUILDER: RefCell<BodyBuilder> = RefCell::default();
 }
 
-/// The body of what `define` does with elements of these types, simplified as it comes.
+/// An element of any type.
+type Element = AnyLane<Recording>;
+
+/// The body of what `define` does with elements of these types, which it returns unless they are others.
 ///
 /// # Panics
-/// When `define` itself records.
-pub(crate) fn record(
-    operands: &[DType],
-    define: impl FnOnce(&[AnyLane<Recording>]) -> AnyLane<Recording>,
-) -> Body {
+/// When `define` itself records, or finds other types.
+pub(crate) fn record(operands: &[DType], define: &dyn Fn(&[Element]) -> Option<Element>) -> Body {
     let of_outer = BUILDER.replace(BodyBuilder::new(operands.to_vec()));
     assert!(of_outer.is_empty(), "what is recorded records");
-    let operands: Vec<AnyLane<Recording>> =
+    let operands: Vec<Element> =
         operands.iter().enumerate().map(|(index, &dtype)| operand(dtype, index as u32)).collect();
-    let result = define(&operands);
+    let result = define(&operands).expect("invariant: recorded with operands of its types");
     let mut builder = BUILDER.take();
     builder.output(result.dtype(), lanes(result));
     builder.finish()
@@ -71,7 +74,12 @@ fn at<T>(value: Value) -> Recorded<T> {
 }
 
 fn push<R: Word>(primitive: Primitive, operands: &[Value]) -> Recorded<R> {
-    at(BUILDER.with_borrow_mut(|builder| builder.push(primitive, R::LANE, operands)))
+    at(push_value(primitive, R::LANE, operands))
+}
+
+#[inline(never)]
+fn push_value(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value {
+    BUILDER.with_borrow_mut(|builder| builder.push(primitive, lane, operands))
 }
 
 fn constant<R: Word>(value: R) -> Recorded<R> {
@@ -81,14 +89,14 @@ fn constant<R: Word>(value: R) -> Recorded<R> {
 macro_rules! define_elements {
     ($($variant:ident $type:ident $class:ident;)*) => {
         /// The element that is read from an input.
-        fn operand(dtype: DType, input: u32) -> AnyLane<Recording> {
+        fn operand(dtype: DType, input: u32) -> Element {
             match dtype {
                 $(DType::$variant => AnyLane::$variant(define_elements!(@operand $class input)),)*
             }
         }
 
         /// The lanes of an element.
-        fn lanes(any: AnyLane<Recording>) -> Vec<Value> {
+        fn lanes(any: Element) -> Vec<Value> {
             match any {
                 $(AnyLane::$variant(x) => define_elements!(@lanes $class x),)*
             }
@@ -113,18 +121,22 @@ for_each_element!(define_elements);
 
 impl<T: Word + Lane<Bool = bool>> Lane for Recorded<T> {
     type Bool = Recorded<bool>;
+    #[inline(never)]
     fn select(condition: Recorded<bool>, on_true: Self, on_false: Self) -> Self {
         push(Primitive::Select, &[condition.value, on_true.value, on_false.value])
     }
+    #[inline(never)]
     fn equal(self, other: Self) -> Recorded<bool> {
         push(Primitive::Equal, &[self.value, other.value])
     }
+    #[inline(never)]
     fn less(self, other: Self) -> Recorded<bool> {
         push(Primitive::Less, &[self.value, other.value])
     }
 }
 
 impl<A: Word + Cast<B>, B: Word> Cast<Recorded<B>> for Recorded<A> {
+    #[inline(never)]
     fn cast(self) -> Recorded<B> {
         push(Primitive::Cast, &[self.value])
     }
@@ -133,6 +145,7 @@ impl<A: Word + Cast<B>, B: Word> Cast<Recorded<B>> for Recorded<A> {
 /// The methods of a trait that are primitives on operands of one type.
 macro_rules! primitives {
     ($($method:ident $primitive:ident ($($other:ident)*);)*) => {$(
+        #[inline(never)]
         fn $method(self $(, $other: Self)*) -> Self {
             push(Primitive::$primitive, &[self.value $(, $other.value)*])
         }
@@ -143,6 +156,7 @@ impl<T: Word + BoolLane> BoolLane for Recorded<T>
 where
     Self: Lane<Bool = Self>,
 {
+    #[inline(never)]
     fn constant(value: bool) -> Self {
         constant(T::constant(value))
     }
@@ -151,9 +165,11 @@ where
 
 impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
     const BITS: u32 = T::BITS;
+    #[inline(never)]
     fn constant(value: i64) -> Self {
         constant(T::constant(value))
     }
+    #[inline(never)]
     fn minimum() -> Self {
         constant(T::minimum())
     }
@@ -166,9 +182,11 @@ impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
         shr_arithmetic ShiftRightArithmetic(amount);
         leading_zeros LeadingZeros(); count_ones CountOnes();
     }
+    #[inline(never)]
     fn less_unsigned(self, other: Self) -> Recorded<bool> {
         push(Primitive::LessUnsigned, &[self.value, other.value])
     }
+    #[inline(never)]
     fn lookup<const N: usize>(self, table: &[u64; N]) -> Self {
         let table = BUILDER.with_borrow_mut(|builder| builder.table(table));
         push(Primitive::Lookup { table }, &[self.value])
@@ -178,9 +196,11 @@ impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
 impl<T: Word + FloatBits<Bool = bool, Bits: Word>> FloatBits for Recorded<T> {
     type Bits = Recorded<T::Bits>;
     const MANTISSA_BITS: u32 = T::MANTISSA_BITS;
+    #[inline(never)]
     fn to_bits(self) -> Recorded<T::Bits> {
         push(Primitive::Bits, &[self.value])
     }
+    #[inline(never)]
     fn from_bits(bits: Recorded<T::Bits>) -> Self {
         push(Primitive::Bits, &[bits.value])
     }
@@ -192,6 +212,7 @@ where
     f64: Cast<T>,
 {
     type Wide = Recorded<f64>;
+    #[inline(never)]
     fn constant(value: f64) -> Self {
         constant(T::constant(value))
     }
