@@ -1,0 +1,344 @@
+//! Functions: the code of a body in executable memory. Holds unsafe code.
+
+use core::fmt;
+
+use memmap2::{Mmap, MmapMut};
+
+use crate::body::{Body, LaneType};
+use crate::layout::{Form, Layout};
+use crate::target::TARGET;
+
+/// Why there is no machine code: what runs nests otherwise has to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// There is no target for this processor.
+    Processor,
+    /// The system gives no executable memory.
+    Memory,
+}
+
+/// What the code is: operands (outputs first), strides from row to row, rows, elements in each.
+#[cfg(target_arch = "x86_64")]
+type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize);
+/// As on x86-64, by the convention of the system.
+#[cfg(not(target_arch = "x86_64"))]
+type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize);
+
+/// The code of a body for one layout.
+pub struct Function {
+    code: Code,
+    /// The same, written past the caches, whole steps at aligned addresses only; and which outputs are.
+    streaming: Option<(Code, Vec<bool>)>,
+    /// The bytes of an element of each operand; 0 of single ones.
+    element_bytes: Vec<usize>,
+    outputs: usize,
+    /// Whether an output may lie over an input, so that no step is done twice.
+    is_in_place: bool,
+}
+
+/// Code in executable memory.
+struct Code {
+    /// Read and executed, never written.
+    memory: Mmap,
+    entry: usize,
+    /// The elements of a step.
+    lanes: usize,
+}
+
+/// What is written past the caches must be aligned so.
+const ALIGNMENT: usize = 32;
+/// Shorter rows are not worth the while of aligning them.
+const LONG_ROW: usize = 4096;
+
+/// Whether this machine can run what is compiled.
+pub fn is_available() -> bool {
+    TARGET.is_available()
+}
+
+impl Function {
+    /// Compiles a body.
+    ///
+    /// # Errors
+    /// `Refused` where the machine cannot run code that is made.
+    pub fn compile(body: &Body, layout: &Layout) -> Result<Function, Refused> {
+        if !is_available() {
+            return Err(Refused::Processor);
+        }
+        let streaming = match layout.streams.contains(&true) {
+            true => Some((Code::compile(body, layout)?, layout.streams.clone())),
+            false => None,
+        };
+        let plain = Layout { streams: vec![false; layout.streams.len()], ..layout.clone() };
+        let bytes = |dtype| {
+            let (lane, count) = LaneType::of_element(dtype);
+            lane.size() * count
+        };
+        let outputs = body.outputs.iter().map(|&(dtype, _)| bytes(dtype));
+        let inputs = body.inputs.iter().zip(&layout.inputs).map(|(&dtype, form)| match form {
+            Form::Dense => bytes(dtype),
+            Form::Single => 0,
+        });
+        Ok(Function {
+            code: Code::compile(body, &plain)?,
+            streaming,
+            element_bytes: outputs.chain(inputs).collect(),
+            outputs: body.outputs.len(),
+            is_in_place: layout.is_in_place,
+        })
+    }
+
+    /// The elements of a step: shorter rows are copied to memory of such a length and back.
+    pub fn step(&self) -> usize {
+        self.code.lanes
+    }
+
+    /// The bytes of memory that it holds.
+    pub fn bytes(&self) -> usize {
+        let streaming = self
+            .streaming
+            .as_ref()
+            .map_or(0, |(code, streams)| code.memory.len() + streams.capacity());
+        let sizes = self.element_bytes.capacity() * size_of::<usize>();
+        size_of::<Function>() + self.code.memory.len() + streaming + sizes
+    }
+
+    /// The instructions, beside the values they compute, of the code for a body.
+    pub fn listing(body: &Body, layout: &Layout) -> String {
+        let mut listing = String::new();
+        if is_available() {
+            TARGET.compile(body, layout, Some(&mut listing));
+        }
+        listing
+    }
+
+    /// Computes `rows` of so many `elements`.
+    ///
+    /// `operands` are the addresses of the first elements, the outputs first, then the inputs; `row_strides`
+    /// are the bytes from a row to the next.
+    ///
+    /// # Safety
+    /// - for each row the elements of every operand are valid for reads, those of outputs for writes:
+    ///   `elements` dense ones, of a single input one;
+    /// - outputs overlap nothing else, but for those that lie exactly over an input if the layout says so;
+    ///   nobody else uses them meanwhile.
+    pub unsafe fn run(
+        &self,
+        operands: &[*mut u8],
+        row_strides: &[isize],
+        rows: usize,
+        elements: usize,
+    ) {
+        assert_eq!((operands.len(), row_strides.len()), (self.element_bytes.len(), operands.len()));
+        if rows == 0 || elements == 0 {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            match &self.streaming {
+                Some((code, streams)) if elements >= LONG_ROW => {
+                    self.run_streaming(code, streams, operands, row_strides, rows, elements);
+                }
+                _ => self.run_plain(operands, row_strides, rows, elements),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Function::run`].
+    unsafe fn run_plain(
+        &self,
+        operands: &[*mut u8],
+        row_strides: &[isize],
+        rows: usize,
+        elements: usize,
+    ) {
+        let lanes = self.code.lanes;
+        // SAFETY: the caller's promise; what is less than a step is copied, or part of a step done twice.
+        unsafe {
+            if elements.is_multiple_of(lanes) || elements > lanes && !self.is_in_place {
+                return self.code.call(operands, row_strides, rows, elements);
+            }
+            let whole = elements / lanes * lanes;
+            if whole > 0 {
+                self.code.call(operands, row_strides, rows, whole);
+            }
+            for row in 0..rows {
+                let rest = self.moved(operands, row_strides, row, whole);
+                self.run_copied(rest.addresses(), row_strides, elements - whole);
+            }
+        }
+    }
+
+    /// Row by row, from where the outputs are aligned.
+    ///
+    /// # Safety
+    /// As [`Function::run`].
+    unsafe fn run_streaming(
+        &self,
+        code: &Code,
+        streams: &[bool],
+        operands: &[*mut u8],
+        row_strides: &[isize],
+        rows: usize,
+        elements: usize,
+    ) {
+        for row in 0..rows {
+            let first = self.moved(operands, row_strides, row, 0);
+            let head = self.unaligned(streams, first.addresses()).unwrap_or(elements);
+            let whole = (elements - head) / code.lanes * code.lanes;
+            // SAFETY: the caller's promise, for three pieces of one row.
+            unsafe {
+                if head > 0 {
+                    self.run_plain(first.addresses(), row_strides, 1, head);
+                }
+                if whole > 0 {
+                    let aligned = self.moved(operands, row_strides, row, head);
+                    code.call(aligned.addresses(), row_strides, 1, whole);
+                }
+                if head + whole < elements {
+                    let rest = self.moved(operands, row_strides, row, head + whole);
+                    self.run_plain(rest.addresses(), row_strides, 1, elements - head - whole);
+                }
+            }
+        }
+    }
+
+    /// How many elements come before all outputs that are written past the caches are aligned, if they ever
+    /// are.
+    fn unaligned(&self, streams: &[bool], operands: &[*mut u8]) -> Option<usize> {
+        let is_aligned = |head: &usize| {
+            let outputs = operands.iter().zip(&self.element_bytes).zip(streams);
+            let mut streamed = outputs.filter(|(_, streams)| **streams);
+            streamed.all(|((address, bytes), _)| {
+                address.addr().wrapping_add(head * bytes).is_multiple_of(ALIGNMENT)
+            })
+        };
+        (0..ALIGNMENT).find(is_aligned)
+    }
+
+    /// The addresses in a row, from an element on.
+    fn moved(
+        &self,
+        operands: &[*mut u8],
+        row_strides: &[isize],
+        row: usize,
+        element: usize,
+    ) -> Addresses {
+        let mut addresses = Addresses::of(operands);
+        let places = addresses.as_mut().iter_mut().zip(row_strides).zip(&self.element_bytes);
+        for ((place, &stride), &bytes) in places {
+            *place = place.wrapping_offset(stride * row as isize).wrapping_add(element * bytes);
+        }
+        addresses
+    }
+
+    /// Less than a step, through copies.
+    ///
+    /// # Safety
+    /// As [`Function::run`], for one row.
+    unsafe fn run_copied(&self, operands: &[*mut u8], row_strides: &[isize], elements: usize) {
+        if elements == 0 {
+            return;
+        }
+        let bytes = MOST_STEP_BYTES.next_multiple_of(size_of::<CacheLine>());
+        let mut copies = vec![CacheLine([0; 64]); operands.len() * bytes / size_of::<CacheLine>()];
+        let first = copies.as_mut_ptr().cast::<u8>();
+        let place = |operand: usize| first.wrapping_add(operand * bytes);
+        let mut addresses = Addresses::of(operands);
+        for (operand, address) in addresses.as_mut().iter_mut().enumerate() {
+            let bytes = self.element_bytes[operand];
+            if bytes == 0 {
+                continue;
+            }
+            if operand >= self.outputs {
+                // SAFETY: the caller's elements, and room for a step of them.
+                unsafe {
+                    core::ptr::copy_nonoverlapping(*address, place(operand), elements * bytes)
+                }
+            }
+            *address = place(operand);
+        }
+        // SAFETY: every operand has a whole step of elements.
+        unsafe { self.code.call(addresses.addresses(), row_strides, 1, self.code.lanes) }
+        for (operand, &address) in operands[..self.outputs].iter().enumerate() {
+            let bytes = elements * self.element_bytes[operand];
+            // SAFETY: the caller's elements, which have been computed.
+            unsafe { core::ptr::copy_nonoverlapping(place(operand), address, bytes) }
+        }
+    }
+}
+
+impl Code {
+    fn compile(body: &Body, layout: &Layout) -> Result<Code, Refused> {
+        let made = TARGET.compile(body, layout, None);
+        let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| Refused::Memory)?;
+        memory[..made.bytes.len()].copy_from_slice(&made.bytes);
+        let memory = memory.make_exec().map_err(|_| Refused::Memory)?;
+        Ok(Code { memory, entry: made.entry, lanes: made.lanes })
+    }
+
+    /// Runs the code, which moves a copy of the addresses from row to row.
+    ///
+    /// # Safety
+    /// As [`Function::run`]; rows have at least a step.
+    unsafe fn call(
+        &self,
+        operands: &[*mut u8],
+        row_strides: &[isize],
+        rows: usize,
+        elements: usize,
+    ) {
+        let address = self.memory.as_ptr().wrapping_add(self.entry);
+        // SAFETY: there is a function of this type, which lives as long as the memory.
+        let entry = unsafe { core::mem::transmute::<*const u8, Entry>(address) };
+        let mut addresses = Addresses::of(operands);
+        // SAFETY: the caller's promise.
+        unsafe { entry(addresses.as_mut().as_mut_ptr(), row_strides.as_ptr(), rows, elements) }
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Function").field("lanes", &self.code.lanes).finish_non_exhaustive()
+    }
+}
+
+/// A step takes at most two registers of the widest lanes, and complex numbers have two of these.
+const MOST_STEP_BYTES: usize = 256;
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct CacheLine(#[allow(dead_code)] [u8; 64]);
+
+/// Addresses that the code moves from row to row: few of them need no memory of their own.
+enum Addresses {
+    Few([*mut u8; 16], usize),
+    Many(Vec<*mut u8>),
+}
+
+impl Addresses {
+    fn of(operands: &[*mut u8]) -> Addresses {
+        let mut few = [core::ptr::null_mut(); 16];
+        match few.get_mut(..operands.len()) {
+            Some(places) => {
+                places.copy_from_slice(operands);
+                Addresses::Few(few, operands.len())
+            }
+            None => Addresses::Many(operands.to_vec()),
+        }
+    }
+
+    fn as_mut(&mut self) -> &mut [*mut u8] {
+        match self {
+            Addresses::Few(places, count) => &mut places[..*count],
+            Addresses::Many(places) => places,
+        }
+    }
+
+    fn addresses(&self) -> &[*mut u8] {
+        match self {
+            Addresses::Few(places, count) => &places[..*count],
+            Addresses::Many(places) => places,
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! How the operands of a function lie in memory, as far as its code depends on that.
+
+/// How an operand is read within a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// One element after another.
+    Dense,
+    /// One element for the whole row.
+    Single,
+}
+
+/// How the operands of a body lie in memory. Outputs are dense within a row.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// How each input is read.
+    pub inputs: Vec<Form>,
+    /// For each output whether it is written past the caches.
+    pub streams: Vec<bool>,
+    /// Whether an output may lie exactly over an input.
+    pub is_in_place: bool,
+}

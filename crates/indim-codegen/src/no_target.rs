@@ -1,0 +1,18 @@
+//! Where no target is for the processor: blocks run.
+
+use crate::body::Body;
+use crate::layout::Layout;
+use crate::target::{Code, Target};
+
+/// No target.
+pub(crate) struct NoTarget;
+
+impl Target for NoTarget {
+    fn is_available(&self) -> bool {
+        false
+    }
+
+    fn compile(&self, _: &Body, _: &Layout, _: Option<&mut String>) -> Code {
+        unreachable!("invariant: nothing is compiled where nothing is available")
+    }
+}

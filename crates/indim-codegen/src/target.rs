@@ -1,0 +1,36 @@
+//! What a target is: it makes code of a body.
+
+use crate::body::Body;
+use crate::layout::Layout;
+
+/// A processor, with the instructions that code may use.
+pub(crate) trait Target {
+    /// Whether this machine is one.
+    fn is_available(&self) -> bool;
+
+    /// Makes the code of a body; its listing goes to `listing`, if there is one.
+    fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code;
+}
+
+/// Code that can be moved, and called at its entry.
+#[derive(Debug)]
+pub(crate) struct Code {
+    /// Constants, tables and instructions.
+    pub(crate) bytes: Vec<u8>,
+    /// Where the first instruction is.
+    pub(crate) entry: usize,
+    /// The elements of a step.
+    pub(crate) lanes: usize,
+}
+
+/// The target for this machine.
+pub(crate) const TARGET: &dyn Target = {
+    #[cfg(target_arch = "x86_64")]
+    {
+        &crate::x86::Avx2
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        &crate::no_target::NoTarget
+    }
+};

@@ -1,0 +1,402 @@
+//! Which real register holds what, instruction by instruction.
+//!
+//! The code is a straight line, so it is known when a value is needed next: where a register is wanted and
+//! none is free, the one whose value is needed last is taken. What can be read from memory at any time is not
+//! written back, and is an operand in memory where the instruction can have one.
+
+use super::machine::{
+    Action, MachineCode, MachineInstruction, Memory, REGISTER_BYTES, Register, Source,
+};
+use super::opcode::ResultRegister;
+
+/// The vector registers of the processor.
+pub(super) const REGISTERS: usize = 16;
+
+/// Where an operand is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    None,
+    Register(u8),
+    Memory(Memory),
+}
+
+/// A step of the allocated code.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    /// Fills a register from memory.
+    Load { to: u8, from: Memory },
+    /// Writes a register to memory.
+    Store { to: Memory, from: u8 },
+    /// Copies a register.
+    Copy { to: u8, from: u8 },
+    /// The instruction of this index.
+    Instruction { index: usize, result: Option<u8>, sources: [Place; 3] },
+}
+
+/// Memory of a function beside the registers.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    bytes: u32,
+    free: Vec<u32>,
+}
+
+impl Frame {
+    /// So many bytes, for as long as the function runs.
+    pub(super) fn reserve(&mut self, bytes: u32) -> u32 {
+        let first = self.bytes;
+        self.bytes += bytes.next_multiple_of(REGISTER_BYTES);
+        first
+    }
+
+    /// Room for a register.
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| self.reserve(REGISTER_BYTES))
+    }
+
+    /// All bytes.
+    pub(super) fn bytes(&self) -> u32 {
+        self.bytes
+    }
+}
+
+/// A register that has its value before the code begins, and keeps it.
+pub(super) type Pinned = (Register, u8);
+
+/// Finds registers for the code; of `pinned` ones it is known.
+pub(super) fn allocate(code: &MachineCode, pinned: &[Pinned], frame: &mut Frame) -> Vec<Step> {
+    let mut allocator = Allocator::new(code, pinned, frame);
+    for index in 0..code.instructions.len() {
+        allocator.instruction(index);
+    }
+    allocator.steps
+}
+
+/// How many registers the code would use at once for values that cannot be read from memory at any time.
+pub(super) fn pressure(code: &MachineCode) -> usize {
+    let uses = Uses::new(code);
+    let (mut live, mut most) = (0usize, 0);
+    for (index, instruction) in code.instructions.iter().enumerate() {
+        let is_own = |register: &Register| match code.homes[register.index()] {
+            None => true,
+            Some(memory) => matches!(memory, Memory::Step { .. }),
+        };
+        let mut sources: Vec<Register> = registers(instruction).filter(is_own).collect();
+        sources.dedup();
+        let begins = |register: &&Register| {
+            code.homes[register.index()].is_some() && uses.first(**register) == Some(index)
+        };
+        live += sources.iter().filter(begins).count();
+        most = most.max(live);
+        live -= sources.iter().filter(|register| uses.last(**register) == Some(index)).count();
+        if let Some(result) = instruction.result {
+            live += 1;
+            most = most.max(live);
+            live -= usize::from(uses.last(result).is_none());
+        }
+    }
+    most
+}
+
+/// The registers that an instruction reads.
+pub(super) fn registers(instruction: &MachineInstruction) -> impl Iterator<Item = Register> {
+    instruction.sources.into_iter().filter_map(|source| match source {
+        Source::Register(register) => Some(register),
+        _ => None,
+    })
+}
+
+/// For each register the instructions that read it, in order.
+struct Uses {
+    /// Where the uses of a register begin in `indices`; one more at the end.
+    starts: Vec<u32>,
+    indices: Vec<u32>,
+}
+
+impl Uses {
+    fn new(code: &MachineCode) -> Uses {
+        let mut starts = vec![0u32; code.homes.len() + 1];
+        for register in code.instructions.iter().flat_map(registers) {
+            starts[register.index() + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut indices = vec![0; *starts.last().unwrap_or(&0) as usize];
+        for (index, instruction) in code.instructions.iter().enumerate() {
+            for register in registers(instruction) {
+                indices[next[register.index()] as usize] = index as u32;
+                next[register.index()] += 1;
+            }
+        }
+        Uses { starts, indices }
+    }
+
+    fn of(&self, register: Register) -> &[u32] {
+        let [from, to] = [0, 1].map(|next| self.starts[register.index() + next] as usize);
+        &self.indices[from..to]
+    }
+
+    fn first(&self, register: Register) -> Option<usize> {
+        self.of(register).first().map(|&index| index as usize)
+    }
+
+    fn last(&self, register: Register) -> Option<usize> {
+        self.of(register).last().map(|&index| index as usize)
+    }
+}
+
+/// No later use.
+const NEVER: u32 = u32::MAX;
+
+struct Allocator<'a> {
+    code: &'a MachineCode,
+    uses: Uses,
+    /// For each register the place in `uses.indices` of its next use.
+    next: Vec<u32>,
+    homes: Vec<Option<Memory>>,
+    place: Vec<Option<u8>>,
+    /// What the real registers hold.
+    holds: [Option<Register>; REGISTERS],
+    /// Those that are pinned, as bits.
+    pinned: u32,
+    frame: &'a mut Frame,
+    /// What the instruction at hand may still read: free when it is written down.
+    released: Vec<u32>,
+    steps: Vec<Step>,
+}
+
+impl<'a> Allocator<'a> {
+    fn new(code: &'a MachineCode, pinned: &[Pinned], frame: &'a mut Frame) -> Self {
+        let uses = Uses::new(code);
+        let mut allocator = Allocator {
+            code,
+            next: uses.starts[..code.homes.len()].to_vec(),
+            uses,
+            homes: code.homes.clone(),
+            place: vec![None; code.homes.len()],
+            holds: [None; REGISTERS],
+            pinned: 0,
+            frame,
+            released: Vec::new(),
+            steps: Vec::with_capacity(code.instructions.len() * 5 / 4),
+        };
+        for &(register, real) in pinned {
+            allocator.place[register.index()] = Some(real);
+            allocator.holds[usize::from(real)] = Some(register);
+            allocator.pinned |= 1 << real;
+        }
+        allocator
+    }
+
+    /// The index of the next instruction that reads the register, from the one at hand on.
+    fn next_use(&self, register: Register) -> u32 {
+        let end = self.uses.starts[register.index() + 1];
+        let next = self.next[register.index()];
+        if next < end { self.uses.indices[next as usize] } else { NEVER }
+    }
+
+    fn instruction(&mut self, index: usize) {
+        let instruction = &self.code.instructions[index];
+        if let Action::Call(_) = instruction.action {
+            self.forget_all();
+        }
+        let (sources, locked) = self.sources(instruction);
+        // From here on `next_use` speaks of later instructions.
+        for register in registers(instruction) {
+            self.next[register.index()] += 1;
+        }
+        let (result, sources) = match self.result_rule(instruction) {
+            Some(ResultRegister::First) => self.first_replaced(instruction, sources, locked),
+            Some(ResultRegister::Apart) => {
+                let result = self.take(locked);
+                self.free_the_dead(instruction);
+                (Some(result), sources)
+            }
+            Some(ResultRegister::Any) => {
+                self.free_the_dead(instruction);
+                (Some(self.take(self.held(&sources))), sources)
+            }
+            None => {
+                self.free_the_dead(instruction);
+                (None, sources)
+            }
+        };
+        self.steps.push(Step::Instruction { index, result, sources });
+        self.frame.free.append(&mut self.released);
+        if let (Some(real), Some(register)) = (result, instruction.result) {
+            self.holds[usize::from(real)] = Some(register);
+            self.place[register.index()] = Some(real);
+            if self.next_use(register) == NEVER {
+                self.free(register);
+            }
+        }
+    }
+
+    /// The real registers of sources that hold something still.
+    fn held(&self, sources: &[Place; 3]) -> u32 {
+        let bits = sources.iter().map(|place| match place {
+            Place::Register(real) if self.holds[usize::from(*real)].is_some() => 1 << real,
+            _ => 0,
+        });
+        bits.fold(0, |all, bit| all | bit)
+    }
+
+    fn result_rule(&self, instruction: &MachineInstruction) -> Option<ResultRegister> {
+        instruction.result?;
+        Some(match instruction.action {
+            Action::Vector(opcode) => opcode.result,
+            _ => ResultRegister::Any,
+        })
+    }
+
+    /// Where the sources are, and the real registers that they are in, as bits.
+    fn sources(&mut self, instruction: &MachineInstruction) -> ([Place; 3], u32) {
+        let mut locked = 0;
+        for register in registers(instruction) {
+            if let Some(real) = self.place[register.index()] {
+                locked |= 1 << real;
+            }
+        }
+        let mut places = [Place::None; 3];
+        for (position, source) in instruction.sources.into_iter().enumerate() {
+            places[position] = match source {
+                Source::None => Place::None,
+                Source::Memory(memory) => Place::Memory(memory),
+                Source::Register(register) => {
+                    let may_be_memory = instruction.memory_source() == Some(position);
+                    let place = self.source(register, may_be_memory, locked);
+                    if let Place::Register(real) = place {
+                        locked |= 1 << real;
+                    }
+                    place
+                }
+            };
+        }
+        (places, locked)
+    }
+
+    fn source(&mut self, register: Register, may_be_memory: bool, locked: u32) -> Place {
+        if let Some(real) = self.place[register.index()] {
+            return Place::Register(real);
+        }
+        let home = self.homes[register.index()]
+            .expect("invariant: what is no longer in a register is in memory");
+        let is_needed_again = {
+            let end = self.uses.starts[register.index() + 1];
+            self.next[register.index()] + 1 < end
+        };
+        if may_be_memory && !(is_needed_again && self.has_free()) {
+            return Place::Memory(home);
+        }
+        let real = self.take(locked);
+        self.steps.push(Step::Load { to: real, from: home });
+        self.holds[usize::from(real)] = Some(register);
+        self.place[register.index()] = Some(real);
+        Place::Register(real)
+    }
+
+    fn has_free(&self) -> bool {
+        self.holds.contains(&None)
+    }
+
+    /// A real register for something new, none of those locked.
+    fn take(&mut self, locked: u32) -> u8 {
+        if let Some(free) =
+            (0..REGISTERS).find(|&real| self.holds[real].is_none() && locked >> real & 1 == 0)
+        {
+            return free as u8;
+        }
+        let candidates = (0..REGISTERS).filter(|real| (locked | self.pinned) >> real & 1 == 0);
+        let farthest = candidates.max_by_key(|&real| {
+            let register = self.holds[real].expect("invariant: none is free");
+            // Of two that are needed equally late the one that need not be written.
+            (self.next_use(register), self.homes[register.index()].is_some())
+        });
+        let real = farthest.expect("invariant: an instruction locks four registers at most");
+        self.evict(real);
+        real as u8
+    }
+
+    /// Frees a real register; its value is written to the frame if it is nowhere else.
+    fn evict(&mut self, real: usize) {
+        let Some(register) = self.holds[real].take() else { return };
+        self.place[register.index()] = None;
+        if self.next_use(register) != NEVER && self.homes[register.index()].is_none() {
+            let home = Memory::Frame(self.frame.take());
+            self.homes[register.index()] = Some(home);
+            self.steps.push(Step::Store { to: home, from: real as u8 });
+        }
+    }
+
+    fn forget_all(&mut self) {
+        for real in 0..REGISTERS {
+            self.evict(real);
+        }
+    }
+
+    fn free(&mut self, register: Register) {
+        if let Some(real) = self.place[register.index()] {
+            if self.pinned >> real & 1 == 1 {
+                return;
+            }
+            self.holds[usize::from(real)] = None;
+            self.place[register.index()] = None;
+        }
+        // What was spilled here can be used again; homes of others stay.
+        if let (Some(Memory::Frame(bytes)), None) =
+            (self.homes[register.index()], self.code.homes[register.index()])
+        {
+            self.released.push(bytes);
+            self.homes[register.index()] = None;
+        }
+    }
+
+    fn free_the_dead(&mut self, instruction: &MachineInstruction) {
+        for register in registers(instruction) {
+            if self.next_use(register) == NEVER {
+                self.free(register);
+            }
+        }
+    }
+
+    /// Whether the register of a source must not be written.
+    fn is_kept(
+        &self,
+        instruction: &MachineInstruction,
+        sources: [Place; 3],
+        position: usize,
+    ) -> bool {
+        let Place::Register(real) = sources[position] else { return true };
+        let register = self.holds[usize::from(real)];
+        let again = registers(instruction).filter(|&source| Some(source) == register).count() > 1;
+        let is_pinned = self.pinned >> real & 1 == 1;
+        is_pinned || again || register.is_some_and(|register| self.next_use(register) != NEVER)
+    }
+
+    /// The result in the register of the first source, which is copied if it is needed again.
+    fn first_replaced(
+        &mut self,
+        instruction: &MachineInstruction,
+        mut sources: [Place; 3],
+        locked: u32,
+    ) -> (Option<u8>, [Place; 3]) {
+        // Products are the same either way.
+        if self.is_kept(instruction, sources, 0) && !self.is_kept(instruction, sources, 1) {
+            sources.swap(0, 1);
+        }
+        let Place::Register(real) = sources[0] else {
+            unreachable!("invariant: what is replaced is in a register");
+        };
+        let result = if self.is_kept(instruction, sources, 0) {
+            let result = self.take(locked);
+            self.steps.push(Step::Copy { to: result, from: real });
+            sources[0] = Place::Register(result);
+            result
+        } else {
+            real
+        };
+        self.free_the_dead(instruction);
+        (Some(result), sources)
+    }
+}

@@ -1,0 +1,419 @@
+//! Machine code gives the bits of the interpreter: every primitive on every type over special values, and
+//! random bodies, for all lengths of rows, ways of reading and kinds of memory.
+
+use indim_codegen::{
+    Body, Form, Function, Instruction, LaneType, Layout, Primitive, Value, is_available,
+};
+use indim_ops::DType;
+
+const LANES: [(LaneType, DType); 11] = [
+    (LaneType::Bool, DType::Bool),
+    (LaneType::I8, DType::I8),
+    (LaneType::I16, DType::I16),
+    (LaneType::I32, DType::I32),
+    (LaneType::I64, DType::I64),
+    (LaneType::U8, DType::U8),
+    (LaneType::U16, DType::U16),
+    (LaneType::U32, DType::U32),
+    (LaneType::U64, DType::U64),
+    (LaneType::F32, DType::F32),
+    (LaneType::F64, DType::F64),
+];
+
+/// Numbers that look random, the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    fn among<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+
+    /// The bits of an element: special ones, small numbers, and any.
+    fn word(&mut self, lane: LaneType) -> u64 {
+        let small = self.below(40) as i64 - 20;
+        match (lane, self.below(3)) {
+            (LaneType::Bool, _) => self.next() & 1,
+            (LaneType::F32, 0) => self.among(&special_f32()).to_bits().into(),
+            (LaneType::F64, 0) => self.among(&special_f64()).to_bits(),
+            (LaneType::F32, 1) => (small as f32 * 0.375).to_bits().into(),
+            (LaneType::F64, 1) => (small as f64 * 0.375).to_bits(),
+            (_, 0) => self.among(&[
+                0,
+                1,
+                u64::MAX,
+                1 << 63,
+                1 << 31,
+                1 << 15,
+                1 << 7,
+                0x7fff_ffff_ffff_ffff,
+            ]),
+            (_, 1) => small as u64,
+            _ => self.next(),
+        }
+    }
+}
+
+fn special_f32() -> [f32; 24] {
+    let subnormal = f32::from_bits(3);
+    let nan = f32::from_bits(0xffc1_2345);
+    [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.5,
+        -2.5,
+        127.5,
+        255.5,
+        65535.5,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        nan,
+        subnormal,
+        -subnormal,
+        f32::MAX,
+        f32::MIN_POSITIVE,
+        2147483648.0,
+        -2147483904.0,
+        4294967296.0,
+        1.8446744e19,
+    ]
+}
+
+fn special_f64() -> [f64; 24] {
+    let subnormal = f64::from_bits(3);
+    let nan = f64::from_bits(0xfff8_0000_1234_5678);
+    [
+        0.0,
+        -0.0,
+        1.0,
+        -1.5,
+        0.5,
+        -0.5,
+        2.5,
+        2147483647.5,
+        -2147483648.5,
+        4294967295.5,
+        9.3e18,
+        -9.3e18,
+        9.2e18,
+        -9.2e18,
+        1.8e19,
+        1.9e19,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        nan,
+        subnormal,
+        f64::MAX,
+        1e300,
+        4503599627370497.5,
+    ]
+}
+
+/// A body in the making.
+#[derive(Default)]
+struct Making(Body);
+
+impl Making {
+    fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value {
+        let mut all = [Value(0); 3];
+        all[..operands.len()].copy_from_slice(operands);
+        self.0.instructions.push(Instruction { primitive, lane, operands: all });
+        Value(self.0.instructions.len() as u32 - 1)
+    }
+
+    fn input(&mut self, dtype: DType) -> Vec<Value> {
+        let input = self.0.inputs.len() as u32;
+        self.0.inputs.push(dtype);
+        let (lane, count) = LaneType::of_element(dtype);
+        (0..count)
+            .map(|part| self.push(Primitive::Load { input, part: part as u8 }, lane, &[]))
+            .collect()
+    }
+
+    /// Which NaN arithmetic makes is not said: all that is looked at is made canonical.
+    fn canonical(&mut self, value: Value) -> Value {
+        match self.0.lane(value) {
+            lane if lane.is_float() => self.push(Primitive::Canonical, lane, &[value]),
+            _ => value,
+        }
+    }
+
+    fn output(&mut self, dtype: DType, value: Value) {
+        let value = self.canonical(value);
+        self.0.outputs.push((dtype, [value; 2]));
+    }
+}
+
+/// The primitives on this type of last operand: with the types of result, and of the first operand.
+fn primitives(lane: LaneType) -> Vec<(Primitive, LaneType)> {
+    use Primitive::*;
+    let mut all: Vec<(Primitive, LaneType)> = Vec::new();
+    let same = |primitives: &[Primitive]| primitives.iter().map(|&p| (p, lane)).collect::<Vec<_>>();
+    all.extend(same(&[Select]));
+    all.extend([(Equal, LaneType::Bool), (Less, LaneType::Bool)]);
+    match lane {
+        LaneType::Bool => all.extend(same(&[And, Or, Xor, Not])),
+        LaneType::F32 | LaneType::F64 => {
+            all.extend(same(&[
+                Add, Sub, Mul, Div, Rem, MulAdd, Sqrt, Abs, Neg, Floor, Ceil, Trunc, RoundEven,
+                Canonical,
+            ]));
+        }
+        _ => {
+            all.extend(same(&[
+                Add,
+                Sub,
+                Mul,
+                MulHigh,
+                Div,
+                Rem,
+                And,
+                Or,
+                Xor,
+                Not,
+                ShiftLeft,
+                ShiftRightLogical,
+                ShiftRightArithmetic,
+                LeadingZeros,
+                CountOnes,
+                Lookup { table: 0 },
+            ]));
+            all.push((LessUnsigned, LaneType::Bool));
+        }
+    }
+    if lane != LaneType::Bool {
+        all.extend(LANES[1..].iter().map(|&(to, _)| (Cast, to)));
+        let is_same_width = |to: &&(LaneType, DType)| to.0.size() == lane.size();
+        all.extend(LANES[1..].iter().filter(is_same_width).map(|&(to, _)| (Bits, to)));
+    }
+    all
+}
+
+fn table() -> std::sync::Arc<[u64]> {
+    (0..16u64).map(|index| index.wrapping_mul(0x1234_5678_9abc_def1)).collect()
+}
+
+fn element(dtype: DType) -> usize {
+    let (lane, count) = LaneType::of_element(dtype);
+    lane.size() * count
+}
+
+/// Runs a body as machine code, and compares every element with the interpreter.
+fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mut Random) {
+    let function = Function::compile(body, layout).unwrap();
+    let inputs: Vec<Vec<[u64; 2]>> = body
+        .inputs
+        .iter()
+        .zip(&layout.inputs)
+        .map(|(&dtype, &form)| {
+            let (lane, _) = LaneType::of_element(dtype);
+            let count = rows * if form == Form::Dense { elements } else { 1 };
+            (0..count).map(|_| [random.word(lane), random.word(lane)]).collect()
+        })
+        .collect();
+    let mut memory: Vec<Vec<u8>> = Vec::new();
+    let mut strides = Vec::new();
+    for (dtype, _) in &body.outputs {
+        memory.push(vec![0xa5; rows * elements * element(*dtype) + 64]);
+        strides.push((elements * element(*dtype)) as isize);
+    }
+    for (words, (&dtype, &form)) in inputs.iter().zip(body.inputs.iter().zip(&layout.inputs)) {
+        let (lane, count) = LaneType::of_element(dtype);
+        let bytes = words
+            .iter()
+            .flat_map(|word| word[..count].iter())
+            .flat_map(|word| word.to_le_bytes()[..lane.size()].to_vec());
+        memory.push(bytes.collect());
+        strides.push(if form == Form::Dense {
+            (elements * element(dtype)) as isize
+        } else {
+            element(dtype) as isize
+        });
+    }
+    let operands: Vec<*mut u8> = memory.iter_mut().map(|bytes| bytes.as_mut_ptr()).collect();
+    // SAFETY: the memory has as many rows and elements.
+    unsafe { function.run(&operands, &strides, rows, elements) }
+    for point in 0..rows * elements {
+        let at: Vec<[u64; 2]> = inputs
+            .iter()
+            .zip(&layout.inputs)
+            .map(|(words, form)| match form {
+                Form::Dense => words[point],
+                Form::Single => words[point / elements],
+            })
+            .collect();
+        let expected = body.interpret(&at);
+        for (output, (dtype, _)) in body.outputs.iter().enumerate() {
+            let (lane, count) = LaneType::of_element(*dtype);
+            for part in 0..count {
+                let at_byte = point * element(*dtype) + part * lane.size();
+                let mut word = [0; 8];
+                word[..lane.size()]
+                    .copy_from_slice(&memory[output][at_byte..at_byte + lane.size()]);
+                let found = u64::from_le_bytes(word);
+                let mask = u64::MAX >> (64 - 8 * lane.size());
+                assert_eq!(
+                    found,
+                    expected[output][part] & mask,
+                    "output {output} part {part} at {point} of {rows} x {elements}, {layout:?}, {at:x?}\n\
+                     {body}\n{}",
+                    Function::listing(body, layout)
+                );
+            }
+        }
+    }
+    for (output, (dtype, _)) in body.outputs.iter().enumerate() {
+        let end = rows * elements * element(*dtype);
+        assert!(memory[output][end..].iter().all(|&byte| byte == 0xa5), "written behind\n{body}");
+    }
+}
+
+fn layout(body: &Body, single: usize, random: &mut Random) -> Layout {
+    let form = |input: usize| if single >> input & 1 == 1 { Form::Single } else { Form::Dense };
+    Layout {
+        inputs: (0..body.inputs.len()).map(form).collect(),
+        streams: body.outputs.iter().map(|_| random.below(4) == 0).collect(),
+        is_in_place: random.below(4) == 0,
+    }
+}
+
+#[test]
+fn every_primitive_on_every_type() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(1);
+    for (lane, dtype) in LANES {
+        for (primitive, result) in primitives(lane) {
+            // The lanes of narrower and wider inputs beside it are other numbers of registers.
+            for beside in [None, Some(DType::U8), Some(DType::F64)] {
+                let mut making = Making::default();
+                making.0.tables.push(table());
+                let count = primitive.operand_count();
+                let operands: Vec<Value> = (0..count)
+                    .map(|position| {
+                        let is_condition = primitive == Primitive::Select && position == 0;
+                        making.input(if is_condition { DType::Bool } else { dtype })[0]
+                    })
+                    .collect();
+                let value = making.push(primitive, result, &operands);
+                let (_, to) = LANES.into_iter().find(|&(lane, _)| lane == result).unwrap();
+                making.output(to, value);
+                if let Some(beside) = beside {
+                    let value = making.input(beside)[0];
+                    making.output(beside, value);
+                }
+                let body = making.0;
+                for single in 0..1 << count {
+                    let layout = layout(&body, single, &mut random);
+                    let elements = random.among(&[1, 7, 64, 100, 150, 4200]);
+                    check(&body, &layout, 2, elements, &mut random);
+                }
+            }
+        }
+    }
+}
+
+/// A body of so many primitives.
+fn random_body(random: &mut Random, length: usize) -> Body {
+    let mut making = Making::default();
+    making.0.tables.push(table());
+    let mut values: Vec<Value> = Vec::new();
+    let wide = random.below(3) > 0;
+    let lanes: Vec<(LaneType, DType)> =
+        LANES.into_iter().filter(|_| wide || random.below(2) == 0).collect();
+    let lanes = if lanes.is_empty() { LANES.to_vec() } else { lanes };
+    for _ in 0..1 + random.below(5) {
+        let dtype = match random.below(6) {
+            0 => DType::C64,
+            1 => DType::C128,
+            _ => random.among(&lanes).1,
+        };
+        values.extend(making.input(dtype));
+    }
+    for _ in 0..length {
+        let (lane, _) = random.among(&lanes);
+        let (primitive, result) = random.among(&primitives(lane));
+        let operands: Vec<Value> = (0..primitive.operand_count())
+            .map(|position| {
+                let wanted = match (primitive, position) {
+                    (Primitive::Select, 0) => LaneType::Bool,
+                    _ => lane,
+                };
+                let fit: Vec<Value> = values
+                    .iter()
+                    .copied()
+                    .filter(|&value| making.0.lane(value) == wanted)
+                    .collect();
+                match fit.is_empty() || random.below(8) == 0 {
+                    true => {
+                        let bits = random.word(wanted);
+                        let bits = bits & u64::MAX >> (64 - 8 * wanted.size());
+                        making.push(Primitive::Constant(bits), wanted, &[])
+                    }
+                    false => random.among(&fit),
+                }
+            })
+            .collect();
+        let operands: Vec<Value> = match primitive {
+            Primitive::Bits => vec![making.canonical(operands[0])],
+            _ => operands,
+        };
+        values.push(making.push(primitive, result, &operands));
+    }
+    for _ in 0..1 + random.below(4) {
+        let value = random.among(&values);
+        let lane = making.0.lane(value);
+        let other: Vec<Value> =
+            values.iter().copied().filter(|&value| making.0.lane(value) == lane).collect();
+        let second = random.among(&other);
+        match (lane, random.below(2)) {
+            (LaneType::F32 | LaneType::F64, 0) => {
+                let parts = [value, second].map(|value| making.canonical(value));
+                making
+                    .0
+                    .outputs
+                    .push((if lane == LaneType::F32 { DType::C64 } else { DType::C128 }, parts));
+            }
+            _ => {
+                making.output(LANES.into_iter().find(|&(known, _)| known == lane).unwrap().1, value)
+            }
+        }
+    }
+    making.0
+}
+
+#[test]
+fn random_bodies() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(2);
+    for round in 0..1000 {
+        let length = if round % 50 == 0 { 400 } else { 1 + random.below(30) };
+        let body = random_body(&mut random, length);
+        let single = random.below(1 << body.inputs.len());
+        let layout = layout(&body, single, &mut random);
+        let rows = 1 + random.below(3);
+        let elements = 1 + random.below(150) + if random.below(8) == 0 { 4096 } else { 0 };
+        check(&body, &layout, rows, elements, &mut random);
+    }
+}
