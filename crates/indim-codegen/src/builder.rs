@@ -1,8 +1,10 @@
 //! How a body is made: each value once, constants folded, what does nothing left out.
 
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashMapExt};
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 use indim_ops::DType;
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
@@ -13,13 +15,17 @@ use crate::scalar::evaluate;
 #[derive(Debug, Default)]
 pub struct BodyBuilder {
     body: Body,
-    numbers: HashMap<Instruction, Value>,
+    /// The values by the hashes of their instructions, which are not held a second time.
+    known: HashTable<Value>,
+    hasher: RandomState,
+    /// Of the body that is inlined, the values of its instructions so far.
+    inlined: Vec<Value>,
 }
 
 impl BodyBuilder {
     /// An empty body that reads elements of these types.
     pub fn new(inputs: Vec<DType>) -> BodyBuilder {
-        BodyBuilder { body: Body { inputs, ..Body::default() }, numbers: HashMap::new() }
+        BodyBuilder { body: Body { inputs, ..Body::default() }, ..BodyBuilder::default() }
     }
 
     /// Whether nothing is read, computed or written.
@@ -115,10 +121,11 @@ impl BodyBuilder {
         }) as u32
     }
 
-    /// The outputs of `body` for these lanes of its inputs.
-    pub(crate) fn inline(&mut self, body: &Body, inputs: &[[Value; 2]]) -> Vec<[Value; 2]> {
+    /// The lanes of the first output of `body`, for these of its inputs.
+    pub(crate) fn inline(&mut self, body: &Body, inputs: &[[Value; 2]]) -> [Value; 2] {
         let tables: Vec<u32> = body.tables.iter().map(|table| self.shared_table(table)).collect();
-        let mut values: Vec<Value> = Vec::with_capacity(body.instructions.len());
+        let mut values = core::mem::take(&mut self.inlined);
+        values.clear();
         for instruction in &body.instructions {
             let mut operands = [Value(0); 3];
             for (operand, given) in operands.iter_mut().zip(instruction.operands()) {
@@ -134,7 +141,9 @@ impl BodyBuilder {
                 primitive => self.push(primitive, instruction.lane, operands),
             });
         }
-        body.outputs.iter().map(|(_, lanes)| lanes.map(|lane| values[lane.index()])).collect()
+        let lanes = body.outputs[0].1.map(|lane| values[lane.index()]);
+        self.inlined = values;
+        lanes
     }
 
     /// Writes an element of type `dtype`, which has these lanes.
@@ -151,11 +160,16 @@ impl BodyBuilder {
 
     /// The value of an instruction, the same one for the same instruction.
     fn number(&mut self, instruction: Instruction) -> Value {
-        let next = Value(self.body.instructions.len() as u32);
-        let value = *self.numbers.entry(instruction).or_insert(next);
-        if value == next {
-            self.body.instructions.push(instruction);
+        let hash = hash(&self.hasher, &instruction);
+        let instructions = &mut self.body.instructions;
+        let is_same = |known: &Value| instructions[known.index()] == instruction;
+        if let Some(&known) = self.known.find(hash, is_same) {
+            return known;
         }
+        let value = Value(instructions.len() as u32);
+        instructions.push(instruction);
+        let rehash = |known: &Value| self::hash(&self.hasher, &instructions[known.index()]);
+        self.known.insert_unique(hash, value, rehash);
         value
     }
 
@@ -186,4 +200,21 @@ impl BodyBuilder {
         let operand = self.instruction(last).lane;
         Some(evaluate(instruction.primitive, operand, instruction.lane, words, table))
     }
+}
+
+/// In few words, which is most of what recording does.
+fn hash(hasher: &RandomState, instruction: &Instruction) -> u64 {
+    let [first, second, third] = instruction.operands.map(|operand| u64::from(operand.0));
+    let payload = match instruction.primitive {
+        Primitive::Constant(bits) => bits,
+        Primitive::Load { input, part } => u64::from(input) << 8 | u64::from(part),
+        Primitive::Lookup { table } => table.into(),
+        _ => 0,
+    };
+    let mut state = hasher.build_hasher();
+    core::mem::discriminant(&instruction.primitive).hash(&mut state);
+    state.write_u64(payload);
+    state.write_u64(first << 8 | instruction.lane as u64);
+    state.write_u64(second << 32 | third);
+    state.finish()
 }

@@ -59,20 +59,20 @@ impl OpVisitor for Recorder {
     type Output = Body;
 
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> Body {
-        record(&[T::DTYPE], &|operands| {
+        record(&[T::DTYPE], |operands| {
             Some(O::Result::into_any(O::over::<Recording>(T::from_any(operands[0])?)))
         })
     }
 
     fn binary<O: Binary<T> + 'static, T: Element>(self) -> Body {
-        record(&[T::DTYPE; 2], &|operands| {
+        record(&[T::DTYPE; 2], |operands| {
             let (x, y) = (T::from_any(operands[0])?, T::from_any(operands[1])?);
             Some(O::Result::into_any(O::over::<Recording>(x, y)))
         })
     }
 
     fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> Body {
-        record(&[O::First::DTYPE, T::DTYPE, T::DTYPE], &|operands| {
+        record(&[O::First::DTYPE, T::DTYPE, T::DTYPE], |operands| {
             let first = O::First::from_any(operands[0])?;
             let (x, y) = (T::from_any(operands[1])?, T::from_any(operands[2])?);
             Some(O::Result::into_any(O::over::<Recording>(first, x, y)))
@@ -125,23 +125,23 @@ fn put_together(dtypes: &[DType], widening: &Body, operation: &Body, narrowing: 
         let lanes = builder.input(dtype);
         operands.push(match dtype {
             DType::Bool => lanes,
-            _ => builder.inline(widening, &[lanes])[0],
+            _ => builder.inline(widening, &[lanes]),
         });
     }
     let wide = builder.inline(operation, &operands);
-    let result = builder.inline(narrowing, &wide)[0];
+    let result = builder.inline(narrowing, &[wide]);
     builder.output(narrowing.outputs[0].0, result);
     builder.finish()
 }
 
 fn widening<T: Widened>() -> Body {
-    record(&[T::DTYPE], &|operands| {
+    record(&[T::DTYPE], |operands| {
         Some(T::Wide::into_any(T::widen::<Recording>(T::from_any(operands[0])?)))
     })
 }
 
 fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
-    record(&[Wide::DTYPE], &|operands| {
+    record(&[Wide::DTYPE], |operands| {
         Some(T::into_any(T::from_wide::<Recording>(Wide::from_any(operands[0])?)))
     })
 }
@@ -153,7 +153,7 @@ impl ConvertVisitor for ConversionRecorder {
     type Output = Body;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Body {
-        record(&[A::DTYPE], &|operands| {
+        record(&[A::DTYPE], |operands| {
             Some(B::into_any(A::over::<Recording>(A::from_any(operands[0])?)))
         })
     }

@@ -159,10 +159,12 @@ impl<'a> Recorder<'a> {
     }
 
     fn compute(&mut self, index: usize) {
-        let Instruction { compute, operands, operand_dtype, dtype } =
+        let Instruction { compute, operands: given, operand_dtype, dtype } =
             &self.nest.instructions[index];
-        let operands: Vec<[Value; 2]> =
-            operands.iter().map(|&operand| self.lanes(operand)).collect();
+        let mut operands = [[Value(0); 2]; 3];
+        for (lanes, &operand) in operands.iter_mut().zip(given) {
+            *lanes = self.lanes(operand);
+        }
         let definition = match *compute {
             Compute::Elementwise(op) => Definition::Operation(op, *operand_dtype),
             Compute::Convert => Definition::Conversion(*operand_dtype, *dtype),
@@ -174,7 +176,7 @@ impl<'a> Recorder<'a> {
         };
         let body =
             definition.body().expect("invariant: lowering keeps the signatures of operations");
-        self.instructions[index] = Some(self.builder.inline(&body, &operands)[0]);
+        self.instructions[index] = Some(self.builder.inline(&body, &operands));
     }
 
     /// The same bits: of one lane as another type, of several as they are.

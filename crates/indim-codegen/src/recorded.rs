@@ -58,7 +58,7 @@ type Element = AnyLane<Recording>;
 ///
 /// # Panics
 /// When `define` itself records, or finds other types.
-pub(crate) fn record(operands: &[DType], define: &dyn Fn(&[Element]) -> Option<Element>) -> Body {
+pub(crate) fn record(operands: &[DType], define: fn(&[Element]) -> Option<Element>) -> Body {
     let of_outer = BUILDER.replace(BodyBuilder::new(operands.to_vec()));
     assert!(of_outer.is_empty(), "what is recorded records");
     let operands: Vec<Element> =

@@ -49,8 +49,9 @@ impl Body {
             if !demand.is_needed[index] {
                 continue;
             }
-            let operands: Vec<Value> =
-                instruction.operands().iter().map(|operand| values[operand.index()]).collect();
+            // What is no operand is the value 0.
+            let operands = instruction.operands.map(|operand| values[operand.index()]);
+            let operands = &operands[..instruction.operands().len()];
             values[index] = match instruction.primitive {
                 Primitive::Canonical
                     if !demand.is_looked_at[index] || nans[operands[0].index()] < Nans::Any =>
@@ -59,9 +60,9 @@ impl Body {
                 }
                 Primitive::Lookup { table } => {
                     let table = builder.shared_table(&self.tables[table as usize]);
-                    builder.push(Primitive::Lookup { table }, instruction.lane, &operands)
+                    builder.push(Primitive::Lookup { table }, instruction.lane, operands)
                 }
-                primitive => builder.push(primitive, instruction.lane, &operands),
+                primitive => builder.push(primitive, instruction.lane, operands),
             };
             for new in nans.len()..builder.len() {
                 nans.push(possible_nans(builder.instruction(Value(new as u32)), &builder, &nans));

@@ -1,0 +1,286 @@
+//! Random bodies, instruction by instruction as they come, and what folding and simplifying makes of them:
+//! the same bits. And what is no body is told.
+
+use std::sync::Arc;
+
+use indim_codegen::{Body, BodyBuilder, BodyError, Instruction, LaneType, Primitive, Value};
+use indim_ops::DType;
+
+#[allow(dead_code, reason = "other tests choose nodes of graphs")]
+#[path = "../../indim-builder/tests/random/choices.rs"]
+mod choices;
+#[path = "../../indim-ops/tests/recording/special.rs"]
+mod special;
+
+use choices::{Choices, pseudo_random};
+use special::{lane_count, special_values};
+
+/// The primitives that have operands.
+const PRIMITIVES: [Primitive; 31] = [
+    Primitive::Bits,
+    Primitive::Select,
+    Primitive::Equal,
+    Primitive::Less,
+    Primitive::LessUnsigned,
+    Primitive::And,
+    Primitive::Or,
+    Primitive::Xor,
+    Primitive::Not,
+    Primitive::Add,
+    Primitive::Sub,
+    Primitive::Mul,
+    Primitive::MulHigh,
+    Primitive::Div,
+    Primitive::Rem,
+    Primitive::ShiftLeft,
+    Primitive::ShiftRightLogical,
+    Primitive::ShiftRightArithmetic,
+    Primitive::LeadingZeros,
+    Primitive::CountOnes,
+    Primitive::Lookup { table: 0 },
+    Primitive::MulAdd,
+    Primitive::Sqrt,
+    Primitive::Abs,
+    Primitive::Neg,
+    Primitive::Floor,
+    Primitive::Ceil,
+    Primitive::Trunc,
+    Primitive::RoundEven,
+    Primitive::Cast,
+    Primitive::Canonical,
+];
+
+/// The element types whose elements are one lane of that type.
+const DTYPES: [DType; 11] = [
+    DType::Bool,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::U64,
+    DType::F32,
+    DType::F64,
+];
+
+fn lane(dtype: DType) -> LaneType {
+    assert_eq!(lane_count(dtype), 1);
+    LaneType::of_element(dtype).0
+}
+
+fn instruction(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Instruction {
+    let mut given = [Value(0); 3];
+    given[..operands.len()].copy_from_slice(operands);
+    Instruction { primitive, lane, operands: given }
+}
+
+/// Appends an instruction, unless that is none.
+fn push(body: &mut Body, given: Instruction) -> Option<Value> {
+    body.instructions.push(given);
+    if body.verify().is_err() {
+        body.instructions.pop();
+        return None;
+    }
+    Some(Value(body.instructions.len() as u32 - 1))
+}
+
+/// Ends of types, powers of two, and special numbers.
+fn constant(choices: &mut Choices<'_>, dtype: DType) -> u64 {
+    let values = special_values(dtype, 1);
+    let ones = u64::MAX >> (64 - 8 * dtype.size());
+    let neutral = match dtype {
+        DType::Bool => [0, 1, 0, 1],
+        DType::F32 => [0, 1 << 31, 1f32.to_bits().into(), (-0.25f32).to_bits().into()],
+        DType::F64 => [0, 1 << 63, 1f64.to_bits(), 1024f64.to_bits()],
+        _ => [0, 1, ones, 4],
+    };
+    match choices.chance(60) {
+        true => *choices.pick(&neutral),
+        false => choices.pick(&values)[0],
+    }
+}
+
+/// A body of few types, so that values meet, all of whose last values are outputs. Where a float becomes an
+/// integer, and in an output, its NaN is canonical: those that arithmetic makes are whatever they are.
+fn random_body(choices: &mut Choices<'_>) -> Body {
+    let mut dtypes = vec![DType::Bool, *choices.pick(&DTYPES), *choices.pick(&DTYPES)];
+    dtypes.push(if choices.chance(50) { DType::F32 } else { *choices.pick(&DTYPES) });
+    let table = [1 << 63 | 1, 2, 300, 70_000].repeat(if choices.chance(50) { 1 } else { 128 });
+    let mut body = Body { inputs: dtypes.clone(), tables: vec![table.into()], ..Body::default() };
+    for (input, &dtype) in dtypes.iter().enumerate() {
+        let primitive = Primitive::Load { input: input as u32, part: 0 };
+        push(&mut body, instruction(primitive, lane(dtype), &[])).expect("a load");
+        let bits = constant(choices, dtype);
+        push(&mut body, instruction(Primitive::Constant(bits), lane(dtype), &[]))
+            .expect("a constant");
+    }
+    let mut added = 0;
+    while added < 20 {
+        let primitive = *choices.pick(&PRIMITIVES);
+        let result = lane(*choices.pick(&dtypes));
+        let last = body.instructions.len();
+        let mut operands: Vec<Value> = (0..primitive.operand_count())
+            .map(|_| Value(last.saturating_sub(1 + choices.below(12)) as u32))
+            .collect();
+        let from = operands[0];
+        if primitive == Primitive::Bits && body.lane(from).is_float() {
+            let canonical = instruction(Primitive::Canonical, body.lane(from), &[from]);
+            operands[0] = push(&mut body, canonical).expect("a float");
+        }
+        added += usize::from(push(&mut body, instruction(primitive, result, &operands)).is_some());
+    }
+    for index in body.instructions.len() - 6..body.instructions.len() {
+        let mut value = Value(index as u32);
+        let lane = body.lane(value);
+        if lane.is_float() {
+            let canonical = instruction(Primitive::Canonical, lane, &[value]);
+            value = push(&mut body, canonical).expect("a float");
+        }
+        let dtype = DTYPES.into_iter().find(|&dtype| self::lane(dtype) == lane).expect("a number");
+        body.outputs.push((dtype, [value, Value(0)]));
+    }
+    body
+}
+
+#[test]
+fn folded_bodies_give_the_same_bits() {
+    let mut fewer = 0;
+    for seed in 0..6000 {
+        let mut choices = pseudo_random(seed);
+        let choices = &mut Choices(&mut choices);
+        let body = random_body(choices);
+        assert_eq!(body.verify(), Ok(()), "{body}");
+        let simplified = body.clone().simplified();
+        assert_eq!(simplified.verify(), Ok(()), "seed {seed}\n{body}\n{simplified}");
+        for point in 0..12 {
+            let inputs: Vec<[u64; 2]> = body
+                .inputs
+                .iter()
+                .map(|&dtype| [choices.pick(&special_values(dtype, 1))[0], 0])
+                .collect();
+            let mut random = pseudo_random(seed ^ point);
+            let mut made = |lane: LaneType, _: u64| match lane {
+                LaneType::F32 => random(1 << 32) as u64 | 0x7fc0_0000,
+                _ => random(usize::MAX) as u64 | 0x7ff8 << 48,
+            };
+            let found = simplified.interpret_with_nans(&inputs, &mut made);
+            let expected = body.interpret(&inputs);
+            assert_eq!(found, expected, "seed {seed}, {inputs:x?}\n{body}\n{simplified}");
+        }
+        fewer += usize::from(simplified.instructions.len() < body.instructions.len());
+    }
+    assert!(fewer > 5000, "{fewer}");
+}
+
+/// The value that a builder gives for a primitive of inputs of these types, which come first.
+fn folded(dtypes: &[DType], build: impl Fn(&mut BodyBuilder, &[Value]) -> Value) -> String {
+    let mut builder = BodyBuilder::new(dtypes.to_vec());
+    let load = |(input, &dtype): (usize, &DType)| {
+        builder.push(Primitive::Load { input: input as u32, part: 0 }, lane(dtype), &[])
+    };
+    let inputs: Vec<Value> = dtypes.iter().enumerate().map(load).collect();
+    let value = build(&mut builder, &inputs);
+    let body = builder.finish();
+    let text = body.to_string();
+    text.lines().nth(value.index()).expect("a line for each value").to_owned()
+}
+
+#[test]
+fn what_does_nothing_is_left_out() {
+    use LaneType::{Bool, F32, F64, I8, I32, U8};
+    use Primitive::{Add, Bits, Cast, Constant, Div, Mul, Not, Select, Sub};
+    let quotient = folded(&[DType::F32], |builder, x| {
+        let four = builder.push(Constant(4f32.to_bits().into()), F32, &[]);
+        builder.push(Div, F32, &[x[0], four])
+    });
+    assert_eq!(quotient, "v3 = mul.f32 v0, v2", "a power of two has an exact reciprocal");
+    let third = folded(&[DType::F32], |builder, x| {
+        let three = builder.push(Constant(3f32.to_bits().into()), F32, &[]);
+        builder.push(Div, F32, &[x[0], three])
+    });
+    assert_eq!(third, "v2 = div.f32 v0, v1");
+    let plus_zero = folded(&[DType::F64], |builder, x| {
+        let zero = builder.push(Constant(0), F64, &[]);
+        builder.push(Add, F64, &[zero, x[0]])
+    });
+    assert_eq!(plus_zero, "v2 = add.f64 v0, v1", "-0 + 0 = 0");
+    let minus_zero = folded(&[DType::F64], |builder, x| {
+        let zero = builder.push(Constant(0), F64, &[]);
+        builder.push(Sub, F64, &[x[0], zero])
+    });
+    assert_eq!(minus_zero, "v0 = load.f64 input 0");
+    let halved = folded(&[DType::U8], |builder, x| {
+        let two = builder.push(Constant(2), U8, &[]);
+        builder.push(Div, U8, &[x[0], two])
+    });
+    assert_eq!(halved, "v3 = shift_right_logical.u8 v0, v2");
+    let there_and_back = folded(&[DType::I8], |builder, x| {
+        let wide = builder.push(Cast, I32, &[x[0]]);
+        builder.push(Cast, U8, &[wide])
+    });
+    assert_eq!(there_and_back, "v2 = bits.i8.u8 v0");
+    let lost = folded(&[DType::I32], |builder, x| {
+        let narrow = builder.push(Cast, I8, &[x[0]]);
+        builder.push(Cast, I32, &[narrow])
+    });
+    assert_eq!(lost, "v2 = cast.i8.i32 v1");
+    let chosen = folded(&[DType::Bool, DType::F32], |builder, x| {
+        let not = builder.push(Not, Bool, &[x[0]]);
+        let one = builder.push(Constant(1f32.to_bits().into()), F32, &[]);
+        let same = builder.push(Mul, F32, &[x[1], one]);
+        let bits = builder.push(Bits, I32, &[same]);
+        let same = builder.push(Bits, F32, &[bits]);
+        let other = builder.push(Add, F32, &[same, same]);
+        builder.push(Select, F32, &[not, same, other])
+    });
+    assert_eq!(chosen, "v6 = select.f32 v0, v5, v1");
+}
+
+#[test]
+fn what_is_no_body_is_told() {
+    let load = |lane| instruction(Primitive::Load { input: 0, part: 0 }, lane, &[]);
+    let float = LaneType::F32;
+    let of = |instructions: Vec<Instruction>| Body {
+        instructions,
+        tables: vec![Arc::from([1, 2, 3])],
+        inputs: vec![DType::F32],
+        outputs: vec![(DType::F32, [Value(0), Value(0)])],
+    };
+    let add = |operand| instruction(Primitive::Add, float, &[Value(0), operand]);
+    assert_eq!(of(vec![load(float), add(Value(0))]).verify(), Ok(()));
+    let wrong = [
+        (vec![load(float), add(Value(1))], BodyError::NotEarlier(Value(1))),
+        (
+            vec![load(float), instruction(Primitive::And, float, &[Value(0), Value(0)])],
+            BodyError::Types(Value(1)),
+        ),
+        (
+            vec![load(float), instruction(Primitive::Add, LaneType::F64, &[Value(0), Value(0)])],
+            BodyError::Types(Value(1)),
+        ),
+        (vec![load(LaneType::I32)], BodyError::Input(Value(0))),
+        (
+            vec![instruction(Primitive::Load { input: 0, part: 1 }, float, &[])],
+            BodyError::Input(Value(0)),
+        ),
+        (
+            vec![instruction(Primitive::Constant(1 << 32), float, &[])],
+            BodyError::Constant(Value(0)),
+        ),
+        (
+            vec![
+                instruction(Primitive::Constant(2), LaneType::I8, &[]),
+                instruction(Primitive::Lookup { table: 0 }, LaneType::I8, &[Value(0)]),
+            ],
+            BodyError::Table(Value(1)),
+        ),
+        (vec![], BodyError::Output(0)),
+        (vec![instruction(Primitive::Constant(0), LaneType::I32, &[])], BodyError::Output(0)),
+    ];
+    for (instructions, error) in wrong {
+        let body = of(instructions);
+        assert_eq!(body.verify(), Err(error), "{body}");
+    }
+}
