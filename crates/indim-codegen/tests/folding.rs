@@ -102,43 +102,47 @@ fn constant(choices: &mut Choices<'_>, dtype: DType) -> u64 {
     }
 }
 
-/// A body of few types, so that values meet, all of whose last values are outputs. Where a float becomes an
-/// integer, and in an output, its NaN is canonical: those that arithmetic makes are whatever they are.
+/// The same value with the canonical NaN, if it is a float.
+fn canonical(body: &mut Body, value: Value) -> Value {
+    let lane = body.lane(value);
+    match lane.is_float() {
+        true => push(body, instruction(Primitive::Canonical, lane, &[value])).expect("a float"),
+        false => value,
+    }
+}
+
+/// A body of few types, so that values meet, all of whose last values are outputs. NaNs that arithmetic makes are
+/// whatever they are, so they are made canonical: either at once, or where a float becomes an integer or an output.
 fn random_body(choices: &mut Choices<'_>) -> Body {
+    let is_canonical_at_once = choices.chance(50);
     let mut dtypes = vec![DType::Bool, *choices.pick(&DTYPES), *choices.pick(&DTYPES)];
     dtypes.push(if choices.chance(50) { DType::F32 } else { *choices.pick(&DTYPES) });
     let table = [1 << 63 | 1, 2, 300, 70_000].repeat(if choices.chance(50) { 1 } else { 128 });
     let mut body = Body { inputs: dtypes.clone(), tables: vec![table.into()], ..Body::default() };
+    let mut values: Vec<Value> = Vec::new();
     for (input, &dtype) in dtypes.iter().enumerate() {
-        let primitive = Primitive::Load { input: input as u32, part: 0 };
-        push(&mut body, instruction(primitive, lane(dtype), &[])).expect("a load");
-        let bits = constant(choices, dtype);
-        push(&mut body, instruction(Primitive::Constant(bits), lane(dtype), &[]))
-            .expect("a constant");
+        let load = Primitive::Load { input: input as u32, part: 0 };
+        for primitive in [load, Primitive::Constant(constant(choices, dtype))] {
+            values.extend(push(&mut body, instruction(primitive, lane(dtype), &[])));
+        }
     }
-    let mut added = 0;
-    while added < 20 {
+    while values.len() < 28 {
         let primitive = *choices.pick(&PRIMITIVES);
         let result = lane(*choices.pick(&dtypes));
-        let last = body.instructions.len();
-        let mut operands: Vec<Value> = (0..primitive.operand_count())
-            .map(|_| Value(last.saturating_sub(1 + choices.below(12)) as u32))
-            .collect();
-        let from = operands[0];
-        if primitive == Primitive::Bits && body.lane(from).is_float() {
-            let canonical = instruction(Primitive::Canonical, body.lane(from), &[from]);
-            operands[0] = push(&mut body, canonical).expect("a float");
+        let recent = &values[values.len().saturating_sub(12)..];
+        let mut operands: Vec<Value> =
+            (0..primitive.operand_count()).map(|_| *choices.pick(recent)).collect();
+        if primitive == Primitive::Bits && !is_canonical_at_once {
+            operands[0] = canonical(&mut body, operands[0]);
         }
-        added += usize::from(push(&mut body, instruction(primitive, result, &operands)).is_some());
+        let value = push(&mut body, instruction(primitive, result, &operands));
+        let is_made = is_canonical_at_once && primitive.makes_nans();
+        values.extend(value.map(|value| if is_made { canonical(&mut body, value) } else { value }));
     }
-    for index in body.instructions.len() - 6..body.instructions.len() {
-        let mut value = Value(index as u32);
-        let lane = body.lane(value);
-        if lane.is_float() {
-            let canonical = instruction(Primitive::Canonical, lane, &[value]);
-            value = push(&mut body, canonical).expect("a float");
-        }
-        let dtype = DTYPES.into_iter().find(|&dtype| self::lane(dtype) == lane).expect("a number");
+    for &value in &values[22..] {
+        let value = if is_canonical_at_once { value } else { canonical(&mut body, value) };
+        let is_type = |&dtype: &DType| lane(dtype) == body.lane(value);
+        let dtype = DTYPES.into_iter().find(is_type).expect("a type of one lane");
         body.outputs.push((dtype, [value, Value(0)]));
     }
     body
