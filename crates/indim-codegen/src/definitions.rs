@@ -1,4 +1,4 @@
-//! What operations and conversions compute, as bodies: each is recorded once a process.
+//! What operations, conversions and reductions compute, as bodies: each is recorded once a process.
 //!
 //! An operation that computes in a wider type is put together of bodies, as the compiler would take a minute
 //! for all of them in line.
@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use foldhash::HashMap;
 use indim_ops::{
-    Binary, ConvertTo, ConvertVisitor, DType, Element, ElementLanes, FromWide, Op, OpVisitor,
-    Ternary, Unary, Widened, visit_convert,
+    Binary, ConvertTo, ConvertVisitor, DType, Element, ElementLanes, Fold, FoldVisitor, FromWide,
+    Op, OpVisitor, ReduceOp, Ternary, Unary, Widened, visit_convert,
 };
 
 use crate::body::{Body, Value};
@@ -22,12 +22,16 @@ pub enum Definition {
     Operation(Op, DType),
     /// A conversion of the first type to the second.
     Conversion(DType, DType),
+    /// What a reduction, which is no search, makes of an accumulator and an element of this type. A NaN is
+    /// not canonical: that of the whole reduction is.
+    Fold(ReduceOp, DType),
 }
 
 static RECORDED: LazyLock<RwLock<HashMap<Definition, Arc<Body>>>> = LazyLock::new(RwLock::default);
 
 impl Definition {
-    /// The body, with an input for each operand; `None` where the operation does not take the type.
+    /// The body, with an input for each operand; `None` where the operation, or the reduction, does not take
+    /// the type.
     ///
     /// ```
     /// use indim_codegen::Definition;
@@ -44,6 +48,7 @@ impl Definition {
         let body = Arc::new(match self {
             Definition::Operation(op, dtype) => op.visit(dtype, Recorder { op })?,
             Definition::Conversion(from, to) => visit_convert(from, to, ConversionRecorder),
+            Definition::Fold(op, dtype) => op.visit(dtype, FoldRecorder)?,
         });
         let mut recorded = RECORDED.write().unwrap_or_else(PoisonError::into_inner);
         Some(Arc::clone(recorded.entry(self).or_insert(body)))
@@ -155,6 +160,20 @@ impl ConvertVisitor for ConversionRecorder {
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Body {
         record(&[A::DTYPE], |operands| {
             Some(B::into_any(A::over::<Recording>(A::from_any(operands[0])?)))
+        })
+    }
+}
+
+/// Records how a reduction combines two elements.
+struct FoldRecorder;
+
+impl FoldVisitor for FoldRecorder {
+    type Output = Body;
+
+    fn fold<F: Fold<T>, T: Element>(self) -> Body {
+        record(&[T::DTYPE; 2], |operands| {
+            let (x, y) = (T::from_any(operands[0])?, T::from_any(operands[1])?);
+            Some(T::into_any(F::combine::<Recording>(x, y)))
         })
     }
 }

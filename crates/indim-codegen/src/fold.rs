@@ -1,7 +1,7 @@
 //! Which instructions are simpler than they look: those that do nothing, and those of a known result.
 //!
 //! What is put in the place of an instruction has the same bits, but for those of a NaN that arithmetic
-//! makes, which are unspecified anyway. Nothing is contracted or reassociated.
+//! makes, which are unspecified anyway. No floats are contracted or reassociated.
 
 use crate::body::{Instruction, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
@@ -181,13 +181,31 @@ fn bitwise(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
         (Primitive::And, Some(bits)) if bits == ones => Folded::Value(x),
         (Primitive::Or, Some(bits)) if bits == ones => Folded::Value(y),
         (Primitive::Xor, Some(bits)) if bits == ones => instruction(Primitive::Not, lane, &[x]),
+        _ if lane == LaneType::Bool => not_both(builder, given),
+        _ => Folded::Not,
+    }
+}
+
+/// Two truth values that both are opposites: one opposite, which a choice between two has for nothing.
+fn not_both(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
+    let other = match given.primitive {
+        Primitive::And => Primitive::Or,
+        Primitive::Or => Primitive::And,
+        _ => return Folded::Not,
+    };
+    let [x, y] = [0, 1].map(|index| *builder.instruction(given.operands[index]));
+    match (x.primitive, y.primitive) {
+        (Primitive::Not, Primitive::Not) => {
+            let inner = builder.push(other, given.lane, &[x.operands[0], y.operands[0]]);
+            instruction(Primitive::Not, given.lane, &[inner])
+        }
         _ => Folded::Not,
     }
 }
 
 fn comparison(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
     let &Instruction { primitive, operands: [x, y, _], .. } = given;
-    let lane = builder.instruction(x).lane;
+    let Instruction { lane, primitive: of_first, .. } = *builder.instruction(x);
     let mut constant = |value: bool| Folded::Value(builder.constant(LaneType::Bool, value.into()));
     // A NaN does not equal itself.
     if x == y && !(lane.is_float() && primitive == Primitive::Equal) {
@@ -198,11 +216,11 @@ fn comparison(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
         (Primitive::Equal, Some(_)) if lane == LaneType::Bool => {
             instruction(Primitive::Not, lane, &[x])
         }
-        (Primitive::LessUnsigned, Some(0)) => {
-            Folded::Value(builder.constant(LaneType::Bool, false.into()))
-        }
-        (Primitive::Less, Some(0)) if !lane.is_signed() && !lane.is_float() => {
-            Folded::Value(builder.constant(LaneType::Bool, false.into()))
+        (Primitive::LessUnsigned, Some(0)) => Folded::Value(builder.constant(LaneType::Bool, 0)),
+        (Primitive::Less, Some(0))
+            if of_first == Primitive::Abs || !(lane.is_signed() || lane.is_float()) =>
+        {
+            Folded::Value(builder.constant(LaneType::Bool, 0))
         }
         _ => Folded::Not,
     }
@@ -262,6 +280,11 @@ fn integer_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded 
             Folded::Value(x)
         }
         (Primitive::Mul, 0) => Folded::Value(y),
+        (Primitive::Sub, _) => {
+            let negative = builder.constant(lane, bits.wrapping_neg() & all_ones(lane));
+            instruction(Primitive::Add, lane, &[x, negative])
+        }
+        (Primitive::Add, _) => added_twice(builder, given, bits),
         (Primitive::Div, _) if power.is_some() => {
             let amount = builder.constant(lane, power.unwrap_or_default().into());
             instruction(Primitive::ShiftRightLogical, lane, &[x, amount])
@@ -272,4 +295,17 @@ fn integer_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded 
         }
         _ => Folded::Not,
     }
+}
+
+/// A constant that is added to a sum with another one: both at once, as sums of integers wrap.
+fn added_twice(builder: &mut BodyBuilder, given: &Instruction, bits: u64) -> Folded {
+    let lane = given.lane;
+    let sum = *builder.instruction(given.operands[0]);
+    let first = match sum.primitive {
+        Primitive::Add => builder.constant_bits(sum.operands[1]),
+        _ => None,
+    };
+    let Some(first) = first else { return Folded::Not };
+    let both = builder.constant(lane, first.wrapping_add(bits) & all_ones(lane));
+    instruction(Primitive::Add, lane, &[sum.operands[0], both])
 }

@@ -111,8 +111,9 @@ fn canonical(body: &mut Body, value: Value) -> Value {
     }
 }
 
-/// A body of few types, so that values meet, all of whose last values are outputs. NaNs that arithmetic makes are
-/// whatever they are, so they are made canonical: either at once, or where a float becomes an integer or an output.
+/// A body of few types, so that values meet, all of whose last values are outputs. NaNs that arithmetic makes
+/// are whatever they are, so they are made canonical: either at once, or where a float becomes an integer or
+/// an output.
 fn random_body(choices: &mut Choices<'_>) -> Body {
     let is_canonical_at_once = choices.chance(50);
     let mut dtypes = vec![DType::Bool, *choices.pick(&DTYPES), *choices.pick(&DTYPES)];
@@ -220,6 +221,21 @@ fn what_does_nothing_is_left_out() {
         builder.push(Div, U8, &[x[0], two])
     });
     assert_eq!(halved, "v3 = shift_right_logical.u8 v0, v2");
+    let shifted = folded(&[DType::U8], |builder, x| {
+        let [one, three] = [1, 3].map(|bits| builder.push(Constant(bits), U8, &[]));
+        let less = builder.push(Sub, U8, &[x[0], three]);
+        builder.push(Add, U8, &[less, one])
+    });
+    assert_eq!(shifted, "v6 = add.u8 v0, v5", "254");
+    let unordered = folded(&[DType::F32; 3], |builder, x| {
+        let nans = [x[0], x[1]].map(|x| {
+            let is_number = builder.push(Primitive::Equal, Bool, &[x, x]);
+            builder.push(Not, Bool, &[is_number])
+        });
+        let either = builder.push(Primitive::Or, Bool, &nans);
+        builder.push(Select, F32, &[either, x[0], x[2]])
+    });
+    assert_eq!(unordered, "v9 = select.f32 v7, v2, v0", "where both are numbers");
     let there_and_back = folded(&[DType::I8], |builder, x| {
         let wide = builder.push(Cast, I32, &[x[0]]);
         builder.push(Cast, U8, &[wide])

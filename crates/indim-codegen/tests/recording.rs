@@ -10,8 +10,8 @@ use indim_graph::{Array, Graph, TakeMode, evaluate};
 use indim_loops::loop_nest::{BufferId, Compute, Local, LoopNest};
 use indim_loops::lower;
 use indim_ops::{
-    AnyLane, ArrayData, ArrayType, DType, Element, Op, Scalars, bf16, c64, c128, f16,
-    for_each_element,
+    AnyLane, ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, Op, ReduceOp, Scalars, bf16,
+    c64, c128, f16, for_each_element,
 };
 
 #[allow(dead_code, reason = "other tests choose views and reductions too")]
@@ -134,6 +134,40 @@ fn recorded_conversions_give_the_bits_of_scalars() {
             check(Definition::Conversion(from, to), &|operands| operands[0].convert(to));
         }
     }
+}
+
+/// Compares how a reduction combines with its definition on scalars, but for the bits of NaNs.
+struct FoldCheck(Definition);
+
+impl FoldVisitor for FoldCheck {
+    type Output = ();
+
+    fn fold<F: Fold<T>, T: Element>(self) {
+        let body = self.0.body().expect("the reduction takes the type");
+        assert_eq!(body.verify(), Ok(()), "{body}");
+        let canonical = |words: [u64; 2]| scalar_words(scalar(T::DTYPE, words).convert(T::DTYPE));
+        for combination in combinations(&[T::DTYPE; 2]) {
+            let elements = elements(&[T::DTYPE; 2], &combination);
+            let [x, y] = [0, 1].map(|index| T::read_bytes(&bytes(T::DTYPE, elements[index])));
+            let expected = scalar_words(T::into_any(F::combine::<Scalars>(x, y)));
+            let found = body.interpret(&elements)[0];
+            assert_eq!(canonical(found), canonical(expected), "{:?} of {elements:x?}", self.0);
+        }
+    }
+}
+
+#[test]
+fn recorded_folds_combine_as_scalars_do() {
+    for &op in ReduceOp::ALL {
+        for &dtype in DType::ALL {
+            let definition = Definition::Fold(op, dtype);
+            match op.visit(dtype, FoldCheck(definition)) {
+                Some(()) => assert!(!op.is_search()),
+                None => assert!(definition.body().is_none()),
+            }
+        }
+    }
+    assert!(Definition::Fold(ReduceOp::Add, DType::F64).body().is_some());
 }
 
 /// A random graph on arrays of one element, and arguments among the special values.
