@@ -263,7 +263,7 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
         let expected = body.interpret(&at);
         for (output, (dtype, _)) in body.outputs.iter().enumerate() {
             let (lane, count) = LaneType::of_element(*dtype);
-            for part in 0..count {
+            for (part, expected) in expected[output][..count].iter().enumerate() {
                 let at_byte = point * element(*dtype) + part * lane.size();
                 let mut word = [0; 8];
                 word[..lane.size()]
@@ -272,7 +272,7 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
                 let mask = u64::MAX >> (64 - 8 * lane.size());
                 assert_eq!(
                     found,
-                    expected[output][part] & mask,
+                    expected & mask,
                     "output {output} part {part} at {point} of {rows} x {elements}, {layout:?}, {at:x?}\n\
                      {body}\n{}",
                     Function::listing(body, layout)
