@@ -6,6 +6,7 @@ use memmap2::{Mmap, MmapMut};
 
 use crate::body::{Body, LaneType};
 use crate::layout::{Form, Layout};
+use crate::perf_map;
 use crate::target::TARGET;
 
 /// Why there is no machine code: what runs nests otherwise has to.
@@ -274,6 +275,8 @@ impl Code {
         let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| Refused::Memory)?;
         memory[..made.bytes.len()].copy_from_slice(&made.bytes);
         let memory = memory.make_exec().map_err(|_| Refused::Memory)?;
+        let code = made.bytes.len() - made.entry;
+        perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
         Ok(Code { memory, entry: made.entry, lanes: made.lanes })
     }
 

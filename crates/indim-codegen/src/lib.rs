@@ -7,6 +7,8 @@
 //! target makes instructions of a body, for one `layout.rs` of its operands: `x86/`. `function.rs` puts them
 //! into executable memory and calls them; what a target has no instruction for is called `out_of_line.rs`.
 //!
+//! `perf_map.rs` names them for profilers.
+//!
 //! Unsafe code stands only in `function.rs` and `out_of_line.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
@@ -22,6 +24,7 @@ mod nest;
 mod no_target;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for targets to call"))]
 mod out_of_line;
+mod perf_map;
 mod print;
 mod recorded;
 mod scalar;

@@ -259,10 +259,17 @@ impl<'a> Allocator<'a> {
             }
         }
         let mut places = [Place::None; 3];
+        let own = self.own_position(instruction);
         for (position, source) in instruction.sources.into_iter().enumerate() {
             places[position] = match source {
                 Source::None => Place::None,
                 Source::Memory(memory) => Place::Memory(memory),
+                Source::Register(register) if own == Some(position) => {
+                    let real = self.take(locked);
+                    self.load(real, register);
+                    locked |= 1 << real;
+                    Place::Register(real)
+                }
                 Source::Register(register) => {
                     let may_be_memory = instruction.memory_source() == Some(position);
                     let place = self.source(register, may_be_memory, locked);
@@ -276,21 +283,38 @@ impl<'a> Allocator<'a> {
         (places, locked)
     }
 
+    /// Which factor of a product, if it is replaced by the result, is read from memory for that alone.
+    fn own_position(&self, instruction: &MachineInstruction) -> Option<usize> {
+        if self.result_rule(instruction) != Some(ResultRegister::First) {
+            return None;
+        }
+        instruction.sources[..2].iter().position(|source| {
+            matches!(source, Source::Register(register) if self.place[register.index()].is_none())
+        })
+    }
+
+    fn load(&mut self, to: u8, register: Register) {
+        let home = self.homes[register.index()];
+        let from = home.expect("invariant: what is no longer in a register is in memory");
+        self.steps.push(Step::Load { to, from });
+    }
+
     fn source(&mut self, register: Register, may_be_memory: bool, locked: u32) -> Place {
         if let Some(real) = self.place[register.index()] {
             return Place::Register(real);
         }
-        let home = self.homes[register.index()]
-            .expect("invariant: what is no longer in a register is in memory");
         let is_needed_again = {
             let end = self.uses.starts[register.index() + 1];
             self.next[register.index()] + 1 < end
         };
-        if may_be_memory && !(is_needed_again && self.has_free()) {
+        if let Some(home) = self.homes[register.index()]
+            && may_be_memory
+            && !(is_needed_again && self.has_free())
+        {
             return Place::Memory(home);
         }
         let real = self.take(locked);
-        self.steps.push(Step::Load { to: real, from: home });
+        self.load(real, register);
         self.holds[usize::from(real)] = Some(register);
         self.place[register.index()] = Some(real);
         Place::Register(real)

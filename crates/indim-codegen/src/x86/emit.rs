@@ -575,7 +575,9 @@ impl Emitter<'_> {
 
     fn encode(&mut self, instruction: &Instruction) {
         if let Some(listing) = &mut self.listing {
-            written(listing, instruction);
+            written(listing, instruction, |address| {
+                self.parts.pool.describe(address.wrapping_sub(BASE))
+            });
         }
         let length = self.encoder.encode(instruction, self.address);
         let length = length

@@ -4,8 +4,12 @@ use core::fmt::Write;
 
 use iced_x86::{Instruction, OpKind, Register};
 
-/// Appends an instruction, in the order of operands that Intel has.
-pub(super) fn written(listing: &mut String, instruction: &Instruction) {
+/// Appends an instruction, in the order of operands that Intel has; `constant` says what lies at an address.
+pub(super) fn written(
+    listing: &mut String,
+    instruction: &Instruction,
+    constant: impl Fn(u64) -> String,
+) {
     let mnemonic = format!("{:?}", instruction.mnemonic()).to_lowercase();
     let _ = write!(listing, "    {mnemonic:<12}");
     for operand in 0..instruction.op_count() {
@@ -13,6 +17,9 @@ pub(super) fn written(listing: &mut String, instruction: &Instruction) {
         operand_written(listing, instruction, operand);
     }
     listing.truncate(listing.trim_end().len());
+    if instruction.is_ip_rel_memory_operand() {
+        let _ = write!(listing, "  ; {}", constant(instruction.memory_displacement64()));
+    }
     listing.push('\n');
 }
 
@@ -28,6 +35,9 @@ fn operand_written(listing: &mut String, instruction: &Instruction, operand: u32
 }
 
 fn memory_written(listing: &mut String, instruction: &Instruction) -> core::fmt::Result {
+    if instruction.is_ip_rel_memory_operand() {
+        return write!(listing, "[constant]");
+    }
     write!(listing, "[{}", name(instruction.memory_base()))?;
     if instruction.memory_index() != Register::None {
         let scale = instruction.memory_index_scale();

@@ -31,6 +31,20 @@ impl Pool {
         Memory::Pool(index as u32)
     }
 
+    /// What lies so many bytes from the first constant, for people.
+    pub(super) fn describe(&self, at: u64) -> String {
+        let Some(vector) = self.vectors.get((at / u64::from(REGISTER_BYTES)) as usize) else {
+            return "table".to_owned();
+        };
+        let word = vector[0];
+        match (word as u32, (word >> 32) as u32) {
+            (low, high) if low == high => {
+                format!("{:#x}, as f32 {:?}", low, f32::from_bits(low))
+            }
+            _ => format!("{:#x}, as f64 {:?}", word, f64::from_bits(word)),
+        }
+    }
+
     /// Where the tables begin, in bytes.
     fn tables_at(&self) -> usize {
         self.vectors.len() * REGISTER_BYTES as usize
