@@ -379,6 +379,9 @@ fn random_body(random: &mut Random, length: usize) -> Body {
         };
         values.push(making.push(primitive, result, &operands));
     }
+    if random.below(2) == 0 {
+        extremes_and_nans(random, &mut making, &mut values);
+    }
     for _ in 0..1 + random.below(4) {
         let value = random.among(&values);
         let lane = making.0.lane(value);
@@ -399,6 +402,28 @@ fn random_body(random: &mut Random, length: usize) -> Body {
         }
     }
     making.0
+}
+
+/// What is one instruction, though several primitives: the lesser or greater of two, whether one is a NaN.
+fn extremes_and_nans(random: &mut Random, making: &mut Making, values: &mut Vec<Value>) {
+    for _ in 0..4 {
+        let x = random.among(values);
+        let lane = making.0.lane(x);
+        let same: Vec<Value> =
+            values.iter().copied().filter(|&value| making.0.lane(value) == lane).collect();
+        let y = random.among(&same);
+        let less = making.push(Primitive::Less, LaneType::Bool, &[x, y]);
+        let [is_nan, is_nan_too] = [x, y].map(|x| {
+            let equal = making.push(Primitive::Equal, LaneType::Bool, &[x, x]);
+            making.push(Primitive::Not, LaneType::Bool, &[equal])
+        });
+        values.push(match random.below(4) {
+            0 => making.push(Primitive::Select, lane, &[less, x, y]),
+            1 => making.push(Primitive::Select, lane, &[less, y, x]),
+            2 => making.push(Primitive::Or, LaneType::Bool, &[is_nan, is_nan_too]),
+            _ => making.push(Primitive::Not, LaneType::Bool, &[less]),
+        });
+    }
 }
 
 #[test]

@@ -8,10 +8,17 @@ use crate::body::{Primitive, Value};
 const EQUAL: u8 = 0x00;
 const LESS: u8 = 0x11;
 /// Whether either is a NaN; whether neither is.
-const UNORDERED: u8 = 0x03;
+pub(super) const UNORDERED: u8 = 0x03;
 pub(super) const ORDERED: u8 = 0x07;
+/// Makes of a comparison the opposite, which holds for NaNs.
+pub(super) const NEGATED: u8 = 0x04;
 /// At least, ordered and quiet.
 pub(super) const AT_LEAST: u8 = 0x1d;
+
+/// The predicate of a comparison.
+pub(super) fn predicate(comparison: Primitive) -> u8 {
+    if comparison == Primitive::Equal { EQUAL } else { LESS }
+}
 
 /// Ways of rounding to integers, without reporting inexact results.
 const TO_EVEN: u8 = 0x08;
@@ -46,9 +53,8 @@ impl Selector<'_> {
         let sign = 1u64 << (8 * size - 1);
         let parts = match instruction.primitive {
             Primitive::Bits => x,
-            Primitive::Equal | Primitive::Less => {
-                let predicate =
-                    if instruction.primitive == Primitive::Equal { EQUAL } else { LESS };
+            primitive @ (Primitive::Equal | Primitive::Less) => {
+                let predicate = predicate(primitive);
                 let parts = self.compare_floats(size, x, y, predicate);
                 return self.set_mask(value, size, parts);
             }

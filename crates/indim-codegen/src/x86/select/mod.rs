@@ -10,6 +10,7 @@ mod float;
 mod integer;
 mod mask;
 mod memory;
+mod pattern;
 
 use super::allocate::Frame;
 use super::machine::{
@@ -17,6 +18,8 @@ use super::machine::{
 };
 use super::opcode::{self, Opcode};
 use super::pool::Pool;
+use pattern::Pattern;
+
 use crate::body::{Body, LaneType, Primitive, Value};
 use crate::layout::{Form, Layout};
 
@@ -103,6 +106,10 @@ struct Selector<'a> {
     pool: Pool,
     frame: Frame,
     is_row_value: Vec<bool>,
+    /// For each value the pattern that ends with it.
+    patterns: Vec<Option<Pattern>>,
+    /// For each value whether it is computed: within a pattern it need not be.
+    is_needed: Vec<bool>,
     /// Whether what is computed is the same for a whole row.
     is_in_row: bool,
     /// For truth values that are read: for lanes of how many bytes.
@@ -123,7 +130,10 @@ struct Selector<'a> {
 impl<'a> Selector<'a> {
     fn new(body: &'a Body, layout: &'a Layout, lanes: usize) -> Self {
         let count = body.instructions.len();
+        let (patterns, is_needed) = pattern::needed(body);
         Selector {
+            patterns,
+            is_needed,
             body,
             layout,
             lanes,
@@ -157,7 +167,7 @@ impl<'a> Selector<'a> {
         }
         for (index, is_read) in is_read.into_iter().enumerate() {
             let value = Value(index as u32);
-            if !self.is_row_value[index] || self.is_constant(value) {
+            if !self.is_row_value[index] || self.is_constant(value) || !self.is_needed[index] {
                 continue;
             }
             self.instruction(value);
@@ -242,12 +252,15 @@ impl<'a> Selector<'a> {
     /// Whether a step computes the value, other than by reading memory.
     fn is_computed_in_step(&self, index: usize) -> bool {
         let is_read = matches!(self.body.instructions[index].primitive, Primitive::Load { .. });
-        !self.is_row_value[index] && !is_read
+        self.is_needed[index] && !self.is_row_value[index] && !is_read
     }
 
     /// Computes a value whose operands are.
     fn instruction(&mut self, value: Value) {
         self.value = value;
+        if let Some(pattern) = self.patterns[value.index()] {
+            return self.pattern(value, pattern);
+        }
         let instruction = self.body.instruction(value);
         let operand = match instruction.operands().last() {
             Some(&operand) => self.body.lane(operand),
