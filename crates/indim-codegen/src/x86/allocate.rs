@@ -81,6 +81,7 @@ pub(super) fn pressure(code: &MachineCode) -> usize {
             Some(memory) => matches!(memory, Memory::Step { .. }),
         };
         let mut sources: Vec<Register> = registers(instruction).filter(is_own).collect();
+        sources.sort_unstable_by_key(|register| register.index());
         sources.dedup();
         let begins = |register: &&Register| {
             code.homes[register.index()].is_some() && uses.first(**register) == Some(index)
