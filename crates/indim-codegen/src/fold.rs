@@ -181,24 +181,6 @@ fn bitwise(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
         (Primitive::And, Some(bits)) if bits == ones => Folded::Value(x),
         (Primitive::Or, Some(bits)) if bits == ones => Folded::Value(y),
         (Primitive::Xor, Some(bits)) if bits == ones => instruction(Primitive::Not, lane, &[x]),
-        _ if lane == LaneType::Bool => not_both(builder, given),
-        _ => Folded::Not,
-    }
-}
-
-/// Two truth values that both are opposites: one opposite, which a choice between two has for nothing.
-fn not_both(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
-    let other = match given.primitive {
-        Primitive::And => Primitive::Or,
-        Primitive::Or => Primitive::And,
-        _ => return Folded::Not,
-    };
-    let [x, y] = [0, 1].map(|index| *builder.instruction(given.operands[index]));
-    match (x.primitive, y.primitive) {
-        (Primitive::Not, Primitive::Not) => {
-            let inner = builder.push(other, given.lane, &[x.operands[0], y.operands[0]]);
-            instruction(Primitive::Not, given.lane, &[inner])
-        }
         _ => Folded::Not,
     }
 }

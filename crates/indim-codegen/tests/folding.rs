@@ -227,15 +227,6 @@ fn what_does_nothing_is_left_out() {
         builder.push(Add, U8, &[less, one])
     });
     assert_eq!(shifted, "v6 = add.u8 v0, v5", "254");
-    let unordered = folded(&[DType::F32; 3], |builder, x| {
-        let nans = [x[0], x[1]].map(|x| {
-            let is_number = builder.push(Primitive::Equal, Bool, &[x, x]);
-            builder.push(Not, Bool, &[is_number])
-        });
-        let either = builder.push(Primitive::Or, Bool, &nans);
-        builder.push(Select, F32, &[either, x[0], x[2]])
-    });
-    assert_eq!(unordered, "v9 = select.f32 v7, v2, v0", "where both are numbers");
     let there_and_back = folded(&[DType::I8], |builder, x| {
         let wide = builder.push(Cast, I32, &[x[0]]);
         builder.push(Cast, U8, &[wide])
