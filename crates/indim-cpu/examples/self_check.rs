@@ -11,14 +11,14 @@ mod values;
 use std::process::ExitCode;
 
 use indim_builder::GraphBuilder;
-use indim_cpu::{ArrayView, CompileOptions, Level, compile};
+use indim_cpu::{ArrayView, CompileOptions, compile};
 use indim_ops::DType;
 
 /// Whether every cell has the recorded digest, by the reference evaluator and by the executor.
 fn has_recorded_bits() -> bool {
     let line = |cell: cells::Cell| {
         let reference = cell.reference();
-        (cell.executed(Level::BASELINE) == reference)
+        (cell.executed(&CompileOptions::default()) == reference)
             .then(|| format!("{} {reference:016x}", cell.name))
     };
     let found: Option<Vec<String>> = cells::cells().map(line).collect();

@@ -9,6 +9,7 @@ use core::ops::Range;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
+use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
@@ -16,8 +17,13 @@ use indim_ops::DType;
 
 /// What runs loop nests on this machine.
 pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
-    /// Compiles a nest for the instructions of `level`.
-    fn compile(&self, nest: &Arc<LoopNest>, level: Level) -> Arc<dyn NestCode>;
+    /// Compiles a nest, of a graph with these constants, for the instructions of `level`.
+    fn compile(
+        &self,
+        nest: &Arc<LoopNest>,
+        constants: &Arc<[Array]>,
+        level: Level,
+    ) -> Arc<dyn NestCode>;
 
     /// Writes the numbers 0, 1, 2, ... in `dtype`, for nests that read counters.
     ///
@@ -33,7 +39,7 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
     /// exactly where an input lies; it is empty if none does. `None` where there is nothing to do.
     fn bind(
         self: Arc<Self>,
-        strides: &[Vec<isize>],
+        strides: Vec<Vec<isize>>,
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>>;
 
@@ -60,12 +66,23 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result;
 
-    /// Counts the memory that the code itself holds.
+    /// Counts the memory that the code itself holds when it is compiled.
     fn count_bytes(&self, held: &mut HeldBytes);
+
+    /// The bytes of what has been made since then.
+    fn made_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// Compiled code bound to strides: independent tiles, which cover the nest.
 pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// What is to be run instead, if there is anything better by now; asked once before a run, which weighs
+    /// `work` bytes.
+    fn instead(&self, _work: usize) -> Option<&dyn BoundNest> {
+        None
+    }
+
     /// The number of tiles.
     fn tiles(&self) -> usize;
 

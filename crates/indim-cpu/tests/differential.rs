@@ -1,5 +1,5 @@
-//! The block executor against the reference evaluator, bit for bit, on random graphs: every level,
-//! several thread counts, inputs and outputs of any strides, and outputs written over inputs.
+//! All executors against the reference evaluator, bit for bit, on random graphs: blocks at every level, and
+//! machine code; several thread counts, inputs and outputs of any strides, and outputs written over inputs.
 
 mod random;
 

@@ -1,6 +1,10 @@
 //! Nests that run together, part by part: the bits of the reference evaluator, in less memory.
 
+mod executors;
+
 use std::ops::ControlFlow;
+
+use executors::executors;
 
 use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
 use indim_cpu::{
@@ -35,7 +39,8 @@ fn check(shape: &[usize], axis: i64) {
     let x = array(shape);
     let graph = graph(shape, |b, x| standardised(b, x, axis));
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
-    let executable = compile(&graph, &CompileOptions::default()).unwrap();
+    let executables: Vec<_> =
+        executors().map(|options| (options.executor, compile(&graph, &options).unwrap())).collect();
     let dense = x.data().to_ne_bytes();
     let (mut fortran, mut strides) = (vec![0; dense.len()], vec![0; shape.len()]);
     let mut stride = 4;
@@ -57,13 +62,15 @@ fn check(shape: &[usize], axis: i64) {
     ];
     for threads in [1, 2, 7] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        for (input, order) in inputs.iter().zip([Order::C, Order::F]) {
+        let runs = inputs.iter().zip([Order::C, Order::F]);
+        let runs = runs.flat_map(|run| executables.iter().map(move |by| (run, by)));
+        for ((input, order), (by, executable)) in runs {
             let options = RunOptions { order, ..RunOptions::default() };
             let input = std::slice::from_ref(input);
             let results = pool.install(|| executable.run_with(input, &options)).unwrap();
             for (index, (result, expected)) in results.iter().zip(&expected).enumerate() {
                 let same = result.to_array().data().has_bits_of(expected.data());
-                assert!(same, "output {index} of {shape:?} along {axis}, {threads} threads");
+                assert!(same, "output {index} of {shape:?} along {axis}, {threads} threads, {by}");
             }
         }
     }

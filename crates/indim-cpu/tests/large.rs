@@ -1,7 +1,10 @@
 //! Nests larger than the caches, which are written past them: wherever outputs begin, and row by row.
 
+mod executors;
+
+use executors::executors;
 use indim_builder::GraphBuilder;
-use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
+use indim_cpu::{ArrayView, ArrayViewMut, compile};
 use indim_graph::Graph;
 use indim_ops::{ArrayType, DType};
 
@@ -35,9 +38,9 @@ fn large_results_are_whole_wherever_they_begin() {
     let layouts = [(0, 0), (4, 0), (20, 0), (60, 0), (2, 0), (20, 4), (1, 7)];
     let (first, gap) = *layouts.iter().max().unwrap();
     let mut memory = vec![0u8; first + 60 + ROWS * (COLUMNS * ELEMENT + gap + 7)];
-    for &level in Level::available() {
-        let executable =
-            compile(&graph(), &CompileOptions { level, ..CompileOptions::default() }).unwrap();
+    for options in executors() {
+        let executable = compile(&graph(), &options).unwrap();
+        let by = format!("{} {}", options.executor, options.level);
         for (first, gap) in layouts {
             memory.fill(0xAA);
             let row_bytes = COLUMNS * ELEMENT + gap;
@@ -45,7 +48,7 @@ fn large_results_are_whole_wherever_they_begin() {
             let array_type = ArrayType::new(DType::F32, [ROWS, COLUMNS]);
             let output = ArrayViewMut::from_bytes(array_type, strides, &mut memory, first).unwrap();
             executable.run_into(&inputs, &mut [output]).unwrap();
-            assert!(memory[..first].iter().all(|&byte| byte == 0xAA), "{first} {gap} {level}");
+            assert!(memory[..first].iter().all(|&byte| byte == 0xAA), "{first} {gap} {by}");
             for row in 0..ROWS {
                 let bytes = &memory[first + row * row_bytes..][..row_bytes];
                 let (elements, gap_bytes) = bytes.split_at(COLUMNS * ELEMENT);
@@ -54,11 +57,11 @@ fn large_results_are_whole_wherever_they_begin() {
                 };
                 let expected = &x[row * COLUMNS..][..COLUMNS];
                 let mut pairs = elements.chunks_exact(ELEMENT).zip(expected);
-                assert!(pairs.all(is_right), "row {row} {first} {gap} {level}");
-                assert!(gap_bytes.iter().all(|&byte| byte == 0xAA), "{first} {gap} {level}");
+                assert!(pairs.all(is_right), "row {row} {first} {gap} {by}");
+                assert!(gap_bytes.iter().all(|&byte| byte == 0xAA), "{first} {gap} {by}");
             }
             let end = first + ROWS * row_bytes;
-            assert!(memory[end..].iter().all(|&byte| byte == 0xAA), "{first} {gap} {level}");
+            assert!(memory[end..].iter().all(|&byte| byte == 0xAA), "{first} {gap} {by}");
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Reductions by the executor: the bits of the reference evaluator for every way through memory, level,
 //! number of threads and cut.
 
+mod executors;
+
+use executors::executors;
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
-    ArrayView, Buffer, CompileOptions, Executable, Level, RunOptions, compile, row_major_strides,
+    ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile, row_major_strides,
 };
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::{ArrayType, DType, Element, ReduceOp, c128, f16};
@@ -27,8 +30,7 @@ fn graph<T: Element>(shape: &[usize], axis: i64, function: impl Fn(&Value) -> Va
 }
 
 fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
-    let options = |&level: &Level| CompileOptions { level, ..CompileOptions::default() };
-    Level::available().iter().map(move |level| compile(graph, &options(level)).unwrap())
+    executors().map(|options| compile(graph, &options).unwrap())
 }
 
 fn arrays(results: Vec<Buffer>) -> Vec<Array> {

@@ -66,7 +66,10 @@ pub use indim_graph::{Node, NodeKind, Operands, ValueId, VerifyError, VerifyErro
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
 
 // Compiling and running.
-pub use indim_cpu::{CompileError, CompileOptions, Level, UnknownLevel, compile, compile_with};
+pub use indim_cpu::{
+    CompileError, CompileOptions, ExecutorChoice, Level, UnknownExecutor, UnknownLevel, compile,
+    compile_with,
+};
 pub use indim_cpu::{Executable, Forecast, InPlace, MemoryPiece, Progress, RunError, RunOptions};
 
 // Rules, and what is wrong with shapes. The page `rules` has them all, with their labels.

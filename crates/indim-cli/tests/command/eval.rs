@@ -175,6 +175,24 @@ fn the_bits_are_those_of_every_level() {
 }
 
 #[test]
+fn the_bits_are_those_of_every_executor() {
+    let expression = "tanh(iota(f32, [1000], axis=0) / 100) ** 3";
+    let by = |executor: &str| {
+        let mut command = crate::run::command();
+        command.args(["eval", expression, "-o", "-"]).env("INDIM_EXECUTOR", executor);
+        command.output().expect("runs")
+    };
+    let blocks = by("blocks").stdout;
+    assert!(blocks.len() > 4000);
+    assert!(by("machine").stdout == blocks);
+    assert!(by("automatic").stdout == blocks);
+    let unknown = by("gpu");
+    assert_eq!(unknown.status.code(), Some(1));
+    let message = String::from_utf8(unknown.stderr).expect("UTF-8");
+    assert!(message.starts_with("error[unknown-executor]: INDIM_EXECUTOR is `gpu`"), "{message}");
+}
+
+#[test]
 fn errors_are_drawn_with_a_caret_under_the_axis() {
     let message = fails(&["eval", "x + bias", "x=f32[[[1,2],[3,4],[5,6]]]", "bias=f32[1,2,3]"]);
     let expected = "\

@@ -6,14 +6,14 @@ use core::fmt;
 use indim_kernels::chain::Accumulator;
 use indim_loops::loop_nest::{Access, Local};
 
-use crate::blocks::chain::find::Task;
-use crate::blocks::chain::{Link, Operand};
-use crate::blocks::code::BlockCode;
-use crate::blocks::registers::REGISTER_BYTES;
+use crate::tiles::chain::find::Task;
+use crate::tiles::chain::{Link, Operand};
+use crate::tiles::code::REGISTER_BYTES;
+use crate::tiles::code::TileCode;
 
 /// Writes the listing, with what `describe` makes of the arrays.
 pub(crate) fn list(
-    code: &BlockCode,
+    code: &TileCode,
     formatter: &mut fmt::Formatter<'_>,
     describe: &dyn Fn(&Access) -> String,
 ) -> fmt::Result {
@@ -51,7 +51,7 @@ pub(crate) fn list(
 }
 
 /// What a value is called.
-fn name(code: &BlockCode, local: Local) -> String {
+fn name(code: &TileCode, local: Local) -> String {
     match local {
         Local::Access(index) => format!("a{index}"),
         Local::Instruction(index) => match code.registers[index] {
@@ -61,7 +61,7 @@ fn name(code: &BlockCode, local: Local) -> String {
     }
 }
 
-fn describe_link(code: &BlockCode, link: &Link) -> String {
+fn describe_link(code: &TileCode, link: &Link) -> String {
     let operand_name = |operand: &Operand| match operand {
         Operand::Local(local) => name(code, *local),
         Operand::Saved(_) => operand.to_string(),

@@ -1,47 +1,33 @@
 //! The block executor: a nest becomes straight-line code of kernels and chains, which run over dense blocks
 //! in the nearest cache, tile by tile. Holds unsafe code.
 //!
-//! Read `code.rs` (what a nest becomes), `chain/` (which instructions run in one pass), `wiring.rs` (where
-//! its slots lie under a walk), `tiles.rs` (the loop over tiles), `reduce.rs` (the one over a reduced
-//! axis), `tree.rs` (in which order that combines), `search.rs` (the one that finds where an element is).
+//! Read `code.rs` (what a nest becomes) and `registers.rs` (which values share a register); the loops over
+//! tiles are in `tiles/`.
 
-pub(crate) mod chain;
-pub(crate) mod code;
+mod code;
 mod listing;
-pub mod memory;
-mod reduce;
 mod registers;
-mod search;
-mod store_fold;
-mod take;
-mod tiles;
-mod tree;
-mod wiring;
 
 use core::fmt;
 use std::sync::Arc;
 
+use indim_graph::Array;
 use indim_kernels::{Level, convert_kernel};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
 use indim_ops::DType;
 
 use crate::executor::{BoundNest, Executor, NestCode};
-use chain::Link;
-use chain::find::Task;
-use code::{BlockCode, Call, Callee, Stored};
-use reduce::BoundReduction;
-use registers::REGISTER_BYTES;
-use search::BoundSearch;
-use store_fold::{StoreFold, accumulator_bytes, piece_bytes};
-use tiles::BoundBlocks;
+use crate::tiles;
+use crate::tiles::code::{Call, Callee, REGISTER_BYTES, TileCode};
+use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
 
 /// The block executor.
 #[derive(Debug)]
 pub(crate) struct Blocks;
 
 impl Executor for Blocks {
-    fn compile(&self, nest: &Arc<LoopNest>, level: Level) -> Arc<dyn NestCode> {
+    fn compile(&self, nest: &Arc<LoopNest>, _: &Arc<[Array]>, level: Level) -> Arc<dyn NestCode> {
         Arc::new(BlockCode::compile(nest, level))
     }
 
@@ -60,6 +46,17 @@ impl Executor for Blocks {
     }
 }
 
+/// A nest as calls of kernels.
+#[derive(Debug)]
+pub(crate) struct BlockCode(pub(crate) Arc<TileCode>);
+
+impl BlockCode {
+    /// Compiles a nest for `level`.
+    pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> BlockCode {
+        BlockCode(Arc::new(code::compile(nest, level)))
+    }
+}
+
 /// A kernel of its own weighs as much as this many bytes moved, because most are functions: `exp` of f32
 /// takes as long as 40 bytes, `sin` as 120.
 const BYTES_PER_KERNEL: usize = 48;
@@ -73,14 +70,10 @@ const BYTES_PER_LINK: usize = 2;
 impl NestCode for BlockCode {
     fn bind(
         self: Arc<Self>,
-        strides: &[Vec<isize>],
+        strides: Vec<Vec<isize>>,
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>> {
-        match self.nest.reduced {
-            Some(_) if self.nest.searches() => Some(Box::new(BoundSearch::new(self, strides)?)),
-            Some(_) => Some(Box::new(BoundReduction::new(self, strides)?)),
-            None => Some(Box::new(BoundBlocks::new(self, strides, is_over_input)?)),
-        }
+        tiles::bind(&self.0, &strides, is_over_input)
     }
 
     fn cost(&self) -> usize {
@@ -89,17 +82,17 @@ impl NestCode for BlockCode {
             Callee::Take { .. } => BYTES_PER_TAKE,
             Callee::Chain { links, .. } => links * BYTES_PER_LINK,
         };
-        self.calls.iter().map(cost).sum()
+        self.0.calls.iter().map(cost).sum()
     }
 
     /// The registers: every access may have to be gathered.
     fn thread_bytes(&self) -> usize {
-        let registers = (self.register_count + self.nest.accesses.len()) * REGISTER_BYTES;
-        registers + accumulator_bytes(&self.nest, &self.folds)
+        let registers = (self.0.register_count + self.0.nest.accesses.len()) * REGISTER_BYTES;
+        registers + accumulator_bytes(&self.0.nest, &self.0.folds)
     }
 
     fn shared_bytes(&self) -> usize {
-        piece_bytes(&self.nest, &self.folds)
+        piece_bytes(&self.0.nest, &self.0.folds)
     }
 
     fn list(
@@ -107,18 +100,11 @@ impl NestCode for BlockCode {
         formatter: &mut fmt::Formatter<'_>,
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result {
-        listing::list(self, formatter, describe)
+        listing::list(&self.0, formatter, describe)
     }
 
     fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<BlockCode>(1);
-        held.own::<Task>(self.tasks.capacity());
-        self.chains().for_each(|chain| held.own::<Link>(chain.links.capacity()));
-        held.own::<Call>(self.calls.capacity());
-        held.own::<Option<usize>>(self.registers.capacity());
-        held.own::<Stored>(self.stored.capacity());
-        held.own::<StoreFold>(self.folds.capacity());
-        held.own::<bool>(self.is_read_by_kernel.capacity() + self.is_left_by_chain.capacity());
-        held.own::<bool>(self.is_table.capacity());
+        self.0.count_bytes(held);
     }
 }

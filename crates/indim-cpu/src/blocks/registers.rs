@@ -2,15 +2,9 @@
 
 use indim_kernels::chain::ACCUMULATOR_BYTES;
 use indim_loops::loop_nest::{Local, LoopNest};
-use indim_loops::walk::runs;
 
-use crate::blocks::chain::find::Task;
-
-/// The bytes of a register: several fit into a first-level cache of 32 KiB together.
-pub(crate) const REGISTER_BYTES: usize = 4096;
-
-// A tile that is gathered into a register is gone through run by run.
-const _: () = assert!(REGISTER_BYTES <= runs::MOST_ELEMENTS);
+use crate::tiles::chain::find::Task;
+use crate::tiles::code::REGISTER_BYTES;
 
 /// Registers for the tasks' results and for saved accumulators, by one scan: a register is free again
 /// after the last task that reads it. A result never takes the register of its own operands, which

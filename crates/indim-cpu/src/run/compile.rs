@@ -15,11 +15,20 @@ use indim_shape::Diagnostic;
 use crate::arrays::order::OutputOrders;
 use crate::blocks::Blocks;
 use crate::executor::Executor;
+use crate::machine::Machine;
+use crate::run::choice::{EXECUTORS, ExecutorChoice};
 use crate::run::executable::Executable;
 use crate::run::nests::CompiledNests;
 
-/// The executor that runs all nests.
-static EXECUTOR: &dyn Executor = &Blocks;
+/// The executor that is chosen.
+fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileError> {
+    let unknown = |name| CompileError::UnknownExecutor { name };
+    Ok(match choice.or_environment().map_err(unknown)? {
+        ExecutorChoice::Automatic => &Machine { is_forced: false },
+        ExecutorChoice::Blocks => &Blocks,
+        ExecutorChoice::Machine => &Machine { is_forced: true },
+    })
+}
 
 /// How a graph is compiled.
 ///
@@ -45,16 +54,20 @@ pub struct CompileOptions {
     ///
     /// What is compared is an upper bound of what graphs as large as this one take.
     pub memory_limit: Option<usize>,
+    /// What runs it.
+    pub executor: ExecutorChoice,
 }
 
 impl Default for CompileOptions {
-    /// The highest level of this processor, with passes, without a limit.
+    /// The highest level of this processor, with passes, without a limit, machine code where it pays.
     fn default() -> Self {
-        CompileOptions { level: Level::detect(), optimize: true, memory_limit: None }
+        let (level, executor) = (Level::detect(), ExecutorChoice::Automatic);
+        CompileOptions { level, optimize: true, memory_limit: None, executor }
     }
 }
 
-/// Why a graph is not compiled: only because its caller set a limit, or stopped it.
+/// Why a graph is not compiled: only because its caller set a limit, or stopped it, or because the environment
+/// asks for an executor that there is not.
 ///
 /// ```
 /// use indim_cpu::CompileError;
@@ -75,6 +88,11 @@ pub enum CompileError {
     },
     /// It was stopped by the one who listens.
     Stopped,
+    /// The environment variable `INDIM_EXECUTOR` names no executor.
+    UnknownExecutor {
+        /// What it says.
+        name: &'static str,
+    },
 }
 
 impl CompileError {
@@ -83,6 +101,7 @@ impl CompileError {
         match self {
             CompileError::MemoryLimit { .. } => "memory-limit",
             CompileError::Stopped => "stopped",
+            CompileError::UnknownExecutor { .. } => "unknown-executor",
         }
     }
 
@@ -101,6 +120,10 @@ impl fmt::Display for CompileError {
                  limit, or compute in several steps"
             ),
             CompileError::Stopped => formatter.write_str("compiling was stopped"),
+            CompileError::UnknownExecutor { name } => write!(
+                formatter,
+                "INDIM_EXECUTOR is `{name}`, which is no executor; there are {EXECUTORS}"
+            ),
         }
     }
 }
@@ -124,7 +147,8 @@ impl core::error::Error for CompileError {}
 /// ```
 ///
 /// # Errors
-/// `memory-limit`, when it may take more memory than [`CompileOptions::memory_limit`] allows; nothing else.
+/// `memory-limit`, when it may take more memory than [`CompileOptions::memory_limit`] allows;
+/// `unknown-executor`, when the environment variable `INDIM_EXECUTOR` names none; nothing else.
 pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, CompileError> {
     compile_with(graph, options, &mut || ControlFlow::Continue(()))
 }
@@ -145,13 +169,13 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Co
 /// ```
 ///
 /// # Errors
-/// `memory-limit`, as [`compile`]; `stopped`, when `checkpoint` returns `Break`.
+/// As [`compile`]; `stopped`, when `checkpoint` returns `Break`.
 pub fn compile_with(
     graph: &Graph,
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Executable, CompileError> {
-    compile_for(EXECUTOR, graph, options, checkpoint)
+    compile_for(executor(options.executor)?, graph, options, checkpoint)
 }
 
 /// As [`compile_with`], for this executor.

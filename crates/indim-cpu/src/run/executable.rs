@@ -11,6 +11,7 @@ use indim_ops::ArrayType;
 use crate::arrays::buffer::Buffer;
 use crate::arrays::order::{Order, OutputOrders};
 use crate::arrays::view::{ArrayView, ArrayViewMut};
+use crate::run::choice::ExecutorChoice;
 use crate::run::compile::{CompileOptions, compile};
 use crate::run::error::RunError;
 use crate::run::forecast::{Forecast, Held};
@@ -48,7 +49,7 @@ pub struct Executable {
     pub(crate) nests: CompiledNests,
     pub(crate) output_orders: OutputOrders,
     pub(crate) parameter_names: Vec<String>,
-    /// See [`Executable::held_bytes`].
+    /// See [`Executable::held_bytes`]; without what has been made since it was compiled.
     pub(crate) held_bytes: usize,
 }
 
@@ -80,9 +81,9 @@ impl Executable {
     /// The bytes of memory that the executable itself holds, its constants among them: what it costs to keep
     /// it. A run counts them towards [`RunOptions::memory_limit`].
     ///
-    /// Known when it is compiled, so asking costs nothing. What allocators add is estimated.
+    /// It grows when runs have made machine code worth its price. What allocators add is estimated.
     pub fn held_bytes(&self) -> usize {
-        self.held_bytes
+        self.held_bytes + self.nests.made_bytes()
     }
 
     /// The level it was compiled for.
@@ -245,7 +246,7 @@ impl Executable {
 
     fn held(&self, input_bytes: usize, threads: usize, allocates_outputs: bool) -> Held<'_> {
         let (loops, forecast) = (self.loops(), self.forecast());
-        let executable_bytes = self.held_bytes;
+        let executable_bytes = self.held_bytes();
         Held { loops, forecast, input_bytes, executable_bytes, threads, allocates_outputs }
     }
 
@@ -291,7 +292,8 @@ fn copy(from: &Buffer, to: &mut ArrayViewMut<'_>, level: Level) -> Result<(), Ru
     let node = Node { kind, operands: Operands::new(&[]), array_type };
     let graph = Graph::from_nodes(vec![node], vec![ValueId::from_index(0)])
         .expect("invariant: the result's type exists");
-    let options = CompileOptions { level, optimize: false, ..CompileOptions::default() };
+    let executor = ExecutorChoice::Blocks;
+    let options = CompileOptions { level, executor, optimize: false, memory_limit: None };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");
     let progress = RunOptions::default().progress;
     executable.nests.run(&[from.view()], core::slice::from_mut(to), &[], progress)

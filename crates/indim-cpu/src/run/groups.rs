@@ -8,14 +8,13 @@ use core::ops::{ControlFlow, Range};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::array_bytes;
 
 use crate::arrays::buffer::ALIGNMENT;
-use crate::executor::{Bases, BoundNest, Executor};
+use crate::executor::{Bases, BoundNest, NestCode};
 use crate::run::error::RunError;
 use crate::run::nests::Scratch;
 use crate::run::options::Progress;
@@ -80,6 +79,9 @@ struct PartNests {
     dense: BoundNests,
 }
 
+/// Compiles a nest.
+type Compile<'a> = dyn Fn(&Arc<LoopNest>) -> Arc<dyn NestCode> + 'a;
+
 type BoundNests = Vec<Option<Box<dyn BoundNest>>>;
 
 /// A nest of a group as it is without parts: how its operands lie in memory.
@@ -96,19 +98,18 @@ impl CompiledGroup {
     pub(crate) fn new(
         loops: &LoopNests,
         group: &NestGroup,
-        executor: &'static dyn Executor,
-        level: Level,
+        compile: &Compile<'_>,
         programs: &[Program],
     ) -> Option<CompiledGroup> {
         let nests = &loops.nests[group.nests.clone()];
         let cut = cut_axes(nests, &group.axes)?;
         let (inner, bytes) = place_inner(nests, &cut, &group.inner);
-        let whole = PartNests::new(nests, &cut, &inner, executor, level);
+        let whole = PartNests::new(nests, &cut, &inner, compile);
         let last = cut.last()?;
         let rest = (!last.size.is_multiple_of(last.part)).then(|| {
             let last = CutAxis { part: last.size % last.part, ..*last };
             let cut = [&cut[..cut.len() - 1], &[last]].concat();
-            PartNests::new(nests, &cut, &inner, executor, level)
+            PartNests::new(nests, &cut, &inner, compile)
         });
         let mut compiled = CompiledGroup {
             nests: group.nests.clone(),
@@ -138,6 +139,11 @@ impl CompiledGroup {
     /// The temporaries of which only a part is needed.
     pub(crate) fn inner(&self) -> impl Iterator<Item = usize> + '_ {
         self.inner.keys().copied()
+    }
+
+    /// The bytes of what has been made of the programs since they were compiled.
+    pub(crate) fn made_bytes(&self) -> usize {
+        self.programs().map(Program::made_bytes).sum()
     }
 
     /// The most bytes of memory that a thread needs to run parts.
@@ -179,21 +185,24 @@ impl CompiledGroup {
             (!is_bound).then(|| nests.bind(strides, is_over_input))
         };
         let (whole, rest) = (bind(&self.whole), self.rest.as_ref().map(bind));
-        let bound_whole = whole.as_ref().unwrap_or(&self.whole.dense);
+        let parts = self.parts();
+        let bound_whole = self.whole.chosen(whole.as_ref(), parts);
         let bound_rest = match (&self.rest, &rest) {
-            (Some(nests), Some(rest)) => rest.as_ref().unwrap_or(&nests.dense),
-            _ => bound_whole,
+            // Of the parts along the last axis the last one.
+            (Some(nests), Some(rest)) => {
+                nests.chosen(rest.as_ref(), parts / self.parts_along_last())
+            }
+            _ => bound_whole.clone(),
         };
         let elements: usize =
             members.iter().map(|member| member.nest.shape.iter().product::<usize>()).sum();
-        let parts = self.parts();
         let run_parts = |parts_here: Range<usize>| {
             let memory = match Scratch::new(self.bytes) {
                 Ok(memory) => memory,
                 Err(error) => return ControlFlow::Break(RunError::from(error)),
             };
             for part in parts_here.clone() {
-                let bound = if self.is_rest(part) { bound_rest } else { bound_whole };
+                let bound = if self.is_rest(part) { &bound_rest } else { &bound_whole };
                 // SAFETY: the caller's promise, for the part of each nest; parts are disjoint, and the memory
                 // is this thread's.
                 unsafe { self.run_part(members, bound, part, &memory) }
@@ -215,14 +224,14 @@ impl CompiledGroup {
     unsafe fn run_part(
         &self,
         members: &[WholeNest<'_>],
-        bound: &BoundNests,
+        bound: &[Option<&dyn BoundNest>],
         part: usize,
         memory: &Scratch,
     ) {
         let starts = self.starts(part);
         let mut operands = Vec::new();
         for (member, bound) in members.iter().zip(bound) {
-            let Some(bound) = bound else { continue };
+            let &Some(bound) = bound else { continue };
             operands.clear();
             operands.extend(member.nest.operands().enumerate().map(|(index, access)| {
                 match inner_place(access, &self.inner) {
@@ -264,6 +273,10 @@ impl CompiledGroup {
         self.cut.iter().map(|cut| cut.size.div_ceil(cut.part)).product()
     }
 
+    fn parts_along_last(&self) -> usize {
+        self.cut.last().map_or(1, |cut| cut.size.div_ceil(cut.part))
+    }
+
     /// Where a part begins along each of the axes that are cut.
     fn starts(&self, mut part: usize) -> Vec<usize> {
         let mut starts = vec![0; self.cut.len()];
@@ -278,7 +291,7 @@ impl CompiledGroup {
     /// Whether a part is the last along the last axis, and shorter.
     fn is_rest(&self, part: usize) -> bool {
         let last = self.cut.last().filter(|_| self.rest.is_some());
-        last.is_some_and(|cut| (part + 1).is_multiple_of(cut.size.div_ceil(cut.part)))
+        last.is_some() && (part + 1).is_multiple_of(self.parts_along_last())
     }
 }
 
@@ -287,12 +300,11 @@ impl PartNests {
         nests: &[Arc<LoopNest>],
         cut: &[CutAxis],
         inner: &BTreeMap<usize, usize>,
-        executor: &'static dyn Executor,
-        level: Level,
+        compile: &Compile<'_>,
     ) -> PartNests {
         let program = |nest: &Arc<LoopNest>| {
             let part = Arc::new(part_of(nest, cut));
-            Program::new(&part, executor.compile(&part, level))
+            Program::new(&part, compile(&part))
         };
         let mut part_nests =
             PartNests { programs: nests.iter().map(program).collect(), dense: Vec::new() };
@@ -306,6 +318,19 @@ impl PartNests {
             &[],
         );
         part_nests
+    }
+
+    /// What runs so many parts: what they are `bound` to, or dense arrays, or what is better by now.
+    fn chosen<'a>(
+        &'a self,
+        bound: Option<&'a BoundNests>,
+        parts: usize,
+    ) -> Vec<Option<&'a dyn BoundNest>> {
+        let better = |(program, bound): (&Program, &'a Option<Box<dyn BoundNest>>)| {
+            let bound = bound.as_deref()?;
+            Some(bound.instead(program.work().saturating_mul(parts)).unwrap_or(bound))
+        };
+        self.programs.iter().zip(bound.unwrap_or(&self.dense)).map(better).collect()
     }
 
     /// Binds the programs; `strides` gives those of an operand of a nest, none for temporaries of which
@@ -322,7 +347,7 @@ impl PartNests {
             let operands = program.nest().operands().enumerate();
             let strides = operands
                 .map(|(operand, access)| strides(index, operand).unwrap_or_else(|| own(access)));
-            program.bind_to(&strides.collect::<Vec<_>>(), is_over_input)
+            program.bind_to(strides.collect(), is_over_input)
         };
         self.programs.iter().enumerate().map(bind).collect()
     }

@@ -1,5 +1,8 @@
 //! The compiled nests of an executable, and how they run one after another. Holds unsafe code.
 
+use std::sync::Arc;
+
+use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::groups::{NestGroup, groups as find_groups};
@@ -49,8 +52,9 @@ impl CompiledNests {
     ) -> Result<Self, E> {
         let mut programs = Vec::with_capacity(loops.nests.len());
         let mut dense = Vec::with_capacity(loops.nests.len());
+        let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
         for nest in &loops.nests {
-            let program = Program::new(nest, executor.compile(nest, level));
+            let program = Program::new(nest, executor.compile(nest, &constants, level));
             check()?;
             let rank = nest.shape.rank();
             let strides =
@@ -61,7 +65,8 @@ impl CompiledNests {
         }
         let (mut groups, mut grouped) = (Vec::new(), Vec::new());
         for group in find_groups(&loops) {
-            if let Some(compiled) = CompiledGroup::new(&loops, &group, executor, level, &programs) {
+            let compile = |nest: &Arc<LoopNest>| executor.compile(nest, &constants, level);
+            if let Some(compiled) = CompiledGroup::new(&loops, &group, &compile, &programs) {
                 groups.push(group);
                 grouped.push(compiled);
             }
@@ -100,6 +105,12 @@ impl CompiledNests {
         let alone = self.programs.iter().map(Program::thread_bytes);
         let together = self.grouped.iter().map(CompiledGroup::thread_bytes);
         alone.chain(together).max().unwrap_or(0)
+    }
+
+    /// The bytes of what has been made of them since they were compiled.
+    pub(crate) fn made_bytes(&self) -> usize {
+        let alone: usize = self.programs.iter().map(Program::made_bytes).sum();
+        alone + self.grouped.iter().map(CompiledGroup::made_bytes).sum::<usize>()
     }
 
     /// Counts the memory that they hold.

@@ -41,13 +41,13 @@ impl Program {
         strides: impl Fn(&Access) -> Vec<isize>,
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>> {
-        self.bind_to(&self.nest.operands().map(strides).collect::<Vec<_>>(), is_over_input)
+        self.bind_to(self.nest.operands().map(strides).collect(), is_over_input)
     }
 
     /// As [`Program::bind`], with the strides of all operands.
     pub(crate) fn bind_to(
         &self,
-        strides: &[Vec<isize>],
+        strides: Vec<Vec<isize>>,
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>> {
         Arc::clone(&self.code).bind(strides, is_over_input)
@@ -67,6 +67,11 @@ impl Program {
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
         held.nest(&self.nest);
         self.code.count_bytes(held);
+    }
+
+    /// The bytes of what has been made of it since it was compiled.
+    pub(crate) fn made_bytes(&self) -> usize {
+        self.code.made_bytes()
     }
 
     /// The listing, with what `describe` makes of the arrays.

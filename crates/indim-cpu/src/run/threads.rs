@@ -44,6 +44,7 @@ pub(crate) unsafe fn run(
     bases: &Bases<'_>,
     progress: &Progress<'_>,
 ) -> ControlFlow<()> {
+    let bound = bound.instead(program.work()).unwrap_or(bound);
     // SAFETY: the caller's promise; the tiles have been run when they are finished.
     unsafe {
         run_tiles(program, bound, bases, progress)?;

@@ -1,19 +1,22 @@
-//! Random graphs with arguments, and the comparison of the block executor with the reference evaluator on
+//! Random graphs with arguments, and the comparison of all executors with the reference evaluator on
 //! them. `differential.rs` makes the choices from seeds, the fuzz target `graph` from its input.
 
 use std::ptr::NonNull;
 
 use indim_builder::{GraphBuilder, Value};
-use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Level, compile};
+use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, ExecutorChoice, compile};
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 use indim_shape::{RuleSet, Shape};
 
 pub(crate) use choices::{Choices, pseudo_random};
 use choices::{partial_shape, random_conversion, random_operation, random_reduction, random_view};
+use executors::executors;
 
 #[path = "../../../indim-builder/tests/random/choices.rs"]
 mod choices;
+#[path = "../executors/mod.rs"]
+mod executors;
 
 /// Operations that run in chains.
 const CHEAP: [Op; 22] = [
@@ -245,20 +248,19 @@ fn offset(mut position: usize, shape: &Shape, strides: &[isize]) -> isize {
     offset
 }
 
-/// Every level gives the bits of the reference evaluator, optimised or not, dense and strided.
+/// All executors give the bits of the reference evaluator, optimised or not, dense and strided.
 pub(crate) fn check(choices: &mut Choices<'_>) {
     let full = random_sizes(choices);
     let (graph, arguments) = random_graph(choices, &full);
     let expected = evaluate(&graph, &arguments).unwrap();
-    for &level in Level::available() {
+    for options in executors() {
         for optimize in [false, true] {
-            let executable =
-                compile(&graph, &CompileOptions { level, optimize, ..CompileOptions::default() })
-                    .unwrap();
+            let options = CompileOptions { optimize, ..options.clone() };
+            let executable = compile(&graph, &options).unwrap();
             let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
             let results = executable.run(&inputs).unwrap();
             for (result, expected) in results.iter().zip(&expected) {
-                assert_eq!(result.to_array(), *expected, "dense, {level}, optimize {optimize}");
+                assert_eq!(result.to_array(), *expected, "dense, {options:?}");
             }
             check_strided(choices, &executable, &arguments, &expected);
             check_in_place(choices, &executable, &arguments, &expected);
@@ -273,13 +275,16 @@ pub(crate) fn check_threads(choices: &mut Choices<'_>, pools: &[rayon::ThreadPoo
         [vec![300_000], vec![17, 20_000], vec![70_000, 5], vec![3, 300, 300], vec![2, 3, 7, 9_000]];
     let full = choices.pick(&sizes).clone();
     let (graph, arguments) = random_graph(choices, &full);
-    let executable = compile(&graph, &CompileOptions::default()).unwrap();
     let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array, true)).collect();
     let inputs = views(&arguments, &layouts);
-    let run = |pool: &rayon::ThreadPool| pool.install(|| executable.run(&inputs)).unwrap();
-    let mut results = pools.iter().map(run);
-    let expected = results.next().unwrap();
-    for (result, pool) in results.zip(&pools[1..]) {
+    let executables = [ExecutorChoice::Blocks, ExecutorChoice::Machine].map(|executor| {
+        let options = CompileOptions { executor, ..CompileOptions::default() };
+        compile(&graph, &options).unwrap()
+    });
+    let runs = executables.iter().flat_map(|it| pools.iter().map(move |pool| (it, pool)));
+    let mut results = runs.map(|(it, pool)| (pool, pool.install(|| it.run(&inputs)).unwrap()));
+    let (_, expected) = results.next().unwrap();
+    for (pool, result) in results {
         for (result, expected) in result.iter().zip(&expected) {
             assert!(result.bytes() == expected.bytes(), "{} threads", pool.current_num_threads());
         }

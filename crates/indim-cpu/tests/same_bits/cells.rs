@@ -4,7 +4,7 @@
 //! Used by the test here and by `examples/self_check.rs`.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_cpu::{ArrayView, CompileOptions, Level, compile};
+use indim_cpu::{ArrayView, CompileOptions, compile};
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::{ArrayData, DType, Op};
 use indim_shape::RuleSet;
@@ -56,11 +56,10 @@ impl Cell {
         digest(evaluate(&self.graph, &self.arguments).unwrap()[0].data())
     }
 
-    /// The digest by the executor.
-    pub(crate) fn executed(&self, level: Level) -> u64 {
-        let options = CompileOptions { level, ..CompileOptions::default() };
+    /// The digest by an executor.
+    pub(crate) fn executed(&self, options: &CompileOptions) -> u64 {
         let inputs: Vec<ArrayView<'_>> = self.arguments.iter().map(ArrayView::from_array).collect();
-        let results = compile(&self.graph, &options).unwrap().run(&inputs).unwrap();
+        let results = compile(&self.graph, options).unwrap().run(&inputs).unwrap();
         digest(results[0].to_array().data())
     }
 }

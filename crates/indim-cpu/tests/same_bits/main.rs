@@ -1,18 +1,20 @@
 //! "The same bits on every machine": every operation and conversion over special and random values, by the
-//! reference evaluator and at every level, against digests recorded once and for all.
+//! reference evaluator, at every level and by machine code, against digests recorded once and for all.
 //!
 //! One digest a cell, an operation at one element type, so that a difference names its cell. Digests are of
 //! little-endian bytes with canonical NaNs, whatever the machine. `cargo xtask bits` records them anew,
 //! after a definition was changed on purpose.
 
 mod cells;
+#[path = "../executors/mod.rs"]
+mod executors;
 mod values;
 
 use std::fs;
 use std::path::Path;
 
 use cells::cells;
-use indim_cpu::Level;
+use executors::executors;
 
 const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/same_bits/digests.txt");
 
@@ -30,10 +32,10 @@ fn every_operation_gives_the_recorded_bits_at_every_level() {
             wrong.push(format!("`{line}`, but `{expected}` is recorded"));
         }
         found += &format!("{line}\n");
-        for &level in Level::available() {
-            if cell.executed(level) != reference {
-                wrong
-                    .push(format!("{} at {level} differs from the reference evaluator", cell.name));
+        for options in executors() {
+            if cell.executed(&options) != reference {
+                let by = format!("{} at {}", options.executor, options.level);
+                wrong.push(format!("{} by {by} differs from the reference evaluator", cell.name));
             }
         }
     }

@@ -35,7 +35,7 @@ struct BoundSimple {
 }
 
 impl Executor for Simple {
-    fn compile(&self, nest: &Arc<LoopNest>, _: Level) -> Arc<dyn NestCode> {
+    fn compile(&self, nest: &Arc<LoopNest>, _: &Arc<[Array]>, _: Level) -> Arc<dyn NestCode> {
         let graph = |instruction: &Instruction| graph(nest, instruction);
         let graphs = nest.instructions.iter().map(graph).collect();
         Arc::new(SimpleCode { nest: Arc::clone(nest), graphs })
@@ -51,8 +51,8 @@ impl Executor for Simple {
 }
 
 impl NestCode for SimpleCode {
-    fn bind(self: Arc<Self>, strides: &[Vec<isize>], _: &[bool]) -> Option<Box<dyn BoundNest>> {
-        let bound = BoundSimple { strides: strides.to_vec(), code: self };
+    fn bind(self: Arc<Self>, strides: Vec<Vec<isize>>, _: &[bool]) -> Option<Box<dyn BoundNest>> {
+        let bound = BoundSimple { strides, code: self };
         (bound.tiles() > 0).then(|| Box::new(bound) as Box<dyn BoundNest>)
     }
 

@@ -1,17 +1,21 @@
 //! Wirings: where the slots of a nest's code get their addresses from under a walk.
 //!
 //! Known with the walk, before any tile runs: which stores are written in place, which accesses are
-//! gathered into registers, and what the links of chains do with operands of these forms.
+//! gathered into registers, and what links of chains and functions do with operands of these forms.
 
+use std::sync::Arc;
+
+use indim_codegen::{Function, Layout};
 use indim_kernels::chain::{Form, Opcode, WiredLink};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{BufferId, Local, Store};
 use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 use indim_ops::DType;
 
-use crate::blocks::chain::{Chain, Link, Operand};
-use crate::blocks::code::{BlockCode, Call};
-use crate::blocks::registers::REGISTER_BYTES;
+use crate::tiles::chain::{Chain, Link, Operand};
+use crate::tiles::code::REGISTER_BYTES;
+use crate::tiles::code::{Call, TileCode};
+use crate::tiles::functions::Functions;
 
 /// Where the slots of the code get their addresses from.
 #[derive(Debug, Clone)]
@@ -31,6 +35,8 @@ pub(crate) struct Wiring {
     pub(crate) links: Vec<WiredLink>,
     /// For each of the code's calls where its results go.
     pub(crate) destinations: Vec<Destination>,
+    /// How the function goes through its operands, where there is machine code.
+    pub(crate) function: Option<FunctionWiring>,
     /// For each access from which elements are taken, the stride along their axis in bytes; empty if none is.
     pub(crate) table_strides: Vec<isize>,
 }
@@ -44,24 +50,32 @@ pub(crate) struct Destination {
     pub(crate) streams: bool,
 }
 
+/// How a function goes through its operands: those that are written, then those that are read.
+#[derive(Debug, Clone)]
+pub(crate) struct FunctionWiring {
+    pub(crate) layout: Layout,
+    /// From one row to the next, in bytes.
+    pub(crate) row_strides: Vec<isize>,
+}
+
 /// A nest that moves so many bytes, each counted once, leaves nothing of use in the caches: there are
 /// few larger ones. On the machine of the committed records they have 32 MiB.
 const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
-    /// `is_read_by_kernel` says which accesses must be blocks, `is_over_input` which outputs lie where an
+    /// `needs_block` says which accesses must be blocks, `is_over_input` which outputs lie where an
     /// input lies; empty if none does.
     pub(crate) fn new(
-        code: &BlockCode,
+        code: &TileCode,
         walk: &Walk,
-        is_read_by_kernel: &[bool],
+        needs_block: &[bool],
         is_over_input: &[bool],
     ) -> Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
-        let readings = accesses.iter().zip(is_read_by_kernel).zip(&code.is_table);
-        let reading = |((operand, &is_by_kernel), &is_table)| match is_table {
+        let readings = accesses.iter().zip(needs_block).zip(&code.is_table);
+        let reading = |((operand, &needs_block), &is_table)| match is_table {
             true => Reading::Table,
-            false => reading(operand, is_by_kernel),
+            false => reading(operand, needs_block),
         };
         let readings: Vec<Reading> = readings.map(reading).collect();
         let is_direct = direct_stores(code, stores, is_over_input);
@@ -70,14 +84,17 @@ impl Wiring {
         let destinations: Vec<Destination> = code.calls.iter().map(destination).collect();
         let links =
             code.chains().flat_map(|chain| chain.links.iter().map(move |link| (chain, link)));
+        let function = function_wiring(code, walk, &is_direct, &readings, is_over_input);
         let wired = |(chain, link)| wired(code, walk, &readings, chain, link);
         Wiring {
             registers,
             register_count,
             by_rows: is_by_rows(walk, &is_direct, &readings),
             links: links.map(wired).collect(),
-            streams: destinations.iter().any(|destination| destination.streams),
+            streams: destinations.iter().any(|destination| destination.streams)
+                || function.as_ref().is_some_and(|wired| wired.layout.streams.contains(&true)),
             destinations,
+            function,
             is_direct,
             table_strides: Vec::new(),
         }
@@ -90,6 +107,25 @@ impl Wiring {
         held.own::<WiredLink>(self.links.capacity());
         held.own::<Destination>(self.destinations.capacity());
         held.own::<isize>(self.table_strides.capacity());
+        if let Some(FunctionWiring { layout, row_strides }) = &self.function {
+            held.own::<isize>(row_strides.capacity());
+            held.own::<indim_codegen::Form>(layout.inputs.capacity());
+            held.own::<bool>(layout.streams.capacity());
+        }
+    }
+
+    /// The function of the code, if it has any; `None` where one is lacking.
+    pub(crate) fn find_function(&self, code: &TileCode) -> Option<Option<Arc<Function>>> {
+        match code.functions.as_ref().zip(self.function.as_ref()) {
+            Some((functions, wiring)) => Some(Some(functions.function(&wiring.layout)?)),
+            None => Some(None),
+        }
+    }
+
+    /// Whether a function goes through rows that are shorter than it can do fast.
+    pub(crate) fn has_short_rows(&self, code: &TileCode, walk: &Walk) -> bool {
+        let step = code.functions.as_ref().map_or(0, Functions::step);
+        self.by_rows && walk.step_elements < step
     }
 
     /// Whether anything that is read or stored passes through a register.
@@ -110,11 +146,11 @@ enum Reading {
     Table,
 }
 
-/// Kernels want dense tiles; chains take a single element as well, and rows of either.
-fn reading(operand: &OperandWalk, is_read_by_kernel: bool) -> Reading {
+/// Kernels want dense tiles; chains and functions take a single element as well, and rows of either.
+fn reading(operand: &OperandWalk, needs_block: bool) -> Reading {
     match (&operand.layout, operand.row) {
         (TileLayout::Dense, _) => Reading::InPlace(Form::Block),
-        _ if is_read_by_kernel => Reading::Gathered,
+        _ if needs_block => Reading::Gathered,
         (TileLayout::Single, _) => Reading::InPlace(Form::Single),
         (TileLayout::Strided(_), Some(RowForm::Dense)) => Reading::InPlace(Form::Block),
         (TileLayout::Strided(_), Some(RowForm::Single)) => Reading::InPlace(Form::Single),
@@ -131,7 +167,7 @@ fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
 }
 
 /// The registers of the code's slots with those of accesses that are gathered, and how many they are.
-fn with_gathered(code: &BlockCode, readings: &[Reading]) -> (Vec<Option<usize>>, usize) {
+fn with_gathered(code: &TileCode, readings: &[Reading]) -> (Vec<Option<usize>>, usize) {
     let mut count = code.register_count;
     let mut registers = Vec::with_capacity(readings.len() + code.registers.len());
     for reading in readings {
@@ -143,21 +179,30 @@ fn with_gathered(code: &BlockCode, readings: &[Reading]) -> (Vec<Option<usize>>,
     (registers, count)
 }
 
-/// For each store, whether its instruction writes straight into the array: not over an input, which a later
-/// instruction may read.
-fn direct_stores(code: &BlockCode, stores: &[OperandWalk], is_over_input: &[bool]) -> Vec<bool> {
-    let is_over_input = |store: &Store| match store.target.buffer {
-        BufferId::Output(index) => is_over_input.get(index).copied().unwrap_or(false),
-        _ => false,
+/// For each store, whether its value is written straight into the array. Over an input, which a later call
+/// may read, only a function does so.
+fn direct_stores(code: &TileCode, stores: &[OperandWalk], is_over_input: &[bool]) -> Vec<bool> {
+    let may_be_over_input = |store: &Store| {
+        code.functions.as_ref().is_some_and(|it| it.outputs.contains(&code.slot(store.source)))
     };
-    let is_direct =
-        |(store, target): (usize, &Store)| is_direct(code, stores, store) && !is_over_input(target);
+    let is_direct = |(store, target): (usize, &Store)| {
+        is_direct(code, stores, store)
+            && (!is_over(target, is_over_input) || may_be_over_input(target))
+    };
     code.nest.stores.iter().enumerate().map(is_direct).collect()
 }
 
-/// Whether a store is written by its instruction itself: a dense one, the first of its value; or rows
-/// of it, by a chain whose result nobody reads.
-fn is_direct(code: &BlockCode, stores: &[OperandWalk], store: usize) -> bool {
+/// Whether a store's target lies over an input.
+fn is_over(store: &Store, is_over_input: &[bool]) -> bool {
+    match store.target.buffer {
+        BufferId::Output(index) => is_over_input.get(index).copied().unwrap_or(false),
+        _ => false,
+    }
+}
+
+/// Whether a store may be written straight into the array: a dense one, the first of its value; or rows of
+/// it, where nobody reads the value.
+fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
     let source = code.nest.stores[store].source;
     let of_value = code.stored[code.slot(source)];
     match &stores[store].layout {
@@ -165,16 +210,64 @@ fn is_direct(code: &BlockCode, stores: &[OperandWalk], store: usize) -> bool {
         TileLayout::Dense => of_value.first == Some(store),
         TileLayout::Strided(_) => {
             stores[store].row == Some(RowForm::Dense)
-                && code.is_left_by_chain(source)
+                && code.is_left_in_rows(source)
                 && of_value.count == 1
         }
         TileLayout::Single => false,
     }
 }
 
+/// What the function of the code goes through under a walk.
+fn function_wiring(
+    code: &TileCode,
+    walk: &Walk,
+    is_direct: &[bool],
+    readings: &[Reading],
+    is_over_input: &[bool],
+) -> Option<FunctionWiring> {
+    let functions = code.functions.as_ref()?;
+    // A register holds the rows of a tile one after another.
+    let register_stride = |slot| (code.element_size(slot) * walk.step_elements) as isize;
+    let store = |slot: usize| code.stored[slot].first.filter(|&store| is_direct[store]);
+    let streams = |slot: usize| {
+        store(slot).is_some_and(|store| {
+            let target = &code.nest.stores[store];
+            streams(code, target) && code.stored[slot].count == 1 && !is_over(target, is_over_input)
+        })
+    };
+    let form = |&slot: &usize| match readings.get(slot) {
+        Some(Reading::InPlace(Form::Single)) => indim_codegen::Form::Single,
+        _ => indim_codegen::Form::Dense,
+    };
+    let written = functions.outputs.iter().map(|&slot| match store(slot) {
+        Some(store) => walk.operands[store].step_stride,
+        None => register_stride(slot),
+    });
+    let read = functions.inputs.iter().map(|&slot| match readings.get(slot) {
+        Some(Reading::InPlace(_)) => walk.operands[code.nest.stores.len() + slot].step_stride,
+        _ => register_stride(slot),
+    });
+    let is_in_place = |&slot: &usize| {
+        store(slot).is_some_and(|store| is_over(&code.nest.stores[store], is_over_input))
+    };
+    Some(FunctionWiring {
+        row_strides: written.chain(read).collect(),
+        layout: Layout {
+            inputs: functions.inputs.iter().map(form).collect(),
+            streams: functions.outputs.iter().map(|&slot| streams(slot)).collect(),
+            is_in_place: functions.outputs.iter().any(is_in_place),
+        },
+    })
+}
+
+/// Whether what is left in an array of a store is written past the caches. Masks are not; they are small.
+fn streams(code: &TileCode, store: &Store) -> bool {
+    code.bytes_moved >= STREAMED_BYTES && store.target.array_type.dtype != DType::Bool
+}
+
 /// A link for operands that are read so.
 fn wired(
-    code: &BlockCode,
+    code: &TileCode,
     walk: &Walk,
     readings: &[Reading],
     chain: &Chain,
@@ -201,16 +294,13 @@ fn wired(
 }
 
 /// Only what is left in an array, and read by nobody in the tile, is written past the caches.
-fn destination(code: &BlockCode, walk: &Walk, is_direct: &[bool], call: &Call) -> Destination {
+fn destination(code: &TileCode, walk: &Walk, is_direct: &[bool], call: &Call) -> Destination {
     let source = |store: usize| code.nest.stores[store].source;
     // Of several stores of a value only the first is direct.
     match code.stored[call.destination].first.filter(|&store| is_direct[store]) {
         Some(store) => Destination {
             row_stride: walk.operands[store].step_stride,
-            // Masks are not; they are small.
-            streams: code.bytes_moved >= STREAMED_BYTES
-                && code.is_left_by_chain(source(store))
-                && code.nest.stores[store].target.array_type.dtype != DType::Bool,
+            streams: streams(code, &code.nest.stores[store]) && code.is_left_in_rows(source(store)),
         },
         None => {
             let row_stride = (call.result_size * walk.step_elements) as isize;

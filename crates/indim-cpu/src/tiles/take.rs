@@ -7,7 +7,7 @@
 use indim_graph::TakeMode;
 use indim_ops::DType;
 
-use crate::blocks::memory::Run;
+use crate::tiles::memory::Run;
 
 /// Elements of one table, taken by indices of one type.
 #[derive(Debug, Clone, Copy)]

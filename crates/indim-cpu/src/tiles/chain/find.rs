@@ -30,6 +30,14 @@ impl Task {
         }
     }
 
+    /// The chain, if it is one.
+    pub(crate) fn chain(&self) -> Option<&Chain> {
+        match self {
+            Task::Chain(chain) => Some(chain),
+            Task::Kernel(_) => None,
+        }
+    }
+
     /// The values that are read.
     pub(crate) fn operands<'a>(&'a self, nest: &'a LoopNest) -> Vec<Local> {
         match self {

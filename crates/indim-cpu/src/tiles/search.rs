@@ -16,17 +16,17 @@ use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_piec
 use indim_ops::DType;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
-use crate::blocks::code::BlockCode;
-use crate::blocks::memory::{Run, gather};
-use crate::blocks::store_fold::{LEFT_ALIGNMENT, StoreFold, accumulator_bytes, piece_bytes};
-use crate::blocks::tiles::{WORKSPACE, Workspace};
-use crate::blocks::tree::{Columns, Values, takes_in_turn};
 use crate::executor::{Bases, BoundNest};
+use crate::tiles::code::TileCode;
+use crate::tiles::memory::{Run, gather};
+use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold, accumulator_bytes, piece_bytes};
+use crate::tiles::tile::{WORKSPACE, Workspace};
+use crate::tiles::tree::{Columns, Values, takes_in_turn};
 
 /// The code of a nest of searches under walks.
 #[derive(Debug)]
 pub(crate) struct BoundSearch {
-    code: Arc<BlockCode>,
+    code: Arc<TileCode>,
     parts: Vec<SearchPart>,
 }
 
@@ -64,8 +64,8 @@ struct Places {
 }
 
 impl BoundSearch {
-    /// See [`NestCode::bind`](crate::executor::NestCode::bind); the nest is one of searches.
-    pub(crate) fn new(code: Arc<BlockCode>, strides: &[Vec<isize>]) -> Option<Self> {
+    /// See [`bind`](crate::tiles::bind); the nest is one of searches.
+    pub(crate) fn new(code: Arc<TileCode>, strides: &[Vec<isize>]) -> Option<Self> {
         let mut parts = Vec::new();
         let mut shared = 0;
         for store in 0..code.nest.stores.len() {
@@ -85,7 +85,7 @@ impl BoundSearch {
 }
 
 impl SearchPart {
-    fn of_store(code: &BlockCode, store: usize, strides: &[Vec<isize>]) -> Option<Vec<Self>> {
+    fn of_store(code: &TileCode, store: usize, strides: &[Vec<isize>]) -> Option<Vec<Self>> {
         let Local::Access(access) = code.nest.stores[store].source else {
             unreachable!("invariant: lowering keeps in memory what is searched among")
         };
@@ -110,7 +110,7 @@ impl SearchPart {
         Some(parts.into_iter().map(|part| SearchPart::new(code, store, source, part)).collect())
     }
 
-    fn new(code: &BlockCode, store: usize, source: usize, part: Part) -> SearchPart {
+    fn new(code: &TileCode, store: usize, source: usize, part: Part) -> SearchPart {
         let fold = &code.folds[store];
         // The steps of rows are rows, which go through memory as columns of one block do.
         let (width, block, inner) = match part.form {
@@ -144,7 +144,7 @@ impl SearchPart {
     }
 
     /// The bytes that a piece leaves.
-    fn left_bytes(&self, code: &BlockCode) -> usize {
+    fn left_bytes(&self, code: &TileCode) -> usize {
         let extremes = self.width * code.folds[self.store].size;
         extremes.next_multiple_of(LEFT_ALIGNMENT)
             + (self.width * size_of::<usize>()).next_multiple_of(LEFT_ALIGNMENT)
@@ -203,7 +203,7 @@ impl BoundNest for BoundSearch {
 
 /// A part of a search in a run.
 struct Searching<'a> {
-    code: &'a BlockCode,
+    code: &'a TileCode,
     part: &'a SearchPart,
     bases: &'a Bases<'a>,
 }

@@ -8,6 +8,7 @@ use core::cmp::Reverse;
 use core::ops::Range;
 use std::sync::Arc;
 
+use indim_codegen::Function;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Local, Store};
 use indim_loops::scratch::array_bytes;
@@ -15,18 +16,18 @@ use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
 use indim_ops::meaning::reduction::LANES;
 
-use crate::blocks::code::BlockCode;
-use crate::blocks::memory::{Run, scatter};
-use crate::blocks::store_fold::{LEFT_ALIGNMENT, StoreFold, piece_bytes};
-use crate::blocks::tiles::{Tile, WORKSPACE, Workspace};
-use crate::blocks::tree::{Columns, Values, takes_in_turn};
-use crate::blocks::wiring::Wiring;
 use crate::executor::{Bases, BoundNest};
+use crate::tiles::code::TileCode;
+use crate::tiles::memory::{Run, scatter};
+use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold, piece_bytes};
+use crate::tiles::tile::{Tile, WORKSPACE, Workspace};
+use crate::tiles::tree::{Columns, Values, takes_in_turn};
+use crate::tiles::wiring::Wiring;
 
 /// The code of a nest with a reduced axis under walks.
 #[derive(Debug)]
 pub(crate) struct BoundReduction {
-    code: Arc<BlockCode>,
+    code: Arc<TileCode>,
     parts: Vec<BoundPart>,
 }
 
@@ -34,6 +35,7 @@ pub(crate) struct BoundReduction {
 struct BoundPart {
     part: Part,
     wiring: Wiring,
+    function: Option<Arc<Function>>,
     /// For each store, where the values lie that are reduced.
     sources: Vec<Source>,
     /// For each store where its accumulators begin, in bytes, and its nodes.
@@ -77,8 +79,8 @@ struct Source {
 }
 
 impl BoundReduction {
-    /// See [`NestCode::bind`](crate::executor::NestCode::bind); the nest has a reduced axis.
-    pub(crate) fn new(code: Arc<BlockCode>, strides: &[Vec<isize>]) -> Option<Self> {
+    /// See [`bind`](crate::tiles::bind); the nest has a reduced axis.
+    pub(crate) fn new(code: Arc<TileCode>, strides: &[Vec<isize>]) -> Option<Self> {
         let nest = &code.nest;
         let element_sizes: Vec<usize> =
             nest.operands().map(|operand| operand.array_type.dtype.size()).collect();
@@ -96,14 +98,20 @@ impl BoundReduction {
             targets,
             main: largest.map_or(0, |(index, _)| targets + index),
             block: code.block,
-            minimum_row: code.minimum_row,
-            is_direct: code.calls.is_empty(),
+            minimum_row: code.minimum_row(),
+            is_direct: !code.computes(),
             has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
             has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length)),
         }
         .parts()?;
         let mut parts: Vec<BoundPart> =
-            parts.into_iter().map(|part| BoundPart::new(&code, part)).collect();
+            parts.into_iter().map(|part| BoundPart::new(&code, part)).collect::<Option<_>>()?;
+        let has_short_rows =
+            |bound: &BoundPart| bound.wiring.has_short_rows(&code, &bound.part.walk);
+        if parts.iter().any(has_short_rows) {
+            // Now that it is known which are short, they are gathered.
+            return BoundReduction::new(code, strides);
+        }
         let mut shared = 0;
         for bound in parts.iter_mut().filter(|bound| bound.part.is_cut()) {
             bound.left = Left::new(shared, &code.folds, width(&bound.part));
@@ -115,14 +123,16 @@ impl BoundReduction {
 }
 
 impl BoundPart {
-    fn new(code: &BlockCode, part: Part) -> Self {
-        let mut in_blocks = code.is_read_by_kernel.clone();
+    /// `None` where a function is lacking.
+    fn new(code: &TileCode, part: Part) -> Option<Self> {
+        let mut in_blocks = code.needs_block.clone();
         for store in code.nest.stores.iter().filter(|_| !part.is_direct) {
             if let Local::Access(index) = store.source {
                 in_blocks[index] = true;
             }
         }
         let wiring = Wiring::new(code, &part.walk, &in_blocks, &[]);
+        let function = wiring.find_function(code)?;
         let sources = code.nest.stores.iter().map(|store| source(code, &part, store)).collect();
         let width = width(&part);
         let finished = match part.form {
@@ -141,7 +151,8 @@ impl BoundPart {
             bytes += (node_count * fold.size).next_multiple_of(64);
         }
         let in_turn = code.folds.iter().map(|fold| takes_in_turn(fold, width, length)).collect();
-        BoundPart { part, wiring, sources, lanes, nodes, in_turn, bytes, left: Left::default() }
+        let left = Left::default();
+        Some(BoundPart { part, wiring, function, sources, lanes, nodes, in_turn, bytes, left })
     }
 }
 
@@ -153,7 +164,7 @@ fn width(part: &Part) -> usize {
     }
 }
 
-fn source(code: &BlockCode, part: &Part, store: &Store) -> Source {
+fn source(code: &TileCode, part: &Part, store: &Store) -> Source {
     let dense = (part.walk.step_elements * code.nest.dtype(store.source).size()) as isize;
     let step_stride = match store.source {
         Local::Access(index) if part.is_direct => {
@@ -206,7 +217,7 @@ impl BoundNest for BoundReduction {
 impl BoundPart {
     /// # Safety
     /// As [`BoundNest::run`], for pieces of this part.
-    unsafe fn run(&self, code: &BlockCode, bases: &Bases<'_>, pieces: Range<usize>) {
+    unsafe fn run(&self, code: &TileCode, bases: &Bases<'_>, pieces: Range<usize>) {
         let (first, _) = self.part.tiles_of(pieces.start);
         self.reduce(code, bases, |reduction, outer, offsets| {
             let mut position = Position::new(&self.part.walk, first, outer, offsets);
@@ -224,7 +235,7 @@ impl BoundPart {
 
     /// # Safety
     /// As [`BoundNest::finish`], for the units of this part, which are cut.
-    unsafe fn finish(&self, code: &BlockCode, bases: &Bases<'_>) {
+    unsafe fn finish(&self, code: &TileCode, bases: &Bases<'_>) {
         let along = self.part.pieces_along_axis();
         self.reduce(code, bases, |reduction, outer, offsets| {
             for first in (0..self.part.pieces()).step_by(along) {
@@ -239,7 +250,7 @@ impl BoundPart {
     /// Calls `work` with what pieces share, and memory for positions.
     fn reduce(
         &self,
-        code: &BlockCode,
+        code: &TileCode,
         bases: &Bases<'_>,
         work: impl FnOnce(&mut Reduction<'_>, &mut Vec<usize>, &mut Vec<isize>),
     ) {
@@ -247,10 +258,20 @@ impl BoundPart {
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(wiring, code.nest.accesses.len());
             let accumulators = workspace.accumulators(self.bytes);
-            let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
-            let bases_of_tiles = bases.operands;
-            let tile =
-                Tile { code, walk, wiring, bases: bases_of_tiles, slots, operands, gathered };
+            let Workspace { slots, operands, function_operands, gathered, outer, offsets, .. } =
+                workspace;
+            let function = self.function.as_deref();
+            let tile = Tile {
+                code,
+                walk,
+                wiring,
+                function,
+                bases: bases.operands,
+                slots,
+                operands,
+                function_operands,
+                gathered,
+            };
             let folds = &code.folds;
             let shared = bases.shared;
             work(&mut Reduction { bound: self, folds, tile, accumulators, shared }, outer, offsets);

@@ -10,7 +10,7 @@ use core::ops::Range;
 use indim_kernels::{FoldedRows, RowFoldFn};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
-use crate::blocks::store_fold::StoreFold;
+use crate::tiles::store_fold::StoreFold;
 
 /// The values of a tile.
 #[derive(Clone, Copy)]

@@ -8,18 +8,19 @@ use core::cell::RefCell;
 use core::ops::Range;
 use std::sync::Arc;
 
+use indim_codegen::Function;
 use indim_kernels::chain::Rows;
 use indim_loops::HeldBytes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{Run, for_each_run};
 use indim_loops::walk::{TileLayout, Walk};
 
-use crate::blocks::code::{BlockCode, Call, Callee};
-use crate::blocks::memory::{gather, scatter, settle};
-use crate::blocks::registers::REGISTER_BYTES;
-use crate::blocks::take::Taker;
-use crate::blocks::wiring::{Destination, Wiring};
 use crate::executor::{Bases, BoundNest};
+use crate::tiles::code::REGISTER_BYTES;
+use crate::tiles::code::{Callee, TileCode};
+use crate::tiles::memory::{gather, scatter, settle};
+use crate::tiles::take::Taker;
+use crate::tiles::wiring::{Destination, Wiring};
 
 /// One cache line; what the workspace is made of.
 #[derive(Clone, Copy)]
@@ -34,6 +35,8 @@ pub(super) struct Workspace {
     pub(super) slots: Vec<*mut u8>,
     /// The addresses of what the links of the code's chains read in this tile.
     pub(super) operands: Vec<*const u8>,
+    /// The addresses of what the function writes, then of what it reads, in this tile.
+    pub(super) function_operands: Vec<*mut u8>,
     /// For each access, what its register holds.
     pub(super) gathered: Vec<Gathered>,
     /// The index along each outer axis.
@@ -50,48 +53,53 @@ thread_local! {
 
 /// The code of a nest under a walk.
 #[derive(Debug)]
-pub(crate) struct BoundBlocks {
-    code: Arc<BlockCode>,
+pub(crate) struct BoundTiles {
+    code: Arc<TileCode>,
     walk: Walk,
     wiring: Wiring,
+    function: Option<Arc<Function>>,
 }
 
 /// A tile of which nothing passes through registers may have so many times the elements of a block.
 const LONG_TILE: usize = 16;
 
-impl BoundBlocks {
-    /// See [`NestCode::bind`](crate::executor::NestCode::bind).
+impl BoundTiles {
+    /// See [`bind`](crate::tiles::bind).
     pub(crate) fn new(
-        code: Arc<BlockCode>,
+        code: Arc<TileCode>,
         strides: &[Vec<isize>],
         is_over_input: &[bool],
     ) -> Option<Self> {
-        let sizes: Vec<usize> =
-            code.nest.operands().map(|operand| operand.array_type.dtype.size()).collect();
-        let with_tiles_of = |block| {
-            let walk = Walk::new(&code.nest.shape, strides, &sizes, block, code.minimum_row)?;
-            let wiring = Wiring::new(&code, &walk, &code.is_read_by_kernel, is_over_input);
-            let table_strides = table_strides(&code, strides);
-            Some((walk, Wiring { table_strides, ..wiring }))
-        };
-        let long = match code.calls[..] {
-            // The runs of a table are gone through, and those of a long tile may be too many.
-            [Call { callee: Callee::Kernel { .. } | Callee::Chain { .. }, .. }] => {
-                Some(with_tiles_of(code.block * LONG_TILE)?)
-            }
-            _ => None,
-        };
-        let uses_registers = |wiring: &Wiring| wiring.uses_registers(code.nest.accesses.len());
-        let (walk, wiring) = match long.filter(|(_, wiring)| !uses_registers(wiring)) {
-            Some(long) => long,
-            None => with_tiles_of(code.block)?,
-        };
-        Some(BoundBlocks { code, walk, wiring })
+        let (walk, wiring) = walk(&code, strides, is_over_input)?;
+        let function = wiring.find_function(&code)?;
+        if wiring.has_short_rows(&code, &walk) {
+            // Now that it is known which are short, they are gathered.
+            return BoundTiles::new(code, strides, is_over_input);
+        }
+        Some(BoundTiles { code, walk, wiring, function })
     }
 }
 
+/// How the code walks arrays of these strides.
+fn walk(code: &TileCode, strides: &[Vec<isize>], is_over_input: &[bool]) -> Option<(Walk, Wiring)> {
+    let sizes: Vec<usize> =
+        code.nest.operands().map(|operand| operand.array_type.dtype.size()).collect();
+    let with_tiles_of = |block| {
+        let walk = Walk::new(&code.nest.shape, strides, &sizes, block, code.minimum_row())?;
+        let wiring = Wiring::new(code, &walk, &code.needs_block, is_over_input);
+        Some((walk, Wiring { table_strides: table_strides(code, strides), ..wiring }))
+    };
+    if code.is_one_pass() {
+        let (walk, wiring) = with_tiles_of(code.block * LONG_TILE)?;
+        if !wiring.uses_registers(code.nest.accesses.len()) {
+            return Some((walk, wiring));
+        }
+    }
+    with_tiles_of(code.block)
+}
+
 /// For each access the stride along the axis of which elements are taken.
-fn table_strides(code: &BlockCode, strides: &[Vec<isize>]) -> Vec<isize> {
+fn table_strides(code: &TileCode, strides: &[Vec<isize>]) -> Vec<isize> {
     if !code.is_table.contains(&true) {
         return Vec::new();
     }
@@ -100,7 +108,7 @@ fn table_strides(code: &BlockCode, strides: &[Vec<isize>]) -> Vec<isize> {
     of_accesses.iter().map(|strides| strides.get(rank).copied().unwrap_or(0)).collect()
 }
 
-impl BoundNest for BoundBlocks {
+impl BoundNest for BoundTiles {
     fn tiles(&self) -> usize {
         self.walk.tiles()
     }
@@ -112,11 +120,23 @@ impl BoundNest for BoundBlocks {
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(&self.wiring, self.code.nest.accesses.len());
-            let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
-            let mut position = Position::new(&self.walk, tiles.start, outer, offsets);
-            let BoundBlocks { code, walk, wiring } = self;
-            let mut tile =
-                Tile { code, walk, wiring, bases: bases.operands, slots, operands, gathered };
+            let BoundTiles { code, walk, wiring, function } = self;
+            let Workspace { slots, operands, function_operands, gathered, outer, offsets, .. } =
+                workspace;
+            let mut position = Position::new(walk, tiles.start, outer, offsets);
+            let function = function.as_deref();
+            let bases = bases.operands;
+            let mut tile = Tile {
+                code,
+                walk,
+                wiring,
+                function,
+                bases,
+                slots,
+                operands,
+                function_operands,
+                gathered,
+            };
             for _ in tiles {
                 // SAFETY: the caller's promise, for one of the tiles.
                 unsafe { tile.run(&position) }
@@ -129,7 +149,7 @@ impl BoundNest for BoundBlocks {
     }
 
     fn count_bytes(&self, held: &mut HeldBytes) {
-        held.own::<BoundBlocks>(1);
+        held.own::<BoundTiles>(1);
         self.walk.count_bytes(held);
         self.wiring.count_bytes(held);
     }
@@ -174,12 +194,14 @@ pub(super) struct Gathered {
 
 /// What the tiles of one run share.
 pub(super) struct Tile<'a> {
-    pub(super) code: &'a BlockCode,
+    pub(super) code: &'a TileCode,
     pub(super) walk: &'a Walk,
     pub(super) wiring: &'a Wiring,
+    pub(super) function: Option<&'a Function>,
     pub(super) bases: &'a [*mut u8],
     pub(super) slots: &'a mut [*mut u8],
     pub(super) operands: &'a mut [*const u8],
+    pub(super) function_operands: &'a mut Vec<*mut u8>,
     pub(super) gathered: &'a mut [Gathered],
 }
 
@@ -205,6 +227,7 @@ impl Tile<'_> {
         unsafe {
             self.bind_accesses(position, count);
             self.make_calls(position);
+            self.run_function(position.steps);
         }
     }
 
@@ -255,6 +278,26 @@ impl Tile<'_> {
                 }
             }
         }
+    }
+
+    /// # Safety
+    /// The slots hold the elements of a tile of so many steps.
+    unsafe fn run_function(&mut self, steps: usize) {
+        let Some((function, wiring)) = self.function.zip(self.wiring.function.as_ref()) else {
+            return;
+        };
+        let Some(functions) = &self.code.functions else { return };
+        self.function_operands.clear();
+        let slots = functions.outputs.iter().chain(&functions.inputs);
+        self.function_operands.extend(slots.map(|&slot| self.slots[slot]));
+        let elements = self.walk.step_elements;
+        let (rows, elements) = match self.wiring.by_rows {
+            true => (steps, elements),
+            false => (1, steps * elements),
+        };
+        // SAFETY: the caller's promise; the function was made for operands that lie as these do. What is
+        // written overlaps nothing that is read, but for what lies exactly over it, of which it knows.
+        unsafe { function.run(self.function_operands, &wiring.row_strides, rows, elements) }
     }
 
     /// The address of the first element of operand `operand` in the tile.

@@ -1,0 +1,102 @@
+//! A nest as machine code over tiles: what is taken from tables, and one function for all the rest.
+
+use std::sync::Arc;
+
+use indim_codegen::{NestBody, record_nest_with};
+use indim_graph::Array;
+use indim_kernels::Level;
+use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
+
+use crate::tiles::account::Account;
+use crate::tiles::code::{
+    Call, REGISTER_BYTES, TileCode, block, bytes_moved, copied, slot, stored, tables, take_callee,
+};
+use crate::tiles::functions::Functions;
+use crate::tiles::store_fold::StoreFold;
+
+/// Records a nest; `None` for those that machine code does not cover.
+pub(super) fn compile(
+    nest: &Arc<LoopNest>,
+    constants: &[Array],
+    level: Level,
+    account: Arc<Account>,
+) -> Option<TileCode> {
+    let NestBody { body, inputs, outputs } = record_nest_with(nest, constants)?;
+    let slots = |locals: &[Local]| locals.iter().map(|&local| slot(nest, local)).collect();
+    let (registers, register_count) = registers(nest);
+    Some(TileCode {
+        functions: Some(Functions::new(body, slots(&outputs), slots(&inputs), account)),
+        calls: take_calls(nest),
+        bytes_moved: bytes_moved(nest),
+        is_left_in_rows: (0..nest.instructions.len()).map(|index| !takes(nest, index)).collect(),
+        needs_block: read_by_takes(nest),
+        is_table: tables(nest),
+        stored: stored(nest, nest.accesses.len() + nest.instructions.len()),
+        folds: StoreFold::of(nest, level),
+        block: block(nest),
+        nest: Arc::clone(nest),
+        tasks: Vec::new(),
+        chain_minimum: None,
+        registers,
+        register_count,
+    })
+}
+
+fn takes(nest: &LoopNest, instruction: usize) -> bool {
+    matches!(nest.instructions[instruction].compute, Compute::Take { .. })
+}
+
+/// What takes elements of tables, by index.
+fn all_takes(nest: &LoopNest) -> impl Iterator<Item = (usize, &Instruction)> {
+    let instructions = nest.instructions.iter().enumerate();
+    instructions.filter(|(_, instruction)| matches!(instruction.compute, Compute::Take { .. }))
+}
+
+fn take_calls(nest: &LoopNest) -> Vec<Call> {
+    let call = |(index, instruction): (usize, &Instruction)| {
+        let Compute::Take { mode, size } = instruction.compute else { return None };
+        Some(Call {
+            destination: slot(nest, Local::Instruction(index)),
+            result_size: instruction.dtype.size(),
+            callee: take_callee(nest, instruction, mode, size),
+        })
+    };
+    all_takes(nest).filter_map(call).collect()
+}
+
+/// The most registers of such code: of what is taken, and of what is stored.
+pub(super) fn most_registers(nest: &LoopNest) -> usize {
+    registers(nest).1
+}
+
+/// A register for each value that is taken or stored, and how many they are.
+fn registers(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
+    let mut has_register: Vec<bool> =
+        (0..nest.instructions.len()).map(|index| takes(nest, index)).collect();
+    for store in &nest.stores {
+        if let Local::Instruction(index) = store.source {
+            has_register[index] = true;
+        }
+    }
+    let mut count = 0;
+    let place = |has_register: bool| {
+        has_register.then(|| {
+            count += 1;
+            (count - 1) * REGISTER_BYTES
+        })
+    };
+    let registers = has_register.into_iter().map(place).collect();
+    (registers, count)
+}
+
+/// For each access, whether a block of it is needed: what is stored as it is, and indices.
+fn read_by_takes(nest: &LoopNest) -> Vec<bool> {
+    let mut needs_block = vec![false; nest.accesses.len()];
+    let indices = all_takes(nest).map(|(_, instruction)| instruction.operands[1]);
+    for local in indices.chain(copied(nest).map(Local::Access)) {
+        if let Local::Access(index) = local {
+            needs_block[index] = true;
+        }
+    }
+    needs_block
+}

@@ -1,0 +1,205 @@
+//! The machine executor: a nest runs by blocks until machine code is worth its price, and then by that.
+//!
+//! `code.rs` has what a nest becomes. The loops over tiles, the functions and their price are in `tiles/`.
+
+mod code;
+
+use core::fmt;
+use core::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use indim_graph::Array;
+use indim_kernels::Level;
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{Access, LoopNest};
+use indim_ops::DType;
+
+use crate::blocks::{BlockCode, Blocks};
+use crate::executor::{Bases, BoundNest, Executor, NestCode};
+use crate::tiles;
+use crate::tiles::account::{Account, price};
+use crate::tiles::code::{REGISTER_BYTES, TileCode};
+use crate::tiles::store_fold::accumulator_bytes;
+
+/// The machine executor.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    /// Whether machine code is made before the first run, whatever it costs.
+    pub(crate) is_forced: bool,
+}
+
+impl Executor for Machine {
+    fn compile(
+        &self,
+        nest: &Arc<LoopNest>,
+        constants: &Arc<[Array]>,
+        level: Level,
+    ) -> Arc<dyn NestCode> {
+        let blocks = Arc::new(BlockCode::compile(nest, level));
+        // Who chooses the baseline of a processor that has more gets nothing better.
+        let is_allowed = level > Level::BASELINE || level == Level::detect();
+        if !indim_codegen::is_available()
+            || !is_allowed
+            || nest.instructions.is_empty()
+            || nest.searches()
+        {
+            return blocks;
+        }
+        let price = if self.is_forced { 0 } else { price(nest) };
+        let account = Arc::new(Account::new(price));
+        let (constants, code) = (Arc::clone(constants), OnceLock::new());
+        Arc::new(MachineCode { blocks, constants, level, account, code })
+    }
+
+    unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
+        // SAFETY: the caller's promise.
+        unsafe { Blocks.write_counter(first, dtype, length, level) }
+    }
+}
+
+/// A nest that may be run by machine code.
+#[derive(Debug)]
+struct MachineCode {
+    blocks: Arc<BlockCode>,
+    constants: Arc<[Array]>,
+    level: Level,
+    account: Arc<Account>,
+    /// What the nest becomes, once it is recorded; `None` for one that is not covered.
+    code: OnceLock<Option<Arc<TileCode>>>,
+}
+
+/// What a call weighs beside its elements, in bytes that could be moved.
+const BYTES_PER_CALL: usize = 100;
+
+impl MachineCode {
+    /// The nest over tiles, which is recorded now if it has not been.
+    fn code(&self) -> Option<&Arc<TileCode>> {
+        if self.code.get().is_none() {
+            // Nobody waits for another thread that does the same.
+            let MachineCode { blocks, constants, level, account, .. } = self;
+            let recorded = code::compile(&blocks.0.nest, constants, *level, Arc::clone(account));
+            let mut held = HeldBytes::default();
+            match &recorded {
+                Some(code) => code.count_bytes(&mut held),
+                None => account.close(),
+            }
+            if self.code.set(recorded.map(Arc::new)).is_ok() {
+                account.hold(held.bytes());
+            }
+        }
+        self.code.get()?.as_ref()
+    }
+
+    /// Notes a run of so much work by blocks; says whether that makes a function worth its price.
+    fn note(&self, work: usize) -> bool {
+        self.account.note(work.saturating_add(self.blocks.0.calls.len() * BYTES_PER_CALL))
+    }
+}
+
+impl NestCode for MachineCode {
+    fn bind(
+        self: Arc<Self>,
+        strides: Vec<Vec<isize>>,
+        is_over_input: &[bool],
+    ) -> Option<Box<dyn BoundNest>> {
+        let recorded = self.code.get().and_then(Option::as_ref);
+        if let Some(bound) = recorded.and_then(|code| tiles::bind(code, &strides, is_over_input)) {
+            return Some(bound);
+        }
+        let blocks = tiles::bind(&self.blocks.0, &strides, is_over_input)?;
+        let is_over_input = is_over_input.to_vec();
+        let machine = OnceLock::new();
+        Some(Box::new(BoundLater { code: self, blocks, strides, is_over_input, machine }))
+    }
+
+    fn cost(&self) -> usize {
+        self.blocks.cost()
+    }
+
+    fn thread_bytes(&self) -> usize {
+        let nest = &self.blocks.0.nest;
+        let registers = code::most_registers(nest) + nest.accesses.len();
+        let of_machine = registers * REGISTER_BYTES + accumulator_bytes(nest, &self.blocks.0.folds);
+        self.blocks.thread_bytes().max(of_machine)
+    }
+
+    fn shared_bytes(&self) -> usize {
+        self.blocks.shared_bytes()
+    }
+
+    fn list(
+        &self,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        self.blocks.list(formatter, describe)
+    }
+
+    fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<MachineCode>(1);
+        held.own::<Account>(1);
+        self.blocks.count_bytes(held);
+    }
+
+    fn made_bytes(&self) -> usize {
+        self.account.held()
+    }
+}
+
+/// Code bound to strides, by blocks until machine code is worth its price.
+#[derive(Debug)]
+struct BoundLater {
+    code: Arc<MachineCode>,
+    blocks: Box<dyn BoundNest>,
+    strides: Vec<Vec<isize>>,
+    is_over_input: Vec<bool>,
+    machine: OnceLock<Box<dyn BoundNest>>,
+}
+
+impl BoundNest for BoundLater {
+    fn instead(&self, work: usize) -> Option<&dyn BoundNest> {
+        if let Some(machine) = self.machine.get() {
+            return Some(&**machine);
+        }
+        if !self.code.note(work) {
+            return None;
+        }
+        let code = self.code.code()?;
+        let Some(bound) = tiles::bind(code, &self.strides, &self.is_over_input) else {
+            self.code.account.forfeit();
+            return None;
+        };
+        let mut held = HeldBytes::default();
+        bound.count_bytes(&mut held);
+        if self.machine.set(bound).is_ok() {
+            self.code.account.hold(held.bytes());
+        }
+        self.machine.get().map(|machine| &**machine)
+    }
+
+    fn tiles(&self) -> usize {
+        self.blocks.tiles()
+    }
+
+    fn tile_elements(&self) -> usize {
+        self.blocks.tile_elements()
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks.run(bases, tiles) }
+    }
+
+    unsafe fn finish(&self, bases: &Bases<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks.finish(bases) }
+    }
+
+    fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<BoundLater>(1);
+        held.own::<Vec<isize>>(self.strides.capacity());
+        self.strides.iter().for_each(|strides| held.own::<isize>(strides.capacity()));
+        held.own::<bool>(self.is_over_input.capacity());
+        self.blocks.count_bytes(held);
+    }
+}

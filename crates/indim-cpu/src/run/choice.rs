@@ -1,0 +1,90 @@
+//! Which executor runs the nests of an executable.
+
+use core::fmt;
+use core::str::FromStr;
+use std::sync::OnceLock;
+
+/// Which executor runs loop nests. All give the same bits.
+///
+/// ```
+/// use indim_cpu::ExecutorChoice;
+///
+/// assert_eq!("blocks".parse(), Ok(ExecutorChoice::Blocks));
+/// assert_eq!(ExecutorChoice::Machine.to_string(), "machine");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ExecutorChoice {
+    /// Blocks, and machine code for nests whose work has cost more than making it does; or what the
+    /// environment variable `INDIM_EXECUTOR` names.
+    #[default]
+    Automatic,
+    /// Kernels over blocks in the nearest cache.
+    Blocks,
+    /// Machine code, made before the first run; nests that it does not cover, processors for which there is
+    /// none, and systems that refuse memory for it have blocks.
+    Machine,
+}
+
+/// The names, for messages.
+pub(crate) const EXECUTORS: &str = "automatic, blocks and machine";
+
+const NAMES: [(&str, ExecutorChoice); 3] = [
+    ("automatic", ExecutorChoice::Automatic),
+    ("blocks", ExecutorChoice::Blocks),
+    ("machine", ExecutorChoice::Machine),
+];
+
+impl ExecutorChoice {
+    /// With `Automatic` replaced by what the environment variable `INDIM_EXECUTOR` names, if it is set. It is
+    /// read once a process.
+    ///
+    /// # Errors
+    /// The name, if no executor has it.
+    pub(crate) fn or_environment(self) -> Result<ExecutorChoice, &'static str> {
+        static VARIABLE: OnceLock<Option<String>> = OnceLock::new();
+        let read = || {
+            let value = std::env::var_os("INDIM_EXECUTOR");
+            value.map(|value| value.to_string_lossy().into_owned())
+        };
+        match (self, VARIABLE.get_or_init(read)) {
+            (ExecutorChoice::Automatic, Some(name)) => name.parse().map_err(|_| name.as_str()),
+            _ => Ok(self),
+        }
+    }
+}
+
+impl fmt::Display for ExecutorChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = NAMES.iter().find(|(_, choice)| choice == self);
+        formatter.write_str(named.map_or("", |(name, _)| name))
+    }
+}
+
+/// A text that names no executor.
+///
+/// ```
+/// let error = "gpu".parse::<indim_cpu::ExecutorChoice>().unwrap_err();
+/// assert_eq!(error.to_string(), "`gpu` is no executor; there are automatic, blocks and machine");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownExecutor {
+    name: String,
+}
+
+impl fmt::Display for UnknownExecutor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}` is no executor; there are {EXECUTORS}", self.name)
+    }
+}
+
+impl core::error::Error for UnknownExecutor {}
+
+impl FromStr for ExecutorChoice {
+    type Err = UnknownExecutor;
+
+    fn from_str(name: &str) -> Result<Self, UnknownExecutor> {
+        let named = NAMES.iter().find(|(known, _)| *known == name);
+        named.map(|&(_, choice)| choice).ok_or_else(|| UnknownExecutor { name: name.to_owned() })
+    }
+}

@@ -1,0 +1,215 @@
+//! What runs over a tile of a loop nest: straight-line code over slots, for one level.
+//!
+//! There is a slot for each access and one for each instruction's result; at run time a slot is the
+//! address of a dense block: a register of the workspace, or, where memory is dense, the array itself.
+//! The code is a list of calls, and, where machine code has been made of the nest, one function after them.
+
+use std::sync::Arc;
+
+use indim_graph::TakeMode;
+use indim_kernels::KernelFn;
+use indim_kernels::chain::ChainFn;
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
+use indim_loops::walk::runs;
+use indim_ops::DType;
+
+use crate::tiles::chain::find::Task;
+use crate::tiles::chain::{Chain, Link};
+use crate::tiles::functions::Functions;
+use crate::tiles::store_fold::StoreFold;
+use crate::tiles::take::Taker;
+
+/// The bytes of a register: several fit into a first-level cache of 32 KiB together.
+pub(crate) const REGISTER_BYTES: usize = 4096;
+
+// A tile that is gathered into a register is gone through run by run.
+const _: () = assert!(REGISTER_BYTES <= runs::MOST_ELEMENTS);
+
+/// A call of a kernel or a chain, from source slots to a destination slot.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) destination: usize,
+    /// The bytes of an element of the result.
+    pub(crate) result_size: usize,
+    pub(crate) callee: Callee,
+}
+
+/// What is called.
+#[derive(Debug)]
+pub(crate) enum Callee {
+    /// One operation.
+    Kernel { kernel: KernelFn, sources: [usize; 3] },
+    /// Elements of a table, which is an access, by the indices in a slot.
+    Take { taker: Taker, table: usize, indices: usize },
+    /// Several operations, by so many links.
+    Chain { chain: ChainFn, links: usize },
+}
+
+/// The stores of one value.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stored {
+    /// The first of them.
+    pub(crate) first: Option<usize>,
+    pub(crate) count: usize,
+}
+
+/// The code of a loop nest.
+#[derive(Debug)]
+pub(crate) struct TileCode {
+    pub(crate) nest: Arc<LoopNest>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) calls: Vec<Call>,
+    /// The machine code that computes what calls do not.
+    pub(crate) functions: Option<Functions>,
+    /// For each instruction its register, and for each saved accumulator its place, if it needs one: in
+    /// bytes from the first register. Accesses have no register until they need one.
+    pub(crate) registers: Vec<Option<usize>>,
+    pub(crate) register_count: usize,
+    /// The stores of each slot's value.
+    pub(crate) stored: Vec<Stored>,
+    /// For each access, whether a block of it is needed in any case.
+    pub(crate) needs_block: Vec<bool>,
+    /// For each access, whether elements are taken from it.
+    pub(crate) is_table: Vec<bool>,
+    /// For each instruction, whether its result is only stored, and may be written row by row.
+    pub(crate) is_left_in_rows: Vec<bool>,
+    pub(crate) block: usize,
+    /// The bytes of the arrays that are read and written.
+    pub(crate) bytes_moved: usize,
+    /// What the stores of a nest with a reduced axis call.
+    pub(crate) folds: Vec<StoreFold>,
+    /// The fewest elements of a row that chains take, if there are any.
+    pub(crate) chain_minimum: Option<usize>,
+}
+
+impl TileCode {
+    /// The fewest elements of a row that is worth its while; none where rows are not, or if some access must
+    /// be a block: that of a whole tile.
+    pub(crate) fn minimum_row(&self) -> Option<usize> {
+        let least = self.functions.as_ref().map(Functions::step).or(self.chain_minimum);
+        least.filter(|_| !self.needs_block.contains(&true))
+    }
+
+    /// Whether a value is only stored, and may be written row by row.
+    pub(crate) fn is_left_in_rows(&self, value: Local) -> bool {
+        matches!(value, Local::Instruction(index) if self.is_left_in_rows[index])
+    }
+
+    /// Whether each tile is gone through once, and nothing is taken from tables, whose runs are gone through.
+    pub(crate) fn is_one_pass(&self) -> bool {
+        match (&self.calls[..], &self.functions) {
+            ([call], None) => !matches!(call.callee, Callee::Take { .. }),
+            (calls, functions) => calls.is_empty() && functions.is_some(),
+        }
+    }
+
+    /// Whether anything is computed, or taken.
+    pub(crate) fn computes(&self) -> bool {
+        !self.calls.is_empty() || self.functions.is_some()
+    }
+
+    /// The slot of a value.
+    pub(crate) fn slot(&self, local: Local) -> usize {
+        slot(&self.nest, local)
+    }
+
+    /// The bytes of an element of a slot's value.
+    pub(crate) fn element_size(&self, slot: usize) -> usize {
+        let local = match slot.checked_sub(self.nest.accesses.len()) {
+            Some(index) => Local::Instruction(index),
+            None => Local::Access(slot),
+        };
+        self.nest.dtype(local).size()
+    }
+
+    /// The slot of a saved accumulator: they come after the instructions.
+    pub(crate) fn saved_slot(&self, index: usize) -> usize {
+        self.nest.accesses.len() + self.nest.instructions.len() + index
+    }
+
+    /// The chains, in order.
+    pub(crate) fn chains(&self) -> impl Iterator<Item = &Chain> {
+        self.tasks.iter().filter_map(Task::chain)
+    }
+
+    /// Counts the memory that the code holds, without the functions that are made of it.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<TileCode>(1);
+        held.own::<Task>(self.tasks.capacity());
+        self.chains().for_each(|chain| held.own::<Link>(chain.links.capacity()));
+        held.own::<Call>(self.calls.capacity());
+        held.own::<Option<usize>>(self.registers.capacity());
+        held.own::<Stored>(self.stored.capacity());
+        held.own::<StoreFold>(self.folds.capacity());
+        held.own::<bool>(self.needs_block.capacity() + self.is_left_in_rows.capacity());
+        held.own::<bool>(self.is_table.capacity());
+        self.functions.iter().for_each(|functions| functions.count_bytes(held));
+    }
+}
+
+/// The slot of a value of the nest.
+pub(crate) fn slot(nest: &LoopNest, local: Local) -> usize {
+    match local {
+        Local::Access(index) => index,
+        Local::Instruction(index) => nest.accesses.len() + index,
+    }
+}
+
+/// The elements of a block: as many as fit into a register, whatever they are.
+pub(crate) fn block(nest: &LoopNest) -> usize {
+    let accesses = nest.accesses.iter().map(|access| access.array_type.dtype);
+    let results = nest.instructions.iter().map(|instruction| instruction.dtype);
+    REGISTER_BYTES / accesses.chain(results).map(DType::size).max().unwrap_or(1)
+}
+
+/// The bytes of the arrays that are read and written.
+pub(crate) fn bytes_moved(nest: &LoopNest) -> usize {
+    let moved = nest.operands().map(|operand| nest.bytes_of(operand));
+    moved.fold(0, usize::saturating_add)
+}
+
+/// For each of so many slots the stores of its value.
+pub(crate) fn stored(nest: &LoopNest, slots: usize) -> Vec<Stored> {
+    let mut stored = vec![Stored::default(); slots];
+    for (index, store) in nest.stores.iter().enumerate() {
+        let of_value = &mut stored[slot(nest, store.source)];
+        of_value.first.get_or_insert(index);
+        of_value.count += 1;
+    }
+    stored
+}
+
+/// For each access, whether elements are taken from it: it is no block of values.
+pub(crate) fn tables(nest: &LoopNest) -> Vec<bool> {
+    let mut is_table = vec![false; nest.accesses.len()];
+    for instruction in &nest.instructions {
+        if let (Compute::Take { .. }, Local::Access(table)) =
+            (instruction.compute, instruction.operands[0])
+        {
+            is_table[table] = true;
+        }
+    }
+    is_table
+}
+
+/// The accesses that are stored as they are, where none are reduced.
+pub(crate) fn copied(nest: &LoopNest) -> impl Iterator<Item = usize> {
+    let stores = nest.stores.iter().filter(|_| nest.reduced.is_none());
+    stores.filter_map(|store| match store.source {
+        Local::Access(index) => Some(index),
+        Local::Instruction(_) => None,
+    })
+}
+
+/// What an instruction calls that takes elements of a table.
+pub(crate) fn take_callee(
+    nest: &LoopNest,
+    instruction: &Instruction,
+    mode: TakeMode,
+    size: usize,
+) -> Callee {
+    let [table, indices] = [0, 1].map(|operand| slot(nest, instruction.operands[operand]));
+    let taker = Taker::new(mode, instruction.operand_dtype, instruction.dtype, size);
+    Callee::Take { taker, table, indices }
+}

@@ -1,0 +1,89 @@
+//! The machine code of a nest: a function for each layout of its operands, made when it is worth its price.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use indim_codegen::{Body, Function, Instruction, Layout};
+use indim_loops::HeldBytes;
+
+use crate::tiles::account::Account;
+
+/// The functions of a nest.
+#[derive(Debug)]
+pub(crate) struct Functions {
+    body: Body,
+    /// The slots of the operands: those that are written, then those that are read.
+    pub(crate) outputs: Vec<usize>,
+    pub(crate) inputs: Vec<usize>,
+    made: Mutex<Vec<(Layout, Arc<Function>)>>,
+    step: AtomicUsize,
+    account: Arc<Account>,
+}
+
+/// A nest has no more functions: callers who change strides without end take the others.
+const MOST_FUNCTIONS: usize = 16;
+
+/// Before there is a function, its loop is taken to compute so many elements at a time.
+const LIKELY_STEP: usize = 32;
+
+impl Functions {
+    /// None yet, of a nest whose body reads and writes these slots.
+    pub(crate) fn new(
+        body: Body,
+        outputs: Vec<usize>,
+        inputs: Vec<usize>,
+        account: Arc<Account>,
+    ) -> Functions {
+        let (made, step) = (Mutex::default(), AtomicUsize::new(LIKELY_STEP));
+        Functions { body, outputs, inputs, made, step, account }
+    }
+
+    /// The elements that a function computes at a time, as far as is known: shorter rows are slow.
+    pub(crate) fn step(&self) -> usize {
+        self.step.load(Ordering::Relaxed)
+    }
+
+    /// The function for operands that lie so; `None` where it is not worth its price yet, or the system
+    /// refuses it.
+    pub(crate) fn function(&self, layout: &Layout) -> Option<Arc<Function>> {
+        let known = |made: &[(Layout, Arc<Function>)]| {
+            let found = made.iter().find(|(known, _)| known == layout);
+            found.map(|(_, function)| Arc::clone(function))
+        };
+        if let Some(function) = known(&self.made()) {
+            return Some(function);
+        }
+        if !self.account.affords() {
+            return None;
+        }
+        // Nobody waits meanwhile: who makes the same function at the same time does so for nothing.
+        self.account.pay();
+        let Ok(function) = Function::compile(&self.body, layout) else {
+            self.account.close();
+            return None;
+        };
+        self.step.store(function.step(), Ordering::Relaxed);
+        let mut made = self.made();
+        if let Some(function) = known(&made) {
+            return Some(function);
+        }
+        if made.len() == MOST_FUNCTIONS {
+            self.account.close();
+            return None;
+        }
+        let function = Arc::new(function);
+        self.account.hold(function.bytes());
+        made.push((layout.clone(), Arc::clone(&function)));
+        Some(function)
+    }
+
+    /// Counts the memory of the body; that of what is made is noted in the account.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<Instruction>(self.body.instructions.capacity());
+        held.own::<usize>(self.outputs.capacity() + self.inputs.capacity());
+    }
+
+    fn made(&self) -> MutexGuard<'_, Vec<(Layout, Arc<Function>)>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,363 @@
+//! Machine code: every length of a row, up to pages that may not be touched; nests of thousands of operations;
+//! when it is made; several threads at once. What computes the expected bits is the reference evaluator.
+
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+
+use indim_builder::GraphBuilder;
+use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, compile};
+use indim_graph::{Array, Graph, evaluate};
+use indim_ops::{ArrayType, DType};
+use indim_shape::RuleSet;
+use indim_text::{Expression, Limits};
+
+/// Memory between pages that may not be touched.
+struct Guarded {
+    first: NonNull<u8>,
+    bytes: usize,
+    #[cfg(target_os = "linux")]
+    whole: usize,
+}
+
+#[cfg(target_os = "linux")]
+impl Guarded {
+    const PAGE: usize = 4096;
+
+    fn new(bytes: usize) -> Guarded {
+        use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
+        let bytes = bytes.next_multiple_of(Guarded::PAGE).max(Guarded::PAGE);
+        let whole = bytes + 2 * Guarded::PAGE;
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: new memory, which nobody else uses; its first and last page are never touched.
+        let first = unsafe {
+            let map = mmap_anonymous(std::ptr::null_mut(), whole, access, MapFlags::PRIVATE);
+            let map = map.unwrap().cast::<u8>();
+            mprotect(map.cast(), Guarded::PAGE, MprotectFlags::empty()).unwrap();
+            let last = map.add(Guarded::PAGE + bytes).cast();
+            mprotect(last, Guarded::PAGE, MprotectFlags::empty()).unwrap();
+            NonNull::new(map.add(Guarded::PAGE)).unwrap()
+        };
+        Guarded { first, bytes, whole }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: the map of `new`, which nobody uses any more.
+        unsafe {
+            let map = self.first.as_ptr().sub(Guarded::PAGE);
+            rustix::mm::munmap(map.cast(), self.whole).unwrap();
+        }
+    }
+}
+
+/// Elsewhere memory that an allocator watches over, if anything does.
+#[cfg(not(target_os = "linux"))]
+impl Guarded {
+    fn new(bytes: usize) -> Guarded {
+        let memory = Box::leak(vec![0u128; bytes.div_ceil(16).max(1)].into_boxed_slice());
+        Guarded { first: NonNull::from(&mut memory[0]).cast(), bytes: memory.len() * 16 }
+    }
+}
+
+impl Guarded {
+    /// The place of so many bytes at one of the ends.
+    fn place(&self, bytes: usize, at_end: bool) -> NonNull<u8> {
+        let offset = if at_end { self.bytes - bytes } else { 0 };
+        // SAFETY: within the memory.
+        unsafe { self.first.add(offset) }
+    }
+}
+
+fn options(executor: ExecutorChoice) -> CompileOptions {
+    CompileOptions { executor, ..CompileOptions::default() }
+}
+
+/// The graph of expressions over parameters of these types.
+fn graph(texts: &[&str], types: &[(&str, DType, Vec<usize>)]) -> Graph {
+    let b = GraphBuilder::new();
+    let parameters: Vec<_> = types
+        .iter()
+        .map(|(name, dtype, sizes)| (*name, b.parameter(name, *dtype, &sizes[..])))
+        .collect();
+    let parameters: Vec<_> =
+        parameters.into_iter().map(|(name, value)| (name, value.unwrap())).collect();
+    let results: Vec<_> = texts
+        .iter()
+        .map(|text| {
+            let expression = Expression::parse(text, &Limits::default()).unwrap();
+            expression.build(&b, &parameters, Some(&RuleSet::Numpy)).unwrap()
+        })
+        .collect();
+    b.finish(&results).unwrap()
+}
+
+/// Numbers of any type, some of them special.
+fn numbers(dtype: DType, sizes: &[usize], seed: usize) -> Array {
+    let b = GraphBuilder::new();
+    let count: usize = sizes.iter().product();
+    let special = [0.0, -0.0, f64::NAN, f64::INFINITY, -1e39, 1e-42, 255.0, -3.5];
+    let number = |index: usize| match (index * 7 + seed) % 11 {
+        place @ 0..8 if index % 3 == 0 => special[place],
+        _ => ((index * 7919 + seed * 31) % 1009) as f64 * 0.13 - 40.0,
+    };
+    let x = b.constant(Array::new([count], (0..count).map(number).collect::<Vec<f64>>()).unwrap());
+    let shaped = b.reshape(b.convert(x, dtype).unwrap(), sizes).unwrap();
+    evaluate(&b.finish(&[shaped]).unwrap(), &[]).unwrap().remove(0)
+}
+
+/// Runs over arguments and results that lie between guarded pages, at their ends or at their beginnings.
+fn run_guarded(executable: &Executable, arguments: &[Array], at_end: bool) -> Vec<Vec<u8>> {
+    let memory = |array_type: &ArrayType| {
+        let bytes = array_type.shape.byte_count(array_type.dtype.size()).unwrap();
+        let memory = Guarded::new(bytes);
+        let place = memory.place(bytes, at_end);
+        (memory, place, bytes)
+    };
+    let given: Vec<_> = arguments.iter().map(|argument| memory(&argument.array_type())).collect();
+    let results: Vec<_> = executable.outputs().iter().map(memory).collect();
+    let strides = |of: &ArrayType| indim_cpu::row_major_strides(of);
+    let inputs: Vec<ArrayView<'_>> = arguments
+        .iter()
+        .zip(&given)
+        .map(|(argument, (_, place, bytes))| {
+            let elements = argument.data().to_ne_bytes();
+            let of = argument.array_type();
+            // SAFETY: the place has room for the elements, and lives until the end.
+            unsafe {
+                std::ptr::copy_nonoverlapping(elements.as_ptr(), place.as_ptr(), *bytes);
+                ArrayView::from_raw(of.clone(), strides(&of), *place)
+            }
+        })
+        .collect();
+    let outputs = executable.outputs().iter().zip(&results);
+    // SAFETY: as above.
+    let output = |(of, (_, place, _)): (&ArrayType, &(Guarded, NonNull<u8>, usize))| unsafe {
+        ArrayViewMut::from_raw(of.clone(), strides(of), *place)
+    };
+    let mut outputs: Vec<ArrayViewMut<'_>> = outputs.map(output).collect();
+    executable.run_into(&inputs, &mut outputs).unwrap();
+    drop(outputs);
+    // SAFETY: what has been written.
+    let written = |(_, place, bytes): &(Guarded, NonNull<u8>, usize)| unsafe {
+        std::slice::from_raw_parts(place.as_ptr(), *bytes).to_vec()
+    };
+    results.iter().map(written).collect()
+}
+
+fn check_guarded(texts: &[&str], types: &[(&str, DType, Vec<usize>)]) {
+    let graph = graph(texts, types);
+    let arguments: Vec<Array> = types
+        .iter()
+        .enumerate()
+        .map(|(seed, (_, dtype, sizes))| numbers(*dtype, sizes, seed))
+        .collect();
+    let expected = evaluate(&graph, &arguments).unwrap();
+    let executable = compile(&graph, &options(ExecutorChoice::Machine)).unwrap();
+    for at_end in [true, false] {
+        let found = run_guarded(&executable, &arguments, at_end);
+        for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            let bytes = expected.data().to_ne_bytes();
+            assert!(*found == bytes, "output {index} of {texts:?} over {types:?}, {at_end}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_every_length_end_where_they_end() {
+    use DType::*;
+    for n in (0..=70).chain([95, 96, 97, 127, 128, 129, 191, 193, 255, 257]) {
+        let vector = vec![n];
+        check_guarded(
+            &["x * y + 0.5", "x > y", "where(x > y, x, exp(y))"],
+            &[("x", F32, vector.clone()), ("y", F32, vector.clone())],
+        );
+        check_guarded(
+            &["f32(u) * 0.25 - f32(h)", "u + 3", "f64(u) * d"],
+            &[("u", U8, vector.clone()), ("h", F16, vector.clone()), ("d", F64, vector.clone())],
+        );
+        check_guarded(
+            &["z * conj(z) + 1", "abs(z)", "i // 7 + f64(i) * 0.5"],
+            &[("z", C64, vector.clone()), ("i", I32, vector.clone())],
+        );
+    }
+}
+
+#[test]
+fn rows_and_columns_of_every_length_are_read_where_they_lie() {
+    for n in (1..=40).chain([63, 64, 65, 130, 600]) {
+        check_guarded(
+            &["x * r + c * x", "x - c", "sum(x * r, axis=1)", "sum(x * c, axis=0)"],
+            &[
+                ("x", DType::F32, vec![5, n]),
+                ("r", DType::F32, vec![n]),
+                ("c", DType::F32, vec![5, 1]),
+            ],
+        );
+    }
+}
+
+#[test]
+fn results_may_lie_over_what_they_are_computed_from() {
+    for n in (1..=70).chain([128, 500, 5000]) {
+        let types = [("x", DType::F32, vec![n]), ("y", DType::F32, vec![n])];
+        let graph = graph(&["x + y * 2", "x * x - y"], &types);
+        let arguments = [0, 1].map(|seed| numbers(DType::F32, &[n], seed));
+        let expected = evaluate(&graph, &arguments).unwrap();
+        let executable = compile(&graph, &options(ExecutorChoice::Machine)).unwrap();
+        for order in [[0, 1], [1, 0]] {
+            let memory = [n, n].map(|n| Guarded::new(4 * n));
+            let places = [0, 1].map(|index| memory[index].place(4 * n, true));
+            for (argument, place) in arguments.iter().zip(&places) {
+                let bytes = argument.data().to_ne_bytes();
+                // SAFETY: there is room for the elements.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.as_ptr(), bytes.len());
+                }
+            }
+            let of = ArrayType::new(DType::F32, [n]);
+            // SAFETY: the memory lives until the end, and is used through these views.
+            let inputs = places.map(|p| unsafe { ArrayView::from_raw(of.clone(), vec![4], p) });
+            // SAFETY: as above.
+            let mut outputs = order
+                .map(|index| unsafe { ArrayViewMut::from_raw(of.clone(), vec![4], places[index]) });
+            executable.run_into(&inputs, &mut outputs).unwrap();
+            for (place, expected) in order.iter().map(|&index| places[index]).zip(&expected) {
+                // SAFETY: what has been written.
+                let found = unsafe { std::slice::from_raw_parts(place.as_ptr(), 4 * n) };
+                assert!(found == expected.data().to_ne_bytes(), "{n} elements, {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nests_of_thousands_of_operations_give_the_same_bits() {
+    // Every value lives until it is taken again, long after.
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [100]).unwrap();
+    let y = b.parameter("y", DType::I32, [100]).unwrap();
+    let mut floats = vec![x];
+    let mut integers = vec![y];
+    for index in 0..2500 {
+        let (one, other) = (&floats[index / 2], &floats[index]);
+        let condition = b.gt(one, other, &[0]).unwrap();
+        let half = b.mul(one, other, &[0]).unwrap() * 0.5;
+        floats.push(b.select(condition, half, one).unwrap());
+        integers.push(b.xor(&integers[index / 3], &integers[index], &[0]).unwrap() + 1);
+    }
+    let last = b.convert(&integers[2500], DType::F32).unwrap();
+    let total = b.add(&floats[2500], last, &[0]).unwrap();
+    let graph = b.finish(&[&total, &integers[1700]]).unwrap();
+    let arguments = [numbers(DType::F32, &[100], 0), numbers(DType::I32, &[100], 1)];
+    let expected = evaluate(&graph, &arguments).unwrap();
+    let inputs = [0, 1].map(|index| ArrayView::from_array(&arguments[index]));
+    let executable = compile(&graph, &options(ExecutorChoice::Machine)).unwrap();
+    for (result, expected) in executable.run(&inputs).unwrap().iter().zip(&expected) {
+        assert!(result.to_array().data().has_bits_of(expected.data()));
+    }
+}
+
+#[test]
+fn machine_code_is_made_once_the_work_has_paid_for_it() {
+    let types = [("x", DType::F32, vec![16])];
+    let graph = graph(&["exp(x) * x + 1"], &types);
+    let x = numbers(DType::F32, &[16], 3);
+    let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+    let automatic = compile(&graph, &options(ExecutorChoice::Automatic)).unwrap();
+    let held = automatic.held_bytes();
+    let mut runs = 0;
+    while automatic.held_bytes() == held && runs < 100_000 {
+        let result = automatic.run(&[ArrayView::from_array(&x)]).unwrap().remove(0);
+        assert!(result.to_array().data().has_bits_of(expected[0].data()), "run {runs}");
+        runs += 1;
+    }
+    if !indim_codegen::is_available() {
+        assert_eq!(automatic.held_bytes(), held);
+        return;
+    }
+    // The first run is too small for it.
+    assert!((2..100_000).contains(&runs), "{runs} runs");
+    let result = automatic.run(&[ArrayView::from_array(&x)]).unwrap().remove(0);
+    assert!(result.to_array().data().has_bits_of(expected[0].data()));
+
+    let blocks = compile(&graph, &options(ExecutorChoice::Blocks)).unwrap();
+    let held = blocks.held_bytes();
+    for _ in 0..=runs {
+        blocks.run(&[ArrayView::from_array(&x)]).unwrap();
+    }
+    assert_eq!(blocks.held_bytes(), held);
+}
+
+#[test]
+fn a_large_first_run_has_machine_code() {
+    let types = [("x", DType::F32, vec![1_000_000])];
+    let graph = graph(&["x * x + 1"], &types);
+    let executable = compile(&graph, &options(ExecutorChoice::Automatic)).unwrap();
+    let held = executable.held_bytes();
+    let x = vec![3.0f32; 1_000_000];
+    let result = executable.run(&[ArrayView::from_slice([1_000_000], &x).unwrap()]).unwrap();
+    assert!(result[0].elements::<f32>().unwrap().iter().all(|&y| y == 10.0));
+    assert_eq!(executable.held_bytes() > held, indim_codegen::is_available());
+}
+
+#[test]
+fn strides_without_end_are_computed_with() {
+    // Each of these may be one element or many: more layouts than are kept.
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let n = 200;
+    let types: Vec<_> = names.iter().map(|&name| (name, DType::F64, vec![n])).collect();
+    let graph = graph(&["a + b * c - d / e * f"], &types);
+    let executable = compile(&graph, &options(ExecutorChoice::Machine)).unwrap();
+    let mut results: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    for _ in 0..2 {
+        for singles in 0..1u32 << names.len() {
+            let is_single = |index: usize| singles >> index & 1 == 1;
+            let many = |index: usize| numbers(DType::F64, &[n], index);
+            let arrays: Vec<Array> = (0..names.len()).map(many).collect();
+            let bytes: Vec<Vec<u8>> = arrays.iter().map(|it| it.data().to_ne_bytes()).collect();
+            let view = |index: usize| {
+                let stride = if is_single(index) { 0 } else { 8 };
+                let of = ArrayType::new(DType::F64, [n]);
+                ArrayView::from_bytes(of, vec![stride], &bytes[index], 0).unwrap()
+            };
+            let inputs: Vec<ArrayView<'_>> = (0..names.len()).map(view).collect();
+            let result = executable.run(&inputs).unwrap()[0].bytes().to_vec();
+            let expected = results.entry(singles).or_insert_with(|| {
+                let repeated = |index: usize| match is_single(index) {
+                    true => {
+                        let bytes = arrays[index].data().to_le_bytes()[..8].repeat(n);
+                        let data = indim_ops::ArrayData::from_le_bytes(DType::F64, &bytes);
+                        Array::from_data([n], data).unwrap()
+                    }
+                    false => arrays[index].clone(),
+                };
+                let arguments: Vec<Array> = (0..names.len()).map(repeated).collect();
+                evaluate(&graph, &arguments).unwrap()[0].data().to_ne_bytes()
+            });
+            assert!(result == *expected, "{singles:b}");
+        }
+    }
+}
+
+#[test]
+fn threads_may_run_what_is_being_made() {
+    let n = 3000;
+    let graph = graph(&["tanh(x) * x - 1"], &[("x", DType::F32, vec![n])]);
+    let x = numbers(DType::F32, &[n], 5);
+    let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+    for executor in [ExecutorChoice::Machine, ExecutorChoice::Automatic] {
+        let executable = compile(&graph, &options(executor)).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        let result = executable.run(&[ArrayView::from_array(&x)]).unwrap();
+                        assert!(result[0].to_array().data().has_bits_of(expected[0].data()));
+                    }
+                });
+            }
+        });
+    }
+}
