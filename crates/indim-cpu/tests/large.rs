@@ -12,7 +12,7 @@ const ROWS: usize = 1_100;
 const COLUMNS: usize = 8_001;
 const ELEMENT: usize = size_of::<f32>();
 
-/// `x * c + x` with a column `c`: a chain, of 70 million bytes.
+/// `x * c + x` with a column `c`, of 70 million bytes.
 fn graph() -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [ROWS, COLUMNS]).unwrap();

@@ -99,7 +99,7 @@ fn numbers(dtype: DType, sizes: &[usize], seed: usize) -> Array {
     let count: usize = sizes.iter().product();
     let special = [0.0, -0.0, f64::NAN, f64::INFINITY, -1e39, 1e-42, 255.0, -3.5];
     let number = |index: usize| match (index * 7 + seed) % 11 {
-        place @ 0..8 if index % 3 == 0 => special[place],
+        place @ 0..8 if index.is_multiple_of(3) => special[place],
         _ => ((index * 7919 + seed * 31) % 1009) as f64 * 0.13 - 40.0,
     };
     let x = b.constant(Array::new([count], (0..count).map(number).collect::<Vec<f64>>()).unwrap());

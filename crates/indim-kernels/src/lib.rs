@@ -1,16 +1,14 @@
 //! What the block executor calls: operations over dense blocks, compiled for every level.
 //!
 //! - `level.rs`: the sets of instructions, and which the processor has;
-//! - `kernel/`: one operation over one block, the folds of reductions, and searches;
-//! - `chain/`: several cheap operations in one pass.
+//! - `kernel/`: one operation over one block, the folds of reductions, and searches.
 //!
 //! What is computed is the definitions of `indim-ops`, vectorised by the compiler. Compiling them is most
 //! of the work of a build, so they are a crate of their own, which nothing else changes.
 //!
-//! Unsafe code stands only in `kernel/` and `chain/`.
+//! Unsafe code stands only in `kernel/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-pub mod chain;
 mod kernel;
 mod level;
 
@@ -18,7 +16,6 @@ pub use kernel::fold::{FoldFn, FoldedRows};
 pub use kernel::row_fold::RowFoldFn;
 pub use kernel::search::{Found, SearchFunctions, search_functions};
 pub use kernel::{
-    KernelFn, bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel, fold_function,
-    row_fold_function,
+    KernelFn, bitcast_kernel, convert_kernel, elementwise_kernel, fold_function, row_fold_function,
 };
 pub use level::{Level, UnknownLevel};

@@ -1,4 +1,4 @@
-//! The block executor: a nest becomes straight-line code of kernels and chains, which run over dense blocks
+//! The block executor: a nest becomes straight-line code of kernels, which run over dense blocks
 //! in the nearest cache, tile by tile. Holds unsafe code.
 //!
 //! Read `code.rs` (what a nest becomes) and `registers.rs` (which values share a register); the loops over
@@ -14,12 +14,12 @@ use std::sync::Arc;
 use indim_graph::Array;
 use indim_kernels::{Level, convert_kernel};
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Access, LoopNest};
-use indim_ops::DType;
+use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
+use indim_ops::{DType, Fact};
 
 use crate::executor::{BoundNest, Executor, NestCode};
 use crate::tiles;
-use crate::tiles::code::{Call, Callee, REGISTER_BYTES, TileCode};
+use crate::tiles::code::{REGISTER_BYTES, TileCode};
 use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
 
 /// The block executor.
@@ -57,15 +57,14 @@ impl BlockCode {
     }
 }
 
-/// A kernel of its own weighs as much as this many bytes moved, because most are functions: `exp` of f32
-/// takes as long as 40 bytes, `sin` as 120.
-const BYTES_PER_KERNEL: usize = 48;
+/// A function weighs as much as this many bytes moved: `exp` of f32 takes as long as 40 bytes, `sin` as 120.
+const BYTES_PER_FUNCTION: usize = 48;
 
 /// An element that is taken weighs as much as this many bytes moved.
 const BYTES_PER_TAKE: usize = 8;
 
-/// A link of a chain weighs as much as this many bytes moved.
-const BYTES_PER_LINK: usize = 2;
+/// A cheap operation weighs as much as this many bytes moved.
+const BYTES_PER_CHEAP: usize = 2;
 
 impl NestCode for BlockCode {
     fn bind(
@@ -77,12 +76,12 @@ impl NestCode for BlockCode {
     }
 
     fn cost(&self) -> usize {
-        let cost = |call: &Call| match call.callee {
-            Callee::Kernel { .. } => BYTES_PER_KERNEL,
-            Callee::Take { .. } => BYTES_PER_TAKE,
-            Callee::Chain { links, .. } => links * BYTES_PER_LINK,
+        let cost = |instruction: &Instruction| match instruction.compute {
+            Compute::Elementwise(op) if !op.is(Fact::Cheap) => BYTES_PER_FUNCTION,
+            Compute::Take { .. } => BYTES_PER_TAKE,
+            _ => BYTES_PER_CHEAP,
         };
-        self.0.calls.iter().map(cost).sum()
+        self.0.nest.instructions.iter().map(cost).sum()
     }
 
     /// The registers: every access may have to be gathered.

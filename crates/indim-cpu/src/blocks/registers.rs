@@ -1,52 +1,43 @@
 //! Which values of a nest share a register.
 
-use indim_kernels::chain::ACCUMULATOR_BYTES;
 use indim_loops::loop_nest::{Local, LoopNest};
 
-use crate::tiles::chain::find::Task;
 use crate::tiles::code::REGISTER_BYTES;
 
-/// Registers for the tasks' results and for saved accumulators, by one scan: a register is free again
-/// after the last task that reads it. A result never takes the register of its own operands, which
-/// kernels forbid.
-pub(crate) fn allocate(nest: &LoopNest, tasks: &[Task]) -> (Vec<Option<usize>>, usize) {
-    let last_uses = last_uses(nest, tasks);
-    let mut registers: Vec<Option<usize>> = vec![None; nest.instructions.len()];
+/// Registers for the instructions' results, in bytes from the first one, and how many there are; by one scan: a
+/// register is free again after the last instruction that reads it. A result never takes the register of its
+/// own operands, which kernels forbid.
+pub(crate) fn allocate(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
+    let last_uses = last_uses(nest);
+    let mut registers: Vec<usize> = Vec::with_capacity(nest.instructions.len());
     let mut free: Vec<usize> = Vec::new();
     let mut is_free: Vec<bool> = Vec::new();
-    for (position, task) in tasks.iter().enumerate() {
+    for (position, instruction) in nest.instructions.iter().enumerate() {
         let register = free.pop().unwrap_or_else(|| {
             is_free.push(false);
             is_free.len() - 1
         });
         is_free[register] = false;
-        registers[task.result()] = Some(register);
-        for operand in task.operands(nest) {
-            let Local::Instruction(operand) = operand else { continue };
-            let Some(register) = registers[operand] else { continue };
+        registers.push(register);
+        for operand in &instruction.operands {
+            let &Local::Instruction(operand) = operand else { continue };
+            let register = registers[operand];
             if last_uses[operand] == position && !is_free[register] {
                 is_free[register] = true;
                 free.push(register);
             }
         }
     }
-    let count = is_free.len();
-    registers.iter_mut().flatten().for_each(|register| *register *= REGISTER_BYTES);
-    let saved =
-        tasks.iter().map(|task| if let Task::Chain(chain) = task { chain.saved } else { 0 });
-    let saved = saved.max().unwrap_or(0);
-    let place = |index| Some(count * REGISTER_BYTES + index * ACCUMULATOR_BYTES);
-    registers.extend((0..saved).map(place));
-    (registers, count + (saved * ACCUMULATOR_BYTES).div_ceil(REGISTER_BYTES))
+    let places = registers.into_iter().map(|register| Some(register * REGISTER_BYTES));
+    (places.collect(), is_free.len())
 }
 
-/// For each instruction, the position of the last task that reads its result; stored results live to
-/// the end.
-fn last_uses(nest: &LoopNest, tasks: &[Task]) -> Vec<usize> {
+/// For each instruction, the position of the last one that reads its result; stored results live to the end.
+fn last_uses(nest: &LoopNest) -> Vec<usize> {
     let mut last_uses = vec![0; nest.instructions.len()];
-    for (position, task) in tasks.iter().enumerate() {
-        for operand in task.operands(nest) {
-            if let Local::Instruction(operand) = operand {
+    for (position, instruction) in nest.instructions.iter().enumerate() {
+        for operand in &instruction.operands {
+            if let &Local::Instruction(operand) = operand {
                 last_uses[operand] = position;
             }
         }

@@ -28,15 +28,12 @@ pub(super) fn compile(
         functions: Some(Functions::new(body, slots(&outputs), slots(&inputs), account)),
         calls: take_calls(nest),
         bytes_moved: bytes_moved(nest),
-        is_left_in_rows: (0..nest.instructions.len()).map(|index| !takes(nest, index)).collect(),
         needs_block: read_by_takes(nest),
         is_table: tables(nest),
-        stored: stored(nest, nest.accesses.len() + nest.instructions.len()),
+        stored: stored(nest),
         folds: StoreFold::of(nest, level),
         block: block(nest),
         nest: Arc::clone(nest),
-        tasks: Vec::new(),
-        chain_minimum: None,
         registers,
         register_count,
     })
@@ -57,7 +54,6 @@ fn take_calls(nest: &LoopNest) -> Vec<Call> {
         let Compute::Take { mode, size } = instruction.compute else { return None };
         Some(Call {
             destination: slot(nest, Local::Instruction(index)),
-            result_size: instruction.dtype.size(),
             callee: take_callee(nest, instruction, mode, size),
         })
     };

@@ -8,14 +8,11 @@ use std::sync::Arc;
 
 use indim_graph::TakeMode;
 use indim_kernels::KernelFn;
-use indim_kernels::chain::ChainFn;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_loops::walk::runs;
 use indim_ops::DType;
 
-use crate::tiles::chain::find::Task;
-use crate::tiles::chain::{Chain, Link};
 use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::take::Taker;
@@ -26,12 +23,10 @@ pub(crate) const REGISTER_BYTES: usize = 4096;
 // A tile that is gathered into a register is gone through run by run.
 const _: () = assert!(REGISTER_BYTES <= runs::MOST_ELEMENTS);
 
-/// A call of a kernel or a chain, from source slots to a destination slot.
+/// A call, from source slots to a destination slot.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) destination: usize,
-    /// The bytes of an element of the result.
-    pub(crate) result_size: usize,
     pub(crate) callee: Callee,
 }
 
@@ -42,8 +37,6 @@ pub(crate) enum Callee {
     Kernel { kernel: KernelFn, sources: [usize; 3] },
     /// Elements of a table, which is an access, by the indices in a slot.
     Take { taker: Taker, table: usize, indices: usize },
-    /// Several operations, by so many links.
-    Chain { chain: ChainFn, links: usize },
 }
 
 /// The stores of one value.
@@ -58,12 +51,11 @@ pub(crate) struct Stored {
 #[derive(Debug)]
 pub(crate) struct TileCode {
     pub(crate) nest: Arc<LoopNest>,
-    pub(crate) tasks: Vec<Task>,
     pub(crate) calls: Vec<Call>,
     /// The machine code that computes what calls do not.
     pub(crate) functions: Option<Functions>,
-    /// For each instruction its register, and for each saved accumulator its place, if it needs one: in
-    /// bytes from the first register. Accesses have no register until they need one.
+    /// For each instruction its register, if it needs one: in bytes from the first register. Accesses have no
+    /// register until they need one.
     pub(crate) registers: Vec<Option<usize>>,
     pub(crate) register_count: usize,
     /// The stores of each slot's value.
@@ -72,28 +64,26 @@ pub(crate) struct TileCode {
     pub(crate) needs_block: Vec<bool>,
     /// For each access, whether elements are taken from it.
     pub(crate) is_table: Vec<bool>,
-    /// For each instruction, whether its result is only stored, and may be written row by row.
-    pub(crate) is_left_in_rows: Vec<bool>,
     pub(crate) block: usize,
     /// The bytes of the arrays that are read and written.
     pub(crate) bytes_moved: usize,
     /// What the stores of a nest with a reduced axis call.
     pub(crate) folds: Vec<StoreFold>,
-    /// The fewest elements of a row that chains take, if there are any.
-    pub(crate) chain_minimum: Option<usize>,
 }
 
 impl TileCode {
     /// The fewest elements of a row that is worth its while; none where rows are not, or if some access must
     /// be a block: that of a whole tile.
     pub(crate) fn minimum_row(&self) -> Option<usize> {
-        let least = self.functions.as_ref().map(Functions::step).or(self.chain_minimum);
+        let least = self.functions.as_ref().map(Functions::step);
         least.filter(|_| !self.needs_block.contains(&true))
     }
 
-    /// Whether a value is only stored, and may be written row by row.
-    pub(crate) fn is_left_in_rows(&self, value: Local) -> bool {
-        matches!(value, Local::Instruction(index) if self.is_left_in_rows[index])
+    /// Whether the function writes a value, which it may do row by row.
+    pub(crate) fn is_of_function(&self, value: Local) -> bool {
+        let Local::Instruction(index) = value else { return false };
+        let is_taken = matches!(self.nest.instructions[index].compute, Compute::Take { .. });
+        self.functions.is_some() && !is_taken
     }
 
     /// Whether each tile is gone through once, and nothing is taken from tables, whose runs are gone through.
@@ -123,27 +113,14 @@ impl TileCode {
         self.nest.dtype(local).size()
     }
 
-    /// The slot of a saved accumulator: they come after the instructions.
-    pub(crate) fn saved_slot(&self, index: usize) -> usize {
-        self.nest.accesses.len() + self.nest.instructions.len() + index
-    }
-
-    /// The chains, in order.
-    pub(crate) fn chains(&self) -> impl Iterator<Item = &Chain> {
-        self.tasks.iter().filter_map(Task::chain)
-    }
-
     /// Counts the memory that the code holds, without the functions that are made of it.
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<TileCode>(1);
-        held.own::<Task>(self.tasks.capacity());
-        self.chains().for_each(|chain| held.own::<Link>(chain.links.capacity()));
         held.own::<Call>(self.calls.capacity());
         held.own::<Option<usize>>(self.registers.capacity());
         held.own::<Stored>(self.stored.capacity());
         held.own::<StoreFold>(self.folds.capacity());
-        held.own::<bool>(self.needs_block.capacity() + self.is_left_in_rows.capacity());
-        held.own::<bool>(self.is_table.capacity());
+        held.own::<bool>(self.needs_block.capacity() + self.is_table.capacity());
         self.functions.iter().for_each(|functions| functions.count_bytes(held));
     }
 }
@@ -169,9 +146,9 @@ pub(crate) fn bytes_moved(nest: &LoopNest) -> usize {
     moved.fold(0, usize::saturating_add)
 }
 
-/// For each of so many slots the stores of its value.
-pub(crate) fn stored(nest: &LoopNest, slots: usize) -> Vec<Stored> {
-    let mut stored = vec![Stored::default(); slots];
+/// For each slot the stores of its value.
+pub(crate) fn stored(nest: &LoopNest) -> Vec<Stored> {
+    let mut stored = vec![Stored::default(); nest.accesses.len() + nest.instructions.len()];
     for (index, store) in nest.stores.iter().enumerate() {
         let of_value = &mut stored[slot(nest, store.source)];
         of_value.first.get_or_insert(index);

@@ -7,7 +7,6 @@
 //! when it is made in `account.rs`.
 
 pub(crate) mod account;
-pub(crate) mod chain;
 pub(crate) mod code;
 pub(crate) mod functions;
 pub mod memory;

@@ -258,8 +258,7 @@ impl BoundPart {
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(wiring, code.nest.accesses.len());
             let accumulators = workspace.accumulators(self.bytes);
-            let Workspace { slots, operands, function_operands, gathered, outer, offsets, .. } =
-                workspace;
+            let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
             let function = self.function.as_deref();
             let tile = Tile {
                 code,
@@ -269,7 +268,6 @@ impl BoundPart {
                 bases: bases.operands,
                 slots,
                 operands,
-                function_operands,
                 gathered,
             };
             let folds = &code.folds;

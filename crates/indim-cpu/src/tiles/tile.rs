@@ -9,7 +9,6 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_codegen::Function;
-use indim_kernels::chain::Rows;
 use indim_loops::HeldBytes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{Run, for_each_run};
@@ -20,7 +19,7 @@ use crate::tiles::code::REGISTER_BYTES;
 use crate::tiles::code::{Callee, TileCode};
 use crate::tiles::memory::{gather, scatter, settle};
 use crate::tiles::take::Taker;
-use crate::tiles::wiring::{Destination, Wiring};
+use crate::tiles::wiring::Wiring;
 
 /// One cache line; what the workspace is made of.
 #[derive(Clone, Copy)]
@@ -33,10 +32,8 @@ pub(super) struct Workspace {
     registers: Vec<CacheLine>,
     /// The address of each slot's block.
     pub(super) slots: Vec<*mut u8>,
-    /// The addresses of what the links of the code's chains read in this tile.
-    pub(super) operands: Vec<*const u8>,
     /// The addresses of what the function writes, then of what it reads, in this tile.
-    pub(super) function_operands: Vec<*mut u8>,
+    pub(super) operands: Vec<*mut u8>,
     /// For each access, what its register holds.
     pub(super) gathered: Vec<Gathered>,
     /// The index along each outer axis.
@@ -121,22 +118,10 @@ impl BoundNest for BoundTiles {
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(&self.wiring, self.code.nest.accesses.len());
             let BoundTiles { code, walk, wiring, function } = self;
-            let Workspace { slots, operands, function_operands, gathered, outer, offsets, .. } =
-                workspace;
+            let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
             let mut position = Position::new(walk, tiles.start, outer, offsets);
-            let function = function.as_deref();
-            let bases = bases.operands;
-            let mut tile = Tile {
-                code,
-                walk,
-                wiring,
-                function,
-                bases,
-                slots,
-                operands,
-                function_operands,
-                gathered,
-            };
+            let (function, bases) = (function.as_deref(), bases.operands);
+            let mut tile = Tile { code, walk, wiring, function, bases, slots, operands, gathered };
             for _ in tiles {
                 // SAFETY: the caller's promise, for one of the tiles.
                 unsafe { tile.run(&position) }
@@ -178,8 +163,6 @@ impl Workspace {
         };
         self.slots.clear();
         self.slots.extend(wiring.registers.iter().map(|&register| address(register)));
-        self.operands.clear();
-        self.operands.resize(wiring.links.len(), core::ptr::null());
         self.gathered.clear();
         self.gathered.resize(accesses, Gathered { source: core::ptr::null(), count: 0 });
     }
@@ -200,8 +183,7 @@ pub(super) struct Tile<'a> {
     pub(super) function: Option<&'a Function>,
     pub(super) bases: &'a [*mut u8],
     pub(super) slots: &'a mut [*mut u8],
-    pub(super) operands: &'a mut [*const u8],
-    pub(super) function_operands: &'a mut Vec<*mut u8>,
+    pub(super) operands: &'a mut Vec<*mut u8>,
     pub(super) gathered: &'a mut [Gathered],
 }
 
@@ -239,23 +221,15 @@ impl Tile<'_> {
     /// # Safety
     /// The slots hold the elements of the tile at `position`.
     unsafe fn make_calls(&mut self, position: &Position<'_>) {
-        let steps = position.steps;
-        for (operand, link) in self.operands.iter_mut().zip(&self.wiring.links) {
-            *operand = self.slots[link.slot].cast_const();
-        }
-        let elements = self.walk.step_elements;
-        let (count, row) =
-            if self.wiring.by_rows { (steps, elements) } else { (1, steps * elements) };
-        let mut links = &self.wiring.links[..];
-        let mut operands = &mut self.operands[..];
-        for (call, target) in self.code.calls.iter().zip(&self.wiring.destinations) {
+        let count = position.steps * self.walk.step_elements;
+        for call in &self.code.calls {
             let destination = self.slots[call.destination];
             // SAFETY: the caller's promise; a destination's register is none of its sources.
             unsafe {
                 match call.callee {
                     Callee::Kernel { kernel, sources } => {
                         let sources = sources.map(|slot| self.slots[slot].cast_const());
-                        kernel(destination, sources, steps * elements);
+                        kernel(destination, sources, count);
                     }
                     Callee::Take { taker, table, indices } => {
                         let taken = Taken {
@@ -266,14 +240,6 @@ impl Tile<'_> {
                             indices: self.slots[indices].cast_const(),
                         };
                         taken.write(&taker, destination, position);
-                    }
-                    Callee::Chain { chain, links: length } => {
-                        let (own_links, later_links) = links.split_at(length);
-                        let (own_operands, later_operands) = operands.split_at_mut(length);
-                        let &Destination { row_stride, streams } = target;
-                        let rows = Rows { count, elements: row, row_stride, streams };
-                        chain(destination, own_links, own_operands, rows);
-                        (links, operands) = (later_links, later_operands);
                     }
                 }
             }
@@ -287,9 +253,9 @@ impl Tile<'_> {
             return;
         };
         let Some(functions) = &self.code.functions else { return };
-        self.function_operands.clear();
+        self.operands.clear();
         let slots = functions.outputs.iter().chain(&functions.inputs);
-        self.function_operands.extend(slots.map(|&slot| self.slots[slot]));
+        self.operands.extend(slots.map(|&slot| self.slots[slot]));
         let elements = self.walk.step_elements;
         let (rows, elements) = match self.wiring.by_rows {
             true => (steps, elements),
@@ -297,7 +263,7 @@ impl Tile<'_> {
         };
         // SAFETY: the caller's promise; the function was made for operands that lie as these do. What is
         // written overlaps nothing that is read, but for what lies exactly over it, of which it knows.
-        unsafe { function.run(self.function_operands, &wiring.row_strides, rows, elements) }
+        unsafe { function.run(self.operands, &wiring.row_strides, rows, elements) }
     }
 
     /// The address of the first element of operand `operand` in the tile.

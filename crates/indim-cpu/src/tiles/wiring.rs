@@ -1,20 +1,18 @@
 //! Wirings: where the slots of a nest's code get their addresses from under a walk.
 //!
 //! Known with the walk, before any tile runs: which stores are written in place, which accesses are
-//! gathered into registers, and what links of chains and functions do with operands of these forms.
+//! gathered into registers, and how functions go through operands of these forms.
 
 use std::sync::Arc;
 
-use indim_codegen::{Function, Layout};
-use indim_kernels::chain::{Form, Opcode, WiredLink};
+use indim_codegen::{Form, Function, Layout};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{BufferId, Local, Store};
 use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 use indim_ops::DType;
 
-use crate::tiles::chain::{Chain, Link, Operand};
 use crate::tiles::code::REGISTER_BYTES;
-use crate::tiles::code::{Call, TileCode};
+use crate::tiles::code::TileCode;
 use crate::tiles::functions::Functions;
 
 /// Where the slots of the code get their addresses from.
@@ -29,25 +27,12 @@ pub(crate) struct Wiring {
     pub(crate) register_count: usize,
     /// Whether any call writes past the caches.
     pub(crate) streams: bool,
-    /// Whether chains go row by row, because some operand is dense within rows, but not in a tile.
+    /// Whether the function goes row by row, because some operand is dense within rows, but not in a tile.
     pub(crate) by_rows: bool,
-    /// The links of the code's chains.
-    pub(crate) links: Vec<WiredLink>,
-    /// For each of the code's calls where its results go.
-    pub(crate) destinations: Vec<Destination>,
     /// How the function goes through its operands, where there is machine code.
     pub(crate) function: Option<FunctionWiring>,
     /// For each access from which elements are taken, the stride along their axis in bytes; empty if none is.
     pub(crate) table_strides: Vec<isize>,
-}
-
-/// Where the results of a call go.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Destination {
-    /// From one row to the next, in bytes.
-    pub(crate) row_stride: isize,
-    /// Whether it is written past the caches.
-    pub(crate) streams: bool,
 }
 
 /// How a function goes through its operands: those that are written, then those that are read.
@@ -80,20 +65,13 @@ impl Wiring {
         let readings: Vec<Reading> = readings.map(reading).collect();
         let is_direct = direct_stores(code, stores, is_over_input);
         let (registers, register_count) = with_gathered(code, &readings);
-        let destination = |call: &Call| destination(code, walk, &is_direct, call);
-        let destinations: Vec<Destination> = code.calls.iter().map(destination).collect();
-        let links =
-            code.chains().flat_map(|chain| chain.links.iter().map(move |link| (chain, link)));
         let function = function_wiring(code, walk, &is_direct, &readings, is_over_input);
-        let wired = |(chain, link)| wired(code, walk, &readings, chain, link);
+        let streams = |wired: &FunctionWiring| wired.layout.streams.contains(&true);
         Wiring {
             registers,
             register_count,
             by_rows: is_by_rows(walk, &is_direct, &readings),
-            links: links.map(wired).collect(),
-            streams: destinations.iter().any(|destination| destination.streams)
-                || function.as_ref().is_some_and(|wired| wired.layout.streams.contains(&true)),
-            destinations,
+            streams: function.as_ref().is_some_and(streams),
             function,
             is_direct,
             table_strides: Vec::new(),
@@ -104,12 +82,10 @@ impl Wiring {
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<bool>(self.is_direct.capacity());
         held.own::<Option<usize>>(self.registers.capacity());
-        held.own::<WiredLink>(self.links.capacity());
-        held.own::<Destination>(self.destinations.capacity());
         held.own::<isize>(self.table_strides.capacity());
         if let Some(FunctionWiring { layout, row_strides }) = &self.function {
             held.own::<isize>(row_strides.capacity());
-            held.own::<indim_codegen::Form>(layout.inputs.capacity());
+            held.own::<Form>(layout.inputs.capacity());
             held.own::<bool>(layout.streams.capacity());
         }
     }
@@ -146,13 +122,13 @@ enum Reading {
     Table,
 }
 
-/// Kernels want dense tiles; chains and functions take a single element as well, and rows of either.
+/// Kernels want dense tiles; functions take a single element as well, and rows of either.
 fn reading(operand: &OperandWalk, needs_block: bool) -> Reading {
     match (&operand.layout, operand.row) {
-        (TileLayout::Dense, _) => Reading::InPlace(Form::Block),
+        (TileLayout::Dense, _) => Reading::InPlace(Form::Dense),
         _ if needs_block => Reading::Gathered,
         (TileLayout::Single, _) => Reading::InPlace(Form::Single),
-        (TileLayout::Strided(_), Some(RowForm::Dense)) => Reading::InPlace(Form::Block),
+        (TileLayout::Strided(_), Some(RowForm::Dense)) => Reading::InPlace(Form::Dense),
         (TileLayout::Strided(_), Some(RowForm::Single)) => Reading::InPlace(Form::Single),
         (TileLayout::Strided(_), None) => Reading::Gathered,
     }
@@ -182,12 +158,9 @@ fn with_gathered(code: &TileCode, readings: &[Reading]) -> (Vec<Option<usize>>, 
 /// For each store, whether its value is written straight into the array. Over an input, which a later call
 /// may read, only a function does so.
 fn direct_stores(code: &TileCode, stores: &[OperandWalk], is_over_input: &[bool]) -> Vec<bool> {
-    let may_be_over_input = |store: &Store| {
-        code.functions.as_ref().is_some_and(|it| it.outputs.contains(&code.slot(store.source)))
-    };
     let is_direct = |(store, target): (usize, &Store)| {
         is_direct(code, stores, store)
-            && (!is_over(target, is_over_input) || may_be_over_input(target))
+            && (!is_over(target, is_over_input) || code.is_of_function(target.source))
     };
     code.nest.stores.iter().enumerate().map(is_direct).collect()
 }
@@ -210,7 +183,7 @@ fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
         TileLayout::Dense => of_value.first == Some(store),
         TileLayout::Strided(_) => {
             stores[store].row == Some(RowForm::Dense)
-                && code.is_left_in_rows(source)
+                && code.is_of_function(source)
                 && of_value.count == 1
         }
         TileLayout::Single => false,
@@ -236,8 +209,8 @@ fn function_wiring(
         })
     };
     let form = |&slot: &usize| match readings.get(slot) {
-        Some(Reading::InPlace(Form::Single)) => indim_codegen::Form::Single,
-        _ => indim_codegen::Form::Dense,
+        Some(Reading::InPlace(form)) => *form,
+        _ => Form::Dense,
     };
     let written = functions.outputs.iter().map(|&slot| match store(slot) {
         Some(store) => walk.operands[store].step_stride,
@@ -263,48 +236,4 @@ fn function_wiring(
 /// Whether what is left in an array of a store is written past the caches. Masks are not; they are small.
 fn streams(code: &TileCode, store: &Store) -> bool {
     code.bytes_moved >= STREAMED_BYTES && store.target.array_type.dtype != DType::Bool
-}
-
-/// A link for operands that are read so.
-fn wired(
-    code: &TileCode,
-    walk: &Walk,
-    readings: &[Reading],
-    chain: &Chain,
-    link: &Link,
-) -> WiredLink {
-    let (slot, dtype, element_size) = match Operand::of(link) {
-        Some(Operand::Local(local)) => {
-            let dtype = code.nest.dtype(local);
-            (code.slot(local), dtype, dtype.size())
-        }
-        Some(Operand::Saved(index)) => (code.saved_slot(index), chain.dtype, 0),
-        // Nothing is read; the slot of the result has an address in any case.
-        None => (code.slot(Local::Instruction(chain.root)), chain.dtype, 0),
-    };
-    let reading = readings.get(slot).copied().unwrap_or(Reading::Gathered);
-    let (form, row_stride) = match reading {
-        Reading::InPlace(form) => (form, walk.operands[code.nest.stores.len() + slot].step_stride),
-        Reading::Gathered | Reading::Table => {
-            (Form::Block, (element_size * walk.step_elements) as isize)
-        }
-    };
-    let stride = if form == Form::Single { 0 } else { element_size };
-    WiredLink { opcode: Opcode::of(link, dtype, form), slot, stride, row_stride }
-}
-
-/// Only what is left in an array, and read by nobody in the tile, is written past the caches.
-fn destination(code: &TileCode, walk: &Walk, is_direct: &[bool], call: &Call) -> Destination {
-    let source = |store: usize| code.nest.stores[store].source;
-    // Of several stores of a value only the first is direct.
-    match code.stored[call.destination].first.filter(|&store| is_direct[store]) {
-        Some(store) => Destination {
-            row_stride: walk.operands[store].step_stride,
-            streams: streams(code, &code.nest.stores[store]) && code.is_left_in_rows(source(store)),
-        },
-        None => {
-            let row_stride = (call.result_size * walk.step_elements) as isize;
-            Destination { row_stride, streams: false }
-        }
-    }
 }

@@ -18,7 +18,7 @@ mod choices;
 #[path = "../executors/mod.rs"]
 mod executors;
 
-/// Operations that run in chains.
+/// Operations that cost no more than their operands cost to move.
 const CHEAP: [Op; 22] = [
     Op::Add,
     Op::Sub,
@@ -100,7 +100,7 @@ fn random_argument(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
 /// A random graph over arrays that broadcast to one shape, and arguments for it.
 fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>) {
     let b = GraphBuilder::new();
-    // Trees of cheap operations on one type, with conditions of bools and u8, become chains.
+    // Trees of cheap operations on one type, with conditions of bools and u8.
     let only = choices.chance(50).then(|| *choices.pick(DType::ALL));
     let mut arguments = Vec::new();
     let mut values: Vec<Value> = Vec::new();

@@ -1,5 +1,4 @@
-//! What the levels can do that is not left to the compiler: conversions of `f16`, and writes past the
-//! caches. Holds unsafe code.
+//! What the levels can do that is not left to the compiler: conversions of `f16`. Holds unsafe code.
 //!
 //! The shells of a level hand its instructions to the bodies they run. Rust has no stable type from
 //! which the compiler would make these conversions, and integer arithmetic takes fifteen instructions
@@ -12,12 +11,8 @@ use indim_ops::f16;
 /// The functions are called with the level's features enabled, and inlined into such a function.
 pub(crate) trait Instructions {
     /// Whether the processors of today have something better, so that what takes longest to compile is left
-    /// out: vectors of costly operations, and chains without a mask beside those with one.
+    /// out: vectors of costly operations.
     const IS_LAST_RESORT: bool = false;
-
-    /// The bytes of the accumulators of chains that fit into registers beside an operand: of a narrow one for
-    /// short rows, of a wide one for others.
-    const ACCUMULATOR_BYTES: (usize, usize);
 
     /// Writes the values of `count` elements. A signalling NaN may become quiet; signs are kept.
     ///
@@ -32,14 +27,6 @@ pub(crate) trait Instructions {
     /// # Safety
     /// As [`Instructions::widen_f16`], with reads and writes exchanged.
     unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize);
-
-    /// Copies bytes past the caches, if there is a way.
-    ///
-    /// # Safety
-    /// - `destination` begins a cache line of 64 bytes; `bytes` are whole lines;
-    /// - it is valid for writes and `source` for reads of as many; they do not overlap;
-    /// - the processor has the level.
-    unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize);
 }
 
 /// What every processor of the target has.
@@ -47,10 +34,6 @@ pub(crate) struct Baseline;
 
 impl Instructions for Baseline {
     const IS_LAST_RESORT: bool = cfg!(target_arch = "x86_64");
-
-    // 16 registers of 16 bytes on x86-64, 32 on aarch64.
-    const ACCUMULATOR_BYTES: (usize, usize) =
-        if cfg!(target_arch = "x86_64") { (128, 128) } else { (256, 256) };
 
     /// Not inlined: it is long, and no caller has better instructions than this function.
     #[inline(never)]
@@ -63,22 +46,6 @@ impl Instructions for Baseline {
     unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize) {
         // SAFETY: the caller's promise.
         unsafe { narrow_singly(narrow, wide, count) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
-        #[cfg(target_arch = "x86_64")]
-        for first in (0..bytes).step_by(16) {
-            use core::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
-            let (to, from) = (destination.wrapping_add(first), source.wrapping_add(first));
-            // SAFETY: the caller's promise; every processor of the target has these instructions.
-            unsafe { _mm_stream_si128(to.cast(), _mm_loadu_si128(from.cast())) }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        // SAFETY: the caller's promise.
-        unsafe {
-            core::ptr::copy_nonoverlapping(source, destination, bytes);
-        }
     }
 }
 
@@ -114,10 +81,9 @@ pub(crate) use x86_64::{Avx2, Avx512};
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use core::arch::x86_64::{
-        __m256i, __m512i, _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128,
-        _mm256_cvtph_ps, _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps,
-        _mm256_storeu_si256, _mm256_stream_si256, _mm512_cvtph_ps, _mm512_cvtps_ph,
-        _mm512_loadu_ps, _mm512_loadu_si512, _mm512_storeu_ps, _mm512_stream_si512,
+        _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128, _mm256_cvtph_ps,
+        _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps,
+        _mm256_storeu_si256, _mm512_cvtph_ps, _mm512_cvtps_ph, _mm512_loadu_ps, _mm512_storeu_ps,
     };
 
     use indim_ops::f16;
@@ -132,14 +98,11 @@ mod x86_64 {
 
     macro_rules! define_instructions {
         (
-            $level:ident, $accumulator_bytes:expr, $lanes:literal,
+            $level:ident, $lanes:literal,
             $load_narrow:ident $widen:ident $store_wide:ident,
-            $load_wide:ident $narrow:ident $store_narrow:ident,
-            $vector:ident $load:ident $stream:ident
+            $load_wide:ident $narrow:ident $store_narrow:ident
         ) => {
             impl Instructions for $level {
-                const ACCUMULATOR_BYTES: (usize, usize) = $accumulator_bytes;
-
                 #[inline(always)]
                 unsafe fn widen_f16(wide: *mut f32, narrow: *const f16, count: usize) {
                     let whole = count - count % $lanes;
@@ -168,33 +131,19 @@ mod x86_64 {
                     // SAFETY: the caller's promise, for what is left.
                     unsafe { narrow_singly(narrow, wide, count - whole) }
                 }
-
-                // In pieces of 16 bytes, vectors are taken apart, and the compiler does so even
-                // where they are then written as usual.
-                #[inline(always)]
-                unsafe fn stream(destination: *mut u8, source: *const u8, bytes: usize) {
-                    for first in (0..bytes).step_by(size_of::<$vector>()) {
-                        let to = destination.wrapping_add(first);
-                        let from = source.wrapping_add(first);
-                        // SAFETY: the caller's promise; a line is one or two whole vectors.
-                        unsafe { $stream(to.cast(), $load(from.cast())) }
-                    }
-                }
             }
         };
     }
 
     define_instructions! {
-        Avx2, (256, 256), 8,
+        Avx2, 8,
         _mm_loadu_si128 _mm256_cvtph_ps _mm256_storeu_ps,
-        _mm256_loadu_ps _mm256_cvtps_ph _mm_storeu_si128,
-        __m256i _mm256_loadu_si256 _mm256_stream_si256
+        _mm256_loadu_ps _mm256_cvtps_ph _mm_storeu_si128
     }
 
     define_instructions! {
-        Avx512, (256, 512), 16,
+        Avx512, 16,
         _mm256_loadu_si256 _mm512_cvtph_ps _mm512_storeu_ps,
-        _mm512_loadu_ps _mm512_cvtps_ph _mm256_storeu_si256,
-        __m512i _mm512_loadu_si512 _mm512_stream_si512
+        _mm512_loadu_ps _mm512_cvtps_ph _mm256_storeu_si256
     }
 }

@@ -20,6 +20,5 @@ mod widened;
 
 pub use block::KernelFn;
 pub use table::{
-    bitcast_kernel, chain_kernel, convert_kernel, elementwise_kernel, fold_function,
-    row_fold_function,
+    bitcast_kernel, convert_kernel, elementwise_kernel, fold_function, row_fold_function,
 };

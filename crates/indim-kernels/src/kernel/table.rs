@@ -14,8 +14,6 @@ use super::row_fold::{RowBody, RowFoldFn};
 use super::shells::Shells;
 use super::signs::{compiled, compiled_conversion, is_compiled, is_conversion_compiled};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
-use crate::chain::links::chain_function;
-use crate::chain::pieces::ChainFn;
 #[cfg(target_arch = "x86_64")]
 use crate::level::Kind;
 use crate::level::Level;
@@ -52,11 +50,6 @@ pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn
 pub fn convert_kernel(from: DType, to: DType, level: Level) -> KernelFn {
     let (from, to) = compiled_conversion(from, to);
     visit_convert(from, to, Lookup { level })
-}
-
-/// The chains of elements of type `dtype`, with the mask or without; `None` where the type has none.
-pub fn chain_kernel(dtype: DType, is_masked: bool, level: Level) -> Option<ChainFn> {
-    at_level!(level, S => chain_function::<S>(dtype, is_masked))
 }
 
 /// The kernel that copies elements as wide as those of type `dtype`; the same at every level.

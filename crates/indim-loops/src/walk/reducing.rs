@@ -30,7 +30,7 @@ pub struct Reducing<'a> {
     pub main: usize,
     /// The most elements of a tile that passes through registers.
     pub block: usize,
-    /// The fewest elements of a row that chains take where it lies, if they take any.
+    /// The fewest elements of a row that is read where it lies, if any are.
     pub minimum_row: Option<usize>,
     /// Whether nothing is computed, so that what lies dense is read where it is.
     pub is_direct: bool,

@@ -1,4 +1,4 @@
-//! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s or a chain's,
+//! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s or a fold's,
 //! with all that it calls inlined. Holds unsafe code.
 //!
 //! A level has a file of its own because the compiler works on files side by side.
@@ -12,15 +12,11 @@ mod baseline;
 use super::block::{Body, KernelFn};
 use super::fold::{FoldFn, FoldRows};
 use super::instructions::Instructions;
-use crate::chain::pieces::{ChainBody, ChainFn};
 
-/// Hands out the kernels and chains of one level.
+/// Hands out the kernels and folds of one level.
 pub(crate) trait Shells: Instructions {
     /// The kernel of `B` at the level.
     fn kernel<B: Body>() -> KernelFn;
-
-    /// The chain of `B` at the level.
-    fn chain<B: ChainBody>() -> ChainFn;
 
     /// The fold of `B` at the level.
     fn fold<B: FoldRows>() -> FoldFn;
@@ -29,7 +25,6 @@ pub(crate) trait Shells: Instructions {
 /// The shells of a level, with the attribute that enables its instructions.
 macro_rules! define_shells {
     ($level:ident $(#[$enable:meta])?) => {
-        use crate::chain::pieces::{ChainBody, ChainFn, Rows, WiredLink};
         use crate::kernel::block::{Body, KernelFn};
         use crate::kernel::fold::{FoldFn, FoldRows, FoldedRows};
         use crate::kernel::instructions::$level;
@@ -37,10 +32,6 @@ macro_rules! define_shells {
         impl super::Shells for $level {
             fn kernel<B: Body>() -> KernelFn {
                 kernel::<B>
-            }
-
-            fn chain<B: ChainBody>() -> ChainFn {
-                chain::<B>
             }
 
             fn fold<B: FoldRows>() -> FoldFn {
@@ -54,19 +45,6 @@ macro_rules! define_shells {
         unsafe fn kernel<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
             // SAFETY: the caller's promise.
             unsafe { B::run::<$level>(destination, sources, count) }
-        }
-
-        /// # Safety
-        /// As [`ChainFn`]; the processor has the level.
-        $(#[$enable])?
-        unsafe fn chain<B: ChainBody>(
-            destination: *mut u8,
-            links: &[WiredLink],
-            operands: &mut [*const u8],
-            rows: Rows,
-        ) {
-            // SAFETY: the caller's promise.
-            unsafe { B::run::<$level>(destination, links, operands, rows) }
         }
 
         /// # Safety
