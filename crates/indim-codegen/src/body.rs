@@ -74,7 +74,7 @@ impl LaneType {
     }
 }
 
-/// What an instruction computes from its operands. All but the first three, and [`Primitive::Canonical`], are
+/// What an instruction computes from its operands. All but the first three and the last three are
 /// the methods of the traits in [`indim_ops::lane`], with one defined result for every input but the bits of
 /// NaNs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -153,6 +153,10 @@ pub enum Primitive {
     Cast,
     /// A float, with any NaN replaced by the canonical one.
     Canonical,
+    /// The value of a binary16, which is given by its bits, in 32 bits. Of a NaN the sign is kept.
+    WidenF16,
+    /// The bits of the nearest binary16, half to even; of a NaN those of the canonical one.
+    RoundToF16,
 }
 
 impl Primitive {
@@ -174,7 +178,9 @@ impl Primitive {
             | Trunc
             | RoundEven
             | Cast
-            | Canonical => 1,
+            | Canonical
+            | WidenF16
+            | RoundToF16 => 1,
             Select | MulAdd => 3,
             _ => 2,
         }

@@ -11,7 +11,7 @@ use indim_ops::{
     Op, OpVisitor, ReduceOp, Ternary, Unary, Widened, visit_convert,
 };
 
-use crate::body::{Body, Value};
+use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
 use crate::recorded::{Recording, record};
 
@@ -47,8 +47,8 @@ impl Definition {
         // Two threads may both record, and get the same.
         let body = Arc::new(match self {
             Definition::Operation(op, dtype) => op.visit(dtype, Recorder { op })?,
-            Definition::Conversion(from, to) => visit_convert(from, to, ConversionRecorder),
-            Definition::Fold(op, dtype) => op.visit(dtype, FoldRecorder)?,
+            Definition::Conversion(from, to) => conversion(from, to),
+            Definition::Fold(op, dtype) => op.visit(dtype, FoldRecorder { op })?,
         });
         let mut recorded = RECORDED.write().unwrap_or_else(PoisonError::into_inner);
         Some(Arc::clone(recorded.entry(self).or_insert(body)))
@@ -140,15 +140,59 @@ fn put_together(dtypes: &[DType], widening: &Body, operation: &Body, narrowing: 
 }
 
 fn widening<T: Widened>() -> Body {
+    if T::DTYPE == DType::F16 {
+        return single(DType::F16, Primitive::WidenF16, DType::F32);
+    }
     record(&[T::DTYPE], |operands| {
         Some(T::Wide::into_any(T::widen::<Recording>(T::from_any(operands[0])?)))
     })
 }
 
 fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
+    if T::DTYPE == DType::F16 {
+        return single(DType::F32, Primitive::RoundToF16, DType::F16);
+    }
     record(&[Wide::DTYPE], |operands| {
         Some(T::into_any(T::from_wide::<Recording>(Wide::from_any(operands[0])?)))
     })
+}
+
+/// One primitive, of elements of one lane.
+fn single(from: DType, primitive: Primitive, to: DType) -> Body {
+    let mut builder = BodyBuilder::default();
+    let [x, _] = builder.input(from);
+    let result = builder.push(primitive, LaneType::of_element(to).0, &[x]);
+    builder.output(to, [result]);
+    builder.finish()
+}
+
+/// A conversion. Between `f16` and what `f32` holds it goes through that, as its definition does, by the
+/// primitives of processors.
+fn conversion(from: DType, to: DType) -> Body {
+    use DType::{Bf16, Bool, F16, F32, I8, I16, U8, U16};
+    let of_f32 = |from, to| {
+        let body = Definition::Conversion(from, to).body();
+        body.expect("invariant: there is a conversion between any two types")
+    };
+    match (from, to) {
+        (F16, F16) => visit_convert(from, to, ConversionRecorder),
+        (F16, _) => one_after_another(&single(F16, Primitive::WidenF16, F32), &of_f32(F32, to)),
+        (F32, F16) => single(F32, Primitive::RoundToF16, F16),
+        (Bool | I8 | I16 | U8 | U16 | Bf16, F16) => {
+            one_after_another(&of_f32(from, F32), &single(F32, Primitive::RoundToF16, F16))
+        }
+        _ => visit_convert(from, to, ConversionRecorder),
+    }
+}
+
+/// The second body of the result of the first.
+fn one_after_another(first: &Body, second: &Body) -> Body {
+    let mut builder = BodyBuilder::default();
+    let x = builder.input(first.inputs[0]);
+    let between = builder.inline(first, &[x]);
+    let result = builder.inline(second, &[between]);
+    builder.output(second.outputs[0].0, result);
+    builder.finish()
 }
 
 /// Records a conversion.
@@ -165,12 +209,20 @@ impl ConvertVisitor for ConversionRecorder {
 }
 
 /// Records how a reduction combines two elements.
-struct FoldRecorder;
+struct FoldRecorder {
+    op: ReduceOp,
+}
 
 impl FoldVisitor for FoldRecorder {
     type Output = Body;
 
     fn fold<F: Fold<T>, T: Element>(self) -> Body {
+        if matches!(T::DTYPE, DType::F16 | DType::Bf16) {
+            // It rounds each time, as the operation does.
+            let operation = Definition::Operation(self.op.operation(), T::DTYPE).body();
+            return (*operation.expect("invariant: a reduction's operation takes its types"))
+                .clone();
+        }
         record(&[T::DTYPE; 2], |operands| {
             let (x, y) = (T::from_any(operands[0])?, T::from_any(operands[1])?);
             Some(T::into_any(F::combine::<Recording>(x, y)))

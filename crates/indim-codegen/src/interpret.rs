@@ -6,7 +6,9 @@ use crate::body::{Body, LaneType, Primitive, Value};
 use crate::scalar::evaluate;
 
 impl Primitive {
-    /// Whether it is arithmetic: if its result is a NaN, sign and payload are whatever the processor makes.
+    /// Whether it is arithmetic: if its result is a NaN, sign and payload are whatever the processor makes;
+    /// of
+    /// [`Primitive::WidenF16`], which is none, the payload is.
     pub fn makes_nans(self) -> bool {
         use Primitive::*;
         matches!(
@@ -54,8 +56,12 @@ impl Body {
                 }
                 _ => evaluate(primitive, operand, lane, operands, &[]),
             };
-            let is_made = primitive.makes_nans() && is_nan(lane, value);
-            values.push(if is_made { made(lane, value) } else { value });
+            values.push(match primitive {
+                _ if !is_nan(lane, value) => value,
+                Primitive::WidenF16 => made(lane, value) & !SIGN_F32 | value & SIGN_F32,
+                _ if primitive.makes_nans() => made(lane, value),
+                _ => value,
+            });
         }
         let lanes =
             |&(dtype, [first, second]): &(DType, [Value; 2])| match LaneType::of_element(dtype) {
@@ -65,6 +71,9 @@ impl Body {
         self.outputs.iter().map(lanes).collect()
     }
 }
+
+/// The sign bit of an `f32`.
+const SIGN_F32: u64 = 1 << 31;
 
 fn read(lane: LaneType, word: u64) -> u64 {
     match lane {

@@ -133,7 +133,7 @@ mod tests {
     use crate::scalar::evaluate;
 
     /// Every primitive with operands; the table of [`TABLE`].
-    const PRIMITIVES: [Primitive; 33] = [
+    const PRIMITIVES: [Primitive; 35] = [
         Primitive::Bits,
         Primitive::Select,
         Primitive::Equal,
@@ -165,6 +165,8 @@ mod tests {
         Primitive::RoundEven,
         Primitive::Cast,
         Primitive::Canonical,
+        Primitive::WidenF16,
+        Primitive::RoundToF16,
         Primitive::Constant(0),
         Primitive::Load { input: 0, part: 0 },
     ];
@@ -255,7 +257,7 @@ mod tests {
                 found += 1;
             }
         }
-        // 7 of truth values, 20 of 8 integers, 17 of 2 floats, casts and bits between numbers.
-        assert_eq!(found, 7 + 8 * 20 + 2 * 17 + 100 + (4 + 4 + 9 + 9));
+        // 7 of truth values, 20 of 8 integers, 17 of 2 floats, casts and bits between numbers, f16.
+        assert_eq!(found, 7 + 8 * 20 + 2 * 17 + 100 + (4 + 4 + 9 + 9) + 2);
     }
 }

@@ -67,6 +67,8 @@ impl Primitive {
             Primitive::RoundEven => "round_even",
             Primitive::Cast => "cast",
             Primitive::Canonical => "canonical",
+            Primitive::WidenF16 => "widen_f16",
+            Primitive::RoundToF16 => "round_to_f16",
         }
     }
 }

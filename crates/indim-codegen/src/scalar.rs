@@ -4,6 +4,7 @@
 //! made of one is a [`Visitor`]: its value for some operands here, a function over memory in
 //! `out_of_line.rs`.
 
+use indim_ops::f16;
 use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane};
 
 use crate::body::{LaneType, Primitive};
@@ -86,6 +87,9 @@ pub(crate) fn visit<V: Visitor>(
     let expected = match primitive {
         Primitive::Bits => return bits(operand, result, visitor),
         Primitive::Cast => return cast(operand, result, visitor),
+        Primitive::WidenF16 | Primitive::RoundToF16 => {
+            return binary16(primitive, operand, result, visitor);
+        }
         Primitive::Equal | Primitive::Less | Primitive::LessUnsigned => LaneType::Bool,
         _ => operand,
     };
@@ -248,6 +252,23 @@ fn bits<V: Visitor>(operand: LaneType, result: LaneType, visitor: V) -> Option<V
         4 => function!(visitor, |x: u32; _| -> u32 { x }),
         _ => function!(visitor, |x: u64; _| -> u64 { x }),
     })
+}
+
+fn binary16<V: Visitor>(
+    primitive: Primitive,
+    operand: LaneType,
+    result: LaneType,
+    visitor: V,
+) -> Option<V::Output> {
+    match (primitive, operand, result) {
+        (Primitive::WidenF16, LaneType::I16, LaneType::F32) => {
+            Some(function!(visitor, |x: i16; _| -> f32 { f16::from_bits(x as u16).to_f32() }))
+        }
+        (Primitive::RoundToF16, LaneType::F32, LaneType::I16) => {
+            Some(function!(visitor, |x: f32; _| -> i16 { f16::from_f32(x).to_bits() as i16 }))
+        }
+        _ => None,
+    }
 }
 
 macro_rules! define_cast {

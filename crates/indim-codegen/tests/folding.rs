@@ -16,7 +16,7 @@ use choices::{Choices, pseudo_random};
 use special::{lane_count, special_values};
 
 /// The primitives that have operands.
-const PRIMITIVES: [Primitive; 31] = [
+const PRIMITIVES: [Primitive; 33] = [
     Primitive::Bits,
     Primitive::Select,
     Primitive::Equal,
@@ -48,6 +48,8 @@ const PRIMITIVES: [Primitive; 31] = [
     Primitive::RoundEven,
     Primitive::Cast,
     Primitive::Canonical,
+    Primitive::WidenF16,
+    Primitive::RoundToF16,
 ];
 
 /// The element types whose elements are one lane of that type.
@@ -137,7 +139,8 @@ fn random_body(choices: &mut Choices<'_>) -> Body {
             operands[0] = canonical(&mut body, operands[0]);
         }
         let value = push(&mut body, instruction(primitive, result, &operands));
-        let is_made = is_canonical_at_once && primitive.makes_nans();
+        let is_made = primitive.makes_nans() || primitive == Primitive::WidenF16;
+        let is_made = is_made && is_canonical_at_once;
         values.extend(value.map(|value| if is_made { canonical(&mut body, value) } else { value }));
     }
     for &value in &values[22..] {

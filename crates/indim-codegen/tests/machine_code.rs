@@ -199,6 +199,11 @@ fn primitives(lane: LaneType) -> Vec<(Primitive, LaneType)> {
             all.push((LessUnsigned, LaneType::Bool));
         }
     }
+    match lane {
+        LaneType::I16 => all.push((WidenF16, LaneType::F32)),
+        LaneType::F32 => all.push((RoundToF16, LaneType::I16)),
+        _ => {}
+    }
     if lane != LaneType::Bool {
         all.extend(LANES[1..].iter().map(|&(to, _)| (Cast, to)));
         let is_same_width = |to: &&(LaneType, DType)| to.0.size() == lane.size();

@@ -161,6 +161,8 @@ opcodes! {
     F32_TO_I32 Same 0 VEX_Vcvttps2dq_xmm_xmmm128 VEX_Vcvttps2dq_ymm_ymmm256;
     I32_TO_F64 Widens _ VEX_Vcvtdq2pd_xmm_xmmm64 VEX_Vcvtdq2pd_ymm_xmmm128;
     F32_TO_F64 Widens _ VEX_Vcvtps2pd_xmm_xmmm64 VEX_Vcvtps2pd_ymm_xmmm128;
+    F16_TO_F32 Widens _ VEX_Vcvtph2ps_xmm_xmmm64 VEX_Vcvtph2ps_ymm_xmmm128;
+    F32_TO_F16 Narrows _ VEX_Vcvtps2ph_xmmm64_xmm_imm8 VEX_Vcvtps2ph_xmmm128_ymm_imm8;
     F64_TO_F32 Narrows _ VEX_Vcvtpd2ps_xmm_xmmm128 VEX_Vcvtpd2ps_xmm_ymmm256;
     F64_TO_I32 Narrows _ VEX_Vcvttpd2dq_xmm_xmmm128 VEX_Vcvttpd2dq_xmm_ymmm256;
     LOAD Same 0 VEX_Vmovups_xmm_xmmm128 VEX_Vmovups_ymm_ymmm256;

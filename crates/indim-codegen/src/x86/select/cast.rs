@@ -14,6 +14,9 @@ const TWO_84: f64 = TWO_52 * TWO_32;
 const TWO_32: f64 = 4_294_967_296.0;
 const TWO_63: f64 = TWO_32 * 2_147_483_648.0;
 
+/// How numbers are rounded to 16 bits.
+const TO_NEAREST_EVEN: u8 = 0;
+
 impl Selector<'_> {
     /// Converts a number; `false` for what has no short sequence of instructions.
     pub(super) fn cast(&mut self, value: Value) -> bool {
@@ -222,15 +225,36 @@ impl Selector<'_> {
         let x = self.number(operand);
         match (from, to) {
             (LaneType::F32, LaneType::F64) => self.widen_with(opcode::F32_TO_F64, x, 4, 8),
-            (LaneType::F64, LaneType::F32) => self.narrow_with(opcode::F64_TO_F32, x),
+            (LaneType::F64, LaneType::F32) => self.narrow_with(opcode::F64_TO_F32, 8, x, None),
             _ => x,
         }
     }
 
-    /// Lanes of 8 bytes to lanes of 4, each register to half of one.
-    fn narrow_with(&mut self, opcode: Opcode, x: Parts) -> Parts {
-        let is_wide = self.is_wide(8);
-        let halves = x.map(|part| self.vector(opcode, is_wide, &[part]));
+    /// A number of 16 bits as one of 32.
+    pub(super) fn widen_f16(&mut self, value: Value) -> bool {
+        let x = self.number(self.body.instruction(value).operands[0]);
+        let parts = self.widen_with(opcode::F16_TO_F32, x, 2, 4);
+        self.set(value, parts)
+    }
+
+    /// The instruction keeps the sign and the upper bits of a NaN.
+    pub(super) fn round_to_f16(&mut self, value: Value) -> bool {
+        let x = self.number(self.body.instruction(value).operands[0]);
+        let x = self.canonical(4, x);
+        let parts = self.narrow_with(opcode::F32_TO_F16, 4, x, Some(TO_NEAREST_EVEN));
+        self.set(value, parts)
+    }
+
+    /// Lanes of `size` bytes to lanes of half as many, each register to half of one.
+    fn narrow_with(
+        &mut self,
+        opcode: Opcode,
+        size: usize,
+        x: Parts,
+        immediate: Option<u8>,
+    ) -> Parts {
+        let is_wide = self.is_wide(size);
+        let halves = x.map(|part| self.vector_with(opcode, is_wide, &[part], immediate));
         if self.is_in_row {
             return Parts::same(1, self.repeated(halves.part(0)));
         }
@@ -250,7 +274,7 @@ impl Selector<'_> {
             (F32, I32) => self.f32_to_i32(x),
             (F64, I32) => {
                 let x = self.clamped(x, 8, f64::from(i32::MIN), f64::from(i32::MAX));
-                self.narrow_with(opcode::F64_TO_I32, x)
+                self.narrow_with(opcode::F64_TO_I32, 8, x, None)
             }
             (F32, U32 | I64 | U64) => {
                 let x = self.widen_with(opcode::F32_TO_F64, x, 4, 8);
@@ -294,7 +318,7 @@ impl Selector<'_> {
         let x = self.clamped(x, from.size(), least, most);
         let x = match from {
             LaneType::F32 => self.each(opcode::F32_TO_I32, 4, x, None),
-            _ => self.narrow_with(opcode::F64_TO_I32, x),
+            _ => self.narrow_with(opcode::F64_TO_I32, 8, x, None),
         };
         self.narrow(x, 4, to.size())
     }

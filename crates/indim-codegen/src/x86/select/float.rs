@@ -42,6 +42,7 @@ impl Selector<'_> {
         match instruction.primitive {
             Primitive::Select => return self.select(value),
             Primitive::Cast => return self.cast(value),
+            Primitive::RoundToF16 => return self.round_to_f16(value),
             Primitive::Rem => return false,
             _ => {}
         }
@@ -113,7 +114,7 @@ impl Selector<'_> {
         })
     }
 
-    fn canonical(&mut self, size: usize, x: Parts) -> Parts {
+    pub(super) fn canonical(&mut self, size: usize, x: Parts) -> Parts {
         let is_nan = self.compare_floats(size, x, x, UNORDERED);
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);

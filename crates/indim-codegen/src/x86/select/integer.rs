@@ -12,6 +12,7 @@ impl Selector<'_> {
         match instruction.primitive {
             Primitive::Select => self.select(value),
             Primitive::Cast => self.cast(value),
+            Primitive::WidenF16 => self.widen_f16(value),
             Primitive::Lookup { table } => self.lookup(value, table),
             primitive => {
                 let operand = self.body.lane(instruction.operands[0]);
