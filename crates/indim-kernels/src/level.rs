@@ -24,8 +24,6 @@ pub(crate) enum Kind {
     Baseline,
     /// AVX2 with fused multiply-add and conversions of f16.
     Avx2,
-    /// AVX-512 F, BW, DQ and VL.
-    Avx512,
 }
 
 impl Level {
@@ -41,7 +39,7 @@ impl Level {
     pub fn available() -> &'static [Level] {
         static LEVELS: OnceLock<Vec<Level>> = OnceLock::new();
         LEVELS.get_or_init(|| {
-            let kinds = [Kind::Baseline, Kind::Avx2, Kind::Avx512];
+            let kinds = [Kind::Baseline, Kind::Avx2];
             kinds.into_iter().filter(|&kind| is_available(kind)).map(Level).collect()
         })
     }
@@ -83,9 +81,6 @@ fn is_available(kind: Kind) -> bool {
     match kind {
         Kind::Baseline => true,
         Kind::Avx2 => has!("avx2" "f16c" "fma" "bmi1" "bmi2" "lzcnt" "popcnt"),
-        Kind::Avx512 => {
-            is_available(Kind::Avx2) && has!("avx512f" "avx512bw" "avx512dq" "avx512vl")
-        }
     }
 }
 
@@ -94,7 +89,6 @@ impl fmt::Display for Level {
         formatter.write_str(match self.0 {
             Kind::Baseline => "baseline",
             Kind::Avx2 => "avx2",
-            Kind::Avx512 => "avx512",
         })
     }
 }

@@ -76,14 +76,13 @@ unsafe fn narrow_singly(narrow: *mut f16, wide: *const f32, count: usize) {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::{Avx2, Avx512};
+pub(crate) use x86_64::Avx2;
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use core::arch::x86_64::{
         _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128, _mm256_cvtph_ps,
-        _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps,
-        _mm256_storeu_si256, _mm512_cvtph_ps, _mm512_cvtps_ph, _mm512_loadu_ps, _mm512_storeu_ps,
+        _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_storeu_ps,
     };
 
     use indim_ops::f16;
@@ -93,57 +92,38 @@ mod x86_64 {
     /// AVX2, and F16C.
     pub(crate) struct Avx2;
 
-    /// AVX-512 F, BW, DQ and VL.
-    pub(crate) struct Avx512;
+    /// The lanes of a register.
+    const LANES: usize = 8;
 
-    macro_rules! define_instructions {
-        (
-            $level:ident, $lanes:literal,
-            $load_narrow:ident $widen:ident $store_wide:ident,
-            $load_wide:ident $narrow:ident $store_narrow:ident
-        ) => {
-            impl Instructions for $level {
-                #[inline(always)]
-                unsafe fn widen_f16(wide: *mut f32, narrow: *const f16, count: usize) {
-                    let whole = count - count % $lanes;
-                    for first in (0..whole).step_by($lanes) {
-                        let (to, from) = (wide.wrapping_add(first), narrow.wrapping_add(first));
-                        // SAFETY: the caller's promise; whole vectors within the elements.
-                        unsafe { $store_wide(to, $widen($load_narrow(from.cast()))) }
-                    }
-                    let (wide, narrow) = (wide.wrapping_add(whole), narrow.wrapping_add(whole));
-                    // SAFETY: the caller's promise, for what is left.
-                    unsafe { widen_singly(wide, narrow, count - whole) }
-                }
+    impl Instructions for Avx2 {
+        #[inline(always)]
+        unsafe fn widen_f16(wide: *mut f32, narrow: *const f16, count: usize) {
+            let whole = count - count % LANES;
+            for first in (0..whole).step_by(LANES) {
+                let (to, from) = (wide.wrapping_add(first), narrow.wrapping_add(first));
+                // SAFETY: the caller's promise; whole vectors within the elements.
+                unsafe { _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast()))) }
+            }
+            let (wide, narrow) = (wide.wrapping_add(whole), narrow.wrapping_add(whole));
+            // SAFETY: the caller's promise, for what is left.
+            unsafe { widen_singly(wide, narrow, count - whole) }
+        }
 
-                #[inline(always)]
-                unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize) {
-                    let whole = count - count % $lanes;
-                    for first in (0..whole).step_by($lanes) {
-                        let (to, from) = (narrow.wrapping_add(first), wide.wrapping_add(first));
-                        // SAFETY: the caller's promise; whole vectors within the elements.
-                        unsafe {
-                            let nearest = $narrow::<_MM_FROUND_TO_NEAREST_INT>($load_wide(from));
-                            $store_narrow(to.cast(), nearest);
-                        }
-                    }
-                    let (narrow, wide) = (narrow.wrapping_add(whole), wide.wrapping_add(whole));
-                    // SAFETY: the caller's promise, for what is left.
-                    unsafe { narrow_singly(narrow, wide, count - whole) }
+        #[inline(always)]
+        unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize) {
+            let whole = count - count % LANES;
+            for first in (0..whole).step_by(LANES) {
+                let (to, from) = (narrow.wrapping_add(first), wide.wrapping_add(first));
+                // SAFETY: the caller's promise; whole vectors within the elements.
+                unsafe {
+                    let nearest =
+                        _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from));
+                    _mm_storeu_si128(to.cast(), nearest);
                 }
             }
-        };
-    }
-
-    define_instructions! {
-        Avx2, 8,
-        _mm_loadu_si128 _mm256_cvtph_ps _mm256_storeu_ps,
-        _mm256_loadu_ps _mm256_cvtps_ph _mm_storeu_si128
-    }
-
-    define_instructions! {
-        Avx512, 16,
-        _mm256_loadu_si256 _mm512_cvtph_ps _mm512_storeu_ps,
-        _mm512_loadu_ps _mm512_cvtps_ph _mm256_storeu_si256
+            let (narrow, wide) = (narrow.wrapping_add(whole), wide.wrapping_add(whole));
+            // SAFETY: the caller's promise, for what is left.
+            unsafe { narrow_singly(narrow, wide, count - whole) }
+        }
     }
 }

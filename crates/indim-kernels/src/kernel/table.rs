@@ -7,9 +7,9 @@ use indim_ops::{
 
 use super::block::{BinaryBody, Body, ConvertBody, KernelFn, TernaryBody, UnaryBody};
 use super::fold::{FoldBody, FoldFn, Narrow, Read, Same};
-use super::instructions::Baseline;
 #[cfg(target_arch = "x86_64")]
-use super::instructions::{Avx2, Avx512};
+use super::instructions::Avx2;
+use super::instructions::Baseline;
 use super::row_fold::{RowBody, RowFoldFn};
 use super::shells::Shells;
 use super::signs::{compiled, compiled_conversion, is_compiled, is_conversion_compiled};
@@ -22,11 +22,6 @@ use crate::level::Level;
 macro_rules! at_level {
     ($level:expr, $shells:ident => $expression:expr) => {
         match $level.kind() {
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => {
-                type $shells = Avx512;
-                $expression
-            }
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2 => {
                 type $shells = Avx2;

@@ -5,8 +5,6 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod baseline;
 
 use super::block::{Body, KernelFn};
