@@ -5,6 +5,7 @@
 
 use crate::body::{Instruction, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
+use crate::divide::divide;
 
 /// What becomes of an instruction.
 pub(crate) enum Folded {
@@ -210,7 +211,7 @@ fn comparison(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
 
 fn float_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
     let &Instruction { primitive, lane, operands: [x, y, _] } = given;
-    let Some(bits) = builder.constant_bits(y) else { return Folded::Not };
+    let Some(bits) = builder.constant_bits(y) else { return without_neg(builder, given) };
     let (sign, one) = match lane {
         LaneType::F32 => (1 << 31, u64::from(1f32.to_bits())),
         _ => (1 << 63, 1f64.to_bits()),
@@ -227,6 +228,21 @@ fn float_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
             }
             None => Folded::Not,
         },
+        _ => without_neg(builder, given),
+    }
+}
+
+/// A sum with an opposite is a difference, to the sign of a zero; and the other way round.
+fn without_neg(builder: &BodyBuilder, given: &Instruction) -> Folded {
+    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
+    let opposite = |value: Value| {
+        let instruction = builder.instruction(value);
+        (instruction.primitive == Primitive::Neg).then_some(instruction.operands[0])
+    };
+    match (primitive, opposite(x), opposite(y)) {
+        (Primitive::Add, _, Some(y)) => instruction(Primitive::Sub, lane, &[x, y]),
+        (Primitive::Add, Some(x), _) => instruction(Primitive::Sub, lane, &[y, x]),
+        (Primitive::Sub, _, Some(y)) => instruction(Primitive::Add, lane, &[x, y]),
         _ => Folded::Not,
     }
 }
@@ -255,26 +271,29 @@ fn integer_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded 
         primitive,
         Primitive::Add | Primitive::Sub | Primitive::Mul | Primitive::Div | Primitive::Rem
     );
-    let power = (bits.is_power_of_two() && !lane.is_signed()).then(|| bits.trailing_zeros());
     match (primitive, bits) {
         _ if is_shift && bits & (8 * lane.size() as u64 - 1) == 0 => Folded::Value(x),
         (Primitive::Add | Primitive::Sub, 0) | (Primitive::Mul | Primitive::Div, 1) => {
             Folded::Value(x)
         }
         (Primitive::Mul, 0) => Folded::Value(y),
+        (Primitive::Mul, _) if bits.is_power_of_two() => {
+            let amount = builder.constant(lane, bits.trailing_zeros().into());
+            instruction(Primitive::ShiftLeft, lane, &[x, amount])
+        }
         (Primitive::Sub, _) => {
             let negative = builder.constant(lane, bits.wrapping_neg() & all_ones(lane));
             instruction(Primitive::Add, lane, &[x, negative])
         }
         (Primitive::Add, _) => added_twice(builder, given, bits),
-        (Primitive::Div, _) if power.is_some() => {
-            let amount = builder.constant(lane, power.unwrap_or_default().into());
-            instruction(Primitive::ShiftRightLogical, lane, &[x, amount])
-        }
-        (Primitive::Rem, _) if power.is_some() => {
+        (Primitive::Rem, _) if bits.is_power_of_two() && !lane.is_signed() => {
             let below = builder.constant(lane, bits - 1);
             instruction(Primitive::And, lane, &[x, below])
         }
+        (Primitive::Div | Primitive::Rem, _) => match divide(builder, primitive, x, bits) {
+            Some(value) => Folded::Value(value),
+            None => Folded::Not,
+        },
         _ => Folded::Not,
     }
 }

@@ -15,6 +15,7 @@
 mod body;
 mod builder;
 mod definitions;
+mod divide;
 mod fold;
 mod function;
 mod interpret;

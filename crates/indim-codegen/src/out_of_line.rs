@@ -201,6 +201,15 @@ mod tests {
         word & u64::MAX >> (64 - 8 * lane.size())
     }
 
+    /// The low bytes of a word as this machine has them in memory.
+    fn native_bytes(word: u64, size: usize) -> Vec<u8> {
+        let mut bytes = word.to_le_bytes()[..size].to_vec();
+        if cfg!(target_endian = "big") {
+            bytes.reverse();
+        }
+        bytes
+    }
+
     /// What the function writes for these operands, each in memory of its own with a byte before it.
     fn called(
         function: LaneFunction,
@@ -210,7 +219,7 @@ mod tests {
     ) -> Vec<u8> {
         let count = words[0].len();
         let memory = lanes.iter().zip(words).map(|(lane, words)| {
-            let bytes = words.iter().flat_map(|word| word.to_le_bytes()[..lane.size()].to_vec());
+            let bytes = words.iter().flat_map(|&word| native_bytes(word, lane.size()));
             core::iter::once(0xaa).chain(bytes).collect::<Vec<u8>>()
         });
         let memory: Vec<Vec<u8>> = memory.collect();
@@ -250,9 +259,8 @@ mod tests {
                     let mut given = [0; 3];
                     given.iter_mut().zip(&operands).for_each(|(word, words)| *word = words[point]);
                     let expected = evaluate(primitive, operand, result, given, &TABLE);
-                    let word =
-                        bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-                    assert_eq!(word, expected, "{primitive:?}.{operand}.{result} of {given:x?}");
+                    let expected = native_bytes(expected, result.size());
+                    assert_eq!(bytes, expected, "{primitive:?}.{operand}.{result} of {given:x?}");
                 }
                 found += 1;
             }
