@@ -40,6 +40,9 @@ pub(crate) struct Explain {
     /// Draw the broadcasts, or the error, into this file (`-`: to standard output, instead of the text).
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// List the machine code of each loop nest for dense arrays, too: instructions beside the values they compute.
+    #[arg(long, conflicts_with = "json")]
+    machine_code: bool,
     /// Warn of outer products, where the result is far larger than every operand.
     #[arg(long)]
     warn_outer_product: bool,
@@ -115,7 +118,11 @@ impl Explain {
         let options = CompileOptions { level, ..CompileOptions::default() };
         let explanation = Explanation::new(&graph, &options).map_err(CompileError::diagnostic)?;
         self.warn(explanation.broadcasts());
-        self.deliver(&explanation.to_string(), || explanation.to_json(), || explanation.to_svg())
+        let mut text = explanation.to_string();
+        if self.machine_code {
+            text += &format!("\nmachine code\n{}", explanation.machine_code_text());
+        }
+        self.deliver(&text, || explanation.to_json(), || explanation.to_svg())
     }
 
     fn warn(&self, broadcasts: &[ExplainedBroadcast]) {

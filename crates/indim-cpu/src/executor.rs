@@ -66,6 +66,11 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result;
 
+    /// The machine code for arrays of these strides, listed for people; `None` where nothing runs by that.
+    fn machine_code(&self, _strides: &[Vec<isize>]) -> Option<String> {
+        None
+    }
+
     /// Counts the memory that the code itself holds when it is compiled.
     fn count_bytes(&self, held: &mut HeldBytes);
 

@@ -20,7 +20,7 @@ use crate::layout::parse_order;
 use crate::operand::{Operand, OperandType};
 use crate::out::variant_into;
 use crate::recorder::Recorder;
-use crate::rules::explain_computation;
+use crate::rules::{ExplainedTexts, explain_computation};
 use crate::run::run;
 use crate::structure::Structure;
 
@@ -272,7 +272,7 @@ impl CompiledFunction {
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Option<(String, String, String)>> {
+    ) -> PyResult<Option<ExplainedTexts>> {
         let has_arguments = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
         let (trace, types) = if has_arguments {
             let arguments = self.arguments(&self.bound(args, kwargs)?)?;

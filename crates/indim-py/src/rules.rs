@@ -104,7 +104,7 @@ pub(crate) fn _explain_expression(
     text: &str,
     operands: Vec<(String, Bound<'_, PyAny>)>,
     rule: &str,
-) -> PyResult<(String, String, String)> {
+) -> PyResult<ExplainedTexts> {
     let computation = Computation::of_expression(text, None, rule_of_operations(rule)?)
         .map_err(|error| computation_error(py, &error))?;
     let mut types = Vec::with_capacity(operands.len());
@@ -120,17 +120,21 @@ pub(crate) fn _explain_expression(
     explain_computation(py, &computation, &types)
 }
 
-/// An explanation of a computation for operands of these types: text, JSON, SVG.
+/// Text, JSON, SVG, machine code.
+pub(crate) type ExplainedTexts = (String, String, String, String);
+
+/// An explanation of a computation for operands of these types.
 pub(crate) fn explain_computation(
     py: Python<'_>,
     computation: &Computation,
     types: &[OperandType],
-) -> PyResult<(String, String, String)> {
+) -> PyResult<ExplainedTexts> {
     let graph =
         computation.graph(types, &[], false).map_err(|error| computation_error(py, &error))?;
     let explanation =
         Explanation::new(&graph, &CompileOptions::default()).map_err(compile_error)?;
-    Ok((explanation.to_string(), explanation.to_json(), explanation.to_svg()))
+    let machine_code = explanation.machine_code_text();
+    Ok((explanation.to_string(), explanation.to_json(), explanation.to_svg(), machine_code))
 }
 
 /// The verdict on one case, as JSON text.

@@ -390,6 +390,7 @@ def test_explanations(x):
         f.explain()
     text = f.explain("f64[2, 3]", np.ones(3))
     assert "broadcast_dimensions=[1]" in text and text.svg.startswith("<svg")
+    assert text.machine_code.startswith("nest 0")
     assert text.json["outputs"] == [{"dtype": "f64", "shape": [2, 3]}]
     f(x, np.ones(3))
     assert f.explain() == text and f._repr_svg_() == text.svg

@@ -1,6 +1,6 @@
 //! `indim explain` and `indim convert`.
 
-use indim::{RuleChoice, RuleSetName};
+use indim::{Level, RuleChoice, RuleSetName};
 use serde_json::{Value, json};
 
 use crate::run::{Folder, fails, fails_with, indim, succeeds};
@@ -23,6 +23,22 @@ fn an_expression_in_words() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("none: no, none"), "{text}");
+}
+
+#[test]
+fn machine_code_is_listed_where_there_is_any() {
+    let arguments = ["explain", "--machine-code", "max(x * y, 0)", "x=f32[1000]", "y=f32[1000]"];
+    let by = |executor: &str| {
+        let mut command = crate::run::command();
+        let found = command.args(arguments).env("INDIM_EXECUTOR", executor).output().expect("runs");
+        String::from_utf8(found.stdout).expect("UTF-8")
+    };
+    assert!(by("blocks").ends_with("machine code\nnest 0 runs by kernels\n"), "{}", by("blocks"));
+    let text = by("automatic");
+    let (_, listed) = text.split_once("machine code\n").expect("a section");
+    let is_there = Level::detect() > Level::BASELINE;
+    assert_eq!(listed.contains("vmulps"), is_there, "{listed}");
+    assert_eq!(listed.starts_with("nest 0:\n"), is_there, "{listed}");
 }
 
 #[test]

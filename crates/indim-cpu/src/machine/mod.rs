@@ -68,8 +68,8 @@ struct MachineCode {
     code: OnceLock<Option<Arc<TileCode>>>,
 }
 
-/// What a call weighs beside its elements, in bytes that could be moved.
-const BYTES_PER_CALL: usize = 100;
+/// What a call of a kernel weighs beside its elements: ten nanoseconds, in bytes that could be moved.
+const BYTES_PER_CALL: usize = 1000;
 
 impl MachineCode {
     /// The nest over tiles, which is recorded now if it has not been.
@@ -133,6 +133,15 @@ impl NestCode for MachineCode {
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result {
         self.blocks.list(formatter, describe)
+    }
+
+    fn machine_code(&self, strides: &[Vec<isize>]) -> Option<String> {
+        // Made once more, whatever it costs.
+        let account = Arc::new(Account::new(0));
+        let nest = &self.blocks.0.nest;
+        let code = Arc::new(code::compile(nest, &self.constants, self.level, account)?);
+        tiles::bind(&code, strides, &[])?;
+        Some(code.functions.as_ref()?.listing())
     }
 
     fn count_bytes(&self, held: &mut HeldBytes) {

@@ -56,10 +56,7 @@ impl CompiledNests {
         for nest in &loops.nests {
             let program = Program::new(nest, executor.compile(nest, &constants, level));
             check()?;
-            let rank = nest.shape.rank();
-            let strides =
-                |access: &Access| access.strides(rank, &row_major_strides(&access.array_type));
-            dense.push(program.bind(strides, &[]));
+            dense.push(program.bind_to(program.dense_strides(), &[]));
             programs.push(program);
             check()?;
         }

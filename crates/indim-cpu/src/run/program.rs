@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
+use indim_loops::strides::order::row_major_strides;
 
 use crate::executor::{BoundNest, NestCode};
 
@@ -72,6 +73,19 @@ impl Program {
     /// The bytes of what has been made of it since it was compiled.
     pub(crate) fn made_bytes(&self) -> usize {
         self.code.made_bytes()
+    }
+
+    /// The machine code for dense arrays: its instructions, beside the values that they compute; `None` where
+    /// the nest runs by kernels in any case.
+    pub fn machine_code(&self) -> Option<String> {
+        self.code.machine_code(&self.dense_strides())
+    }
+
+    /// The strides of all operands where they are dense.
+    pub(crate) fn dense_strides(&self) -> Vec<Vec<isize>> {
+        let rank = self.nest.shape.rank();
+        let strides = |it: &Access| it.strides(rank, &row_major_strides(&it.array_type));
+        self.nest.operands().map(strides).collect()
     }
 
     /// The listing, with what `describe` makes of the arrays.

@@ -77,6 +77,12 @@ impl Functions {
         Some(function)
     }
 
+    /// What has been made, for people.
+    pub(crate) fn listing(&self) -> String {
+        let made = self.made();
+        made.iter().map(|(layout, _)| Function::listing(&self.body, layout)).collect()
+    }
+
     /// Counts the memory of the body; that of what is made is noted in the account.
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<Instruction>(self.body.instructions.capacity());

@@ -76,6 +76,7 @@ class UnknownNameError(ExprError, KeyError): ...
 
 class Explanation(str):
     svg: str
+    machine_code: str
     @property
     def json(self) -> dict[str, Any]: ...
 

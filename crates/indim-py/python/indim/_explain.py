@@ -9,12 +9,17 @@ from ._indim import _explain_expression, _explain_shapes
 
 
 class Explanation(str):
-    """A text, with the same as data in ``json`` and as a drawing in ``svg``; notebooks show the drawing."""
+    """A text, with the same as data in ``json`` and as a drawing in ``svg``; notebooks show the drawing.
 
-    def __new__(cls, text, json_text, svg):
+    ``machine_code`` lists the instructions of each loop nest for dense arrays beside the values they compute;
+    it is empty for a bare rule.
+    """
+
+    def __new__(cls, text, json_text, svg, machine_code=""):
         self = super().__new__(cls, text)
         self._json_text = json_text
         self.svg = svg
+        self.machine_code = machine_code
         return self
 
     @property
@@ -29,7 +34,7 @@ class Explanation(str):
         return str(self)
 
     def __reduce__(self):
-        return Explanation, (str(self), self._json_text, self.svg)
+        return Explanation, (str(self), self._json_text, self.svg, self.machine_code)
 
 
 def explain(*what, rule="as-written", dims=None, axis=None, target=None, **operands):

@@ -10,7 +10,7 @@ mod svg;
 
 use core::fmt;
 
-use indim_cpu::{CompileError, CompileOptions, Executable, Forecast, NestParts, compile};
+use indim_cpu::{CompileError, CompileOptions, Executable, Forecast, NestParts, Program, compile};
 use indim_graph::{Graph, NodeKind, ValueId, remove_unused};
 use indim_shape::{AxisMap, Broadcast, Shape};
 
@@ -109,8 +109,8 @@ impl Explanation {
         self.listing().text()
     }
 
-    /// What each loop nest became for the level: `a` is an array, `r` a register of one block, and
-    /// `a0, mul a1, add a2` one pass over a block. At the end which nests run together, part by part.
+    /// What each loop nest became for the level: `a` is an array, `r` a register of one block. At the end which
+    /// nests run together, part by part.
     pub fn programs_text(&self) -> String {
         let listing = self.listing();
         let mut text = String::new();
@@ -120,6 +120,28 @@ impl Explanation {
         }
         self.executable.parts().for_each(|parts| text += &parts_text(&parts));
         text
+    }
+
+    /// The machine code of each loop nest for dense arrays, its instructions beside the values that they compute.
+    ///
+    /// ```
+    /// use indim::explain::Explanation;
+    /// use indim::{CompileOptions, ExecutorChoice, GraphBuilder, DType};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let graph = b.finish(&[2 * b.parameter("x", DType::F32, [100])?])?;
+    /// let options = CompileOptions { executor: ExecutorChoice::Blocks, ..CompileOptions::default() };
+    /// let by_blocks = Explanation::new(&graph, &options)?.machine_code_text();
+    /// assert_eq!(by_blocks, "nest 0 runs by kernels\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn machine_code_text(&self) -> String {
+        let programs = self.executable.programs().iter().enumerate();
+        let of_program = |(index, program): (usize, &Program)| match program.machine_code() {
+            Some(code) => format!("nest {index}:\n{code}"),
+            None => format!("nest {index} runs by kernels\n"),
+        };
+        programs.map(of_program).collect()
     }
 
     fn listing(&self) -> Listing<'_> {
