@@ -40,7 +40,8 @@ pub(crate) struct Explain {
     /// Draw the broadcasts, or the error, into this file (`-`: to standard output, instead of the text).
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// List the machine code of each loop nest for dense arrays, too: instructions beside the values they compute.
+    /// List the machine code of each loop nest for dense arrays, too: instructions beside the values they
+    /// compute.
     #[arg(long, conflicts_with = "json")]
     machine_code: bool,
     /// Warn of outer products, where the result is far larger than every operand.

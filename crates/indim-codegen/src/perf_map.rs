@@ -1,5 +1,5 @@
-//! Names of functions for the profiler `perf` of Linux, which finds them in the file `/tmp/perf-PID.map`: asked
-//! for by the environment variable `INDIM_PERF_MAP=1`.
+//! Names of functions for the profiler `perf` of Linux, which finds them in the file `/tmp/perf-PID.map`:
+//! asked for by the environment variable `INDIM_PERF_MAP=1`.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -10,10 +10,10 @@
 //!
 //! Unsafe code stands only in `arrays/buffer.rs`, `arrays/mapped_file.rs`, `arrays/system_memory.rs`,
 //! `arrays/unnamed_file.rs`, `arrays/view.rs`, `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`,
-//! `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/search.rs`, `tiles/take.rs`, `tiles/tile.rs`, `tiles/tree.rs`,
-//! `run/executable.rs`, `run/groups.rs`, `run/indices.rs`, `run/nests.rs` and `run/threads.rs`;
-//! of the other crates in `indim-kernels`, in `numpy_api.rs` of the Python bindings and `signals.rs` of the
-//! command.
+//! `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/search.rs`, `tiles/take.rs`, `tiles/tile.rs`,
+//! `tiles/tree.rs`, `run/executable.rs`, `run/groups.rs`, `run/indices.rs`, `run/nests.rs` and
+//! `run/threads.rs`; of the other crates in `indim-kernels`, in `numpy_api.rs` of the Python bindings and
+//! `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod arrays;

@@ -1,5 +1,6 @@
-//! Machine code: every length of a row, up to pages that may not be touched; nests of thousands of operations;
-//! when it is made; several threads at once. What computes the expected bits is the reference evaluator.
+//! Machine code: every length of a row, up to pages that may not be touched; nests of thousands of
+//! operations; when it is made; several threads at once. What computes the expected bits is the reference
+//! evaluator.
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;

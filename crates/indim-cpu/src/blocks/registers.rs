@@ -4,9 +4,9 @@ use indim_loops::loop_nest::{Local, LoopNest};
 
 use crate::tiles::code::REGISTER_BYTES;
 
-/// Registers for the instructions' results, in bytes from the first one, and how many there are; by one scan: a
-/// register is free again after the last instruction that reads it. A result never takes the register of its
-/// own operands, which kernels forbid.
+/// Registers for the instructions' results, in bytes from the first one, and how many there are; by one scan:
+/// a register is free again after the last instruction that reads it. A result never takes the register of
+/// its own operands, which kernels forbid.
 pub(crate) fn allocate(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
     let last_uses = last_uses(nest);
     let mut registers: Vec<usize> = Vec::with_capacity(nest.instructions.len());

@@ -66,8 +66,8 @@ impl Default for CompileOptions {
     }
 }
 
-/// Why a graph is not compiled: only because its caller set a limit, or stopped it, or because the environment
-/// asks for an executor that there is not.
+/// Why a graph is not compiled: only because its caller set a limit, or stopped it, or because the
+/// environment asks for an executor that there is not.
 ///
 /// ```
 /// use indim_cpu::CompileError;

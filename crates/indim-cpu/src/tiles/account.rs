@@ -2,9 +2,10 @@
 //!
 //! Work is weighed as everywhere, in bytes that could be moved instead.
 //!
-//! Measured on the machine of the committed records (Zen 5), with optimisations, the best of 50: to record and to
-//! make a function takes 14 µs for one addition, 17 µs for five operations, 40 µs for `exp` with its 54
-//! primitives, 210 µs for `pow` with 305, 150 µs for 200 additions and products. The first one of its kind takes two to four times as long.
+//! Measured on an AMD EPYC (Zen 3), with optimisations, the best of 50: to record
+//! and to make a function takes 14 µs for one addition, 17 µs for five operations, 40 µs for `exp` with its
+//! 54 primitives, 210 µs for `pow` with 305, 150 µs for 200 additions and products. The first one of its kind
+//! takes two to four times as long.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -109,8 +109,8 @@ impl Explanation {
         self.listing().text()
     }
 
-    /// What each loop nest became for the level: `a` is an array, `r` a register of one block. At the end which
-    /// nests run together, part by part.
+    /// What each loop nest became for the level: `a` is an array, `r` a register of one block. At the end
+    /// which nests run together, part by part.
     pub fn programs_text(&self) -> String {
         let listing = self.listing();
         let mut text = String::new();
@@ -122,7 +122,8 @@ impl Explanation {
         text
     }
 
-    /// The machine code of each loop nest for dense arrays, its instructions beside the values that they compute.
+    /// The machine code of each loop nest for dense arrays, its instructions beside the values that they
+    /// compute.
     ///
     /// ```
     /// use indim::explain::Explanation;
