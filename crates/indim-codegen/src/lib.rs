@@ -20,6 +20,7 @@ mod fold;
 mod function;
 mod interpret;
 mod layout;
+mod nans;
 mod nest;
 #[cfg(not(target_arch = "x86_64"))]
 mod no_target;

@@ -6,16 +6,7 @@
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
-use crate::interpret::is_nan;
-use indim_ops::lane::FloatBits;
-
-/// Which NaNs a value may be, from few to many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Nans {
-    None,
-    Canonical,
-    Any,
-}
+use crate::nans::{Nans, is_canonical, possible_nans};
 
 impl Body {
     /// The body without what no output needs, and with NaNs made canonical only where their bits are looked
@@ -54,7 +45,8 @@ impl Body {
             let operands = &operands[..instruction.operands().len()];
             values[index] = match instruction.primitive {
                 Primitive::Canonical
-                    if !demand.is_looked_at[index] || nans[operands[0].index()] < Nans::Any =>
+                    if !demand.is_looked_at[index]
+                        || is_canonical(&builder, &nans, operands[0]) =>
                 {
                     operands[0]
                 }
@@ -65,7 +57,7 @@ impl Body {
                 primitive => builder.push(primitive, instruction.lane, operands),
             };
             for new in nans.len()..builder.len() {
-                nans.push(possible_nans(builder.instruction(Value(new as u32)), &builder, &nans));
+                nans.push(possible_nans(&builder, &nans, builder.instruction(Value(new as u32))));
             }
         }
         for (dtype, lanes) in &self.outputs {
@@ -156,46 +148,5 @@ impl Demand {
         for &operand in instruction.operands() {
             self.add(operand, asks);
         }
-    }
-}
-
-/// Which NaNs an instruction may give, from those of the values before it.
-fn possible_nans(instruction: &Instruction, builder: &BodyBuilder, nans: &[Nans]) -> Nans {
-    let [first, on_true, on_false] = instruction.operands.map(|operand| {
-        // What is no operand is the value 0.
-        nans.get(operand.index()).copied().unwrap_or(Nans::None)
-    });
-    let operand = builder.instruction(instruction.operands[0]).lane;
-    match instruction.primitive {
-        _ if !instruction.lane.is_float() => Nans::None,
-        Primitive::Constant(bits) => match is_nan(instruction.lane, bits) {
-            true if bits == canonical_nan(instruction.lane) => Nans::Canonical,
-            true => Nans::Any,
-            false => Nans::None,
-        },
-        Primitive::Canonical => first.min(Nans::Canonical),
-        // The canonical NaN is positive.
-        Primitive::Abs => first,
-        Primitive::Select => on_true.max(on_false),
-        Primitive::Cast if !operand.is_float() => Nans::None,
-        // Of a number, infinite or not, these make a number.
-        Primitive::Neg
-        | Primitive::Cast
-        | Primitive::Floor
-        | Primitive::Ceil
-        | Primitive::Trunc
-        | Primitive::RoundEven
-            if first == Nans::None =>
-        {
-            Nans::None
-        }
-        _ => Nans::Any,
-    }
-}
-
-fn canonical_nan(lane: LaneType) -> u64 {
-    match lane {
-        LaneType::F32 => f32::NAN_BITS as u64,
-        _ => f64::NAN_BITS as u64,
     }
 }

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use indim_codegen::{Body, BodyBuilder, BodyError, Instruction, LaneType, Primitive, Value};
-use indim_ops::DType;
+use indim_codegen::{
+    Body, BodyBuilder, BodyError, Definition, Instruction, LaneType, Primitive, Value,
+};
+use indim_ops::{DType, Op};
 
 #[allow(dead_code, reason = "other tests choose nodes of graphs")]
 #[path = "../../indim-builder/tests/random/choices.rs"]
@@ -250,6 +252,43 @@ fn what_does_nothing_is_left_out() {
         builder.push(Select, F32, &[not, same, other])
     });
     assert_eq!(chosen, "v6 = select.f32 v0, v5, v1");
+}
+
+#[test]
+fn the_larger_and_the_smaller_need_no_canonical_nan() {
+    for op in [Op::Max, Op::Min, Op::Clamp] {
+        for dtype in [DType::F32, DType::F64] {
+            let body = Definition::Operation(op, dtype).body().expect("an operation on floats");
+            let simplified = (*body).clone().simplified().to_string();
+            assert!(body.to_string().contains("canonical"), "{body}");
+            assert!(!simplified.contains("canonical"), "{simplified}");
+        }
+    }
+}
+
+#[test]
+fn what_may_be_a_nan_is_made_canonical() {
+    use LaneType::{Bool, F32, I32};
+    use Primitive::{And, Bits, Canonical, Equal, Less, Select};
+    // Where `x` equals `y`, the bits that both have are a number's; those of `x` and `z` need not be.
+    for (asked, condition, is_kept) in [(1, Equal, false), (2, Equal, true), (1, Less, true)] {
+        let mut builder = BodyBuilder::new(vec![DType::F32; 3]);
+        let [x, y, z] =
+            [0, 1, 2].map(|input| builder.push(Primitive::Load { input, part: 0 }, F32, &[]));
+        let is_true = builder.push(condition, Bool, &[x, [x, y, z][asked]]);
+        let [bits_of_x, bits_of_y] = [x, y].map(|value| builder.push(Bits, I32, &[value]));
+        let both = builder.push(And, I32, &[bits_of_x, bits_of_y]);
+        let both = builder.push(Bits, F32, &[both]);
+        let zero = builder.push(Primitive::Constant(0), F32, &[]);
+        let [is_x, is_z] = [x, z].map(|value| builder.push(Equal, Bool, &[value, value]));
+        let number = builder.push(Select, F32, &[is_z, z, zero]);
+        let chosen = builder.push(Select, F32, &[is_true, both, number]);
+        let chosen = builder.push(Select, F32, &[is_x, chosen, zero]);
+        let canonical = builder.push(Canonical, F32, &[chosen]);
+        builder.output(DType::F32, [canonical]);
+        let body = builder.finish().simplified().to_string();
+        assert_eq!(body.contains("canonical"), is_kept, "{asked} {condition:?}\n{body}");
+    }
 }
 
 #[test]
