@@ -6,6 +6,7 @@
 use crate::body::{Instruction, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
 use crate::divide::divide;
+use crate::extreme::extreme;
 
 /// What becomes of an instruction.
 pub(crate) enum Folded {
@@ -77,7 +78,10 @@ fn select(builder: &mut BodyBuilder, &Instruction { lane, operands, .. }: &Instr
     if lane == LaneType::Bool {
         return select_truth(builder, operands);
     }
-    Folded::Not
+    if !lane.is_float() {
+        return Folded::Not;
+    }
+    extreme(builder, lane, operands).map_or(Folded::Not, Folded::Value)
 }
 
 /// Of truth values, of which one is constant: logic.

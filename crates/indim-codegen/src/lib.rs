@@ -16,6 +16,7 @@ mod body;
 mod builder;
 mod definitions;
 mod divide;
+mod extreme;
 mod fold;
 mod function;
 mod interpret;

@@ -13,6 +13,7 @@ use indim_ops::{
     AnyLane, ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, Op, ReduceOp, Scalars, bf16,
     c64, c128, f16, for_each_element,
 };
+use indim_shape::RuleSet;
 
 #[allow(dead_code, reason = "other tests choose views and reductions too")]
 #[path = "../../indim-builder/tests/random/choices.rs"]
@@ -280,6 +281,39 @@ fn only_what_is_stored_is_recorded() {
     assert_eq!((inputs.len(), outputs.len()), (2, 3), "{nest}\n{body}");
     let results = body.interpret(&[[0x4080_0000, 0], [0x40a0_0000, 0]]);
     assert_eq!(results, [[0x4110_0000, 0], [0, 0], [0x4040_0000, 0]], "{nest}\n{body}");
+}
+
+#[test]
+fn extremes_with_constants_have_few_instructions() {
+    let constants = [0.0, -0.0, 1.0, -2.5, 3e-310, f64::INFINITY, f64::NAN];
+    for (op, dtype) in
+        [Op::Max, Op::Min].into_iter().flat_map(|op| [(op, DType::F32), (op, DType::F64)])
+    {
+        for (constant, is_first) in constants.into_iter().flat_map(|c| [(c, true), (c, false)]) {
+            let b = GraphBuilder::new();
+            let x = b.parameter("x", dtype, [1]).unwrap();
+            let bits = match dtype {
+                DType::F32 => (constant as f32).to_bits().into(),
+                _ => constant.to_bits(),
+            };
+            let known = b.constant(array(dtype, [bits, 0]));
+            let operands = if is_first { [known, x] } else { [x, known] };
+            let extreme = b.elementwise(op, &operands, &RuleSet::Numpy).unwrap();
+            let (nest, constants) = nest(&b.finish(&[extreme]).unwrap());
+            let NestBody { body, inputs, .. } = record_nest_with(&nest, &constants).unwrap();
+            // One that asks which is less, one that asks for a NaN, a choice for each, and what they take.
+            let is_short = body.instructions.len() <= 7;
+            assert!(is_short || bits.count_ones() == 1, "{op} {constant}\n{body}");
+            for words in special_values(dtype, 1) {
+                let x = scalar(dtype, [words[0], 0]);
+                let known = scalar(dtype, [bits, 0]);
+                let operands = if is_first { [known, x] } else { [x, known] };
+                let expected = scalar_words(op.apply(&operands).unwrap());
+                let found = body.interpret(&vec![[words[0], 0]; inputs.len()]);
+                assert_eq!(found, [expected], "{op} {constant} {words:x?}\n{body}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,102 @@
+//! The larger or smaller of a float and a constant: where both are equal, which is about the signs of zeros,
+//! nothing more is to be asked.
+
+use crate::body::{LaneType, Primitive, Value};
+use crate::builder::BodyBuilder;
+
+/// What a choice between floats gives, if it is part of such an extreme and simpler than it looks.
+pub(crate) fn extreme(
+    builder: &mut BodyBuilder,
+    lane: LaneType,
+    operands: [Value; 3],
+) -> Option<Value> {
+    let [condition, on_true, on_false] = operands;
+    let [x, y] = compared(builder, condition, Primitive::Equal)?;
+    if x != y {
+        return where_equal(builder, x, y, on_true, on_false);
+    }
+    let extreme = of_number_and_zero(builder, lane, x, on_true)?;
+    Some(builder.push(Primitive::Select, lane, &[condition, extreme, on_false]))
+}
+
+/// `on_false`, if that is one of the two already where they are equal: then they have the same bits, unless
+/// the constant is a zero.
+fn where_equal(
+    builder: &BodyBuilder,
+    x: Value,
+    constant: Value,
+    on_true: Value,
+    on_false: Value,
+) -> Option<Value> {
+    let bits = builder.constant_bits(constant)?;
+    let magnitude = bits << (64 - 8 * builder.instruction(constant).lane.size()) << 1;
+    let is_same = on_true == constant || on_true == x || is_mixed(builder, on_true, x, bits);
+    (magnitude != 0 && is_same && ordered(builder, x, constant, on_false).is_some())
+        .then_some(on_false)
+}
+
+/// Of a number `x` and zero the larger, or the smaller, by one comparison: a NaN gives something else than
+/// before.
+fn of_number_and_zero(
+    builder: &mut BodyBuilder,
+    lane: LaneType,
+    x: Value,
+    value: Value,
+) -> Option<Value> {
+    let select = *builder.instruction(value);
+    let [condition, if_equal, otherwise] = select.operands;
+    if select.primitive != Primitive::Select {
+        return None;
+    }
+    let [first, zero] = compared(builder, condition, Primitive::Equal)?;
+    let is_zero = builder.constant_bits(zero) == Some(0);
+    let [above, below] = ordered(builder, x, zero, otherwise)?;
+    if first != x || !is_zero || above == below {
+        return None;
+    }
+    let bool = LaneType::Bool;
+    if if_equal == below {
+        let is_above = builder.push(Primitive::Less, bool, &[zero, x]);
+        return Some(builder.push(Primitive::Select, lane, &[is_above, above, below]));
+    }
+    (if_equal == above).then(|| {
+        let is_below = builder.push(Primitive::Less, bool, &[x, zero]);
+        builder.push(Primitive::Select, lane, &[is_below, below, above])
+    })
+}
+
+/// What a choice between `x` and `y`, by which is less, gives where `x` is above `y` and where it is below.
+fn ordered(builder: &BodyBuilder, x: Value, y: Value, value: Value) -> Option<[Value; 2]> {
+    let select = builder.instruction(value);
+    let [condition, on_true, on_false] = select.operands;
+    let is_one = |value| value == x || value == y;
+    if select.primitive != Primitive::Select || !is_one(on_true) || !is_one(on_false) {
+        return None;
+    }
+    match compared(builder, condition, Primitive::Less)? {
+        compared if compared == [x, y] => Some([on_false, on_true]),
+        compared if compared == [y, x] => Some([on_true, on_false]),
+        _ => None,
+    }
+}
+
+/// The operands of a comparison.
+fn compared(builder: &BodyBuilder, condition: Value, comparison: Primitive) -> Option<[Value; 2]> {
+    let instruction = builder.instruction(condition);
+    let [x, y, _] = instruction.operands;
+    (instruction.primitive == comparison).then_some([x, y])
+}
+
+/// Whether it has all bits that `x` and the constant both have, or either: those of both where these are the
+/// same.
+fn is_mixed(builder: &BodyBuilder, value: Value, x: Value, constant: u64) -> bool {
+    let float = builder.instruction(value);
+    let mixed = builder.instruction(float.operands[0]);
+    let [bits, other, _] = mixed.operands;
+    let bits = builder.instruction(bits);
+    float.primitive == Primitive::Bits
+        && matches!(mixed.primitive, Primitive::And | Primitive::Or)
+        && bits.primitive == Primitive::Bits
+        && bits.operands[0] == x
+        && builder.constant_bits(other) == Some(constant)
+}
