@@ -120,8 +120,19 @@ pub(crate) fn _explain_expression(
     explain_computation(py, &computation, &types)
 }
 
-/// Text, JSON, SVG, machine code.
-pub(crate) type ExplainedTexts = (String, String, String, String);
+/// Text, JSON, SVG, and what lists the machine code, which is only made when somebody asks for it.
+pub(crate) type ExplainedTexts = (String, String, String, MachineCode);
+
+/// Lists the machine code of what was explained.
+#[pyclass(frozen, module = "indim._indim")]
+pub(crate) struct MachineCode(Explanation);
+
+#[pymethods]
+impl MachineCode {
+    fn text(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.machine_code_text())
+    }
+}
 
 /// An explanation of a computation for operands of these types.
 pub(crate) fn explain_computation(
@@ -133,8 +144,8 @@ pub(crate) fn explain_computation(
         computation.graph(types, &[], false).map_err(|error| computation_error(py, &error))?;
     let explanation =
         Explanation::new(&graph, &CompileOptions::default()).map_err(compile_error)?;
-    let machine_code = explanation.machine_code_text();
-    Ok((explanation.to_string(), explanation.to_json(), explanation.to_svg(), machine_code))
+    let [text, json, svg] = [explanation.to_string(), explanation.to_json(), explanation.to_svg()];
+    Ok((text, json, svg, MachineCode(explanation)))
 }
 
 /// The verdict on one case, as JSON text.

@@ -103,4 +103,4 @@ def test_what_is_shared_is_computed_once_and_what_is_not_used_never():
     text = "d = x - mean(x, axis=0); e = exp(x) * 2; sum(d * d), sum(d)"
     programs = " ".join(indim.explain(text, x=x).json["programs"])
     assert "exp" not in programs
-    assert programs.count("sub") == programs.count("sub a") <= 2
+    assert 1 <= programs.count("sub") <= 2

@@ -76,9 +76,10 @@ class UnknownNameError(ExprError, KeyError): ...
 
 class Explanation(str):
     svg: str
-    machine_code: str
     @property
     def json(self) -> dict[str, Any]: ...
+    @property
+    def machine_code(self) -> str: ...
 
 class CompiledFunction(Generic[_P, _R]):
     __wrapped__: Callable[_P, _R]

@@ -16,11 +16,19 @@ class Explanation(str):
     """
 
     def __new__(cls, text, json_text, svg, machine_code=""):
+        # Made when it is asked for, or a text that was.
         self = super().__new__(cls, text)
         self._json_text = json_text
         self.svg = svg
-        self.machine_code = machine_code
+        self._machine_code = machine_code
         return self
+
+    @property
+    def machine_code(self):
+        """The machine code, or which nests run without."""
+        if not isinstance(self._machine_code, str):
+            self._machine_code = self._machine_code.text()
+        return self._machine_code
 
     @property
     def json(self):
