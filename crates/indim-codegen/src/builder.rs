@@ -9,6 +9,7 @@ use indim_ops::DType;
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
 use crate::fold::{Folded, fold};
+use crate::instructions::Instructions;
 use crate::scalar::evaluate;
 
 /// A body that grows.
@@ -36,11 +37,6 @@ impl BodyBuilder {
     /// How many instructions there are.
     pub(crate) fn len(&self) -> usize {
         self.body.instructions.len()
-    }
-
-    /// The instruction that computes a value.
-    pub(crate) fn instruction(&self, value: Value) -> &Instruction {
-        self.body.instruction(value)
     }
 
     /// The value that a primitive gives for earlier values, as one of type `lane`: a new instruction, or an
@@ -86,19 +82,6 @@ impl BodyBuilder {
             *value = self.push(Primitive::Load { input, part: part as u8 }, lane, &[]);
         }
         lanes
-    }
-
-    /// The same bits in every lane.
-    pub(crate) fn constant(&mut self, lane: LaneType, bits: u64) -> Value {
-        self.push(Primitive::Constant(bits), lane, &[])
-    }
-
-    /// The bits of a value that is a constant.
-    pub(crate) fn constant_bits(&self, value: Value) -> Option<u64> {
-        match self.instruction(value).primitive {
-            Primitive::Constant(bits) => Some(bits),
-            _ => None,
-        }
     }
 
     /// The number of a table, which is added when it is new. There are few.
@@ -199,6 +182,16 @@ impl BodyBuilder {
         };
         let operand = self.instruction(last).lane;
         Some(evaluate(instruction.primitive, operand, instruction.lane, words, table))
+    }
+}
+
+impl Instructions for BodyBuilder {
+    fn instruction(&self, value: Value) -> &Instruction {
+        self.body.instruction(value)
+    }
+
+    fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value {
+        BodyBuilder::push(self, primitive, lane, operands)
     }
 }
 

@@ -5,11 +5,11 @@
 //! of two it is a shift. 8 bits are divided as 16. 64 bits have no product that is worth it.
 
 use crate::body::{LaneType, Primitive, Value};
-use crate::builder::BodyBuilder;
+use crate::instructions::Instructions;
 
 /// The quotient, or the remainder, of `x` by a constant of these bits, if there is a short way to it.
 pub(crate) fn divide(
-    builder: &mut BodyBuilder,
+    builder: &mut impl Instructions,
     primitive: Primitive,
     x: Value,
     bits: u64,
@@ -42,13 +42,13 @@ fn wider(lane: LaneType) -> Option<LaneType> {
     }
 }
 
-struct Division<'a> {
-    builder: &'a mut BodyBuilder,
+struct Division<'a, I> {
+    builder: &'a mut I,
     lane: LaneType,
     x: Value,
 }
 
-impl Division<'_> {
+impl<I: Instructions> Division<'_, I> {
     fn width(&self) -> u32 {
         8 * self.lane.size() as u32
     }
@@ -161,6 +161,7 @@ mod tests {
     use indim_ops::DType;
 
     use super::*;
+    use crate::builder::BodyBuilder;
     use crate::scalar::evaluate;
 
     /// Divisors where something happens, as bits of 64.

@@ -2,11 +2,11 @@
 //! nothing more is to be asked.
 
 use crate::body::{LaneType, Primitive, Value};
-use crate::builder::BodyBuilder;
+use crate::instructions::Instructions;
 
 /// What a choice between floats gives, if it is part of such an extreme and simpler than it looks.
 pub(crate) fn extreme(
-    builder: &mut BodyBuilder,
+    builder: &mut impl Instructions,
     lane: LaneType,
     operands: [Value; 3],
 ) -> Option<Value> {
@@ -22,7 +22,7 @@ pub(crate) fn extreme(
 /// `on_false`, if that is one of the two already where they are equal: then they have the same bits, unless
 /// the constant is a zero.
 fn where_equal(
-    builder: &BodyBuilder,
+    builder: &impl Instructions,
     x: Value,
     constant: Value,
     on_true: Value,
@@ -38,7 +38,7 @@ fn where_equal(
 /// Of a number `x` and zero the larger, or the smaller, by one comparison: a NaN gives something else than
 /// before.
 fn of_number_and_zero(
-    builder: &mut BodyBuilder,
+    builder: &mut impl Instructions,
     lane: LaneType,
     x: Value,
     value: Value,
@@ -66,7 +66,7 @@ fn of_number_and_zero(
 }
 
 /// What a choice between `x` and `y`, by which is less, gives where `x` is above `y` and where it is below.
-fn ordered(builder: &BodyBuilder, x: Value, y: Value, value: Value) -> Option<[Value; 2]> {
+fn ordered(builder: &impl Instructions, x: Value, y: Value, value: Value) -> Option<[Value; 2]> {
     let select = builder.instruction(value);
     let [condition, on_true, on_false] = select.operands;
     let is_one = |value| value == x || value == y;
@@ -81,7 +81,11 @@ fn ordered(builder: &BodyBuilder, x: Value, y: Value, value: Value) -> Option<[V
 }
 
 /// The operands of a comparison.
-fn compared(builder: &BodyBuilder, condition: Value, comparison: Primitive) -> Option<[Value; 2]> {
+fn compared(
+    builder: &impl Instructions,
+    condition: Value,
+    comparison: Primitive,
+) -> Option<[Value; 2]> {
     let instruction = builder.instruction(condition);
     let [x, y, _] = instruction.operands;
     (instruction.primitive == comparison).then_some([x, y])
@@ -89,7 +93,7 @@ fn compared(builder: &BodyBuilder, condition: Value, comparison: Primitive) -> O
 
 /// Whether it has all bits that `x` and the constant both have, or either: those of both where these are the
 /// same.
-fn is_mixed(builder: &BodyBuilder, value: Value, x: Value, constant: u64) -> bool {
+fn is_mixed(builder: &impl Instructions, value: Value, x: Value, constant: u64) -> bool {
     let float = builder.instruction(value);
     let mixed = builder.instruction(float.operands[0]);
     let [bits, other, _] = mixed.operands;

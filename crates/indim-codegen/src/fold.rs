@@ -4,9 +4,9 @@
 //! makes, which are unspecified anyway. No floats are contracted or reassociated.
 
 use crate::body::{Instruction, LaneType, Primitive, Value};
-use crate::builder::BodyBuilder;
 use crate::divide::divide;
 use crate::extreme::extreme;
+use crate::instructions::Instructions;
 
 /// What becomes of an instruction.
 pub(crate) enum Folded {
@@ -20,7 +20,7 @@ pub(crate) enum Folded {
 
 /// Looks at one instruction, which has an operand that is not constant; constants come last where operands
 /// may be exchanged.
-pub(crate) fn fold(builder: &mut BodyBuilder, instruction: &Instruction) -> Folded {
+pub(crate) fn fold(builder: &mut impl Instructions, instruction: &Instruction) -> Folded {
     use Primitive::*;
     match instruction.primitive {
         Select => select(builder, instruction),
@@ -53,7 +53,10 @@ fn all_ones(lane: LaneType) -> u64 {
     }
 }
 
-fn select(builder: &mut BodyBuilder, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
+fn select(
+    builder: &mut impl Instructions,
+    &Instruction { lane, operands, .. }: &Instruction,
+) -> Folded {
     let [condition, on_true, on_false] = operands;
     if on_true == on_false {
         return Folded::Value(on_true);
@@ -85,27 +88,26 @@ fn select(builder: &mut BodyBuilder, &Instruction { lane, operands, .. }: &Instr
 }
 
 /// Of truth values, of which one is constant: logic.
-fn select_truth(builder: &mut BodyBuilder, operands: [Value; 3]) -> Folded {
+fn select_truth(builder: &mut impl Instructions, operands: [Value; 3]) -> Folded {
     let [condition, on_true, on_false] = operands;
     let bool = LaneType::Bool;
     let constants = [on_true, on_false].map(|arm| builder.constant_bits(arm));
-    let not = |builder: &mut BodyBuilder| builder.push(Primitive::Not, bool, &[condition]);
     match constants {
         [Some(1), _] => instruction(Primitive::Or, bool, &[condition, on_false]),
         [Some(_), _] => {
-            let not = not(builder);
+            let not = builder.push(Primitive::Not, bool, &[condition]);
             instruction(Primitive::And, bool, &[not, on_false])
         }
         [_, Some(0)] => instruction(Primitive::And, bool, &[condition, on_true]),
         [_, Some(_)] => {
-            let not = not(builder);
+            let not = builder.push(Primitive::Not, bool, &[condition]);
             instruction(Primitive::Or, bool, &[not, on_true])
         }
         [None, None] => Folded::Not,
     }
 }
 
-fn bits(builder: &BodyBuilder, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
+fn bits(builder: &impl Instructions, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
     let operand = *builder.instruction(operands[0]);
     match operand.primitive {
         _ if operand.lane == lane => Folded::Value(operands[0]),
@@ -114,7 +116,7 @@ fn bits(builder: &BodyBuilder, &Instruction { lane, operands, .. }: &Instruction
     }
 }
 
-fn cast(builder: &BodyBuilder, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
+fn cast(builder: &impl Instructions, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
     let operand = *builder.instruction(operands[0]);
     let between = operand.lane;
     if between == lane {
@@ -155,7 +157,7 @@ fn is_exact(from: LaneType, to: LaneType) -> bool {
 }
 
 /// What undoes itself, or changes nothing the second time.
-fn twice(builder: &BodyBuilder, given: &Instruction) -> Folded {
+fn twice(builder: &impl Instructions, given: &Instruction) -> Folded {
     let operand = *builder.instruction(given.operands[0]);
     match (given.primitive, operand.primitive) {
         (Primitive::Not, Primitive::Not) | (Primitive::Neg, Primitive::Neg) => {
@@ -171,7 +173,7 @@ fn twice(builder: &BodyBuilder, given: &Instruction) -> Folded {
     }
 }
 
-fn bitwise(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
+fn bitwise(builder: &mut impl Instructions, given: &Instruction) -> Folded {
     let &Instruction { primitive, lane, operands: [x, y, _] } = given;
     if x == y {
         return Folded::Value(match primitive {
@@ -190,7 +192,7 @@ fn bitwise(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
     }
 }
 
-fn comparison(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
+fn comparison(builder: &mut impl Instructions, given: &Instruction) -> Folded {
     let &Instruction { primitive, operands: [x, y, _], .. } = given;
     let Instruction { lane, primitive: of_first, .. } = *builder.instruction(x);
     let mut constant = |value: bool| Folded::Value(builder.constant(LaneType::Bool, value.into()));
@@ -213,7 +215,7 @@ fn comparison(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
     }
 }
 
-fn float_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
+fn float_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> Folded {
     let &Instruction { primitive, lane, operands: [x, y, _] } = given;
     let Some(bits) = builder.constant_bits(y) else { return without_neg(builder, given) };
     let (sign, one) = match lane {
@@ -237,7 +239,7 @@ fn float_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
 }
 
 /// A sum with an opposite is a difference, to the sign of a zero; and the other way round.
-fn without_neg(builder: &BodyBuilder, given: &Instruction) -> Folded {
+fn without_neg(builder: &impl Instructions, given: &Instruction) -> Folded {
     let &Instruction { primitive, lane, operands: [x, y, _] } = given;
     let opposite = |value: Value| {
         let instruction = builder.instruction(value);
@@ -265,7 +267,7 @@ fn exact_reciprocal(lane: LaneType, bits: u64) -> Option<u64> {
     (is_power && is_inverted).then(|| (bits & sign) | (exponents - 1 - exponent) << mantissa_bits)
 }
 
-fn integer_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded {
+fn integer_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> Folded {
     let &Instruction { primitive, lane, operands: [x, y, _] } = given;
     if primitive == Primitive::Sub && x == y {
         return Folded::Value(builder.constant(lane, 0));
@@ -303,7 +305,7 @@ fn integer_arithmetic(builder: &mut BodyBuilder, given: &Instruction) -> Folded 
 }
 
 /// A constant that is added to a sum with another one: both at once, as sums of integers wrap.
-fn added_twice(builder: &mut BodyBuilder, given: &Instruction, bits: u64) -> Folded {
+fn added_twice(builder: &mut impl Instructions, given: &Instruction, bits: u64) -> Folded {
     let lane = given.lane;
     let sum = *builder.instruction(given.operands[0]);
     let first = match sum.primitive {

@@ -19,6 +19,7 @@ mod divide;
 mod extreme;
 mod fold;
 mod function;
+mod instructions;
 mod interpret;
 mod layout;
 mod nans;

@@ -4,6 +4,7 @@ use indim_ops::lane::FloatBits;
 
 use crate::body::{Instruction, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
+use crate::instructions::Instructions;
 use crate::interpret::is_nan;
 
 /// Which NaNs a value may be, from few to many.

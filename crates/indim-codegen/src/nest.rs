@@ -7,6 +7,7 @@ use indim_ops::DType;
 use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
 use crate::definitions::Definition;
+use crate::instructions::Instructions;
 
 /// A body may have so many instructions: what is larger takes too long, and too much memory, to compile.
 pub const LARGEST_BODY: usize = 1 << 18;

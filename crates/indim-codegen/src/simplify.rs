@@ -6,6 +6,7 @@
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
+use crate::instructions::Instructions;
 use crate::nans::{Nans, is_canonical, possible_nans};
 
 impl Body {

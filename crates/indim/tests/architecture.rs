@@ -47,6 +47,7 @@ fn the_table_is_complete_and_true() {
         "indim-text",
         "indim-loops",
         "indim-kernels",
+        "indim-codegen",
         "indim-cpu",
         "indim",
     ] {

@@ -117,6 +117,7 @@ fn circles_are_small() {
         "indim-text",
         "indim-loops",
         "indim-kernels",
+        "indim-codegen",
         "indim-cpu",
         "indim",
         "indim-cli",
