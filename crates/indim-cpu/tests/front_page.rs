@@ -1,5 +1,5 @@
-//! The front pages of this crate and of the kernels name the files and folders that hold unsafe code, and no
-//! others.
+//! The front pages of this crate, of the kernels and of machine code name the files and folders that hold
+//! unsafe code, and no others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
