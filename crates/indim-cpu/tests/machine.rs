@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
 use indim_builder::GraphBuilder;
-use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, compile};
+use indim_cpu::{
+    ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, Level, compile,
+};
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::{ArrayType, DType};
 use indim_shape::RuleSet;
@@ -301,6 +303,22 @@ fn a_large_first_run_has_machine_code() {
     let result = executable.run(&[ArrayView::from_slice([1_000_000], &x).unwrap()]).unwrap();
     assert!(result[0].elements::<f32>().unwrap().iter().all(|&y| y == 10.0));
     assert_eq!(executable.held_bytes() > held, indim_codegen::is_available());
+}
+
+#[test]
+fn the_baseline_of_a_better_processor_has_kernels() {
+    let graph = graph(&["x * x + 1"], &[("x", DType::F32, vec![1000])]);
+    let x = numbers(DType::F32, &[1000], 2);
+    for &level in Level::available() {
+        let executable =
+            compile(&graph, &CompileOptions { level, ..options(ExecutorChoice::Machine) }).unwrap();
+        let held = executable.held_bytes();
+        executable.run(&[ArrayView::from_array(&x)]).unwrap();
+        let is_allowed = level > Level::BASELINE || Level::detect() == Level::BASELINE;
+        let is_made = is_allowed && indim_codegen::is_available();
+        assert_eq!(executable.held_bytes() > held, is_made, "{level}");
+        assert_eq!(executable.programs()[0].machine_code().is_some(), is_made, "{level}");
+    }
 }
 
 #[test]
