@@ -158,7 +158,10 @@ fn ops() -> bool {
 fn accuracy(arguments: &[&str]) -> bool {
     let run = ["run", "--release", "--package", "indim-ops", "--example", "accuracy", "--"];
     let variables = [("RUSTFLAGS", "-C target-cpu=native"), ("CARGO_TARGET_DIR", "target/native")];
-    cargo(&[&run[..], arguments].concat(), &variables)
+    let succeeded = cargo(&[&run[..], arguments].concat(), &variables);
+    let Some((&"check", functions)) = arguments.split_first() else { return succeeded };
+    let run = ["run", "--release", "--package", "indim-codegen", "--example", "checksums", "--"];
+    succeeded && cargo(&[&run[..], functions].concat(), &[])
 }
 
 /// The sanitizer is an unstable flag, which the stable compiler accepts when told to.

@@ -2,12 +2,12 @@
 //!
 //! An output is kept, and the result of a reduction. A concatenation is too, but no nest computes it: its
 //! parts are kept, each where it belongs in the whole. So is a value that another nest reads because
-//! computing it again at every point of its consumer would repeat work: one that is read through a
-//! broadcast that expands it, or under several views, or as the operand of a reshape that is not a view;
-//! and, unless it is cheap, one that is both reduced and used beside that. Every other value is computed
-//! where it is needed, and under one view only, so that a nest holds at most one instruction for each node
-//! of the graph. Where nests after nests would compute the same values, each is kept that is used twice:
-//! what is lowered stays in proportion to the graph.
+//! computing it again at every point of its consumer would repeat work: one that is read through a broadcast
+//! that expands it, unless it is one cheap operation on one array, or under several views, or as the operand
+//! of a reshape that is not a view; and, unless it is cheap, one that is both reduced and used beside that.
+//! Every other value is computed where it is needed, and under one view only, so that a nest holds at most
+//! one instruction for each node of the graph. Where nests after nests would compute the same values, each is
+//! kept that is used twice: what is lowered stays in proportion to the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 
 use indim_graph::literal::integer_range;
 use indim_graph::{Graph, Node, NodeKind, TakeMode, ValueId};
-use indim_ops::{ArrayType, DType};
+use indim_ops::{ArrayType, DType, Fact};
 use indim_shape::Shape;
 
 use crate::origin::Origins;
@@ -32,9 +32,23 @@ fn resolve(graph: &Graph, origins: &Origins, value: ValueId, view: View) -> Sour
             Source::Kept(origin.value, view, shape())
         }
         kind if is_leaf(kind) => Source::Leaf(origin.value, view),
-        _ if origin.is_expanded => Source::Kept(origin.value, view, shape()),
+        _ if origin.is_expanded && !is_cheaper_again(graph, origins, origin.value) => {
+            Source::Kept(origin.value, view, shape())
+        }
         _ => Source::Computed(origin.value, view),
     }
+}
+
+/// Whether to compute a value wherever it is shown costs less than to write it and read it back: one cheap
+/// operation on one array, which is read in its place.
+fn is_cheaper_again(graph: &Graph, origins: &Origins, value: ValueId) -> bool {
+    let NodeKind::Elementwise(op) = graph[value].kind else { return false };
+    let operands = || graph[value].operands.iter().map(|&operand| origins.get(operand).value);
+    let arrays =
+        operands().filter(|&operand| graph[operand].array_type.shape.iter().any(|&size| size != 1));
+    op.is(Fact::Cheap)
+        && operands().all(|operand| is_leaf(&graph[operand].kind))
+        && arrays.count() <= 1
 }
 
 /// A value that another is made of, as the nest of that one sees it.

@@ -55,6 +55,22 @@ fn a_value_under_one_view_only_is_not_kept() {
 }
 
 #[test]
+fn one_cheap_operation_is_computed_wherever_it_is_shown() {
+    let temporaries = |of_row: fn(&GraphBuilder, &Value) -> Value| {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [4, 3]).unwrap();
+        let row = b.parameter("row", DType::F32, [3]).unwrap();
+        let sum = b.add(x, of_row(&b, &row), &[1]).unwrap();
+        lower(&optimize(&b.finish(&[sum]).unwrap())).temporaries.len()
+    };
+    assert_eq!(temporaries(|_, row| row * 2.0), 0);
+    assert_eq!(temporaries(|_, row| row * row), 0);
+    // Two arrays would be read in the place of one, and what is not cheap is computed once.
+    assert_eq!(temporaries(|_, row| row * 2.0 + row), 1);
+    assert_eq!(temporaries(|b, row| b.exp(row).unwrap()), 1);
+}
+
+#[test]
 fn many_kept_values_over_one_long_chain() {
     // Each output's nest needs all before it: walking that anew for each one would take minutes.
     let b = GraphBuilder::new();

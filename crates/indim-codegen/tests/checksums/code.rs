@@ -1,0 +1,35 @@
+//! The checksums of `indim-ops`' functions, of what machine code gives.
+
+use indim_codegen::{Definition, Form, Function, Layout};
+use indim_ops::{DType, Op};
+
+use crate::random::Random;
+
+/// So many arguments at a time.
+const BLOCK: usize = 1 << 14;
+
+/// The machine code of a function of `f32`.
+pub(crate) fn code_of(name: &str) -> Function {
+    let op: Op = name.parse().expect("functions are operations");
+    let body = Definition::Operation(op, DType::F32).body().expect("they take f32");
+    let layout = Layout { inputs: vec![Form::Dense], streams: vec![false], is_in_place: false };
+    Function::compile(&body, &layout).expect("this processor has a target")
+}
+
+/// The sum of a hash of each argument with its result, as the record has it.
+pub(crate) fn checksum_of(function: &Function, arguments: impl Iterator<Item = u32>) -> u64 {
+    let mut arguments = arguments.peekable();
+    let mut sum = 0u64;
+    while arguments.peek().is_some() {
+        let mut block: Vec<u32> = arguments.by_ref().take(BLOCK).collect();
+        let mut results = vec![0u32; block.len()];
+        let operands = [results.as_mut_ptr().cast(), block.as_mut_ptr().cast()];
+        // SAFETY: both have as many elements, and nobody else uses them.
+        unsafe { function.run(&operands, &[0, 0], 1, block.len()) }
+        for (argument, result) in block.into_iter().zip(results) {
+            let pair = u64::from(argument) << 32 | u64::from(result);
+            sum = sum.wrapping_add(Random(pair).bits());
+        }
+    }
+    sum
+}

@@ -1,0 +1,31 @@
+//! Machine code gives the recorded bits of every elementary function, over a sample of all arguments of 32
+//! bits; `examples/checksums.rs` over all of them.
+
+#![allow(dead_code, unused_imports, reason = "the files are shared with those who measure")]
+
+mod code;
+#[path = "../../../indim-ops/tests/accuracy/functions.rs"]
+mod functions;
+#[path = "../../../indim-ops/tests/accuracy/random.rs"]
+mod random;
+#[path = "../../../indim-ops/tests/accuracy/record.rs"]
+mod record;
+
+use functions::{SAMPLE_STEP, UNARY_FUNCTIONS};
+use record::FunctionLine;
+
+#[test]
+fn machine_code_gives_the_recorded_bits() {
+    if !indim_codegen::is_available() {
+        return;
+    }
+    let recorded =
+        FunctionLine::read_all(include_str!("../../../indim-ops/tests/accuracy/measured.txt"));
+    for function in UNARY_FUNCTIONS {
+        let is_line = |line: &&FunctionLine| line.name == function.name && line.dtype == "f32";
+        let expected = recorded.iter().find(is_line).unwrap().sample_checksum.unwrap();
+        let sample = (0..=u32::MAX).step_by(SAMPLE_STEP);
+        let found = code::checksum_of(&code::code_of(function.name), sample);
+        assert_eq!(found, expected, "{}", function.name);
+    }
+}
