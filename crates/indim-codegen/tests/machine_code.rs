@@ -409,7 +409,8 @@ fn random_body(random: &mut Random, length: usize) -> Body {
     making.0
 }
 
-/// What is one instruction, though several primitives: the lesser or greater of two, whether one is a NaN.
+/// What is one instruction, though several primitives: the lesser or greater of two, whether one is a NaN,
+/// products that are taken away.
 fn extremes_and_nans(random: &mut Random, making: &mut Making, values: &mut Vec<Value>) {
     for _ in 0..4 {
         let x = random.among(values);
@@ -422,13 +423,41 @@ fn extremes_and_nans(random: &mut Random, making: &mut Making, values: &mut Vec<
             let equal = making.push(Primitive::Equal, LaneType::Bool, &[x, x]);
             making.push(Primitive::Not, LaneType::Bool, &[equal])
         });
-        values.push(match random.below(4) {
+        let negated = match lane.is_float() {
+            true => making.push(Primitive::Neg, lane, &[x]),
+            false => x,
+        };
+        values.push(match random.below(6) {
+            4 if lane.is_float() => making.push(Primitive::MulAdd, lane, &[negated, y, x]),
+            5 if lane.is_float() => making.push(Primitive::MulAdd, lane, &[y, negated, negated]),
             0 => making.push(Primitive::Select, lane, &[less, x, y]),
             1 => making.push(Primitive::Select, lane, &[less, y, x]),
             2 => making.push(Primitive::Or, LaneType::Bool, &[is_nan, is_nan_too]),
             _ => making.push(Primitive::Not, LaneType::Bool, &[less]),
         });
     }
+}
+
+#[test]
+fn one_instruction_may_read_what_was_computed_before_the_row() {
+    if !is_available() {
+        return;
+    }
+    let mut making = Making::default();
+    let [single, dense] = [0, 1].map(|_| making.input(DType::F32)[0]);
+    let doubled = making.push(Primitive::Add, LaneType::F32, &[single, single]);
+    let [is_nan, is_nan_too] = [doubled, dense].map(|x| {
+        let equal = making.push(Primitive::Equal, LaneType::Bool, &[x, x]);
+        making.push(Primitive::Not, LaneType::Bool, &[equal])
+    });
+    let either = making.push(Primitive::Or, LaneType::Bool, &[is_nan, is_nan_too]);
+    making.output(DType::Bool, either);
+    let negated = making.push(Primitive::Neg, LaneType::F32, &[doubled]);
+    let product = making.push(Primitive::MulAdd, LaneType::F32, &[negated, dense, dense]);
+    making.output(DType::F32, product);
+    let mut random = Random(3);
+    let layout = layout(&making.0, 1, &mut random);
+    check(&making.0, &layout, 20, 40, &mut random);
 }
 
 #[test]

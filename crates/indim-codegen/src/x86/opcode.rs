@@ -178,19 +178,28 @@ opcodes! {
     STORE_PAST_CACHES Same _ VEX_Vmovntps_m128_xmm VEX_Vmovntps_m256_ymm;
 }
 
-/// The first source times the second plus the third, rounded once.
-pub(super) const MUL_ADD_F32: Opcode = Opcode {
-    code: [Code::VEX_Vfmadd213ps_xmm_xmm_xmmm128, Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256],
-    widths: Widths::Same,
-    memory: Some(2),
-    result: ResultRegister::First,
-};
+macro_rules! products {
+    ($($name:ident $narrow:ident $wide:ident;)*) => {
+        $(pub(super) const $name: Opcode = Opcode {
+            code: [Code::$narrow, Code::$wide],
+            widths: Widths::Same,
+            memory: Some(2),
+            result: ResultRegister::First,
+        };)*
+    };
+}
 
-/// As [`MUL_ADD_F32`].
-pub(super) const MUL_ADD_F64: Opcode = Opcode {
-    code: [Code::VEX_Vfmadd213pd_xmm_xmm_xmmm128, Code::VEX_Vfmadd213pd_ymm_ymm_ymmm256],
-    ..MUL_ADD_F32
-};
+// Of the first two sources the product, and the third, rounded once.
+products! {
+    MUL_ADD_F32 VEX_Vfmadd213ps_xmm_xmm_xmmm128 VEX_Vfmadd213ps_ymm_ymm_ymmm256;
+    MUL_ADD_F64 VEX_Vfmadd213pd_xmm_xmm_xmmm128 VEX_Vfmadd213pd_ymm_ymm_ymmm256;
+    PRODUCT_MINUS_ADDEND_F32 VEX_Vfmsub213ps_xmm_xmm_xmmm128 VEX_Vfmsub213ps_ymm_ymm_ymmm256;
+    PRODUCT_MINUS_ADDEND_F64 VEX_Vfmsub213pd_xmm_xmm_xmmm128 VEX_Vfmsub213pd_ymm_ymm_ymmm256;
+    ADDEND_MINUS_PRODUCT_F32 VEX_Vfnmadd213ps_xmm_xmm_xmmm128 VEX_Vfnmadd213ps_ymm_ymm_ymmm256;
+    ADDEND_MINUS_PRODUCT_F64 VEX_Vfnmadd213pd_xmm_xmm_xmmm128 VEX_Vfnmadd213pd_ymm_ymm_ymmm256;
+    NEGATED_SUM_F32 VEX_Vfnmsub213ps_xmm_xmm_xmmm128 VEX_Vfnmsub213ps_ymm_ymm_ymmm256;
+    NEGATED_SUM_F64 VEX_Vfnmsub213pd_xmm_xmm_xmmm128 VEX_Vfnmsub213pd_ymm_ymm_ymmm256;
+}
 
 /// The entries of a table: the first source has the indices, the second is a mask of ones, which is lost.
 pub(super) const GATHER_32: Opcode = Opcode {

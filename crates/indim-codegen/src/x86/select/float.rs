@@ -71,7 +71,10 @@ impl Selector<'_> {
             Primitive::Div => {
                 self.pairs(either(size, opcode::DIV_F32, opcode::DIV_F64), size, x, y)
             }
-            Primitive::MulAdd => self.mul_add(size, x, y, z),
+            Primitive::MulAdd => {
+                let opcode = either(size, opcode::MUL_ADD_F32, opcode::MUL_ADD_F64);
+                self.mul_add(opcode, size, x, y, z)
+            }
             Primitive::Sqrt => {
                 self.each(either(size, opcode::SQRT_F32, opcode::SQRT_F64), size, x, None)
             }
@@ -106,8 +109,15 @@ impl Selector<'_> {
         self.each(either(size, opcode::ROUND_F32, opcode::ROUND_F64), size, x, Some(way))
     }
 
-    fn mul_add(&mut self, size: usize, x: Parts, y: Parts, z: Parts) -> Parts {
-        let opcode = either(size, opcode::MUL_ADD_F32, opcode::MUL_ADD_F64);
+    /// A product and a sum, as one of the instructions for that.
+    pub(super) fn mul_add(
+        &mut self,
+        opcode: Opcode,
+        size: usize,
+        x: Parts,
+        y: Parts,
+        z: Parts,
+    ) -> Parts {
         let is_wide = self.is_wide(size);
         Parts::new(x.count, |index| {
             self.vector(opcode, is_wide, &[x.part(index), y.part(index), z.part(index)])

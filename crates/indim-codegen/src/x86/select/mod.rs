@@ -156,10 +156,10 @@ impl<'a> Selector<'a> {
     fn select_row(&mut self) {
         let body = self.body;
         let mut is_read = vec![false; body.instructions.len()];
-        for (index, instruction) in body.instructions.iter().enumerate() {
-            if !self.is_row_value[index] {
-                instruction.operands().iter().for_each(|operand| is_read[operand.index()] = true);
-            }
+        for index in (0..is_read.len()).filter(|&index| self.is_computed_in_step(index)) {
+            let pattern = &self.patterns[index];
+            let operands = pattern::operands(body, Value(index as u32), pattern);
+            operands.iter().for_each(|operand| is_read[operand.index()] = true);
         }
         for (dtype, lanes) in &body.outputs {
             let count = LaneType::of_element(*dtype).1;

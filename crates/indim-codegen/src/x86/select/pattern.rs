@@ -12,14 +12,24 @@ pub(super) enum Pattern {
     Extreme(Opcode, [Value; 2]),
     /// Whether a comparison of floats does not hold.
     Negated(u8, [Value; 2]),
+    /// A product and a sum, rounded once, with the one or the other or both negated.
+    Product(Opcode, [Value; 3]),
+}
+
+/// What is read to compute a value, with its pattern if it has one.
+pub(super) fn operands<'a>(
+    body: &'a Body,
+    value: Value,
+    pattern: &'a Option<Pattern>,
+) -> &'a [Value] {
+    match pattern {
+        Some(Pattern::Extreme(_, operands) | Pattern::Negated(_, operands)) => operands,
+        Some(Pattern::Product(_, operands)) => operands,
+        None => body.instruction(value).operands(),
+    }
 }
 
 impl Pattern {
-    pub(super) fn operands(&self) -> [Value; 2] {
-        let (Pattern::Extreme(_, operands) | Pattern::Negated(_, operands)) = *self;
-        operands
-    }
-
     /// The pattern that ends with a value.
     pub(super) fn of(body: &Body, value: Value) -> Option<Pattern> {
         let instruction = body.instruction(value);
@@ -27,6 +37,7 @@ impl Pattern {
         match instruction.primitive {
             Primitive::Select => extreme(body, first, second, third),
             Primitive::Not => negated(body, first),
+            Primitive::MulAdd => product(body, [first, second, third]),
             Primitive::Or => {
                 let [x, y] = [nan(body, first)?, nan(body, second)?];
                 (body.lane(x) == body.lane(y)).then_some(Pattern::Negated(UNORDERED, [x, y]))
@@ -49,10 +60,7 @@ pub(super) fn needed(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
             continue;
         }
         patterns[index] = Pattern::of(body, Value(index as u32));
-        let operands = match &patterns[index] {
-            Some(pattern) => pattern.operands().to_vec(),
-            None => body.instructions[index].operands().to_vec(),
-        };
+        let operands = operands(body, Value(index as u32), &patterns[index]);
         operands.iter().for_each(|operand| is_needed[operand.index()] = true);
     }
     (patterns, is_needed)
@@ -108,18 +116,42 @@ fn nan(body: &Body, value: Value) -> Option<Value> {
     (x == y && body.lane(x).is_float()).then_some(x)
 }
 
+/// A product and a sum, where the product or the addend is negated.
+fn product(body: &Body, [x, y, z]: [Value; 3]) -> Option<Pattern> {
+    let positive = |value: Value| {
+        let instruction = body.instruction(value);
+        (instruction.primitive == Primitive::Neg).then_some(instruction.operands[0])
+    };
+    let is_product_negated = positive(x).is_some() != positive(y).is_some();
+    let opcodes = match (is_product_negated, positive(z).is_some()) {
+        (true, false) => (opcode::ADDEND_MINUS_PRODUCT_F32, opcode::ADDEND_MINUS_PRODUCT_F64),
+        (false, true) => (opcode::PRODUCT_MINUS_ADDEND_F32, opcode::PRODUCT_MINUS_ADDEND_F64),
+        (true, true) => (opcode::NEGATED_SUM_F32, opcode::NEGATED_SUM_F64),
+        (false, false) => return None,
+    };
+    let operands = [x, y, z].map(|value| positive(value).unwrap_or(value));
+    Some(Pattern::Product(either(body.lane(x).size(), opcodes.0, opcodes.1), operands))
+}
+
 impl Selector<'_> {
     /// Computes a value with its pattern.
     pub(super) fn pattern(&mut self, value: Value, pattern: Pattern) {
-        let [x, y] = pattern.operands();
-        let size = self.body.lane(x).size();
-        let [x, y] = [x, y].map(|operand| self.number(operand));
         match pattern {
-            Pattern::Extreme(opcode, _) => {
+            Pattern::Extreme(opcode, operands) => {
+                let size = self.body.lane(value).size();
+                let [x, y] = operands.map(|operand| self.number(operand));
                 let parts = self.pairs(opcode, size, x, y);
                 self.set(value, parts);
             }
-            Pattern::Negated(predicate, _) => {
+            Pattern::Product(opcode, operands) => {
+                let size = self.body.lane(value).size();
+                let [x, y, z] = operands.map(|operand| self.number(operand));
+                let parts = self.mul_add(opcode, size, x, y, z);
+                self.set(value, parts);
+            }
+            Pattern::Negated(predicate, operands) => {
+                let size = self.body.lane(operands[0]).size();
+                let [x, y] = operands.map(|operand| self.number(operand));
                 let opcode = either(size, opcode::COMPARE_F32, opcode::COMPARE_F64);
                 let parts = self.pairs_with(opcode, size, x, y, Some(predicate));
                 self.set_mask(value, size, parts);
