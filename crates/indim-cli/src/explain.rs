@@ -21,6 +21,7 @@ use crate::source::{Source, in_binding, split_binding};
 Examples:
   indim explain 'add(x, v, dims=[1])' x=f32[2,3] v=f32[3]
   indim explain 'exp(u) * tanh(v)' u=f32[1000,1] v=f32[2000] --svg outer.svg
+  indim explain '2 * a + 3 * b' a=f32[1000] b=f32[1000] --machine-code
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]")]
 pub(crate) struct Explain {
     /// An expression, or the first shape.
@@ -40,9 +41,8 @@ pub(crate) struct Explain {
     /// Draw the broadcasts, or the error, into this file (`-`: to standard output, instead of the text).
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// List the machine code of each loop nest for dense arrays, too: instructions beside the values they
-    /// compute.
-    #[arg(long, conflicts_with = "json")]
+    /// List the machine code of each loop nest for dense arrays too: instructions below what they compute.
+    #[arg(long)]
     machine_code: bool,
     /// Warn of outer products, where the result is far larger than every operand.
     #[arg(long)]
@@ -121,9 +121,13 @@ impl Explain {
         self.warn(explanation.broadcasts());
         let mut text = explanation.to_string();
         if self.machine_code {
-            text += &format!("\nmachine code\n{}", explanation.machine_code_text());
+            text += &format!("machine code\n{}", explanation.machine_code_text());
         }
-        self.deliver(&text, || explanation.to_json(), || explanation.to_svg())
+        let json = || match self.machine_code {
+            true => explanation.to_json_with_machine_code(),
+            false => explanation.to_json(),
+        };
+        self.deliver(&text, json, || explanation.to_svg())
     }
 
     fn warn(&self, broadcasts: &[ExplainedBroadcast]) {

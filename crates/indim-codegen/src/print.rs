@@ -89,22 +89,35 @@ impl Primitive {
 /// ```
 impl fmt::Display for Body {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, instruction) in self.instructions.iter().enumerate() {
-            write!(formatter, "{} = ", Value(index as u32))?;
-            self.write(formatter, instruction)?;
+        for index in 0..self.instructions.len() {
+            writeln!(formatter, "{}", self.described(Value(index as u32)))?;
         }
-        for (index, (dtype, [first, second])) in self.outputs.iter().enumerate() {
-            write!(formatter, "output {index}: {dtype} = {first}")?;
-            match LaneType::of_element(*dtype) {
-                (_, 1) => writeln!(formatter)?,
-                _ => writeln!(formatter, ", {second}")?,
-            }
-        }
-        Ok(())
+        (0..self.outputs.len())
+            .try_for_each(|index| writeln!(formatter, "{}", self.described_output(index)))
     }
 }
 
 impl Body {
+    /// The line of a value: `v3 = add.f32 v1, v2`.
+    pub(crate) fn described(&self, value: Value) -> impl fmt::Display {
+        fmt::from_fn(move |formatter| {
+            write!(formatter, "{value} = ")?;
+            self.write(formatter, self.instruction(value))
+        })
+    }
+
+    /// The line of an output: `output 0: f32 = v3`.
+    pub(crate) fn described_output(&self, index: usize) -> impl fmt::Display {
+        let (dtype, [first, second]) = self.outputs[index];
+        fmt::from_fn(move |formatter| {
+            write!(formatter, "output {index}: {dtype} = {first}")?;
+            match LaneType::of_element(dtype) {
+                (_, 1) => Ok(()),
+                _ => write!(formatter, ", {second}"),
+            }
+        })
+    }
+
     fn write(&self, formatter: &mut fmt::Formatter<'_>, instruction: &Instruction) -> fmt::Result {
         let (lane, operands) = (instruction.lane, instruction.operands());
         let name = instruction.primitive.name();
@@ -134,7 +147,7 @@ impl Body {
         for (index, operand) in operands.iter().enumerate() {
             write!(formatter, "{} {operand}", if index == 0 { "" } else { "," })?;
         }
-        writeln!(formatter)
+        Ok(())
     }
 }
 

@@ -66,9 +66,17 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result;
 
-    /// The machine code for arrays of these strides, listed for people; `None` where nothing runs by that.
-    fn machine_code(&self, _strides: &[Vec<isize>]) -> Option<String> {
-        None
+    /// The machine code for arrays of these strides, listed for people with what `describe` makes of the
+    /// arrays. It is made for that, and not kept.
+    ///
+    /// # Errors
+    /// Why kernels run the nest.
+    fn machine_code(
+        &self,
+        _strides: &[Vec<isize>],
+        _describe: &dyn Fn(&Access) -> String,
+    ) -> Result<String, ByKernels> {
+        Err(ByKernels::AskedFor)
     }
 
     /// Counts the memory that the code itself holds when it is compiled.
@@ -77,6 +85,53 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
     /// The bytes of what has been made since then.
     fn made_bytes(&self) -> usize {
         0
+    }
+}
+
+/// Why kernels run a nest, and machine code never does.
+///
+/// ```
+/// use indim_cpu::ByKernels;
+///
+/// assert_eq!(ByKernels::Searches.to_string(), "it searches for where an extreme is");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ByKernels {
+    /// The options or the environment ask for kernels.
+    AskedFor,
+    /// The options ask for fewer instructions than the processor has.
+    LowLevel,
+    /// There is no machine code for this processor.
+    Processor,
+    /// No operation is applied to what it moves or reduces.
+    ComputesNothing,
+    /// It finds where the smallest or largest elements are.
+    Searches,
+    /// It computes the indices by which it takes elements, or its function would be too large.
+    NotCovered,
+    /// There is nothing to do.
+    NoElements,
+    /// The system gives no executable memory.
+    Memory,
+}
+
+impl fmt::Display for ByKernels {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            ByKernels::AskedFor => "kernels were asked for",
+            ByKernels::LowLevel => {
+                "the level asked for is the baseline, and machine code needs more instructions"
+            }
+            ByKernels::Processor => "there is no machine code for this processor",
+            ByKernels::ComputesNothing => "it applies no operation to the elements it moves or reduces",
+            ByKernels::Searches => "it searches for where an extreme is",
+            ByKernels::NotCovered => {
+                "it computes the indices by which it takes elements, or is too large for one function"
+            }
+            ByKernels::NoElements => "it has no elements",
+            ByKernels::Memory => "the system gives no executable memory",
+        })
     }
 }
 

@@ -29,6 +29,7 @@ pub use arrays::order::Order;
 pub use arrays::pages::keep_memory;
 pub use arrays::unnamed_file::{CompleteFile, UnnamedFile, copy_owner_and_mode};
 pub use arrays::view::{ArrayError, ArrayView, ArrayViewMut};
+pub use executor::ByKernels;
 pub use indim_kernels::{Level, UnknownLevel};
 pub use indim_loops::strides::order::row_major_strides;
 pub use run::choice::{ExecutorChoice, UnknownExecutor};

@@ -7,9 +7,10 @@ use std::ptr::NonNull;
 
 use indim_builder::GraphBuilder;
 use indim_cpu::{
-    ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, Level, compile,
+    ArrayView, ArrayViewMut, ByKernels, CompileOptions, Executable, ExecutorChoice, Level, compile,
 };
 use indim_graph::{Array, Graph, evaluate};
+use indim_loops::loop_nest::Access;
 use indim_ops::{ArrayType, DType};
 use indim_shape::RuleSet;
 use indim_text::{Expression, Limits};
@@ -293,6 +294,47 @@ fn machine_code_is_made_once_the_work_has_paid_for_it() {
     assert_eq!(blocks.held_bytes(), held);
 }
 
+/// What explanations say of the nests of an expression over `x`, `y: f32[40, 30]` and `i: i64[40]`.
+fn listed(text: &str, sizes: [usize; 2]) -> Vec<Result<String, ByKernels>> {
+    let xs = ["x", "y"].map(|name| (name, DType::F32, sizes.to_vec()));
+    let types = [&xs[..], &[("i", DType::I64, vec![40])]].concat();
+    // Passes make constants of what has no elements.
+    let optimize = !sizes.contains(&0);
+    let options = CompileOptions { optimize, ..options(ExecutorChoice::Machine) };
+    let executable = compile(&graph(&[text], &types), &options).unwrap();
+    let held = executable.held_bytes();
+    let describe = |access: &Access| access.to_string();
+    let programs = executable.programs().iter();
+    let listed = programs.map(|program| program.machine_code(&describe)).collect();
+    assert_eq!(executable.held_bytes(), held, "nothing is kept");
+    listed
+}
+
+#[test]
+fn nests_are_listed_or_say_why_kernels_run_them() {
+    if listed("x + y", [40, 30]) == [Err(ByKernels::Processor)] {
+        return;
+    }
+    let listing = |text: &str| listed(text, [40, 30]).remove(0).expect("machine code");
+    let sum = listing("x * y + x");
+    assert_eq!(sum.matches(" = add.f32 ").count(), 1, "{sum}");
+    assert_eq!(sum.matches(" = load.f32 ").count(), 2, "{sum}");
+    // No function is listed twice, nor one that is not used.
+    assert_eq!(sum.matches("output 0 is ").count(), 1, "{sum}");
+    assert!(listing("sum(x * y, axis=1)").contains("output 0 is reduce_add to "));
+    assert!(listing("x[i] * 2").contains("input 0 is what is taken from "));
+    let reasons = [
+        ("transpose(x)", [40, 30], ByKernels::ComputesNothing),
+        ("sum(x)", [40, 30], ByKernels::ComputesNothing),
+        ("x[i]", [40, 30], ByKernels::ComputesNothing),
+        ("argmax(x, axis=1)", [40, 300], ByKernels::Searches),
+        ("x * y", [0, 30], ByKernels::NoElements),
+    ];
+    for (text, sizes, reason) in reasons {
+        assert_eq!(listed(text, sizes)[0], Err(reason), "{text}");
+    }
+}
+
 #[test]
 fn a_large_first_run_has_machine_code() {
     let types = [("x", DType::F32, vec![1_000_000])];
@@ -317,7 +359,11 @@ fn the_baseline_of_a_better_processor_has_kernels() {
         let is_allowed = level > Level::BASELINE || Level::detect() == Level::BASELINE;
         let is_made = is_allowed && indim_codegen::is_available();
         assert_eq!(executable.held_bytes() > held, is_made, "{level}");
-        assert_eq!(executable.programs()[0].machine_code().is_some(), is_made, "{level}");
+        assert_eq!(
+            executable.programs()[0].machine_code(&Access::to_string).is_ok(),
+            is_made,
+            "{level}"
+        );
     }
 }
 

@@ -25,20 +25,63 @@ fn an_expression_in_words() {
     assert!(!text.contains("none: no, none"), "{text}");
 }
 
+/// What `--machine-code` prints about `2 * a + 3 * b`, with this variable set.
+fn machine_code(options: &[&str], variable: (&str, &str)) -> String {
+    let mut command = crate::run::command();
+    command.args(["explain", "--machine-code", "2 * a + 3 * b", "a=f32[1000]", "b=f32[1000]"]);
+    command.env_remove("INDIM_LEVEL").env_remove("INDIM_EXECUTOR");
+    let found = command.args(options).env(variable.0, variable.1).output().expect("runs");
+    String::from_utf8(found.stdout).expect("UTF-8")
+}
+
+/// Whether machine code is made on this machine, as far as these tests know.
+fn has_machine_code() -> bool {
+    cfg!(target_arch = "x86_64") && Level::detect() > Level::BASELINE
+}
+
 #[test]
-fn machine_code_is_listed_where_there_is_any() {
-    let arguments = ["explain", "--machine-code", "max(x * y, 0)", "x=f32[1000]", "y=f32[1000]"];
-    let by = |executor: &str| {
-        let mut command = crate::run::command();
-        let found = command.args(arguments).env("INDIM_EXECUTOR", executor).output().expect("runs");
-        String::from_utf8(found.stdout).expect("UTF-8")
+fn machine_code_is_listed_below_the_values_it_computes() {
+    let text = machine_code(&[], ("INDIM_EXECUTOR", "automatic"));
+    let (_, listed) = text.split_once("\nmachine code\n").expect("a section");
+    if !has_machine_code() {
+        return;
+    }
+    assert!(listed.starts_with("nest 0:\n"), "{listed}");
+    for part in ["is result[i0]", "is a[i0]", "is b[i0]", "vmulps", "vaddps"] {
+        assert!(listed.contains(part), "{part}: {listed}");
+    }
+    let values = listed.lines().filter_map(|line| line.trim().strip_prefix("; v"));
+    let mut values: Vec<usize> = values
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(value, _)| value.parse().expect("a number"))
+        .collect();
+    values.sort_unstable();
+    // Two numbers, two arrays, two products and a sum, with one NaN.
+    assert_eq!(values, (0..8).collect::<Vec<_>>(), "{listed}");
+    assert_eq!(listed.matches(" = mul.f32 ").count(), 2, "{listed}");
+}
+
+#[test]
+fn why_there_is_no_machine_code_is_said() {
+    let blocks = machine_code(&[], ("INDIM_EXECUTOR", "blocks"));
+    let reason = "\nmachine code\nnest 0 runs by kernels: kernels were asked for\n";
+    assert!(blocks.ends_with(reason), "{blocks}");
+    let baseline = machine_code(&[], ("INDIM_LEVEL", "baseline"));
+    let reason = "\nnest 0 runs by kernels: the level asked for is the baseline, ";
+    assert_eq!(baseline.contains(reason), has_machine_code(), "{baseline}");
+}
+
+#[test]
+fn machine_code_as_json() {
+    let field = |variable| {
+        let text = machine_code(&["--json"], variable);
+        serde_json::from_str::<Value>(&text).expect("valid JSON")["machine_code"].clone()
     };
-    assert!(by("blocks").ends_with("machine code\nnest 0 runs by kernels\n"), "{}", by("blocks"));
-    let text = by("automatic");
-    let (_, listed) = text.split_once("machine code\n").expect("a section");
-    let is_there = Level::detect() > Level::BASELINE;
-    assert_eq!(listed.contains("vmulps"), is_there, "{listed}");
-    assert_eq!(listed.starts_with("nest 0:\n"), is_there, "{listed}");
+    let reason = json!([{ "reason": "kernels were asked for" }]);
+    assert_eq!(field(("INDIM_EXECUTOR", "blocks")), reason);
+    let listed = field(("INDIM_EXECUTOR", "machine"));
+    let listing = listed[0]["listing"].as_str();
+    assert_eq!(listing.is_some_and(|text| text.contains("vmulps")), has_machine_code(), "{listed}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use core::fmt::Write;
 use iced_x86::{Code, Encoder, Instruction, OpKind, Register as Real};
 
 use super::allocate::{Frame, Place, Step};
-use super::listing::written;
+use super::listing::{Listing, written};
 use super::machine::{Action, Call, MachineCode, MachineInstruction, Memory};
 use super::opcode::Widths;
 use super::pool::Pool;
@@ -100,8 +100,9 @@ pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> Emitted {
         address: BASE + entry as u64,
         length: 0,
         roles: if has_calls { &ROLES_WITH_CALLS } else { &ROLES },
-        listing,
+        listing: listing.map(|text| Listing::new(text, parts.body)),
     };
+    emitter.note_operands();
     emitter.function();
     bytes.append(&mut emitter.encoder.take_buffer());
     Emitted { bytes, entry }
@@ -119,13 +120,15 @@ struct Emitter<'a> {
     /// The bytes of code so far.
     length: usize,
     roles: &'static Roles,
-    listing: Option<&'a mut String>,
+    listing: Option<Listing<'a>>,
 }
 
 /// A jump whose target is not known yet.
 struct Jump {
     /// Where the distance stands in the code.
     at: usize,
+    /// What the target is called in the listing.
+    label: &'static str,
 }
 
 impl Emitter<'_> {
@@ -145,12 +148,13 @@ impl Emitter<'_> {
             self.registers(Code::Mov_r64_rm64, self.roles.operands, Real::RDI);
         }
         let row = self.address;
+        self.label("row");
         self.row();
         let [_, strides, rows] = self.saved_places();
         self.one_memory(Code::Dec_rm64, rows);
-        let end = self.jump_ahead(Code::Je_rel32_64);
+        let end = self.jump_ahead(Code::Je_rel32_64, "end");
         self.next_row(strides);
-        self.jump_back(Code::Jmp_rel32_64, row);
+        self.jump(Code::Jmp_rel32_64, row, "row");
         self.arrive(end);
         self.plain(Code::VEX_Vzeroupper);
         let [stack, ..] = self.saved_places();
@@ -165,7 +169,6 @@ impl Emitter<'_> {
             let place = self.operand_place(operand);
             self.load_register(self.roles.pointers[operand], place);
         }
-        self.note("row:");
         let (code, steps) = self.parts.row;
         self.steps(code, steps);
         for &(memory, real) in self.parts.pinned {
@@ -173,20 +176,20 @@ impl Emitter<'_> {
         }
         let Roles { index, limit, scratch, .. } = *self.roles;
         self.registers(Code::Xor_r64_rm64, index, index);
-        self.note("step:");
+        self.label("step");
         let step = self.address;
         let (code, steps) = self.parts.step;
         self.steps(code, steps);
         let lanes = self.parts.lanes as i32;
         self.immediate(Code::Add_rm64_imm32, index, lanes);
         self.registers(Code::Cmp_r64_rm64, index, limit);
-        self.jump_back(Code::Jle_rel32_64, step);
+        self.jump(Code::Jle_rel32_64, step, "step");
         // What is left is less than a step: the last whole step of the row is done, some of it once more.
         self.load_address(scratch, limit, i64::from(lanes));
         self.registers(Code::Cmp_r64_rm64, index, scratch);
-        let done = self.jump_ahead(Code::Je_rel32_64);
+        let done = self.jump_ahead(Code::Je_rel32_64, "done");
         self.registers(Code::Mov_r64_rm64, index, limit);
-        self.jump_back(Code::Jmp_rel32_64, step);
+        self.jump(Code::Jmp_rel32_64, step, "step");
         self.arrive(done);
     }
 
@@ -206,7 +209,8 @@ impl Emitter<'_> {
     }
 
     fn steps(&mut self, code: &MachineCode, steps: &[Step]) {
-        for step in steps {
+        for (at, step) in steps.iter().enumerate() {
+            self.note_value(code, &steps[at..]);
             match *step {
                 Step::Load { to, from } => self.load_vector(to, from),
                 Step::Store { to, from } => {
@@ -236,7 +240,6 @@ impl Emitter<'_> {
         result: Option<u8>,
         sources: [Place; 3],
     ) {
-        self.note_value(machine);
         match machine.action {
             Action::Call(call) => self.call(&call),
             Action::Ones => {
@@ -552,21 +555,22 @@ impl Emitter<'_> {
         self.encode(&instruction);
     }
 
-    fn jump_back(&mut self, code: Code, target: u64) {
+    fn jump(&mut self, code: Code, target: u64, label: &'static str) {
         let mut instruction = Instruction::default();
         instruction.set_code(code);
         instruction.set_op_kind(0, OpKind::NearBranch64);
         instruction.set_near_branch64(target);
-        self.encode(&instruction);
+        self.encode_with(&instruction, label);
     }
 
-    fn jump_ahead(&mut self, code: Code) -> Jump {
-        self.jump_back(code, self.address);
-        Jump { at: self.length - 4 }
+    fn jump_ahead(&mut self, code: Code, label: &'static str) -> Jump {
+        self.jump(code, self.address, label);
+        Jump { at: self.length - 4, label }
     }
 
     /// Lets a jump come here.
     fn arrive(&mut self, jump: Jump) {
+        self.label(jump.label);
         let distance = (self.length - jump.at - 4) as u32;
         let mut buffer = self.encoder.take_buffer();
         buffer[jump.at..jump.at + 4].copy_from_slice(&distance.to_le_bytes());
@@ -574,8 +578,13 @@ impl Emitter<'_> {
     }
 
     fn encode(&mut self, instruction: &Instruction) {
+        self.encode_with(instruction, "");
+    }
+
+    /// As `encode`, of an instruction that may jump to `label`.
+    fn encode_with(&mut self, instruction: &Instruction, label: &str) {
         if let Some(listing) = &mut self.listing {
-            written(listing, instruction, |address| {
+            written(listing.text, instruction, label, |address| {
                 self.parts.pool.describe(address.wrapping_sub(BASE))
             });
         }
@@ -586,16 +595,31 @@ impl Emitter<'_> {
         self.length += length;
     }
 
-    fn note(&mut self, text: &str) {
+    fn label(&mut self, label: &str) {
         if let Some(listing) = &mut self.listing {
-            let _ = writeln!(listing, "{text}");
+            let _ = writeln!(listing.text, "{label}:");
         }
     }
 
-    fn note_value(&mut self, machine: &MachineInstruction) {
-        if let Some(listing) = &mut self.listing {
-            let _ = writeln!(listing, "  ; v{}", machine.value.0);
-        }
+    /// The value for which the next of these steps are, those before its instruction too.
+    fn note_value(&mut self, code: &MachineCode, steps: &[Step]) {
+        let Some(listing) = &mut self.listing else { return };
+        let value = |step: &Step| match *step {
+            Step::Instruction { index, .. } => Some(code.instructions[index].value),
+            _ => None,
+        };
+        steps.iter().find_map(value).into_iter().for_each(|value| listing.value(value));
+    }
+
+    /// What registers and memory hold, and which values have no instruction.
+    fn note_operands(&mut self) {
+        let Parts { row, step, lanes, .. } = *self.parts;
+        let Some(listing) = &mut self.listing else { return };
+        let Roles { index, limit, operands, pointers, .. } = *self.roles;
+        listing.operands(pointers, operands);
+        listing.loops(index, limit, lanes);
+        let instructions = row.0.instructions.iter().chain(&step.0.instructions);
+        listing.values_elsewhere(instructions.map(|instruction| instruction.value));
     }
 }
 

@@ -17,7 +17,7 @@ use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
 use indim_ops::{DType, Fact};
 
-use crate::executor::{BoundNest, Executor, NestCode};
+use crate::executor::{BoundNest, ByKernels, Executor, NestCode};
 use crate::tiles;
 use crate::tiles::code::{REGISTER_BYTES, TileCode};
 use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
@@ -28,7 +28,7 @@ pub(crate) struct Blocks;
 
 impl Executor for Blocks {
     fn compile(&self, nest: &Arc<LoopNest>, _: &Arc<[Array]>, level: Level) -> Arc<dyn NestCode> {
-        Arc::new(BlockCode::compile(nest, level))
+        Arc::new(BlockCode::compile(nest, level, ByKernels::AskedFor))
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
@@ -48,12 +48,16 @@ impl Executor for Blocks {
 
 /// A nest as calls of kernels.
 #[derive(Debug)]
-pub(crate) struct BlockCode(pub(crate) Arc<TileCode>);
+pub(crate) struct BlockCode {
+    pub(crate) code: Arc<TileCode>,
+    /// Why it is not machine code.
+    reason: ByKernels,
+}
 
 impl BlockCode {
-    /// Compiles a nest for `level`.
-    pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> BlockCode {
-        BlockCode(Arc::new(code::compile(nest, level)))
+    /// Compiles a nest for `level`; `reason` says why it is not machine code.
+    pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level, reason: ByKernels) -> BlockCode {
+        BlockCode { code: Arc::new(code::compile(nest, level)), reason }
     }
 }
 
@@ -72,7 +76,7 @@ impl NestCode for BlockCode {
         strides: Vec<Vec<isize>>,
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>> {
-        tiles::bind(&self.0, &strides, is_over_input)
+        tiles::bind(&self.code, &strides, is_over_input)
     }
 
     fn cost(&self) -> usize {
@@ -81,17 +85,17 @@ impl NestCode for BlockCode {
             Compute::Take { .. } => BYTES_PER_TAKE,
             _ => BYTES_PER_CHEAP,
         };
-        self.0.nest.instructions.iter().map(cost).sum()
+        self.code.nest.instructions.iter().map(cost).sum()
     }
 
     /// The registers: every access may have to be gathered.
     fn thread_bytes(&self) -> usize {
-        let registers = (self.0.register_count + self.0.nest.accesses.len()) * REGISTER_BYTES;
-        registers + accumulator_bytes(&self.0.nest, &self.0.folds)
+        let registers = (self.code.register_count + self.code.nest.accesses.len()) * REGISTER_BYTES;
+        registers + accumulator_bytes(&self.code.nest, &self.code.folds)
     }
 
     fn shared_bytes(&self) -> usize {
-        piece_bytes(&self.0.nest, &self.0.folds)
+        piece_bytes(&self.code.nest, &self.code.folds)
     }
 
     fn list(
@@ -99,11 +103,19 @@ impl NestCode for BlockCode {
         formatter: &mut fmt::Formatter<'_>,
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result {
-        listing::list(&self.0, formatter, describe)
+        listing::list(&self.code, formatter, describe)
+    }
+
+    fn machine_code(
+        &self,
+        _: &[Vec<isize>],
+        _: &dyn Fn(&Access) -> String,
+    ) -> Result<String, ByKernels> {
+        Err(self.reason)
     }
 
     fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<BlockCode>(1);
-        self.0.count_bytes(held);
+        self.code.count_bytes(held);
     }
 }

@@ -1,8 +1,10 @@
 //! The machine executor: a nest runs by blocks until machine code is worth its price, and then by that.
 //!
-//! `code.rs` has what a nest becomes. The loops over tiles, the functions and their price are in `tiles/`.
+//! `code.rs` has what a nest becomes, `listing.rs` writes it for people. The loops over tiles, the functions
+//! and their price are in `tiles/`.
 
 mod code;
+mod listing;
 
 use core::fmt;
 use core::ops::Range;
@@ -11,11 +13,11 @@ use std::sync::{Arc, OnceLock};
 use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Access, LoopNest};
+use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
 use indim_ops::DType;
 
 use crate::blocks::{BlockCode, Blocks};
-use crate::executor::{Bases, BoundNest, Executor, NestCode};
+use crate::executor::{Bases, BoundNest, ByKernels, Executor, NestCode};
 use crate::tiles;
 use crate::tiles::account::{Account, price};
 use crate::tiles::code::{REGISTER_BYTES, TileCode};
@@ -35,16 +37,10 @@ impl Executor for Machine {
         constants: &Arc<[Array]>,
         level: Level,
     ) -> Arc<dyn NestCode> {
-        let blocks = Arc::new(BlockCode::compile(nest, level));
-        // Who chooses the baseline of a processor that has more gets nothing better.
-        let is_allowed = level > Level::BASELINE || level == Level::detect();
-        if !indim_codegen::is_available()
-            || !is_allowed
-            || nest.instructions.is_empty()
-            || nest.searches()
-        {
-            return blocks;
+        if let Some(reason) = by_kernels(nest, level) {
+            return Arc::new(BlockCode::compile(nest, level, reason));
         }
+        let blocks = Arc::new(BlockCode::compile(nest, level, ByKernels::NotCovered));
         let price = if self.is_forced { 0 } else { price(nest) };
         let account = Arc::new(Account::new(price));
         let (constants, code) = (Arc::clone(constants), OnceLock::new());
@@ -55,6 +51,22 @@ impl Executor for Machine {
         // SAFETY: the caller's promise.
         unsafe { Blocks.write_counter(first, dtype, length, level) }
     }
+}
+
+/// Why a nest has no machine code, as far as that is known before it is recorded.
+fn by_kernels(nest: &LoopNest, level: Level) -> Option<ByKernels> {
+    if !indim_codegen::is_available() {
+        return Some(ByKernels::Processor);
+    }
+    // Who chooses the baseline of a processor that has more gets nothing better.
+    if level == Level::BASELINE && level != Level::detect() {
+        return Some(ByKernels::LowLevel);
+    }
+    if nest.searches() {
+        return Some(ByKernels::Searches);
+    }
+    let takes = |it: &Instruction| matches!(it.compute, Compute::Take { .. });
+    nest.instructions.iter().all(takes).then_some(ByKernels::ComputesNothing)
 }
 
 /// A nest that may be run by machine code.
@@ -77,7 +89,7 @@ impl MachineCode {
         if self.code.get().is_none() {
             // Nobody waits for another thread that does the same.
             let MachineCode { blocks, constants, level, account, .. } = self;
-            let recorded = code::compile(&blocks.0.nest, constants, *level, Arc::clone(account));
+            let recorded = code::compile(&blocks.code.nest, constants, *level, Arc::clone(account));
             let mut held = HeldBytes::default();
             match &recorded {
                 Some(code) => code.count_bytes(&mut held),
@@ -92,7 +104,7 @@ impl MachineCode {
 
     /// Notes a run of so much work by blocks; says whether that makes a function worth its price.
     fn note(&self, work: usize) -> bool {
-        self.account.note(work.saturating_add(self.blocks.0.calls.len() * BYTES_PER_CALL))
+        self.account.note(work.saturating_add(self.blocks.code.calls.len() * BYTES_PER_CALL))
     }
 }
 
@@ -106,7 +118,7 @@ impl NestCode for MachineCode {
         if let Some(bound) = recorded.and_then(|code| tiles::bind(code, &strides, is_over_input)) {
             return Some(bound);
         }
-        let blocks = tiles::bind(&self.blocks.0, &strides, is_over_input)?;
+        let blocks = tiles::bind(&self.blocks.code, &strides, is_over_input)?;
         let is_over_input = is_over_input.to_vec();
         let machine = OnceLock::new();
         Some(Box::new(BoundLater { code: self, blocks, strides, is_over_input, machine }))
@@ -117,9 +129,10 @@ impl NestCode for MachineCode {
     }
 
     fn thread_bytes(&self) -> usize {
-        let nest = &self.blocks.0.nest;
+        let nest = &self.blocks.code.nest;
         let registers = code::most_registers(nest) + nest.accesses.len();
-        let of_machine = registers * REGISTER_BYTES + accumulator_bytes(nest, &self.blocks.0.folds);
+        let of_machine =
+            registers * REGISTER_BYTES + accumulator_bytes(nest, &self.blocks.code.folds);
         self.blocks.thread_bytes().max(of_machine)
     }
 
@@ -135,13 +148,22 @@ impl NestCode for MachineCode {
         self.blocks.list(formatter, describe)
     }
 
-    fn machine_code(&self, strides: &[Vec<isize>]) -> Option<String> {
+    fn machine_code(
+        &self,
+        strides: &[Vec<isize>],
+        describe: &dyn Fn(&Access) -> String,
+    ) -> Result<String, ByKernels> {
         // Made once more, whatever it costs.
         let account = Arc::new(Account::new(0));
-        let nest = &self.blocks.0.nest;
-        let code = Arc::new(code::compile(nest, &self.constants, self.level, account)?);
-        tiles::bind(&code, strides, &[])?;
-        Some(code.functions.as_ref()?.listing())
+        let nest = &self.blocks.code.nest;
+        let code = code::compile(nest, &self.constants, self.level, account);
+        let code = Arc::new(code.ok_or(ByKernels::NotCovered)?);
+        if nest.shape.contains(&0) {
+            return Err(ByKernels::NoElements);
+        }
+        // What is listed is what this holds.
+        let _bound = tiles::bind(&code, strides, &[]).ok_or(ByKernels::Memory)?;
+        Ok(listing::list(&code, describe))
     }
 
     fn count_bytes(&self, held: &mut HeldBytes) {

@@ -7,7 +7,7 @@ use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
 use indim_loops::strides::order::row_major_strides;
 
-use crate::executor::{BoundNest, NestCode};
+use crate::executor::{BoundNest, ByKernels, NestCode};
 
 /// A loop nest compiled for this machine.
 #[derive(Clone)]
@@ -75,10 +75,13 @@ impl Program {
         self.code.made_bytes()
     }
 
-    /// The machine code for dense arrays: its instructions, beside the values that they compute; `None` where
-    /// the nest runs by kernels in any case.
-    pub fn machine_code(&self) -> Option<String> {
-        self.code.machine_code(&self.dense_strides())
+    /// The machine code for dense arrays: its instructions below the values that they compute, with what
+    /// `describe` makes of the arrays. It is made for that, and not kept.
+    ///
+    /// # Errors
+    /// Why the nest runs by kernels in any case.
+    pub fn machine_code(&self, describe: &dyn Fn(&Access) -> String) -> Result<String, ByKernels> {
+        self.code.machine_code(&self.dense_strides(), describe)
     }
 
     /// The strides of all operands where they are dense.

@@ -77,10 +77,11 @@ impl Functions {
         Some(function)
     }
 
-    /// What has been made, for people.
-    pub(crate) fn listing(&self) -> String {
+    /// The functions that somebody holds, for people; `operands` says what they go through.
+    pub(crate) fn listing(&self, operands: impl Fn(&Layout) -> String) -> String {
         let made = self.made();
-        made.iter().map(|(layout, _)| Function::listing(&self.body, layout)).collect()
+        let held = made.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
+        held.map(|(layout, _)| operands(layout) + &Function::listing(&self.body, layout)).collect()
     }
 
     /// Counts the memory of the body; that of what is made is noted in the account.

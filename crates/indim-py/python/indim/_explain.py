@@ -11,8 +11,8 @@ from ._indim import _explain_expression, _explain_shapes
 class Explanation(str):
     """A text, with the same as data in ``json`` and as a drawing in ``svg``; notebooks show the drawing.
 
-    ``machine_code`` lists the instructions of each loop nest for dense arrays beside the values they compute;
-    it is empty for a bare rule.
+    ``machine_code`` lists the instructions of each loop nest for dense arrays below the values they
+    compute, or says why kernels run it; it is empty for a bare rule.
     """
 
     def __new__(cls, text, json_text, svg, machine_code=""):

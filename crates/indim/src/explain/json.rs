@@ -1,5 +1,6 @@
 //! Explanations as JSON. The fields stand in the order of these types.
 
+use indim_cpu::ByKernels;
 use serde::Serialize;
 
 use super::{ExplainedBroadcast, ExplainedReduction, Explanation};
@@ -21,6 +22,16 @@ struct ExplanationJson<'a> {
     temporary_bytes: usize,
     register_bytes: usize,
     peak_bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine_code: Option<Vec<MachineCodeJson>>,
+}
+
+/// The machine code of a loop nest, or why it has none.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum MachineCodeJson {
+    Listing(String),
+    Reason(String),
 }
 
 #[derive(Serialize)]
@@ -76,7 +87,7 @@ struct RuleJson {
 }
 
 /// A whole explanation as text.
-pub(super) fn explanation(explanation: &Explanation) -> String {
+pub(super) fn explanation(explanation: &Explanation, has_machine_code: bool) -> String {
     let (graph, executable) = (&explanation.graph, &explanation.executable);
     let forecast = explanation.forecast();
     let (unique, stands_for) = explanation.broadcast_bytes();
@@ -103,7 +114,16 @@ pub(super) fn explanation(explanation: &Explanation) -> String {
         temporary_bytes: forecast.temporary_bytes,
         register_bytes: forecast.register_bytes,
         peak_bytes: forecast.peak_bytes(1),
+        machine_code: has_machine_code.then(|| machine_code(explanation)),
     })
+}
+
+fn machine_code(explanation: &Explanation) -> Vec<MachineCodeJson> {
+    let json = |code: Result<String, ByKernels>| match code {
+        Ok(listing) => MachineCodeJson::Listing(listing),
+        Err(reason) => MachineCodeJson::Reason(reason.to_string()),
+    };
+    explanation.machine_code().map(json).collect()
 }
 
 /// One broadcast as text.

@@ -10,7 +10,9 @@ mod svg;
 
 use core::fmt;
 
-use indim_cpu::{CompileError, CompileOptions, Executable, Forecast, NestParts, Program, compile};
+use indim_cpu::{
+    ByKernels, CompileError, CompileOptions, Executable, Forecast, NestParts, compile,
+};
 use indim_graph::{Graph, NodeKind, ValueId, remove_unused};
 use indim_shape::{AxisMap, Broadcast, Shape};
 
@@ -81,7 +83,14 @@ impl Explanation {
     /// Everything as one JSON object.
     #[cfg(feature = "json")]
     pub fn to_json(&self) -> String {
-        json::explanation(self)
+        json::explanation(self, false)
+    }
+
+    /// As [`Explanation::to_json`], with what [`Explanation::machine_code_text`] says as the field
+    /// `machine_code`: for each loop nest its `listing`, or the `reason` why kernels run it.
+    #[cfg(feature = "json")]
+    pub fn to_json_with_machine_code(&self) -> String {
+        json::explanation(self, true)
     }
 }
 
@@ -122,8 +131,8 @@ impl Explanation {
         text
     }
 
-    /// The machine code of each loop nest for dense arrays, its instructions beside the values that they
-    /// compute.
+    /// The machine code of each loop nest for dense arrays: its instructions below the values that they
+    /// compute, or why kernels run it in any case.
     ///
     /// ```
     /// use indim::explain::Explanation;
@@ -133,16 +142,21 @@ impl Explanation {
     /// let graph = b.finish(&[2 * b.parameter("x", DType::F32, [100])?])?;
     /// let options = CompileOptions { executor: ExecutorChoice::Blocks, ..CompileOptions::default() };
     /// let by_blocks = Explanation::new(&graph, &options)?.machine_code_text();
-    /// assert_eq!(by_blocks, "nest 0 runs by kernels\n");
+    /// assert_eq!(by_blocks, "nest 0 runs by kernels: kernels were asked for\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn machine_code_text(&self) -> String {
-        let programs = self.executable.programs().iter().enumerate();
-        let of_program = |(index, program): (usize, &Program)| match program.machine_code() {
-            Some(code) => format!("nest {index}:\n{code}"),
-            None => format!("nest {index} runs by kernels\n"),
+        let of_nest = |(index, code): (usize, Result<String, ByKernels>)| match code {
+            Ok(code) => format!("nest {index}:\n{code}"),
+            Err(reason) => format!("nest {index} runs by kernels: {reason}\n"),
         };
-        programs.map(of_program).collect()
+        self.machine_code().enumerate().map(of_nest).collect()
+    }
+
+    fn machine_code(&self) -> impl Iterator<Item = Result<String, ByKernels>> {
+        let listing = self.listing();
+        let programs = self.executable.programs().iter();
+        programs.map(move |program| program.machine_code(&|access| listing.access(access)))
     }
 
     fn listing(&self) -> Listing<'_> {

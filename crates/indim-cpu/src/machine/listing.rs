@@ -1,0 +1,48 @@
+//! The listing of a nest's machine code, for explanations.
+
+use indim_codegen::{Form, Layout};
+use indim_loops::loop_nest::{Access, Compute};
+
+use crate::tiles::code::TileCode;
+
+/// Each function that is bound: its operands, with what `describe` makes of the arrays, and its code.
+pub(super) fn list(code: &TileCode, describe: &dyn Fn(&Access) -> String) -> String {
+    let Some(functions) = &code.functions else { return String::new() };
+    let operands = |layout: &Layout| {
+        let outputs = functions.outputs.iter().zip(&layout.streams).enumerate();
+        let outputs = outputs.map(|(output, (&slot, &streams))| {
+            let past = if streams { ", written past the caches" } else { "" };
+            format!("; output {output} is {}{past}\n", written(code, slot, describe))
+        });
+        let inputs = functions.inputs.iter().zip(&layout.inputs).enumerate();
+        let inputs = inputs.map(|(input, (&slot, form))| {
+            let one = if *form == Form::Single { ", one element for a row" } else { "" };
+            format!("; input {input} is {}{one}\n", read(code, slot, describe))
+        });
+        outputs.chain(inputs).collect()
+    };
+    functions.listing(operands)
+}
+
+/// Where the value of a slot goes.
+fn written(code: &TileCode, slot: usize, describe: &dyn Fn(&Access) -> String) -> String {
+    let stores = code.nest.stores.iter().filter(|store| code.slot(store.source) == slot);
+    let targets = stores.map(|store| {
+        let reduction = store.reduction.map_or(String::new(), |it| format!("{} to ", it.op));
+        reduction + &describe(&store.target)
+    });
+    targets.collect::<Vec<_>>().join(" and ")
+}
+
+/// Where the value of a slot comes from: an array, or elements taken from one.
+fn read(code: &TileCode, slot: usize, describe: &dyn Fn(&Access) -> String) -> String {
+    let accesses = &code.nest.accesses;
+    let taken = slot.checked_sub(accesses.len()).map(|index| &code.nest.instructions[index]);
+    let table = taken.filter(|instruction| matches!(instruction.compute, Compute::Take { .. }));
+    match table {
+        Some(take) => {
+            format!("what is taken from {}", describe(&accesses[code.slot(take.operands[0])]))
+        }
+        None => describe(&accesses[slot]),
+    }
+}
