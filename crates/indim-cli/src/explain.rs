@@ -93,6 +93,11 @@ impl Explain {
     }
 
     fn explain_rule(&self, labels: Vec<(String, String)>, shapes: &[Shape]) -> Result<(), Failure> {
+        if self.machine_code {
+            return Err(Failure::Usage(
+                "a rule over shapes has no machine code: explain an expression".to_owned(),
+            ));
+        }
         let (rule, form) = elaborate(self.rule, &self.attributes, shapes)?;
         let form = form.map_err(|error| Report::of_shapes(&error, "broadcast", &labels))?;
         let explained = ExplainedBroadcast::of_rule(rule, labels, form);

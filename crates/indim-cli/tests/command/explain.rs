@@ -72,6 +72,13 @@ fn why_there_is_no_machine_code_is_said() {
 }
 
 #[test]
+fn a_rule_has_no_machine_code() {
+    let run = indim(&["explain", "--rule", "numpy", "2,3", "3", "--machine-code"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("a rule over shapes has no machine code"), "{run:?}");
+}
+
+#[test]
 fn machine_code_as_json() {
     let field = |variable| {
         let text = machine_code(&["--json"], variable);
