@@ -44,11 +44,14 @@ fn resolve(graph: &Graph, origins: &Origins, value: ValueId, view: View) -> Sour
 fn is_cheaper_again(graph: &Graph, origins: &Origins, value: ValueId) -> bool {
     let NodeKind::Elementwise(op) = graph[value].kind else { return false };
     let operands = || graph[value].operands.iter().map(|&operand| origins.get(operand).value);
-    let arrays =
-        operands().filter(|&operand| graph[operand].array_type.shape.iter().any(|&size| size != 1));
-    op.is(Fact::Cheap)
-        && operands().all(|operand| is_leaf(&graph[operand].kind))
-        && arrays.count() <= 1
+    let is_array =
+        |operand: &ValueId| graph[*operand].array_type.shape.iter().any(|&size| size != 1);
+    let is_one_array = || {
+        let mut arrays = operands().filter(is_array);
+        let first = arrays.next();
+        arrays.all(|array| Some(array) == first)
+    };
+    op.is(Fact::Cheap) && operands().all(|operand| is_leaf(&graph[operand].kind)) && is_one_array()
 }
 
 /// A value that another is made of, as the nest of that one sees it.
