@@ -2,9 +2,10 @@
 //!
 //! Read in this order: `machine.rs` (instructions over any number of registers), `opcode.rs` (which there
 //! are), `select/` (which of them compute a body), `allocate.rs` (which registers they have), `emit.rs`
-//! (bytes).
+//! (the loops around them), `assembler.rs` (bytes).
 
 mod allocate;
+mod assembler;
 mod emit;
 mod listing;
 mod machine;

@@ -26,6 +26,18 @@ pub(super) enum Widths {
     Inserts,
 }
 
+impl Opcode {
+    /// Whether the operand at a position, the result being the first, has 256 bits where any has.
+    pub(super) fn is_wide(&self, position: usize) -> bool {
+        match self.widths {
+            Widths::Same => true,
+            Widths::Widens => position == 0,
+            Widths::Narrows => position == 1,
+            Widths::Inserts => position < 2,
+        }
+    }
+}
+
 /// In which register a result may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResultRegister {

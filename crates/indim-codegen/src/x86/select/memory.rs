@@ -60,7 +60,8 @@ impl Selector<'_> {
         Parts::new(self.count(size), |index| {
             let [first, second] = [0, 1].map(|half| {
                 let memory = self.input(input, 2 * size, (2 * index + half) * bytes);
-                match self.layout.is_in_place {
+                // What has a place in memory is read from there by whole registers.
+                match self.layout.is_in_place || !is_wide {
                     true => self.read(opcode::LOAD, is_wide, memory),
                     false => self.code.register_of(memory),
                 }

@@ -1,0 +1,168 @@
+//! Instructions with their real operands become bytes, one after another.
+
+use core::fmt::Write;
+
+use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
+
+use super::listing::{Listing, written};
+
+/// A place in memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Address {
+    pub(super) base: Register,
+    /// A register, and by how much it is multiplied.
+    pub(super) index: Option<(Register, u32)>,
+    /// In bytes from the base; from the instruction pointer, the address itself.
+    pub(super) displacement: i64,
+}
+
+impl Address {
+    /// So many bytes from where a register points to.
+    pub(super) fn new(base: Register, displacement: i64) -> Address {
+        Address { base, index: None, displacement }
+    }
+
+    /// A place that is found by its distance from the instruction.
+    pub(super) fn of(address: u64) -> Address {
+        Address::new(Register::RIP, address as i64)
+    }
+}
+
+/// An operand of an instruction.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Operand {
+    Register(Register),
+    Memory(Address),
+    Immediate8(u8),
+    Immediate32(i32),
+    Immediate64(u64),
+}
+
+/// A jump whose target is not known yet.
+pub(super) struct Jump {
+    /// Where the distance stands in the code.
+    at: usize,
+    /// What the target is called in the listing.
+    label: &'static str,
+}
+
+/// Code in the making.
+pub(super) struct Assembler<'a> {
+    encoder: Encoder,
+    /// The address of the next instruction.
+    address: u64,
+    /// The bytes of code so far.
+    length: usize,
+    pub(super) listing: Option<Listing<'a>>,
+    /// What lies at an address, for people.
+    describe: &'a dyn Fn(u64) -> String,
+}
+
+impl<'a> Assembler<'a> {
+    /// Code from an address on.
+    pub(super) fn new(
+        address: u64,
+        listing: Option<Listing<'a>>,
+        describe: &'a dyn Fn(u64) -> String,
+    ) -> Assembler<'a> {
+        Assembler { encoder: Encoder::new(64), address, length: 0, listing, describe }
+    }
+
+    /// The code.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.encoder.take_buffer()
+    }
+
+    /// The address of the next instruction.
+    pub(super) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Appends an instruction.
+    pub(super) fn emit(&mut self, code: Code, operands: &[Operand]) {
+        let mut instruction = Instruction::default();
+        instruction.set_code(code);
+        for (position, &operand) in (0..).zip(operands) {
+            set_operand(&mut instruction, position, operand);
+        }
+        self.encode(&instruction, "");
+    }
+
+    /// Appends an instruction on two registers.
+    pub(super) fn registers(&mut self, code: Code, to: Register, from: Register) {
+        self.emit(code, &[Operand::Register(to), Operand::Register(from)]);
+    }
+
+    /// Appends a jump.
+    pub(super) fn jump(&mut self, code: Code, target: u64, label: &'static str) {
+        let mut instruction = Instruction::default();
+        instruction.set_code(code);
+        instruction.set_op_kind(0, OpKind::NearBranch64);
+        instruction.set_near_branch64(target);
+        self.encode(&instruction, label);
+    }
+
+    /// Appends a jump to what comes later.
+    pub(super) fn jump_ahead(&mut self, code: Code, label: &'static str) -> Jump {
+        self.jump(code, self.address, label);
+        Jump { at: self.length - 4, label }
+    }
+
+    /// Lets a jump come here.
+    pub(super) fn arrive(&mut self, jump: Jump) {
+        self.label(jump.label);
+        let distance = (self.length - jump.at - 4) as u32;
+        let mut buffer = self.encoder.take_buffer();
+        buffer[jump.at..jump.at + 4].copy_from_slice(&distance.to_le_bytes());
+        self.encoder.set_buffer(buffer);
+    }
+
+    /// Names the next instruction in the listing.
+    pub(super) fn label(&mut self, label: &str) {
+        if let Some(listing) = &mut self.listing {
+            let _ = writeln!(listing.text, "{label}:");
+        }
+    }
+
+    fn encode(&mut self, instruction: &Instruction, label: &str) {
+        if let Some(listing) = &mut self.listing {
+            written(listing.text, instruction, label, self.describe);
+        }
+        let length = self.encoder.encode(instruction, self.address);
+        let length = length
+            .unwrap_or_else(|error| unreachable!("invariant: {error} of {:?}", instruction.code()));
+        self.address += length as u64;
+        self.length += length;
+    }
+}
+
+fn set_operand(instruction: &mut Instruction, position: u32, operand: Operand) {
+    match operand {
+        Operand::Register(register) => {
+            instruction.set_op_kind(position, OpKind::Register);
+            instruction.set_op_register(position, register);
+        }
+        Operand::Memory(Address { base, index, displacement }) => {
+            instruction.set_op_kind(position, OpKind::Memory);
+            instruction.set_memory_base(base);
+            instruction.set_memory_displacement64(displacement as u64);
+            instruction.set_memory_displ_size(1);
+            if let Some((index, scale)) = index {
+                instruction.set_memory_index(index);
+                instruction.set_memory_index_scale(scale);
+            }
+        }
+        Operand::Immediate8(value) => {
+            instruction.set_op_kind(position, OpKind::Immediate8);
+            instruction.set_immediate8(value);
+        }
+        Operand::Immediate32(value) => {
+            instruction.set_op_kind(position, OpKind::Immediate32to64);
+            instruction.set_immediate32to64(value.into());
+        }
+        Operand::Immediate64(value) => {
+            instruction.set_op_kind(position, OpKind::Immediate64);
+            instruction.set_immediate64(value);
+        }
+    }
+}
