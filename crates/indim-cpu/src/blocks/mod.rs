@@ -14,13 +14,14 @@ use std::sync::Arc;
 use indim_graph::Array;
 use indim_kernels::{Level, convert_kernel};
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
-use indim_ops::{DType, Fact};
+use indim_loops::loop_nest::{Access, LoopNest};
+use indim_ops::DType;
 
 use crate::executor::{BoundNest, ByKernels, Executor, NestCode};
 use crate::tiles;
 use crate::tiles::code::{REGISTER_BYTES, TileCode};
 use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
+use crate::tiles::work;
 
 /// The block executor.
 #[derive(Debug)]
@@ -61,15 +62,6 @@ impl BlockCode {
     }
 }
 
-/// A function weighs as much as this many bytes moved: `exp` of f32 takes as long as 40 bytes, `sin` as 120.
-const BYTES_PER_FUNCTION: usize = 48;
-
-/// An element that is taken weighs as much as this many bytes moved.
-const BYTES_PER_TAKE: usize = 8;
-
-/// A cheap operation weighs as much as this many bytes moved.
-const BYTES_PER_CHEAP: usize = 2;
-
 impl NestCode for BlockCode {
     fn bind(
         self: Arc<Self>,
@@ -80,12 +72,7 @@ impl NestCode for BlockCode {
     }
 
     fn cost(&self) -> usize {
-        let cost = |instruction: &Instruction| match instruction.compute {
-            Compute::Elementwise(op) if !op.is(Fact::Cheap) => BYTES_PER_FUNCTION,
-            Compute::Take { .. } => BYTES_PER_TAKE,
-            _ => BYTES_PER_CHEAP,
-        };
-        self.code.nest.instructions.iter().map(cost).sum()
+        work::computed(&self.code.nest)
     }
 
     /// The registers: every access may have to be gathered.

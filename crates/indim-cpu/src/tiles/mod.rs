@@ -4,7 +4,7 @@
 //! Read `code.rs` (what runs over a tile), `wiring.rs` (where its slots lie under a walk), `tile.rs` (the
 //! loop over tiles), `reduce.rs` (the one over a reduced axis), `tree.rs` (in which order that combines),
 //! `search.rs` (the one that finds where an element is). Machine code for each layout is in `functions.rs`,
-//! and when it is made in `account.rs`.
+//! and when it is made in `account.rs`; what elements cost, `work.rs`.
 
 pub(crate) mod account;
 pub(crate) mod code;
@@ -17,6 +17,7 @@ pub(crate) mod take;
 mod tile;
 mod tree;
 mod wiring;
+pub(crate) mod work;
 
 use std::sync::Arc;
 

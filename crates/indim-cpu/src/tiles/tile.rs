@@ -20,6 +20,7 @@ use crate::tiles::code::{Callee, TileCode};
 use crate::tiles::memory::{gather, scatter, settle};
 use crate::tiles::take::Taker;
 use crate::tiles::wiring::Wiring;
+use crate::tiles::work;
 
 /// One cache line; what the workspace is made of.
 #[derive(Clone, Copy)]
@@ -60,6 +61,9 @@ pub(crate) struct BoundTiles {
 /// A tile of which nothing passes through registers may have so many times the elements of a block.
 const LONG_TILE: usize = 16;
 
+/// It has no more work than a thread takes at a time, so that threads can share what is not much.
+const TILE_BYTES: usize = 256 * 1024;
+
 impl BoundTiles {
     /// See [`bind`](crate::tiles::bind).
     pub(crate) fn new(
@@ -87,7 +91,9 @@ fn walk(code: &TileCode, strides: &[Vec<isize>], is_over_input: &[bool]) -> Opti
         Some((walk, Wiring { table_strides: table_strides(code, strides), ..wiring }))
     };
     if code.is_one_pass() {
-        let (walk, wiring) = with_tiles_of(code.block * LONG_TILE)?;
+        let elements = TILE_BYTES / work::of_element(&code.nest).max(1);
+        let long = elements.clamp(code.block, code.block * LONG_TILE);
+        let (walk, wiring) = with_tiles_of(long)?;
         if !wiring.uses_registers(code.nest.accesses.len()) {
             return Some((walk, wiring));
         }
