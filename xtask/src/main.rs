@@ -23,7 +23,7 @@ cargo xtask COMMAND
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
   cross         builds and tests for other machines, by emulation [aarch64 | s390x | i686 | wasm32]
-  asan          the tests of indim-kernels, indim-codegen and indim-cpu under AddressSanitizer
+  asan          the tests of the crates with unsafe code under AddressSanitizer
   asan-python   the Python package under AddressSanitizer [pytest's arguments]
   tsan          the parallel runs under ThreadSanitizer, with the standard library built anew
   fuzz          the fuzz targets under libFuzzer [TARGET [FILE...]] [--seconds N]";
@@ -173,7 +173,7 @@ const ASAN_VARIABLES: [(&str, &str); 4] = [
 ];
 
 fn asan() -> bool {
-    let packages = ["-p=indim-kernels", "-p=indim-codegen", "-p=indim-cpu"];
+    let packages = ["-p=indim-arrays", "-p=indim-kernels", "-p=indim-codegen", "-p=indim-cpu"];
     let tests = ["test", "--tests", "--target", sanitizer_target()];
     cargo(&[&tests[..], &packages].concat(), &ASAN_VARIABLES)
 }

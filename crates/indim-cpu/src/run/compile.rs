@@ -12,13 +12,13 @@ use indim_loops::loop_nest::{LoopNest, LoopNests};
 use indim_loops::lower_with;
 use indim_shape::Diagnostic;
 
-use crate::arrays::order::OutputOrders;
 use crate::blocks::Blocks;
 use crate::executor::Executor;
 use crate::machine::Machine;
 use crate::run::choice::{EXECUTORS, ExecutorChoice};
 use crate::run::executable::Executable;
 use crate::run::nests::CompiledNests;
+use indim_arrays::OutputOrders;
 
 /// The executor that is chosen.
 fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileError> {

@@ -5,8 +5,8 @@ use core::fmt;
 use indim_ops::ArrayType;
 use indim_shape::Diagnostic;
 
-use crate::arrays::view::ArrayError;
 use crate::run::forecast::MemoryPiece;
+use indim_arrays::ArrayError;
 
 /// Why a run did not start, or stopped. `{:?}`, which `unwrap` and `?` in `main` show, has the code and the
 /// message.

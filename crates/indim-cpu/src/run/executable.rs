@@ -8,9 +8,6 @@ use indim_loops::loop_nest::{BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::array_bytes;
 use indim_ops::ArrayType;
 
-use crate::arrays::buffer::Buffer;
-use crate::arrays::order::{Order, OutputOrders};
-use crate::arrays::view::{ArrayView, ArrayViewMut};
 use crate::run::choice::ExecutorChoice;
 use crate::run::compile::{CompileOptions, compile};
 use crate::run::error::RunError;
@@ -21,6 +18,9 @@ use crate::run::options::RunOptions;
 use crate::run::overlap::{check_overlap, written_over_inputs};
 use crate::run::program::Program;
 use crate::run::threads;
+use indim_arrays::Buffer;
+use indim_arrays::{ArrayView, ArrayViewMut};
+use indim_arrays::{Order, OutputOrders};
 
 /// A graph compiled for this machine.
 ///

@@ -13,13 +13,13 @@ use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::array_bytes;
 
-use crate::arrays::buffer::ALIGNMENT;
 use crate::executor::{Bases, BoundNest, NestCode};
 use crate::run::error::RunError;
 use crate::run::nests::Scratch;
 use crate::run::options::Progress;
 use crate::run::program::Program;
 use crate::run::threads;
+use indim_arrays::ALIGNMENT;
 use indim_loops::strides::order::row_major_strides;
 
 /// What the nests of a part read and write together: half of a second cache.

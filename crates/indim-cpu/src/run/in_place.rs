@@ -1,9 +1,9 @@
-//! Outputs that are written over inputs, asked for without unsafe code.
+//! Outputs that are written over inputs, asked for without unsafe code by callers. Holds unsafe code.
 
-use crate::arrays::view::{ArrayView, ArrayViewMut};
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
 use crate::run::options::RunOptions;
+use indim_arrays::{ArrayView, ArrayViewMut};
 
 /// An input of [`Executable::run_in_place`].
 ///
@@ -76,13 +76,15 @@ impl Executable {
                 }
             })
             .collect();
-        ArrayViewMut::with_reads(&mut outputs, |outputs, over| {
+        let run = |outputs: &mut [ArrayViewMut<'_>], over: &[ArrayView<'_>]| {
             let mut over = over.iter();
             let inputs: Vec<ArrayView<'_>> = read
                 .iter()
                 .filter_map(|view| view.as_ref().or_else(|| over.next()).cloned())
                 .collect();
             self.run_into_with(&inputs, outputs, options)
-        })
+        };
+        // SAFETY: the run sees which inputs lie over outputs.
+        unsafe { ArrayViewMut::with_reads(&mut outputs, run) }
     }
 }

@@ -2,10 +2,10 @@
 
 use indim_ops::ArrayType;
 
-use crate::arrays::buffer::Buffer;
-use crate::arrays::view::ArrayView;
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
+use indim_arrays::ArrayView;
+use indim_arrays::Buffer;
 
 impl Executable {
     /// The name and the type of each input, in the order in which [`run`](Executable::run) takes them.

@@ -11,8 +11,6 @@ use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::order::row_major_strides;
 use indim_ops::{ArrayType, DType};
 
-use crate::arrays::buffer::{ALIGNMENT, Buffer};
-use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};
 use crate::executor::{Bases, BoundNest, Executor};
 use crate::run::error::RunError;
 use crate::run::groups::{CompiledGroup, NestParts, WholeNest};
@@ -20,6 +18,8 @@ use crate::run::indices;
 use crate::run::options::Progress;
 use crate::run::program::Program;
 use crate::run::threads;
+use indim_arrays::{ALIGNMENT, Buffer};
+use indim_arrays::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};
 
 /// A graph as loop nests, compiled by an executor.
 #[derive(Debug)]

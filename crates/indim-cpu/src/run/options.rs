@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::ControlFlow;
 
-use crate::arrays::order::Order;
+use indim_arrays::Order;
 
 /// Hears how many elements have been computed since the last call, from any thread; stops the run by
 /// `Break`.
@@ -50,6 +50,23 @@ pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 #[derive(Clone, Copy)]
 pub struct RunOptions<'a> {
     /// In which order the elements of new outputs lie.
+    ///
+    /// ```
+    /// use indim_cpu::{ArrayView, CompileOptions, Order, RunOptions, compile};
+    /// use indim_builder::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [2, 3])?;
+    /// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
+    /// let x = [1.0f32; 6];
+    /// for (order, strides) in [(Order::C, [12, 4]), (Order::F, [4, 8]), (Order::K, [12, 4])] {
+    ///     let options = RunOptions { order, ..RunOptions::default() };
+    ///     let results = executable.run_with(&[ArrayView::from_slice([2, 3], &x)?], &options)?;
+    ///     assert_eq!(results[0].strides(), strides);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub order: Order,
     /// The most bytes that the run may hold beside the arrays it is given; a run that would hold more
     /// is refused before anything is allocated.

@@ -7,8 +7,8 @@ use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::LoopNests;
 use indim_loops::replace::can_replace;
 
-use crate::arrays::view::{ArrayView, ArrayViewMut};
 use crate::run::error::RunError;
+use indim_arrays::{ArrayView, ArrayViewMut};
 
 /// Refuses outputs in which a byte would belong to two elements.
 pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError> {

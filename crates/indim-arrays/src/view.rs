@@ -18,7 +18,7 @@ use indim_shape::{Diagnostic, Shape, ShapeError};
 /// Why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
 ///
 /// ```
-/// use indim_cpu::{ArrayError, ArrayView};
+/// use indim_arrays::{ArrayError, ArrayView};
 /// use indim_shape::Shape;
 ///
 /// let error = ArrayView::from_slice([2, 2], &[1.0f32, 2.0, 3.0]).unwrap_err();
@@ -203,12 +203,12 @@ macro_rules! define_view {
             }
 
             /// The address of the first element.
-            pub(crate) fn first(&self) -> *mut u8 {
+            pub fn first(&self) -> *mut u8 {
                 self.first.as_ptr()
             }
 
             /// Where the elements lie, for questions of overlap.
-            pub(crate) fn layout(&self) -> Layout<'_> {
+            pub fn layout(&self) -> Layout<'_> {
                 Layout::new(&self.array_type, &self.strides, self.first.as_ptr() as usize)
             }
         }
@@ -219,11 +219,11 @@ define_view! {
     /// An array to read. A clone views the same memory.
     ///
     /// ```
-    /// use indim_cpu::ArrayView;
+    /// use indim_arrays::ArrayView;
     ///
     /// let x = ArrayView::from_slice([2], &[1.0f32, 2.0])?;
     /// assert_eq!(x.clone().array_type(), x.array_type());
-    /// # Ok::<(), indim_cpu::ArrayError>(())
+    /// # Ok::<(), indim_arrays::ArrayError>(())
     /// ```
     #[derive(Clone)]
     ArrayView, &'a [u8], &'a [T],
@@ -233,13 +233,13 @@ define_view! {
     /// An array to write.
     ///
     /// ```
-    /// use indim_cpu::ArrayViewMut;
+    /// use indim_arrays::ArrayViewMut;
     ///
     /// let mut memory = [0.0f32; 6];
     /// let x = ArrayViewMut::from_slice([2, 3], &mut memory)?;
     /// assert_eq!(x.array_type().to_string(), "f32[2, 3]");
     /// assert_eq!(x.strides(), [12, 4]);
-    /// # Ok::<(), indim_cpu::ArrayError>(())
+    /// # Ok::<(), indim_arrays::ArrayError>(())
     /// ```
     ArrayViewMut, &'a mut [u8], &'a mut [T], mut
 }
@@ -320,15 +320,18 @@ impl<'a> ArrayViewMut<'a> {
         Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
     }
 
-    /// Calls `run` with these views, and with views that read the same memory, in the same order. Both are
-    /// for one call of `run_into`, which sees that they overlap.
-    pub(crate) fn with_reads<R>(
+    /// Calls `run` with these views, and with views that read the same memory, in the same order.
+    ///
+    /// # Safety
+    /// Nothing is read through the one while it is written through the other, unless whoever does so sees
+    /// that they overlap.
+    pub unsafe fn with_reads<R>(
         views: &mut [Self],
         run: impl FnOnce(&mut [Self], &[ArrayView<'_>]) -> R,
     ) -> R {
         let read = |view: &Self| {
             // SAFETY: the elements are valid for reads during this call, which the view does not outlive;
-            // for inputs of `run_into` the writable view makes an exception.
+            // the caller promises the rest.
             unsafe {
                 ArrayView::from_raw(view.array_type.clone(), view.strides.clone(), view.first)
             }
@@ -338,7 +341,7 @@ impl<'a> ArrayViewMut<'a> {
     }
 
     /// Whether no two elements share memory; `None` where that could not be decided.
-    pub(crate) fn has_separate_elements(&self) -> Option<bool> {
+    pub fn has_separate_elements(&self) -> Option<bool> {
         if self.is_row_major { Some(true) } else { self.layout().has_separate_elements() }
     }
 }
@@ -376,7 +379,7 @@ fn add_offset(first: NonNull<u8>, offset: usize) -> NonNull<u8> {
 }
 
 /// The elements of an array of the graph crate, as they lie in memory.
-pub(crate) fn bytes_of_array(array: &Array) -> &[u8] {
+pub fn bytes_of_array(array: &Array) -> &[u8] {
     macro_rules! bytes {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match array.dtype() {

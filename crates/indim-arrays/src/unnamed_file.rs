@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::arrays::system_memory::MmapMut;
+use crate::system_memory::MmapMut;
 
 /// Pages that are written to disk at a time.
 const FLUSHED_BYTES: usize = 32 << 20;

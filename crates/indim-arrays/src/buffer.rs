@@ -11,8 +11,8 @@ use indim_graph::Array;
 use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 
-use crate::arrays::pages::{self, Pages};
-use crate::arrays::view::{ArrayError, ArrayView, ArrayViewMut};
+use crate::pages::{self, Pages};
+use crate::view::{ArrayError, ArrayView, ArrayViewMut};
 
 /// The alignment of buffers: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
@@ -21,18 +21,20 @@ pub const ALIGNMENT: usize = 64;
 /// another [`Order`](crate::Order).
 ///
 /// ```
-/// use indim_cpu::{CompileOptions, Order, RunOptions, compile};
-/// use indim_builder::GraphBuilder;
-/// use indim_ops::DType;
+/// use indim_arrays::Buffer;
+/// use indim_ops::{ArrayType, DType};
 ///
-/// let b = GraphBuilder::new();
-/// let executable = compile(&b.finish(&[b.iota(DType::F32, [2, 2], 0)?])?, &CompileOptions::default())?;
-/// let options = RunOptions { order: Order::F, ..RunOptions::default() };
-/// let result = executable.run_with(&[], &options)?.remove(0);
-/// assert_eq!((result.array_type().to_string().as_str(), result.strides()), ("f32[2, 2]", vec![4, 8]));
-/// assert_eq!(result.elements_in_memory::<f32>(), Some(&[0.0, 1.0, 0.0, 1.0][..]));
-/// assert_eq!(result.elements::<f32>(), None); // they do not lie in row-major order
-/// assert_eq!(result.to_row_major()?.elements::<f32>(), Some(&[0.0, 0.0, 1.0, 1.0][..]));
+/// let array_type = ArrayType::new(DType::F32, [2, 2]);
+/// // SAFETY: all elements are written before anything is read.
+/// let buffer = unsafe {
+///     let mut buffer = Buffer::uninitialised_in_order(array_type, Some(vec![4, 8]))?;
+///     buffer.as_mut_ptr().cast::<[f32; 4]>().write([0.0, 1.0, 0.0, 1.0]);
+///     buffer
+/// };
+/// assert_eq!((buffer.array_type().to_string().as_str(), buffer.strides()), ("f32[2, 2]", vec![4, 8]));
+/// assert_eq!(buffer.elements_in_memory::<f32>(), Some(&[0.0, 1.0, 0.0, 1.0][..]));
+/// assert_eq!(buffer.elements::<f32>(), None); // they do not lie in row-major order
+/// assert_eq!(buffer.to_row_major()?.elements::<f32>(), Some(&[0.0, 0.0, 1.0, 1.0][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Buffer {
@@ -81,7 +83,7 @@ impl Buffer {
     ///
     /// # Safety
     /// As [`Buffer::uninitialised`].
-    pub(crate) unsafe fn uninitialised_in_order(
+    pub unsafe fn uninitialised_in_order(
         array_type: ArrayType,
         strides: Option<Vec<isize>>,
     ) -> Result<Self, ArrayError> {
@@ -145,15 +147,17 @@ impl Buffer {
     /// they are not of type `T`.
     ///
     /// ```
-    /// use indim_cpu::{CompileOptions, compile};
-    /// use indim_ops::DType;
-    /// use indim_builder::GraphBuilder;
+    /// use indim_arrays::Buffer;
+    /// use indim_ops::{ArrayType, DType};
     ///
-    /// let b = GraphBuilder::new();
-    /// let graph = b.finish(&[b.iota(DType::F32, [3], 0)?])?;
-    /// let result = compile(&graph, &CompileOptions::default())?.run(&[])?.remove(0);
-    /// let result = result.into_vec::<f64>().unwrap_err();
-    /// assert_eq!(result.into_vec::<f32>().unwrap(), [0.0, 1.0, 2.0]);
+    /// // SAFETY: all elements are written before anything is read.
+    /// let buffer = unsafe {
+    ///     let mut buffer = Buffer::uninitialised(ArrayType::new(DType::F32, [3]))?;
+    ///     buffer.as_mut_ptr().cast::<[f32; 3]>().write([0.0, 1.0, 2.0]);
+    ///     buffer
+    /// };
+    /// let buffer = buffer.into_vec::<f64>().unwrap_err();
+    /// assert_eq!(buffer.into_vec::<f32>().unwrap(), [0.0, 1.0, 2.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

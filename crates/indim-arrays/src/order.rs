@@ -7,25 +7,12 @@ use indim_loops::loop_nest::LoopNests;
 use indim_loops::strides::order::{dense_strides, is_column_major};
 use indim_ops::ArrayType;
 
-use crate::arrays::view::ArrayView;
+use crate::view::ArrayView;
 
 /// In which order the elements of new outputs lie in memory, as NumPy's `order` says it.
 ///
 /// ```
-/// use indim_cpu::{ArrayView, CompileOptions, Order, RunOptions, compile};
-/// use indim_builder::GraphBuilder;
-/// use indim_ops::DType;
-///
-/// let b = GraphBuilder::new();
-/// let x = b.parameter("x", DType::F32, [2, 3])?;
-/// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
-/// let x = [1.0f32; 6];
-/// for (order, strides) in [(Order::C, [12, 4]), (Order::F, [4, 8]), (Order::K, [12, 4])] {
-///     let options = RunOptions { order, ..RunOptions::default() };
-///     let results = executable.run_with(&[ArrayView::from_slice([2, 3], &x)?], &options)?;
-///     assert_eq!(results[0].strides(), strides);
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert_eq!(indim_arrays::Order::default(), indim_arrays::Order::C);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -43,12 +30,12 @@ pub enum Order {
 
 /// The orders of a graph's outputs: how they follow the inputs is found when it is first asked for.
 #[derive(Debug, Default)]
-pub(crate) struct OutputOrders(OnceLock<FollowedInputs>);
+pub struct OutputOrders(OnceLock<FollowedInputs>);
 
 impl OutputOrders {
     /// For each output the strides in bytes in which its elements lie densely in this order; `None` for
     /// row-major.
-    pub(crate) fn strides(
+    pub fn strides(
         &self,
         loops: &LoopNests,
         order: Order,

@@ -6,12 +6,12 @@ use std::ops::Deref;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::arrays::system_memory::Mmap;
+use crate::system_memory::Mmap;
 
 /// The bytes of a file, read by the system when they are touched.
 ///
 /// ```
-/// use indim_cpu::MappedFile;
+/// use indim_arrays::MappedFile;
 ///
 /// let path = std::env::temp_dir().join(format!("indim-{}", std::process::id()));
 /// std::fs::write(&path, [1, 2, 3])?;

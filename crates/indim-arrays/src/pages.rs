@@ -9,7 +9,7 @@
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread::yield_now;
 
-use crate::arrays::system_memory::MmapMut;
+use crate::system_memory::MmapMut;
 
 /// Smaller arrays are left to the allocator, which keeps their memory itself.
 pub(crate) const MINIMUM_BYTES: usize = 1 << 20;
@@ -114,7 +114,7 @@ fn map(bytes: usize) -> Option<MmapMut> {
 /// every array gets new memory, and this does nothing.
 ///
 /// ```
-/// indim_cpu::keep_memory(0);
+/// indim_arrays::keep_memory(0);
 /// ```
 pub fn keep_memory(bytes: usize) {
     let Some(mut kept) = lock(TRIES_FOR_BOUND) else { return };
@@ -125,5 +125,5 @@ pub fn keep_memory(bytes: usize) {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/pages.rs"]
+#[path = "../tests/unit/pages.rs"]
 mod tests;
