@@ -3,7 +3,8 @@
 //! - `view.rs`: an array somewhere in memory, with any strides; `buffer.rs`: one that owns its memory;
 //! - `order.rs`: in which order the elements of new outputs lie;
 //! - `pages.rs`: the memory of large arrays, kept for later; `system_memory.rs`: what the system maps;
-//! - `mapped_file.rs`: a file as memory; `unnamed_file.rs`: one to compute in, without a name until it is whole.
+//! - `mapped_file.rs`: a file as memory; `unnamed_file.rs`: one to compute in, without a name until it is
+//!   whole.
 //!
 //! Unsafe code stands only in `buffer.rs`, `mapped_file.rs`, `system_memory.rs`, `unnamed_file.rs` and
 //! `view.rs`.
