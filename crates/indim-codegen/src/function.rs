@@ -4,7 +4,7 @@ use core::fmt;
 
 use memmap2::{Mmap, MmapMut};
 
-use crate::body::{Body, LaneType};
+use crate::body::Body;
 use crate::layout::{Form, Layout};
 use crate::perf_map;
 use crate::target::TARGET;
@@ -70,13 +70,9 @@ impl Function {
             false => None,
         };
         let plain = Layout { streams: vec![false; layout.streams.len()], ..layout.clone() };
-        let bytes = |dtype| {
-            let (lane, count) = LaneType::of_element(dtype);
-            lane.size() * count
-        };
-        let outputs = body.outputs.iter().map(|&(dtype, _)| bytes(dtype));
-        let inputs = body.inputs.iter().zip(&layout.inputs).map(|(&dtype, form)| match form {
-            Form::Dense => bytes(dtype),
+        let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
+        let inputs = body.inputs.iter().zip(&layout.inputs).map(|(dtype, form)| match form {
+            Form::Dense => dtype.size(),
             Form::Single => 0,
         });
         Ok(Function {

@@ -11,48 +11,14 @@ use indim_ops::{DType, Op};
 #[allow(dead_code, reason = "other tests choose nodes of graphs")]
 #[path = "../../indim-builder/tests/random/choices.rs"]
 mod choices;
+#[path = "unit/primitives.rs"]
+mod primitives;
 #[path = "../../indim-ops/tests/recording/special.rs"]
 mod special;
 
 use choices::{Choices, pseudo_random};
+use primitives::PRIMITIVES;
 use special::{lane_count, special_values};
-
-/// The primitives that have operands.
-const PRIMITIVES: [Primitive; 33] = [
-    Primitive::Bits,
-    Primitive::Select,
-    Primitive::Equal,
-    Primitive::Less,
-    Primitive::LessUnsigned,
-    Primitive::And,
-    Primitive::Or,
-    Primitive::Xor,
-    Primitive::Not,
-    Primitive::Add,
-    Primitive::Sub,
-    Primitive::Mul,
-    Primitive::MulHigh,
-    Primitive::Div,
-    Primitive::Rem,
-    Primitive::ShiftLeft,
-    Primitive::ShiftRightLogical,
-    Primitive::ShiftRightArithmetic,
-    Primitive::LeadingZeros,
-    Primitive::CountOnes,
-    Primitive::Lookup { table: 0 },
-    Primitive::MulAdd,
-    Primitive::Sqrt,
-    Primitive::Abs,
-    Primitive::Neg,
-    Primitive::Floor,
-    Primitive::Ceil,
-    Primitive::Trunc,
-    Primitive::RoundEven,
-    Primitive::Cast,
-    Primitive::Canonical,
-    Primitive::WidenF16,
-    Primitive::RoundToF16,
-];
 
 /// The element types whose elements are one lane of that type.
 const DTYPES: [DType; 11] = [

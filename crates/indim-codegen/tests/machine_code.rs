@@ -216,11 +216,6 @@ fn table() -> std::sync::Arc<[u64]> {
     (0..16u64).map(|index| index.wrapping_mul(0x1234_5678_9abc_def1)).collect()
 }
 
-fn element(dtype: DType) -> usize {
-    let (lane, count) = LaneType::of_element(dtype);
-    lane.size() * count
-}
-
 /// Runs a body as machine code, and compares every element with the interpreter.
 fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mut Random) {
     let function = Function::compile(body, layout).unwrap();
@@ -237,8 +232,8 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
     let mut memory: Vec<Vec<u8>> = Vec::new();
     let mut strides = Vec::new();
     for (dtype, _) in &body.outputs {
-        memory.push(vec![0xa5; rows * elements * element(*dtype) + 64]);
-        strides.push((elements * element(*dtype)) as isize);
+        memory.push(vec![0xa5; rows * elements * dtype.size() + 64]);
+        strides.push((elements * dtype.size()) as isize);
     }
     for (words, (&dtype, &form)) in inputs.iter().zip(body.inputs.iter().zip(&layout.inputs)) {
         let (lane, count) = LaneType::of_element(dtype);
@@ -248,9 +243,9 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
             .flat_map(|word| word.to_le_bytes()[..lane.size()].to_vec());
         memory.push(bytes.collect());
         strides.push(if form == Form::Dense {
-            (elements * element(dtype)) as isize
+            (elements * dtype.size()) as isize
         } else {
-            element(dtype) as isize
+            dtype.size() as isize
         });
     }
     let operands: Vec<*mut u8> = memory.iter_mut().map(|bytes| bytes.as_mut_ptr()).collect();
@@ -269,7 +264,7 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
         for (output, (dtype, _)) in body.outputs.iter().enumerate() {
             let (lane, count) = LaneType::of_element(*dtype);
             for (part, expected) in expected[output][..count].iter().enumerate() {
-                let at_byte = point * element(*dtype) + part * lane.size();
+                let at_byte = point * dtype.size() + part * lane.size();
                 let mut word = [0; 8];
                 word[..lane.size()]
                     .copy_from_slice(&memory[output][at_byte..at_byte + lane.size()]);
@@ -286,7 +281,7 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
         }
     }
     for (output, (dtype, _)) in body.outputs.iter().enumerate() {
-        let end = rows * elements * element(*dtype);
+        let end = rows * elements * dtype.size();
         assert!(memory[output][end..].iter().all(|&byte| byte == 0xa5), "written behind\n{body}");
     }
 }

@@ -95,7 +95,7 @@ pub(super) struct Parts<'a> {
 pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> Emitted {
     let mut bytes = parts.pool.bytes(&parts.body.tables);
     let entry = bytes.len();
-    let has_calls = [parts.row.0, parts.step.0].iter().any(|code| has_calls(code));
+    let has_calls = [parts.row.0, parts.step.0].iter().any(|code| code.has_calls());
     let listing = listing.map(|text| Listing::new(text, parts.body));
     let describe = |address: u64| parts.pool.describe(address.wrapping_sub(BASE));
     let mut emitter = Emitter {
@@ -107,10 +107,6 @@ pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> Emitted {
     emitter.function();
     bytes.append(&mut emitter.assembler.finish());
     Emitted { bytes, entry }
-}
-
-fn has_calls(code: &MachineCode) -> bool {
-    code.instructions.iter().any(|instruction| matches!(instruction.action, Action::Call(_)))
 }
 
 struct Emitter<'a> {

@@ -104,6 +104,11 @@ pub(super) struct MachineCode {
 }
 
 impl MachineCode {
+    /// Whether it calls functions, which keep no vector register.
+    pub(super) fn has_calls(&self) -> bool {
+        self.instructions.iter().any(|instruction| matches!(instruction.action, Action::Call(_)))
+    }
+
     /// A register that an instruction is to fill.
     pub(super) fn register(&mut self) -> Register {
         self.homes.push(None);

@@ -36,11 +36,15 @@ impl Target for Avx2 {
         let mut lanes = 2 * REGISTER_BYTES as usize / widest(body, layout);
         let mut selection = select(body, layout, lanes);
         // Half as many lanes need half as many registers: what is in one need not wait in memory.
-        if pressure(&selection.step) > REGISTERS {
+        let mut used = pressure(&selection.step);
+        if used > REGISTERS {
             lanes /= 2;
             selection = select(body, layout, lanes);
+            used = pressure(&selection.step);
         }
-        finish(body, selection, lanes, listing)
+        // One register more is needed where a constant is read that is in none.
+        let room = REGISTERS.saturating_sub(used + 1);
+        finish(body, selection, lanes, room, listing)
     }
 }
 
@@ -48,10 +52,11 @@ fn finish(
     body: &Body,
     mut selection: Selection,
     lanes: usize,
+    room: usize,
     listing: Option<&mut String>,
 ) -> Code {
     let row = allocate(&selection.row, &[], &mut selection.frame);
-    let pinned = pinned(&selection.step);
+    let pinned = pinned(&selection.step, room);
     let step = allocate(&selection.step, &pinned, &mut selection.frame);
     let homes: Vec<(Memory, u8)> = pinned
         .iter()
@@ -73,18 +78,12 @@ fn finish(
     Code { bytes: emitted.bytes, entry: emitted.entry, lanes }
 }
 
-/// What stays in a register for all steps of a row: as many of what does not change as there is room for,
-/// those that are read most first.
-fn pinned(step: &MachineCode) -> Vec<Pinned> {
-    if step
-        .instructions
-        .iter()
-        .any(|instruction| matches!(instruction.action, machine::Action::Call(_)))
-    {
+/// What stays in a register for all steps of a row: as much of what does not change as there is `room` for,
+/// that which is read most first.
+fn pinned(step: &MachineCode, room: usize) -> Vec<Pinned> {
+    if step.has_calls() {
         return Vec::new();
     }
-    // One register more is needed where a constant is read that is in none.
-    let room = REGISTERS.saturating_sub(pressure(step) + 1);
     let mut counts = vec![0usize; step.homes.len()];
     for instruction in &step.instructions {
         registers(instruction).for_each(|register| counts[register.index()] += 1);

@@ -356,7 +356,8 @@ impl Selector<'_> {
     }
 }
 
-fn extend(from: usize, to: usize, is_signed: bool) -> Opcode {
+/// What makes lanes of `to` bytes from lanes of `from`.
+pub(super) fn extend(from: usize, to: usize, is_signed: bool) -> Opcode {
     match (from, to, is_signed) {
         (1, 2, true) => opcode::EXTEND_I8_16,
         (1, 4, true) => opcode::EXTEND_I8_32,

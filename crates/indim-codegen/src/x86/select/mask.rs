@@ -2,6 +2,7 @@
 
 use super::super::machine::{REGISTER_BYTES, Register};
 use super::super::opcode::{self, Opcode};
+use super::cast::extend;
 use super::{Parts, Selector};
 use crate::body::{LaneType, Primitive, Value};
 use crate::layout::Form;
@@ -24,13 +25,10 @@ impl Selector<'_> {
         if let Some(parts) = self.masks[value.index()][exponent] {
             return parts;
         }
-        let known = self.masks[value.index()].iter().position(Option::is_some);
+        let mut sizes = self.masks[value.index()].iter().zip([1, 2, 4, 8]);
+        let known = sizes.find_map(|(parts, known)| Some(((*parts)?, known)));
         let parts = match (known, self.body.instruction(value).primitive) {
-            (Some(known), _) => {
-                let parts = self.masks[value.index()][known];
-                let parts = parts.unwrap_or_else(|| unreachable!("invariant: found above"));
-                self.resized(parts, 1 << known, size)
-            }
+            (Some((parts, known)), _) => self.resized(parts, known, size),
             (None, Primitive::Constant(bits)) => {
                 let register = self.constant(if bits == 0 { 0 } else { ONES }, 8);
                 Parts::same(self.count(size), register)
@@ -67,7 +65,7 @@ impl Selector<'_> {
             let memory = self.input(input, 1, index * lanes_of_part);
             match size {
                 1 => self.load_lanes(memory, 1),
-                _ => self.read(extend_bytes(size), self.is_wide(size), memory),
+                _ => self.read(extend(1, size, false), self.is_wide(size), memory),
             }
         });
         self.is_not_zero(parts, size)
@@ -77,18 +75,11 @@ impl Selector<'_> {
     pub(super) fn is_not_zero(&mut self, parts: Parts, size: usize) -> Parts {
         let zero = self.constant(0, 8);
         let zeros = Parts::same(parts.count, zero);
-        let is_wide = if size == 1 { true } else { self.is_wide(size) };
-        let pairs = |selector: &mut Self, opcode: Opcode, x: Parts, y: Parts| {
-            Parts::new(x.count, |index| {
-                selector.vector(opcode, is_wide, &[x.part(index), y.part(index)])
-            })
-        };
         if size > 1 {
-            return pairs(self, greater(size), parts, zeros);
+            return self.pairs(greater(size), size, parts, zeros);
         }
-        let is_zero = pairs(self, opcode::EQUAL_8, parts, zeros);
-        let ones = self.constant(ONES, 8);
-        pairs(self, opcode::XOR, is_zero, Parts::same(parts.count, ones))
+        let is_zero = self.pairs(opcode::EQUAL_8, 1, parts, zeros);
+        self.not(is_zero, 1)
     }
 
     /// Bytes that are 1 where the value is true, and 0 elsewhere.
@@ -185,14 +176,6 @@ pub(super) fn wanted_sizes(body: &crate::body::Body) -> Vec<usize> {
         }
     }
     sizes
-}
-
-fn extend_bytes(size: usize) -> Opcode {
-    match size {
-        2 => opcode::EXTEND_U8_16,
-        4 => opcode::EXTEND_U8_32,
-        _ => opcode::EXTEND_U8_64,
-    }
 }
 
 /// Greater than, of signed lanes of `size` bytes.

@@ -1,0 +1,40 @@
+//! What tests go through.
+
+use super::Primitive;
+
+/// The primitives that have operands.
+pub(crate) const PRIMITIVES: [Primitive; 33] = [
+    Primitive::Bits,
+    Primitive::Select,
+    Primitive::Equal,
+    Primitive::Less,
+    Primitive::LessUnsigned,
+    Primitive::And,
+    Primitive::Or,
+    Primitive::Xor,
+    Primitive::Not,
+    Primitive::Add,
+    Primitive::Sub,
+    Primitive::Mul,
+    Primitive::MulHigh,
+    Primitive::Div,
+    Primitive::Rem,
+    Primitive::ShiftLeft,
+    Primitive::ShiftRightLogical,
+    Primitive::ShiftRightArithmetic,
+    Primitive::LeadingZeros,
+    Primitive::CountOnes,
+    Primitive::Lookup { table: 0 },
+    Primitive::MulAdd,
+    Primitive::Sqrt,
+    Primitive::Abs,
+    Primitive::Neg,
+    Primitive::Floor,
+    Primitive::Ceil,
+    Primitive::Trunc,
+    Primitive::RoundEven,
+    Primitive::Cast,
+    Primitive::Canonical,
+    Primitive::WidenF16,
+    Primitive::RoundToF16,
+];
