@@ -160,7 +160,7 @@ fn accuracy(arguments: &[&str]) -> bool {
     let variables = [("RUSTFLAGS", "-C target-cpu=native"), ("CARGO_TARGET_DIR", "target/native")];
     let succeeded = cargo(&[&run[..], arguments].concat(), &variables);
     let Some((&"check", functions)) = arguments.split_first() else { return succeeded };
-    let run = ["run", "--release", "--package", "indim-codegen", "--example", "checksums", "--"];
+    let run = ["run", "--release", "--package", "indim-targets", "--example", "checksums", "--"];
     succeeded && cargo(&[&run[..], functions].concat(), &[])
 }
 
@@ -173,7 +173,7 @@ const ASAN_VARIABLES: [(&str, &str); 4] = [
 ];
 
 fn asan() -> bool {
-    let packages = ["-p=indim-arrays", "-p=indim-kernels", "-p=indim-codegen", "-p=indim-cpu"];
+    let packages = ["-p=indim-arrays", "-p=indim-kernels", "-p=indim-targets", "-p=indim-cpu"];
     let tests = ["test", "--tests", "--target", sanitizer_target()];
     cargo(&[&tests[..], &packages].concat(), &ASAN_VARIABLES)
 }

@@ -99,7 +99,7 @@ impl fmt::Display for Body {
 
 impl Body {
     /// The line of a value: `v3 = add.f32 v1, v2`.
-    pub(crate) fn described(&self, value: Value) -> impl fmt::Display {
+    pub fn described(&self, value: Value) -> impl fmt::Display {
         fmt::from_fn(move |formatter| {
             write!(formatter, "{value} = ")?;
             self.write(formatter, self.instruction(value))
@@ -107,7 +107,7 @@ impl Body {
     }
 
     /// The line of an output: `output 0: f32 = v3`.
-    pub(crate) fn described_output(&self, index: usize) -> impl fmt::Display {
+    pub fn described_output(&self, index: usize) -> impl fmt::Display {
         let (dtype, [first, second]) = self.outputs[index];
         fmt::from_fn(move |formatter| {
             write!(formatter, "output {index}: {dtype} = {first}")?;

@@ -1,6 +1,6 @@
 //! The primitives on Rust's scalars: which there are for which types, and what each gives.
 //!
-//! Each is a type, a [`Function`], that calls the method of the traits in `indim_ops::lane`. What is to be
+//! Each is a type, a [`ScalarFunction`], that calls the method of the traits in `indim_ops::lane`. What is to be
 //! made of one is a [`Visitor`]: its value for some operands here, a function over memory in
 //! `out_of_line.rs`.
 
@@ -61,7 +61,7 @@ macro_rules! float_words {
 float_words! { F32 f32 u32; F64 f64 u64; }
 
 /// A primitive on scalars of some types.
-pub(crate) trait Function {
+pub trait ScalarFunction {
     /// The types of the operands.
     const OPERANDS: &'static [LaneType];
     /// The type of the result.
@@ -71,14 +71,16 @@ pub(crate) trait Function {
 }
 
 /// What is to be made of a primitive.
-pub(crate) trait Visitor {
+pub trait Visitor {
+    /// That.
     type Output;
-    fn visit<F: Function>(self) -> Self::Output;
+    /// Makes it of a primitive whose types are known.
+    fn visit<F: ScalarFunction>(self) -> Self::Output;
 }
 
 /// Calls `visitor` with a primitive on operands of type `operand`, of which the last one counts; `None` where
 /// there is no such primitive for these types, or it has no operands.
-pub(crate) fn visit<V: Visitor>(
+pub fn visit<V: Visitor>(
     primitive: Primitive,
     operand: LaneType,
     result: LaneType,
@@ -115,7 +117,7 @@ pub(crate) fn visit<V: Visitor>(
 macro_rules! function {
     ($visitor:ident, |$($operand:ident: $type:ty),+; $table:pat_param| -> $result:ty { $value:expr }) => {{
         struct Called;
-        impl Function for Called {
+        impl ScalarFunction for Called {
             const OPERANDS: &'static [LaneType] = &[$(<$type as Word>::LANE),+];
             const RESULT: LaneType = <$result as Word>::LANE;
             #[inline(always)]
@@ -301,7 +303,7 @@ struct Evaluated<'a> {
 impl Visitor for Evaluated<'_> {
     type Output = u64;
     #[inline(always)]
-    fn visit<F: Function>(self) -> u64 {
+    fn visit<F: ScalarFunction>(self) -> u64 {
         F::apply(self.operands, self.table)
     }
 }
@@ -335,7 +337,7 @@ struct Found;
 
 impl Visitor for Found {
     type Output = &'static [LaneType];
-    fn visit<F: Function>(self) -> &'static [LaneType] {
+    fn visit<F: ScalarFunction>(self) -> &'static [LaneType] {
         F::OPERANDS
     }
 }

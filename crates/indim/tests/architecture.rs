@@ -48,6 +48,7 @@ fn the_table_is_complete_and_true() {
         "indim-loops",
         "indim-kernels",
         "indim-codegen",
+        "indim-targets",
         "indim-arrays",
         "indim-cpu",
         "indim",

@@ -118,6 +118,7 @@ fn circles_are_small() {
         "indim-loops",
         "indim-kernels",
         "indim-codegen",
+        "indim-targets",
         "indim-arrays",
         "indim-cpu",
         "indim",

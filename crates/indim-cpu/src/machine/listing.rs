@@ -1,7 +1,7 @@
 //! The listing of a nest's machine code, for explanations.
 
-use indim_codegen::{Form, Layout};
 use indim_loops::loop_nest::{Access, Compute};
+use indim_targets::{Form, Layout};
 
 use crate::tiles::code::TileCode;
 

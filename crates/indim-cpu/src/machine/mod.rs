@@ -55,7 +55,7 @@ impl Executor for Machine {
 
 /// Why a nest has no machine code, as far as that is known before it is recorded.
 fn by_kernels(nest: &LoopNest, level: Level) -> Option<ByKernels> {
-    if !indim_codegen::is_available() {
+    if !indim_targets::is_available() {
         return Some(ByKernels::Processor);
     }
     // Who chooses the baseline of a processor that has more gets nothing better.

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indim_codegen::{Body, Function, Instruction, Layout};
+use indim_codegen::{Body, Instruction};
 use indim_loops::HeldBytes;
+use indim_targets::{Function, Layout};
 
 use crate::tiles::account::Account;
 

@@ -8,13 +8,13 @@ use core::cmp::Reverse;
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_codegen::Function;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Local, Store};
 use indim_loops::scratch::array_bytes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
 use indim_ops::meaning::reduction::LANES;
+use indim_targets::Function;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;

@@ -8,11 +8,11 @@ use core::cell::RefCell;
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_codegen::Function;
 use indim_loops::HeldBytes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{Run, for_each_run};
 use indim_loops::walk::{TileLayout, Walk};
+use indim_targets::Function;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::REGISTER_BYTES;

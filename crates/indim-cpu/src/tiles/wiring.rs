@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use indim_codegen::{Form, Function, Layout};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{BufferId, Local, Store};
 use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 use indim_ops::DType;
+use indim_targets::{Form, Function, Layout};
 
 use crate::tiles::code::REGISTER_BYTES;
 use crate::tiles::code::TileCode;

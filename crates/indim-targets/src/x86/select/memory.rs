@@ -3,8 +3,8 @@
 use super::super::machine::{Memory, REGISTER_BYTES, Register};
 use super::super::opcode::{self, Opcode};
 use super::{Parts, Selector};
-use crate::body::{LaneType, Value};
 use crate::layout::Form;
+use indim_codegen::{LaneType, Value};
 
 impl Selector<'_> {
     /// Where the elements of an input are from `displacement` bytes on.

@@ -2,7 +2,7 @@
 
 use super::super::opcode::{self, Opcode};
 use super::{Parts, Selector};
-use crate::body::{Primitive, Value};
+use indim_codegen::{Primitive, Value};
 
 /// Predicates of comparisons: ordered, so that a NaN gives false, and quiet.
 const EQUAL: u8 = 0x00;

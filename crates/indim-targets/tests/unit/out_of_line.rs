@@ -1,9 +1,9 @@
 //! Every primitive out of line against the interpreter.
 
 use super::*;
-use crate::scalar::evaluate;
+use indim_codegen::evaluate;
 
-#[path = "primitives.rs"]
+#[path = "../../../indim-codegen/tests/unit/primitives.rs"]
 mod primitives;
 
 /// Those that have no operands, and no function.

@@ -16,7 +16,7 @@ use record::FunctionLine;
 
 #[test]
 fn machine_code_gives_the_recorded_bits() {
-    if !indim_codegen::is_available() {
+    if !indim_targets::is_available() {
         return;
     }
     let recorded =

@@ -13,8 +13,8 @@ use super::listing::Listing;
 use super::machine::{Action, Call, MachineCode, MachineInstruction, Memory, REGISTER_BYTES};
 use super::opcode::{Opcode, ResultRegister};
 use super::pool::Pool;
-use crate::body::{Body, Primitive};
 use crate::out_of_line::lane_function;
+use indim_codegen::{Body, Primitive};
 
 /// Where the constants would be if nothing was moved: the code behind them finds them by distance.
 const BASE: u64 = 0x1_0000;

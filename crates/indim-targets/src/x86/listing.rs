@@ -4,7 +4,7 @@ use core::fmt::Write;
 
 use iced_x86::{Instruction, OpKind, Register};
 
-use crate::body::{Body, Value};
+use indim_codegen::{Body, Value};
 
 /// The listing of a function, as it is made.
 pub(super) struct Listing<'a> {

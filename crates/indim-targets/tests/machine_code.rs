@@ -1,10 +1,9 @@
 //! Machine code gives the bits of the interpreter: every primitive on every type over special values, and
 //! random bodies, for all lengths of rows, ways of reading and kinds of memory.
 
-use indim_codegen::{
-    Body, Form, Function, Instruction, LaneType, Layout, Primitive, Value, is_available,
-};
+use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 use indim_ops::DType;
+use indim_targets::{Form, Function, Layout, is_available};
 
 const LANES: [(LaneType, DType); 11] = [
     (LaneType::Bool, DType::Bool),

@@ -3,7 +3,7 @@
 use super::super::opcode::{self, Opcode};
 use super::Selector;
 use super::float::{NEGATED, UNORDERED, either, predicate};
-use crate::body::{Body, LaneType, Primitive, Value};
+use indim_codegen::{Body, LaneType, Primitive, Value};
 
 /// What one instruction computes, with its operands in their order.
 #[derive(Debug, Clone, Copy)]

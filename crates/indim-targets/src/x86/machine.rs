@@ -1,7 +1,7 @@
 //! Machine instructions over as many vector registers as they like, and where their operands are in memory.
 
 use super::opcode::Opcode;
-use crate::body::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, Value};
 
 /// A vector register, of which there are as many as are needed: `allocate.rs` finds a real one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

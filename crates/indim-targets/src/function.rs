@@ -4,10 +4,10 @@ use core::fmt;
 
 use memmap2::{Mmap, MmapMut};
 
-use crate::body::Body;
 use crate::layout::{Form, Layout};
 use crate::perf_map;
 use crate::target::TARGET;
+use indim_codegen::Body;
 
 /// Why there is no machine code: what runs nests otherwise has to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

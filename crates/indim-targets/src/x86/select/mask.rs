@@ -4,8 +4,8 @@ use super::super::machine::{REGISTER_BYTES, Register};
 use super::super::opcode::{self, Opcode};
 use super::cast::extend;
 use super::{Parts, Selector};
-use crate::body::{LaneType, Primitive, Value};
 use crate::layout::Form;
+use indim_codegen::{LaneType, Primitive, Value};
 
 /// All bits.
 const ONES: u64 = u64::MAX;
@@ -162,7 +162,7 @@ impl Selector<'_> {
 }
 
 /// For each truth value the bytes of the lanes that it chooses among, if it is not made by comparing lanes.
-pub(super) fn wanted_sizes(body: &crate::body::Body) -> Vec<usize> {
+pub(super) fn wanted_sizes(body: &indim_codegen::Body) -> Vec<usize> {
     let mut sizes = vec![1; body.instructions.len()];
     for (index, instruction) in body.instructions.iter().enumerate().rev() {
         let wanted = match instruction.lane {

@@ -1,7 +1,8 @@
 //! The checksums of `indim-ops`' functions, of what machine code gives.
 
-use indim_codegen::{Definition, Form, Function, Layout};
+use indim_codegen::Definition;
 use indim_ops::{DType, Op};
+use indim_targets::{Form, Function, Layout};
 
 use crate::random::Random;
 

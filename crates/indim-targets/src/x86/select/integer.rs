@@ -3,7 +3,7 @@
 use super::super::opcode::{self, Opcode};
 use super::mask::greater;
 use super::{Parts, Selector};
-use crate::body::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, Value};
 
 impl Selector<'_> {
     /// Computes a value whose last operand is an integer; not all there are.

@@ -1,7 +1,7 @@
 //! What a target is: it makes code of a body.
 
-use crate::body::Body;
 use crate::layout::Layout;
+use indim_codegen::Body;
 
 /// A processor, with the instructions that code may use.
 pub(crate) trait Target {

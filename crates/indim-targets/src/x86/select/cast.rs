@@ -4,8 +4,8 @@ use super::super::machine::{Memory, REGISTER_BYTES, Register};
 use super::super::opcode::{self, Opcode};
 use super::float::{AT_LEAST, ORDERED, TO_ZERO, either};
 use super::{Parts, Selector};
-use crate::body::{LaneType, Primitive, Value};
 use crate::layout::Form;
+use indim_codegen::{LaneType, Primitive, Value};
 
 /// Numbers above which the integers among the doubles lie one, or 2^32, apart: what is added to one of them
 /// has its low bits there.

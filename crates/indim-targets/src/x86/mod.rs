@@ -18,9 +18,9 @@ use emit::{Parts, emit};
 use machine::{MachineCode, Memory, REGISTER_BYTES, Register};
 use select::{Selection, row_values, select};
 
-use crate::body::{Body, LaneType};
 use crate::layout::Layout;
 use crate::target::{Code, Target};
+use indim_codegen::{Body, LaneType};
 
 /// x86-64 with AVX2, FMA and F16C.
 pub(crate) struct Avx2;

@@ -20,8 +20,8 @@ use super::opcode::{self, Opcode};
 use super::pool::Pool;
 use pattern::Pattern;
 
-use crate::body::{Body, LaneType, Primitive, Value};
 use crate::layout::{Form, Layout};
+use indim_codegen::{Body, LaneType, Primitive, Value};
 
 /// The most registers of a value.
 const MOST_PARTS: usize = 4;

@@ -3,8 +3,8 @@
 
 use std::hint::black_box;
 
-use crate::body::{LaneType, Primitive};
-use crate::scalar::{Function, Visitor, visit};
+use indim_codegen::{LaneType, Primitive};
+use indim_codegen::{ScalarFunction, Visitor, visit};
 
 macro_rules! define_lane_function {
     ($($abi:literal, $condition:meta;)*) => {$(
@@ -28,7 +28,7 @@ macro_rules! define_lane_function {
         /// # Safety
         /// As [`LaneFunction`], for the types of `F`.
         #[$condition]
-        unsafe extern $abi fn lanes<F: Function>(
+        unsafe extern $abi fn lanes<F: ScalarFunction>(
             result: *mut u8,
             operands: *const *const u8,
             table: *const u64,
@@ -49,7 +49,7 @@ define_lane_function! {
 /// # Safety
 /// As [`LaneFunction`], for the types of `F`.
 #[inline(always)]
-unsafe fn each_lane<F: Function>(
+unsafe fn each_lane<F: ScalarFunction>(
     result: *mut u8,
     operands: *const *const u8,
     table: *const u64,
@@ -112,7 +112,7 @@ struct OutOfLine;
 
 impl Visitor for OutOfLine {
     type Output = LaneFunction;
-    fn visit<F: Function>(self) -> LaneFunction {
+    fn visit<F: ScalarFunction>(self) -> LaneFunction {
         lanes::<F>
     }
 }

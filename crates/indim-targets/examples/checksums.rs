@@ -1,6 +1,6 @@
 //! Whether machine code gives the recorded bits of every elementary function for all 2^32 arguments.
 //!
-//! `cargo run --release -p indim-codegen --example checksums -- [FUNCTION...]`; `cargo xtask accuracy check`
+//! `cargo run --release -p indim-targets --example checksums -- [FUNCTION...]`; `cargo xtask accuracy check`
 //! runs it too.
 
 #![allow(dead_code, unused_imports, reason = "the files are shared with those who measure")]
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use functions::UNARY_FUNCTIONS;
-use indim_codegen::Function;
+use indim_targets::Function;
 use record::FunctionLine;
 
 const RECORD: &str = include_str!("../../indim-ops/tests/accuracy/measured.txt");
@@ -39,7 +39,7 @@ fn checksum(function: &Function) -> u64 {
 
 #[allow(clippy::print_stdout, reason = "the report is what this program is for")]
 fn main() -> ExitCode {
-    if !indim_codegen::is_available() {
+    if !indim_targets::is_available() {
         println!("there is no machine code for this processor");
         return ExitCode::SUCCESS;
     }

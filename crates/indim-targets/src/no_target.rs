@@ -1,8 +1,8 @@
 //! Where no target is for the processor: blocks run.
 
-use crate::body::Body;
 use crate::layout::Layout;
 use crate::target::{Code, Target};
+use indim_codegen::Body;
 
 /// No target.
 pub(crate) struct NoTarget;
