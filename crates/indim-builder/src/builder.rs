@@ -152,6 +152,11 @@ impl GraphBuilder {
         Ok(self.value(id))
     }
 
+    /// The value that the next node will be: those that come from here on were not there before.
+    pub fn next_id(&self) -> ValueId {
+        ValueId::from_index(self.state().assembler.value_count())
+    }
+
     pub(crate) fn has_parameter(&self, name: &str) -> bool {
         self.state().assembler.has_parameter(name)
     }

@@ -42,6 +42,11 @@ impl GraphAssembler {
         self.arena.parameters().len()
     }
 
+    /// The number of values so far.
+    pub fn value_count(&self) -> usize {
+        self.arena.len()
+    }
+
     /// Whether a parameter has this name.
     pub fn has_parameter(&self, name: &str) -> bool {
         self.arena.has_parameter(name)

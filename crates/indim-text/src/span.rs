@@ -10,7 +10,8 @@ pub struct Span {
 }
 
 impl Span {
-    pub(crate) const fn new(start: usize, end: usize) -> Self {
+    /// From `start` up to `end`.
+    pub const fn new(start: usize, end: usize) -> Self {
         Span { start, end }
     }
 

@@ -45,6 +45,7 @@ fn the_table_is_complete_and_true() {
         "indim-graph",
         "indim-builder",
         "indim-text",
+        "indim-formats",
         "indim-loops",
         "indim-kernels",
         "indim-codegen",

@@ -115,6 +115,7 @@ fn circles_are_small() {
         "indim-graph",
         "indim-builder",
         "indim-text",
+        "indim-formats",
         "indim-loops",
         "indim-kernels",
         "indim-codegen",

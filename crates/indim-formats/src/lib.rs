@@ -1,0 +1,73 @@
+//! Programs in the files of other systems, read into graphs in which every broadcast is explicit.
+//!
+//! `format.rs` says which format a file has, `source.rs` where it is read from, `limits.rs` what it may ask
+//! for. A reader makes a `Model` of it (`model.rs`), and that for inputs of known types a `Program`, by
+//! `making.rs`; what is wrong is said by `error.rs`.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![forbid(unsafe_code)]
+#![allow(dead_code, reason = "readers come one by one")]
+
+mod error;
+mod format;
+mod limits;
+mod making;
+mod model;
+mod source;
+
+pub use error::{FormatError, FormatErrorKind, Place, Unsupported};
+pub use format::Format;
+pub use limits::FormatLimits;
+pub use model::{Agreement, Bound, Expectation, Input, Model, Program, Size};
+pub use source::{Directory, Folder, Source};
+
+/// What there is to say about reading a file, beside the file.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// What the file may ask for.
+    pub limits: FormatLimits,
+    /// Which function of the file is the program, where it has several.
+    pub function: Option<String>,
+}
+
+/// Reads one format.
+pub(crate) trait Reader {
+    /// # Errors
+    /// What is wrong with the file.
+    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError>;
+}
+
+/// Reads a file, in whichever format it is.
+///
+/// # Errors
+/// `unknown-format`, `limit`, and what is wrong with the file.
+pub fn read(source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
+    let Some(format) = Format::of(source.bytes()) else {
+        return Err(
+            FormatErrorKind::UnknownFormat { advice: format::advice(source.bytes()) }.nowhere()
+        );
+    };
+    read_as(format, source, options)
+}
+
+/// Reads a file in this format.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_as(
+    format: Format,
+    source: &Source,
+    options: &ReadOptions,
+) -> Result<Box<dyn Model>, FormatError> {
+    let limit = options.limits.file_bytes;
+    if source.bytes().len() > limit {
+        return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.nowhere());
+    }
+    let readers: &[(Format, &dyn Reader)] = &[];
+    match readers.iter().find(|(read, _)| *read == format) {
+        Some((_, reader)) => reader.read(source, options),
+        None => {
+            let what = format!("this build has no reader of {format}, which is");
+            Err(FormatErrorKind::Unsupported { what }.nowhere())
+        }
+    }
+}
