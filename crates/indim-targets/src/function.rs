@@ -6,8 +6,20 @@ use memmap2::{Mmap, MmapMut};
 
 use crate::layout::{Form, Layout};
 use crate::perf_map;
-use crate::target::TARGET;
+use crate::target::Target;
 use indim_codegen::Body;
+
+/// The target for this machine.
+const TARGET: &dyn Target = {
+    #[cfg(target_arch = "x86_64")]
+    {
+        &crate::x86::Avx2
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        &crate::no_target::NoTarget
+    }
+};
 
 /// Why there is no machine code: what runs nests otherwise has to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,19 +1,27 @@
 //! Machine code: the body of a loop nest as one fused loop in vector registers.
 //!
-//! A target (`target.rs`) makes instructions of a body, for one `layout.rs` of its operands: `x86/`.
-//! `function.rs` puts them into executable memory and calls them; what a target has no instruction for is
-//! called `out_of_line.rs`; `perf_map.rs` names functions for profilers.
+//! A target (`target.rs`) makes instructions of a body, for one `layout.rs` of its operands: `x86/`. What
+//! targets share: the way through a body `compile.rs`, instructions over any number of registers `machine.rs`,
+//! which of them compute a body `select/`, in which registers `allocate.rs`, constants `pool.rs`, what
+//! is written for people `listing.rs`. `function.rs` puts code into executable memory and calls it; what a
+//! target has no instruction for is called `out_of_line.rs`; `perf_map.rs` names functions for profilers.
 //!
 //! Unsafe code stands only in `function.rs` and `out_of_line.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod allocate;
+mod compile;
 mod function;
 mod layout;
+mod listing;
+mod machine;
 #[cfg(not(target_arch = "x86_64"))]
 mod no_target;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for targets to call"))]
 mod out_of_line;
 mod perf_map;
+mod pool;
+mod select;
 mod target;
 #[cfg(target_arch = "x86_64")]
 mod x86;

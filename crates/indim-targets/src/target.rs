@@ -22,15 +22,3 @@ pub(crate) struct Code {
     /// The elements of a step.
     pub(crate) lanes: usize,
 }
-
-/// The target for this machine.
-pub(crate) const TARGET: &dyn Target = {
-    #[cfg(target_arch = "x86_64")]
-    {
-        &crate::x86::Avx2
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        &crate::no_target::NoTarget
-    }
-};

@@ -4,7 +4,8 @@ use core::fmt::Write;
 
 use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
 
-use super::listing::{Listing, written};
+use super::written::written;
+use crate::listing::Listing;
 
 /// A place in memory.
 #[derive(Debug, Clone, Copy)]

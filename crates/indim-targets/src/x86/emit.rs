@@ -7,14 +7,19 @@
 
 use iced_x86::{Code, Register as Real};
 
-use super::allocate::{Frame, Place, Step};
 use super::assembler::{Address, Assembler, Operand};
-use super::listing::Listing;
-use super::machine::{Action, Call, MachineCode, MachineInstruction, Memory, REGISTER_BYTES};
-use super::opcode::{Opcode, ResultRegister};
-use super::pool::Pool;
+use super::opcode::{Opcode, REGISTER_BYTES};
+use super::written::name;
+use crate::allocate::{Place, Step};
+use crate::compile;
+use crate::listing::Listing;
+use crate::machine::{self, Action, Call, Memory, ResultRegister};
 use crate::out_of_line::lane_function;
-use indim_codegen::{Body, Primitive};
+use indim_codegen::Primitive;
+
+type Parts<'a> = compile::Parts<'a, Opcode>;
+type MachineCode = machine::MachineCode<Opcode>;
+type MachineInstruction = machine::MachineInstruction<Opcode>;
 
 /// Where the constants would be if nothing was moved: the code behind them finds them by distance.
 const BASE: u64 = 0x1_0000;
@@ -70,29 +75,9 @@ const ROLES_WITH_CALLS: Roles = Roles {
     ..ROLES
 };
 
-/// The code of a function.
-pub(super) struct Emitted {
-    /// Constants, tables and code.
-    pub(super) bytes: Vec<u8>,
-    /// Where the code begins.
-    pub(super) entry: usize,
-}
-
-/// What is to be encoded.
-pub(super) struct Parts<'a> {
-    pub(super) body: &'a Body,
-    pub(super) pool: &'a Pool,
-    pub(super) frame: &'a Frame,
-    pub(super) row: (&'a MachineCode, &'a [Step]),
-    /// What is loaded before the steps of a row.
-    pub(super) pinned: &'a [(Memory, u8)],
-    pub(super) step: (&'a MachineCode, &'a [Step]),
-    pub(super) lanes: usize,
-    pub(super) operands: usize,
-}
-
-/// Encodes a function; its listing goes to `listing`, if there is one.
-pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> Emitted {
+/// Encodes a function: constants, tables and code, and where the code begins. Its listing goes to `listing`,
+/// if there is one.
+pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
     let mut bytes = parts.pool.bytes(&parts.body.tables);
     let entry = bytes.len();
     let has_calls = [parts.row.0, parts.step.0].iter().any(|code| code.has_calls());
@@ -106,7 +91,7 @@ pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> Emitted {
     emitter.note_operands();
     emitter.function();
     bytes.append(&mut emitter.assembler.finish());
-    Emitted { bytes, entry }
+    (bytes, entry)
 }
 
 struct Emitter<'a> {
@@ -223,14 +208,6 @@ impl Emitter<'_> {
     ) {
         match (machine.action, result) {
             (Action::Call(call), _) => self.call(&call),
-            (Action::Ones, result) => {
-                let real = vector(result.unwrap_or_default(), machine.is_wide);
-                let code = match machine.is_wide {
-                    true => Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256,
-                    false => Code::VEX_Vpcmpeqd_xmm_xmm_xmmm128,
-                };
-                self.assembler.emit(code, &[Operand::Register(real); 3]);
-            }
             (Action::Vector(opcode), Some(result)) if opcode.result == ResultRegister::Apart => {
                 self.gather(opcode.code[usize::from(machine.is_wide)], machine, result, sources);
             }
@@ -256,7 +233,7 @@ impl Emitter<'_> {
             count = 1;
         }
         // The first source of a product with a sum is its result too.
-        let is_replaced = opcode.result == ResultRegister::First;
+        let is_replaced = opcode.result == ResultRegister::FirstOrSecond;
         for source in sources.into_iter().skip(usize::from(is_replaced)) {
             operands[count] = match source {
                 Place::None => continue,
@@ -433,8 +410,9 @@ impl Emitter<'_> {
         let Parts { row, step, lanes, .. } = *self.parts;
         let Some(listing) = &mut self.assembler.listing else { return };
         let Roles { index, limit, operands, pointers, .. } = *self.roles;
-        listing.operands(pointers, operands);
-        listing.loops(index, limit, lanes);
+        let pointers: Vec<String> = pointers.iter().copied().map(name).collect();
+        listing.operands(&pointers, &name(operands));
+        listing.loops(&name(index), &name(limit), lanes);
         let instructions = row.0.instructions.iter().chain(&step.0.instructions);
         listing.values_elsewhere(instructions.map(|instruction| instruction.value));
     }

@@ -2,6 +2,11 @@
 
 use iced_x86::Code;
 
+use crate::machine::ResultRegister;
+
+/// The bytes of a register.
+pub(super) const REGISTER_BYTES: u32 = 32;
+
 /// An instruction over vector registers, for both widths.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Opcode {
@@ -38,15 +43,17 @@ impl Opcode {
     }
 }
 
-/// In which register a result may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ResultRegister {
-    /// In any, also in that of a source that is used for the last time.
-    Any,
-    /// In that of the first source, which it replaces.
-    First,
-    /// In none of the sources'.
-    Apart,
+impl crate::machine::Opcode for Opcode {
+    const REGISTERS: usize = 16;
+    const REGISTER_BYTES: u32 = REGISTER_BYTES;
+
+    fn memory_source(self) -> Option<usize> {
+        self.memory.map(usize::from)
+    }
+
+    fn result(self) -> ResultRegister {
+        self.result
+    }
 }
 
 macro_rules! opcodes {
@@ -101,8 +108,6 @@ opcodes! {
     AND Same 1 VEX_Vpand_xmm_xmm_xmmm128 VEX_Vpand_ymm_ymm_ymmm256;
     OR Same 1 VEX_Vpor_xmm_xmm_xmmm128 VEX_Vpor_ymm_ymm_ymmm256;
     XOR Same 1 VEX_Vpxor_xmm_xmm_xmmm128 VEX_Vpxor_ymm_ymm_ymmm256;
-    // The complement of the first source, and the second.
-    AND_NOT Same 1 VEX_Vpandn_xmm_xmm_xmmm128 VEX_Vpandn_ymm_ymm_ymmm256;
     AND_F32 Same 1 VEX_Vandps_xmm_xmm_xmmm128 VEX_Vandps_ymm_ymm_ymmm256;
     AND_F64 Same 1 VEX_Vandpd_xmm_xmm_xmmm128 VEX_Vandpd_ymm_ymm_ymmm256;
     XOR_F32 Same 1 VEX_Vxorps_xmm_xmm_xmmm128 VEX_Vxorps_ymm_ymm_ymmm256;
@@ -196,7 +201,7 @@ macro_rules! products {
             code: [Code::$narrow, Code::$wide],
             widths: Widths::Same,
             memory: Some(2),
-            result: ResultRegister::First,
+            result: ResultRegister::FirstOrSecond,
         };)*
     };
 }

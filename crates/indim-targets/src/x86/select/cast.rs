@@ -1,9 +1,8 @@
 //! Conversions between numbers, and between widths of lanes.
 
-use super::super::machine::{Memory, REGISTER_BYTES, Register};
-use super::super::opcode::{self, Opcode};
+use super::super::opcode::{self, Opcode, REGISTER_BYTES};
 use super::float::{AT_LEAST, ORDERED, TO_ZERO, either};
-use super::{Parts, Selector};
+use super::{Instructions, Parts, Register, Selector};
 use crate::layout::Form;
 use indim_codegen::{LaneType, Primitive, Value};
 
@@ -56,19 +55,12 @@ impl Selector<'_> {
         let Primitive::Load { input, .. } = self.body.instruction(operand).primitive else {
             return None;
         };
-        let is_read = self.numbers[operand.index()].is_some();
+        let is_read = self.has_number(operand);
         let is_single = self.layout.inputs[input as usize] == Form::Single;
         if is_read || is_single || from.size() >= to {
             return None;
         }
-        let lanes_of_part = REGISTER_BYTES as usize / to;
-        let opcode = extend(from.size(), to, from.is_signed());
-        let is_wide = self.is_wide(to);
-        Some(Parts::new(self.count(to), |index| {
-            let memory: Memory =
-                self.input(input, from.size(), index * lanes_of_part * from.size());
-            self.read(opcode, is_wide, memory)
-        }))
+        Some(Opcode::load_extended(self, input, from.size(), to, from.is_signed()))
     }
 
     /// Wider lanes.
@@ -352,7 +344,7 @@ impl Selector<'_> {
         let joined = self.pairs_with(opcode::BLEND_CONSTANT_32, 8, high, low, Some(0x55));
         let most = if to == LaneType::I64 { i64::MAX as u64 } else { u64::MAX };
         let most = self.constant(most, 8);
-        self.blend(opcode::BLEND_64, 8, is_large, Parts::same(x.count, most), joined)
+        Opcode::blend(self, 8, is_large, Parts::same(x.count, most), joined)
     }
 }
 

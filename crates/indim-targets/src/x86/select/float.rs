@@ -1,7 +1,7 @@
 //! Primitives on floats.
 
 use super::super::opcode::{self, Opcode};
-use super::{Parts, Selector};
+use super::{Instructions, Parts, Selector};
 use indim_codegen::{Primitive, Value};
 
 /// Predicates of comparisons: ordered, so that a NaN gives false, and quiet.
@@ -31,6 +31,17 @@ pub(super) fn either(size: usize, single: Opcode, double: Opcode) -> Opcode {
     if size == 4 { single } else { double }
 }
 
+/// A product and a sum, of which these are negated.
+pub(super) fn product(is_product_negated: bool, is_addend_negated: bool, size: usize) -> Opcode {
+    let (single, double) = match (is_product_negated, is_addend_negated) {
+        (false, false) => (opcode::MUL_ADD_F32, opcode::MUL_ADD_F64),
+        (true, false) => (opcode::ADDEND_MINUS_PRODUCT_F32, opcode::ADDEND_MINUS_PRODUCT_F64),
+        (false, true) => (opcode::PRODUCT_MINUS_ADDEND_F32, opcode::PRODUCT_MINUS_ADDEND_F64),
+        (true, true) => (opcode::NEGATED_SUM_F32, opcode::NEGATED_SUM_F64),
+    };
+    either(size, single, double)
+}
+
 impl Selector<'_> {
     /// Computes a value whose last operand is a float; remainders are not among them.
     pub(super) fn float_instruction(&mut self, value: Value) -> bool {
@@ -46,7 +57,7 @@ impl Selector<'_> {
             Primitive::Rem => return false,
             _ => {}
         }
-        let mut operands = [Parts::same(0, super::Register(0)); 3];
+        let mut operands = [Parts::NONE; 3];
         for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
             *parts = self.number(operand);
         }
@@ -71,10 +82,7 @@ impl Selector<'_> {
             Primitive::Div => {
                 self.pairs(either(size, opcode::DIV_F32, opcode::DIV_F64), size, x, y)
             }
-            Primitive::MulAdd => {
-                let opcode = either(size, opcode::MUL_ADD_F32, opcode::MUL_ADD_F64);
-                self.mul_add(opcode, size, x, y, z)
-            }
+            Primitive::MulAdd => self.mul_add(product(false, false, size), size, x, y, z),
             Primitive::Sqrt => {
                 self.each(either(size, opcode::SQRT_F32, opcode::SQRT_F64), size, x, None)
             }
@@ -128,7 +136,6 @@ impl Selector<'_> {
         let is_nan = self.compare_floats(size, x, x, UNORDERED);
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);
-        let opcode = either(size, opcode::BLEND_32, opcode::BLEND_64);
-        self.blend(opcode, size, is_nan, Parts::same(x.count, nan), x)
+        Opcode::blend(self, size, is_nan, Parts::same(x.count, nan), x)
     }
 }

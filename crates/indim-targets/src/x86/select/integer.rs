@@ -1,7 +1,6 @@
 //! Primitives on integers.
 
 use super::super::opcode::{self, Opcode};
-use super::mask::greater;
 use super::{Parts, Selector};
 use indim_codegen::{LaneType, Primitive, Value};
 
@@ -209,8 +208,9 @@ impl Selector<'_> {
         let index = self.with(opcode::AND, size, index, last);
         let is_wide = self.is_wide(size);
         let parts = index.map(|part| {
-            let ones = self.ones(is_wide);
-            self.gather(gather, is_wide, part, ones, table)
+            // The mask of ones is lost: each time there must be another one.
+            let ones = self.vector(opcode::EQUAL_32, is_wide, &[part, part]);
+            self.read_table(gather, is_wide, [part, ones], table)
         });
         self.set(value, parts)
     }
@@ -245,5 +245,15 @@ fn equal(size: usize) -> Opcode {
         2 => opcode::EQUAL_16,
         4 => opcode::EQUAL_32,
         _ => opcode::EQUAL_64,
+    }
+}
+
+/// Greater than, of signed lanes of `size` bytes.
+pub(super) fn greater(size: usize) -> Opcode {
+    match size {
+        1 => opcode::GREATER_8,
+        2 => opcode::GREATER_16,
+        4 => opcode::GREATER_32,
+        _ => opcode::GREATER_64,
     }
 }

@@ -1,444 +1,210 @@
-//! Which machine instructions compute a body.
-//!
-//! A step of the loop takes a number of lanes, the same for every value: each is in as many registers, its
-//! *parts*, as its type needs; where the lanes fill less than half a register, they are its low bytes. Truth
-//! values are masks, all bits of a lane set or none, as wide as the lanes that they are made from or choose
-//! among. What is the same for a whole row is computed before it, in one register: in all of its lanes.
+//! What AVX2, FMA and F16C have instructions for.
 
 mod cast;
 mod float;
 mod integer;
-mod mask;
-mod memory;
-mod pattern;
 
-use super::allocate::Frame;
-use super::machine::{
-    Action, Call, MachineCode, MachineInstruction, Memory, REGISTER_BYTES, Register, Source,
-};
-use super::opcode::{self, Opcode};
-use super::pool::Pool;
-use pattern::Pattern;
+use indim_codegen::{LaneType, Value};
 
-use crate::layout::{Form, Layout};
-use indim_codegen::{Body, LaneType, Primitive, Value};
+use super::opcode::{self, Opcode, REGISTER_BYTES};
+use crate::machine::{Memory, Register};
+use crate::select::{self, Instructions, Parts, Pattern, PatternKind};
 
-/// The most registers of a value.
-const MOST_PARTS: usize = 4;
+type Selector<'a> = select::Selector<'a, Opcode>;
 
-/// The registers of a value.
-#[derive(Debug, Clone, Copy)]
-struct Parts {
-    registers: [Register; MOST_PARTS],
-    count: usize,
-}
+impl Instructions for Opcode {
+    const AND: Opcode = opcode::AND;
+    const OR: Opcode = opcode::OR;
+    const XOR: Opcode = opcode::XOR;
 
-impl Parts {
-    fn new(count: usize, mut part: impl FnMut(usize) -> Register) -> Parts {
-        let mut registers = [Register(0); MOST_PARTS];
-        for (index, register) in registers[..count].iter_mut().enumerate() {
-            *register = part(index);
-        }
-        Parts { registers, count }
-    }
-
-    /// One register, for all parts.
-    fn same(count: usize, register: Register) -> Parts {
-        Parts { registers: [register; MOST_PARTS], count }
-    }
-
-    fn part(&self, index: usize) -> Register {
-        self.registers[index]
-    }
-
-    fn map(&self, mut part: impl FnMut(Register) -> Register) -> Parts {
-        Parts::new(self.count, |index| part(self.registers[index]))
-    }
-}
-
-/// What is computed for a body, over registers without number.
-#[derive(Debug)]
-pub(super) struct Selection {
-    /// Before each row.
-    pub(super) row: MachineCode,
-    /// In each step.
-    pub(super) step: MachineCode,
-    pub(super) pool: Pool,
-    pub(super) frame: Frame,
-}
-
-/// Selects instructions for a body, with so many lanes a step.
-pub(super) fn select(body: &Body, layout: &Layout, lanes: usize) -> Selection {
-    let mut selector = Selector::new(body, layout, lanes);
-    selector.select_row();
-    let row = core::mem::take(&mut selector.code);
-    let step_values = core::mem::take(&mut selector.kept);
-    selector.enter_step(&step_values);
-    selector.select_step();
-    let Selector { code: step, pool, frame, .. } = selector;
-    Selection { row, step, pool, frame }
-}
-
-/// For each value whether it is the same for a whole row.
-pub(super) fn row_values(body: &Body, layout: &Layout) -> Vec<bool> {
-    let mut is_same: Vec<bool> = Vec::with_capacity(body.instructions.len());
-    for instruction in &body.instructions {
-        is_same.push(match instruction.primitive {
-            Primitive::Load { input, .. } => layout.inputs[input as usize] == Form::Single,
-            _ => instruction.operands().iter().all(|operand| is_same[operand.index()]),
-        });
-    }
-    is_same
-}
-
-/// A value that is computed before a row, and read in its steps.
-#[derive(Debug)]
-enum Kept {
-    Number(Value, Memory),
-    Mask(Value, Memory),
-}
-
-struct Selector<'a> {
-    body: &'a Body,
-    layout: &'a Layout,
-    lanes: usize,
-    code: MachineCode,
-    pool: Pool,
-    frame: Frame,
-    is_row_value: Vec<bool>,
-    /// For each value the pattern that ends with it.
-    patterns: Vec<Option<Pattern>>,
-    /// For each value whether it is computed: within a pattern it need not be.
-    is_needed: Vec<bool>,
-    /// Whether what is computed is the same for a whole row.
-    is_in_row: bool,
-    /// For truth values that are read: for lanes of how many bytes.
-    wanted_sizes: Vec<usize>,
-    /// The registers of numbers.
-    numbers: Vec<Option<Parts>>,
-    /// The registers of masks, for lanes of 1, 2, 4 and 8 bytes.
-    masks: Vec<[Option<Parts>; 4]>,
-    kept: Vec<Kept>,
-    /// Where the lanes of operands and results of calls lie, once there is one.
-    call_frame: Option<[u32; 4]>,
-    /// What is being computed.
-    value: Value,
-    /// For constants their registers in this code, by their place in the pool.
-    constants: Vec<Option<Register>>,
-}
-
-impl<'a> Selector<'a> {
-    fn new(body: &'a Body, layout: &'a Layout, lanes: usize) -> Self {
-        let count = body.instructions.len();
-        let (patterns, is_needed) = pattern::needed(body);
-        Selector {
-            patterns,
-            is_needed,
-            body,
-            layout,
-            lanes,
-            code: MachineCode::default(),
-            pool: Pool::default(),
-            frame: Frame::default(),
-            is_row_value: row_values(body, layout),
-            is_in_row: true,
-            wanted_sizes: mask::wanted_sizes(body),
-            numbers: vec![None; count],
-            masks: vec![[None; 4]; count],
-            kept: Vec::new(),
-            call_frame: None,
-            value: Value(0),
-            constants: Vec::new(),
+    fn load(bytes: usize) -> Opcode {
+        match bytes {
+            4 => opcode::LOAD_4_BYTES,
+            8 => opcode::LOAD_8_BYTES,
+            _ => opcode::LOAD,
         }
     }
 
-    /// Computes what is the same for a whole row, and keeps what steps read in the frame.
-    fn select_row(&mut self) {
-        let body = self.body;
-        let mut is_read = vec![false; body.instructions.len()];
-        for index in (0..is_read.len()).filter(|&index| self.is_computed_in_step(index)) {
-            let pattern = &self.patterns[index];
-            let operands = pattern::operands(body, Value(index as u32), pattern);
-            operands.iter().for_each(|operand| is_read[operand.index()] = true);
+    fn store(bytes: usize, streams: bool) -> Opcode {
+        match bytes {
+            4 => opcode::STORE_4_BYTES,
+            8 => opcode::STORE_8_BYTES,
+            _ if streams => opcode::STORE_PAST_CACHES,
+            _ => opcode::STORE,
         }
-        for (dtype, lanes) in &body.outputs {
-            let count = LaneType::of_element(*dtype).1;
-            lanes[..count].iter().for_each(|lane| is_read[lane.index()] = true);
+    }
+
+    fn compute(selector: &mut Selector<'_>, value: Value, operand: LaneType) -> bool {
+        match operand.is_float() {
+            true => selector.float_instruction(value),
+            false => selector.integer_instruction(value),
         }
-        for (index, is_read) in is_read.into_iter().enumerate() {
-            let value = Value(index as u32);
-            if !self.is_row_value[index] || self.is_constant(value) || !self.is_needed[index] {
-                continue;
+    }
+
+    fn has_pattern(kind: PatternKind, lane: LaneType) -> bool {
+        match kind {
+            PatternKind::Lesser | PatternKind::Greater => {
+                !matches!(lane, LaneType::Bool | LaneType::I64 | LaneType::U64)
             }
-            self.instruction(value);
-            if is_read {
-                self.keep(value);
+            PatternKind::Product { is_product_negated, is_addend_negated } => {
+                is_product_negated || is_addend_negated
             }
+            PatternKind::Negated(_) | PatternKind::Unordered => true,
         }
     }
 
-    fn is_constant(&self, value: Value) -> bool {
-        matches!(self.body.instruction(value).primitive, Primitive::Constant(_))
+    fn pattern(selector: &mut Selector<'_>, value: Value, pattern: Pattern) {
+        selector.pattern(value, pattern);
     }
 
-    fn keep(&mut self, value: Value) {
-        let slot = Memory::Frame(self.frame.reserve(REGISTER_BYTES));
-        let (register, kept) = match self.body.lane(value) {
-            LaneType::Bool => {
-                let size = self.mask_size(value);
-                (self.mask(value, size).part(0), Kept::Mask(value, slot))
-            }
-            _ => (self.number(value).part(0), Kept::Number(value, slot)),
+    fn broadcast(selector: &mut Selector<'_>, memory: Memory, size: usize) -> Register {
+        let opcode = match size {
+            1 => opcode::BROADCAST_8,
+            2 => opcode::BROADCAST_16,
+            4 => opcode::BROADCAST_32,
+            _ => opcode::BROADCAST_64,
         };
-        self.write(opcode::STORE, true, slot, register);
-        self.kept.push(kept);
+        selector.read(opcode, true, memory)
     }
 
-    /// Forgets the registers of the row's code; what it keeps is read from the frame.
-    fn enter_step(&mut self, kept: &[Kept]) {
-        self.is_in_row = false;
-        self.numbers.fill(None);
-        self.masks.fill([None; 4]);
-        self.constants.clear();
-        for kept in kept {
-            match *kept {
-                Kept::Number(value, slot) => {
-                    let register = self.code.register_of(slot);
-                    let count = self.count(self.body.lane(value).size());
-                    self.numbers[value.index()] = Some(Parts::same(count, register));
-                }
-                Kept::Mask(value, slot) => {
-                    let register = self.code.register_of(slot);
-                    for exponent in 0..4 {
-                        let count = self.count(1 << exponent).min(MOST_PARTS);
-                        self.masks[value.index()][exponent] = Some(Parts::same(count, register));
-                    }
-                }
-            }
-        }
-    }
-
-    fn select_step(&mut self) {
-        let body = self.body;
-        // Where an output lies over an input, all of a step is read before anything is written.
-        let ready_at = |(dtype, lanes): &(_, [Value; 2])| match self.layout.is_in_place {
-            true => usize::MAX,
-            false => {
-                let count = LaneType::of_element(*dtype).1;
-                let last = lanes[..count].iter().map(|lane| lane.index()).max();
-                last.filter(|&index| self.is_computed_in_step(index)).unwrap_or(usize::MAX)
-            }
-        };
-        let ready_at: Vec<usize> = body.outputs.iter().map(ready_at).collect();
-        let mut outputs: Vec<usize> = (0..body.outputs.len()).collect();
-        outputs.sort_by_key(|&output| ready_at[output]);
-        let mut waiting = outputs.into_iter().peekable();
-        for index in 0..body.instructions.len() {
-            if !self.is_computed_in_step(index) {
-                continue;
-            }
-            self.instruction(Value(index as u32));
-            while let Some(output) = waiting.next_if(|&output| ready_at[output] == index) {
-                self.store(output);
-            }
-        }
-        let rest: Vec<usize> = waiting.collect();
-        if self.layout.is_in_place {
-            rest.iter().for_each(|&output| self.read_output(output));
-        }
-        rest.into_iter().for_each(|output| self.store(output));
-    }
-
-    /// Whether a step computes the value, other than by reading memory.
-    fn is_computed_in_step(&self, index: usize) -> bool {
-        let is_read = matches!(self.body.instructions[index].primitive, Primitive::Load { .. });
-        self.is_needed[index] && !self.is_row_value[index] && !is_read
-    }
-
-    /// Computes a value whose operands are.
-    fn instruction(&mut self, value: Value) {
-        self.value = value;
-        if let Some(pattern) = self.patterns[value.index()] {
-            return self.pattern(value, pattern);
-        }
-        let instruction = self.body.instruction(value);
-        let operand = match instruction.operands().last() {
-            Some(&operand) => self.body.lane(operand),
-            None => return,
-        };
-        let is_done = match (operand, instruction.lane) {
-            (LaneType::Bool, LaneType::Bool) => self.mask_instruction(value),
-            (LaneType::F32 | LaneType::F64, _) => self.float_instruction(value),
-            _ => self.integer_instruction(value),
-        };
-        if !is_done {
-            self.call(value, operand);
-        }
-    }
-
-    /// Computes a value out of line: its operands' lanes are written to the frame, the result's read from it.
-    fn call(&mut self, value: Value, operand: LaneType) {
-        let body = self.body;
-        let instruction = body.instruction(value);
-        let bytes = (self.lanes * 8) as u32;
-        let frame = &mut self.frame;
-        let areas = *self.call_frame.get_or_insert_with(|| [0; 4].map(|_| frame.reserve(bytes)));
-        let mut from = [0; 3];
-        for (position, &lane) in instruction.operands().iter().enumerate() {
-            from[position] = areas[position + 1];
-            self.write_lanes(lane, areas[position + 1]);
-        }
-        let call = Call {
-            primitive: instruction.primitive,
-            operand,
-            result: instruction.lane,
-            to: areas[0],
-            from,
-        };
-        self.push(Action::Call(call), false, None, None, [Source::None; 3]);
-        self.read_lanes(value, areas[0]);
-    }
-
-    fn set(&mut self, value: Value, parts: Parts) -> bool {
-        self.numbers[value.index()] = Some(parts);
-        true
-    }
-
-    /// Whether lanes of so many bytes fill more than half a register.
-    fn is_wide(&self, size: usize) -> bool {
-        self.is_in_row || self.lanes * size > 16
-    }
-
-    /// How many registers lanes of so many bytes take.
-    fn count(&self, size: usize) -> usize {
-        if self.is_in_row { 1 } else { (self.lanes * size).div_ceil(REGISTER_BYTES as usize) }
-    }
-
-    /// The registers of a number.
-    fn number(&mut self, value: Value) -> Parts {
-        if let Some(parts) = self.numbers[value.index()] {
-            return parts;
-        }
-        let size = self.body.lane(value).size();
-        let parts = match self.body.instruction(value).primitive {
-            Primitive::Constant(bits) => {
-                let register = self.constant(bits, size);
-                Parts::same(self.count(size), register)
-            }
-            Primitive::Load { input, part } => self.load(value, input, part),
-            _ => unreachable!("invariant: operands are computed before those that take them"),
-        };
-        self.numbers[value.index()] = Some(parts);
-        parts
-    }
-
-    /// A register with the low `size` bytes of `bits` in every lane.
-    fn constant(&mut self, bits: u64, size: usize) -> Register {
-        let memory = self.pool.constant(bits, size);
-        let Memory::Pool(index) = memory else {
-            unreachable!("invariant: constants are in the pool")
-        };
-        let index = index as usize;
-        if self.constants.len() <= index {
-            self.constants.resize(index + 1, None);
-        }
-        let code = &mut self.code;
-        *self.constants[index].get_or_insert_with(|| code.register_of(memory))
-    }
-
-    fn push(
-        &mut self,
-        action: Action,
-        is_wide: bool,
-        immediate: Option<u8>,
-        target: Option<Memory>,
-        sources: [Source; 3],
-    ) -> Register {
-        let is_result = target.is_none() && !matches!(action, Action::Call(_));
-        let result = is_result.then(|| self.code.register());
-        let value = self.value;
-        let instruction =
-            MachineInstruction { action, is_wide, immediate, result, target, sources, value };
-        self.code.instructions.push(instruction);
-        result.unwrap_or(Register(0))
-    }
-
-    fn vector(&mut self, opcode: Opcode, is_wide: bool, sources: &[Register]) -> Register {
-        self.vector_with(opcode, is_wide, sources, None)
-    }
-
-    fn vector_with(
-        &mut self,
-        opcode: Opcode,
-        is_wide: bool,
-        sources: &[Register],
-        immediate: Option<u8>,
-    ) -> Register {
-        let mut all = [Source::None; 3];
-        for (place, &source) in all.iter_mut().zip(sources) {
-            *place = Source::Register(source);
-        }
-        self.push(Action::Vector(opcode), is_wide, immediate, None, all)
-    }
-
-    /// An instruction whose source is in memory.
-    fn read(&mut self, opcode: Opcode, is_wide: bool, memory: Memory) -> Register {
-        let sources = [Source::Memory(memory), Source::None, Source::None];
-        self.push(Action::Vector(opcode), is_wide, None, None, sources)
-    }
-
-    fn write(&mut self, opcode: Opcode, is_wide: bool, memory: Memory, register: Register) {
-        let sources = [Source::Register(register), Source::None, Source::None];
-        self.push(Action::Vector(opcode), is_wide, None, Some(memory), sources);
-    }
-
-    /// The entries of a table at the indices in a register; the mask of ones is lost.
-    fn gather(
-        &mut self,
-        opcode: Opcode,
-        is_wide: bool,
-        index: Register,
-        ones: Register,
-        table: u32,
-    ) -> Register {
-        let registers = [index, ones].map(Source::Register);
-        let sources = [registers[0], registers[1], Source::Memory(Memory::Table(table))];
-        self.push(Action::Vector(opcode), is_wide, None, None, sources)
-    }
-
-    /// All bits set.
-    fn ones(&mut self, is_wide: bool) -> Register {
-        self.push(Action::Ones, is_wide, None, None, [Source::None; 3])
-    }
-
-    /// One instruction for each part of one operand, whose lanes have `size` bytes as the result's.
-    fn each(&mut self, opcode: Opcode, size: usize, x: Parts, immediate: Option<u8>) -> Parts {
-        let is_wide = self.is_wide(size);
-        x.map(|part| self.vector_with(opcode, is_wide, &[part], immediate))
-    }
-
-    /// One instruction for each part of two operands.
-    fn pairs(&mut self, opcode: Opcode, size: usize, x: Parts, y: Parts) -> Parts {
-        self.pairs_with(opcode, size, x, y, None)
-    }
-
-    fn pairs_with(
-        &mut self,
-        opcode: Opcode,
-        size: usize,
-        x: Parts,
-        y: Parts,
-        immediate: Option<u8>,
+    fn load_extended(
+        selector: &mut Selector<'_>,
+        input: u32,
+        from: usize,
+        to: usize,
+        is_signed: bool,
     ) -> Parts {
-        let is_wide = self.is_wide(size);
-        Parts::new(x.count, |index| {
-            self.vector_with(opcode, is_wide, &[x.part(index), y.part(index)], immediate)
+        let bytes_of_part = REGISTER_BYTES as usize / to * from;
+        let opcode = cast::extend(from, to, is_signed);
+        let is_wide = selector.is_wide(to);
+        Parts::new(selector.count(to), |index| {
+            let memory = selector.input(input, from, index * bytes_of_part);
+            selector.read(opcode, is_wide, memory)
         })
     }
 
-    /// One instruction for each part, with a constant as the second operand.
-    fn with(&mut self, opcode: Opcode, size: usize, x: Parts, bits: u64) -> Parts {
-        let constant = self.constant(bits, size);
-        self.pairs(opcode, size, x, Parts::same(x.count, constant))
+    fn widen(
+        selector: &mut Selector<'_>,
+        x: Parts,
+        from: usize,
+        to: usize,
+        is_signed: bool,
+    ) -> Parts {
+        selector.widen(x, from, to, is_signed)
+    }
+
+    fn narrow_masks(selector: &mut Selector<'_>, x: Parts, from: usize, to: usize) -> Parts {
+        selector.narrow_masks(x, from, to)
+    }
+
+    fn is_not_zero(selector: &mut Selector<'_>, x: Parts, size: usize) -> Parts {
+        let zero = selector.constant(0, 8);
+        let zeros = Parts::same(x.count, zero);
+        // What has been extended is not negative.
+        if size > 1 {
+            return selector.pairs(integer::greater(size), size, x, zeros);
+        }
+        let is_zero = selector.pairs(opcode::EQUAL_8, 1, x, zeros);
+        selector.not(is_zero, 1)
+    }
+
+    fn blend(
+        selector: &mut Selector<'_>,
+        size: usize,
+        mask: Parts,
+        on_true: Parts,
+        on_false: Parts,
+    ) -> Parts {
+        let opcode = match size {
+            4 => opcode::BLEND_32,
+            8 => opcode::BLEND_64,
+            _ => opcode::BLEND_8,
+        };
+        let is_wide = selector.is_wide(size);
+        Parts::new(on_true.count, |index| {
+            let sources = [on_false.part(index), on_true.part(index), mask.part(index)];
+            selector.vector(opcode, is_wide, &sources)
+        })
+    }
+
+    fn of_pairs(
+        selector: &mut Selector<'_>,
+        size: usize,
+        part: u8,
+        pairs: [Register; 2],
+    ) -> Register {
+        let is_wide = selector.is_wide(size);
+        let mixed = match (size, part) {
+            (4, 0) => selector.vector_with(opcode::SHUFFLE_F32, is_wide, &pairs, Some(0x88)),
+            (4, _) => selector.vector_with(opcode::SHUFFLE_F32, is_wide, &pairs, Some(0xdd)),
+            (_, 0) => selector.vector(opcode::UNPACK_LOW_64, is_wide, &pairs),
+            _ => selector.vector(opcode::UNPACK_HIGH_64, is_wide, &pairs),
+        };
+        match is_wide {
+            true => selector.vector_with(opcode::PERMUTE_64, true, &[mixed], Some(0xd8)),
+            false => mixed,
+        }
+    }
+
+    fn to_pairs(selector: &mut Selector<'_>, size: usize, lanes: [Register; 2]) -> [Register; 2] {
+        let is_wide = selector.is_wide(size);
+        let (low, high) = match size {
+            4 => (opcode::UNPACK_LOW_32, opcode::UNPACK_HIGH_32),
+            _ => (opcode::UNPACK_LOW_64, opcode::UNPACK_HIGH_64),
+        };
+        let mixed = [low, high].map(|opcode| selector.vector(opcode, is_wide, &lanes));
+        match is_wide {
+            true => [0x20, 0x31].map(|halves| {
+                selector.vector_with(opcode::PERMUTE_128, true, &mixed, Some(halves))
+            }),
+            false => mixed,
+        }
+    }
+}
+
+impl Selector<'_> {
+    /// Computes a value that ends a pattern.
+    fn pattern(&mut self, value: Value, pattern: Pattern) {
+        let size = self.body.lane(pattern.operands[0]).size();
+        let [x, y] = [0, 1].map(|position| self.number(pattern.operands[position]));
+        match pattern.kind {
+            PatternKind::Lesser | PatternKind::Greater => {
+                let (lesser, greater) = extremes(self.body.lane(value));
+                let is_lesser = pattern.kind == PatternKind::Lesser;
+                let parts = self.pairs(if is_lesser { lesser } else { greater }, size, x, y);
+                self.set(value, parts);
+            }
+            PatternKind::Product { is_product_negated, is_addend_negated } => {
+                let z = self.number(pattern.operands[2]);
+                let opcode = float::product(is_product_negated, is_addend_negated, size);
+                let parts = self.mul_add(opcode, size, x, y, z);
+                self.set(value, parts);
+            }
+            PatternKind::Negated(comparison) => {
+                let predicate = float::predicate(comparison) | float::NEGATED;
+                let parts = self.compare_floats(size, x, y, predicate);
+                self.set_mask(value, size, parts);
+            }
+            PatternKind::Unordered => {
+                let parts = self.compare_floats(size, x, y, float::UNORDERED);
+                self.set_mask(value, size, parts);
+            }
+        }
+    }
+}
+
+fn extremes(lane: LaneType) -> (Opcode, Opcode) {
+    match lane {
+        LaneType::F32 => (opcode::MIN_F32, opcode::MAX_F32),
+        LaneType::F64 => (opcode::MIN_F64, opcode::MAX_F64),
+        LaneType::I8 => (opcode::MIN_I8, opcode::MAX_I8),
+        LaneType::U8 => (opcode::MIN_U8, opcode::MAX_U8),
+        LaneType::I16 => (opcode::MIN_I16, opcode::MAX_I16),
+        LaneType::U16 => (opcode::MIN_U16, opcode::MAX_U16),
+        LaneType::I32 => (opcode::MIN_I32, opcode::MAX_I32),
+        LaneType::U32 => (opcode::MIN_U32, opcode::MAX_U32),
+        LaneType::Bool | LaneType::I64 | LaneType::U64 => {
+            unreachable!("invariant: these are no patterns")
+        }
     }
 }

@@ -4,17 +4,13 @@
 //! none is free, the one whose value is needed last is taken. What can be read from memory at any time is not
 //! written back, and is an operand in memory where the instruction can have one.
 
-use super::machine::{
-    Action, MachineCode, MachineInstruction, Memory, REGISTER_BYTES, Register, Source,
+use crate::machine::{
+    Action, MachineCode, MachineInstruction, Memory, Opcode, Register, ResultRegister, Source,
 };
-use super::opcode::ResultRegister;
-
-/// The vector registers of the processor.
-pub(super) const REGISTERS: usize = 16;
 
 /// Where an operand is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     None,
     Register(u8),
     Memory(Memory),
@@ -22,7 +18,7 @@ pub(super) enum Place {
 
 /// A step of the allocated code.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Fills a register from memory.
     Load { to: u8, from: Memory },
     /// Writes a register to memory.
@@ -34,36 +30,47 @@ pub(super) enum Step {
 }
 
 /// Memory of a function beside the registers.
-#[derive(Debug, Default)]
-pub(super) struct Frame {
+#[derive(Debug)]
+pub(crate) struct Frame {
     bytes: u32,
     free: Vec<u32>,
+    /// The bytes of a register.
+    register_bytes: u32,
 }
 
 impl Frame {
+    /// No memory yet.
+    pub(crate) fn new(register_bytes: u32) -> Frame {
+        Frame { bytes: 0, free: Vec::new(), register_bytes }
+    }
+
     /// So many bytes, for as long as the function runs.
-    pub(super) fn reserve(&mut self, bytes: u32) -> u32 {
+    pub(crate) fn reserve(&mut self, bytes: u32) -> u32 {
         let first = self.bytes;
-        self.bytes += bytes.next_multiple_of(REGISTER_BYTES);
+        self.bytes += bytes.next_multiple_of(self.register_bytes);
         first
     }
 
     /// Room for a register.
     fn take(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| self.reserve(REGISTER_BYTES))
+        self.free.pop().unwrap_or_else(|| self.reserve(self.register_bytes))
     }
 
     /// All bytes.
-    pub(super) fn bytes(&self) -> u32 {
+    pub(crate) fn bytes(&self) -> u32 {
         self.bytes
     }
 }
 
 /// A register that has its value before the code begins, and keeps it.
-pub(super) type Pinned = (Register, u8);
+pub(crate) type Pinned = (Register, u8);
 
 /// Finds registers for the code; of `pinned` ones it is known.
-pub(super) fn allocate(code: &MachineCode, pinned: &[Pinned], frame: &mut Frame) -> Vec<Step> {
+pub(crate) fn allocate<O: Opcode>(
+    code: &MachineCode<O>,
+    pinned: &[Pinned],
+    frame: &mut Frame,
+) -> Vec<Step> {
     let mut allocator = Allocator::new(code, pinned, frame);
     for index in 0..code.instructions.len() {
         allocator.instruction(index);
@@ -72,7 +79,7 @@ pub(super) fn allocate(code: &MachineCode, pinned: &[Pinned], frame: &mut Frame)
 }
 
 /// How many registers the code would use at once for values that cannot be read from memory at any time.
-pub(super) fn pressure(code: &MachineCode) -> usize {
+pub(crate) fn pressure<O: Opcode>(code: &MachineCode<O>) -> usize {
     let uses = Uses::new(code);
     let (mut live, mut most) = (0usize, 0);
     for (index, instruction) in code.instructions.iter().enumerate() {
@@ -80,7 +87,7 @@ pub(super) fn pressure(code: &MachineCode) -> usize {
             None => true,
             Some(memory) => matches!(memory, Memory::Step { .. }),
         };
-        let mut sources: Vec<Register> = registers(instruction).filter(is_own).collect();
+        let mut sources: Vec<Register> = instruction.registers().filter(is_own).collect();
         sources.sort_unstable_by_key(|register| register.index());
         sources.dedup();
         let begins = |register: &&Register| {
@@ -98,14 +105,6 @@ pub(super) fn pressure(code: &MachineCode) -> usize {
     most
 }
 
-/// The registers that an instruction reads.
-pub(super) fn registers(instruction: &MachineInstruction) -> impl Iterator<Item = Register> {
-    instruction.sources.into_iter().filter_map(|source| match source {
-        Source::Register(register) => Some(register),
-        _ => None,
-    })
-}
-
 /// For each register the instructions that read it, in order.
 struct Uses {
     /// Where the uses of a register begin in `indices`; one more at the end.
@@ -114,9 +113,9 @@ struct Uses {
 }
 
 impl Uses {
-    fn new(code: &MachineCode) -> Uses {
+    fn new<O: Opcode>(code: &MachineCode<O>) -> Uses {
         let mut starts = vec![0u32; code.homes.len() + 1];
-        for register in code.instructions.iter().flat_map(registers) {
+        for register in code.instructions.iter().flat_map(MachineInstruction::registers) {
             starts[register.index() + 1] += 1;
         }
         for index in 1..starts.len() {
@@ -125,7 +124,7 @@ impl Uses {
         let mut next = starts.clone();
         let mut indices = vec![0; *starts.last().unwrap_or(&0) as usize];
         for (index, instruction) in code.instructions.iter().enumerate() {
-            for register in registers(instruction) {
+            for register in instruction.registers() {
                 indices[next[register.index()] as usize] = index as u32;
                 next[register.index()] += 1;
             }
@@ -150,15 +149,15 @@ impl Uses {
 /// No later use.
 const NEVER: u32 = u32::MAX;
 
-struct Allocator<'a> {
-    code: &'a MachineCode,
+struct Allocator<'a, O> {
+    code: &'a MachineCode<O>,
     uses: Uses,
     /// For each register the place in `uses.indices` of its next use.
     next: Vec<u32>,
     homes: Vec<Option<Memory>>,
     place: Vec<Option<u8>>,
     /// What the real registers hold.
-    holds: [Option<Register>; REGISTERS],
+    holds: Vec<Option<Register>>,
     /// Those that are pinned, as bits.
     pinned: u32,
     frame: &'a mut Frame,
@@ -167,8 +166,8 @@ struct Allocator<'a> {
     steps: Vec<Step>,
 }
 
-impl<'a> Allocator<'a> {
-    fn new(code: &'a MachineCode, pinned: &[Pinned], frame: &'a mut Frame) -> Self {
+impl<'a, O: Opcode> Allocator<'a, O> {
+    fn new(code: &'a MachineCode<O>, pinned: &[Pinned], frame: &'a mut Frame) -> Self {
         let uses = Uses::new(code);
         let mut allocator = Allocator {
             code,
@@ -176,7 +175,7 @@ impl<'a> Allocator<'a> {
             uses,
             homes: code.homes.clone(),
             place: vec![None; code.homes.len()],
-            holds: [None; REGISTERS],
+            holds: vec![None; O::REGISTERS],
             pinned: 0,
             frame,
             released: Vec::new(),
@@ -204,11 +203,13 @@ impl<'a> Allocator<'a> {
         }
         let (sources, locked) = self.sources(instruction);
         // From here on `next_use` speaks of later instructions.
-        for register in registers(instruction) {
+        for register in instruction.registers() {
             self.next[register.index()] += 1;
         }
         let (result, sources) = match self.result_rule(instruction) {
-            Some(ResultRegister::First) => self.first_replaced(instruction, sources, locked),
+            Some(ResultRegister::First | ResultRegister::FirstOrSecond) => {
+                self.one_replaced(instruction, sources, locked)
+            }
             Some(ResultRegister::Apart) => {
                 let result = self.take(locked);
                 self.free_the_dead(instruction);
@@ -216,7 +217,8 @@ impl<'a> Allocator<'a> {
             }
             Some(ResultRegister::Any) => {
                 self.free_the_dead(instruction);
-                (Some(self.take(self.held(&sources))), sources)
+                // Sources are read before the result is there: it may take the register of any.
+                (Some(self.take(0)), sources)
             }
             None => {
                 self.free_the_dead(instruction);
@@ -234,27 +236,18 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// The real registers of sources that hold something still.
-    fn held(&self, sources: &[Place; 3]) -> u32 {
-        let bits = sources.iter().map(|place| match place {
-            Place::Register(real) if self.holds[usize::from(*real)].is_some() => 1 << real,
-            _ => 0,
-        });
-        bits.fold(0, |all, bit| all | bit)
-    }
-
-    fn result_rule(&self, instruction: &MachineInstruction) -> Option<ResultRegister> {
+    fn result_rule(&self, instruction: &MachineInstruction<O>) -> Option<ResultRegister> {
         instruction.result?;
         Some(match instruction.action {
-            Action::Vector(opcode) => opcode.result,
-            _ => ResultRegister::Any,
+            Action::Vector(opcode) => opcode.result(),
+            Action::Call(_) => ResultRegister::Any,
         })
     }
 
     /// Where the sources are, and the real registers that they are in, as bits.
-    fn sources(&mut self, instruction: &MachineInstruction) -> ([Place; 3], u32) {
+    fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([Place; 3], u32) {
         let mut locked = 0;
-        for register in registers(instruction) {
+        for register in instruction.registers() {
             if let Some(real) = self.place[register.index()] {
                 locked |= 1 << real;
             }
@@ -284,12 +277,14 @@ impl<'a> Allocator<'a> {
         (places, locked)
     }
 
-    /// Which factor of a product, if it is replaced by the result, is read from memory for that alone.
-    fn own_position(&self, instruction: &MachineInstruction) -> Option<usize> {
-        if self.result_rule(instruction) != Some(ResultRegister::First) {
-            return None;
-        }
-        instruction.sources[..2].iter().position(|source| {
+    /// Which source, if it is replaced by the result, is read from memory for that alone.
+    fn own_position(&self, instruction: &MachineInstruction<O>) -> Option<usize> {
+        let may_be_replaced = match self.result_rule(instruction)? {
+            ResultRegister::First => 1,
+            ResultRegister::FirstOrSecond => 2,
+            ResultRegister::Any | ResultRegister::Apart => 0,
+        };
+        instruction.sources[..may_be_replaced].iter().position(|source| {
             matches!(source, Source::Register(register) if self.place[register.index()].is_none())
         })
     }
@@ -328,11 +323,11 @@ impl<'a> Allocator<'a> {
     /// A real register for something new, none of those locked.
     fn take(&mut self, locked: u32) -> u8 {
         if let Some(free) =
-            (0..REGISTERS).find(|&real| self.holds[real].is_none() && locked >> real & 1 == 0)
+            (0..O::REGISTERS).find(|&real| self.holds[real].is_none() && locked >> real & 1 == 0)
         {
             return free as u8;
         }
-        let candidates = (0..REGISTERS).filter(|real| (locked | self.pinned) >> real & 1 == 0);
+        let candidates = (0..O::REGISTERS).filter(|real| (locked | self.pinned) >> real & 1 == 0);
         let farthest = candidates.max_by_key(|&real| {
             let register = self.holds[real].expect("invariant: none is free");
             // Of two that are needed equally late the one that need not be written.
@@ -355,7 +350,7 @@ impl<'a> Allocator<'a> {
     }
 
     fn forget_all(&mut self) {
-        for real in 0..REGISTERS {
+        for real in 0..O::REGISTERS {
             self.evict(real);
         }
     }
@@ -377,8 +372,8 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    fn free_the_dead(&mut self, instruction: &MachineInstruction) {
-        for register in registers(instruction) {
+    fn free_the_dead(&mut self, instruction: &MachineInstruction<O>) {
+        for register in instruction.registers() {
             if self.next_use(register) == NEVER {
                 self.free(register);
             }
@@ -388,26 +383,29 @@ impl<'a> Allocator<'a> {
     /// Whether the register of a source must not be written.
     fn is_kept(
         &self,
-        instruction: &MachineInstruction,
+        instruction: &MachineInstruction<O>,
         sources: [Place; 3],
         position: usize,
     ) -> bool {
         let Place::Register(real) = sources[position] else { return true };
         let register = self.holds[usize::from(real)];
-        let again = registers(instruction).filter(|&source| Some(source) == register).count() > 1;
+        let again = instruction.registers().filter(|&source| Some(source) == register).count() > 1;
         let is_pinned = self.pinned >> real & 1 == 1;
         is_pinned || again || register.is_some_and(|register| self.next_use(register) != NEVER)
     }
 
-    /// The result in the register of the first source, which is copied if it is needed again.
-    fn first_replaced(
+    /// The result in the register of a source, which is copied if it is needed again.
+    fn one_replaced(
         &mut self,
-        instruction: &MachineInstruction,
+        instruction: &MachineInstruction<O>,
         mut sources: [Place; 3],
         locked: u32,
     ) -> (Option<u8>, [Place; 3]) {
-        // Products are the same either way.
-        if self.is_kept(instruction, sources, 0) && !self.is_kept(instruction, sources, 1) {
+        let may_be_second = self.result_rule(instruction) == Some(ResultRegister::FirstOrSecond);
+        if may_be_second
+            && self.is_kept(instruction, sources, 0)
+            && !self.is_kept(instruction, sources, 1)
+        {
             sources.swap(0, 1);
         }
         let Place::Register(real) = sources[0] else {

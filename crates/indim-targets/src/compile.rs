@@ -1,0 +1,90 @@
+//! From a body to what is to be encoded: how many lanes a step takes, and what is in which register.
+
+use indim_codegen::{Body, LaneType};
+
+use crate::allocate::{Frame, Pinned, Step, allocate, pressure};
+use crate::layout::Layout;
+use crate::machine::{MachineCode, Memory, Register};
+use crate::pool::Pool;
+use crate::select::{Instructions, Selection, row_values, select};
+use crate::target::Code;
+
+/// What is to be encoded.
+pub(crate) struct Parts<'a, O> {
+    pub(crate) body: &'a Body,
+    pub(crate) pool: &'a Pool,
+    pub(crate) frame: &'a Frame,
+    pub(crate) row: (&'a MachineCode<O>, &'a [Step]),
+    /// What is loaded before the steps of a row.
+    pub(crate) pinned: &'a [(Memory, u8)],
+    pub(crate) step: (&'a MachineCode<O>, &'a [Step]),
+    pub(crate) lanes: usize,
+    pub(crate) operands: usize,
+}
+
+/// Makes the code of a body, which `encode` turns into bytes, and says where among them the first
+/// instruction is.
+pub(crate) fn compile<O: Instructions>(
+    body: &Body,
+    layout: &Layout,
+    encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
+) -> Code {
+    let mut lanes = 2 * O::REGISTER_BYTES as usize / widest(body, layout);
+    let mut selection = select::<O>(body, layout, lanes);
+    // Half as many lanes need half as many registers: what is in one need not wait in memory.
+    let mut used = pressure(&selection.step);
+    if used > O::REGISTERS {
+        lanes /= 2;
+        selection = select(body, layout, lanes);
+        used = pressure(&selection.step);
+    }
+    // One register more is needed where a constant is read that is in none.
+    let room = O::REGISTERS.saturating_sub(used + 1);
+    let Selection { row, step, pool, mut frame } = selection;
+    let row_steps = allocate(&row, &[], &mut frame);
+    let pinned = pinned(&step, room);
+    let steps = allocate(&step, &pinned, &mut frame);
+    let homes = pinned.iter().filter_map(|&(it, real)| Some((step.homes[it.index()]?, real)));
+    let homes: Vec<(Memory, u8)> = homes.collect();
+    let (bytes, entry) = encode(&Parts {
+        body,
+        pool: &pool,
+        frame: &frame,
+        row: (&row, &row_steps),
+        pinned: &homes,
+        step: (&step, &steps),
+        lanes,
+        operands: body.inputs.len() + body.outputs.len(),
+    });
+    Code { bytes, entry, lanes }
+}
+
+/// What stays in a register for all steps of a row: as much of what does not change as there is `room` for,
+/// that which is read most first.
+fn pinned<O: Instructions>(step: &MachineCode<O>, room: usize) -> Vec<Pinned> {
+    if step.has_calls() {
+        return Vec::new();
+    }
+    let mut counts = vec![0usize; step.homes.len()];
+    for instruction in &step.instructions {
+        instruction.registers().for_each(|register| counts[register.index()] += 1);
+    }
+    let is_constant =
+        |home: &Option<Memory>| matches!(home, Some(Memory::Pool(_) | Memory::Frame(_)));
+    let constants = step.homes.iter().enumerate().filter(|(_, home)| is_constant(home));
+    let mut constants: Vec<usize> = constants.map(|(index, _)| index).collect();
+    constants.retain(|&index| counts[index] > 0);
+    constants.sort_by_key(|&index| core::cmp::Reverse(counts[index]));
+    let constants = constants.into_iter().take(room).zip((0..O::REGISTERS as u8).rev());
+    constants.map(|(index, real)| (Register(index as u32), real)).collect()
+}
+
+/// Bytes of the widest lanes that steps compute.
+fn widest(body: &Body, layout: &Layout) -> usize {
+    let is_row_value = row_values(body, layout);
+    let lanes =
+        body.instructions.iter().zip(is_row_value).filter(|(_, is_row_value)| !is_row_value);
+    let widest = lanes.map(|(instruction, _)| instruction.lane.size()).max();
+    let outputs = body.outputs.iter().map(|(dtype, _)| LaneType::of_element(*dtype).0.size()).max();
+    widest.max(outputs).unwrap_or(1)
+}

@@ -1,0 +1,71 @@
+//! How instructions are written for people: below the values that they compute.
+
+use core::fmt::Write;
+
+use indim_codegen::{Body, Value};
+
+/// The listing of a function, as it is made.
+pub(crate) struct Listing<'a> {
+    pub(crate) text: &'a mut String,
+    body: &'a Body,
+    /// For each value, whether its line has been written.
+    is_described: Vec<bool>,
+    /// For which value the last instruction is.
+    current: Option<Value>,
+}
+
+impl<'a> Listing<'a> {
+    /// Appends to `text` what is made of a body.
+    pub(crate) fn new(text: &'a mut String, body: &'a Body) -> Self {
+        Listing { text, body, is_described: vec![false; body.instructions.len()], current: None }
+    }
+
+    /// Which register points to which operand; those for which there is no register lie in the array to which
+    /// `array` points.
+    pub(crate) fn operands(&mut self, registers: &[String], array: &str) {
+        let outputs = self.body.outputs.len();
+        for operand in 0..outputs + self.body.inputs.len() {
+            let _ = match registers.get(operand) {
+                Some(register) => write!(self.text, "; {register} points to "),
+                None => write!(self.text, "; [{array}+{:#x}] points to ", 8 * operand),
+            };
+            let _ = match operand.checked_sub(outputs) {
+                None => writeln!(self.text, "{}", self.body.described_output(operand)),
+                Some(input) => {
+                    writeln!(self.text, "input {input}: {}", self.body.inputs[input])
+                }
+            };
+        }
+    }
+
+    /// What counts the elements of a row.
+    pub(crate) fn loops(&mut self, index: &str, limit: &str, lanes: usize) {
+        let _ = writeln!(
+            self.text,
+            "; {index} is the first of the {lanes} elements of a step, {limit} where the last step begins"
+        );
+    }
+
+    /// Writes the lines of all values but these, which instructions are for.
+    pub(crate) fn values_elsewhere(&mut self, with_instructions: impl Iterator<Item = Value>) {
+        let mut has_instructions = vec![false; self.is_described.len()];
+        with_instructions.for_each(|value| has_instructions[value.index()] = true);
+        let others = (0..has_instructions.len()).filter(|&index| !has_instructions[index]);
+        let others: Vec<Value> = others.map(|index| Value(index as u32)).collect();
+        if !others.is_empty() {
+            let _ = writeln!(self.text, "; in memory, or computed as part of others:");
+        }
+        others.into_iter().for_each(|value| self.value(value));
+    }
+
+    /// The instructions to come are for this value: its line, where that has not been written.
+    pub(crate) fn value(&mut self, value: Value) {
+        if self.current.replace(value) == Some(value) {
+            return;
+        }
+        let _ = match core::mem::replace(&mut self.is_described[value.index()], true) {
+            false => writeln!(self.text, "  ; {}", self.body.described(value)),
+            true => writeln!(self.text, "  ; {value}"),
+        };
+    }
+}

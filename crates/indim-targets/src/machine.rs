@@ -1,0 +1,159 @@
+//! Machine instructions over as many vector registers as they like, and where their operands are in memory.
+
+use indim_codegen::{LaneType, Primitive, Value};
+
+/// An instruction of a target over its vector registers.
+pub(crate) trait Opcode: Copy {
+    /// The vector registers of the target.
+    const REGISTERS: usize;
+    /// The bytes of one of them.
+    const REGISTER_BYTES: u32;
+
+    /// Which of its sources may be in memory.
+    fn memory_source(self) -> Option<usize>;
+
+    /// In which register its result may be.
+    fn result(self) -> ResultRegister;
+}
+
+/// In which register a result may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResultRegister {
+    /// In any, also in that of a source that is used for the last time.
+    Any,
+    /// In that of the first source, which it replaces.
+    #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "instructions of NEON do so"))]
+    First,
+    /// In that of the first source or of the second, which may be interchanged.
+    FirstOrSecond,
+    /// In none of the sources'.
+    Apart,
+}
+
+/// A vector register, of which there are as many as are needed: `allocate.rs` finds a real one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Register(pub(crate) u32);
+
+impl Register {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A place in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// A constant: which one of those that fill a register.
+    Pool(u32),
+    /// In the frame of the function: how many bytes from its first one.
+    Frame(u32),
+    /// Elements of an operand from those of this step on.
+    Step {
+        /// Which operand of the function.
+        operand: u32,
+        /// The bytes of an element.
+        element_bytes: u32,
+        /// How many bytes behind the first element of the step.
+        displacement: u32,
+    },
+    /// The one element of an operand in this row, and so many bytes behind its first.
+    Row { operand: u32, displacement: u32 },
+    /// A table, of which the entries named by a register are taken.
+    Table(u32),
+}
+
+/// What an instruction reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    None,
+    Register(Register),
+    Memory(Memory),
+}
+
+/// What an instruction does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Action<O> {
+    /// An instruction over vector registers.
+    Vector(O),
+    /// A primitive out of line, on lanes in the frame. Nothing stays in registers.
+    Call(Call),
+}
+
+/// A call of a function for one primitive; lanes lie in the frame.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) primitive: Primitive,
+    pub(crate) operand: LaneType,
+    pub(crate) result: LaneType,
+    /// Where the result's lanes go: bytes from the first one of the frame.
+    pub(crate) to: u32,
+    /// Where the operands' lanes are.
+    pub(crate) from: [u32; 3],
+}
+
+/// A machine instruction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MachineInstruction<O> {
+    pub(crate) action: Action<O>,
+    /// Whether it is over whole registers, else over their lower halves.
+    pub(crate) is_wide: bool,
+    pub(crate) immediate: Option<u8>,
+    /// What it makes.
+    pub(crate) result: Option<Register>,
+    /// Where it writes to instead.
+    pub(crate) target: Option<Memory>,
+    pub(crate) sources: [Source; 3],
+    /// For which value.
+    pub(crate) value: Value,
+}
+
+impl<O: Opcode> MachineInstruction<O> {
+    /// Which source may be in memory.
+    pub(crate) fn memory_source(&self) -> Option<usize> {
+        match self.action {
+            Action::Vector(opcode) => opcode.memory_source(),
+            Action::Call(_) => None,
+        }
+    }
+
+    /// The registers that it reads.
+    pub(crate) fn registers(&self) -> impl Iterator<Item = Register> + use<O> {
+        self.sources.into_iter().filter_map(|source| match source {
+            Source::Register(register) => Some(register),
+            _ => None,
+        })
+    }
+}
+
+/// Straight-line machine code.
+#[derive(Debug)]
+pub(crate) struct MachineCode<O> {
+    pub(crate) instructions: Vec<MachineInstruction<O>>,
+    /// For each register where its value can be read from at any time, if it can.
+    pub(crate) homes: Vec<Option<Memory>>,
+}
+
+impl<O> Default for MachineCode<O> {
+    fn default() -> Self {
+        MachineCode { instructions: Vec::new(), homes: Vec::new() }
+    }
+}
+
+impl<O> MachineCode<O> {
+    /// Whether it calls functions, which keep no vector register.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.instructions.iter().any(|instruction| matches!(instruction.action, Action::Call(_)))
+    }
+
+    /// A register that an instruction is to fill.
+    pub(crate) fn register(&mut self) -> Register {
+        self.homes.push(None);
+        Register(self.homes.len() as u32 - 1)
+    }
+
+    /// A register with what lies in memory.
+    pub(crate) fn register_of(&mut self, memory: Memory) -> Register {
+        self.homes.push(Some(memory));
+        Register(self.homes.len() as u32 - 1)
+    }
+}

@@ -1,0 +1,161 @@
+//! Reading and writing the lanes of elements.
+
+use super::{Instructions, Parts, Selector};
+use crate::layout::Form;
+use crate::machine::{Memory, Register};
+use indim_codegen::{LaneType, Value};
+
+impl<O: Instructions> Selector<'_, O> {
+    /// Where the elements of an input are from `displacement` bytes on.
+    pub(crate) fn input(&self, input: u32, element_bytes: usize, displacement: usize) -> Memory {
+        let operand = self.body.outputs.len() as u32 + input;
+        self.place(operand, element_bytes, displacement, self.layout.inputs[input as usize])
+    }
+
+    fn place(&self, operand: u32, element_bytes: usize, displacement: usize, form: Form) -> Memory {
+        let displacement = displacement as u32;
+        match form {
+            Form::Single => Memory::Row { operand, displacement },
+            Form::Dense => {
+                Memory::Step { operand, element_bytes: element_bytes as u32, displacement }
+            }
+        }
+    }
+
+    /// The lanes of an input; of a complex one of either part.
+    pub(crate) fn load(&mut self, value: Value, input: u32, part: u8) -> Parts {
+        let size = self.body.lane(value).size();
+        let lane_count = LaneType::of_element(self.body.inputs[input as usize]).1;
+        if self.layout.inputs[input as usize] == Form::Single {
+            let memory = self.input(input, size, usize::from(part) * size);
+            let register = O::broadcast(self, memory, size);
+            return Parts::same(self.count(size), register);
+        }
+        if lane_count == 2 {
+            return self.load_part(input, size, part);
+        }
+        self.load_lanes(input, size)
+    }
+
+    /// The lanes of a step, which lie in memory one after another.
+    pub(crate) fn load_lanes(&mut self, input: u32, size: usize) -> Parts {
+        let bytes = self.register_bytes(size);
+        Parts::new(self.count(size), |index| {
+            let memory = self.input(input, size, index * bytes);
+            // What has a place in memory is read from there by half a register or a whole one, and later.
+            match bytes < O::REGISTER_BYTES as usize / 2 || self.layout.is_in_place {
+                true => self.read(O::load(bytes), self.is_wide(size), memory),
+                false => self.code.register_of(memory),
+            }
+        })
+    }
+
+    /// The real (0) or imaginary (1) parts of complex numbers.
+    fn load_part(&mut self, input: u32, size: usize, part: u8) -> Parts {
+        let is_wide = self.is_wide(size);
+        let bytes = self.register_bytes(size);
+        Parts::new(self.count(size), |index| {
+            let pairs = [0, 1].map(|half| {
+                let memory = self.input(input, 2 * size, (2 * index + half) * bytes);
+                // The lanes of both lie in so many bytes that they would be read as one.
+                match self.layout.is_in_place || !is_wide {
+                    true => self.read(O::load(bytes), is_wide, memory),
+                    false => self.code.register_of(memory),
+                }
+            });
+            O::of_pairs(self, size, part, pairs)
+        })
+    }
+
+    /// How many bytes of a register lanes fill.
+    fn register_bytes(&self, size: usize) -> usize {
+        let whole = O::REGISTER_BYTES as usize;
+        if self.is_in_row { whole } else { whole.min(self.lanes * size) }
+    }
+
+    /// Reads what an output takes, where it is an input.
+    pub(crate) fn read_output(&mut self, output: usize) {
+        let (dtype, lanes) = self.body.outputs[output];
+        let (lane, count) = LaneType::of_element(dtype);
+        for &value in &lanes[..count] {
+            match lane {
+                LaneType::Bool => self.mask(value, 1),
+                _ => self.number(value),
+            };
+        }
+    }
+
+    /// Writes an output.
+    pub(crate) fn store(&mut self, output: usize) {
+        let (dtype, lanes) = self.body.outputs[output];
+        let (lane, count) = LaneType::of_element(dtype);
+        self.value = lanes[0];
+        let size = lane.size();
+        if count == 2 {
+            return self.store_complex(output, size, lanes);
+        }
+        let parts = match lane {
+            LaneType::Bool => self.truth_bytes(lanes[0]),
+            _ => self.number(lanes[0]),
+        };
+        for index in 0..parts.count {
+            let displacement = index * self.register_bytes(size);
+            let memory = self.place(output as u32, size, displacement, Form::Dense);
+            self.store_part(output, size, memory, parts.part(index));
+        }
+    }
+
+    fn store_part(&mut self, output: usize, size: usize, memory: Memory, register: Register) {
+        let opcode = O::store(self.register_bytes(size), self.layout.streams[output]);
+        self.write(opcode, self.is_wide(size), memory, register);
+    }
+
+    fn store_complex(&mut self, output: usize, size: usize, lanes: [Value; 2]) {
+        let [re, im] = lanes.map(|lane| self.number(lane));
+        let bytes = self.register_bytes(size);
+        for index in 0..re.count {
+            let halves = O::to_pairs(self, size, [re.part(index), im.part(index)]);
+            for (half, register) in halves.into_iter().enumerate() {
+                let displacement = (2 * index + half) * bytes;
+                let memory = self.place(output as u32, 2 * size, displacement, Form::Dense);
+                self.store_part(output, size, memory, register);
+            }
+        }
+    }
+
+    /// Writes the lanes of a value to the frame.
+    pub(crate) fn write_lanes(&mut self, value: Value, first: u32) {
+        let lane = self.body.lane(value);
+        let parts = match lane {
+            LaneType::Bool => self.truth_bytes(value),
+            _ => self.number(value),
+        };
+        let is_wide = self.is_wide(lane.size());
+        let bytes = self.register_bytes(lane.size());
+        for index in 0..parts.count {
+            let memory = Memory::Frame(first + index as u32 * O::REGISTER_BYTES);
+            self.write(O::store(bytes, false), is_wide, memory, parts.part(index));
+        }
+    }
+
+    /// Reads the lanes of a value from the frame.
+    pub(crate) fn read_lanes(&mut self, value: Value, first: u32) {
+        let lane = self.body.lane(value);
+        let is_wide = self.is_wide(lane.size());
+        let bytes = self.register_bytes(lane.size());
+        let parts = Parts::new(self.count(lane.size()), |index| {
+            let memory = Memory::Frame(first + index as u32 * O::REGISTER_BYTES);
+            match self.is_in_row {
+                true => O::broadcast(self, memory, lane.size()),
+                false => self.read(O::load(bytes), is_wide, memory),
+            }
+        });
+        match lane {
+            LaneType::Bool => {
+                let parts = O::is_not_zero(self, parts, 1);
+                self.masks[value.index()][0] = Some(parts);
+            }
+            _ => self.numbers[value.index()] = Some(parts),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Several primitives that one instruction computes.
+
+use indim_codegen::{Body, LaneType, Primitive, Value};
+
+use super::Instructions;
+
+/// What one instruction may compute of several primitives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PatternKind {
+    /// The first operand where it is less than the second, else the second.
+    Lesser,
+    /// The first operand where it is greater than the second, else the second.
+    Greater,
+    /// Whether a comparison of floats does not hold.
+    Negated(Primitive),
+    /// Whether either of two floats is a NaN.
+    Unordered,
+    /// A product and a sum, rounded once, of which the one or the other or both are negated.
+    Product { is_product_negated: bool, is_addend_negated: bool },
+}
+
+/// Several primitives with the operands of all, in the order of the instruction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pattern {
+    pub(crate) kind: PatternKind,
+    /// The value 0 where there are fewer.
+    pub(crate) operands: [Value; 3],
+}
+
+impl Pattern {
+    fn of_two(kind: PatternKind, [x, y]: [Value; 2]) -> Pattern {
+        Pattern { kind, operands: [x, y, Value(0)] }
+    }
+
+    /// The pattern that ends with a value, if there is an instruction for it.
+    fn of<O: Instructions>(body: &Body, value: Value) -> Option<Pattern> {
+        let instruction = body.instruction(value);
+        let [first, second, third] = instruction.operands;
+        let pattern = match instruction.primitive {
+            Primitive::Select => extreme(body, first, second, third),
+            Primitive::Not => negated(body, first),
+            Primitive::MulAdd => product(body, [first, second, third]),
+            Primitive::Or => unordered(body, first, second),
+            _ => None,
+        };
+        pattern.filter(|it| O::has_pattern(it.kind, body.lane(it.operands[0])))
+    }
+
+    fn operands(&self) -> &[Value] {
+        let is_product = matches!(self.kind, PatternKind::Product { .. });
+        &self.operands[..if is_product { 3 } else { 2 }]
+    }
+}
+
+/// What is read to compute a value, with its pattern if it has one.
+pub(super) fn operands<'a>(
+    body: &'a Body,
+    value: Value,
+    pattern: &'a Option<Pattern>,
+) -> &'a [Value] {
+    match pattern {
+        Some(pattern) => pattern.operands(),
+        None => body.instruction(value).operands(),
+    }
+}
+
+/// Which of the values must be computed: those that outputs need, but for what a pattern leaves out.
+pub(super) fn needed<O: Instructions>(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
+    let mut patterns = vec![None; body.instructions.len()];
+    let mut is_needed = vec![false; body.instructions.len()];
+    for (dtype, lanes) in &body.outputs {
+        let count = LaneType::of_element(*dtype).1;
+        lanes[..count].iter().for_each(|lane| is_needed[lane.index()] = true);
+    }
+    for index in (0..body.instructions.len()).rev() {
+        if !is_needed[index] {
+            continue;
+        }
+        patterns[index] = Pattern::of::<O>(body, Value(index as u32));
+        let operands = operands(body, Value(index as u32), &patterns[index]);
+        operands.iter().for_each(|operand| is_needed[operand.index()] = true);
+    }
+    (patterns, is_needed)
+}
+
+/// The operands of a comparison.
+fn compared(body: &Body, value: Value, primitive: Primitive) -> Option<[Value; 2]> {
+    let instruction = body.instruction(value);
+    let [x, y, _] = instruction.operands;
+    (instruction.primitive == primitive).then_some([x, y])
+}
+
+/// One of two numbers, by which is less.
+fn extreme(body: &Body, condition: Value, on_true: Value, on_false: Value) -> Option<Pattern> {
+    let [x, y] = compared(body, condition, Primitive::Less)?;
+    if [x, y] == [on_true, on_false] {
+        return Some(Pattern::of_two(PatternKind::Lesser, [x, y]));
+    }
+    let is_greater = [y, x] == [on_true, on_false];
+    is_greater.then_some(Pattern::of_two(PatternKind::Greater, [y, x]))
+}
+
+/// A comparison of floats that does not hold.
+fn negated(body: &Body, condition: Value) -> Option<Pattern> {
+    let primitive = body.instruction(condition).primitive;
+    let operands = compared(body, condition, Primitive::Equal)
+        .or_else(|| compared(body, condition, Primitive::Less))?;
+    let is_float = body.lane(operands[0]).is_float();
+    is_float.then_some(Pattern::of_two(PatternKind::Negated(primitive), operands))
+}
+
+/// Whether either of two floats is a NaN.
+fn unordered(body: &Body, first: Value, second: Value) -> Option<Pattern> {
+    let [x, y] = [nan(body, first)?, nan(body, second)?];
+    let is_one_type = body.lane(x) == body.lane(y);
+    is_one_type.then_some(Pattern::of_two(PatternKind::Unordered, [x, y]))
+}
+
+/// A float of which this is whether it is a NaN.
+fn nan(body: &Body, value: Value) -> Option<Value> {
+    let instruction = body.instruction(value);
+    if instruction.primitive != Primitive::Not {
+        return None;
+    }
+    let [x, y] = compared(body, instruction.operands[0], Primitive::Equal)?;
+    (x == y && body.lane(x).is_float()).then_some(x)
+}
+
+/// A product and a sum, where the product or the addend is negated.
+fn product(body: &Body, operands: [Value; 3]) -> Option<Pattern> {
+    let positive = |value: Value| {
+        let instruction = body.instruction(value);
+        (instruction.primitive == Primitive::Neg).then_some(instruction.operands[0])
+    };
+    let [x, y, z] = operands.map(|value| positive(value).is_some());
+    let kind = PatternKind::Product { is_product_negated: x != y, is_addend_negated: z };
+    let operands = operands.map(|value| positive(value).unwrap_or(value));
+    Some(Pattern { kind, operands })
+}

@@ -1,0 +1,59 @@
+//! How instructions are written for people.
+
+use core::fmt::Write;
+
+use iced_x86::{Instruction, OpKind, Register};
+
+/// Appends an instruction, in the order of operands that Intel has; `label` is where it jumps to, `constant`
+/// says what lies at an address.
+pub(super) fn written(
+    listing: &mut String,
+    instruction: &Instruction,
+    label: &str,
+    constant: impl Fn(u64) -> String,
+) {
+    let mnemonic = format!("{:?}", instruction.mnemonic()).to_lowercase();
+    let _ = write!(listing, "    {mnemonic:<12}");
+    for operand in 0..instruction.op_count() {
+        let _ = write!(listing, "{}", if operand == 0 { " " } else { ", " });
+        operand_written(listing, instruction, operand, label);
+    }
+    listing.truncate(listing.trim_end().len());
+    if instruction.is_ip_rel_memory_operand() {
+        let _ = write!(listing, "  ; {}", constant(instruction.memory_displacement64()));
+    }
+    listing.push('\n');
+}
+
+fn operand_written(listing: &mut String, instruction: &Instruction, operand: u32, label: &str) {
+    let _ = match instruction.op_kind(operand) {
+        OpKind::Register => write!(listing, "{}", name(instruction.op_register(operand))),
+        OpKind::Memory => memory_written(listing, instruction),
+        OpKind::NearBranch64 => write!(listing, "{label}"),
+        OpKind::Immediate32to64 => write!(listing, "{}", instruction.immediate32to64()),
+        OpKind::Immediate8 => write!(listing, "{:#x}", instruction.immediate8()),
+        _ => write!(listing, "{:#x}", instruction.immediate64()),
+    };
+}
+
+fn memory_written(listing: &mut String, instruction: &Instruction) -> core::fmt::Result {
+    if instruction.is_ip_rel_memory_operand() {
+        return write!(listing, "[constant]");
+    }
+    write!(listing, "[{}", name(instruction.memory_base()))?;
+    if instruction.memory_index() != Register::None {
+        let scale = instruction.memory_index_scale();
+        write!(listing, "+{scale}*{}", name(instruction.memory_index()))?;
+    }
+    match instruction.memory_displacement64() as i64 {
+        0 => {}
+        displacement if displacement < 0 => write!(listing, "-{:#x}", -displacement)?,
+        displacement => write!(listing, "+{displacement:#x}")?,
+    }
+    write!(listing, "]")
+}
+
+/// What a register is called.
+pub(super) fn name(register: Register) -> String {
+    format!("{register:?}").to_lowercase()
+}
