@@ -2,11 +2,13 @@
 //!
 //! `format.rs` says which format a file has, `source.rs` where it is read from, `limits.rs` what it may ask
 //! for. A reader makes a `Model` of it (`model.rs`), and that for inputs of known types a `Program`, by
-//! `making.rs`; what is wrong is said by `error.rs`.
+//! `making.rs`; what is wrong is said by `error.rs`; whether results are as expected,
+//! by `agreement.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 #![allow(dead_code, reason = "readers come one by one")]
 
+mod agreement;
 mod error;
 mod format;
 mod limits;
@@ -14,6 +16,7 @@ mod making;
 mod model;
 mod source;
 
+pub use agreement::Disagreement;
 pub use error::{FormatError, FormatErrorKind, Place, Unsupported};
 pub use format::Format;
 pub use limits::FormatLimits;
