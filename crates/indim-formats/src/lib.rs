@@ -14,6 +14,7 @@ mod format;
 mod limits;
 mod making;
 mod model;
+mod shape_values;
 mod source;
 
 pub use agreement::Disagreement;
