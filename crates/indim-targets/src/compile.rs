@@ -12,6 +12,8 @@ use crate::target::Code;
 /// What is to be encoded.
 pub(crate) struct Parts<'a, O> {
     pub(crate) body: &'a Body,
+    #[allow(dead_code, reason = "where operands are indexed it makes no difference")]
+    pub(crate) layout: &'a Layout,
     pub(crate) pool: &'a Pool,
     pub(crate) frame: &'a Frame,
     pub(crate) row: (&'a MachineCode<O>, &'a [Step]),
@@ -38,8 +40,8 @@ pub(crate) fn compile<O: Instructions>(
         selection = select(body, layout, lanes);
         used = pressure(&selection.step);
     }
-    // One register more is needed where a constant is read that is in none.
-    let room = O::REGISTERS.saturating_sub(used + 1);
+    // More registers are needed where a constant is read that is in none.
+    let room = O::REGISTERS.saturating_sub(used + O::MOST_LOADED);
     let Selection { row, step, pool, mut frame } = selection;
     let row_steps = allocate(&row, &[], &mut frame);
     let pinned = pinned(&step, room);
@@ -48,6 +50,7 @@ pub(crate) fn compile<O: Instructions>(
     let homes: Vec<(Memory, u8)> = homes.collect();
     let (bytes, entry) = encode(&Parts {
         body,
+        layout,
         pool: &pool,
         frame: &frame,
         row: (&row, &row_steps),

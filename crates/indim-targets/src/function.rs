@@ -4,6 +4,7 @@ use core::fmt;
 
 use memmap2::{Mmap, MmapMut};
 
+use crate::instruction_cache::synchronize;
 use crate::layout::{Form, Layout};
 use crate::perf_map;
 use crate::target::Target;
@@ -15,7 +16,11 @@ const TARGET: &dyn Target = {
     {
         &crate::x86::Avx2
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    {
+        &crate::aarch64::Neon
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     {
         &crate::no_target::NoTarget
     }
@@ -77,7 +82,7 @@ impl Function {
         if !is_available() {
             return Err(Refused::Processor);
         }
-        let streaming = match layout.streams.contains(&true) {
+        let streaming = match TARGET.streams() && layout.streams.contains(&true) {
             true => Some((Code::compile(body, layout)?, layout.streams.clone())),
             false => None,
         };
@@ -283,6 +288,7 @@ impl Code {
         let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| Refused::Memory)?;
         memory[..made.bytes.len()].copy_from_slice(&made.bytes);
         let memory = memory.make_exec().map_err(|_| Refused::Memory)?;
+        synchronize(&memory);
         let code = made.bytes.len() - made.entry;
         perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
         Ok(Code { memory, entry: made.entry, lanes: made.lanes })

@@ -4,6 +4,10 @@ use core::fmt::Write;
 
 use indim_codegen::{Body, Value};
 
+use crate::allocate::Step;
+use crate::compile::Parts;
+use crate::machine::MachineCode;
+
 /// The listing of a function, as it is made.
 pub(crate) struct Listing<'a> {
     pub(crate) text: &'a mut String,
@@ -20,9 +24,23 @@ impl<'a> Listing<'a> {
         Listing { text, body, is_described: vec![false; body.instructions.len()], current: None }
     }
 
+    /// What registers and memory hold, and which values have no instruction. Registers point to `pointers`,
+    /// to the array of the others, and hold the index of a step's first element and of the last one's.
+    pub(crate) fn parts<O>(
+        &mut self,
+        parts: &Parts<'_, O>,
+        pointers: &[String],
+        [array, index, limit]: [String; 3],
+    ) {
+        self.operands(pointers, &array);
+        self.loops(&index, &limit, parts.lanes);
+        let instructions = [parts.row.0, parts.step.0].into_iter().flat_map(|it| &it.instructions);
+        self.values_elsewhere(instructions.map(|instruction| instruction.value));
+    }
+
     /// Which register points to which operand; those for which there is no register lie in the array to which
     /// `array` points.
-    pub(crate) fn operands(&mut self, registers: &[String], array: &str) {
+    fn operands(&mut self, registers: &[String], array: &str) {
         let outputs = self.body.outputs.len();
         for operand in 0..outputs + self.body.inputs.len() {
             let _ = match registers.get(operand) {
@@ -39,7 +57,7 @@ impl<'a> Listing<'a> {
     }
 
     /// What counts the elements of a row.
-    pub(crate) fn loops(&mut self, index: &str, limit: &str, lanes: usize) {
+    fn loops(&mut self, index: &str, limit: &str, lanes: usize) {
         let _ = writeln!(
             self.text,
             "; {index} is the first of the {lanes} elements of a step, {limit} where the last step begins"
@@ -47,7 +65,7 @@ impl<'a> Listing<'a> {
     }
 
     /// Writes the lines of all values but these, which instructions are for.
-    pub(crate) fn values_elsewhere(&mut self, with_instructions: impl Iterator<Item = Value>) {
+    fn values_elsewhere(&mut self, with_instructions: impl Iterator<Item = Value>) {
         let mut has_instructions = vec![false; self.is_described.len()];
         with_instructions.for_each(|value| has_instructions[value.index()] = true);
         let others = (0..has_instructions.len()).filter(|&index| !has_instructions[index]);
@@ -58,8 +76,28 @@ impl<'a> Listing<'a> {
         others.into_iter().for_each(|value| self.value(value));
     }
 
+    /// Writes an instruction.
+    #[allow(dead_code, reason = "those of x86-64 are written piece by piece")]
+    pub(crate) fn instruction(&mut self, text: &str) {
+        let _ = writeln!(self.text, "    {text}");
+    }
+
+    /// Names the next instruction.
+    pub(crate) fn label(&mut self, label: &str) {
+        let _ = writeln!(self.text, "{label}:");
+    }
+
+    /// The instructions to come are for the value of the next of these steps, those before it too.
+    pub(crate) fn value_of<O>(&mut self, code: &MachineCode<O>, steps: &[Step]) {
+        let value = |step: &Step| match *step {
+            Step::Instruction { index, .. } => Some(code.instructions[index].value),
+            _ => None,
+        };
+        steps.iter().find_map(value).into_iter().for_each(|value| self.value(value));
+    }
+
     /// The instructions to come are for this value: its line, where that has not been written.
-    pub(crate) fn value(&mut self, value: Value) {
+    fn value(&mut self, value: Value) {
         if self.current.replace(value) == Some(value) {
             return;
         }

@@ -8,6 +8,8 @@ pub(crate) trait Opcode: Copy {
     const REGISTERS: usize;
     /// The bytes of one of them.
     const REGISTER_BYTES: u32;
+    /// How many registers an instruction may take for what is in none yet.
+    const MOST_LOADED: usize;
 
     /// Which of its sources may be in memory.
     fn memory_source(self) -> Option<usize>;
@@ -22,9 +24,10 @@ pub(crate) enum ResultRegister {
     /// In any, also in that of a source that is used for the last time.
     Any,
     /// In that of the first source, which it replaces.
-    #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "instructions of NEON do so"))]
+    #[allow(dead_code, reason = "instructions of NEON do so")]
     First,
     /// In that of the first source or of the second, which may be interchanged.
+    #[allow(dead_code, reason = "instructions of x86-64 do so")]
     FirstOrSecond,
     /// In none of the sources'.
     Apart,

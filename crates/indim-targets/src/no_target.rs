@@ -12,6 +12,10 @@ impl Target for NoTarget {
         false
     }
 
+    fn streams(&self) -> bool {
+        false
+    }
+
     fn compile(&self, _: &Body, _: &Layout, _: Option<&mut String>) -> Code {
         unreachable!("invariant: nothing is compiled where nothing is available")
     }

@@ -8,6 +8,9 @@ pub(crate) trait Target {
     /// Whether this machine is one.
     fn is_available(&self) -> bool;
 
+    /// Whether there are instructions that write past the caches: code that streams is other code.
+    fn streams(&self) -> bool;
+
     /// Makes the code of a body; its listing goes to `listing`, if there is one.
     fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code;
 }

@@ -315,6 +315,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
     }
 
     /// Whether a number has registers already.
+    #[allow(dead_code, reason = "matters where instructions read and extend at once")]
     pub(crate) fn has_number(&self, value: Value) -> bool {
         self.numbers[value.index()].is_some()
     }

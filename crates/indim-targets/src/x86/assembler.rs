@@ -1,7 +1,5 @@
 //! Instructions with their real operands become bytes, one after another.
 
-use core::fmt::Write;
-
 use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
 
 use super::written::written;
@@ -121,7 +119,7 @@ impl<'a> Assembler<'a> {
     /// Names the next instruction in the listing.
     pub(super) fn label(&mut self, label: &str) {
         if let Some(listing) = &mut self.listing {
-            let _ = writeln!(listing.text, "{label}:");
+            listing.label(label);
         }
     }
 

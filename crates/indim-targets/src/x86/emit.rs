@@ -398,23 +398,15 @@ impl Emitter<'_> {
     /// The value for which the next of these steps are, those before its instruction too.
     fn note_value(&mut self, code: &MachineCode, steps: &[Step]) {
         let Some(listing) = &mut self.assembler.listing else { return };
-        let value = |step: &Step| match *step {
-            Step::Instruction { index, .. } => Some(code.instructions[index].value),
-            _ => None,
-        };
-        steps.iter().find_map(value).into_iter().for_each(|value| listing.value(value));
+        listing.value_of(code, steps);
     }
 
     /// What registers and memory hold, and which values have no instruction.
     fn note_operands(&mut self) {
-        let Parts { row, step, lanes, .. } = *self.parts;
         let Some(listing) = &mut self.assembler.listing else { return };
         let Roles { index, limit, operands, pointers, .. } = *self.roles;
         let pointers: Vec<String> = pointers.iter().copied().map(name).collect();
-        listing.operands(&pointers, &name(operands));
-        listing.loops(&name(index), &name(limit), lanes);
-        let instructions = row.0.instructions.iter().chain(&step.0.instructions);
-        listing.values_elsewhere(instructions.map(|instruction| instruction.value));
+        listing.parts(self.parts, &pointers, [operands, index, limit].map(name));
     }
 }
 

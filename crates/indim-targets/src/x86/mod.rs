@@ -25,6 +25,10 @@ impl Target for Avx2 {
             && is_x86_feature_detected!("f16c")
     }
 
+    fn streams(&self) -> bool {
+        true
+    }
+
     fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code {
         compile(body, layout, |parts| emit::emit(parts, listing))
     }

@@ -46,6 +46,8 @@ impl Opcode {
 impl crate::machine::Opcode for Opcode {
     const REGISTERS: usize = 16;
     const REGISTER_BYTES: u32 = REGISTER_BYTES;
+    /// A constant that is no operand in memory.
+    const MOST_LOADED: usize = 1;
 
     fn memory_source(self) -> Option<usize> {
         self.memory.map(usize::from)

@@ -1,0 +1,315 @@
+//! Instructions become bytes, one after another: those of the table, and those over general registers.
+
+use super::opcode::{Encoded, Opcode, letter};
+use crate::listing::Listing;
+
+/// A general register.
+pub(super) type General = u8;
+
+/// The stack pointer, where it is a base or is computed.
+pub(super) const STACK: General = 31;
+
+/// A condition of a jump.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Condition {
+    /// Two registers that were compared are equal.
+    Equal,
+    /// The first of two registers that were compared is greater, as a signed number.
+    Greater,
+    /// A register is not zero.
+    NotZero(General),
+}
+
+/// A jump whose target is not known yet.
+pub(super) struct Jump {
+    /// Which instruction it is.
+    at: usize,
+    label: &'static str,
+}
+
+/// Code in the making.
+pub(super) struct Assembler<'a> {
+    words: Vec<u32>,
+    pub(super) listing: Option<Listing<'a>>,
+}
+
+impl<'a> Assembler<'a> {
+    pub(super) fn new(listing: Option<Listing<'a>>) -> Assembler<'a> {
+        Assembler { words: Vec::new(), listing }
+    }
+
+    /// The code.
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.words.into_iter().flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// Where the next instruction is, counted in instructions.
+    pub(super) fn position(&self) -> usize {
+        self.words.len()
+    }
+
+    fn put(&mut self, word: u32, text: impl FnOnce() -> String) {
+        self.words.push(word);
+        if let Some(listing) = &mut self.listing {
+            listing.instruction(&text());
+        }
+    }
+
+    /// An instruction over vector registers.
+    pub(super) fn vector(&mut self, encoded: Encoded) {
+        self.put(encoded.bits(), || encoded.text());
+    }
+
+    /// Moves a vector register to or from memory; `note` says what lies there, for people.
+    pub(super) fn vector_move(
+        &mut self,
+        opcode: Opcode,
+        register: u8,
+        (base, displacement): (General, u32),
+        note: impl FnOnce() -> String,
+    ) {
+        let word = opcode.move_bits(register, base, displacement / opcode.size as u32);
+        self.put(word, || {
+            let note = note();
+            let note = if note.is_empty() { note } else { format!("  ; {note}") };
+            move_text(opcode, register, base, displacement) + &note
+        });
+    }
+
+    /// Reads the word of a lane of 4 or 8 bytes into a general register.
+    pub(super) fn lane(&mut self, to: General, from: u8, size: usize, lane: usize) {
+        let place = (2 * lane as u32 + 1) * size as u32;
+        let is_long = size == 8;
+        let word = 0x0e00_3c00 | u32::from(is_long) << 30 | place << 16;
+        let register = if is_long { 'x' } else { 'w' };
+        self.put(word | registers(to, from, 0), || {
+            format!("umov    {register}{to}, v{from}.{}[{lane}]", letter(size))
+        });
+    }
+
+    /// Reads a lane of 4 or 8 bytes from where a register points to.
+    pub(super) fn load_lane(&mut self, to: u8, size: usize, lane: usize, base: General) {
+        let lane_bits = lane as u32;
+        let place = match size {
+            4 => lane_bits >> 1 << 30 | (lane_bits & 1) << 12,
+            _ => lane_bits << 30 | 1 << 10,
+        };
+        self.put(0x0d40_8000 | place | registers(to, base, 0), || {
+            format!("ld1     {{v{to}.{}}}[{lane}], [{}]", letter(size), name(base))
+        });
+    }
+
+    /// Reads a word; the displacement is a multiple of 8 and less than 32,768.
+    pub(super) fn load(&mut self, to: General, (base, displacement): (General, u32)) {
+        let word = 0xf940_0000 | (displacement / 8) << 10 | registers(to, base, 0);
+        self.put(word, || format!("ldr     {}, {}", name(to), place(base, displacement)));
+    }
+
+    /// Writes a word, as [`Assembler::load`].
+    pub(super) fn store(&mut self, from: General, (base, displacement): (General, u32)) {
+        let word = 0xf900_0000 | (displacement / 8) << 10 | registers(from, base, 0);
+        self.put(word, || format!("str     {}, {}", name(from), place(base, displacement)));
+    }
+
+    /// Writes two registers, of vectors the lower halves, behind where the stack pointer points to.
+    pub(super) fn store_pair(&mut self, is_vector: bool, [first, second]: [u8; 2], at: u32) {
+        self.pair("stp", if is_vector { 0x6d00_0000 } else { 0xa900_0000 }, [first, second], at);
+    }
+
+    /// Reads two registers, as [`Assembler::store_pair`].
+    pub(super) fn load_pair(&mut self, is_vector: bool, [first, second]: [u8; 2], at: u32) {
+        self.pair("ldp", if is_vector { 0x6d40_0000 } else { 0xa940_0000 }, [first, second], at);
+    }
+
+    fn pair(&mut self, mnemonic: &str, bits: u32, [first, second]: [u8; 2], at: u32) {
+        let letter = if bits & 1 << 26 == 0 { 'x' } else { 'd' };
+        let word = bits | (at / 8) << 15 | u32::from(second) << 10 | registers(first, STACK, 0);
+        self.put(word, || {
+            format!("{mnemonic:<8}{letter}{first}, {letter}{second}, {}", place(STACK, at))
+        });
+    }
+
+    /// Adds less than 4096.
+    pub(super) fn add_immediate(&mut self, to: General, from: General, amount: u32) {
+        self.immediate("add", 0x9100_0000, to, from, amount);
+    }
+
+    /// Takes less than 4096 away.
+    pub(super) fn sub_immediate(&mut self, to: General, from: General, amount: u32) {
+        self.immediate("sub", 0xd100_0000, to, from, amount);
+    }
+
+    fn immediate(&mut self, mnemonic: &str, bits: u32, to: General, from: General, amount: u32) {
+        debug_assert!(amount < 1 << 12, "invariant: in reach");
+        self.put(bits | amount << 10 | registers(to, from, 0), || {
+            format!("{mnemonic:<8}{}, {}, #{amount:#x}", name(to), name(from))
+        });
+    }
+
+    /// Adds a register, shifted to the left; none is the stack pointer.
+    pub(super) fn add(&mut self, to: General, from: General, added: General, shift: u32) {
+        self.shifted("add", 0x8b00_0000, [to, from, added], shift);
+    }
+
+    /// Takes a register away, as [`Assembler::add`].
+    pub(super) fn sub(&mut self, to: General, from: General, taken: General, shift: u32) {
+        self.shifted("sub", 0xcb00_0000, [to, from, taken], shift);
+    }
+
+    fn shifted(&mut self, mnemonic: &str, bits: u32, [to, from, by]: [General; 3], shift: u32) {
+        self.put(bits | shift << 10 | registers(to, from, by), || {
+            let registers = [to, from, by].map(name).join(", ");
+            match shift {
+                0 => format!("{mnemonic:<8}{registers}"),
+                _ => format!("{mnemonic:<8}{registers}, lsl #{shift}"),
+            }
+        });
+    }
+
+    /// Adds a register to another one, of which both may be the stack pointer.
+    pub(super) fn add_to_any(&mut self, to: General, from: General, added: General) {
+        self.extended("add", 0x8b20_6000, [to, from, added]);
+    }
+
+    /// Takes a register away, as [`Assembler::add_to_any`].
+    pub(super) fn sub_from_any(&mut self, to: General, from: General, taken: General) {
+        self.extended("sub", 0xcb20_6000, [to, from, taken]);
+    }
+
+    fn extended(&mut self, mnemonic: &str, bits: u32, [to, from, by]: [General; 3]) {
+        self.put(bits | registers(to, from, by), || {
+            format!("{mnemonic:<8}{}, uxtx", [to, from, by].map(name).join(", "))
+        });
+    }
+
+    /// Compares two registers.
+    pub(super) fn compare(&mut self, first: General, second: General) {
+        self.put(0xeb00_0000 | registers(31, first, second), || {
+            format!("cmp     {}, {}", name(first), name(second))
+        });
+    }
+
+    /// Copies a register.
+    pub(super) fn copy(&mut self, to: General, from: General) {
+        self.put(0xaa00_0000 | registers(to, 31, from), || {
+            format!("mov     {}, {}", name(to), name(from))
+        });
+    }
+
+    /// Puts a number into a register.
+    pub(super) fn constant(&mut self, to: General, value: u64) {
+        let digits = [0, 1, 2, 3].map(|digit| (value >> (16 * digit)) as u32 & 0xffff);
+        self.put(0xd280_0000 | digits[0] << 5 | u32::from(to), || {
+            format!("movz    {}, #{:#x}", name(to), digits[0])
+        });
+        for digit in (1..4).filter(|&digit| digits[digit] != 0) {
+            let bits = 0xf280_0000 | (digit as u32) << 21 | digits[digit] << 5;
+            self.put(bits | u32::from(to), || {
+                format!("movk    {}, #{:#x}, lsl #{}", name(to), digits[digit], 16 * digit)
+            });
+        }
+    }
+
+    /// Puts the address of this instruction into a register.
+    pub(super) fn address_of_this(&mut self, to: General) {
+        self.put(0x1000_0000 | u32::from(to), || format!("adr     {}, .", name(to)));
+    }
+
+    /// Puts the address so many bytes behind a register, maybe the stack pointer, into another one.
+    pub(super) fn address(&mut self, to: General, base: General, displacement: u32) {
+        match displacement {
+            0..4096 => self.add_immediate(to, base, displacement),
+            _ => {
+                self.constant(to, displacement.into());
+                self.add_to_any(to, base, to);
+            }
+        }
+    }
+
+    /// A place that instructions on so many bytes reach, at a displacement from a register; the address of a
+    /// remote one is put into `scratch`.
+    pub(super) fn reach(
+        &mut self,
+        base: General,
+        displacement: u32,
+        bytes: u32,
+        scratch: General,
+    ) -> (General, u32) {
+        if displacement.is_multiple_of(bytes) && displacement / bytes < 4096 {
+            return (base, displacement);
+        }
+        self.address(scratch, base, displacement);
+        (scratch, 0)
+    }
+
+    /// Calls the function at an address.
+    pub(super) fn call(&mut self, address: General) {
+        self.put(0xd63f_0000 | registers(0, address, 0), || format!("blr     {}", name(address)));
+    }
+
+    /// Returns.
+    pub(super) fn ret(&mut self) {
+        self.put(0xd65f_03c0, || "ret".to_owned());
+    }
+
+    /// Jumps back.
+    pub(super) fn jump(&mut self, target: usize, label: &'static str) {
+        let distance = target as u32;
+        let distance = distance.wrapping_sub(self.position() as u32);
+        self.put(0x1400_0000 | distance & 0x03ff_ffff, || format!("b       {label}"));
+    }
+
+    /// Jumps to what comes later, at most a megabyte of code, if a condition holds.
+    pub(super) fn jump_ahead(&mut self, condition: Condition, label: &'static str) -> Jump {
+        let at = self.position();
+        let (word, text) = match condition {
+            Condition::Equal => (0x5400_0000, "b.eq    ".to_owned()),
+            Condition::Greater => (0x5400_000c, "b.gt    ".to_owned()),
+            Condition::NotZero(register) => {
+                (0xb500_0000 | u32::from(register), format!("cbnz    {}, ", name(register)))
+            }
+        };
+        self.put(word, || text + label);
+        Jump { at, label }
+    }
+
+    /// Lets a jump come here.
+    pub(super) fn arrive(&mut self, jump: Jump) {
+        self.label(jump.label);
+        let distance = (self.position() - jump.at) as u32;
+        self.words[jump.at] |= distance << 5;
+    }
+
+    /// Names the next instruction in the listing.
+    pub(super) fn label(&mut self, label: &str) {
+        if let Some(listing) = &mut self.listing {
+            listing.label(label);
+        }
+    }
+}
+
+/// Registers in their usual places: the result, the first source, the second.
+fn registers(to: u8, from: u8, second: u8) -> u32 {
+    u32::from(second) << 16 | u32::from(from) << 5 | u32::from(to)
+}
+
+/// What a general register is called.
+pub(super) fn name(register: General) -> String {
+    match register {
+        STACK => "sp".to_owned(),
+        _ => format!("x{register}"),
+    }
+}
+
+fn place(base: General, displacement: u32) -> String {
+    match displacement {
+        0 => format!("[{}]", name(base)),
+        _ => format!("[{}, #{displacement:#x}]", name(base)),
+    }
+}
+
+/// The text of a move of a vector register to or from memory.
+pub(super) fn move_text(opcode: Opcode, register: u8, base: General, displacement: u32) -> String {
+    let place = place(base, displacement);
+    format!("{:<8}{}{register}, {place}", opcode.mnemonic(), letter(opcode.size))
+}

@@ -1,0 +1,363 @@
+//! Encoding: machine instructions with their registers become bytes, around them the loops over rows and
+//! steps.
+//!
+//! The function is called with the addresses of its operands (which it moves from row to row), their strides
+//! from row to row, the number of rows and of elements in each, by the convention of the processor (AAPCS64).
+
+use indim_codegen::Primitive;
+
+use super::assembler::{Assembler, Condition, General, STACK, name};
+use super::opcode::{self, Opcode, REGISTER_BYTES};
+use crate::allocate::{Place, Step};
+use crate::compile;
+use crate::layout::Form;
+use crate::listing::Listing;
+use crate::machine::{self, Action, Call, Memory, ResultRegister};
+use crate::out_of_line::lane_function;
+
+type Parts<'a> = compile::Parts<'a, Opcode>;
+type MachineCode = machine::MachineCode<Opcode>;
+type MachineInstruction = machine::MachineInstruction<Opcode>;
+
+/// The addresses of the operands.
+const OPERANDS: General = 19;
+/// The index of the step's first element.
+const INDEX: General = 20;
+/// The last index of a whole step.
+const LIMIT: General = 21;
+/// The address of the constants.
+const CONSTANTS: General = 22;
+/// Addresses and numbers for the moment.
+const SCRATCH: [General; 2] = [16, 17];
+/// Addresses of the first operands: of dense ones at this step, of others in this row. Register 18 is the
+/// system's.
+const POINTERS: [General; 19] =
+    [23, 24, 25, 26, 27, 28, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+/// So many of them are kept by functions that are called.
+const KEPT_POINTERS: usize = 6;
+
+/// What is saved, behind where the stack pointer points to: first the general registers, pair by pair, then
+/// the lower halves of vector registers.
+const SAVED: [[General; 2]; 6] = [[29, 30], [19, 20], [21, 22], [23, 24], [25, 26], [27, 28]];
+const SAVED_VECTORS: [[u8; 2]; 4] = [[8, 9], [10, 11], [12, 13], [14, 15]];
+const SAVED_BYTES: u32 = 16 * (SAVED.len() + SAVED_VECTORS.len()) as u32;
+
+/// Words of the frame, before its vectors.
+const STRIDES: (General, u32) = (STACK, 0);
+const ROWS: (General, u32) = (STACK, 8);
+const CALL_OPERANDS: u32 = 16;
+const FRAME_WORDS: u32 = 48;
+
+/// Encodes a function: constants, tables and code, and where the code begins. Its listing goes to `listing`,
+/// if there is one.
+pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
+    let mut bytes = parts.pool.bytes(&parts.body.tables);
+    bytes.resize(bytes.len().next_multiple_of(16), 0);
+    let entry = bytes.len();
+    let has_calls = [parts.row.0, parts.step.0].iter().any(|code| code.has_calls());
+    let listing = listing.map(|text| Listing::new(text, parts.body));
+    let mut emitter = Emitter {
+        parts,
+        entry,
+        assembler: Assembler::new(listing),
+        pointers: if has_calls { &POINTERS[..KEPT_POINTERS] } else { &POINTERS },
+    };
+    emitter.note_operands();
+    emitter.function();
+    bytes.append(&mut emitter.assembler.finish());
+    (bytes, entry)
+}
+
+struct Emitter<'a> {
+    parts: &'a Parts<'a>,
+    /// How many bytes lie before the code.
+    entry: usize,
+    assembler: Assembler<'a>,
+    pointers: &'static [General],
+}
+
+impl Emitter<'_> {
+    fn function(&mut self) {
+        self.enter();
+        let row = self.assembler.position();
+        self.assembler.label("row");
+        self.row();
+        let [rows, _] = SCRATCH;
+        self.assembler.load(rows, ROWS);
+        self.assembler.sub_immediate(rows, rows, 1);
+        self.assembler.store(rows, ROWS);
+        let next = self.assembler.jump_ahead(Condition::NotZero(rows), "next");
+        self.leave();
+        self.assembler.arrive(next);
+        self.next_row();
+        self.assembler.jump(row, "row");
+    }
+
+    fn frame_bytes(&self) -> u32 {
+        self.parts.frame.bytes() + FRAME_WORDS
+    }
+
+    /// Saves registers, makes the frame, and keeps there what the function was given.
+    fn enter(&mut self) {
+        self.assembler.sub_immediate(STACK, STACK, SAVED_BYTES);
+        for (is_vector, pair, at) in saved() {
+            self.assembler.store_pair(is_vector, pair, at);
+        }
+        let [bytes, _] = SCRATCH;
+        self.assembler.constant(bytes, self.frame_bytes().into());
+        self.assembler.sub_from_any(STACK, STACK, bytes);
+        self.assembler.store(1, STRIDES);
+        self.assembler.store(2, ROWS);
+        self.assembler.copy(OPERANDS, 0);
+        self.assembler.sub_immediate(LIMIT, 3, self.parts.lanes as u32);
+        let distance = self.entry + 4 * self.assembler.position();
+        self.assembler.address_of_this(CONSTANTS);
+        self.assembler.constant(bytes, distance as u64);
+        self.assembler.sub(CONSTANTS, CONSTANTS, bytes, 0);
+    }
+
+    fn leave(&mut self) {
+        let [bytes, _] = SCRATCH;
+        self.assembler.constant(bytes, self.frame_bytes().into());
+        self.assembler.add_to_any(STACK, STACK, bytes);
+        for (is_vector, pair, at) in saved() {
+            self.assembler.load_pair(is_vector, pair, at);
+        }
+        self.assembler.add_immediate(STACK, STACK, SAVED_BYTES);
+        self.assembler.ret();
+    }
+
+    /// One row.
+    fn row(&mut self) {
+        for operand in 0..self.parts.operands.min(self.pointers.len()) {
+            self.load_operand(self.pointers[operand], operand);
+        }
+        let (code, steps) = self.parts.row;
+        self.steps(code, steps);
+        for &(memory, real) in self.parts.pinned {
+            self.load_vector(real, memory);
+        }
+        self.assembler.constant(INDEX, 0);
+        self.assembler.label("step");
+        let step = self.assembler.position();
+        let (code, steps) = self.parts.step;
+        self.steps(code, steps);
+        let lanes = self.parts.lanes as u32;
+        for (pointer, bytes) in self.moving() {
+            self.assembler.add_immediate(pointer, pointer, lanes * bytes);
+        }
+        self.assembler.add_immediate(INDEX, INDEX, lanes);
+        self.assembler.compare(INDEX, LIMIT);
+        let last = self.assembler.jump_ahead(Condition::Greater, "last");
+        self.assembler.jump(step, "step");
+        self.assembler.arrive(last);
+        // What is left is less than a step: the last whole step of the row is done, some of it once more.
+        let [end, _] = SCRATCH;
+        self.assembler.add_immediate(end, LIMIT, lanes);
+        self.assembler.compare(INDEX, end);
+        let done = self.assembler.jump_ahead(Condition::Equal, "done");
+        let back = end;
+        self.assembler.sub(back, INDEX, LIMIT, 0);
+        for (pointer, bytes) in self.moving() {
+            self.assembler.sub(pointer, pointer, back, bytes.ilog2());
+        }
+        self.assembler.copy(INDEX, LIMIT);
+        self.assembler.jump(step, "step");
+        self.assembler.arrive(done);
+    }
+
+    /// The registers that point to dense operands, and the bytes of an element of each.
+    fn moving(&self) -> Vec<(General, u32)> {
+        let Parts { body, layout, .. } = self.parts;
+        let outputs = body.outputs.iter().map(|(dtype, _)| (Form::Dense, dtype.size()));
+        let inputs = layout.inputs.iter().copied().zip(body.inputs.iter().map(|it| it.size()));
+        let pointers = self.pointers.iter().zip(outputs.chain(inputs));
+        let dense = pointers.filter(|(_, (form, _))| *form == Form::Dense);
+        dense.map(|(&pointer, (_, bytes))| (pointer, bytes as u32)).collect()
+    }
+
+    /// Moves the operands to the next row.
+    fn next_row(&mut self) {
+        let [strides, stride] = SCRATCH;
+        let (address, scratch) = (0, 1);
+        self.assembler.load(strides, STRIDES);
+        for operand in 0..self.parts.operands {
+            let at = 8 * operand as u32;
+            let place = self.assembler.reach(strides, at, 8, scratch);
+            self.assembler.load(stride, place);
+            let place = self.assembler.reach(OPERANDS, at, 8, scratch);
+            self.assembler.load(address, place);
+            self.assembler.add(address, address, stride, 0);
+            self.assembler.store(address, place);
+        }
+    }
+
+    /// Reads the address of an operand in this row.
+    fn load_operand(&mut self, to: General, operand: usize) {
+        let place = self.assembler.reach(OPERANDS, 8 * operand as u32, 8, to);
+        self.assembler.load(to, place);
+    }
+
+    fn steps(&mut self, code: &MachineCode, steps: &[Step]) {
+        for (at, step) in steps.iter().enumerate() {
+            self.note_value(code, &steps[at..]);
+            match *step {
+                Step::Load { to, from } => self.load_vector(to, from),
+                Step::Store { to, from } => {
+                    self.vector_move(opcode::STORE.of(REGISTER_BYTES as usize), from, to);
+                }
+                Step::Copy { to, from } => {
+                    let copied = opcode::OR.of(1).with(true, 0, to, [Some(from); 2]);
+                    self.assembler.vector(copied);
+                }
+                Step::Instruction { index, result, sources } => {
+                    self.instruction(&code.instructions[index], result, sources);
+                }
+            }
+        }
+    }
+
+    fn instruction(
+        &mut self,
+        machine: &MachineInstruction,
+        result: Option<u8>,
+        sources: [Place; 3],
+    ) {
+        let opcode = match machine.action {
+            Action::Vector(opcode) => opcode,
+            Action::Call(call) => return self.call(&call),
+        };
+        match (result, machine.target, sources) {
+            (_, Some(memory), [Place::Register(from), ..]) => {
+                self.vector_move(opcode, from, memory);
+            }
+            (Some(to), _, [Place::Register(index), _, Place::Memory(Memory::Table(table))]) => {
+                self.gather(opcode, machine.is_wide, table, index, to);
+            }
+            (Some(to), _, [Place::Memory(memory), ..]) => self.vector_move(opcode, to, memory),
+            (Some(to), _, sources) => {
+                let registers = sources.map(|place| match place {
+                    Place::Register(real) => Some(real),
+                    _ => None,
+                });
+                let is_replaced = machine::Opcode::result(opcode) == ResultRegister::First;
+                let registers = match is_replaced {
+                    true => [registers[1], registers[2]],
+                    false => [registers[0], registers[1]],
+                };
+                let immediate = machine.immediate.unwrap_or_default();
+                self.assembler.vector(opcode.with(machine.is_wide, immediate, to, registers));
+            }
+            (None, ..) => unreachable!("invariant: what has no result is written to memory"),
+        }
+    }
+
+    /// The entries of a table at the indices in the lanes of a register, one after another.
+    fn gather(&mut self, opcode: Opcode, is_wide: bool, table: u32, index: u8, to: u8) {
+        let [first, entry] = SCRATCH;
+        let at = self.parts.pool.table_at(&self.parts.body.tables, table as usize);
+        self.assembler.address(first, CONSTANTS, at as u32);
+        let bytes = if is_wide { REGISTER_BYTES } else { REGISTER_BYTES / 2 };
+        for lane in 0..bytes as usize / opcode.size {
+            self.assembler.lane(entry, index, opcode.size, lane);
+            self.assembler.add(entry, first, entry, 3);
+            self.assembler.load_lane(to, opcode.size, lane, entry);
+        }
+    }
+
+    /// Calls the function for a primitive on lanes in the frame.
+    fn call(&mut self, call: &Call) {
+        let Some(function) = lane_function(call.primitive, call.operand, call.result) else {
+            unreachable!("invariant: what has no instruction has a function");
+        };
+        let [address, _] = SCRATCH;
+        for (word, from) in (0..).zip(call.from) {
+            self.assembler.address(address, STACK, FRAME_WORDS + from);
+            self.assembler.store(address, (STACK, CALL_OPERANDS + 8 * word));
+        }
+        self.assembler.address(0, STACK, FRAME_WORDS + call.to);
+        self.assembler.address(1, STACK, CALL_OPERANDS);
+        let mut table_length = 0;
+        if let Primitive::Lookup { table } = call.primitive {
+            let tables = &self.parts.body.tables;
+            table_length = tables[table as usize].len();
+            let at = self.parts.pool.table_at(tables, table as usize);
+            self.assembler.address(2, CONSTANTS, at as u32);
+        }
+        self.assembler.constant(3, table_length as u64);
+        self.assembler.constant(4, self.parts.lanes as u64);
+        self.assembler.constant(address, function as usize as u64);
+        self.assembler.call(address);
+    }
+
+    fn load_vector(&mut self, to: u8, from: Memory) {
+        // An operand has as many bytes as are read of it; all else has those of a register.
+        let whole = REGISTER_BYTES as usize;
+        let bytes = match from {
+            Memory::Step { element_bytes, .. } => {
+                whole.min(self.parts.lanes * element_bytes as usize)
+            }
+            _ => whole,
+        };
+        self.vector_move(opcode::LOAD.of(bytes), to, from);
+    }
+
+    fn vector_move(&mut self, opcode: Opcode, register: u8, memory: Memory) {
+        let place = self.place(memory, opcode.size as u32);
+        let Parts { pool, .. } = self.parts;
+        let note = || match memory {
+            Memory::Pool(index) => pool.describe((index * REGISTER_BYTES).into()),
+            _ => String::new(),
+        };
+        self.assembler.vector_move(opcode, register, place, note);
+    }
+
+    /// A place in memory, for instructions on so many bytes; an address may have to be computed before.
+    fn place(&mut self, memory: Memory, bytes: u32) -> (General, u32) {
+        let [scratch, other] = SCRATCH;
+        let (base, displacement) = match memory {
+            Memory::Pool(index) => (CONSTANTS, index * REGISTER_BYTES),
+            Memory::Frame(bytes) => (STACK, FRAME_WORDS + bytes),
+            Memory::Row { operand, displacement } => match self.pointers.get(operand as usize) {
+                Some(&pointer) => (pointer, displacement),
+                None => {
+                    self.load_operand(scratch, operand as usize);
+                    (scratch, displacement)
+                }
+            },
+            Memory::Step { operand, element_bytes, displacement } => {
+                match self.pointers.get(operand as usize) {
+                    Some(&pointer) => (pointer, displacement),
+                    None => {
+                        self.load_operand(scratch, operand as usize);
+                        self.assembler.add(scratch, scratch, INDEX, element_bytes.ilog2());
+                        (scratch, displacement)
+                    }
+                }
+            }
+            Memory::Table(_) => unreachable!("invariant: tables are gathered from"),
+        };
+        self.assembler.reach(base, displacement, bytes, other)
+    }
+
+    /// The value for which the next of these steps are, those before its instruction too.
+    fn note_value(&mut self, code: &MachineCode, steps: &[Step]) {
+        let Some(listing) = &mut self.assembler.listing else { return };
+        listing.value_of(code, steps);
+    }
+
+    /// What registers and memory hold, and which values have no instruction.
+    fn note_operands(&mut self) {
+        let Some(listing) = &mut self.assembler.listing else { return };
+        let pointers: Vec<String> = self.pointers.iter().copied().map(name).collect();
+        listing.parts(self.parts, &pointers, [OPERANDS, INDEX, LIMIT].map(name));
+    }
+}
+
+/// What is saved where: whether vector registers, which pair, how many bytes behind the stack pointer.
+fn saved() -> impl Iterator<Item = (bool, [u8; 2], u32)> {
+    let general = SAVED.into_iter().map(|pair| (false, pair));
+    let vectors = SAVED_VECTORS.into_iter().map(|pair| (true, pair));
+    let places = (0..).map(|pair| 16 * pair);
+    general.chain(vectors).zip(places).map(|((is_vector, pair), at)| (is_vector, pair, at))
+}

@@ -1,0 +1,38 @@
+//! The target aarch64 with NEON.
+//!
+//! Read in this order: `opcode.rs` (which instructions there are), `select/` (which of them compute a body),
+//! `emit.rs` (the loops around them), `assembler.rs` (bytes).
+
+mod assembler;
+mod emit;
+mod opcode;
+mod select;
+
+use indim_codegen::Body;
+
+use crate::compile::compile;
+use crate::layout::Layout;
+use crate::target::{Code, Target};
+
+/// aarch64 with NEON, which all of its processors have that run an operating system with floats.
+pub(crate) struct Neon;
+
+impl Target for Neon {
+    fn is_available(&self) -> bool {
+        // Elsewhere it has not been tried.
+        cfg!(all(target_arch = "aarch64", target_endian = "little", target_os = "linux"))
+    }
+
+    /// Only for pairs of registers.
+    fn streams(&self) -> bool {
+        false
+    }
+
+    fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code {
+        compile(body, layout, |parts| emit::emit(parts, listing))
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/aarch64.rs"]
+mod tests;

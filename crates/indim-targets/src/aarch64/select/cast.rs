@@ -1,0 +1,121 @@
+//! Conversions between numbers, and between widths of lanes.
+
+use super::super::opcode::{self, Family, REGISTER_BYTES};
+use super::{Instructions, Opcode, Parts, Selector};
+use indim_codegen::{LaneType, Value};
+
+impl Selector<'_> {
+    /// Converts a number; `false` for what would be rounded twice.
+    pub(super) fn cast(&mut self, value: Value) -> bool {
+        let to = self.body.lane(value);
+        let operand = self.body.instruction(value).operands[0];
+        let from = self.body.lane(operand);
+        if !from.is_float() && from.size() == 8 && to == LaneType::F32 {
+            return false;
+        }
+        let x = self.number(operand);
+        let parts = match (from.is_float(), to.is_float()) {
+            (false, false) => self.resize(x, from, to.size()),
+            (false, true) => {
+                let x = self.resize(x, from, to.size());
+                let family = match from.is_signed() {
+                    true => opcode::FROM_SIGNED,
+                    false => opcode::FROM_UNSIGNED,
+                };
+                self.each(family.of(to.size()), to.size(), x, None)
+            }
+            (true, false) => self.float_to_integer(x, from.size(), to),
+            (true, true) => self.float_to_float(x, from.size(), to.size()),
+        };
+        self.set(value, parts)
+    }
+
+    /// Integers of `to` bytes: the low bytes, or extended by the sign of `from`.
+    fn resize(&mut self, x: Parts, from: LaneType, to: usize) -> Parts {
+        match from.size() {
+            size if size < to => Opcode::widen(self, x, size, to, from.is_signed()),
+            size => self.narrow(x, size, to),
+        }
+    }
+
+    /// Lanes of twice as many bytes as `size`: one instruction for the lower lanes of a register, one for
+    /// its upper ones.
+    pub(super) fn twice_as_wide(
+        &mut self,
+        [low, high]: [Family; 2],
+        size: usize,
+        x: Parts,
+    ) -> Parts {
+        Parts::new(self.count(2 * size), |index| {
+            let family = if index % 2 == 0 { low } else { high };
+            self.vector(family.of(size), true, &[x.part(index / 2)])
+        })
+    }
+
+    /// Narrower lanes: the low bytes.
+    pub(super) fn narrow(&mut self, mut x: Parts, from: usize, to: usize) -> Parts {
+        let mut size = from;
+        while size > to {
+            size /= 2;
+            x = self.halved(x, size, opcode::EVEN.of(size));
+        }
+        x
+    }
+
+    /// Lanes of `size` bytes, by an instruction on two registers with wider ones.
+    fn halved(&mut self, x: Parts, size: usize, opcode: Opcode) -> Parts {
+        Parts::new(self.count(size), |index| {
+            let second = (2 * index + 1).min(x.count - 1);
+            self.vector(opcode, true, &[x.part(2 * index), x.part(second)])
+        })
+    }
+
+    /// Lanes of `size` bytes to lanes of half as many: of each register half of one, then these together.
+    fn narrow_with(&mut self, family: Family, size: usize, x: Parts) -> Parts {
+        let halves = self.each(family.of(size), size, x, None);
+        let is_half = !self.is_in_row && self.lanes * size <= REGISTER_BYTES as usize;
+        if is_half { halves } else { self.halved(halves, size / 2, opcode::MIX_LOW.of(8)) }
+    }
+
+    /// What is too small or too large gives the least or the greatest integer, a NaN gives 0.
+    fn float_to_integer(&mut self, x: Parts, from: usize, to: LaneType) -> Parts {
+        let (convert, narrow) = match to.is_signed() {
+            true => (opcode::TO_SIGNED, opcode::NARROW_SIGNED),
+            false => (opcode::TO_UNSIGNED, opcode::NARROW_UNSIGNED),
+        };
+        let is_widened = from < to.size();
+        let x = if is_widened { self.float_to_float(x, 4, 8) } else { x };
+        let mut size = from.max(to.size());
+        let mut x = self.each(convert.of(size), size, x, None);
+        while size > to.size() {
+            x = self.narrow_with(narrow, size, x);
+            size /= 2;
+        }
+        x
+    }
+
+    fn float_to_float(&mut self, x: Parts, from: usize, to: usize) -> Parts {
+        match (from, to) {
+            (4, 8) => self.twice_as_wide(EXTEND_FLOAT, 4, x),
+            (8, 4) => self.narrow_with(opcode::NARROW_FLOAT, 8, x),
+            _ => x,
+        }
+    }
+
+    /// A number of 16 bits as one of 32.
+    pub(super) fn widen_f16(&mut self, value: Value) -> bool {
+        let x = self.number(self.body.instruction(value).operands[0]);
+        let parts = self.twice_as_wide(EXTEND_FLOAT, 2, x);
+        self.set(value, parts)
+    }
+
+    /// The instruction keeps the sign and the upper bits of a NaN.
+    pub(super) fn round_to_f16(&mut self, value: Value) -> bool {
+        let x = self.number(self.body.instruction(value).operands[0]);
+        let x = self.canonical(4, x);
+        let parts = self.narrow_with(opcode::NARROW_FLOAT, 4, x);
+        self.set(value, parts)
+    }
+}
+
+const EXTEND_FLOAT: [Family; 2] = [opcode::EXTEND_FLOAT, opcode::EXTEND_FLOAT_HIGH];

@@ -1,0 +1,85 @@
+//! Primitives on floats.
+
+use super::super::opcode::{self, Family};
+use super::{Instructions, Opcode, Parts, Selector};
+use indim_codegen::{Primitive, Value};
+
+impl Selector<'_> {
+    /// Computes a value whose last operand is a float; remainders are not among them.
+    pub(super) fn float_instruction(&mut self, value: Value) -> bool {
+        let instruction = *self.body.instruction(value);
+        if instruction.primitive == Primitive::Rem {
+            return false;
+        }
+        let size = self.body.lane(instruction.operands[0]).size();
+        let mut operands = [Parts::NONE; 3];
+        for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
+            *parts = self.number(operand);
+        }
+        let [x, y, z] = operands;
+        let parts = match instruction.primitive {
+            Primitive::Equal => {
+                let parts = self.pairs(opcode::EQUAL_FLOAT.of(size), size, x, y);
+                return self.set_mask(value, size, parts);
+            }
+            Primitive::Less => {
+                let parts = self.pairs(opcode::GREATER_FLOAT.of(size), size, y, x);
+                return self.set_mask(value, size, parts);
+            }
+            Primitive::MulAdd => self.add_product(opcode::ADD_PRODUCT, size, x, y, z),
+            Primitive::Canonical => self.canonical(size, x),
+            primitive => match (of_one(primitive), of_two(primitive)) {
+                (Some(family), _) => self.each(family.of(size), size, x, None),
+                (_, Some(family)) => self.pairs(family.of(size), size, x, y),
+                _ => return false,
+            },
+        };
+        self.set(value, parts)
+    }
+
+    /// A product and a sum, or a difference, as one of the instructions for that.
+    pub(super) fn add_product(
+        &mut self,
+        family: Family,
+        size: usize,
+        x: Parts,
+        y: Parts,
+        z: Parts,
+    ) -> Parts {
+        let is_wide = self.is_wide(size);
+        Parts::new(x.count, |index| {
+            let sources = [z.part(index), x.part(index), y.part(index)];
+            self.vector(family.of(size), is_wide, &sources)
+        })
+    }
+
+    pub(super) fn canonical(&mut self, size: usize, x: Parts) -> Parts {
+        let is_number = self.pairs(opcode::EQUAL_FLOAT.of(size), size, x, x);
+        let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
+        let nan = self.constant(bits, size);
+        Opcode::blend(self, size, is_number, x, Parts::same(x.count, nan))
+    }
+}
+
+fn of_one(primitive: Primitive) -> Option<Family> {
+    Some(match primitive {
+        Primitive::Sqrt => opcode::SQRT,
+        Primitive::Abs => opcode::ABS,
+        Primitive::Neg => opcode::NEG_FLOAT,
+        Primitive::Floor => opcode::ROUND_DOWN,
+        Primitive::Ceil => opcode::ROUND_UP,
+        Primitive::Trunc => opcode::ROUND_TO_ZERO,
+        Primitive::RoundEven => opcode::ROUND_TO_EVEN,
+        _ => return None,
+    })
+}
+
+fn of_two(primitive: Primitive) -> Option<Family> {
+    Some(match primitive {
+        Primitive::Add => opcode::ADD_FLOAT,
+        Primitive::Sub => opcode::SUB_FLOAT,
+        Primitive::Mul => opcode::MUL_FLOAT,
+        Primitive::Div => opcode::DIV_FLOAT,
+        _ => return None,
+    })
+}

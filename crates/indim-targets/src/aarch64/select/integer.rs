@@ -1,0 +1,136 @@
+//! Primitives on integers.
+
+use super::super::opcode::{self, Family};
+use super::{Instructions, Opcode, Parts, Selector};
+use indim_codegen::{LaneType, Primitive, Value};
+
+impl Selector<'_> {
+    /// Computes a value whose last operand is an integer; not all there are.
+    pub(super) fn integer_instruction(&mut self, value: Value) -> bool {
+        let instruction = *self.body.instruction(value);
+        let [first, second, _] = instruction.operands;
+        let lane = self.body.lane(first);
+        let size = lane.size();
+        let x = self.number(first);
+        match instruction.primitive {
+            Primitive::ShiftLeft
+            | Primitive::ShiftRightLogical
+            | Primitive::ShiftRightArithmetic => {
+                let parts = self.shift(instruction.primitive, size, x, second);
+                return self.set(value, parts);
+            }
+            Primitive::Lookup { table } => return self.lookup(value, table),
+            _ => {}
+        }
+        let y = match instruction.operands().len() {
+            1 => x,
+            _ => self.number(second),
+        };
+        let parts = match instruction.primitive {
+            Primitive::Equal => {
+                let parts = self.pairs(opcode::EQUAL.of(size), size, x, y);
+                return self.set_mask(value, size, parts);
+            }
+            Primitive::Less if lane.is_signed() => {
+                let parts = self.pairs(opcode::GREATER_SIGNED.of(size), size, y, x);
+                return self.set_mask(value, size, parts);
+            }
+            Primitive::Less | Primitive::LessUnsigned => {
+                let parts = self.pairs(opcode::GREATER_UNSIGNED.of(size), size, y, x);
+                return self.set_mask(value, size, parts);
+            }
+            Primitive::And => self.pairs(Opcode::AND, size, x, y),
+            Primitive::Or => self.pairs(Opcode::OR, size, x, y),
+            Primitive::Xor => self.pairs(Opcode::XOR, size, x, y),
+            Primitive::Not => self.not(x, size),
+            Primitive::Add => self.pairs(opcode::ADD.of(size), size, x, y),
+            Primitive::Sub => self.pairs(opcode::SUB.of(size), size, x, y),
+            Primitive::Mul if size == 8 => self.mul_64(x, y),
+            Primitive::Mul => self.pairs(opcode::MUL.of(size), size, x, y),
+            Primitive::MulHigh if size < 8 => self.mul_high(lane, x, y),
+            Primitive::LeadingZeros if size < 8 => {
+                self.each(opcode::LEADING_ZEROS.of(size), size, x, None)
+            }
+            Primitive::CountOnes => self.count_ones(size, x),
+            _ => return false,
+        };
+        self.set(value, parts)
+    }
+
+    /// The products of the halves that are not lost; the crossed ones are half as wide.
+    fn mul_64(&mut self, x: Parts, y: Parts) -> Parts {
+        let reversed = self.each(opcode::REVERSE.of(4), 8, y, None);
+        let crossed = self.pairs(opcode::MUL.of(4), 8, x, reversed);
+        let crossed = self.each(opcode::ADD_PAIRS.of(4), 8, crossed, None);
+        let crossed = self.each(opcode::SHIFT_LEFT.of(8), 8, crossed, Some(32));
+        let [x, y] = [x, y].map(|x| self.pairs(opcode::EVEN.of(4), 8, x, x));
+        let low = self.pairs(opcode::MUL_LONG_UNSIGNED.of(4), 8, x, y);
+        self.pairs(opcode::ADD.of(8), 8, low, crossed)
+    }
+
+    /// The upper halves of the products of the lower lanes and of the upper ones.
+    fn mul_high(&mut self, lane: LaneType, x: Parts, y: Parts) -> Parts {
+        let size = lane.size();
+        let products = match lane.is_signed() {
+            true => [opcode::MUL_LONG_SIGNED, opcode::MUL_LONG_SIGNED_HIGH],
+            false => [opcode::MUL_LONG_UNSIGNED, opcode::MUL_LONG_UNSIGNED_HIGH],
+        };
+        let [low, high] = products.map(|family| self.pairs(family.of(size), size, x, y));
+        Parts::new(x.count, |index| {
+            self.vector(opcode::ODD.of(size), true, &[low.part(index), high.part(index)])
+        })
+    }
+
+    /// The ones of each byte, added up.
+    fn count_ones(&mut self, size: usize, x: Parts) -> Parts {
+        let mut counts = self.each(opcode::COUNT_ONES.of(1), size, x, None);
+        let mut width = 1;
+        while width < size {
+            counts = self.each(opcode::ADD_PAIRS.of(width), size, counts, None);
+            width *= 2;
+        }
+        counts
+    }
+
+    fn shift(&mut self, primitive: Primitive, size: usize, x: Parts, amount: Value) -> Parts {
+        let last = 8 * size as u64 - 1;
+        if let Primitive::Constant(bits) = self.body.instruction(amount).primitive {
+            let family: Family = match primitive {
+                Primitive::ShiftLeft => opcode::SHIFT_LEFT,
+                Primitive::ShiftRightLogical => opcode::SHIFT_RIGHT_UNSIGNED,
+                _ => opcode::SHIFT_RIGHT_SIGNED,
+            };
+            return match (bits & last) as u8 {
+                0 => x,
+                amount => self.each(family.of(size), size, x, Some(amount)),
+            };
+        }
+        let amount = self.number(amount);
+        let amount = self.with(Opcode::AND, size, amount, last);
+        let is_left = primitive == Primitive::ShiftLeft;
+        let amount = match is_left {
+            true => amount,
+            false => self.each(opcode::NEG.of(size), size, amount, None),
+        };
+        let family = match primitive {
+            Primitive::ShiftRightArithmetic => opcode::SHIFT_EACH_SIGNED,
+            _ => opcode::SHIFT_EACH_UNSIGNED,
+        };
+        self.pairs(family.of(size), size, x, amount)
+    }
+
+    /// The entries of a table; `false` for types without an instruction.
+    fn lookup(&mut self, value: Value, table: u32) -> bool {
+        let size = self.body.lane(value).size();
+        if size < 4 {
+            return false;
+        }
+        let index = self.number(self.body.instruction(value).operands[0]);
+        let last = self.body.tables[table as usize].len() as u64 - 1;
+        let index = self.with(Opcode::AND, size, index, last);
+        let is_wide = self.is_wide(size);
+        let parts =
+            index.map(|part| self.read_table(opcode::GATHER.of(size), is_wide, [part], table));
+        self.set(value, parts)
+    }
+}

@@ -1,0 +1,148 @@
+//! What NEON has instructions for.
+
+mod cast;
+mod float;
+mod integer;
+
+use indim_codegen::{LaneType, Primitive, Value};
+
+use super::opcode::{self, Opcode};
+use crate::machine::{Memory, Register};
+use crate::select::{self, Instructions, Parts, Pattern, PatternKind};
+
+type Selector<'a> = select::Selector<'a, Opcode>;
+
+impl Instructions for Opcode {
+    const AND: Opcode = opcode::AND.of(1);
+    const OR: Opcode = opcode::OR.of(1);
+    const XOR: Opcode = opcode::XOR.of(1);
+
+    fn load(bytes: usize) -> Opcode {
+        opcode::LOAD.of(bytes)
+    }
+
+    fn store(bytes: usize, _: bool) -> Opcode {
+        opcode::STORE.of(bytes)
+    }
+
+    fn compute(selector: &mut Selector<'_>, value: Value, operand: LaneType) -> bool {
+        match selector.body.instruction(value).primitive {
+            Primitive::Select => selector.select(value),
+            Primitive::Cast => selector.cast(value),
+            Primitive::WidenF16 => selector.widen_f16(value),
+            Primitive::RoundToF16 => selector.round_to_f16(value),
+            Primitive::Bits => {
+                let parts = selector.number(selector.body.instruction(value).operands[0]);
+                selector.set(value, parts)
+            }
+            _ if operand.is_float() => selector.float_instruction(value),
+            _ => selector.integer_instruction(value),
+        }
+    }
+
+    fn has_pattern(kind: PatternKind, lane: LaneType) -> bool {
+        match kind {
+            // Those of floats prefer NaNs, and order zeros.
+            PatternKind::Lesser | PatternKind::Greater => {
+                lane != LaneType::Bool && !lane.is_float() && lane.size() < 8
+            }
+            PatternKind::Product { is_product_negated, is_addend_negated } => {
+                is_product_negated && !is_addend_negated
+            }
+            PatternKind::Negated(_) | PatternKind::Unordered => false,
+        }
+    }
+
+    fn pattern(selector: &mut Selector<'_>, value: Value, pattern: Pattern) {
+        let lane = selector.body.lane(value);
+        let [x, y] = [0, 1].map(|position| selector.number(pattern.operands[position]));
+        let extreme = match (pattern.kind, lane.is_signed()) {
+            (PatternKind::Lesser, true) => opcode::MIN_SIGNED,
+            (PatternKind::Lesser, false) => opcode::MIN_UNSIGNED,
+            (PatternKind::Greater, true) => opcode::MAX_SIGNED,
+            (PatternKind::Greater, false) => opcode::MAX_UNSIGNED,
+            _ => {
+                let z = selector.number(pattern.operands[2]);
+                let parts = selector.add_product(opcode::SUB_PRODUCT, lane.size(), x, y, z);
+                selector.set(value, parts);
+                return;
+            }
+        };
+        let parts = selector.pairs(extreme.of(lane.size()), lane.size(), x, y);
+        selector.set(value, parts);
+    }
+
+    fn broadcast(selector: &mut Selector<'_>, memory: Memory, size: usize) -> Register {
+        let first = selector.read(opcode::LOAD.of(size), true, memory);
+        selector.vector(opcode::REPEAT.of(size), true, &[first])
+    }
+
+    fn load_extended(
+        selector: &mut Selector<'_>,
+        input: u32,
+        from: usize,
+        to: usize,
+        is_signed: bool,
+    ) -> Parts {
+        let x = selector.load_lanes(input, from);
+        Opcode::widen(selector, x, from, to, is_signed)
+    }
+
+    fn widen(
+        selector: &mut Selector<'_>,
+        x: Parts,
+        from: usize,
+        to: usize,
+        is_signed: bool,
+    ) -> Parts {
+        let (low, high) = match is_signed {
+            true => (opcode::EXTEND_SIGNED, opcode::EXTEND_SIGNED_HIGH),
+            false => (opcode::EXTEND_UNSIGNED, opcode::EXTEND_UNSIGNED_HIGH),
+        };
+        let mut x = x;
+        let mut size = from;
+        while size < to {
+            x = selector.twice_as_wide([low, high], size, x);
+            size *= 2;
+        }
+        x
+    }
+
+    fn narrow_masks(selector: &mut Selector<'_>, x: Parts, from: usize, to: usize) -> Parts {
+        selector.narrow(x, from, to)
+    }
+
+    fn is_not_zero(selector: &mut Selector<'_>, x: Parts, size: usize) -> Parts {
+        selector.pairs(opcode::TEST.of(size), size, x, x)
+    }
+
+    fn blend(
+        selector: &mut Selector<'_>,
+        size: usize,
+        mask: Parts,
+        on_true: Parts,
+        on_false: Parts,
+    ) -> Parts {
+        let is_wide = selector.is_wide(size);
+        Parts::new(on_true.count, |index| {
+            let sources = [mask.part(index), on_true.part(index), on_false.part(index)];
+            selector.vector(opcode::CHOOSE.of(1), is_wide, &sources)
+        })
+    }
+
+    fn of_pairs(
+        selector: &mut Selector<'_>,
+        size: usize,
+        part: u8,
+        pairs: [Register; 2],
+    ) -> Register {
+        let family = if part == 0 { opcode::EVEN } else { opcode::ODD };
+        selector.vector(family.of(size), selector.is_wide(size), &pairs)
+    }
+
+    fn to_pairs(selector: &mut Selector<'_>, size: usize, lanes: [Register; 2]) -> [Register; 2] {
+        let is_wide = selector.is_wide(size);
+        [opcode::MIX_LOW, opcode::MIX_HIGH]
+            .map(|family| selector.vector(family.of(size), is_wide, &lanes))
+    }
+}

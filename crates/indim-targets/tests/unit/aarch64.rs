@@ -1,0 +1,142 @@
+//! Instructions of NEON against another assembler: GNU's, where it is installed, makes of each line of a
+//! listing the bytes that are made here.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use indim_codegen::Definition;
+use indim_ops::{DType, Op};
+
+use super::*;
+use crate::layout::Form;
+
+/// What GNU's assembler makes of a text; `None` where it is not installed, which is said.
+fn assembled(text: &str) -> Option<Vec<u8>> {
+    let name =
+        format!("indim-assembled-{}-{:?}.o", std::process::id(), std::thread::current().id());
+    let object = std::env::temp_dir().join(name);
+    let assembler = Command::new("aarch64-linux-gnu-as")
+        .args(["-o".as_ref(), object.as_os_str(), "-".as_ref()])
+        .stdin(Stdio::piped())
+        .spawn();
+    let Ok(mut assembler) = assembler else {
+        eprintln!("NOT TESTED: there is no aarch64-linux-gnu-as to compare with");
+        return None;
+    };
+    assembler.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert!(assembler.wait().unwrap().success(), "it does not assemble");
+    let copied = Command::new("aarch64-linux-gnu-objcopy")
+        .args(["-O", "binary", "-j", ".text"])
+        .args([object.as_os_str(), object.as_os_str()])
+        .status();
+    assert!(copied.unwrap().success());
+    let bytes = std::fs::read(&object).unwrap();
+    std::fs::remove_file(&object).unwrap();
+    Some(bytes)
+}
+
+/// Compares instructions with what their texts assemble to.
+fn compare(bytes: &[u8], text: &str) {
+    let Some(expected) = assembled(text) else { return };
+    let is_instruction = |line: &&str| !line.is_empty() && !line.ends_with(':');
+    let lines: Vec<&str> = text.lines().filter(is_instruction).collect();
+    assert_eq!(bytes.len(), 4 * lines.len());
+    for ((found, expected), line) in bytes.chunks(4).zip(expected.chunks(4)).zip(lines) {
+        assert_eq!(found, expected, "{line}");
+    }
+    assert_eq!(bytes.len(), expected.len());
+}
+
+#[test]
+fn every_instruction_of_the_table_is_what_its_text_says() {
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut text = String::new();
+    for (family, size) in opcode::ALL.iter().flat_map(|it| it.sizes.iter().map(move |&n| (it, n))) {
+        let opcode = family.of(size);
+        if opcode.is_gather() {
+            continue;
+        }
+        for (real, other) in [(0, 31), (7, 16), (21, 2), (31, 0)] {
+            let mut assembler = assembler::Assembler::new(None);
+            if opcode.is_move() {
+                let (base, displacement) = (assembler::STACK, size as u32 * u32::from(other));
+                assembler.vector_move(opcode, real, (base, displacement), String::new);
+                text += &assembler::move_text(opcode, real, base, displacement);
+                text.push('\n');
+                bytes.extend(assembler.finish());
+                continue;
+            }
+            // There is no lane of 64 bits in half a register that instructions are over.
+            for is_wide in [false, true].into_iter().filter(|&is_wide| is_wide || size < 8) {
+                let mut assembler = assembler::Assembler::new(None);
+                let second = (opcode.source_count() == 2).then_some(real / 2);
+                let sources = [Some(other), second];
+                let amount = 1 + real % (8 * size as u8 - 1);
+                let encoded = opcode.with(is_wide, amount, real, sources);
+                assembler.vector(encoded);
+                bytes.extend(assembler.finish());
+                text += &encoded.text();
+                text.push('\n');
+            }
+        }
+    }
+    compare(&bytes, &text);
+}
+
+/// Of a listing what an assembler takes, with labels of its own.
+fn assembly(listing: &str, number: usize, text: &mut String) {
+    for line in listing.lines() {
+        let line = line.split(';').next().unwrap_or_default().trim();
+        let has_label =
+            line.starts_with("b ") || line.starts_with("b.") || line.starts_with("cbnz");
+        match line.strip_suffix(':') {
+            Some(label) => *text += &format!("{label}{number}:\n"),
+            None if has_label => *text += &format!("{line}{number}\n"),
+            None if line.is_empty() => {}
+            None => *text += &format!("{line}\n"),
+        }
+    }
+}
+
+#[test]
+fn functions_are_what_their_listings_say() {
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut text = String::new();
+    let mut number = 0;
+    for (&op, &dtype) in Op::ALL.iter().flat_map(|op| DType::ALL.iter().map(move |it| (op, it))) {
+        let Some(body) = Definition::Operation(op, dtype).body() else { continue };
+        let inputs = body.inputs.len();
+        for first in [Form::Dense, Form::Single] {
+            let mut layout = Layout {
+                inputs: vec![Form::Dense; inputs],
+                streams: vec![false; body.outputs.len()],
+                is_in_place: number % 2 == 0,
+            };
+            layout.inputs[0] = first;
+            let mut listing = String::new();
+            let code = Neon.compile(&body, &layout, Some(&mut listing));
+            bytes.extend(&code.bytes[code.entry..]);
+            assembly(&listing, number, &mut text);
+            number += 1;
+        }
+    }
+    assert!(number > 500, "{number} functions");
+    compare(&bytes, &text);
+}
+
+#[test]
+fn some_encodings_are_those_of_the_manual() {
+    let of = |opcode: opcode::Opcode, sources| opcode.with(true, 3, 1, sources);
+    let two = [Some(2), Some(3)];
+    let known = [
+        (of(opcode::ADD_FLOAT.of(4), two), 0x4e23_d441, "fadd    v1.4s, v2.4s, v3.4s"),
+        (of(opcode::ADD_PRODUCT.of(8), two), 0x4e63_cc41, "fmla    v1.2d, v2.2d, v3.2d"),
+        (of(opcode::CHOOSE.of(1), two), 0x6e63_1c41, "bsl     v1.16b, v2.16b, v3.16b"),
+        (of(opcode::SHIFT_LEFT.of(2), [Some(2), None]), 0x4f13_5441, "shl     v1.8h, v2.8h, #3"),
+        (of(opcode::REPEAT.of(8), [Some(2), None]), 0x4e08_0441, "dup     v1.2d, v2.d[0]"),
+        (of(opcode::EXTEND_FLOAT.of(2), [Some(2), None]), 0x0e21_7841, "fcvtl   v1.4s, v2.4h"),
+    ];
+    for (encoded, bits, text) in known {
+        assert_eq!((encoded.bits(), encoded.text().as_str()), (bits, text));
+    }
+}
