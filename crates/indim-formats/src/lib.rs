@@ -14,6 +14,8 @@ mod format;
 mod limits;
 mod making;
 mod model;
+#[cfg(feature = "openvino")]
+mod openvino;
 mod shape_values;
 mod source;
 
@@ -66,7 +68,10 @@ pub fn read_as(
     if source.bytes().len() > limit {
         return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.nowhere());
     }
-    let readers: &[(Format, &dyn Reader)] = &[];
+    let readers: &[(Format, &dyn Reader)] = &[
+        #[cfg(feature = "openvino")]
+        (Format::OpenVino, &openvino::OpenVino),
+    ];
     match readers.iter().find(|(read, _)| *read == format) {
         Some((_, reader)) => reader.read(source, options),
         None => {

@@ -42,6 +42,13 @@ pub enum Size {
     Known(usize),
     /// As many as wherever else this name stands.
     Named(String),
+    /// Neither fewer nor more.
+    Between {
+        /// At least so many elements.
+        least: usize,
+        /// At most so many, if there is a bound.
+        most: Option<usize>,
+    },
     /// Any number.
     Any,
 }
@@ -122,7 +129,7 @@ impl Input {
     pub fn array_type(&self) -> Option<ArrayType> {
         let known = |size: &Size| match size {
             Size::Known(size) => Some(*size),
-            Size::Named(_) | Size::Any => None,
+            Size::Named(_) | Size::Between { .. } | Size::Any => None,
         };
         let sizes: Vec<usize> = self.sizes.as_ref()?.iter().map(known).collect::<Option<_>>()?;
         Some(ArrayType::new(self.dtype?, sizes))
@@ -134,6 +141,8 @@ impl Input {
         let size = |size: &Size| match size {
             Size::Known(size) => size.to_string(),
             Size::Named(name) => indim_graph::terminal::shown(name),
+            Size::Between { least, most: Some(most) } => format!("{least}..{most}"),
+            Size::Between { least, most: None } => format!("{least}.."),
             Size::Any => "?".to_owned(),
         };
         match &self.sizes {
@@ -205,6 +214,7 @@ fn fits<'i>(input: &'i Input, given: &ArrayType, names: &mut Vec<(&'i str, usize
     let mut size_fits = |size: &'i Size, given: usize| match size {
         Size::Known(size) => *size == given,
         Size::Any => true,
+        Size::Between { least, most } => *least <= given && most.is_none_or(|most| given <= most),
         Size::Named(name) => match names.iter().find(|(known, _)| known == name) {
             Some((_, known)) => *known == given,
             None => {

@@ -1,0 +1,38 @@
+//! OpenVINO's IR, versions 10 and 11: an XML file with the layers, and a file of constants beside it.
+//!
+//! `xml.rs` reads the text; `layer.rs` and `network.rs` are what it says, the layers in an order in which
+//! they can be computed; `survey.rs` finds what is not to be had, and what must be known of operands.
+//! `build.rs` makes graphs: each layer is a `Call` (`call.rs`) of a row of the table in `operation.rs`, whose
+//! definitions are in the other files. Shapes that the file computes are known while the graph is made.
+
+mod activation;
+mod attributes;
+mod build;
+mod call;
+mod constants;
+mod element_type;
+mod elementwise;
+mod layer;
+mod model;
+mod network;
+mod operation;
+mod reduction;
+mod slice;
+mod survey;
+mod view;
+mod xml;
+
+use crate::error::FormatError;
+use crate::model::Model;
+use crate::openvino::model::IrModel;
+use crate::source::Source;
+use crate::{ReadOptions, Reader};
+
+/// Reads OpenVINO's IR.
+pub(crate) struct OpenVino;
+
+impl Reader for OpenVino {
+    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
+        Ok(Box::new(IrModel::read(source, &options.limits)?))
+    }
+}

@@ -1,0 +1,34 @@
+//! What the tests of all formats share: programs are run by the reference evaluator.
+#![allow(dead_code, reason = "each test uses a part")]
+
+pub(crate) mod npy;
+pub(crate) mod samples;
+
+use indim_formats::{Bound, FormatError, Model, Program, ReadOptions, Source};
+use indim_graph::{Array, evaluate};
+
+/// The model in a text or in bytes, under a name for messages.
+pub(crate) fn read(name: &str, content: impl AsRef<[u8]>) -> Result<Box<dyn Model>, FormatError> {
+    indim_formats::read(&Source::new(name, content.as_ref().to_vec()), &ReadOptions::default())
+}
+
+/// What the inputs of a model are bound to: elements where these say shapes, else types.
+pub(crate) fn bounds(model: &dyn Model, inputs: &[Array]) -> Vec<Bound> {
+    let is_shape = |index: usize| model.inputs().get(index).is_some_and(|input| input.is_shape);
+    let bound = |(index, array): (usize, &Array)| match is_shape(index) {
+        true => Bound::Elements(array.clone()),
+        false => Bound::Type(array.array_type()),
+    };
+    inputs.iter().enumerate().map(bound).collect()
+}
+
+/// The program of a model for these inputs.
+pub(crate) fn build(model: &dyn Model, inputs: &[Array]) -> Result<Program, FormatError> {
+    model.build(&bounds(model, inputs))
+}
+
+/// The results of a model for these inputs.
+pub(crate) fn run(model: &dyn Model, inputs: &[Array]) -> Result<Vec<Array>, FormatError> {
+    let program = build(model, inputs)?;
+    Ok(evaluate(&program.graph, inputs).expect("the inputs are of the types that were bound"))
+}
