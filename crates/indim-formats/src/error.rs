@@ -109,6 +109,11 @@ pub enum FormatErrorKind {
         /// The element type.
         dtype: indim_ops::DType,
     },
+    /// The elements of a constant were left out when the file was written.
+    Elided {
+        /// What makes a file that holds them, if that is known.
+        advice: Option<&'static str>,
+    },
     /// The file states another type than the one that follows from the operands.
     TypeMismatch {
         /// What the file says.
@@ -256,6 +261,7 @@ impl FormatError {
             FormatErrorKind::Count { .. } => "wrong-count",
             FormatErrorKind::ElementCount { .. } => "wrong-element-count",
             FormatErrorKind::Element { .. } => "bad-element",
+            FormatErrorKind::Elided { .. } => "elided-elements",
             FormatErrorKind::TypeMismatch { .. } => "type-mismatch",
             FormatErrorKind::Graph(error) => error.code(),
             FormatErrorKind::Damaged { .. } => "damaged",
@@ -317,7 +323,8 @@ impl FormatError {
             FormatErrorKind::DependsOnData { chain } => {
                 chain.iter().for_each(|value| diagnostic.remark("from", value.as_str()));
             }
-            FormatErrorKind::UnknownFormat { advice: Some(advice) } => diagnostic.help(*advice),
+            FormatErrorKind::UnknownFormat { advice: Some(advice) }
+            | FormatErrorKind::Elided { advice: Some(advice) } => diagnostic.help(*advice),
             FormatErrorKind::WhichFunction { .. } => diagnostic.help("name it: --function NAME"),
             _ => {}
         }
@@ -366,6 +373,9 @@ impl fmt::Display for FormatError {
                 write!(f, "{} do not fill a constant of type {array_type}", shown(given))
             }
             FormatErrorKind::Element { dtype } => write!(f, "this is no element of type {dtype}"),
+            FormatErrorKind::Elided { .. } => {
+                f.write_str("the elements of this constant are not in the file")
+            }
             FormatErrorKind::TypeMismatch { stated, inferred } => {
                 write!(f, "the file says {}, the operands give {}", shown(stated), shown(inferred))
             }

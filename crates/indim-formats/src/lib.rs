@@ -18,6 +18,10 @@ mod model;
 mod openvino;
 mod shape_values;
 mod source;
+#[cfg(feature = "stablehlo")]
+mod stablehlo;
+#[cfg(any(feature = "hlo", feature = "stablehlo"))]
+mod xla;
 
 pub use agreement::Disagreement;
 pub use error::{FormatError, FormatErrorKind, Place, Unsupported};
@@ -71,6 +75,8 @@ pub fn read_as(
     let readers: &[(Format, &dyn Reader)] = &[
         #[cfg(feature = "openvino")]
         (Format::OpenVino, &openvino::OpenVino),
+        #[cfg(feature = "stablehlo")]
+        (Format::StableHlo, &stablehlo::StableHloReader),
     ];
     match readers.iter().find(|(read, _)| *read == format) {
         Some((_, reader)) => reader.read(source, options),

@@ -2,7 +2,9 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 pub(crate) mod npy;
+pub(crate) mod npz;
 pub(crate) mod samples;
+pub(crate) mod xla;
 
 use indim_formats::{Bound, FormatError, Model, Program, ReadOptions, Source};
 use indim_graph::{Array, evaluate};

@@ -1,0 +1,156 @@
+//! What the body of a reduction computes, where that is one of the reductions of indim.
+
+use indim_ops::{DType, Fact, Op, ReduceOp};
+
+/// Longer bodies are none that is known.
+const LONGEST: usize = 512;
+
+/// The body of a reduction in the making: each operation adds a term.
+#[derive(Debug, Default)]
+pub(crate) struct Body {
+    /// Each term in words, `add(0,1)`; `None` for what is in no known body.
+    terms: Vec<Option<String>>,
+}
+
+/// What a body does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reducer {
+    /// Each operand is reduced by itself.
+    Folds(Vec<Op>),
+    /// The extreme of the first operand, and what the second has in its place: the least, where there are
+    /// several.
+    Search(ReduceOp),
+}
+
+impl Body {
+    /// An argument: the accumulators come first, then as many elements.
+    pub(crate) fn argument(&mut self, number: usize) -> usize {
+        self.add(Some(number.to_string()))
+    }
+
+    /// An operation of the table on earlier terms; `None` for any other.
+    pub(crate) fn operation(&mut self, op: Option<Op>, operands: &[usize]) -> usize {
+        let operand = |&term: &usize| self.terms.get(term)?.as_deref();
+        let operands: Option<Vec<&str>> = operands.iter().map(operand).collect();
+        let term = op.zip(operands).map(|(op, operands)| {
+            let mut operands = operands;
+            if op.is(Fact::Commutative) {
+                operands.sort_unstable();
+            }
+            format!("{}({})", op.name(), operands.join(","))
+        });
+        self.add(term.filter(|term| term.len() <= LONGEST))
+    }
+
+    fn add(&mut self, term: Option<String>) -> usize {
+        self.terms.push(term);
+        self.terms.len() - 1
+    }
+
+    /// What a body does that returns these terms.
+    pub(crate) fn reducer(&self, results: &[usize]) -> Option<Reducer> {
+        let result = |&term: &usize| self.terms.get(term)?.as_deref();
+        let results: Vec<&str> = results.iter().map(result).collect::<Option<_>>()?;
+        if let [extreme, position] = results[..]
+            && let Some(search) = search(extreme, position)
+        {
+            return Some(Reducer::Search(search));
+        }
+        let count = results.len();
+        let fold = |(number, result): (usize, &&str)| fold(result, number, number + count);
+        results.iter().enumerate().map(fold).collect::<Option<_>>().map(Reducer::Folds)
+    }
+}
+
+fn fold(result: &str, accumulator: usize, element: usize) -> Option<Op> {
+    const FOLDS: [Op; 7] = [Op::Add, Op::Mul, Op::Max, Op::Min, Op::And, Op::Or, Op::Xor];
+    let mut arguments = [accumulator.to_string(), element.to_string()];
+    arguments.sort_unstable();
+    let [first, second] = arguments;
+    FOLDS.into_iter().find(|op| result == format!("{}({first},{second})", op.name()))
+}
+
+/// JAX's argmax and argmin; of integers, for which nothing is a NaN, also without that part.
+fn search(extreme: &str, position: &str) -> Option<ReduceOp> {
+    let searches = [("gt", ReduceOp::ArgMax), ("lt", ReduceOp::ArgMin)];
+    let found = searches.into_iter().find(|(comparison, _)| {
+        let ordinary = format!("{comparison}(0,2)");
+        let with_nan = format!("or({comparison}(0,2),ne(0,0))");
+        [ordinary, with_nan].iter().any(|first_wins| {
+            let both = ["and(eq(0,2),lt(1,3))", first_wins];
+            let either =
+                [format!("or({},{})", both[0], both[1]), format!("or({},{})", both[1], both[0])];
+            extreme == format!("select({first_wins},0,2)")
+                && either.iter().any(|either| position == format!("select({either},1,3)"))
+        })
+    });
+    found.map(|(_, op)| op)
+}
+
+/// The reduction that folds elements of this type by `op`: of truth values a sum is whether any holds, a
+/// product whether all do.
+pub(crate) fn reduction_of(op: Op, dtype: DType) -> Option<ReduceOp> {
+    Some(match (op, dtype) {
+        (Op::Add, DType::Bool) => ReduceOp::Or,
+        (Op::Mul, DType::Bool) => ReduceOp::And,
+        (Op::Add, _) => ReduceOp::Add,
+        (Op::Mul, _) => ReduceOp::Mul,
+        (Op::Max, _) => ReduceOp::Max,
+        (Op::Min, _) => ReduceOp::Min,
+        (Op::And, _) => ReduceOp::And,
+        (Op::Or, _) => ReduceOp::Or,
+        (Op::Xor, _) => ReduceOp::Xor,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_jax(compare: Op) -> Option<Reducer> {
+        let mut body = Body::default();
+        let [x, i, y, j] = [0, 1, 2, 3].map(|number| body.argument(number));
+        let beyond = body.operation(Some(compare), &[x, y]);
+        let is_nan = body.operation(Some(Op::Ne), &[x, x]);
+        let wins = body.operation(Some(Op::Or), &[beyond, is_nan]);
+        let equal = body.operation(Some(Op::Eq), &[x, y]);
+        let earlier = body.operation(Some(Op::Lt), &[i, j]);
+        let first = body.operation(Some(Op::And), &[equal, earlier]);
+        let either = body.operation(Some(Op::Or), &[wins, first]);
+        let extreme = body.operation(Some(Op::Select), &[wins, x, y]);
+        let position = body.operation(Some(Op::Select), &[either, i, j]);
+        body.reducer(&[extreme, position])
+    }
+
+    #[test]
+    fn searches_are_recognised() {
+        assert_eq!(of_jax(Op::Gt), Some(Reducer::Search(ReduceOp::ArgMax)));
+        assert_eq!(of_jax(Op::Lt), Some(Reducer::Search(ReduceOp::ArgMin)));
+        assert_eq!(of_jax(Op::Ge), None);
+    }
+
+    #[test]
+    fn folds_take_both_arguments_once_in_either_order() {
+        let reducer = |op, operands: &[usize]| {
+            let mut body = Body::default();
+            let arguments = [0, 1].map(|number| body.argument(number));
+            let operands: Vec<usize> = operands.iter().map(|&number| arguments[number]).collect();
+            let result = body.operation(Some(op), &operands);
+            body.reducer(&[result])
+        };
+        assert_eq!(reducer(Op::Max, &[1, 0]), Some(Reducer::Folds(vec![Op::Max])));
+        assert_eq!(reducer(Op::Max, &[0, 0]), None);
+        assert_eq!(reducer(Op::Sub, &[0, 1]), None);
+    }
+
+    #[test]
+    fn a_body_that_doubles_stays_small() {
+        let mut body = Body::default();
+        let mut term = body.argument(0);
+        for _ in 0..10_000 {
+            term = body.operation(Some(Op::Add), &[term, term]);
+        }
+        assert_eq!(body.reducer(&[term]), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! The samples of StableHLO and HLO, run as their manifest says.
+
+use indim_formats::{Bound, FormatError, Model, ReadOptions, Source};
+use indim_graph::{Array, evaluate};
+
+use super::npz;
+use super::samples::{Case, Samples, disagreements};
+
+/// Runs all samples of a format: those in scope give what they should, the others are refused by name, or
+/// give it too. Those whose file ends so are known to differ, and do. Prints how many there are.
+///
+/// # Panics
+/// When one does not.
+pub(crate) fn run_all(samples: &Samples, format: &str, known_to_differ: &[&str]) {
+    let cases = samples.cases(format);
+    let (mut passed, mut refused, mut differ, mut failures) = (0, 0, 0, Vec::new());
+    for case in &cases {
+        let result = run(case);
+        if known_to_differ.iter().any(|known| case.file.ends_with(known)) {
+            assert!(result.is_ok_and(|found| !found.is_empty()), "{} agrees", case.name);
+            differ += 1;
+            continue;
+        }
+        match result {
+            Ok(found) if found.is_empty() => passed += 1,
+            Ok(found) => failures.push(format!("{}: {}", case.file.display(), found.join("; "))),
+            Err(error) if !case.is_in_scope && error.is_out_of_scope() => refused += 1,
+            Err(error) => failures.push(error.draw(&source(case))),
+        }
+    }
+    eprintln!(
+        "{format}: {passed} of {} passed, {refused} out of scope, {differ} differ",
+        cases.len()
+    );
+    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+fn source(case: &Case) -> Source {
+    let source = Source::open(&case.file).expect("the sample can be read");
+    match case.entry["piece"].as_u64() {
+        Some(piece) => source.pieces().swap_remove(piece as usize),
+        None => source,
+    }
+}
+
+/// What a sample does not give as it should.
+fn run(case: &Case) -> Result<Vec<String>, FormatError> {
+    let model = indim_formats::read(&source(case), &ReadOptions::default())?;
+    let has_arrays = case.entry["arrays"].is_string();
+    let inputs = match has_arrays {
+        true => npz::read(&case.arrays, "input", &case.inputs),
+        false => Vec::new(),
+    };
+    let expected = match has_arrays {
+        true => npz::read(&case.arrays, "output", &case.outputs),
+        false => Vec::new(),
+    };
+    compare(model.as_ref(), &inputs, has_arrays.then_some(&expected))
+}
+
+fn compare(
+    model: &dyn Model,
+    inputs: &[Array],
+    expected: Option<&Vec<Array>>,
+) -> Result<Vec<String>, FormatError> {
+    let types: Vec<Bound> = inputs.iter().map(|input| Bound::Type(input.array_type())).collect();
+    let program = model.build(&types)?;
+    let results = evaluate(&program.graph, inputs).expect("the inputs are of their types");
+    let mut wrong = match expected {
+        Some(expected) => disagreements(&results[..program.outputs.len()], expected),
+        None if program.expectations.is_empty() => vec!["nothing is expected".to_owned()],
+        None => Vec::new(),
+    };
+    for expectation in &program.expectations {
+        let (found, expected) = (&results[expectation.result], &results[expectation.expected]);
+        let difference = expectation.agreement.compare(found, expected);
+        wrong.extend(difference.map(|difference| format!("{difference:?}")));
+    }
+    Ok(wrong)
+}
+
+/// Reads all damaged files of a format: each gives an error, at the line that the manifest says.
+///
+/// # Panics
+/// When one does not.
+pub(crate) fn read_damaged(samples: &Samples, format: &str) {
+    for damaged in samples.damaged(format) {
+        let source = Source::open(&damaged.file).expect("the file can be read");
+        let built = indim_formats::read(&source, &ReadOptions::default()).and_then(|model| {
+            let types = model.inputs().iter().map(|input| input.array_type().expect("a type"));
+            let types: Vec<Bound> = types.map(Bound::Type).collect();
+            model.build(&types).map(drop)
+        });
+        let error = built.expect_err(&damaged.about);
+        let report = error.draw(&source);
+        let line = error.place.span.as_ref().map(|span| source.line_and_column(span.start).0);
+        assert_eq!(line, damaged.line, "{}: {report}", damaged.about);
+    }
+}
