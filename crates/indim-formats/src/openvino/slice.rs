@@ -47,15 +47,17 @@ pub(super) fn strided_slice(call: &Call<'_>) -> Lowered {
     let is_set = |mask: &[i64], position: usize| mask.get(position).is_some_and(|&bit| bit != 0);
     let mut indices: Vec<Index> = Vec::with_capacity(begins.len());
     for position in 0..begins.len() {
-        let start = (!is_set(&ignored_begins, position)).then_some(begins[position]);
+        let (begin, end) = (begins[position], ends[position]);
         indices.push(if is_set(&ellipses, position) {
             Index::Ellipsis
         } else if is_set(&new_axes, position) {
             Index::NewAxis
         } else if is_set(&single, position) {
-            Index::At(start.unwrap_or(0))
+            // The mask of begins does not count here.
+            Index::At(begin)
         } else {
-            let stop = (!is_set(&ignored_ends, position)).then_some(ends[position]);
+            let start = (!is_set(&ignored_begins, position)).then_some(begin);
+            let stop = (!is_set(&ignored_ends, position)).then_some(end);
             Index::Slice { start, stop, step: Some(steps[position]) }
         });
     }

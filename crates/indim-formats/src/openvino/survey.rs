@@ -1,5 +1,7 @@
 //! What is looked at before a graph is made: which operations there are, and what is known of their operands.
 
+use indim_graph::terminal::shown;
+
 use crate::error::{FormatError, FormatErrorKind};
 use crate::making::Census;
 use crate::openvino::element_type::element_type;
@@ -24,9 +26,8 @@ impl Survey {
             network.layers.iter().map(|layer| row(layer, &mut census)).collect();
         let is_shape = shape_inputs(network, &rows);
         let is_known = known(network, &rows, &is_shape);
-        for layer in network.layers.iter().filter(|layer| layer.is("Gather")) {
-            if !layer.sources.iter().all(|source| is_known[source.layer]) {
-                let reason = "of what is known only when the program runs".to_owned();
+        for layer in &network.layers {
+            if let Some(reason) = refusal(layer, &is_known) {
                 census.add(&layer.operation, Some(reason), layer.place());
             }
         }
@@ -50,6 +51,19 @@ fn row(layer: &Layer, census: &mut Census) -> Option<&'static Operation> {
     };
     census.add(&layer.operation, reason, layer.place());
     None
+}
+
+/// Why an operation that is in the table is not to be had as this layer asks for it.
+fn refusal(layer: &Layer, is_known: &[bool]) -> Option<String> {
+    let is_all_known = || layer.sources.iter().all(|source| is_known[source.layer]);
+    if layer.is("Gather") && !is_all_known() {
+        return Some("of what is known only when the program runs".to_owned());
+    }
+    if layer.is("Gather") && layer.word("batch_dims", "0") != "0" {
+        return Some("with `batch_dims`".to_owned());
+    }
+    let mode = layer.word("pad_mode", "constant");
+    (layer.is("Pad") && mode != "constant").then(|| format!("with `pad_mode` {}", shown(&mode)))
 }
 
 /// The inputs of integers from which operands follow that must be known.

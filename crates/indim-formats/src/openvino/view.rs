@@ -147,12 +147,8 @@ fn parts(call: &Call<'_>, axis: usize, sizes: &[usize]) -> Lowered<Vec<Value>> {
     Ok(parts)
 }
 
-/// Elements around the operand; negative numbers take some of its own away.
+/// Elements of one value around the operand; negative numbers take some of its own away.
 pub(super) fn pad(call: &Call<'_>) -> Lowered {
-    if call.layer.word("pad_mode", "constant") != "constant" {
-        let what = "a pad mode other than constant is".to_owned();
-        return Err(FormatErrorKind::Unsupported { what });
-    }
     let (begins, ends) = (call.integers(1)?, call.integers(2)?);
     if begins.len() != ends.len() {
         return Err(unexpected("as many numbers in front as behind"));
@@ -222,10 +218,6 @@ fn range_count(call: &Call<'_>) -> Lowered<usize> {
 /// The elements that known indices name.
 pub(super) fn gather(call: &Call<'_>) -> Lowered {
     let axis = call.axis(call.integer(2)?, call.shape(0)?.rank())?;
-    if call.layer.integer("batch_dims", Some(0))? != 0 {
-        let what = "batch_dims other than 0 are".to_owned();
-        return Err(FormatErrorKind::Unsupported { what });
-    }
     Ok(call.builder.take(call.value(0), call.value(1), axis as i64, TakeMode::Error)?)
 }
 

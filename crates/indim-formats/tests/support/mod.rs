@@ -1,6 +1,8 @@
 //! What the tests of all formats share: programs are run by the reference evaluator.
 #![allow(dead_code, reason = "each test uses a part")]
 
+#[cfg(feature = "openvino")]
+pub(crate) mod ir;
 pub(crate) mod npy;
 pub(crate) mod npz;
 pub(crate) mod samples;

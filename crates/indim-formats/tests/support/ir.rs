@@ -1,0 +1,145 @@
+//! Small networks of OpenVINO's IR, written as text.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use indim_formats::{Directory, Folder, FormatError, Model, ReadOptions, Source};
+
+/// A network in the making.
+#[derive(Default)]
+pub(crate) struct Network {
+    layers: Vec<Layer>,
+    /// The file of constants.
+    pub(crate) constants: Vec<u8>,
+}
+
+struct Layer {
+    text: String,
+    /// The layer and port of each input; without a port the first one.
+    sources: Vec<(usize, Option<usize>)>,
+}
+
+/// Constants that lie in memory.
+struct Beside(Bytes);
+
+impl Folder for Beside {
+    fn read(&self, name: &str) -> std::io::Result<Bytes> {
+        match name {
+            "model.bin" => Ok(self.0.clone()),
+            _ => Directory::new("no such folder").read(name),
+        }
+    }
+}
+
+/// The attributes and elements of a port: `FP32 2 3` is one of type f32[2, 3].
+fn port(id: usize, text: &str) -> String {
+    let (precision, sizes) = text.split_once(' ').unwrap_or((text, ""));
+    let sizes: String = sizes.split_whitespace().map(|size| format!("<dim>{size}</dim>")).collect();
+    format!("<port id=\"{id}\" precision=\"{precision}\" names=\"v{id}\">{sizes}</port>\n")
+}
+
+impl Network {
+    /// A layer with this operation (`Add-1` is the one of the first operation set), attributes, sources
+    /// (numbers of layers, `3:4` for port 4 of layer 3) and results. Returns its number.
+    pub(crate) fn add(
+        &mut self,
+        operation: &str,
+        attributes: &str,
+        sources: &[&str],
+        results: &[&str],
+    ) -> usize {
+        let id = self.layers.len();
+        let (operation, set) = operation.split_once('-').unwrap();
+        let ports = |texts: &[&str], first: usize| -> String {
+            texts.iter().enumerate().map(|(index, text)| port(first + index, text)).collect()
+        };
+        let (inputs, outputs) =
+            (ports(&vec!["FP32"; sources.len()], 0), ports(results, sources.len()));
+        let text = format!(
+            "<layer id=\"{id}\" name=\"l{id}\" type=\"{operation}\" version=\"opset{set}\">\n\
+             <data {attributes}/>\n<input>\n{inputs}</input>\n<output>\n{outputs}</output>\n</layer>\n"
+        );
+        let source = |text: &&str| match text.split_once(':') {
+            Some((layer, port)) => (layer.parse().unwrap(), Some(port.parse().unwrap())),
+            None => (text.parse().unwrap(), None),
+        };
+        self.layers.push(Layer { text, sources: sources.iter().map(source).collect() });
+        id
+    }
+
+    pub(crate) fn parameter(&mut self, element_type: &str, shape: &str, port: &str) -> usize {
+        let attributes = format!("element_type=\"{element_type}\" shape=\"{shape}\"");
+        self.add("Parameter-1", &attributes, &[], &[port])
+    }
+
+    /// A constant of whole numbers along one axis.
+    pub(crate) fn integers(&mut self, numbers: &[i64]) -> usize {
+        let (offset, count) = (self.constants.len(), numbers.len());
+        numbers.iter().for_each(|number| self.constants.extend(number.to_le_bytes()));
+        let attributes = format!(
+            "element_type=\"i64\" shape=\"{count}\" offset=\"{offset}\" size=\"{}\"",
+            8 * count
+        );
+        self.add("Const-1", &attributes, &[], &[&format!("I64 {count}")])
+    }
+
+    /// A constant of floats.
+    pub(crate) fn floats(&mut self, shape: &str, numbers: &[f32]) -> usize {
+        let offset = self.constants.len();
+        numbers.iter().for_each(|number| self.constants.extend(number.to_le_bytes()));
+        let size = 4 * numbers.len();
+        let attributes =
+            format!("element_type=\"f32\" shape=\"{shape}\" offset=\"{offset}\" size=\"{size}\"");
+        self.add("Const-1", &attributes, &[], &[&format!("FP32 {}", shape.replace(',', " "))])
+    }
+
+    pub(crate) fn result(&mut self, source: &str) -> usize {
+        self.add("Result-1", "", &[source], &[])
+    }
+
+    /// The text, with the layers in the order that `arrange` gives them.
+    pub(crate) fn arranged(&self, arrange: impl FnOnce(&mut Vec<&str>)) -> String {
+        let mut layers: Vec<&str> = self.layers.iter().map(|layer| layer.text.as_str()).collect();
+        arrange(&mut layers);
+        let (layers, edges) = (layers.concat(), self.edges());
+        format!(
+            "<?xml version=\"1.0\"?>\n<net name=\"m\" version=\"11\">\n<layers>\n{layers}</layers>\n\
+             <edges>\n{edges}</edges>\n</net>\n"
+        )
+    }
+
+    fn edges(&self) -> String {
+        let mut edges = String::new();
+        for (to, layer) in self.layers.iter().enumerate() {
+            for (index, &(from, port)) in layer.sources.iter().enumerate() {
+                // The ports of results are numbered behind those of inputs.
+                let first = self.layers.get(from).map_or(0, |layer| layer.sources.len());
+                let port = port.unwrap_or(first);
+                edges += &format!(
+                    "<edge from-layer=\"{from}\" from-port=\"{port}\" to-layer=\"{to}\" \
+                     to-port=\"{index}\"/>\n"
+                );
+            }
+        }
+        edges
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.arranged(|_| ())
+    }
+
+    pub(crate) fn read(&self) -> Result<Box<dyn Model>, FormatError> {
+        read(&self.text(), &self.constants)
+    }
+}
+
+/// A text with a file of constants beside it.
+pub(crate) fn source(text: &str, constants: &[u8]) -> Source {
+    let beside = Arc::new(Beside(Bytes::copy_from_slice(constants)));
+    Source::new("model.xml", text.as_bytes().to_vec()).beside(beside)
+}
+
+/// The model of a text with a file of constants beside it.
+pub(crate) fn read(text: &str, constants: &[u8]) -> Result<Box<dyn Model>, FormatError> {
+    indim_formats::read(&source(text, constants), &ReadOptions::default())
+}
