@@ -89,11 +89,6 @@ impl Making {
         }
     }
 
-    /// Says all of that.
-    pub(crate) fn remarks(&mut self, texts: &[String]) {
-        texts.iter().for_each(|text| self.remark(text));
-    }
-
     /// The program with these outputs; each expectation compares two values, which become outputs too.
     ///
     /// # Errors

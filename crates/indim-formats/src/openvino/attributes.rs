@@ -84,20 +84,14 @@ impl Layer {
         given.map(|name| self.integer(name, None)).transpose()
     }
 
-    /// What is to be said about the rule, where OpenVINO does other than it says.
-    pub(super) fn rule_remark(&self) -> Option<String> {
-        let names = if self.is("Broadcast") { PDPD_AXIS_OF_BROADCAST } else { PDPD_AXIS };
-        let attribute = if self.is("Broadcast") { "mode" } else { "auto_broadcast" };
+    /// Whether it leaves open where the second operand lands: OpenVINO does other than it documents.
+    pub(super) fn is_without_pdpd_axis(&self) -> bool {
+        let (attribute, names) = match self.is("Broadcast") {
+            true => ("mode", PDPD_AXIS_OF_BROADCAST),
+            false => ("auto_broadcast", PDPD_AXIS),
+        };
         let is_pdpd = self.word(attribute, "") == "pdpd";
-        let says_axis = names.iter().any(|name| self.attribute(name).is_some());
-        (is_pdpd && !says_axis).then(|| {
-            let layer = self.described();
-            format!(
-                "{layer} is of the pdpd rule without `{}`: read as -1, as OpenVINO documents it; its own \
-                 reader takes 0",
-                names[0]
-            )
-        })
+        is_pdpd && names.iter().all(|name| self.attribute(name).is_none())
     }
 }
 

@@ -57,7 +57,7 @@ impl<'m> Building<'m> {
                 _ => Known::from(value),
             });
         }
-        making.remarks(&model.remarks);
+        model.remark.iter().for_each(|remark| making.remark(remark));
         let has_open_rank = model.inputs.iter().any(|input| input.sizes.is_none());
         Ok(Building { model, making, values, has_open_rank })
     }

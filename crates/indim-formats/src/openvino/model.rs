@@ -1,5 +1,7 @@
 //! What was read of a file: its inputs, its constants, and the layers of which graphs are made.
 
+use std::collections::HashSet;
+
 use indim_graph::Array;
 
 use crate::error::{FormatError, FormatErrorKind};
@@ -27,7 +29,7 @@ pub(super) struct IrModel {
     /// Which layers are outputs, and their names.
     pub(super) results: Vec<(usize, String)>,
     /// What is to be said of the file.
-    pub(super) remarks: Vec<String>,
+    pub(super) remark: Option<String>,
     pub(super) limits: FormatLimits,
 }
 
@@ -42,7 +44,7 @@ impl IrModel {
             inputs: Vec::new(),
             parameters: Vec::new(),
             results: Vec::new(),
-            remarks: network.layers.iter().filter_map(Layer::rule_remark).collect(),
+            remark: pdpd_remark(&network.layers),
             limits: *limits,
             operations,
             network,
@@ -69,11 +71,11 @@ impl IrModel {
 
     fn find_inputs(&mut self, is_shape: &[bool]) -> Result<(), FormatError> {
         self.parameters = self.layers(|meaning| matches!(meaning, Meaning::Parameter));
+        let mut taken: HashSet<&str> = HashSet::new();
         for &position in &self.parameters {
             let layer = &self.network.layers[position];
             let own = layer.outputs.iter().flat_map(|port| &port.names).chain([&layer.name]);
-            let is_free = |name: &&String| !self.inputs.iter().any(|input| input.name == **name);
-            let Some(name) = own.into_iter().find(is_free) else {
+            let Some(name) = own.into_iter().find(|name| taken.insert(name)) else {
                 let name = layer.name.clone();
                 return Err(FormatErrorKind::Duplicate { what: "input", name }.at(layer.place()));
             };
@@ -86,12 +88,13 @@ impl IrModel {
 
     /// A result is called as the value that it is, or, where that is another result too, as itself.
     fn find_results(&mut self) -> Result<(), FormatError> {
+        let mut taken: HashSet<&str> = HashSet::new();
         for position in self.layers(|meaning| matches!(meaning, Meaning::Result)) {
             let layer = &self.network.layers[position];
             let source = &layer.sources[0];
             let names = &self.network.layers[source.layer].outputs[source.output].names;
-            let is_free = |name: &&String| !self.results.iter().any(|(_, known)| known == *name);
-            let name = names.iter().find(is_free).unwrap_or(&layer.name).clone();
+            let free = names.iter().find(|name| taken.insert(name));
+            let name = free.unwrap_or(&layer.name).clone();
             self.results.push((position, name));
         }
         match self.results.is_empty() {
@@ -102,6 +105,20 @@ impl IrModel {
             false => Ok(()),
         }
     }
+}
+
+/// What is to be said of layers of the pdpd rule that say no axis.
+fn pdpd_remark(layers: &[Layer]) -> Option<String> {
+    let mut silent = layers.iter().filter(|layer| layer.is_without_pdpd_axis());
+    let first = silent.next()?.described();
+    let others = match silent.count() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    Some(format!(
+        "{first}{others}: of the pdpd rule without an axis, read as -1, as OpenVINO documents it; its own \
+         reader takes 0"
+    ))
 }
 
 /// The whole of the file, which has to be text.
