@@ -69,6 +69,15 @@ pub enum FormatErrorKind {
         /// The name.
         name: String,
     },
+    /// An operator that the operator set which the file imports has not yet.
+    OperatorTooNew {
+        /// Its name.
+        name: String,
+        /// The operator set that introduced it.
+        introduced: i64,
+        /// The one that is imported.
+        opset: i64,
+    },
     /// A name that is given twice.
     Duplicate {
         /// What it is the name of.
@@ -255,6 +264,7 @@ impl FormatError {
             FormatErrorKind::Limit { .. } => "limit",
             FormatErrorKind::Unexpected { .. } => "unexpected",
             FormatErrorKind::Undefined { .. } => "undefined",
+            FormatErrorKind::OperatorTooNew { .. } => "operator-too-new",
             FormatErrorKind::Duplicate { .. } => "duplicate",
             FormatErrorKind::Cycle { .. } => "cycle",
             FormatErrorKind::Attribute { .. } => "attribute",
@@ -358,6 +368,13 @@ impl fmt::Display for FormatError {
             FormatErrorKind::Unexpected { expected } => write!(f, "expected {}", shown(expected)),
             FormatErrorKind::Undefined { what, name } => {
                 write!(f, "no {what} is called {}", shown(name))
+            }
+            FormatErrorKind::OperatorTooNew { name, introduced, opset } => {
+                let name = shown(name);
+                write!(
+                    f,
+                    "{name} came with opset {introduced}, the file is written for opset {opset}"
+                )
             }
             FormatErrorKind::Duplicate { what, name } => {
                 write!(f, "the {what} {} is already defined", shown(name))

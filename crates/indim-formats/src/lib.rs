@@ -14,6 +14,8 @@ mod format;
 mod limits;
 mod making;
 mod model;
+#[cfg(feature = "onnx")]
+mod onnx;
 #[cfg(feature = "openvino")]
 mod openvino;
 mod shape_values;
@@ -28,6 +30,8 @@ pub use error::{FormatError, FormatErrorKind, Place, Unsupported};
 pub use format::Format;
 pub use limits::FormatLimits;
 pub use model::{Agreement, Bound, Expectation, Input, Model, Program, Size};
+#[cfg(feature = "onnx")]
+pub use onnx::read_onnx_tensor;
 pub use source::{Directory, Folder, Source};
 
 /// What there is to say about reading a file, beside the file.
@@ -73,6 +77,8 @@ pub fn read_as(
         return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.nowhere());
     }
     let readers: &[(Format, &dyn Reader)] = &[
+        #[cfg(feature = "onnx")]
+        (Format::Onnx, &onnx::OnnxReader),
         #[cfg(feature = "openvino")]
         (Format::OpenVino, &openvino::OpenVino),
         #[cfg(feature = "stablehlo")]

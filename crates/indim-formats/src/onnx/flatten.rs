@@ -1,0 +1,339 @@
+//! A model as one list of nodes: calls of functions are replaced by what these are made of, names by
+//! numbers, and operators are looked up.
+//!
+//! Calls are a stack, not a recursion. Each step counts, calls too, so that functions that call each other twice
+//! and twice again come to an end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::body::{Attributes, Body, Function, Node, domain_of};
+use super::operators::{NEWEST_OPSET, Operator};
+use super::refused::{refusal, why_unknown};
+use crate::error::{FormatError, FormatErrorKind, Place};
+use crate::limits::FormatLimits;
+use crate::making::Census;
+
+/// A value by its number.
+pub(super) type ValueNumber = usize;
+
+/// A node of an operator, with everything that it depends on.
+pub(super) struct FlatNode {
+    pub(super) node: Arc<Node>,
+    pub(super) operator: &'static Operator,
+    pub(super) version: i64,
+    opset: i64,
+    pub(super) attributes: Attributes,
+    /// The values of its operands; nothing for those that are left out.
+    pub(super) operands: Vec<Option<ValueNumber>>,
+    /// The number of each result that has a name.
+    pub(super) results: Vec<Option<ValueNumber>>,
+    index: usize,
+    function: Option<Arc<str>>,
+}
+
+/// The functions of a model, by domain, name and overload.
+pub(super) type Functions = HashMap<(String, String, String), Arc<Function>>;
+
+/// Makes the list.
+pub(super) struct Flattening<'m> {
+    functions: &'m Functions,
+    limits: &'m FormatLimits,
+    pub(super) nodes: Vec<FlatNode>,
+    pub(super) census: Census,
+    pub(super) value_count: usize,
+    work: usize,
+}
+
+/// The body that is gone through, and what its names mean.
+struct Frame {
+    place: FramePlace,
+    next: usize,
+    /// Nothing for an input that the call leaves out.
+    names: HashMap<String, Option<ValueNumber>>,
+    arguments: Attributes,
+}
+
+enum FramePlace {
+    Graph,
+    Call { function: Arc<Function>, name: Arc<str>, node: Arc<Node> },
+}
+
+impl FlatNode {
+    /// ``node 4 `relu` (Relu, opset 13), in the function my.Scaled``.
+    pub(super) fn place(&self) -> Place {
+        let function = self.function.as_deref();
+        node_place(&self.node, self.index, Some(self.opset), function)
+    }
+}
+
+fn node_place(node: &Node, index: usize, opset: Option<i64>, function: Option<&str>) -> Place {
+    let quoted = match node.proto.name.as_str() {
+        "" => String::new(),
+        name => format!(" `{name}`"),
+    };
+    let opset = opset.map_or(String::new(), |opset| format!(", opset {opset}"));
+    let within = function.map_or(String::new(), |name| format!(", in the function {name}"));
+    let text = format!("node {index}{quoted} ({}{opset}){within}", node.operator_name());
+    Place::described(indim_graph::terminal::shown(&text))
+}
+
+impl Frame {
+    fn body<'f>(&'f self, graph: &'f Body) -> &'f Body {
+        match &self.place {
+            FramePlace::Graph => graph,
+            FramePlace::Call { function, .. } => &function.body,
+        }
+    }
+
+    fn function_name(&self) -> Option<Arc<str>> {
+        match &self.place {
+            FramePlace::Graph => None,
+            FramePlace::Call { name, .. } => Some(name.clone()),
+        }
+    }
+
+    fn define(
+        &mut self,
+        name: &str,
+        value: Option<ValueNumber>,
+        place: &Place,
+    ) -> Result<(), FormatError> {
+        if self.names.insert(name.to_owned(), value).is_some() {
+            let name = name.to_owned();
+            return Err(FormatErrorKind::Duplicate { what: "value", name }.at(place.clone()));
+        }
+        Ok(())
+    }
+
+    fn value(&self, name: &str, place: &Place) -> Result<Option<ValueNumber>, FormatError> {
+        let undefined = || FormatErrorKind::Undefined { what: "value", name: name.to_owned() };
+        match name {
+            "" => Ok(None),
+            _ => self.names.get(name).copied().ok_or_else(|| undefined().at(place.clone())),
+        }
+    }
+}
+
+impl<'m> Flattening<'m> {
+    pub(super) fn new(functions: &'m Functions, limits: &'m FormatLimits) -> Self {
+        Flattening {
+            functions,
+            limits,
+            nodes: Vec::new(),
+            census: Census::default(),
+            value_count: 0,
+            work: 0,
+        }
+    }
+
+    /// A value that there was not before.
+    pub(super) fn new_value(&mut self) -> ValueNumber {
+        self.value_count += 1;
+        self.value_count - 1
+    }
+
+    /// Goes through a graph in which these names mean these values; the numbers of its outputs.
+    ///
+    /// # Errors
+    /// `undefined`, `duplicate`, `cycle`, `limit`, `wrong-count`, `operator-too-new`.
+    pub(super) fn graph(
+        &mut self,
+        graph: &Body,
+        names: HashMap<String, Option<ValueNumber>>,
+        outputs: &[(String, Place)],
+    ) -> Result<Vec<ValueNumber>, FormatError> {
+        let arguments = Attributes::default();
+        let mut frames = vec![Frame { place: FramePlace::Graph, next: 0, names, arguments }];
+        loop {
+            let frame = frames.last_mut().expect("invariant: the graph's frame stays");
+            let index = frame.next;
+            frame.next += 1;
+            match frame.body(graph).nodes.get(index).cloned() {
+                Some(node) => {
+                    if let Some(called) = self.node(&mut frames, graph, index, &node)? {
+                        frames.push(called);
+                    }
+                }
+                None if frames.len() > 1 => self.leave(&mut frames)?,
+                None => break,
+            }
+        }
+        let value = |(name, place): &(String, Place)| {
+            let value = frames[0].value(name, place)?;
+            let undefined = FormatErrorKind::Undefined { what: "value", name: name.clone() };
+            value.ok_or_else(|| undefined.at(place.clone()))
+        };
+        outputs.iter().map(value).collect()
+    }
+
+    /// One node: a call, for which there is a new frame, or one of an operator.
+    fn node(
+        &mut self,
+        frames: &mut [Frame],
+        graph: &Body,
+        index: usize,
+        node: &Arc<Node>,
+    ) -> Result<Option<Frame>, FormatError> {
+        let last = frames.len() - 1;
+        let opset = frames[last].body(graph).opset(&node.proto.domain);
+        let function = frames[last].function_name();
+        let place = node_place(node, index, opset, function.as_deref());
+        self.count(node.work(), &place)?;
+        let operands = node.proto.input.iter().map(|name| frames[last].value(name, &place));
+        let operands: Vec<Option<ValueNumber>> = operands.collect::<Result<_, _>>()?;
+        let attributes = node.resolved(&frames[last].arguments);
+        if let Some(called) = self.function_of(node) {
+            let frame = self.call(frames, called, node, &operands, &attributes, &place)?;
+            return Ok(Some(frame));
+        }
+        let mut results = Vec::with_capacity(node.proto.output.len());
+        for name in &node.proto.output {
+            let value = (!name.is_empty()).then(|| self.new_value());
+            if value.is_some() {
+                frames[last].define(name, value, &place)?;
+            }
+            results.push(value);
+        }
+        let Some((operator, version)) = self.operator(node, opset, &place)? else {
+            return Ok(None);
+        };
+        let opset = opset.unwrap_or_default();
+        let node = node.clone();
+        let flat = FlatNode {
+            node,
+            operator,
+            version,
+            opset,
+            attributes,
+            operands,
+            results,
+            index,
+            function,
+        };
+        match refusal(&flat) {
+            Some(reason) => self.census.add(operator.name, Some(reason), place),
+            None => self.nodes.push(flat),
+        }
+        Ok(None)
+    }
+
+    fn count(&mut self, work: usize, place: &Place) -> Result<(), FormatError> {
+        self.work = self.work.saturating_add(work);
+        let limit = self.limits.operations;
+        if self.work > limit {
+            let what = "operations, calls replaced by what they call,";
+            return Err(FormatErrorKind::Limit { what, limit }.at(place.clone()));
+        }
+        Ok(())
+    }
+
+    fn function_of(&self, node: &Node) -> Option<Arc<Function>> {
+        if self.functions.is_empty() {
+            return None;
+        }
+        let proto = &node.proto;
+        let domain = domain_of(&proto.domain).to_owned();
+        self.functions.get(&(domain, proto.op_type.clone(), proto.overload.clone())).cloned()
+    }
+
+    /// The operator of a node, unless it goes into the census.
+    fn operator(
+        &mut self,
+        node: &Node,
+        opset: Option<i64>,
+        place: &Place,
+    ) -> Result<Option<(&'static Operator, i64)>, FormatError> {
+        let name = node.operator_name();
+        let is_own = domain_of(&node.proto.domain).is_empty();
+        let operator = is_own.then(|| Operator::named(&node.proto.op_type)).flatten();
+        let Some(operator) = operator else {
+            self.census.add(&name, why_unknown(&node.proto), place.clone());
+            return Ok(None);
+        };
+        let undefined = || FormatErrorKind::Undefined {
+            what: "operator set that the model imports",
+            name: "ai.onnx".to_owned(),
+        };
+        let opset = opset.ok_or_else(|| undefined().at(place.clone()))?;
+        if opset > NEWEST_OPSET {
+            let what = format!("opset {opset}, newer than {NEWEST_OPSET}, is");
+            return Err(FormatErrorKind::Unsupported { what }.at(place.clone()));
+        }
+        let too_new =
+            || FormatErrorKind::OperatorTooNew { name, introduced: operator.introduced(), opset };
+        let version = operator.version(opset).ok_or_else(|| too_new().at(place.clone()))?;
+        check_count(operator.operands, node.proto.input.len(), place)?;
+        Ok(Some((operator, version)))
+    }
+
+    /// The frame of a call.
+    fn call(
+        &mut self,
+        frames: &[Frame],
+        function: Arc<Function>,
+        node: &Arc<Node>,
+        operands: &[Option<ValueNumber>],
+        attributes: &Attributes,
+        place: &Place,
+    ) -> Result<Frame, FormatError> {
+        let is_this = |frame: &Frame| match &frame.place {
+            FramePlace::Graph => false,
+            FramePlace::Call { function: open, .. } => Arc::ptr_eq(open, &function),
+        };
+        if frames.iter().any(is_this) {
+            let name = function.shown.clone();
+            return Err(FormatErrorKind::Cycle { name }.at(place.clone()));
+        }
+        self.count(function.work(), place)?;
+        check_count((0, function.inputs.len()), operands.len(), place)?;
+        let results = node.proto.output.len();
+        if results > function.outputs.len() {
+            let expected = format!("at most {}", function.outputs.len());
+            let kind = FormatErrorKind::Count { what: "results", expected, given: results };
+            return Err(kind.at(place.clone()));
+        }
+        let arguments = function.arguments(attributes);
+        let name = Arc::from(function.shown.as_str());
+        let mut names = HashMap::with_capacity(function.inputs.len());
+        for (position, input) in function.inputs.iter().enumerate() {
+            names.insert(input.clone(), operands.get(position).copied().flatten());
+        }
+        let place = FramePlace::Call { function, name, node: node.clone() };
+        Ok(Frame { place, next: 0, names, arguments })
+    }
+
+    /// The end of a call: its outputs get the names that the caller has for them.
+    fn leave(&mut self, frames: &mut Vec<Frame>) -> Result<(), FormatError> {
+        let Some(left) = frames.pop() else { return Ok(()) };
+        let (FramePlace::Call { function, node, name }, Some(caller)) =
+            (&left.place, frames.last_mut())
+        else {
+            return Ok(());
+        };
+        let place = Place::described(format!("the function {name}"));
+        for (output, given) in function.outputs.iter().zip(&node.proto.output) {
+            let value = left.value(output, &place)?;
+            if !given.is_empty() {
+                caller.define(given, value, &place)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_count(
+    (least, most): (usize, usize),
+    given: usize,
+    place: &Place,
+) -> Result<(), FormatError> {
+    if (least..=most).contains(&given) {
+        return Ok(());
+    }
+    let expected = match most {
+        usize::MAX => format!("at least {least}"),
+        _ if least == most => least.to_string(),
+        _ => format!("{least} to {most}"),
+    };
+    Err(FormatErrorKind::Count { what: "operands", expected, given }.at(place.clone()))
+}

@@ -1,0 +1,42 @@
+//! ONNX: models in protobuf.
+//!
+//! The messages are in `messages.rs`, arrays in `tensor.rs`, types in `types.rs`. `body.rs` holds the nodes of a
+//! graph or a function, `flatten.rs` makes one list of them, calls replaced, operators looked up in the table of
+//! `operators.rs`; `refused.rs` and `analysis.rs` say what of it cannot be had. A `model.rs` of that is built by
+//! `build.rs` for inputs of known types: each node is a `Call`, of which the other files make nodes.
+
+mod activations;
+mod analysis;
+mod body;
+mod build;
+mod call;
+mod constants;
+mod elementwise;
+mod flatten;
+mod messages;
+mod model;
+mod normalizations;
+mod operators;
+mod reductions;
+mod refused;
+mod tensor;
+mod types;
+mod views;
+
+pub use tensor::read_onnx_tensor;
+
+use self::messages::ModelProto;
+use crate::error::{FormatError, Place};
+use crate::model::Model;
+use crate::source::Source;
+use crate::{ReadOptions, Reader};
+
+/// Reads models of ONNX.
+pub(crate) struct OnnxReader;
+
+impl Reader for OnnxReader {
+    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
+        let proto: ModelProto = body::decoded(source.shared_bytes(), &Place::default())?;
+        Ok(Box::new(model::OnnxModel::new(proto, source, &options.limits)?))
+    }
+}

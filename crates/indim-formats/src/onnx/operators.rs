@@ -1,0 +1,260 @@
+//! THE table of operators: since which opsets they are what they are, and what they become.
+//!
+//! A row gives the name, the versions (opsets that introduced or changed the operator), how many operands it
+//! takes, and what makes nodes of it; some say more: which operands say shapes, or that only the types of the
+//! operands matter.
+
+use indim_builder::{AxisFunction, Composition};
+use indim_ops::Op;
+
+use super::call::{Call, Made};
+use super::{activations, constants, elementwise, normalizations, reductions, views};
+
+/// An operator of ONNX that can be had.
+pub(super) struct Operator {
+    pub(super) name: &'static str,
+    /// The opsets that introduced it or changed it.
+    since: &'static [i64],
+    /// The least and the largest number of operands.
+    pub(super) operands: (usize, usize),
+    pub(super) becomes: Meaning,
+    /// The operands whose elements say a shape, axes or a count: they must be known.
+    pub(super) shape_operands: &'static [usize],
+    /// Whether the results depend on the types of the operands alone.
+    pub(super) reads_types: bool,
+    /// Whether it is to be had only where all operands are known: on shapes, not on data.
+    pub(super) of_known_only: bool,
+}
+
+/// What an operator becomes.
+pub(super) enum Meaning {
+    /// An operation on one operand.
+    Unary(Op),
+    /// An operation on two, under the rule of the version; of truth values if so it is said.
+    Binary(Op, Takes),
+    /// An operation on all operands from left to right.
+    Folded(Op),
+    /// A composition without parameters.
+    Composed(Composition),
+    /// A reduction.
+    Reduced(reductions::Reduction),
+    /// A function along all axes but the first two.
+    Pooled(AxisFunction),
+    /// A constant of the file.
+    Constant,
+    /// What the function makes.
+    By(fn(&Call<'_>) -> Made),
+}
+
+/// Which element types an operator takes of those that its operation takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// All.
+    Any,
+    /// Truth values.
+    Booleans,
+    /// Numbers.
+    Numbers,
+}
+
+/// More operands than any node has.
+const MANY: usize = usize::MAX;
+
+const fn of(
+    name: &'static str,
+    since: &'static [i64],
+    operands: (usize, usize),
+    becomes: Meaning,
+) -> Operator {
+    Operator {
+        name,
+        since,
+        operands,
+        becomes,
+        shape_operands: &[],
+        reads_types: false,
+        of_known_only: false,
+    }
+}
+
+const fn unary(name: &'static str, since: &'static [i64], op: Op) -> Operator {
+    of(name, since, (1, 1), Meaning::Unary(op))
+}
+
+const fn binary(name: &'static str, since: &'static [i64], op: Op, takes: Takes) -> Operator {
+    of(name, since, (2, 2), Meaning::Binary(op, takes))
+}
+
+const fn by(
+    name: &'static str,
+    since: &'static [i64],
+    operands: (usize, usize),
+    make: fn(&Call<'_>) -> Made,
+) -> Operator {
+    of(name, since, operands, Meaning::By(make))
+}
+
+const fn reduced(
+    name: &'static str,
+    since: &'static [i64],
+    reduction: reductions::Reduction,
+) -> Operator {
+    of(name, since, (1, 2), Meaning::Reduced(reduction)).shapes(&[1])
+}
+
+impl Operator {
+    const fn shapes(mut self, operands: &'static [usize]) -> Operator {
+        self.shape_operands = operands;
+        self
+    }
+
+    const fn of_types(mut self) -> Operator {
+        self.reads_types = true;
+        self
+    }
+
+    const fn known_only(mut self) -> Operator {
+        self.of_known_only = true;
+        self
+    }
+
+    /// The operator with this name.
+    pub(super) fn named(name: &str) -> Option<&'static Operator> {
+        OPERATORS.iter().find(|operator| operator.name == name)
+    }
+
+    /// The version that an opset means: the last one that is not newer.
+    pub(super) fn version(&self, opset: i64) -> Option<i64> {
+        self.since.iter().copied().rfind(|&since| since <= opset)
+    }
+
+    /// The opset that introduced it.
+    pub(super) fn introduced(&self) -> i64 {
+        self.since[0]
+    }
+}
+
+/// The newest opset that this table knows.
+pub(super) const NEWEST_OPSET: i64 = 28;
+
+use Takes::{Any, Booleans, Numbers};
+use reductions::Reduction;
+
+static OPERATORS: &[Operator] = &[
+    unary("Abs", &[1, 6, 13], Op::Abs),
+    unary("Acos", &[7, 22], Op::Acos),
+    unary("Acosh", &[9, 22], Op::Acosh),
+    unary("Asin", &[7, 22], Op::Asin),
+    unary("Asinh", &[9, 22], Op::Asinh),
+    unary("Atan", &[7, 22], Op::Atan),
+    unary("Atanh", &[9, 22], Op::Atanh),
+    unary("BitwiseNot", &[18], Op::Not),
+    unary("Ceil", &[1, 6, 13], Op::Ceil),
+    unary("Cos", &[7, 22], Op::Cos),
+    unary("Cosh", &[9, 22], Op::Cosh),
+    unary("Erf", &[9, 13], Op::Erf),
+    unary("Exp", &[1, 6, 13], Op::Exp),
+    unary("Floor", &[1, 6, 13], Op::Floor),
+    unary("IsNaN", &[9, 13, 20], Op::IsNan),
+    unary("Log", &[1, 6, 13], Op::Log),
+    unary("Neg", &[1, 6, 13], Op::Neg),
+    unary("Not", &[1], Op::Not),
+    unary("Reciprocal", &[1, 6, 13], Op::Reciprocal),
+    unary("Round", &[11, 22], Op::RoundEven),
+    unary("Sigmoid", &[1, 6, 13], Op::Logistic),
+    unary("Sign", &[9, 13], Op::Sign),
+    unary("Sin", &[7, 22], Op::Sin),
+    unary("Sinh", &[9, 22], Op::Sinh),
+    unary("Sqrt", &[1, 6, 13], Op::Sqrt),
+    unary("Tan", &[7, 22], Op::Tan),
+    unary("Tanh", &[1, 6, 13], Op::Tanh),
+    binary("Add", &[1, 6, 7, 13, 14], Op::Add, Numbers),
+    binary("And", &[1, 7], Op::And, Booleans),
+    binary("BitwiseAnd", &[18], Op::And, Numbers),
+    binary("BitwiseOr", &[18], Op::Or, Numbers),
+    binary("BitwiseXor", &[18], Op::Xor, Numbers),
+    binary("Div", &[1, 6, 7, 13, 14], Op::Div, Numbers),
+    binary("Equal", &[1, 7, 11, 13, 19], Op::Eq, Any),
+    binary("Greater", &[1, 7, 9, 13], Op::Gt, Numbers),
+    binary("GreaterOrEqual", &[12, 16], Op::Ge, Numbers),
+    binary("Less", &[1, 7, 9, 13], Op::Lt, Numbers),
+    binary("LessOrEqual", &[12, 16], Op::Le, Numbers),
+    binary("Mul", &[1, 6, 7, 13, 14], Op::Mul, Numbers),
+    binary("Or", &[1, 7], Op::Or, Booleans),
+    binary("Sub", &[1, 6, 7, 13, 14], Op::Sub, Numbers),
+    binary("Xor", &[1, 7], Op::Xor, Booleans),
+    by("BitShift", &[11, 28], (2, 2), elementwise::bit_shift),
+    by("Mod", &[10, 13, 28], (2, 2), elementwise::modulo),
+    by("Pow", &[1, 7, 12, 13, 15], (2, 2), elementwise::power),
+    of("Max", &[1, 6, 8, 12, 13], (1, MANY), Meaning::Folded(Op::Max)),
+    by("Mean", &[1, 6, 8, 13], (1, MANY), elementwise::mean),
+    of("Min", &[1, 6, 8, 12, 13], (1, MANY), Meaning::Folded(Op::Min)),
+    of("Sum", &[1, 6, 8, 13], (1, MANY), Meaning::Folded(Op::Add)),
+    by("BitCast", &[26], (1, 1), elementwise::bit_cast),
+    by("Cast", &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28], (1, 1), elementwise::cast),
+    by("CastLike", &[15, 19, 21, 23, 24, 25], (2, 2), elementwise::cast_like),
+    by("Clip", &[1, 6, 11, 12, 13], (1, 3), elementwise::clip),
+    by("Expand", &[8, 13], (2, 2), elementwise::expand).shapes(&[1]),
+    by("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], (1, 1), elementwise::identity),
+    by("IsInf", &[10, 20], (1, 1), elementwise::is_infinite),
+    by("Where", &[9, 16], (3, 3), elementwise::choose),
+    of("Mish", &[18, 22], (1, 1), Meaning::Composed(Composition::Mish)),
+    of("Relu", &[1, 6, 13, 14], (1, 1), Meaning::Composed(Composition::Relu)),
+    of("Softplus", &[1, 22], (1, 1), Meaning::Composed(Composition::Softplus)),
+    of("Softsign", &[1, 22], (1, 1), Meaning::Composed(Composition::Softsign)),
+    of("HardSwish", &[14, 22], (1, 1), Meaning::Composed(Composition::HardSwish)),
+    by("Celu", &[12, 28], (1, 1), activations::celu),
+    by("Dropout", &[1, 6, 7, 10, 12, 13, 22], (1, 3), activations::dropout).shapes(&[2]),
+    by("Elu", &[1, 6, 22], (1, 1), activations::elu),
+    by("Gelu", &[20], (1, 1), activations::gelu),
+    by("HardSigmoid", &[1, 6, 22], (1, 1), activations::hard_sigmoid),
+    by("LeakyRelu", &[1, 6, 16], (1, 1), activations::leaky_relu),
+    by("PRelu", &[1, 6, 7, 9, 16], (2, 2), activations::prelu),
+    by("Selu", &[1, 6, 22], (1, 1), activations::selu),
+    by("Shrink", &[9], (1, 1), activations::shrink),
+    by("SwiGLU", &[28], (2, 2), activations::swiglu),
+    by("Swish", &[24], (1, 1), activations::swish),
+    by("ThresholdedRelu", &[10, 22], (1, 1), activations::thresholded_relu),
+    of("Constant", &[1, 9, 11, 12, 13, 19, 21, 23, 24, 25], (0, 0), Meaning::Constant),
+    by("ConstantOfShape", &[9, 20, 21, 23, 24, 25], (1, 1), constants::of_shape).shapes(&[0]),
+    by("EyeLike", &[9, 22], (1, 1), constants::eye_like).of_types(),
+    by("Range", &[11, 27], (3, 3), constants::range).shapes(&[0, 1, 2]),
+    by("Shape", &[1, 13, 15, 19, 21, 23, 24, 25], (1, 1), constants::shape).of_types(),
+    by("Size", &[1, 13, 19, 21, 23, 24, 25], (1, 1), constants::size).of_types(),
+    by("Trilu", &[14], (1, 2), constants::triangle).shapes(&[1]),
+    by("Concat", &[1, 4, 11, 13], (1, MANY), views::concat),
+    by("DepthToSpace", &[1, 11, 13, 28], (1, 1), views::depth_to_space),
+    by("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], (1, 1), views::flatten),
+    by("Gather", &[1, 11, 13], (2, 2), views::gather).known_only(),
+    by("Pad", &[1, 2, 11, 13, 18, 19, 21, 23, 24, 25], (1, 4), views::pad).shapes(&[1, 3]),
+    by("Reshape", &[1, 5, 13, 14, 19, 21, 23, 24, 25], (1, 2), views::reshape).shapes(&[1]),
+    by("Slice", &[1, 10, 11, 13], (1, 5), views::slice).shapes(&[1, 2, 3, 4]),
+    by("SpaceToDepth", &[1, 13, 28], (1, 1), views::space_to_depth),
+    by("Split", &[1, 2, 11, 13, 18], (1, 2), views::split).shapes(&[1]),
+    by("Squeeze", &[1, 11, 13, 21, 23, 24, 25], (1, 2), views::squeeze).shapes(&[1]),
+    by("Tile", &[1, 6, 13], (2, 3), views::tile).shapes(&[1, 2]),
+    by("Transpose", &[1, 13, 21, 23, 24, 25], (1, 1), views::transpose),
+    by("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], (1, 2), views::unsqueeze).shapes(&[1]),
+    reduced("ReduceL1", &[1, 11, 13, 18], Reduction::L1),
+    reduced("ReduceL2", &[1, 11, 13, 18], Reduction::L2),
+    reduced("ReduceLogSum", &[1, 11, 13, 18, 28], Reduction::LogSum),
+    reduced("ReduceLogSumExp", &[1, 11, 13, 18, 28], Reduction::LogSumExp),
+    reduced("ReduceMax", &[1, 11, 12, 13, 18, 20], Reduction::Max),
+    reduced("ReduceMean", &[1, 11, 13, 18], Reduction::Mean),
+    reduced("ReduceMin", &[1, 11, 12, 13, 18, 20], Reduction::Min),
+    reduced("ReduceProd", &[1, 11, 13, 18], Reduction::Prod),
+    reduced("ReduceSum", &[1, 11, 13], Reduction::Sum),
+    reduced("ReduceSumSquare", &[1, 11, 13, 18], Reduction::SumSquare),
+    of("GlobalAveragePool", &[1, 22], (1, 1), Meaning::Pooled(AxisFunction::Mean)),
+    of("GlobalMaxPool", &[1, 22], (1, 1), Meaning::Pooled(AxisFunction::Max)),
+    by("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),
+    by("LogSoftmax", &[1, 11, 13], (1, 1), reductions::log_softmax),
+    by("Softmax", &[1, 11, 13], (1, 1), reductions::softmax),
+    by("BatchNormalization", &[1, 6, 7, 9, 14, 15], (5, 5), normalizations::batch),
+    by("GroupNormalization", &[18, 21], (3, 3), normalizations::group),
+    by("InstanceNormalization", &[1, 6, 22], (3, 3), normalizations::instance),
+    by("LayerNormalization", &[17], (2, 3), normalizations::layer),
+    by("LpNormalization", &[1, 22], (1, 1), normalizations::lp),
+    by("MeanVarianceNormalization", &[9, 13], (1, 1), normalizations::mean_variance),
+    by("RMSNormalization", &[23], (2, 2), normalizations::root_mean_square),
+];
