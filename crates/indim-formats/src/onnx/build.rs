@@ -8,7 +8,8 @@ use indim_ops::ArrayType;
 use super::call::{Call, Made};
 use super::constants;
 use super::elementwise;
-use super::flatten::{FlatNode, ValueNumber};
+use super::flat_node::{FlatNode, ValueNumber};
+use super::flatten::Step;
 use super::model::OnnxModel;
 use super::operators::Meaning;
 use super::reductions;
@@ -57,8 +58,8 @@ impl<'m> Build<'m> {
                 self.values[*number] = Some(self.constant(array, &place)?);
             }
         }
-        for node in &self.model.nodes {
-            self.node(node)?;
+        for Step { node, operator } in &self.model.nodes {
+            self.node(node, &operator.becomes)?;
         }
         self.finish()
     }
@@ -92,7 +93,7 @@ impl<'m> Build<'m> {
         Ok(Known::with_elements(value, array))
     }
 
-    fn node(&mut self, node: &FlatNode) -> Result<(), FormatError> {
+    fn node(&mut self, node: &FlatNode, meaning: &Meaning) -> Result<(), FormatError> {
         let place = node.place();
         self.making.operation(&place)?;
         let operands: Vec<Option<Known>> =
@@ -100,12 +101,12 @@ impl<'m> Build<'m> {
         let tensors = &self.tensors;
         let builder = self.making.builder.clone();
         let call = Call { builder: &builder, node, operands: &operands, tensors };
-        let made = match &node.operator.becomes {
+        let made = match meaning {
             Meaning::Constant => {
                 let array = constants::of_node(&call).map_err(|kind| kind.at(place.clone()))?;
                 vec![self.constant(array, &place)?]
             }
-            meaning => {
+            _ => {
                 let made = make_known(meaning, &call);
                 made.map_err(|kind| self.with_chain(kind, node).at(place.clone()))?
             }
@@ -137,14 +138,14 @@ impl<'m> Build<'m> {
         let mut names = vec![];
         let mut rest = &self.model.nodes[..];
         while let Some((name, Some(number))) = sought.filter(|_| names.len() < CHAIN) {
-            let makes = |node: &FlatNode| node.results.contains(&Some(*number));
+            let makes = |step: &Step| step.node.results.contains(&Some(*number));
             let Some(position) = rest.iter().rposition(makes) else {
                 names.push(indim_graph::terminal::shown(name));
                 break;
             };
-            let maker = &rest[position];
+            let maker = &rest[position].node;
             let name = indim_graph::terminal::shown(name);
-            names.push(format!("{name}, made by {}", maker.operator.name));
+            names.push(format!("{name}, made by {}", maker.operator));
             rest = &rest[..position];
             let mut operands = maker.node.proto.input.iter().zip(&maker.operands);
             sought = operands.find(|(_, operand)| operand.is_some_and(|o| self.is_unknown(o)));

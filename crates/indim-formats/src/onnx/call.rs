@@ -8,7 +8,7 @@ use indim_graph::{Array, GraphError, GraphErrorKind};
 use indim_ops::DType;
 use indim_shape::{RuleSet, Shape, TargetRule};
 
-use super::flatten::FlatNode;
+use super::flat_node::FlatNode;
 use super::messages::{AttributeProto, TensorProto};
 use super::tensor::Tensors;
 use crate::error::FormatErrorKind;
@@ -196,7 +196,7 @@ impl Call<'_> {
             Some((name, known.as_ref()?.value.array_type().ok()?))
         };
         let operands = self.operands.iter().enumerate().filter_map(operand).collect();
-        GraphError::new(kind, self.node.operator.name, operands).into()
+        GraphError::new(kind, self.node.operator, operands).into()
     }
 
     /// # Errors

@@ -6,9 +6,19 @@ use indim_ops::{DType, DTypeClass, Op};
 use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
 use super::call::{Call, Made, one};
-use super::operators::Takes;
 use super::types::{dtype_named, dtype_of};
 use crate::error::FormatErrorKind;
+
+/// Which element types an operator takes of those that its operation takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// All.
+    Any,
+    /// Truth values.
+    Booleans,
+    /// Numbers.
+    Numbers,
+}
 
 impl Takes {
     fn takes(self, dtype: DType) -> bool {

@@ -1,35 +1,24 @@
 //! A model as one list of nodes: calls of functions are replaced by what these are made of, names by
 //! numbers, and operators are looked up.
 //!
-//! Calls are a stack, not a recursion. Each step counts, calls too, so that functions that call each other twice
-//! and twice again come to an end.
+//! Calls are a stack, not a recursion. Each step counts, calls too, so that functions that call each other
+//! twice and twice again come to an end.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::body::{Attributes, Body, Function, Node, domain_of};
+use super::flat_node::{FlatNode, ValueNumber, node_place};
 use super::operators::{NEWEST_OPSET, Operator};
 use super::refused::{refusal, why_unknown};
 use crate::error::{FormatError, FormatErrorKind, Place};
 use crate::limits::FormatLimits;
 use crate::making::Census;
 
-/// A value by its number.
-pub(super) type ValueNumber = usize;
-
-/// A node of an operator, with everything that it depends on.
-pub(super) struct FlatNode {
-    pub(super) node: Arc<Node>,
+/// A node of an operator.
+pub(super) struct Step {
+    pub(super) node: FlatNode,
     pub(super) operator: &'static Operator,
-    pub(super) version: i64,
-    opset: i64,
-    pub(super) attributes: Attributes,
-    /// The values of its operands; nothing for those that are left out.
-    pub(super) operands: Vec<Option<ValueNumber>>,
-    /// The number of each result that has a name.
-    pub(super) results: Vec<Option<ValueNumber>>,
-    index: usize,
-    function: Option<Arc<str>>,
 }
 
 /// The functions of a model, by domain, name and overload.
@@ -39,7 +28,7 @@ pub(super) type Functions = HashMap<(String, String, String), Arc<Function>>;
 pub(super) struct Flattening<'m> {
     functions: &'m Functions,
     limits: &'m FormatLimits,
-    pub(super) nodes: Vec<FlatNode>,
+    pub(super) nodes: Vec<Step>,
     pub(super) census: Census,
     pub(super) value_count: usize,
     work: usize,
@@ -57,25 +46,6 @@ struct Frame {
 enum FramePlace {
     Graph,
     Call { function: Arc<Function>, name: Arc<str>, node: Arc<Node> },
-}
-
-impl FlatNode {
-    /// ``node 4 `relu` (Relu, opset 13), in the function my.Scaled``.
-    pub(super) fn place(&self) -> Place {
-        let function = self.function.as_deref();
-        node_place(&self.node, self.index, Some(self.opset), function)
-    }
-}
-
-fn node_place(node: &Node, index: usize, opset: Option<i64>, function: Option<&str>) -> Place {
-    let quoted = match node.proto.name.as_str() {
-        "" => String::new(),
-        name => format!(" `{name}`"),
-    };
-    let opset = opset.map_or(String::new(), |opset| format!(", opset {opset}"));
-    let within = function.map_or(String::new(), |name| format!(", in the function {name}"));
-    let text = format!("node {index}{quoted} ({}{opset}){within}", node.operator_name());
-    Place::described(indim_graph::terminal::shown(&text))
 }
 
 impl Frame {
@@ -198,13 +168,11 @@ impl<'m> Flattening<'m> {
         let Some((operator, version)) = self.operator(node, opset, &place)? else {
             return Ok(None);
         };
-        let opset = opset.unwrap_or_default();
-        let node = node.clone();
         let flat = FlatNode {
-            node,
-            operator,
+            node: node.clone(),
+            operator: operator.name,
             version,
-            opset,
+            opset: opset.unwrap_or_default(),
             attributes,
             operands,
             results,
@@ -213,7 +181,7 @@ impl<'m> Flattening<'m> {
         };
         match refusal(&flat) {
             Some(reason) => self.census.add(operator.name, Some(reason), place),
-            None => self.nodes.push(flat),
+            None => self.nodes.push(Step { node: flat, operator }),
         }
         Ok(None)
     }

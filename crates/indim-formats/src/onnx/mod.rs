@@ -1,9 +1,10 @@
 //! ONNX: models in protobuf.
 //!
-//! The messages are in `messages.rs`, arrays in `tensor.rs`, types in `types.rs`. `body.rs` holds the nodes of a
-//! graph or a function, `flatten.rs` makes one list of them, calls replaced, operators looked up in the table of
-//! `operators.rs`; `refused.rs` and `analysis.rs` say what of it cannot be had. A `model.rs` of that is built by
-//! `build.rs` for inputs of known types: each node is a `Call`, of which the other files make nodes.
+//! The messages are in `messages.rs`, arrays in `tensor.rs`, types in `types.rs`. `body.rs` holds the nodes of
+//! a graph or a function, `flatten.rs` makes one list of them, calls replaced, operators looked up in the
+//! table of `operators.rs`; `refused.rs` and `analysis.rs` say what of it cannot be had. A `model.rs` of that
+//! is built by `build.rs` for inputs of known types: each node is a `Call`, of which the other files make
+//! nodes of a graph.
 
 mod activations;
 mod analysis;
@@ -12,6 +13,7 @@ mod build;
 mod call;
 mod constants;
 mod elementwise;
+mod flat_node;
 mod flatten;
 mod messages;
 mod model;

@@ -8,7 +8,8 @@ use indim_ops::DType;
 use super::analysis::{count_on_data, make_shapes};
 use super::body::{Body, Function, decoded, domain_of};
 use super::build::Build;
-use super::flatten::{FlatNode, Flattening, Functions, ValueNumber};
+use super::flat_node::ValueNumber;
+use super::flatten::{Flattening, Functions, Step};
 use super::messages::{FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto};
 use super::types::{declared_at, input_of};
 use crate::error::{FormatError, FormatErrorKind, Place};
@@ -24,7 +25,7 @@ pub(super) struct OnnxModel {
     pub(super) input_numbers: Vec<ValueNumber>,
     /// Arrays of the file, and the values that they are.
     pub(super) initializers: Vec<(TensorProto, ValueNumber)>,
-    pub(super) nodes: Vec<FlatNode>,
+    pub(super) nodes: Vec<Step>,
     pub(super) value_count: usize,
     /// What the file says of its outputs, as of inputs.
     pub(super) outputs: Vec<Input>,

@@ -46,17 +46,6 @@ pub(super) enum Meaning {
     By(fn(&Call<'_>) -> Made),
 }
 
-/// Which element types an operator takes of those that its operation takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
-    /// All.
-    Any,
-    /// Truth values.
-    Booleans,
-    /// Numbers.
-    Numbers,
-}
-
 /// More operands than any node has.
 const MANY: usize = usize::MAX;
 
@@ -137,7 +126,7 @@ impl Operator {
 /// The newest opset that this table knows.
 pub(super) const NEWEST_OPSET: i64 = 28;
 
-use Takes::{Any, Booleans, Numbers};
+use elementwise::Takes::{self, Any, Booleans, Numbers};
 use reductions::Reduction;
 
 static OPERATORS: &[Operator] = &[

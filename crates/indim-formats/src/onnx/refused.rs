@@ -1,14 +1,14 @@
 //! What nodes ask for that is not to be had, as far as the file alone says so.
 
-use super::flatten::FlatNode;
+use super::flat_node::FlatNode;
 use super::messages::NodeProto;
 use super::types::dtype_of;
 
 /// Why an operator that is in the table is refused here: it has modes that are not to be had.
 pub(super) fn refusal(node: &FlatNode) -> Option<String> {
-    let is = |name: &str| node.operator.name == name;
+    let is = |name: &str| node.operator == name;
     let number = |name: &str| node.attributes.get(name).and_then(|attribute| attribute.i);
-    let reason = match node.operator.name {
+    let reason = match node.operator {
         "Pad" => return pad_mode(node),
         "Cast" => {
             let to = number("to").and_then(|number| dtype_of(number).err());

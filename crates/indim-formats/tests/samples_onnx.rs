@@ -1,0 +1,94 @@
+//! Models of ONNX against what ONNX Runtime and ONNX's own node tests have for their results.
+#![cfg(feature = "onnx")]
+
+mod support;
+
+use std::path::Path;
+
+use indim_formats::{Agreement, FormatLimits, ReadOptions, Source, read_onnx_tensor};
+use indim_graph::Array;
+use support::samples::{Case, Samples, disagreements};
+
+fn source(path: &Path) -> Source {
+    Source::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The arrays in `input_0.pb`, `input_1.pb`, ... of a node test.
+fn node_arrays(folder: &Path, name: &str) -> Vec<Array> {
+    let paths = (0..).map(|index| folder.join(format!("{name}_{index}.pb")));
+    let limits = FormatLimits::default();
+    let read = |path: &Path| read_onnx_tensor(&source(path), &limits).expect("an array").1;
+    paths.take_while(|path| path.exists()).map(|path| read(&path)).collect()
+}
+
+/// What does not agree within the tolerance of a node test.
+fn node_disagreements(case: &Case, found: &[Array], expected: &[Array]) -> Vec<String> {
+    let number = |key: &str| case.entry[key].as_f64().expect("a tolerance");
+    let near = Agreement::Near { absolute: number("atol"), relative: number("rtol") };
+    assert_eq!(found.len(), expected.len(), "{}", case.name);
+    let pairs = found.iter().zip(expected).enumerate();
+    let differences = pairs.filter_map(|(index, (found, expected))| {
+        Some(format!("output {index}: {:?}", near.compare(found, expected)?))
+    });
+    differences.collect()
+}
+
+/// What is wrong with a case, if anything is.
+fn outcome(case: &Case) -> Result<(), String> {
+    let source = source(&case.file);
+    let model = indim_formats::read(&source, &ReadOptions::default());
+    if !case.is_in_scope {
+        return match model {
+            Err(error) if error.is_out_of_scope() => Ok(()),
+            Err(error) => Err(format!("refused as damaged: {}", error.draw(&source))),
+            Ok(_) => Err("not refused".to_owned()),
+        };
+    }
+    let model = model.map_err(|error| error.draw(&source))?;
+    let is_node_test = case.arrays.join("output_0.pb").exists();
+    let inputs = match is_node_test {
+        true => node_arrays(&case.arrays, "input"),
+        false => case.read_inputs(),
+    };
+    let results = support::run(&*model, &inputs).map_err(|error| error.draw(&source))?;
+    let differences = match is_node_test {
+        true => node_disagreements(case, &results, &node_arrays(&case.arrays, "output")),
+        false => disagreements(&results, &case.read_outputs()),
+    };
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(differences.join("\n")),
+    }
+}
+
+#[test]
+fn every_case_in_scope_gives_the_expected_results_and_others_are_refused() {
+    let Some(samples) = Samples::open() else { return };
+    let cases = samples.cases("onnx");
+    let failures: Vec<String> = cases
+        .iter()
+        .filter_map(|case| outcome(case).err().map(|problem| format!("{}: {problem}", case.name)))
+        .collect();
+    eprintln!("{} of {} cases are right", cases.len() - failures.len(), cases.len());
+    assert!(!cases.is_empty() && failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_damaged_file_gives_an_error() {
+    let Some(samples) = Samples::open() else { return };
+    let files = samples.damaged("onnx");
+    for damaged in &files {
+        let source = source(&damaged.file);
+        let error = match indim_formats::read(&source, &ReadOptions::default()) {
+            Err(error) => error,
+            Ok(model) => {
+                let types: Option<Vec<_>> = model.inputs().iter().map(|i| i.array_type()).collect();
+                let types = types.expect("the damaged files say all types");
+                let bounds: Vec<_> = types.into_iter().map(indim_formats::Bound::Type).collect();
+                model.build(&bounds).err().unwrap_or_else(|| panic!("{} is read", damaged.about))
+            }
+        };
+        eprintln!("{}: {}", damaged.about, error.draw(&source));
+        assert!(error.place.described.is_some() || error.code() == "damaged", "{}", damaged.about);
+    }
+}
