@@ -26,16 +26,8 @@ pub enum Format {
 }
 
 /// Beginnings of lines that only MLIR has.
-const OF_MLIR: [&str; 8] = [
-    "module",
-    "func.func",
-    "\"builtin.module\"",
-    "\"func.func\"",
-    "#",
-    "!",
-    "//",
-    "builtin.module",
-];
+const OF_MLIR: [&str; 7] =
+    ["module", "func.func", "\"builtin.module\"", "\"func.func\"", "#", "!", "builtin.module"];
 
 impl Format {
     /// The format of a file with this content, whatever the file is called.
@@ -59,8 +51,12 @@ impl Format {
         if text.trim_start().starts_with('<') {
             return Some(Format::OpenVino);
         }
-        let mut lines = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
-        lines.find_map(Format::of_line)
+        let lines = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
+        // Both MLIR and HLO have such comments; where there is nothing else, it is a test of MLIR.
+        let is_comment = |line: &&str| line.trim_start().starts_with("//");
+        let has_comment = lines.clone().any(|line| is_comment(&line));
+        let found = lines.filter(|line| !is_comment(line)).find_map(Format::of_line);
+        found.or(has_comment.then_some(Format::StableHlo))
     }
 
     fn of_line(line: &str) -> Option<Format> {

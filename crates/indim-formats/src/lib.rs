@@ -11,6 +11,8 @@
 mod agreement;
 mod error;
 mod format;
+#[cfg(feature = "hlo")]
+mod hlo;
 mod limits;
 mod making;
 mod model;
@@ -81,6 +83,8 @@ pub fn read_as(
         (Format::Onnx, &onnx::OnnxReader),
         #[cfg(feature = "openvino")]
         (Format::OpenVino, &openvino::OpenVino),
+        #[cfg(feature = "hlo")]
+        (Format::Hlo, &hlo::HloReader),
         #[cfg(feature = "stablehlo")]
         (Format::StableHlo, &stablehlo::StableHloReader),
     ];

@@ -24,6 +24,7 @@ use crate::error::{FormatError, FormatErrorKind};
 use crate::limits::FormatLimits;
 use crate::model::{Bound, Input, Model, Program, check_inputs};
 use crate::source::Source;
+use crate::xla::checked_text;
 use crate::{ReadOptions, Reader};
 
 /// Reads StableHLO's text.
@@ -42,15 +43,6 @@ impl Reader for StableHloReader {
         let (source, limits) = (source.clone(), options.limits);
         Ok(Box::new(StableHlo { source, module, limits, entry, inputs, outputs }))
     }
-}
-
-/// The whole file, which has to be a text.
-fn checked_text(source: &Source) -> Result<&str, FormatError> {
-    core::str::from_utf8(source.bytes()).map_err(|error| {
-        let problem = "it is no text from here on, in UTF-8".to_owned();
-        let place = error.valid_up_to();
-        FormatErrorKind::Damaged { problem }.in_text(place..place)
-    })
 }
 
 /// A program in StableHLO.

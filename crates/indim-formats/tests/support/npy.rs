@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use indim_graph::Array;
+use indim_builder::GraphBuilder;
+use indim_graph::{Array, evaluate};
 use indim_ops::{ArrayData, DType};
-use indim_shape::Shape;
 
 /// The array in a file; bfloat16 lies in it as 16 bits of an integer, so that its type has to be said.
 ///
@@ -25,11 +25,25 @@ pub(crate) fn parse(bytes: &[u8], dtype: DType) -> Array {
         _ => (12, u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]) as usize),
     };
     let header = std::str::from_utf8(&bytes[start..start + length]).expect("the header is text");
-    assert!(!header.contains("'>") && header.contains("'fortran_order': False"), "{header}");
+    assert!(!header.contains("'>"), "{header}");
+    let is_fortran = header.contains("'fortran_order': True");
     let (_, sizes) = header.split_once("'shape': (").expect("there is a shape");
     let (sizes, _) = sizes.split_once(')').expect("the shape ends");
     let sizes = sizes.split(',').map(str::trim).filter(|size| !size.is_empty());
-    let shape: Shape = sizes.map(|size| size.parse::<usize>().expect("a size")).collect();
+    let mut sizes: Vec<usize> = sizes.map(|size| size.parse().expect("a size")).collect();
+    if is_fortran {
+        sizes.reverse();
+    }
     let data = ArrayData::from_le_bytes(dtype, &bytes[start + length..]);
-    Array::from_data(shape, data).expect("the elements fill the shape")
+    let array = Array::from_data(sizes, data).expect("the elements fill the shape");
+    if is_fortran { reversed(&array) } else { array }
+}
+
+/// The array with its axes in reverse order.
+fn reversed(array: &Array) -> Array {
+    let b = GraphBuilder::new();
+    let axes: Vec<i64> = (0..array.shape().rank() as i64).rev().collect();
+    let x = b.parameter("x", array.dtype(), array.shape().clone()).expect("a parameter");
+    let graph = b.finish(&[b.transpose(x, &axes).expect("a permutation")]).expect("a graph");
+    evaluate(&graph, &[array.clone()]).expect("it has an argument").remove(0)
 }
