@@ -45,5 +45,5 @@ fn reversed(array: &Array) -> Array {
     let axes: Vec<i64> = (0..array.shape().rank() as i64).rev().collect();
     let x = b.parameter("x", array.dtype(), array.shape().clone()).expect("a parameter");
     let graph = b.finish(&[b.transpose(x, &axes).expect("a permutation")]).expect("a graph");
-    evaluate(&graph, &[array.clone()]).expect("it has an argument").remove(0)
+    evaluate(&graph, std::slice::from_ref(array)).expect("it has an argument").remove(0)
 }
