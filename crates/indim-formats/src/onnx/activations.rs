@@ -9,12 +9,12 @@ use super::call::{Call, Made, one};
 use crate::error::FormatErrorKind;
 
 pub(super) fn celu(call: &Call<'_>) -> Made {
-    let (x, alpha) = (call.value(0)?, call.float("alpha", 1.0));
+    let (x, alpha) = (call.value(0)?, call.float("alpha", 1.0)?);
     one(x.max(0) + ((x / alpha).expm1() * alpha).min(0))
 }
 
 pub(super) fn elu(call: &Call<'_>) -> Made {
-    one(call.builder.elu(call.value(0)?, call.float("alpha", 1.0))?)
+    one(call.builder.elu(call.value(0)?, call.float("alpha", 1.0)?)?)
 }
 
 /// The version in which the factors got all their digits.
@@ -25,8 +25,8 @@ pub(super) fn selu(call: &Call<'_>) -> Made {
         true => (1.6732, 1.0507),
         false => (1.673_263_2, 1.050_701),
     };
-    let elu = call.builder.elu(call.value(0)?, call.float("alpha", alpha))?;
-    one(elu * call.float("gamma", gamma))
+    let elu = call.builder.elu(call.value(0)?, call.float("alpha", alpha)?)?;
+    one(elu * call.float("gamma", gamma)?)
 }
 
 pub(super) fn gelu(call: &Call<'_>) -> Made {
@@ -39,27 +39,27 @@ pub(super) fn gelu(call: &Call<'_>) -> Made {
 }
 
 pub(super) fn hard_sigmoid(call: &Call<'_>) -> Made {
-    let (alpha, beta) = (call.float("alpha", 0.2), call.float("beta", 0.5));
+    let (alpha, beta) = (call.float("alpha", 0.2)?, call.float("beta", 0.5)?);
     one(call.builder.hard_sigmoid(call.value(0)?, alpha, beta)?)
 }
 
 pub(super) fn swish(call: &Call<'_>) -> Made {
-    one(call.builder.swish(call.value(0)?, call.float("alpha", 1.0))?)
+    one(call.builder.swish(call.value(0)?, call.float("alpha", 1.0)?)?)
 }
 
 pub(super) fn swiglu(call: &Call<'_>) -> Made {
-    let gate = call.builder.swish(call.value(0)?, call.float("alpha", 1.0))?;
+    let gate = call.builder.swish(call.value(0)?, call.float("alpha", 1.0)?)?;
     one(call.builder.elementwise(Op::Mul, &[&gate, call.value(1)?], &RuleSet::None)?)
 }
 
 pub(super) fn leaky_relu(call: &Call<'_>) -> Made {
     let x = call.value(0)?;
-    one(x.lt(0).select(x * call.float("alpha", 0.01), x))
+    one(x.lt(0).select(x * call.float("alpha", 0.01)?, x))
 }
 
 pub(super) fn thresholded_relu(call: &Call<'_>) -> Made {
     let x = call.value(0)?;
-    one(x.gt(call.float("alpha", 1.0)).select(x, 0))
+    one(x.gt(call.float("alpha", 1.0)?).select(x, 0))
 }
 
 /// On integers too it is computed in double precision, as the threshold and the bias are no integers.
@@ -67,7 +67,7 @@ pub(super) fn shrink(call: &Call<'_>) -> Made {
     let dtype = call.dtype(0)?;
     let computed = if dtype.is_float() { dtype } else { DType::F64 };
     let x = call.builder.convert(call.value(0)?, computed)?;
-    let (threshold, bias) = (call.float("lambd", 0.5), call.float("bias", 0.0));
+    let (threshold, bias) = (call.float("lambd", 0.5)?, call.float("bias", 0.0)?);
     let above = x.gt(threshold).select(&x - bias, 0);
     one(call.builder.convert(x.lt(-threshold).select(&x + bias, above), dtype)?)
 }

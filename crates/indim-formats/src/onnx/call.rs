@@ -1,7 +1,5 @@
 //! What an operator is given: operands and attributes, of which it makes nodes.
 
-use std::sync::Arc;
-
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::signature::existing_axis;
 use indim_graph::{Array, GraphError, GraphErrorKind};
@@ -9,7 +7,6 @@ use indim_ops::DType;
 use indim_shape::{RuleSet, Shape, TargetRule};
 
 use super::flat_node::FlatNode;
-use super::messages::{AttributeProto, TensorProto};
 use super::tensor::Tensors;
 use crate::error::FormatErrorKind;
 use crate::shape_values::Known;
@@ -111,57 +108,8 @@ impl Call<'_> {
     ) -> Result<Option<Vec<i64>>, FormatErrorKind> {
         match self.version() >= since {
             true => self.optional_integers(position),
-            false => Ok(self.ints(name)),
+            false => self.ints(name),
         }
-    }
-
-    fn attribute(&self, name: &str) -> Option<&Arc<AttributeProto>> {
-        self.node.attributes.get(name)
-    }
-
-    pub(super) fn int(&self, name: &str, default: i64) -> i64 {
-        self.attribute(name).and_then(|attribute| attribute.i).unwrap_or(default)
-    }
-
-    pub(super) fn optional_int(&self, name: &str) -> Option<i64> {
-        self.attribute(name)?.i
-    }
-
-    /// # Errors
-    /// `attribute`: it is missing.
-    pub(super) fn required_int(&self, name: &str) -> Result<i64, FormatErrorKind> {
-        self.optional_int(name).ok_or_else(|| FormatErrorKind::attribute(name, "is missing"))
-    }
-
-    pub(super) fn ints(&self, name: &str) -> Option<Vec<i64>> {
-        self.attribute(name).map(|attribute| attribute.ints.clone())
-    }
-
-    /// A number. Its default too is one of `f32`: 0.2 is 0.20000000298.
-    pub(super) fn float(&self, name: &str, default: f32) -> f64 {
-        self.optional_float(name).unwrap_or(default.into())
-    }
-
-    pub(super) fn optional_float(&self, name: &str) -> Option<f64> {
-        self.attribute(name)?.f.map(f64::from)
-    }
-
-    /// # Errors
-    /// `attribute`: it is no text.
-    pub(super) fn text(&self, name: &str, default: &str) -> Result<String, FormatErrorKind> {
-        let Some(bytes) = self.attribute(name).and_then(|attribute| attribute.s.as_ref()) else {
-            return Ok(default.to_owned());
-        };
-        let text = String::from_utf8(bytes.to_vec());
-        text.map_err(|_| FormatErrorKind::attribute(name, "is no text"))
-    }
-
-    pub(super) fn tensor(&self, name: &str) -> Option<&TensorProto> {
-        self.attribute(name)?.t.as_ref()
-    }
-
-    pub(super) fn floats(&self, name: &str) -> Option<&[f32]> {
-        self.attribute(name).map(|attribute| &attribute.floats[..])
     }
 
     /// An axis of an operand with so many; negative ones count from the end.
@@ -216,14 +164,17 @@ impl Call<'_> {
     }
 
     /// The rule by which operators of two operands broadcast: before opset 7 an attribute says it.
-    pub(super) fn rule(&self) -> RuleSet {
-        match self.version() >= 7 {
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub(super) fn rule(&self) -> Result<RuleSet, FormatErrorKind> {
+        Ok(match self.version() >= 7 {
             true => RuleSet::Numpy,
             false => RuleSet::OnnxLegacy {
-                broadcast: self.int("broadcast", 0) != 0,
-                axis: self.optional_int("axis"),
+                broadcast: self.int("broadcast", 0)? != 0,
+                axis: self.optional_int("axis")?,
             },
-        }
+        })
     }
 
     /// An operand broadcast onto the last axes of `shape`, which does not grow.

@@ -16,19 +16,19 @@ use crate::shape_values::Known;
 /// # Errors
 /// `attribute` where it says none; as [`super::tensor::Tensors::array`].
 pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
-    if let Some(tensor) = call.tensor("value") {
-        return call.tensors.array(tensor);
+    if let Some(tensor) = call.tensor("value")? {
+        return call.tensors.of_attribute(tensor);
     }
-    if let Some(number) = call.optional_float("value_float") {
+    if let Some(number) = call.optional_float("value_float")? {
         return Ok(Array::scalar(number as f32));
     }
-    if let Some(number) = call.optional_int("value_int") {
+    if let Some(number) = call.optional_int("value_int")? {
         return Ok(Array::scalar(number));
     }
-    if let Some(numbers) = call.floats("value_floats") {
+    if let Some(numbers) = call.floats("value_floats")? {
         return list(numbers.to_vec());
     }
-    match call.ints("value_ints") {
+    match call.ints("value_ints")? {
         Some(numbers) => list(numbers),
         None => Err(FormatErrorKind::attribute("value", "is missing")),
     }
@@ -41,10 +41,10 @@ fn list<T: Element>(elements: Vec<T>) -> Result<Array, FormatErrorKind> {
 
 pub(super) fn of_shape(call: &Call<'_>) -> Made {
     let shape = sizes(&call.integers(0)?)?;
-    let element = match call.tensor("value") {
+    let element = match call.tensor("value")? {
         None => Array::scalar(0.0f32),
         Some(tensor) => {
-            let one = call.tensors.array(tensor)?;
+            let one = call.tensors.of_attribute(tensor)?;
             let several = |_| FormatErrorKind::attribute("value", "has not one element");
             one.reshaped(Shape::scalar()).map_err(several)?
         }
@@ -58,8 +58,8 @@ pub(super) fn shape(call: &Call<'_>) -> Made {
     let rank = shape.rank() as i64;
     let place =
         |axis: i64| (if axis < 0 { axis.saturating_add(rank) } else { axis }).clamp(0, rank);
-    let start = place(call.int("start", 0)) as usize;
-    let end = place(call.int("end", rank)) as usize;
+    let start = place(call.int("start", 0)?) as usize;
+    let end = place(call.int("end", rank)?) as usize;
     let sizes: Vec<i64> = shape.get(start..end).unwrap_or(&[]).iter().map(|&n| n as i64).collect();
     Ok(vec![Known::constant(call.builder, list(sizes)?)])
 }
@@ -77,7 +77,7 @@ pub(super) fn range(call: &Call<'_>) -> Made {
         false => float_count(call)?,
     };
     // 16-bit floats are summed in `f32`, unless that is said not to be so.
-    let is_half = matches!(dtype, DType::F16 | DType::Bf16) && call.int("stash_type", 1) == 1;
+    let is_half = matches!(dtype, DType::F16 | DType::Bf16) && call.int("stash_type", 1)? == 1;
     let computed = if is_half { DType::F32 } else { dtype };
     let places = call.builder.iota(computed, [count], 0)?;
     let (start, delta) = (call.scalar(0)?.convert(computed), call.scalar(2)?.convert(computed));
@@ -134,11 +134,11 @@ fn columns_less_rows(call: &Call<'_>, shape: &Shape) -> Result<Value, FormatErro
 }
 
 pub(super) fn eye_like(call: &Call<'_>) -> Made {
-    let dtype = match call.optional_int("dtype") {
+    let dtype = match call.optional_int("dtype")? {
         Some(number) => dtype_of(number)?,
         None => call.dtype(0)?,
     };
-    let is_on = columns_less_rows(call, &call.shape(0)?)?.eq(call.int("k", 0));
+    let is_on = columns_less_rows(call, &call.shape(0)?)?.eq(call.int("k", 0)?);
     one(call.builder.convert(is_on, dtype)?)
 }
 
@@ -151,7 +151,7 @@ pub(super) fn triangle(call: &Call<'_>) -> Made {
         }
     };
     let places = columns_less_rows(call, &call.shape(0)?)?;
-    let is_kept = match call.int("upper", 1) != 0 {
+    let is_kept = match call.int("upper", 1)? != 0 {
         true => places.ge(diagonal),
         false => places.le(diagonal),
     };

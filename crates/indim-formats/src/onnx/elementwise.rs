@@ -41,7 +41,7 @@ pub(super) fn composed(call: &Call<'_>, composition: Composition) -> Made {
 
 pub(super) fn binary(call: &Call<'_>, op: Op, takes: Takes) -> Made {
     call.check_dtype(0, |dtype| takes.takes(dtype))?;
-    one(call.builder.elementwise(op, &[call.value(0)?, call.value(1)?], &call.rule())?)
+    one(call.builder.elementwise(op, &[call.value(0)?, call.value(1)?], &call.rule()?)?)
 }
 
 /// All operands from left to right.
@@ -78,7 +78,7 @@ pub(super) fn bit_shift(call: &Call<'_>) -> Made {
 const FLOAT_MODULO_SINCE: i64 = 28;
 
 pub(super) fn modulo(call: &Call<'_>) -> Made {
-    let is_c = call.int("fmod", 0) != 0;
+    let is_c = call.int("fmod", 0)? != 0;
     if !is_c && call.dtype(0)?.is_float() && call.version() < FLOAT_MODULO_SINCE {
         return Err(FormatErrorKind::attribute("fmod", "must be 1 for floats before opset 28"));
     }
@@ -97,7 +97,7 @@ pub(super) fn power(call: &Call<'_>) -> Made {
         _ => DType::F64,
     };
     let operands = [call.value(0)?.convert(common), call.value(1)?.convert(common)];
-    let power = call.builder.elementwise(Op::Pow, &operands, &call.rule())?;
+    let power = call.builder.elementwise(Op::Pow, &operands, &call.rule()?)?;
     one(call.builder.convert(power, base)?)
 }
 
@@ -164,7 +164,7 @@ pub(super) fn clip(call: &Call<'_>) -> Made {
     let dtype = call.dtype(0)?;
     let bound = |name: &str, position: usize| match call.version() < 11 {
         true => {
-            let number = call.optional_float(name).map(Literal::Float);
+            let number = call.optional_float(name)?.map(Literal::Float);
             number.map(|number| Ok(call.builder.literal(number, dtype)?)).transpose()
         }
         false => call.optional(position).map(|_| call.scalar(position)).transpose(),
@@ -180,9 +180,9 @@ pub(super) fn clip(call: &Call<'_>) -> Made {
 
 pub(super) fn is_infinite(call: &Call<'_>) -> Made {
     let x = call.value(0)?;
-    let detects = |name: &str| call.int(name, 1) != 0;
+    let detects = |name: &str| Ok::<bool, FormatErrorKind>(call.int(name, 1)? != 0);
     let is_infinite = call.builder.is_inf(x)?;
-    one(match (detects("detect_negative"), detects("detect_positive")) {
+    one(match (detects("detect_negative")?, detects("detect_positive")?) {
         (true, true) => is_infinite,
         (true, false) => is_infinite & x.lt(0),
         (false, true) => is_infinite & x.gt(0),

@@ -1,6 +1,6 @@
 //! ONNX: models in protobuf.
 //!
-//! The messages are in `messages.rs`, arrays in `tensor.rs`, types in `types.rs`. `body.rs` holds the nodes of
+//! Messages are in `messages.rs`, arrays in `tensor.rs`, types in `types.rs`. `body.rs` holds the nodes of
 //! a graph or a function, `flatten.rs` makes one list of them, calls replaced, operators looked up in the
 //! table of `operators.rs`; `refused.rs` and `analysis.rs` say what of it cannot be had. A `model.rs` of that
 //! is built by `build.rs` for inputs of known types: each node is a `Call`, of which the other files make
@@ -8,6 +8,7 @@
 
 mod activations;
 mod analysis;
+mod attributes;
 mod body;
 mod build;
 mod call;

@@ -39,7 +39,7 @@ impl Normalized<'_> {
 
 /// The type in which statistics are computed.
 fn stash_dtype(call: &Call<'_>) -> Result<DType, FormatErrorKind> {
-    match call.int("stash_type", 1) {
+    match call.int("stash_type", 1)? {
         0 => call.dtype(0),
         number => super::types::dtype_of(number),
     }
@@ -58,14 +58,14 @@ fn along_channel(
 /// The axes from the attribute `axis` on.
 fn last_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
     let rank = call.shape(0)?.rank();
-    Ok((call.axis(call.int("axis", -1), rank)?..rank).collect())
+    Ok((call.axis(call.int("axis", -1)?, rank)?..rank).collect())
 }
 
 pub(super) fn layer(call: &Call<'_>) -> Made {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let x = call.value(0)?.convert(stash_dtype(call)?);
     let normalized = Normalized { call, x, axes: last_axes(call)? };
-    let [mean, scale, standard] = normalized.standard(call.float("epsilon", 1e-5))?;
+    let [mean, scale, standard] = normalized.standard(call.float("epsilon", 1e-5)?)?;
     let mut scaled = standard.convert(dtype) * call.onto(call.value(1)?, &shape)?;
     if let Some(bias) = call.optional(2) {
         scaled = scaled + call.onto(&bias.value, &shape)?;
@@ -77,7 +77,7 @@ pub(super) fn root_mean_square(call: &Call<'_>) -> Made {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let x = call.value(0)?.convert(stash_dtype(call)?);
     let squares = Normalized { call, x: x.square(), axes: last_axes(call)? };
-    let root = (squares.of_axes(AxisFunction::Mean)? + call.float("epsilon", 1e-5)).sqrt();
+    let root = (squares.of_axes(AxisFunction::Mean)? + call.float("epsilon", 1e-5)?).sqrt();
     let standard = squares.numpy(Op::Div, &x, &root)?.convert(dtype);
     one(standard * call.onto(call.value(1)?, &shape)?)
 }
@@ -87,7 +87,7 @@ pub(super) fn instance(call: &Call<'_>) -> Made {
     let shape = call.shape(0)?;
     let axes = (2..shape.rank()).collect();
     let normalized = Normalized { call, x: call.value(0)?.clone(), axes };
-    let [_, _, standard] = normalized.standard(call.float("epsilon", 1e-5))?;
+    let [_, _, standard] = normalized.standard(call.float("epsilon", 1e-5)?)?;
     let scale = along_channel(call, call.value(1)?, 1, &shape)?;
     one(standard * scale + along_channel(call, call.value(2)?, 1, &shape)?)
 }
@@ -110,7 +110,7 @@ pub(super) fn group(call: &Call<'_>) -> Made {
     let computed = if is_per_channel { stash_dtype(call)? } else { dtype };
     let x = call.builder.reshape(call.value(0)?.convert(computed), &apart)?;
     let normalized = Normalized { call, x, axes: (2..apart.rank()).collect() };
-    let [_, _, standard] = normalized.standard(call.float("epsilon", 1e-5))?;
+    let [_, _, standard] = normalized.standard(call.float("epsilon", 1e-5)?)?;
     let (onto, axis) = if is_per_channel { (&shape, 1) } else { (&apart, 1) };
     let standard = call.builder.reshape(standard.convert(dtype), onto)?;
     let scale = along_channel(call, call.value(1)?, axis, onto)?;
@@ -122,7 +122,7 @@ pub(super) fn group(call: &Call<'_>) -> Made {
 pub(super) fn batch(call: &Call<'_>) -> Made {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     // Without a second axis there is one channel; once there could be a scale for each element of an image.
-    let is_spatial = call.version() >= 9 || call.int("spatial", 1) != 0;
+    let is_spatial = call.version() >= 9 || call.int("spatial", 1)? != 0;
     let dims: Vec<i64> = match (shape.rank(), is_spatial) {
         (0 | 1, _) => vec![0],
         (_, true) => vec![1],
@@ -132,7 +132,7 @@ pub(super) fn batch(call: &Call<'_>) -> Made {
         let value = call.value(position)?.convert(dtype);
         Ok(call.builder.broadcast_in_dim(value, &dims, &shape)?)
     };
-    let deviation = (statistic(4)? + call.float("epsilon", 1e-5)).sqrt();
+    let deviation = (statistic(4)? + call.float("epsilon", 1e-5)?).sqrt();
     let standard = (call.value(0)? - statistic(3)?) / deviation;
     one(standard * statistic(1)? + statistic(2)?)
 }
@@ -142,7 +142,7 @@ const MEAN_VARIANCE_EPSILON: f64 = 1e-9;
 
 pub(super) fn mean_variance(call: &Call<'_>) -> Made {
     let rank = call.shape(0)?.rank();
-    let axes = call.axes(&call.ints("axes").unwrap_or_else(|| vec![0, 2, 3]), rank)?;
+    let axes = call.axes(&call.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]), rank)?;
     let normalized = Normalized { call, x: call.value(0)?.clone(), axes };
     let mean = normalized.of_axes(AxisFunction::Mean)?;
     let deviation = normalized.of_axes(AxisFunction::Std)? + MEAN_VARIANCE_EPSILON;
@@ -154,8 +154,8 @@ pub(super) fn mean_variance(call: &Call<'_>) -> Made {
 pub(super) fn lp(call: &Call<'_>) -> Made {
     let rank = call.shape(0)?.rank();
     let x = call.value(0)?;
-    let axes = vec![call.axis(call.int("axis", -1), rank)?];
-    let (function, measured) = match call.int("p", 2) {
+    let axes = vec![call.axis(call.int("axis", -1)?, rank)?];
+    let (function, measured) = match call.int("p", 2)? {
         1 => (AxisFunction::Sum, x.abs()),
         2 => (AxisFunction::Norm, x.clone()),
         _ => return Err(FormatErrorKind::attribute("p", "is neither 1 nor 2")),

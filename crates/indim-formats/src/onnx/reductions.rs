@@ -93,15 +93,15 @@ pub(super) fn reduce(call: &Call<'_>, reduction: Reduction) -> Made {
 fn rule(call: &Call<'_>, reduction: Reduction) -> Result<ReductionRule, FormatErrorKind> {
     let opset = u32::try_from(call.version()).unwrap_or(u32::MAX);
     let onnx = OnnxReduction::new(opset, reduction == Reduction::Sum);
-    let axes = match (call.ints("axes"), call.optional_integers(1)?) {
+    let axes = match (call.ints("axes")?, call.optional_integers(1)?) {
         (_, Some(axes)) => OnnxAxes::Input(axes),
         (Some(axes), None) => OnnxAxes::Attribute(axes),
         (None, None) => OnnxAxes::Absent,
     };
     Ok(ReductionRule::Onnx(OnnxReduction {
         axes,
-        keepdims: call.int("keepdims", 1) != 0,
-        noop_with_empty_axes: call.int("noop_with_empty_axes", 0) != 0,
+        keepdims: call.int("keepdims", 1)? != 0,
+        noop_with_empty_axes: call.int("noop_with_empty_axes", 0)? != 0,
         ..onnx
     }))
 }
@@ -118,11 +118,11 @@ const ONE_AXIS_SINCE: i64 = 13;
 fn softmax_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
     let rank = call.shape(0)?.rank();
     match call.version() < ONE_AXIS_SINCE {
-        true => match call.int("axis", 1) {
+        true => match call.int("axis", 1)? {
             axis if axis == rank as i64 => Ok(Vec::new()),
             axis => Ok((call.axis(axis, rank)?..rank).collect()),
         },
-        false => Ok(vec![call.axis(call.int("axis", -1), rank)?]),
+        false => Ok(vec![call.axis(call.int("axis", -1)?, rank)?]),
     }
 }
 

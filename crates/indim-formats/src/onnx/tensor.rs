@@ -1,7 +1,7 @@
 //! Arrays of the file: their elements stand in it, raw or one by one, or in a file beside it.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use indim_graph::Array;
@@ -25,11 +25,33 @@ pub(super) struct Tensors {
     limits: FormatLimits,
     /// The files beside the model that were read.
     files: Mutex<HashMap<String, Bytes>>,
+    /// Arrays of attributes by where these are: a node of a function stands in the model once for each call.
+    arrays: Mutex<HashMap<usize, Array>>,
 }
 
 impl Tensors {
     pub(super) fn new(source: &Source, limits: &FormatLimits) -> Self {
-        Tensors { source: source.clone(), limits: *limits, files: Mutex::default() }
+        Tensors {
+            source: source.clone(),
+            limits: *limits,
+            files: Mutex::default(),
+            arrays: Mutex::default(),
+        }
+    }
+
+    /// The array of an attribute, which stays where it is.
+    ///
+    /// # Errors
+    /// As [`Tensors::array`].
+    pub(super) fn of_attribute(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
+        let place = core::ptr::from_ref(tensor).addr();
+        let known = || self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(array) = known().get(&place) {
+            return Ok(array.clone());
+        }
+        let array = self.array(tensor)?;
+        known().insert(place, array.clone());
+        Ok(array)
     }
 
     /// The array.
@@ -95,7 +117,7 @@ impl Tensors {
     }
 
     fn file(&self, location: &str) -> Result<Bytes, FormatErrorKind> {
-        let mut files = self.files.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(content) = files.get(location) {
             return Ok(content.clone());
         }

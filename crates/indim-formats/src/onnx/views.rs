@@ -15,7 +15,7 @@ pub(super) fn reshape(call: &Call<'_>) -> Made {
     let from = call.shape(0)?;
     let missing = || FormatErrorKind::attribute("shape", "is missing");
     let mut target = call.list("shape", 1, 5)?.ok_or_else(missing)?;
-    if call.int("allowzero", 0) == 0 {
+    if call.int("allowzero", 0)? == 0 {
         for (axis, size) in target.iter_mut().enumerate().filter(|(_, size)| **size == 0) {
             let copied = from.get(axis).copied();
             let beyond =
@@ -45,7 +45,7 @@ fn left_over(from: &Shape, target: &[i64], open: usize) -> Result<i64, FormatErr
 pub(super) fn flatten(call: &Call<'_>) -> Made {
     let shape = call.shape(0)?;
     // Behind the last axis is a place too.
-    let axis = match call.int("axis", 1) {
+    let axis = match call.int("axis", 1)? {
         axis if axis == shape.rank() as i64 => shape.rank(),
         axis => call.axis(axis, shape.rank())?,
     };
@@ -61,7 +61,7 @@ pub(super) fn matrix_sizes(shape: &Shape, axis: usize) -> [usize; 2] {
 
 pub(super) fn transpose(call: &Call<'_>) -> Made {
     let rank = call.shape(0)?.rank() as i64;
-    let permutation = call.ints("perm").unwrap_or_else(|| (0..rank).rev().collect());
+    let permutation = call.ints("perm")?.unwrap_or_else(|| (0..rank).rev().collect());
     one(call.builder.transpose(call.value(0)?, &permutation)?)
 }
 
@@ -99,7 +99,7 @@ pub(super) fn unsqueeze(call: &Call<'_>) -> Made {
 /// Before opset 4 the axis was 1 if it was not said.
 pub(super) fn concat(call: &Call<'_>) -> Made {
     let axis = match call.version() < 4 {
-        true => call.int("axis", 1),
+        true => call.int("axis", 1)?,
         false => call.required_int("axis")?,
     };
     let values: Vec<&Value> =
@@ -109,7 +109,7 @@ pub(super) fn concat(call: &Call<'_>) -> Made {
 
 /// Only of what is known before a run: the elements of shapes.
 pub(super) fn gather(call: &Call<'_>) -> Made {
-    let axis = call.int("axis", 0);
+    let axis = call.int("axis", 0)?;
     one(call.builder.take(call.value(0)?, call.value(1)?, axis, TakeMode::Error)?)
 }
 
@@ -174,7 +174,7 @@ pub(super) fn pad(call: &Call<'_>) -> Made {
         widths[axis] = (pads[position], pads[axes.len() + position], 0);
     }
     let value = match call.version() < 11 {
-        true => call.builder.literal(Literal::Float(call.float("value", 0.0)), dtype)?,
+        true => call.builder.literal(Literal::Float(call.float("value", 0.0)?), dtype)?,
         false if call.optional(2).is_some() => call.scalar(2)?,
         false => call.builder.literal(Literal::Int(0), dtype)?,
     };
@@ -183,7 +183,7 @@ pub(super) fn pad(call: &Call<'_>) -> Made {
 
 pub(super) fn split(call: &Call<'_>) -> Made {
     let shape = call.shape(0)?;
-    let axis = call.axis(call.int("axis", 0), shape.rank())?;
+    let axis = call.axis(call.int("axis", 0)?, shape.rank())?;
     // In the first version the sizes were either.
     let given = match call.version() {
         1 if call.optional(1).is_some() => call.optional_integers(1)?,
@@ -210,7 +210,7 @@ pub(super) fn split(call: &Call<'_>) -> Made {
 /// From opset 18 on the last part may be smaller.
 fn equal_parts(call: &Call<'_>, size: usize) -> Result<Vec<usize>, FormatErrorKind> {
     let outputs = call.node.results.len();
-    let count = match call.optional_int("num_outputs") {
+    let count = match call.optional_int("num_outputs")? {
         Some(count) => usize::try_from(count).ok().filter(|&count| count == outputs),
         None => Some(outputs),
     };

@@ -5,6 +5,7 @@
 pub(crate) mod ir;
 pub(crate) mod npy;
 pub(crate) mod npz;
+pub(crate) mod onnx;
 pub(crate) mod samples;
 pub(crate) mod xla;
 

@@ -1,0 +1,302 @@
+//! What operators of ONNX compute under the opsets that changed them; expected values by hand.
+#![cfg(feature = "onnx")]
+
+mod support;
+
+use indim_graph::Array;
+use support::onnx::{BOOL, FLOAT, INT64, Message, Model, float, int, ints, text};
+
+fn floats(shape: &[usize], elements: &[f32]) -> Array {
+    Array::new(shape, elements.to_vec()).expect("the elements fill the shape")
+}
+
+fn list(elements: &[i64]) -> Array {
+    Array::new([elements.len()], elements.to_vec()).expect("the elements fill the shape")
+}
+
+/// The number of the type of an array's elements.
+fn element_type(array: &Array) -> i64 {
+    match array.dtype() {
+        indim_ops::DType::F32 => FLOAT,
+        indim_ops::DType::I64 => INT64,
+        indim_ops::DType::Bool => BOOL,
+        indim_ops::DType::U8 => 2,
+        indim_ops::DType::I32 => 6,
+        dtype => panic!("{dtype} is not among the types of this test"),
+    }
+}
+
+/// The results of one node, or the code of the error.
+fn results(
+    opset: i64,
+    operator: &str,
+    inputs: &[Array],
+    attributes: &[Message],
+    count: usize,
+) -> Result<Vec<Array>, &'static str> {
+    let types: Vec<i64> = inputs.iter().map(element_type).collect();
+    let model = Model::of_node(opset, operator, &types, attributes, count).encoded();
+    let model = support::read("test.onnx", &model).map_err(|error| error.code())?;
+    support::run(&*model, inputs).map_err(|error| error.code())
+}
+
+fn result(opset: i64, operator: &str, inputs: &[Array], attributes: &[Message]) -> Array {
+    let results = results(opset, operator, inputs, attributes, 1);
+    results.unwrap_or_else(|code| panic!("{operator}, opset {opset}: {code}")).remove(0)
+}
+
+fn code(opset: i64, operator: &str, inputs: &[Array], attributes: &[Message]) -> &'static str {
+    results(opset, operator, inputs, attributes, 1).expect_err("an error is expected")
+}
+
+#[test]
+fn broadcasts_are_said_before_opset_7_and_numpys_from_it_on() {
+    let (x, y) = (floats(&[2, 3], &[1., 2., 3., 4., 5., 6.]), floats(&[2], &[10., 20.]));
+    let operands = [x, y];
+    let onto_rows = result(6, "Add", &operands, &[int("broadcast", 1), int("axis", 0)]);
+    assert_eq!(onto_rows, floats(&[2, 3], &[11., 12., 13., 24., 25., 26.]));
+    assert_eq!(code(6, "Add", &operands, &[]), "shapes-differ");
+    assert_eq!(code(7, "Add", &operands, &[int("broadcast", 1), int("axis", 0)]), "size-mismatch");
+    let operands = [operands[0].clone(), floats(&[3], &[10., 20., 30.])];
+    assert_eq!(result(7, "Add", &operands, &[]), floats(&[2, 3], &[11., 22., 33., 14., 25., 36.]));
+    // Of many operands all shapes were equal before opset 8.
+    assert_eq!(code(7, "Sum", &operands, &[]), "shapes-differ");
+    assert_eq!(
+        result(8, "Mean", &operands, &[]),
+        floats(&[2, 3], &[5.5, 11., 16.5, 7., 12.5, 18.])
+    );
+}
+
+#[test]
+fn an_operator_is_refused_before_the_opset_that_introduced_it() {
+    let x = [floats(&[1], &[0.5])];
+    assert_eq!(code(19, "Gelu", &x, &[]), "operator-too-new");
+    assert_eq!(code(7, "Erf", &x, &[]), "operator-too-new");
+    assert!(results(9, "Erf", &x, &[], 1).is_ok());
+    assert_eq!(code(29, "Erf", &x, &[]), "unsupported");
+    assert_eq!(code(21, "MatMul", &[x[0].clone(), x[0].clone()], &[]), "unsupported-op");
+}
+
+#[test]
+fn softmax_normalises_all_axes_from_one_on_before_opset_13() {
+    let x = [floats(&[1, 2, 2], &[0.; 4])];
+    assert_eq!(result(12, "Softmax", &x, &[]), floats(&[1, 2, 2], &[0.25; 4]));
+    assert_eq!(result(12, "Softmax", &x, &[int("axis", 2)]), floats(&[1, 2, 2], &[0.5; 4]));
+    assert_eq!(result(13, "Softmax", &x, &[int("axis", 1)]), floats(&[1, 2, 2], &[0.5; 4]));
+    let x = [floats(&[2, 3], &[1., 3., 3., 2., 0., 1.])];
+    let largest = floats(&[2, 3], &[0., 1., 0., 1., 0., 0.]);
+    assert_eq!(result(13, "Hardmax", &x, &[]), largest);
+    let one = floats(&[2, 3], &[0., 1., 0., 0., 0., 0.]);
+    assert_eq!(result(11, "Hardmax", &x, &[int("axis", 0)]), one);
+}
+
+#[test]
+fn reductions_take_axes_as_an_attribute_then_as_an_operand() {
+    let x = floats(&[2, 2], &[1., 2., 3., 4.]);
+    let of_x = [x.clone()];
+    let with_axes = [x, list(&[-1])];
+    let columns = floats(&[2], &[3., 7.]);
+    let dropped = int("keepdims", 0);
+    assert_eq!(result(12, "ReduceSum", &of_x, &[ints("axes", &[1]), dropped.clone()]), columns);
+    assert_eq!(result(13, "ReduceSum", &with_axes, &[dropped]), columns);
+    assert_eq!(code(13, "ReduceSum", &of_x, &[ints("axes", &[1])]), "axes-misplaced");
+    assert_eq!(code(10, "ReduceSum", &of_x, &[ints("axes", &[-1])]), "axis-negative");
+    assert_eq!(result(17, "ReduceMax", &of_x, &[ints("axes", &[-1])]), floats(&[2, 1], &[2., 4.]));
+    assert_eq!(result(18, "ReduceMax", &with_axes, &[]), floats(&[2, 1], &[2., 4.]));
+    // Without axes all go, or none: then only what is done with each element is done.
+    assert_eq!(result(18, "ReduceSumSquare", &of_x, &[]), floats(&[1, 1], &[30.]));
+    let none = int("noop_with_empty_axes", 1);
+    let squares = floats(&[2, 2], &[1., 4., 9., 16.]);
+    assert_eq!(result(18, "ReduceSumSquare", &of_x, &[none]), squares);
+}
+
+#[test]
+fn means_of_whole_numbers_are_whole_and_reductions_of_nothing_are_known() {
+    let axes = list(&[0]);
+    let mean = result(18, "ReduceMean", &[list(&[2, 3, 2]), axes.clone()], &[int("keepdims", 0)]);
+    assert_eq!(mean, Array::scalar(2i64));
+    let nothing = [floats(&[0], &[]), axes];
+    for (operator, expected) in [
+        ("ReduceSum", 0.0),
+        ("ReduceProd", 1.0),
+        ("ReduceMax", f32::NEG_INFINITY),
+        ("ReduceMin", f32::INFINITY),
+        ("ReduceLogSumExp", f32::NEG_INFINITY),
+    ] {
+        let found = result(18, operator, &nothing, &[int("keepdims", 0)]);
+        assert_eq!(found, Array::scalar(expected), "{operator}");
+    }
+}
+
+#[test]
+fn clip_takes_attributes_then_operands() {
+    let x = floats(&[4], &[-2., 0., 2., f32::INFINITY]);
+    let attributes = [float("min", -1.0), float("max", 1.0)];
+    let both = floats(&[4], &[-1., 0., 1., 1.]);
+    assert_eq!(result(6, "Clip", core::slice::from_ref(&x), &attributes), both);
+    let bound = |number: f32| Array::scalar(number);
+    assert_eq!(result(11, "Clip", &[x.clone(), bound(-1.0), bound(1.0)], &[]), both);
+    // The larger bound counts where they are exchanged; without one infinities stay.
+    assert_eq!(
+        result(13, "Clip", &[x.clone(), bound(1.0), bound(-1.0)], &[]),
+        floats(&[4], &[-1.; 4])
+    );
+    assert_eq!(
+        result(13, "Clip", &[x, bound(0.0)], &[]),
+        floats(&[4], &[0., 0., 2., f32::INFINITY])
+    );
+}
+
+#[test]
+fn remainders_and_powers_keep_their_types() {
+    let (x, y) = (list(&[-7, 7, -7, 7]), list(&[3, -3, -3, 3]));
+    assert_eq!(result(13, "Mod", &[x.clone(), y.clone()], &[]), list(&[2, -2, -1, 1]));
+    assert_eq!(result(13, "Mod", &[x, y], &[int("fmod", 1)]), list(&[-1, 1, -1, 1]));
+    let (x, y) = (floats(&[2], &[-7., 5.]), floats(&[2], &[3., f32::NEG_INFINITY]));
+    assert_eq!(code(13, "Mod", &[x.clone(), y.clone()], &[]), "attribute");
+    assert_eq!(result(28, "Mod", &[x, y], &[]), floats(&[2], &[2., f32::NEG_INFINITY]));
+    // A whole number to a power with a fraction is computed as a float and cut.
+    let whole = [Array::new([2], vec![2i32, 10]).unwrap(), floats(&[2], &[0.5, 0.5])];
+    assert_eq!(result(12, "Pow", &whole, &[]), Array::new([2], vec![1i32, 3]).unwrap());
+    let large = [list(&[3]), list(&[39])];
+    assert_eq!(result(12, "Pow", &large, &[]), list(&[3i64.pow(39)]));
+}
+
+#[test]
+fn slopes_lie_on_channels_before_opset_7_and_on_the_last_axes_from_it_on() {
+    let x = floats(&[1, 2, 2], &[-1., -1., -1., 2.]);
+    let slope = floats(&[2], &[10., 100.]);
+    let operands = [x, slope];
+    assert_eq!(result(6, "PRelu", &operands, &[]), floats(&[1, 2, 2], &[-10., -10., -100., 2.]));
+    assert_eq!(result(7, "PRelu", &operands, &[]), floats(&[1, 2, 2], &[-10., -100., -10., 2.]));
+}
+
+#[test]
+fn sizes_are_copied_left_open_or_nothing() {
+    let x = floats(&[2, 3], &[1., 2., 3., 4., 5., 6.]);
+    let reshaped = |opset, sizes: &[i64], attributes: &[Message]| {
+        result(opset, "Reshape", &[x.clone(), list(sizes)], attributes).shape().to_vec()
+    };
+    assert_eq!(reshaped(5, &[0, -1, 1], &[]), [2, 3, 1]);
+    assert_eq!(reshaped(13, &[-1], &[]), [6]);
+    assert_eq!(code(13, "Reshape", &[x.clone(), list(&[-1, -1])], &[]), "attribute");
+    assert_eq!(code(13, "Reshape", &[x.clone(), list(&[4, -1])], &[]), "attribute");
+    assert_eq!(code(13, "Reshape", &[x.clone(), list(&[1, 2, 0])], &[]), "attribute");
+    assert_eq!(
+        code(14, "Reshape", &[x.clone(), list(&[0, 3])], &[int("allowzero", 1)]),
+        "reshape-element-count"
+    );
+    let empty = [floats(&[0, 3], &[]), list(&[3, 0])];
+    assert_eq!(result(14, "Reshape", &empty, &[int("allowzero", 1)]).shape().to_vec(), [3, 0]);
+    let first = result(1, "Reshape", &[x], &[ints("shape", &[3, -1])]);
+    assert_eq!(first.shape().to_vec(), [3, 2]);
+}
+
+#[test]
+fn slices_clamp_and_walk_backwards() {
+    let x = list(&[0, 1, 2, 3, 4]);
+    let sliced = |start: i64, end: i64, step: i64| {
+        let operands = [x.clone(), list(&[start]), list(&[end]), list(&[0]), list(&[step])];
+        result(13, "Slice", &operands, &[])
+    };
+    assert_eq!(sliced(1, i64::MAX, 2), list(&[1, 3]));
+    assert_eq!(sliced(-1, i64::MIN, -2), list(&[4, 2, 0]));
+    assert_eq!(sliced(3, 1, 1), list(&[]));
+    let attributes = [ints("starts", &[-3]), ints("ends", &[-1])];
+    assert_eq!(result(9, "Slice", core::slice::from_ref(&x), &attributes), list(&[2, 3]));
+    let zero = [x, list(&[0]), list(&[1]), list(&[0]), list(&[0])];
+    assert_eq!(code(13, "Slice", &zero, &[]), "zero-step");
+}
+
+#[test]
+fn parts_are_equal_or_the_last_is_smaller() {
+    let x = [list(&[0, 1, 2, 3, 4])];
+    assert_eq!(results(13, "Split", &x, &[], 2), Err("attribute"));
+    let parts = results(18, "Split", &x, &[int("num_outputs", 2)], 2);
+    assert_eq!(parts, Ok(vec![list(&[0, 1, 2]), list(&[3, 4])]));
+    let parts = results(11, "Split", &x, &[ints("split", &[1, 4])], 2);
+    assert_eq!(parts, Ok(vec![list(&[0]), list(&[1, 2, 3, 4])]));
+    let given = [x[0].clone(), list(&[4, 1])];
+    assert_eq!(results(13, "Split", &given, &[], 2), Ok(vec![list(&[0, 1, 2, 3]), list(&[4])]));
+    assert_eq!(results(13, "Split", &[x[0].clone(), list(&[4, 2])], &[], 2), Err("attribute"));
+}
+
+#[test]
+fn padding_is_all_beginnings_then_all_ends() {
+    let x = floats(&[1, 2], &[1., 2.]);
+    let padded = floats(&[2, 3], &[9., 9., 9., 1., 2., 9.]);
+    let attributes = [ints("pads", &[1, 0, 0, 1]), float("value", 9.0)];
+    assert_eq!(result(2, "Pad", core::slice::from_ref(&x), &attributes), padded);
+    let operands = [x.clone(), list(&[1, 0, 0, 1]), Array::scalar(9.0f32)];
+    assert_eq!(result(11, "Pad", &operands, &[]), padded);
+    // Negative ones crop; from opset 18 on some axes may be named.
+    let operands = [x.clone(), list(&[-1, 1]), Array::scalar(0.0f32), list(&[-1])];
+    assert_eq!(result(18, "Pad", &operands, &[]), floats(&[1, 2], &[2., 0.]));
+    let reflected = [x, list(&[0, 1, 0, 0])];
+    assert_eq!(code(11, "Pad", &reflected, &[text("mode", "reflect")]), "unsupported-op");
+}
+
+#[test]
+fn ranges_tiles_and_triangles() {
+    let range = |start: i64, limit: i64, delta: i64| {
+        result(11, "Range", &[start, limit, delta].map(Array::scalar), &[])
+    };
+    assert_eq!(range(3, 9, 3), list(&[3, 6]));
+    assert_eq!(range(10, 4, -2), list(&[10, 8, 6]));
+    assert_eq!(range(1, 1, 1), list(&[]));
+    assert_eq!(code(11, "Range", &[0i64, 1, 0].map(Array::scalar), &[]), "attribute");
+    let x = floats(&[2, 2], &[1., 2., 3., 4.]);
+    let tiled = floats(&[2, 4], &[1., 2., 1., 2., 3., 4., 3., 4.]);
+    assert_eq!(result(6, "Tile", &[x.clone(), list(&[1, 2])], &[]), tiled);
+    let below = result(14, "Trilu", &[x.clone(), Array::scalar(-1i64)], &[int("upper", 0)]);
+    assert_eq!(below, floats(&[2, 2], &[0., 0., 3., 0.]));
+    assert_eq!(result(9, "EyeLike", &[x], &[int("k", 1)]), floats(&[2, 2], &[0., 1., 0., 0.]));
+}
+
+#[test]
+fn normalisations_bring_mean_0_and_deviation_1() {
+    let x = floats(&[1, 2, 2], &[1., 3., 10., 30.]);
+    let channel = |first: f32, second: f32| floats(&[2], &[first, second]);
+    let (scale, bias) = (channel(1., 2.), channel(0., 5.));
+    let tiny = float("epsilon", 1e-12);
+    let operands = [x.clone(), scale.clone(), bias.clone()];
+    let expected = floats(&[1, 2, 2], &[-1., 1., 3., 7.]);
+    assert_eq!(
+        result(6, "InstanceNormalization", &operands, core::slice::from_ref(&tiny)),
+        expected
+    );
+    let groups = [int("num_groups", 2), tiny.clone()];
+    assert_eq!(result(21, "GroupNormalization", &operands, &groups), expected);
+    assert_eq!(result(18, "GroupNormalization", &operands, &groups), expected);
+    let statistics = [x, scale, bias, channel(2., 20.), channel(1., 100.)];
+    assert_eq!(
+        result(15, "BatchNormalization", &statistics, core::slice::from_ref(&tiny)),
+        expected
+    );
+    assert_eq!(result(6, "BatchNormalization", &statistics, &[int("is_test", 1), tiny]), expected);
+    assert_eq!(code(6, "BatchNormalization", &statistics, &[]), "unsupported-op");
+    let rows = floats(&[2, 2], &[3., 4., 0., 0.]);
+    assert_eq!(result(22, "LpNormalization", &[rows], &[]), floats(&[2, 2], &[0.6, 0.8, 0., 0.]));
+}
+
+#[test]
+fn attributes_of_another_kind_are_refused() {
+    let x = [floats(&[1], &[0.5])];
+    assert_eq!(code(6, "Elu", &x, &[int("alpha", 1)]), "attribute");
+    assert_eq!(code(20, "Gelu", &x, &[text("approximate", "sigmoid")]), "attribute");
+    assert_eq!(code(13, "Cast", &x, &[int("to", 8)]), "unsupported-op");
+    assert_eq!(code(1, "Cast", &x, &[text("to", "STRING")]), "unsupported-type");
+    // Some writers leave out a number that is 0, and say only what it is.
+    let zero = Message::default().bytes(1, "axis").int(20, 2);
+    assert_eq!(result(13, "Flatten", &[list(&[1, 2])], &[zero]).shape().to_vec(), [1, 2]);
+}
+
+#[test]
+fn truth_values_are_no_numbers() {
+    let x = Array::new([1], vec![true]).unwrap();
+    let operands = [x.clone(), x];
+    assert_eq!(code(14, "Add", &operands, &[]), "element-type-not-allowed");
+    assert!(results(7, "And", &operands, &[], 1).is_ok());
+    let whole = [list(&[1]), list(&[1])];
+    assert_eq!(code(7, "And", &whole, &[]), "element-type-not-allowed");
+}
