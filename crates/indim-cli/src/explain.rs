@@ -4,28 +4,32 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
-use indim::{ArrayType, CompileError, CompileOptions, Diagnostic, Level, RuleChoice, Shape};
+use indim::formats::{Bound, LoadedModel};
+use indim::{ArrayType, CompileError, Diagnostic, RuleChoice, Shape};
 
 use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
+use crate::computation::compile_options;
 use crate::expression::{build_graph, check_names, no_misspelt_option, parse_expression};
 use crate::failure::Failure;
+use crate::model::{bind, is_program, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
 use crate::shapes::{parse_array_type, parse_type};
 use crate::source::{Source, in_binding, split_binding};
 
-/// Explain an expression over typed names, or a rule over shapes.
+/// Explain an expression over typed names, a rule over shapes, or a program in a file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   indim explain 'add(x, v, dims=[1])' x=f32[2,3] v=f32[3]
   indim explain 'exp(u) * tanh(v)' u=f32[1000,1] v=f32[2000] --svg outer.svg
   indim explain '2 * a + 3 * b' a=f32[1000] b=f32[1000] --machine-code
-  indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]")]
+  indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]
+  indim explain model.onnx images=f32[8,3,224,224] --svg model.svg")]
 pub(crate) struct Explain {
-    /// An expression, or the first shape.
-    #[arg(value_name = "EXPR | SHAPE", allow_hyphen_values = true, value_parser = no_misspelt_option)]
+    /// An expression, the first shape, or a file with a program of StableHLO, HLO, OpenVINO IR or ONNX.
+    #[arg(value_name = "EXPR | SHAPE | FILE", allow_hyphen_values = true, value_parser = no_misspelt_option)]
     first: String,
     /// What the expression's names stand for (NAME=TYPE, or NAME=FILE), or more shapes.
     #[arg(value_name = "NAME=TYPE | SHAPE")]
@@ -80,6 +84,9 @@ impl Explain {
     }
 
     fn explain(&self) -> Result<(), Failure> {
+        if is_program(&self.first) {
+            return self.explain_program();
+        }
         let arguments = std::iter::once(&self.first).chain(&self.others);
         match arguments.map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>() {
             Ok(types) => {
@@ -119,10 +126,29 @@ impl Explain {
         check_names(&expression, &names)?;
         let graph = build_graph(&expression, &bindings, rule.as_ref())?;
         note_unused(&expression);
-        let level = Level::from_environment()
-            .map_err(|error| Diagnostic::new("level", error.to_string()))?;
-        let options = CompileOptions { level, ..CompileOptions::default() };
-        let explanation = Explanation::new(&graph, &options).map_err(CompileError::diagnostic)?;
+        let explanation =
+            Explanation::new(&graph, &compile_options()?).map_err(CompileError::diagnostic)?;
+        self.deliver_explanation(&explanation)
+    }
+
+    fn explain_program(&self) -> Result<(), Failure> {
+        if !self.attributes.is_empty() || self.rule != RuleChoice::default() {
+            return Err(Failure::Usage("a program carries its own rules".to_owned()));
+        }
+        let model = load(Path::new(&self.first), None)?.compiled_with(compile_options()?);
+        let given = bind(&model, &self.others)?.into_iter().enumerate();
+        let bound = given.map(|(index, (_, given))| match (given, &model.inputs()[index]) {
+            (Some(given), _) => bound_input(&model, index, given),
+            (None, input) if input.has_default => Ok(Bound::Default),
+            // One whose type the file leaves open is found missing.
+            (None, input) => Ok(input.array_type().map_or(Bound::Default, Bound::Type)),
+        });
+        let bound = bound.collect::<Result<Vec<_>, _>>()?;
+        let explanation = model.explain(&bound).map_err(|error| refused(&error, &model))?;
+        self.deliver_explanation(&explanation)
+    }
+
+    fn deliver_explanation(&self, explanation: &Explanation) -> Result<(), Failure> {
         self.warn(explanation.broadcasts());
         let mut text = explanation.to_string();
         if self.machine_code {
@@ -168,6 +194,19 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
     }
     crate::signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
     indim::files::write_text(path, drawing).map_err(|error| error.diagnostic())
+}
+
+/// What an input of a program is given: elements where it says shapes, else a type is enough.
+fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<Bound, Diagnostic> {
+    let input = &model.inputs()[index];
+    let bound = match parse_array_type(given) {
+        Ok(array_type) => Ok(Bound::Type(array_type)),
+        Err(_) if input.is_shape => Source::open(given, usize::MAX).and_then(|source| {
+            model.bound_input(index, &source.view()).map_err(|error| error.diagnostic())
+        }),
+        Err(_) => Source::type_of(given).map(Bound::Type),
+    };
+    bound.map_err(|error| in_binding(&input.name, error))
 }
 
 /// A name with its type, written out or taken from a file.

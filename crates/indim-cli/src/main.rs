@@ -6,6 +6,8 @@
 
 mod bare;
 mod byte_size;
+mod check;
+mod computation;
 mod convert;
 mod convert_reduction;
 mod destination;
@@ -13,6 +15,7 @@ mod eval;
 mod explain;
 mod expression;
 mod failure;
+mod model;
 mod ops;
 mod oracle;
 mod output;
@@ -20,6 +23,7 @@ mod outputs;
 mod progress;
 mod report;
 mod rule;
+mod run;
 mod shapes;
 mod shell;
 mod show;
@@ -43,6 +47,8 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Eval(eval::Eval),
+    Run(run::Run),
+    Check(check::Check),
     Explain(explain::Explain),
     Convert(convert::Convert),
     ConvertReduction(convert_reduction::ConvertReduction),
@@ -60,6 +66,8 @@ fn main() -> ExitCode {
     };
     let result = match arguments.command {
         Command::Eval(eval) => eval.run(),
+        Command::Run(run) => run.run(),
+        Command::Check(check) => check.run(),
         Command::Explain(explain) => explain.run(),
         Command::Convert(convert) => convert.run(),
         Command::ConvertReduction(convert) => convert.run(),

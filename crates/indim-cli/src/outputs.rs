@@ -1,5 +1,6 @@
-//! What `indim eval -o` asks for: which result goes where.
+//! What `-o` asks for: which result goes where.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use crate::report::Report;
 struct Output<'a> {
     /// The result that is asked for; `None` for the only one, or all of an archive.
     name: Option<&'a str>,
-    path: &'a Path,
+    path: Cow<'a, Path>,
     format: Format,
 }
 
@@ -32,14 +33,14 @@ impl<'a> Outputs<'a> {
     pub(crate) fn parse(arguments: &'a [PathBuf]) -> Result<Self, Failure> {
         let output = |argument: &'a PathBuf| {
             let (name, path) = named(argument);
-            Format::of(path).map(|format| Output { name, path, format })
+            Format::of(path).map(|format| Output { name, path: path.into(), format })
         };
         let outputs = arguments.iter().map(output).collect::<Result<Vec<_>, _>>()?;
         let usage = |message: String| Err(Failure::Usage(message));
         if outputs.len() > 1 && outputs.iter().any(|output| output.name.is_none()) {
             return usage("of several files, each says its result: -o NAME=FILE".to_owned());
         }
-        match outputs.iter().filter(|output| is_standard_output(output.path)).count() {
+        match outputs.iter().filter(|output| is_standard_output(&output.path)).count() {
             0 => {}
             1 if io::stdout().is_terminal() => return Err(terminal().into()),
             1 => {}
@@ -79,6 +80,35 @@ impl<'a> Outputs<'a> {
         }
     }
 
+    /// Which of the results with these names, or all of them into a folder, an archive, or none.
+    ///
+    /// # Errors
+    /// `unknown-result`; `several-results` for one file that is no archive.
+    pub(crate) fn among(self, names: &'a [String]) -> Result<(Self, Vec<usize>), Diagnostic> {
+        match self.0.as_slice() {
+            [] | [Output { name: None, format: Format::Npz, .. }] => {
+                Ok((self, (0..names.len()).collect()))
+            }
+            [Output { name: None, path, .. }] if path.is_dir() => {
+                let file = |name: &'a String| in_folder(path, name);
+                let files = names.iter().map(file).collect::<Result<_, _>>()?;
+                Ok((Outputs(files), (0..names.len()).collect()))
+            }
+            [Output { name: None, .. }] => match names {
+                [_] => Ok((self, vec![0])),
+                _ => {
+                    let names: Vec<_> = names.iter().map(|name| Some(name.as_str())).collect();
+                    Err(several_results(&names))
+                }
+            },
+            outputs => {
+                let wanted = outputs.iter().filter_map(|output| output.name);
+                let found = wanted.map(|name| position(names, name)).collect::<Result<_, _>>()?;
+                Ok((self, found))
+            }
+        }
+    }
+
     /// Opens all of them for writing.
     ///
     /// # Errors
@@ -86,7 +116,7 @@ impl<'a> Outputs<'a> {
     pub(crate) fn open(&self) -> Result<Vec<Destination>, Diagnostic> {
         let mut destinations: Vec<Destination> = Vec::with_capacity(self.0.len());
         for output in &self.0 {
-            let destination = Destination::open(output.path, output.format)?;
+            let destination = Destination::open(&output.path, output.format)?;
             if destinations.iter().any(|earlier| earlier.is_same_file(&destination)) {
                 let path = shown(&output.path.to_string_lossy());
                 let message = format!("{path}: two results would be written to this file");
@@ -96,6 +126,29 @@ impl<'a> Outputs<'a> {
         }
         Ok(destinations)
     }
+}
+
+/// A result in a folder, in a file of its name.
+fn in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic> {
+    if name.is_empty() || name.contains(['/', '\\', '\0']) {
+        let message = format!("the result `{}` cannot be the name of a file", shown(name));
+        let mut refused = Diagnostic::new("bad-name", message);
+        refused.help("one archive takes any names: -o all.npz");
+        return Err(refused);
+    }
+    let path = folder.join(format!("{name}.npy")).into();
+    Ok(Output { name: Some(name), path, format: Format::Npy })
+}
+
+/// Which of the results has this name.
+fn position(names: &[String], wanted: &str) -> Result<usize, Diagnostic> {
+    names.iter().position(|name| name == wanted).ok_or_else(|| {
+        let message = format!("no result is called `{}`", shown(wanted));
+        let mut unknown = Diagnostic::new("unknown-result", message);
+        let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
+        unknown.help(format!("the results are {}", names.join(", ")));
+        unknown
+    })
 }
 
 /// The name and the file of `NAME=FILE`; what stands before `=` and is no name belongs to the file's.

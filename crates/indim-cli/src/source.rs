@@ -11,6 +11,7 @@ use indim::literal::parse_literal;
 use indim::{Array, ArrayType, ArrayView, Diagnostic};
 use indim_graph::terminal::shown;
 
+use crate::failure::Failure;
 use crate::signals::map_file;
 
 /// Smaller files are read into memory, where nobody changes them.
@@ -73,7 +74,7 @@ impl Opened {
 }
 
 /// Whether a source is standard input.
-pub(crate) fn is_standard_input(source: &str) -> bool {
+fn is_standard_input(source: &str) -> bool {
     source == "-"
 }
 
@@ -208,6 +209,41 @@ pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), Diagnostic> {
             Err(Diagnostic::new("bad-binding", message))
         }
     }
+}
+
+/// Sources with the names that they are bound to, and how much memory is left for what has not been read.
+type OpenedSources<'a> = (Vec<(&'a str, Opened)>, usize);
+
+/// Opens sources, of which one at most is standard input.
+pub(crate) fn open_all<'a>(
+    bindings: &[(&'a str, &str)],
+    memory_limit: Option<usize>,
+) -> Result<OpenedSources<'a>, Failure> {
+    if bindings.iter().filter(|(_, source)| is_standard_input(source)).count() > 1 {
+        return Err(Failure::Usage(
+            "standard input holds one array: only one name can be `-`".to_owned(),
+        ));
+    }
+    let mut memory_left = memory_limit.unwrap_or(usize::MAX);
+    let mut open = |(name, source): &(&'a str, &str)| {
+        let source = Opened::open(source, memory_left).map_err(|error| in_binding(name, error))?;
+        memory_left = memory_left.saturating_sub(source.held_bytes());
+        Ok((*name, source))
+    };
+    let sources = bindings.iter().map(&mut open).collect::<Result<_, Diagnostic>>()?;
+    Ok((sources, memory_left))
+}
+
+/// Reads what has not been read of the sources.
+pub(crate) fn read_all<'a>(
+    sources: Vec<(&'a str, Opened)>,
+    limit: usize,
+) -> Result<Vec<(&'a str, Source)>, Diagnostic> {
+    let read = |(name, source): (&'a str, Opened)| match source.read(limit) {
+        Ok(source) => Ok((name, source)),
+        Err(error) => Err(in_binding(name, error)),
+    };
+    sources.into_iter().map(read).collect()
 }
 
 /// The error of a source, with the name that the source is bound to.

@@ -297,6 +297,16 @@ impl Graph {
         &self.outputs
     }
 
+    /// The same graph, but of its outputs only those at these positions, in this order.
+    ///
+    /// # Panics
+    /// When it has no such output.
+    #[must_use]
+    pub fn returning(&self, outputs: impl IntoIterator<Item = usize>) -> Graph {
+        let outputs = outputs.into_iter().map(|output| self.outputs[output]).collect();
+        Graph { outputs, ..self.clone() }
+    }
+
     /// The name of parameter `index`.
     ///
     /// # Panics

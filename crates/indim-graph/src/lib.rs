@@ -28,6 +28,6 @@ pub use error::{GraphError, GraphErrorKind};
 pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
 pub use literal::Literal;
-pub use passes::{expand_for_loops, optimize, remove_unused};
+pub use passes::{expand_for_loops, live_values, optimize, remove_unused};
 pub use verify::{VerifyError, VerifyErrorKind, verify};
 pub use views::{AxisSlice, TakeMode};

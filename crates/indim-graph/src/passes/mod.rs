@@ -113,7 +113,7 @@ fn rebuilt(
 }
 
 /// For each value, whether an output needs it or it is a parameter.
-fn live_values(graph: &Graph) -> Vec<bool> {
+pub fn live_values(graph: &Graph) -> Vec<bool> {
     let mut is_live = vec![false; graph.len()];
     graph.outputs().iter().for_each(|output| is_live[output.index()] = true);
     for (value, node) in graph.iter().rev() {

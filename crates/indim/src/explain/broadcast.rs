@@ -37,6 +37,8 @@ pub struct ExplainedBroadcast {
     operation: String,
     labels: Vec<(String, String)>,
     form: Broadcast,
+    /// Where a file asks for it.
+    place: Option<String>,
     /// There is no operation, only a rule.
     is_bare_rule: bool,
 }
@@ -48,7 +50,13 @@ impl ExplainedBroadcast {
         labels: Vec<(String, String)>,
         form: Broadcast,
     ) -> Self {
-        ExplainedBroadcast { operation: operation.into(), labels, form, is_bare_rule: false }
+        ExplainedBroadcast {
+            operation: operation.into(),
+            labels,
+            form,
+            place: None,
+            is_bare_rule: false,
+        }
     }
 
     /// A broadcast of shapes alone, under `rule` with its attributes.
@@ -57,7 +65,18 @@ impl ExplainedBroadcast {
         labels: Vec<(String, String)>,
         form: Broadcast,
     ) -> Self {
-        ExplainedBroadcast { operation: rule.into(), labels, form, is_bare_rule: true }
+        ExplainedBroadcast { is_bare_rule: true, ..ExplainedBroadcast::new(rule, labels, form) }
+    }
+
+    /// The same, which a file asks for at this place.
+    #[must_use]
+    pub fn at(self, place: Option<String>) -> Self {
+        ExplainedBroadcast { place, ..self }
+    }
+
+    /// Where a file asks for it.
+    pub fn place(&self) -> Option<&str> {
+        self.place.as_deref()
     }
 
     /// The operation on its operands, or the rule.
@@ -160,6 +179,9 @@ impl ExplainedBroadcast {
 impl fmt::Display for ExplainedBroadcast {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "{}", self.title())?;
+        if let Some(place) = &self.place {
+            writeln!(formatter, "  --> {place}")?;
+        }
         let labels: Vec<OperandLabel<'_>> =
             self.labels.iter().map(|(name, element_type)| label(name, element_type)).collect();
         writeln!(formatter, "{}", draw_broadcast(&self.form, &labels))?;

@@ -50,6 +50,8 @@ struct Output<'a> {
 #[derive(Serialize)]
 struct BroadcastJson<'a> {
     operation: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<&'a str>,
     operands: Vec<Operand<'a>>,
     result: &'a [usize],
     rules: Vec<RuleJson>,
@@ -144,6 +146,7 @@ fn broadcast_json(explained: &ExplainedBroadcast) -> BroadcastJson<'_> {
     let rules = rules.into_iter().map(|(rule, said)| rule_json(rule.as_str(), said));
     BroadcastJson {
         operation: explained.operation(),
+        place: explained.place(),
         operands: operands.collect(),
         result: form.result().sizes(),
         rules: rules.collect(),

@@ -13,7 +13,7 @@ use core::fmt;
 use indim_cpu::{
     ByKernels, CompileError, CompileOptions, Executable, Forecast, NestParts, compile,
 };
-use indim_graph::{Graph, NodeKind, ValueId, remove_unused};
+use indim_graph::{Graph, NodeKind, ValueId, live_values, remove_unused};
 use indim_shape::{AxisMap, Broadcast, Shape};
 
 use listing::Listing;
@@ -54,9 +54,25 @@ impl Explanation {
     /// # Errors
     /// As [`compile`].
     pub fn new(graph: &Graph, options: &CompileOptions) -> Result<Self, CompileError> {
+        Explanation::with_places(graph, options, |_| None)
+    }
+
+    /// As [`Explanation::new`], of a graph from a file: `place` says where it asks for a value.
+    ///
+    /// # Errors
+    /// As [`compile`].
+    pub fn with_places(
+        graph: &Graph,
+        options: &CompileOptions,
+        place: impl Fn(ValueId) -> Option<String>,
+    ) -> Result<Self, CompileError> {
         let executable = compile(graph, options)?;
+        let is_live = live_values(graph);
+        let live: Vec<ValueId> =
+            graph.iter().map(|(value, _)| value).filter(|value| is_live[value.index()]).collect();
         let graph = remove_unused(graph).into_owned();
-        let (broadcasts, reductions) = (broadcasts(&graph), reductions(&graph));
+        let broadcasts = placed_broadcasts(&graph, |value| place(*live.get(value.index())?));
+        let reductions = reductions(&graph);
         Ok(Explanation { broadcasts, reductions, graph, executable })
     }
 
@@ -209,13 +225,23 @@ pub fn message_svg(text: &str) -> String {
 /// # Ok::<(), indim::GraphError>(())
 /// ```
 pub fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
+    placed_broadcasts(graph, |_| None)
+}
+
+fn placed_broadcasts(
+    graph: &Graph,
+    place: impl Fn(ValueId) -> Option<String>,
+) -> Vec<ExplainedBroadcast> {
     let is_alone = alone(graph);
-    let explained = graph.iter().filter_map(|(value, node)| match &node.kind {
-        NodeKind::Elementwise(op) => broadcast_of(graph, value, op.name()),
-        NodeKind::BroadcastInDim(_) if is_alone[value.index()] => {
-            Some(explain_operands(graph, value, "broadcast_in_dim", &[value]))
-        }
-        _ => None,
+    let explained = graph.iter().filter_map(|(value, node)| {
+        let explained = match &node.kind {
+            NodeKind::Elementwise(op) => broadcast_of(graph, value, op.name()),
+            NodeKind::BroadcastInDim(_) if is_alone[value.index()] => {
+                Some(explain_operands(graph, value, "broadcast_in_dim", &[value]))
+            }
+            _ => None,
+        };
+        Some(explained?.at(place(value)))
     });
     explained.collect()
 }

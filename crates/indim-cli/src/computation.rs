@@ -1,0 +1,135 @@
+//! A computation over sources: run on threads, with a bar, and its results delivered.
+
+use std::ops::ControlFlow;
+
+use clap::Args;
+use indim::files::CompleteOutput;
+use indim::{
+    ArrayView, ArrayViewMut, Buffer, CompileOptions, Diagnostic, Executable, Level, RunError,
+    RunOptions,
+};
+
+use crate::byte_size::parse_byte_size;
+use crate::destination::Destination;
+use crate::progress::Progress;
+use crate::source::Source;
+
+/// More threads than any machine has processors only cost time and memory to start.
+const MAXIMUM_THREADS: i64 = 1024;
+
+/// What a computation may take.
+#[derive(Debug, Args)]
+pub(crate) struct Resources {
+    /// How many threads compute; all processors when absent.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
+    threads: Option<u16>,
+    /// Refuse a run that would hold more memory: bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB,
+    /// TB. Large .npy files, which are read where they are, and a result that is written to one do not count.
+    #[arg(long, value_name = "SIZE", value_parser = parse_byte_size)]
+    pub(crate) memory_limit: Option<usize>,
+}
+
+impl Resources {
+    /// How programs are compiled for them.
+    pub(crate) fn compile_options(&self) -> Result<CompileOptions, Diagnostic> {
+        Ok(CompileOptions { memory_limit: self.memory_limit, ..compile_options()? })
+    }
+}
+
+/// How programs are compiled for this machine.
+pub(crate) fn compile_options() -> Result<CompileOptions, Diagnostic> {
+    let level =
+        Level::from_environment().map_err(|error| Diagnostic::new("level", error.to_string()))?;
+    Ok(CompileOptions { level, ..CompileOptions::default() })
+}
+
+/// What is to be computed, and how.
+pub(crate) struct Computation<'a> {
+    executable: &'a Executable,
+    sources: Vec<(&'a str, Source)>,
+    memory_limit: Option<usize>,
+    pool: rayon::ThreadPool,
+}
+
+impl<'a> Computation<'a> {
+    /// That of `sources`, by name, which are bound to the inputs in their order.
+    pub(crate) fn new(
+        executable: &'a Executable,
+        sources: Vec<(&'a str, Source)>,
+        resources: &Resources,
+    ) -> Result<Self, Diagnostic> {
+        let threads = resources.threads.unwrap_or(0).into();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| Diagnostic::new("threads", error.to_string()))?;
+        Ok(Computation { executable, sources, memory_limit: resources.memory_limit, pool })
+    }
+
+    /// The results, in new memory.
+    pub(crate) fn results(&self) -> Result<Vec<Buffer>, Diagnostic> {
+        self.run(|inputs, options| self.executable.run_with(inputs, options))
+    }
+
+    /// Computes the results where they belong, or writes them there: each to its own destination, or all to
+    /// one archive, where they are called `members`. No file appears before all are complete.
+    pub(crate) fn deliver(
+        &self,
+        mut destinations: Vec<Destination>,
+        members: &[String],
+    ) -> Result<(), Diagnostic> {
+        let types = self.executable.outputs();
+        let share = types.len() / destinations.len();
+        let mapped = destinations.iter_mut().zip(types).map(|(to, of)| to.map(of).transpose());
+        // With one that is no memory, all are written as one writes to a pipe.
+        match mapped.collect::<Option<Result<Vec<_>, _>>>() {
+            Some(outputs) => self.run_into(&mut outputs?)?,
+            None => {
+                let results = self.results()?;
+                let shares = results.chunks(share).zip(members.chunks(share));
+                for (to, (results, members)) in destinations.iter_mut().zip(shares) {
+                    to.write(results, members)?;
+                }
+            }
+        }
+        let completed = destinations.into_iter().zip(types.chunks(share));
+        let completed = completed.map(|(to, of)| to.complete(of)).collect::<Result<Vec<_>, _>>()?;
+        let put = |file: CompleteOutput| file.put_in_place().map_err(|error| error.diagnostic());
+        completed.into_iter().flatten().try_for_each(put)
+    }
+
+    fn run_into(&self, outputs: &mut [ArrayViewMut<'_>]) -> Result<(), Diagnostic> {
+        self.run(|inputs, options| self.executable.run_into_with(inputs, outputs, options))
+    }
+
+    /// Runs on the threads asked for, and makes sure that the inputs are still what they were.
+    fn run<T: Send>(
+        &self,
+        run: impl FnOnce(&[ArrayView<'_>], &RunOptions<'_>) -> Result<T, RunError> + Send,
+    ) -> Result<T, Diagnostic> {
+        let inputs: Vec<ArrayView<'_>> = self.sources.iter().map(|(_, s)| s.view()).collect();
+        let held = self.sources.iter().map(|(_, source)| source.held_bytes());
+        let bar = Progress::of_elements(points(self.executable));
+        let progress = |elements: usize| {
+            bar.advance(elements);
+            ControlFlow::Continue(())
+        };
+        let options = RunOptions {
+            memory_limit: self.memory_limit,
+            input_bytes: held.fold(0, usize::saturating_add),
+            progress: &progress,
+            ..RunOptions::default()
+        };
+        let result = self.pool.install(|| run(&inputs, &options));
+        drop(bar);
+        let result = result.map_err(|error| error.diagnostic())?;
+        self.sources.iter().try_for_each(|(name, source)| source.check_unchanged(name))?;
+        Ok(result)
+    }
+}
+
+/// How many elements are computed, of all loop nests together.
+fn points(executable: &Executable) -> usize {
+    let nests = executable.nests().iter();
+    nests
+        .map(|nest| nest.shape.element_count().unwrap_or(usize::MAX))
+        .fold(0, usize::saturating_add)
+}

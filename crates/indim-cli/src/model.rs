@@ -1,0 +1,111 @@
+//! A program in a file of another system, and what its inputs are bound to; for `indim run` and
+//! `indim explain`.
+
+use std::path::Path;
+
+use indim::Diagnostic;
+use indim::formats::{Format, LoadError, LoadedModel, ReadOptions, Source};
+use indim_graph::terminal::shown;
+
+/// So much of a file tells its format.
+const BEGINNING: usize = 1 << 16;
+
+/// Loads the program in a file.
+pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, Diagnostic> {
+    let source = open(path)?;
+    if source.pieces().len() > 1 && Format::of(source.bytes()) == Some(Format::StableHlo) {
+        let message = format!("{}: the file holds several programs", shown(source.name()));
+        let mut several = Diagnostic::new("several-programs", message);
+        several.help("`indim check` runs those that say themselves what they give");
+        return Err(several);
+    }
+    let function = function.map(str::to_owned);
+    let options = ReadOptions { function, ..ReadOptions::default() };
+    LoadedModel::from_source(source, &options).map_err(|error| error.diagnostic())
+}
+
+/// Opens a file that may hold programs.
+pub(crate) fn open(path: &Path) -> Result<Source, Diagnostic> {
+    Source::open(path).map_err(|error| {
+        let path = shown(&path.to_string_lossy());
+        Diagnostic::new("io", format!("{path}: {error}"))
+    })
+}
+
+/// Whether this is the path of a file that holds a program, by its content.
+pub(crate) fn is_program(path: &str) -> bool {
+    use std::io::Read as _;
+    let path = Path::new(path);
+    let Ok(file) = std::fs::File::open(path) else { return false };
+    let mut beginning = Vec::new();
+    path.is_file()
+        && file.take(BEGINNING as u64).read_to_end(&mut beginning).is_ok()
+        && Format::of(&beginning).is_some()
+}
+
+/// Which argument each input is bound to: `NAME=SOURCE`, or by its position among those without a name.
+pub(crate) fn bind<'m, 'a>(
+    model: &'m LoadedModel,
+    arguments: &'a [String],
+) -> Result<Vec<(&'m str, Option<&'a str>)>, Diagnostic> {
+    let inputs = model.inputs();
+    let mut bound: Vec<(&str, Option<&str>)> =
+        inputs.iter().map(|input| (input.name.as_str(), None)).collect();
+    let mut positional = Vec::new();
+    for argument in arguments {
+        let named = argument.split_once('=');
+        let place = named.and_then(|(name, _)| bound.iter().position(|(known, _)| *known == name));
+        match (named, place) {
+            (Some((name, source)), Some(place)) => {
+                if bound[place].1.replace(source).is_some() {
+                    let message = format!("the input `{}` is bound twice", shown(name));
+                    return Err(Diagnostic::new("duplicate-name", message));
+                }
+            }
+            (Some((name, _)), None) if !Path::new(argument.as_str()).exists() => {
+                return Err(unknown_input(name, model));
+            }
+            _ => positional.push(argument.as_str()),
+        }
+    }
+    let mut free = bound.iter_mut().filter(|(_, source)| source.is_none());
+    for source in positional {
+        match free.next() {
+            Some(place) => place.1 = Some(source),
+            None => {
+                let message = format!("`{}` is one input too many", shown(source));
+                let mut surplus = Diagnostic::new("input-count", message);
+                surplus.help(described_inputs(model));
+                return Err(surplus);
+            }
+        }
+    }
+    Ok(bound)
+}
+
+fn unknown_input(name: &str, model: &LoadedModel) -> Diagnostic {
+    let message = format!("no input is called `{}`", shown(name));
+    let mut unknown = Diagnostic::new("unknown-name", message);
+    unknown.help(described_inputs(model));
+    unknown
+}
+
+/// `the inputs are x: f32[N, 3], shape: i64[2]`.
+pub(crate) fn described_inputs(model: &LoadedModel) -> String {
+    let inputs = model.inputs().iter();
+    let described: Vec<String> =
+        inputs.map(|input| format!("{}: {}", shown(&input.name), input.declared())).collect();
+    match described.is_empty() {
+        true => "the program takes no inputs".to_owned(),
+        false => format!("the inputs are {}", described.join(", ")),
+    }
+}
+
+/// The error of a program, with its inputs where one is missing.
+pub(crate) fn refused(error: &LoadError, model: &LoadedModel) -> Diagnostic {
+    let mut diagnostic = error.diagnostic();
+    if error.code().starts_with("input-") {
+        diagnostic.help(described_inputs(model));
+    }
+    diagnostic
+}

@@ -1,0 +1,84 @@
+//! Programs that say what their results have to be: run, and compared.
+
+use indim_cpu::{ArrayView, Buffer, CompileOptions, compile};
+use indim_formats::{Agreement, Disagreement};
+
+use super::error::LoadError;
+use super::loaded::LoadedModel;
+
+/// What came of a check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// How many results were compared.
+    pub compared: usize,
+    /// Those that are not as expected.
+    pub failed: Vec<Failed>,
+}
+
+/// A result that is not as expected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failed {
+    /// Where the file says what is expected, or which result it is.
+    pub place: String,
+    /// Where they differ.
+    pub difference: Disagreement,
+}
+
+impl LoadedModel {
+    /// Runs a program that takes nothing, and compares what it says itself.
+    ///
+    /// # Errors
+    /// As [`LoadedModel::run`].
+    pub fn check(&self) -> Result<Checked, LoadError> {
+        let program = self.program(&self.declared()?)?;
+        let executable = compile(&program.graph, &CompileOptions::default());
+        let run = executable.map_err(|error| self.error(error))?.run(&[]);
+        let results = run.map_err(|error| self.error(error))?;
+        let mut failed = Vec::new();
+        for expectation in &program.expectations {
+            let [found, expected] =
+                [expectation.result, expectation.expected].map(|output| results[output].to_array());
+            if let Some(difference) = expectation.agreement.compare(&found, &expected) {
+                let place = expectation.place.shown(self.source());
+                failed.push(Failed { place, difference });
+            }
+        }
+        Ok(Checked { compared: program.expectations.len(), failed })
+    }
+
+    /// Runs the program on these inputs, and compares its results with those that belong to them.
+    ///
+    /// # Errors
+    /// As [`LoadedModel::run`].
+    pub fn check_against(
+        &self,
+        inputs: &[Option<ArrayView<'_>>],
+        expected: &[indim_graph::Array],
+        agreement: Agreement,
+    ) -> Result<Checked, LoadError> {
+        let results: Vec<Buffer> = self.run(inputs)?;
+        let mut failed = Vec::new();
+        if results.len() != expected.len() {
+            failed.push(Failed {
+                place: "outputs".to_owned(),
+                difference: of_counts(results.len(), expected.len()),
+            });
+        }
+        for (index, (found, expected)) in results.iter().zip(expected).enumerate() {
+            if let Some(difference) = agreement.compare(&found.to_array(), expected) {
+                let name = self.outputs().get(index).map_or("", String::as_str);
+                let name = indim_graph::terminal::shown(name);
+                let place = format!("output {index} `{name}`");
+                failed.push(Failed { place, difference });
+            }
+        }
+        Ok(Checked { compared: expected.len(), failed })
+    }
+}
+
+/// The program has another number of outputs.
+fn of_counts(found: usize, expected: usize) -> Disagreement {
+    let count = found.abs_diff(expected);
+    let (found, wanted) = (format!("{found} outputs"), format!("{expected}"));
+    Disagreement { count, elements: expected, first: 0, found, expected: wanted }
+}

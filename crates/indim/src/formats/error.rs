@@ -1,0 +1,113 @@
+//! Why a file is not loaded, or what was loaded not run.
+
+use core::fmt;
+
+use indim_cpu::{CompileError, RunError};
+use indim_formats::{FormatError, Source};
+use indim_shape::Diagnostic;
+
+/// Why a file is not loaded, or what was loaded not run. `{:?}` shows it drawn.
+///
+/// ```
+/// use indim::formats::LoadedModel;
+///
+/// let error = LoadedModel::from_bytes("x.npy", "\u{93}NUMPY").unwrap_err();
+/// assert_eq!(error.code(), "unknown-format");
+/// assert!(error.draw().contains("--> x.npy"));
+/// ```
+#[derive(Clone)]
+pub struct LoadError {
+    /// What is wrong.
+    pub kind: LoadErrorKind,
+    source: Box<Source>,
+}
+
+/// The kinds of mistakes when a program is loaded and run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum LoadErrorKind {
+    /// The file cannot be read.
+    Io(String),
+    /// In the file, or in the inputs for it.
+    Format(Box<FormatError>),
+    /// The program is not compiled.
+    Compile(CompileError),
+    /// The run does not start, or stops.
+    Run(RunError),
+}
+
+impl LoadError {
+    pub(super) fn new(kind: impl Into<LoadErrorKind>, source: &Source) -> Self {
+        LoadError { kind: kind.into(), source: Box::new(source.clone()) }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match &self.kind {
+            LoadErrorKind::Io(_) => "io",
+            LoadErrorKind::Format(error) => error.code(),
+            LoadErrorKind::Compile(error) => error.code(),
+            LoadErrorKind::Run(error) => error.code(),
+        }
+    }
+
+    /// Whether the file is sound, but asks for what indim has not.
+    pub fn is_out_of_scope(&self) -> bool {
+        matches!(&self.kind, LoadErrorKind::Format(error) if error.is_out_of_scope())
+    }
+
+    /// The whole report for people: headline, place, the line of the file, and what would work.
+    pub fn draw(&self) -> String {
+        self.diagnostic().to_string()
+    }
+
+    /// The same report in its parts.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let place = Some(indim_graph::terminal::shown(self.source.name()));
+        match &self.kind {
+            LoadErrorKind::Io(problem) => Diagnostic::new("io", problem.as_str()).at(place),
+            LoadErrorKind::Format(error) => error.diagnostic(&self.source),
+            LoadErrorKind::Compile(error) => error.diagnostic().at(place),
+            LoadErrorKind::Run(error) => error.diagnostic().at(place),
+        }
+    }
+}
+
+macro_rules! kinds {
+    ($($variant:ident $error:ty;)*) => {$(
+        impl From<$error> for LoadErrorKind {
+            fn from(error: $error) -> Self {
+                LoadErrorKind::$variant(error)
+            }
+        }
+    )*};
+}
+
+impl From<FormatError> for LoadErrorKind {
+    fn from(error: FormatError) -> Self {
+        LoadErrorKind::Format(Box::new(error))
+    }
+}
+
+kinds! { Compile CompileError; Run RunError; }
+
+impl From<std::io::Error> for LoadErrorKind {
+    fn from(error: std::io::Error) -> Self {
+        LoadErrorKind::Io(error.to_string())
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.diagnostic().headline)
+    }
+}
+
+/// As it is drawn.
+impl fmt::Debug for LoadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.draw().trim_end())
+    }
+}
+
+impl core::error::Error for LoadError {}

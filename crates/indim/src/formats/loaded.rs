@@ -1,0 +1,254 @@
+//! A program from a file, compiled for each set of inputs that it meets.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use indim_builder::GraphBuilder;
+use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile};
+use indim_formats::{Bound, FormatErrorKind, Input, Model, Program, ReadOptions, Source, read};
+use indim_graph::Array;
+use indim_ops::ArrayType;
+
+use crate::explain::Explanation;
+
+use super::error::{LoadError, LoadErrorKind};
+
+/// So many compiled programs are kept; the one that was not used for longest goes.
+const KEPT: usize = 16;
+
+/// A program from a file. Runs may share it.
+pub struct LoadedModel {
+    source: Source,
+    model: Box<dyn Model>,
+    outputs: Vec<String>,
+    options: CompileOptions,
+    /// The last used is at the end.
+    kept: Mutex<Vec<(Vec<Key>, Arc<CompiledProgram>)>>,
+}
+
+/// A program for inputs of certain types.
+#[derive(Debug)]
+pub struct CompiledProgram {
+    /// The graph, and what the file says of it.
+    pub program: Program,
+    /// What runs: its inputs are those of the model that were given, its outputs those of the model.
+    pub executable: Executable,
+}
+
+/// What a compiled program holds for, of one input.
+#[derive(PartialEq)]
+enum Key {
+    Type(ArrayType),
+    Elements(Array),
+    Default,
+}
+
+impl Key {
+    fn of(bound: &Bound) -> Key {
+        match bound {
+            Bound::Type(array_type) => Key::Type(array_type.clone()),
+            Bound::Elements(array) => Key::Elements(array.clone()),
+            Bound::Default => Key::Default,
+        }
+    }
+}
+
+impl LoadedModel {
+    /// Loads a file, in whichever format its content has.
+    ///
+    /// # Errors
+    /// `io`; as [`read`](indim_formats::read).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
+        let path = path.as_ref();
+        let nothing = || Source::new(path.to_string_lossy(), Bytes::new());
+        let source = Source::open(path).map_err(|error| LoadError::new(error, &nothing()))?;
+        LoadedModel::from_source(source, &ReadOptions::default())
+    }
+
+    /// Loads what is in memory, with a name for messages.
+    ///
+    /// # Errors
+    /// As [`read`](indim_formats::read).
+    pub fn from_bytes(name: impl Into<String>, bytes: impl Into<Bytes>) -> Result<Self, LoadError> {
+        LoadedModel::from_source(Source::new(name, bytes), &ReadOptions::default())
+    }
+
+    /// Loads what may have files beside it.
+    ///
+    /// # Errors
+    /// As [`read`](indim_formats::read).
+    pub fn from_source(source: Source, options: &ReadOptions) -> Result<Self, LoadError> {
+        match read(&source, options) {
+            Ok(model) => {
+                let (outputs, kept) = (model.outputs(), Mutex::default());
+                let options = CompileOptions::default();
+                Ok(LoadedModel { source, model, outputs, options, kept })
+            }
+            Err(error) => Err(LoadError::new(error, &source)),
+        }
+    }
+
+    /// The same, compiled with these options.
+    #[must_use]
+    pub fn compiled_with(self, options: CompileOptions) -> Self {
+        LoadedModel { options, kept: Mutex::default(), ..self }
+    }
+
+    /// What it was read from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The inputs, in their order.
+    pub fn inputs(&self) -> &[Input] {
+        self.model.inputs()
+    }
+
+    /// The names of the outputs.
+    pub fn outputs(&self) -> &[String] {
+        &self.outputs
+    }
+
+    /// The types of all inputs, where the file says them.
+    ///
+    /// # Errors
+    /// `input-missing`: it leaves one open.
+    pub fn declared(&self) -> Result<Vec<Bound>, LoadError> {
+        let bound = |input: &Input| match input.array_type() {
+            _ if input.has_default => Ok(Bound::Default),
+            Some(array_type) => Ok(Bound::Type(array_type)),
+            None => Err(self.error(
+                FormatErrorKind::InputMissing {
+                    name: input.name.clone(),
+                    declared: input.declared(),
+                }
+                .nowhere(),
+            )),
+        };
+        self.inputs().iter().map(bound).collect()
+    }
+
+    /// The program for these inputs.
+    ///
+    /// # Errors
+    /// What is wrong with the file, or with the inputs for it.
+    pub fn program(&self, inputs: &[Bound]) -> Result<Program, LoadError> {
+        self.model.build(inputs).map_err(|error| self.error(error))
+    }
+
+    /// The program for these inputs, compiled, or kept from before.
+    ///
+    /// # Errors
+    /// As [`LoadedModel::program`], and as [`compile`].
+    pub fn compiled(&self, inputs: &[Bound]) -> Result<Arc<CompiledProgram>, LoadError> {
+        let keys: Vec<Key> = inputs.iter().map(Key::of).collect();
+        // A panic leaves the list whole.
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut kept = kept();
+            if let Some(found) = kept.iter().rposition(|(known, _)| *known == keys) {
+                kept[found..].rotate_left(1);
+                return Ok(Arc::clone(&kept[kept.len() - 1].1));
+            }
+        }
+        let program = self.program(inputs)?;
+        // What the program says of its own results is compared by `check` only.
+        let graph = program.graph.returning(0..self.outputs.len());
+        let executable = compile(&graph, &self.options).map_err(|error| self.error(error))?;
+        let compiled = Arc::new(CompiledProgram { program, executable });
+        let mut kept = kept();
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        kept.push((keys, Arc::clone(&compiled)));
+        Ok(compiled)
+    }
+
+    /// The program for these inputs, explained: every broadcast with its place in the file.
+    ///
+    /// # Errors
+    /// As [`LoadedModel::compiled`].
+    pub fn explain(&self, inputs: &[Bound]) -> Result<Explanation, LoadError> {
+        let program = self.program(inputs)?;
+        let graph = program.graph.returning(0..self.outputs.len());
+        let place = |value| {
+            let before = program.origins.partition_point(|(first, _)| *first <= value);
+            let (_, place) = program.origins.get(before.checked_sub(1)?)?;
+            Some(place.shown(&self.source))
+        };
+        Explanation::with_places(&graph, &self.options, place).map_err(|e| self.error(e))
+    }
+
+    /// Runs the program; `None` stands for an input that is not given.
+    ///
+    /// # Errors
+    /// As [`LoadedModel::compiled`]; as a run.
+    pub fn run(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<Buffer>, LoadError> {
+        self.run_with(inputs, &RunOptions::default())
+    }
+
+    /// As [`LoadedModel::run`], with options.
+    ///
+    /// # Errors
+    /// As [`LoadedModel::run`].
+    pub fn run_with(
+        &self,
+        inputs: &[Option<ArrayView<'_>>],
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<Buffer>, LoadError> {
+        let compiled = self.compiled(&self.bound(inputs)?)?;
+        let given: Vec<ArrayView<'_>> = inputs.iter().flatten().cloned().collect();
+        compiled.executable.run_with(&given, options).map_err(|error| self.error(error))
+    }
+
+    /// What these arrays are for the program: their types, and of those that say shapes the elements.
+    ///
+    /// # Errors
+    /// As a run.
+    pub fn bound(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<Bound>, LoadError> {
+        let bound = |(index, view): (usize, &Option<ArrayView<'_>>)| match view {
+            Some(view) => self.bound_input(index, view),
+            None => Ok(Bound::Default),
+        };
+        inputs.iter().enumerate().map(bound).collect()
+    }
+
+    /// What an array is for the input at this index: its type, or, where the input says shapes, its elements.
+    ///
+    /// # Errors
+    /// As a run.
+    pub fn bound_input(&self, index: usize, view: &ArrayView<'_>) -> Result<Bound, LoadError> {
+        match self.inputs().get(index) {
+            Some(input) if input.is_shape => self.elements(view).map(Bound::Elements),
+            _ => Ok(Bound::Type(view.array_type().clone())),
+        }
+    }
+
+    /// The elements of a view, which is small: it says a shape.
+    fn elements(&self, view: &ArrayView<'_>) -> Result<Array, LoadError> {
+        let b = GraphBuilder::new();
+        let ArrayType { dtype, shape } = view.array_type().clone();
+        let value = b.parameter("x", dtype, shape).and_then(|x| b.finish(&[x]));
+        let format = |error| FormatErrorKind::from(error).nowhere();
+        let graph = value.map_err(|error| self.error(format(error)))?;
+        let copy = compile(&graph, &CompileOptions::default()).map_err(|e| self.error(e))?;
+        let copied = copy.run(core::slice::from_ref(view)).map_err(|e| self.error(e))?;
+        Ok(copied[0].to_array())
+    }
+
+    pub(super) fn error(&self, kind: impl Into<LoadErrorKind>) -> LoadError {
+        LoadError::new(kind, &self.source)
+    }
+}
+
+impl core::fmt::Debug for LoadedModel {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter
+            .debug_struct("LoadedModel")
+            .field("source", &self.source)
+            .field("inputs", &self.inputs())
+            .field("outputs", &self.outputs)
+            .finish_non_exhaustive()
+    }
+}

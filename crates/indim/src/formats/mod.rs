@@ -1,0 +1,34 @@
+//! Programs in the files of other systems: StableHLO, HLO, OpenVINO IR and ONNX.
+//!
+//! A file is loaded once, and compiled for each set of input types that it meets.
+//!
+//! ```
+//! use indim::formats::LoadedModel;
+//! use indim::{Array, ArrayView};
+//!
+//! let text = "
+//! func.func @main(%x: tensor<2x3xf32>, %v: tensor<3xf32>) -> tensor<2x3xf32> {
+//!   %0 = stablehlo.broadcast_in_dim %v, dims = [1] : (tensor<3xf32>) -> tensor<2x3xf32>
+//!   %1 = stablehlo.add %x, %0 : tensor<2x3xf32>
+//!   return %1 : tensor<2x3xf32>
+//! }";
+//! let model = LoadedModel::from_bytes("add.mlir", text)?;
+//! let x = Array::new([2, 3], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+//! let v = Array::new([3], vec![10.0f32, 20.0, 30.0])?;
+//! let results = model.run(&[Some(ArrayView::from(&x)), Some(ArrayView::from(&v))])?;
+//! assert_eq!(results[0].elements::<f32>().unwrap(), [11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod check;
+mod error;
+mod loaded;
+
+pub use check::{Checked, Failed};
+pub use error::{LoadError, LoadErrorKind};
+pub use indim_formats::{
+    Agreement, Bound, Directory, Disagreement, Expectation, Folder, Format, FormatError,
+    FormatErrorKind, FormatLimits, Input, Model, Place, Program, ReadOptions, Size, Source,
+    Unsupported,
+};
+pub use loaded::{CompiledProgram, LoadedModel};
