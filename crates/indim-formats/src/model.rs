@@ -54,7 +54,7 @@ pub enum Size {
 }
 
 /// What an input is given.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Bound {
     /// Arrays of this type.
     Type(ArrayType),

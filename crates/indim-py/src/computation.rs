@@ -256,16 +256,26 @@ impl Computation {
         types: Vec<OperandType>,
         targets: Vec<Target>,
     ) -> Result<Compiled, ComputationError> {
+        let (compiled, types) = (Compiled::new(|| self.graph(&types, &targets, true))?, types);
+        Ok(Compiled { types, targets, ..compiled })
+    }
+}
+
+impl Compiled {
+    /// Compiles a graph, which is made without the interpreter's lock too.
+    pub(crate) fn new(
+        graph: impl FnOnce() -> Result<Graph, ComputationError> + Send,
+    ) -> Result<Compiled, ComputationError> {
         let executable = detached(|signals| {
-            let graph = self.graph(&types, &targets, true)?;
             let memory_limit = pool::memory_limit();
             let options = CompileOptions { memory_limit, ..CompileOptions::default() };
-            Ok(compile_with(&graph, &options, &mut || signals.look())?)
+            Ok(compile_with(&graph()?, &options, &mut || signals.look())?)
         })?;
         let is_parallel = executable.is_parallel();
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
         let held = Held::new(executable.held_bytes());
+        let (types, targets) = (Vec::new(), Vec::new());
         Ok(Compiled { types, targets, executable, is_parallel, bytes, _held: held })
     }
 }
@@ -279,7 +289,8 @@ fn about_result(mut error: GraphError) -> GraphError {
     error
 }
 
-fn parameter(
+/// A parameter; truth values as NumPy stores them, where the computation meets NumPy's memory.
+pub(crate) fn parameter(
     b: &GraphBuilder,
     name: &str,
     array_type: &ArrayType,

@@ -1,5 +1,6 @@
 //! What can be wrong, and mistakes as Python exceptions, whose classes are in `indim/_errors.py`.
 
+use indim::formats::{LoadError, LoadErrorKind};
 use indim::{
     CompileError, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel, RankLimit,
     ShapeError, draw_error,
@@ -65,6 +66,15 @@ pub(crate) fn computation_error(py: Python<'_>, error: &ComputationError) -> PyE
         ComputationError::Graph(error) => graph_error(py, error),
         ComputationError::Compile(error) => compile_error(*error),
         ComputationError::Interrupted(error) => error.clone_ref(py),
+    }
+}
+
+/// The exception for a file that holds no program that is to be had, or for inputs that are not its own.
+pub(crate) fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
+    match &error.kind {
+        LoadErrorKind::Compile(error) => compile_error(*error),
+        _ => Report { message: error.draw(), code: error.code(), ..Report::default() }
+            .raise(py, "FormatError"),
     }
 }
 

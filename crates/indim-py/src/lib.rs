@@ -19,6 +19,7 @@ mod evaluate;
 mod held;
 mod jit;
 mod layout;
+mod model;
 #[expect(unsafe_code, reason = "NumPy's C interface")]
 mod numpy_api;
 mod operand;
@@ -45,6 +46,8 @@ mod _indim {
     use crate::held::held_bytes;
     #[pymodule_export]
     use crate::jit::CompiledFunction;
+    #[pymodule_export]
+    use crate::model::Model;
     #[pymodule_export]
     use crate::pool::{
         _forget_threads, get_num_threads, keep_memory, limit_memory, set_num_threads,

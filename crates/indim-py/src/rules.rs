@@ -144,8 +144,13 @@ pub(crate) fn explain_computation(
         computation.graph(types, &[], false).map_err(|error| computation_error(py, &error))?;
     let explanation =
         Explanation::new(&graph, &CompileOptions::default()).map_err(compile_error)?;
+    Ok(explained_texts(explanation))
+}
+
+/// An explanation in its forms.
+pub(crate) fn explained_texts(explanation: Explanation) -> ExplainedTexts {
     let [text, json, svg] = [explanation.to_string(), explanation.to_json(), explanation.to_svg()];
-    Ok((text, json, svg, MachineCode(explanation)))
+    (text, json, svg, MachineCode(explanation))
 }
 
 /// The verdict on one case, as JSON text.

@@ -10,7 +10,7 @@ import json as _json
 import os as _os
 
 from . import _indim
-from ._errors import ElementTypeError, ExprError, IndimError, ShapeError, UnknownNameError
+from ._errors import ElementTypeError, ExprError, FormatError, IndimError, ShapeError, UnknownNameError
 from ._explain import Explanation, explain
 from ._functions import (
     asarray,
@@ -37,6 +37,7 @@ from ._indim import (
     validate,
 )
 from ._jit import CompiledFunction, jit
+from ._models import Model, ModelInput, load
 from ._numexpr import (
     MAX_THREADS,
     detect_number_of_cores,
@@ -84,9 +85,12 @@ __all__ = _exported(
         "ElementTypeError",
         "Explanation",
         "ExprError",
+        "FormatError",
         "Gradient",
         "IndimError",
         "MAX_THREADS",
+        "Model",
+        "ModelInput",
         "NumExpr",
         "ShapeError",
         "UnknownNameError",
@@ -110,6 +114,7 @@ __all__ = _exported(
         "jit",
         "keep_memory",
         "limit_memory",
+        "load",
         "none",
         "onnx_legacy",
         "oracle",

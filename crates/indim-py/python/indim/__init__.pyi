@@ -1,6 +1,7 @@
 # Written by make_stubs.py; do not edit.
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeAlias, TypeVar, overload
+from os import PathLike
+from typing import Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, overload
 
 from numpy.typing import DTypeLike, NDArray
 
@@ -72,6 +73,7 @@ class IndimError(Exception):
 class ShapeError(IndimError, ValueError): ...
 class ElementTypeError(IndimError, TypeError): ...
 class ExprError(IndimError, ValueError): ...
+class FormatError(IndimError, ValueError): ...
 class UnknownNameError(ExprError, KeyError): ...
 
 class Explanation(str):
@@ -105,6 +107,22 @@ class CompiledFunction(Generic[_P, _R]):
     ) -> CompiledFunction[_Q, _R]: ...
     def explain(self, *args: Any, **kwargs: Any) -> Explanation: ...
 
+class ModelInput(NamedTuple):
+    name: str
+    dtype: str | None
+    shape: tuple[int | str | None, ...] | None
+    has_default: bool
+    is_shape: bool
+
+class Model:
+    inputs: tuple[ModelInput, ...]
+    outputs: tuple[str, ...]
+    def __init__(self, path: str, content: bytes | None = None, function: str | None = None) -> None: ...
+    # An array, or a tuple of as many as there are outputs, which only the file says.
+    def __call__(self, *args: Any, order: _Order = "K", **kwargs: Any) -> Any: ...
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation: ...
+
+def load(source: str | PathLike[str] | bytes | bytearray | memoryview, *, function: str | None = None) -> Model: ...
 @overload
 def jit(function: Callable[_P, _R], *, static: str | Sequence[str] = ...) -> CompiledFunction[_P, _R]: ...
 @overload
@@ -216,9 +234,11 @@ __all__ = [
     "ElementTypeError",
     "Explanation",
     "ExprError",
+    "FormatError",
     "Gradient",
     "IndimError",
     "MAX_THREADS",
+    "Model",
     "NumExpr",
     "ShapeError",
     "UnknownNameError",
@@ -343,6 +363,7 @@ __all__ = [
     "less_equal",
     "limit_memory",
     "ln",
+    "load",
     "log",
     "log10",
     "log1p",

@@ -41,5 +41,10 @@ class ExprError(IndimError, ValueError):
     it."""
 
 
+class FormatError(IndimError, ValueError):
+    """A file that holds no program indim can read, or inputs that its program does not take. The message shows
+    the line, the layer or the node."""
+
+
 class UnknownNameError(ExprError, KeyError):
     """A name of an expression that nothing is bound to."""

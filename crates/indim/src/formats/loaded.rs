@@ -24,7 +24,7 @@ pub struct LoadedModel {
     outputs: Vec<String>,
     options: CompileOptions,
     /// The last used is at the end.
-    kept: Mutex<Vec<(Vec<Key>, Arc<CompiledProgram>)>>,
+    kept: Mutex<Vec<(Vec<Bound>, Arc<CompiledProgram>)>>,
 }
 
 /// A program for inputs of certain types.
@@ -34,24 +34,6 @@ pub struct CompiledProgram {
     pub program: Program,
     /// What runs: its inputs are those of the model that were given, its outputs those of the model.
     pub executable: Executable,
-}
-
-/// What a compiled program holds for, of one input.
-#[derive(PartialEq)]
-enum Key {
-    Type(ArrayType),
-    Elements(Array),
-    Default,
-}
-
-impl Key {
-    fn of(bound: &Bound) -> Key {
-        match bound {
-            Bound::Type(array_type) => Key::Type(array_type.clone()),
-            Bound::Elements(array) => Key::Elements(array.clone()),
-            Bound::Default => Key::Default,
-        }
-    }
 }
 
 impl LoadedModel {
@@ -142,12 +124,11 @@ impl LoadedModel {
     /// # Errors
     /// As [`LoadedModel::program`], and as [`compile`].
     pub fn compiled(&self, inputs: &[Bound]) -> Result<Arc<CompiledProgram>, LoadError> {
-        let keys: Vec<Key> = inputs.iter().map(Key::of).collect();
         // A panic leaves the list whole.
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut kept = kept();
-            if let Some(found) = kept.iter().rposition(|(known, _)| *known == keys) {
+            if let Some(found) = kept.iter().rposition(|(known, _)| known == inputs) {
                 kept[found..].rotate_left(1);
                 return Ok(Arc::clone(&kept[kept.len() - 1].1));
             }
@@ -161,7 +142,7 @@ impl LoadedModel {
         if kept.len() >= KEPT {
             kept.remove(0);
         }
-        kept.push((keys, Arc::clone(&compiled)));
+        kept.push((inputs.to_vec(), Arc::clone(&compiled)));
         Ok(compiled)
     }
 

@@ -1,0 +1,112 @@
+"""Programs in the files of other systems: StableHLO, HLO, OpenVINO IR and ONNX."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+import numpy
+
+from . import _arrays
+from ._explain import Explanation
+from ._indim import _Model
+
+
+class ModelInput(NamedTuple):
+    """An input of a model: its name, element type and sizes, as far as the file says them.
+
+    A size is a number, a name (equal names, equal sizes) or ``None``; ``dtype`` and ``shape`` are ``None``
+    where the file leaves them open. An input with a default need not be given. The elements of one that
+    ``is_shape`` say sizes, so that the program is made anew for others.
+    """
+
+    name: str
+    dtype: str | None
+    shape: tuple[int | str | None, ...] | None
+    has_default: bool
+    is_shape: bool
+
+
+class Model:
+    """A program from a file, to be called on arrays.
+
+    The inputs are positional in the file's order, or keywords of their names. A program with one output
+    returns an array, one with several a tuple. What is called again with arrays of the same types is compiled
+    once.
+    """
+
+    def __init__(self, path, content=None, function=None):
+        self._model = _Model(path, content, function)
+        self._function = function
+        self.inputs = tuple(
+            ModelInput(name, dtype, None if sizes is None else tuple(sizes), has_default, is_shape)
+            for name, dtype, sizes, has_default, is_shape in self._model.inputs()
+        )
+        self.outputs = tuple(self._model.outputs())
+
+    def __call__(self, *args, order="K", **kwargs):
+        results = self._model.run(self._bound(args, kwargs), order)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def explain(self, *args, **kwargs):
+        """Explains every broadcast of the program, with its place in the file.
+
+        Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
+        """
+        return Explanation(*self._model.explain(self._bound(args, kwargs, _arrays.placeholder)))
+
+    def _bound(self, args, kwargs, convert=None):
+        if len(args) > len(self.inputs):
+            raise TypeError(f"the program takes {len(self.inputs)} inputs, {len(args)} were given")
+        bound = dict(zip((declared.name for declared in self.inputs), args))
+        for name, value in kwargs.items():
+            if name in bound:
+                raise TypeError(f"the input `{name}` is given twice")
+            bound[name] = value
+        unknown = bound.keys() - {declared.name for declared in self.inputs}
+        if unknown:
+            names = ", ".join(declared.name for declared in self.inputs)
+            raise TypeError(f"no input is called `{sorted(unknown)[0]}`: the inputs are {names}")
+        return [_given(declared, bound.get(declared.name), convert) for declared in self.inputs]
+
+    def __repr__(self):
+        inputs = ", ".join(f"{declared.name}: {_declared(declared)}" for declared in self.inputs)
+        return f"<indim.Model ({inputs}) -> {', '.join(self.outputs)}>"
+
+    def __reduce__(self):
+        name, content = self._model.content()
+        # What lies beside the file is found again only where the file is.
+        return Model, (name, None if os.path.exists(name) else content, self._function)
+
+
+def _declared(declared):
+    if declared.shape is None:
+        return f"{declared.dtype or '?'}[...]"
+    sizes = ", ".join("?" if size is None else str(size) for size in declared.shape)
+    return f"{declared.dtype or '?'}[{sizes}]"
+
+
+def _given(declared, value, convert):
+    """What an input is given: a number of Python's takes the type that the file declares."""
+    if value is None:
+        return None
+    if convert is not None and not (declared.is_shape and not isinstance(value, str)):
+        return convert(value)
+    if declared.dtype is None or not isinstance(value, (bool, int, float, complex)):
+        return value if isinstance(value, numpy.ndarray) else numpy.asarray(value)
+    dtype = _arrays.numpy_dtype(_arrays.indim_name(declared.dtype))
+    is_whole = isinstance(value, (bool, int))
+    if not is_whole and dtype.kind in "biu" or isinstance(value, complex) and dtype.kind == "f":
+        raise TypeError(f"the input `{declared.name}` is of {dtype}, which {value!r} is no number of")
+    return numpy.asarray(value, dtype=dtype)
+
+
+def load(source, *, function=None):
+    """Loads a program: StableHLO, HLO, OpenVINO IR or ONNX, which is seen in the content.
+
+    ``source`` is the path of a file, or the content as ``bytes``. ``function`` is the function that runs,
+    where a file has several.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return Model("<bytes>", bytes(source), function)
+    return Model(os.fspath(source), None, function)

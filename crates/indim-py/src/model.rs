@@ -1,0 +1,177 @@
+//! Programs in files of other systems, as `indim/_models.py` loads them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use indim::formats::{Bound as Given, LoadedModel, ReadOptions, Size, Source};
+use indim::{Graph, GraphBuilder, GraphError, Order};
+use pyo3::prelude::*;
+
+use crate::computation::{Compiled, parameter};
+use crate::error::{computation_error, load_error};
+use crate::layout::parse_order;
+use crate::operand::Operand;
+use crate::rules::{ExplainedTexts, explained_texts};
+use crate::run::run;
+
+/// So many compiled programs of one model are kept.
+const KEPT: usize = 16;
+
+/// A program from a file.
+#[pyclass(frozen, name = "_Model", module = "indim._indim")]
+pub(crate) struct Model {
+    model: LoadedModel,
+    /// What was compiled, for which inputs; the last used is at the end.
+    kept: Mutex<Vec<(Vec<Given>, Arc<Compiled>)>>,
+}
+
+/// Name, element type, sizes (numbers, names, or `None`), whether it has a default, and whether it says a shape.
+type DescribedInput<'py> =
+    (String, Option<&'static str>, Option<Vec<Bound<'py, PyAny>>>, bool, bool);
+
+#[pymethods]
+impl Model {
+    /// The program in a file, or in `content`, which is called like one.
+    #[new]
+    #[pyo3(signature = (path, content=None, function=None))]
+    fn new(
+        py: Python<'_>,
+        path: &str,
+        content: Option<Vec<u8>>,
+        function: Option<String>,
+    ) -> PyResult<Model> {
+        let source = match content {
+            Some(content) => Source::new(path, content),
+            None => py.detach(|| Source::open(path))?,
+        };
+        let options = ReadOptions { function, ..ReadOptions::default() };
+        let model = py.detach(|| LoadedModel::from_source(source, &options));
+        let model = model.map_err(|error| load_error(py, &error))?;
+        Ok(Model { model, kept: Mutex::default() })
+    }
+
+    /// What it takes.
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<DescribedInput<'py>>> {
+        let size = |size: &Size| -> PyResult<Bound<'py, PyAny>> {
+            Ok(match size {
+                Size::Known(size) => size.into_pyobject(py)?.into_any(),
+                Size::Named(name) => name.into_pyobject(py)?.into_any(),
+                Size::Any => py.None().into_bound(py),
+            })
+        };
+        let described = |input: &indim::formats::Input| {
+            let sizes = input.sizes.as_ref().map(|sizes| sizes.iter().map(size).collect());
+            let dtype = input.dtype.map(indim::DType::numpy_name);
+            let sizes: Option<Vec<_>> = sizes.transpose()?;
+            Ok((input.name.clone(), dtype, sizes, input.has_default, input.is_shape))
+        };
+        self.model.inputs().iter().map(described).collect()
+    }
+
+    /// The names of what it gives.
+    fn outputs(&self) -> Vec<String> {
+        self.model.outputs().to_vec()
+    }
+
+    /// The file and its content, to load it again elsewhere.
+    fn content(&self) -> (&str, &[u8]) {
+        (self.model.source().name(), self.model.source().bytes())
+    }
+
+    /// Runs it on an object for each input, `None` where none is given.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Option<Bound<'py, PyAny>>>,
+        order: &str,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let order: Order = parse_order(order)?;
+        let (given, operands) = self.given(py, &inputs)?;
+        let compiled = self.compiled(py, given)?;
+        let results = run(py, &compiled, &operands, &[], order)?;
+        Ok(results.into_iter().map(|array| array.into_object()).collect())
+    }
+
+    /// Text, JSON and SVG that explain it for such inputs; where one is `None`, as the file declares it.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Option<Bound<'py, PyAny>>>,
+    ) -> PyResult<ExplainedTexts> {
+        let (mut given, _) = self.given(py, &inputs)?;
+        for (given, input) in given.iter_mut().zip(self.model.inputs()) {
+            if let (Given::Default, false, Some(declared)) =
+                (&given, input.has_default, input.array_type())
+            {
+                *given = Given::Type(declared);
+            }
+        }
+        let explained = py.detach(|| self.model.explain(&given));
+        Ok(explained_texts(explained.map_err(|error| load_error(py, &error))?))
+    }
+}
+
+impl Model {
+    /// What the inputs are for the program, and those that are arrays.
+    fn given<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &[Option<Bound<'py, PyAny>>],
+    ) -> PyResult<(Vec<Given>, Vec<Operand<'py>>)> {
+        let (mut given, mut operands) = (Vec::new(), Vec::new());
+        for (index, object) in inputs.iter().enumerate() {
+            let name = self.model.inputs().get(index).map_or("input", |input| &input.name);
+            let Some(object) = object else {
+                given.push(Given::Default);
+                continue;
+            };
+            let operand = Operand::from_python(object, name)?;
+            if let Operand::Array(array) = &operand {
+                given.push(match self.model.inputs().get(index) {
+                    Some(input) if input.is_shape => {
+                        let bound = self.model.bound_input(index, &array.view()?);
+                        bound.map_err(|error| load_error(py, &error))?
+                    }
+                    _ => Given::Type(array.array_type()),
+                });
+            }
+            operands.push(operand);
+        }
+        operands.iter_mut().try_for_each(Operand::settle)?;
+        Ok((given, operands))
+    }
+
+    fn compiled(&self, py: Python<'_>, given: Vec<Given>) -> PyResult<Arc<Compiled>> {
+        // Nobody runs Python code while holding this; a panic leaves the list whole.
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut kept = kept();
+            if let Some(found) = kept.iter().rposition(|(known, _)| *known == given) {
+                kept[found..].rotate_left(1);
+                return Ok(Arc::clone(&kept[kept.len() - 1].1));
+            }
+        }
+        let program = py.detach(|| self.model.program(&given));
+        let program = program.map_err(|error| load_error(py, &error))?;
+        let graph = program.graph.returning(0..self.model.outputs().len());
+        let compiled = Compiled::new(|| Ok(as_stored(&graph)?));
+        let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
+        let mut kept = kept();
+        let oldest = (kept.len() >= KEPT).then(|| kept.remove(0));
+        kept.push((given, Arc::clone(&compiled)));
+        drop(kept);
+        // What may take long to free is freed after the lock.
+        drop(oldest);
+        Ok(compiled)
+    }
+}
+
+/// The graph with parameters as NumPy stores them.
+fn as_stored(graph: &Graph) -> Result<Graph, GraphError> {
+    let b = GraphBuilder::new();
+    let parameters = graph.parameters().iter().enumerate();
+    let arguments = parameters.map(|(index, &value)| {
+        parameter(&b, graph.parameter_name(index), &graph[value].array_type, true)
+    });
+    let results = b.inline(graph, &arguments.collect::<Result<Vec<_>, _>>()?)?;
+    b.finish(&results)
+}
