@@ -7,6 +7,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Range;
 use core::ptr::NonNull;
 
 use indim_graph::Array;
@@ -165,6 +166,8 @@ macro_rules! define_view {
             strides: Vec<isize>,
             first: NonNull<u8>,
             is_row_major: bool,
+            /// The addresses from the lowest byte to past the highest.
+            range: Range<usize>,
             memory: PhantomData<$slice>,
         }
 
@@ -184,7 +187,8 @@ macro_rules! define_view {
             /// - `strides` has one entry per axis, and the array's bytes fit `isize`.
             pub unsafe fn from_raw(array_type: ArrayType, strides: Vec<isize>, first: NonNull<u8>) -> Self {
                 let is_row_major = is_row_major(&array_type, &strides);
-                $name { array_type, strides, first, is_row_major, memory: PhantomData }
+                let range = Layout::new(&array_type, &strides, first.as_ptr() as usize).range;
+                $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
             }
 
             /// Whether the elements are dense and in row-major order.
@@ -207,9 +211,19 @@ macro_rules! define_view {
                 self.first.as_ptr()
             }
 
+            /// The addresses from the lowest byte to past the highest; empty without elements.
+            pub fn range(&self) -> &Range<usize> {
+                &self.range
+            }
+
             /// Where the elements lie, for questions of overlap.
             pub fn layout(&self) -> Layout<'_> {
-                Layout::new(&self.array_type, &self.strides, self.first.as_ptr() as usize)
+                Layout {
+                    range: self.range.clone(),
+                    element_size: self.array_type.dtype.size(),
+                    sizes: self.array_type.shape.sizes(),
+                    strides: &self.strides,
+                }
             }
         }
     };

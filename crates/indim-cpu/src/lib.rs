@@ -5,13 +5,13 @@
 //! - `executor.rs`: what an executor is;
 //! - `tiles/`: the tiles of a nest, over the walks of `indim-loops`, and what runs over one of them;
 //! - `blocks/`: the executor that runs kernels of `indim-kernels`;
-//! - `machine/`: the one that runs machine code of `indim-codegen`, once that is worth its price;
+//! - `machine/`: the one that runs machine code of `indim-targets`, once that is worth its price;
 //! - `run/`: what users call.
 //!
 //! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/memory.rs`,
 //! `tiles/reduce.rs`, `tiles/search.rs`, `tiles/take.rs`, `tiles/tile.rs`, `tiles/tree.rs`,
-//! `run/executable.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs` and
-//! `run/threads.rs`; of the other crates in `indim-arrays`, `indim-codegen` and `indim-kernels`, in
+//! `tiles/whole.rs`, `run/executable.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs` and
+//! `run/threads.rs`; of the other crates in `indim-arrays`, `indim-kernels` and `indim-targets`, in
 //! `numpy_api.rs` of the Python bindings and `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 

@@ -10,6 +10,7 @@ use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::order::row_major_strides;
 use indim_ops::{ArrayType, DType};
+use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest, Executor};
 use crate::run::error::RunError;
@@ -20,6 +21,9 @@ use crate::run::program::Program;
 use crate::run::threads;
 use indim_arrays::{ALIGNMENT, Buffer};
 use indim_arrays::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};
+
+/// The operands of small nests, whose runs are short, need no memory of their own.
+const FEW: usize = 16;
 
 /// A graph as loop nests, compiled by an executor.
 #[derive(Debug)]
@@ -176,7 +180,8 @@ impl CompiledNests {
             }
         };
         let Some(bound) = bound.as_deref() else { return Ok(()) };
-        let operands: Vec<*mut u8> = nest.operands().map(|operand| arrays.first(operand)).collect();
+        let operands: SmallVec<[*mut u8; FEW]> =
+            nest.operands().map(|operand| arrays.first(operand)).collect();
         let bases = Bases { operands: &operands, shared: arrays.scratch.at(self.shared) };
         // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
         // and temporaries overlap nothing, but for outputs over an input, of which the bound

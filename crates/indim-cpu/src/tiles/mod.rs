@@ -2,7 +2,7 @@
 //! Whatever compiles nests shares this: kernels, one after another, or one function of machine code.
 //!
 //! Read `code.rs` (what runs over a tile), `wiring.rs` (where its slots lie under a walk), `tile.rs` (the
-//! loop over tiles), `reduce.rs` (the one over a reduced axis), `tree.rs` (in which order that combines),
+//! loop over tiles; `whole.rs` where there is but one), `reduce.rs` (the one over a reduced axis), `tree.rs` (in which order that combines),
 //! `search.rs` (the one that finds where an element is). Machine code for each layout is in `functions.rs`,
 //! and when it is made in `account.rs`; what elements cost, `work.rs`.
 
@@ -16,6 +16,7 @@ pub(crate) mod store_fold;
 pub(crate) mod take;
 mod tile;
 mod tree;
+mod whole;
 mod wiring;
 pub(crate) mod work;
 

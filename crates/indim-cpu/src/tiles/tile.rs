@@ -19,6 +19,7 @@ use crate::tiles::code::REGISTER_BYTES;
 use crate::tiles::code::{Callee, TileCode};
 use crate::tiles::memory::{gather, scatter, settle};
 use crate::tiles::take::Taker;
+use crate::tiles::whole::Whole;
 use crate::tiles::wiring::Wiring;
 use crate::tiles::work;
 
@@ -56,6 +57,7 @@ pub(crate) struct BoundTiles {
     walk: Walk,
     wiring: Wiring,
     function: Option<Arc<Function>>,
+    whole: Option<Whole>,
 }
 
 /// A tile of which nothing passes through registers may have so many times the elements of a block.
@@ -77,7 +79,8 @@ impl BoundTiles {
             // Now that it is known which are short, they are gathered.
             return BoundTiles::new(code, strides, is_over_input);
         }
-        Some(BoundTiles { code, walk, wiring, function })
+        let whole = Whole::new(&code, &walk, &wiring);
+        Some(BoundTiles { code, walk, wiring, function, whole })
     }
 }
 
@@ -121,9 +124,15 @@ impl BoundNest for BoundTiles {
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        if let (Some(whole), Some(function), Some(wired)) =
+            (&self.whole, &self.function, &self.wiring.function)
+        {
+            // SAFETY: the caller's promise, for the only tile; the function was found for this wiring.
+            return unsafe { whole.run(function, &wired.row_strides, bases.operands) };
+        }
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(&self.wiring, self.code.nest.accesses.len());
-            let BoundTiles { code, walk, wiring, function } = self;
+            let BoundTiles { code, walk, wiring, function, .. } = self;
             let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
             let mut position = Position::new(walk, tiles.start, outer, offsets);
             let (function, bases) = (function.as_deref(), bases.operands);
@@ -141,6 +150,7 @@ impl BoundNest for BoundTiles {
 
     fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<BoundTiles>(1);
+        self.whole.iter().for_each(|whole| whole.count_bytes(held));
         self.walk.count_bytes(held);
         self.wiring.count_bytes(held);
     }
@@ -262,11 +272,7 @@ impl Tile<'_> {
         self.operands.clear();
         let slots = functions.outputs.iter().chain(&functions.inputs);
         self.operands.extend(slots.map(|&slot| self.slots[slot]));
-        let elements = self.walk.step_elements;
-        let (rows, elements) = match self.wiring.by_rows {
-            true => (steps, elements),
-            false => (1, steps * elements),
-        };
+        let (rows, elements) = self.wiring.rows(steps, self.walk.step_elements);
         // SAFETY: the caller's promise; the function was made for operands that lie as these do. What is
         // written overlaps nothing that is read, but for what lies exactly over it, of which it knows.
         unsafe { function.run(self.operands, &wiring.row_strides, rows, elements) }

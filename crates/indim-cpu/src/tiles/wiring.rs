@@ -104,6 +104,11 @@ impl Wiring {
         self.by_rows && walk.step_elements < step
     }
 
+    /// The rows of a tile, and the elements of each, as a function goes through them.
+    pub(crate) fn rows(&self, steps: usize, step_elements: usize) -> (usize, usize) {
+        if self.by_rows { (steps, step_elements) } else { (1, steps * step_elements) }
+    }
+
     /// Whether anything that is read or stored passes through a register.
     pub(crate) fn uses_registers(&self, accesses: usize) -> bool {
         let are_gathered = self.registers[..accesses].iter().any(Option::is_some);
