@@ -1,10 +1,14 @@
 //! `indim check`: programs that say what they give are run, and their results compared.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use indim::Diagnostic;
-use indim::formats::{Checked, Disagreement, Failed, LoadError, LoadedModel, ReadOptions, Source};
+use indim::formats::{
+    Agreement, Checked, Disagreement, Failed, FormatLimits, LoadError, LoadedModel, ReadOptions,
+    Source, read_onnx_tensor,
+};
+use indim::{Array, Diagnostic};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
@@ -14,13 +18,21 @@ use crate::output::print;
 /// Run programs that say themselves what they give, and compare.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A file of StableHLO says what is expected by `check.expect_*`.
+A file of StableHLO says what is expected by `check.expect_*`. A folder of ONNX's node tests has a model.onnx, and
+beside it test_data_set_N/input_N.pb and output_N.pb; the folder above such folders stands for all of them.
 
-  indim check add.mlir divide.mlir")]
+  indim check add.mlir divide.mlir
+  indim check onnx/backend/test/data/node")]
 pub(crate) struct Check {
-    /// Programs.
+    /// Programs, or folders of tests.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// How far floats of ONNX tests may be off, as a part of what is expected.
+    #[arg(long, value_name = "PART", default_value_t = 1e-3)]
+    relative: f64,
+    /// How far floats of ONNX tests may be off in any case.
+    #[arg(long, value_name = "DIFFERENCE", default_value_t = 1e-7)]
+    absolute: f64,
     /// Say nothing of what passes.
     #[arg(long)]
     quiet: bool,
@@ -48,11 +60,44 @@ impl Check {
     }
 
     fn check(&self, path: &Path, count: &mut Count) -> Result<(), Diagnostic> {
+        if path.is_dir() {
+            return self.check_folder(path, count);
+        }
         for source in open(path)?.pieces() {
             let name = piece_name(&source);
             let checked = LoadedModel::from_source(source, &ReadOptions::default())
                 .and_then(|model| model.check());
             self.tell(&name, checked, count)?;
+        }
+        Ok(())
+    }
+
+    /// A folder of one test, or of folders of tests.
+    fn check_folder(&self, folder: &Path, count: &mut Count) -> Result<(), Diagnostic> {
+        let model = folder.join("model.onnx");
+        if model.exists() {
+            return self.check_onnx(folder, &model, count);
+        }
+        let mut inside: Vec<PathBuf> = listed(folder)?;
+        inside.retain(|path| path.join("model.onnx").exists());
+        if inside.is_empty() {
+            let message = format!("{}: there is no test in the folder", shown_path(folder));
+            return Err(Diagnostic::new("no-test", message));
+        }
+        inside.iter().try_for_each(|test| self.check_onnx(test, &test.join("model.onnx"), count))
+    }
+
+    fn check_onnx(&self, folder: &Path, model: &Path, count: &mut Count) -> Result<(), Diagnostic> {
+        let name = shown_path(folder);
+        let model = match LoadedModel::from_source(open(model)?, &ReadOptions::default()) {
+            Ok(model) => model,
+            Err(error) => return self.tell(&name, Err(error), count),
+        };
+        for set in listed(folder)?.iter().filter(|path| path.is_dir()) {
+            let (inputs, expected) = (tensors(set, "input_")?, tensors(set, "output_")?);
+            let views: Vec<_> = inputs.iter().map(|array| Some(array.into())).collect();
+            let agreement = Agreement::Near { absolute: self.absolute, relative: self.relative };
+            self.tell(&name, model.check_against(&views, &expected, agreement), count)?;
         }
         Ok(())
     }
@@ -109,4 +154,31 @@ fn told(failed: &Failed) -> String {
     format!(
         "   {place}: {count} of {elements} elements, the first at {first}: {found} where {expected} belongs\n"
     )
+}
+
+/// What is in a folder, in the order of names.
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+    let failed =
+        |error: std::io::Error| Diagnostic::new("io", format!("{}: {error}", shown_path(folder)));
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed));
+    let mut paths = paths.collect::<Result<Vec<PathBuf>, _>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// The arrays in the files `input_0.pb`, `input_1.pb`, ... of a folder, up to the first that is not there.
+fn tensors(folder: &Path, start: &str) -> Result<Vec<Array>, Diagnostic> {
+    let files = (0..).map(|index| folder.join(format!("{start}{index}.pb")));
+    let read = |path: PathBuf| {
+        let source = open(&path)?;
+        read_onnx_tensor(&source, &FormatLimits::default())
+            .map(|(_, array)| array)
+            .map_err(|error| error.diagnostic(&source))
+    };
+    files.take_while(|path| path.exists()).map(read).collect()
+}
+
+fn shown_path(path: &Path) -> String {
+    shown(&path.to_string_lossy())
 }

@@ -1,5 +1,7 @@
 //! What a file becomes: a model, and of that, for inputs of known types, a program.
 
+use core::fmt;
+
 use indim_graph::{Array, Graph, ValueId};
 use indim_ops::{ArrayType, DType};
 
@@ -113,6 +115,18 @@ pub enum Agreement {
     },
 }
 
+impl fmt::Display for Size {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Size::Known(size) => write!(formatter, "{size}"),
+            Size::Named(name) => formatter.write_str(&indim_graph::terminal::shown(name)),
+            Size::Between { least, most: Some(most) } => write!(formatter, "{least}..{most}"),
+            Size::Between { least, most: None } => write!(formatter, "{least}.."),
+            Size::Any => formatter.write_str("?"),
+        }
+    }
+}
+
 impl Input {
     /// An input whose type the file says.
     pub fn of_type(name: impl Into<String>, array_type: &ArrayType) -> Input {
@@ -138,16 +152,10 @@ impl Input {
     /// As the file declares it: `f32[N, 3]`, `?` for what it leaves open.
     pub fn declared(&self) -> String {
         let dtype = self.dtype.map_or("?", DType::name);
-        let size = |size: &Size| match size {
-            Size::Known(size) => size.to_string(),
-            Size::Named(name) => indim_graph::terminal::shown(name),
-            Size::Between { least, most: Some(most) } => format!("{least}..{most}"),
-            Size::Between { least, most: None } => format!("{least}.."),
-            Size::Any => "?".to_owned(),
-        };
         match &self.sizes {
             Some(sizes) => {
-                format!("{dtype}[{}]", sizes.iter().map(size).collect::<Vec<_>>().join(", "))
+                let sizes: Vec<String> = sizes.iter().map(Size::to_string).collect();
+                format!("{dtype}[{}]", sizes.join(", "))
             }
             None => format!("{dtype}[...]"),
         }

@@ -24,7 +24,7 @@ pub(crate) struct Model {
     kept: Mutex<Vec<(Vec<Given>, Arc<Compiled>)>>,
 }
 
-/// Name, element type, sizes (numbers, names, or `None`), whether it has a default, and whether it says a shape.
+/// Name, element type, sizes (numbers, names, ranges, or `None`), whether it has a default, and whether it says a shape.
 type DescribedInput<'py> =
     (String, Option<&'static str>, Option<Vec<Bound<'py, PyAny>>>, bool, bool);
 
@@ -54,8 +54,8 @@ impl Model {
         let size = |size: &Size| -> PyResult<Bound<'py, PyAny>> {
             Ok(match size {
                 Size::Known(size) => size.into_pyobject(py)?.into_any(),
-                Size::Named(name) => name.into_pyobject(py)?.into_any(),
                 Size::Any => py.None().into_bound(py),
+                size => size.to_string().into_pyobject(py)?.into_any(),
             })
         };
         let described = |input: &indim::formats::Input| {

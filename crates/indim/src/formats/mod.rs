@@ -26,6 +26,8 @@ mod loaded;
 
 pub use check::{Checked, Failed};
 pub use error::{LoadError, LoadErrorKind};
+#[cfg(feature = "onnx")]
+pub use indim_formats::read_onnx_tensor;
 pub use indim_formats::{
     Agreement, Bound, Directory, Disagreement, Expectation, Folder, Format, FormatError,
     FormatErrorKind, FormatLimits, Input, Model, Place, Program, ReadOptions, Size, Source,
