@@ -239,6 +239,7 @@ __all__ = [
     "IndimError",
     "MAX_THREADS",
     "Model",
+    "ModelInput",
     "NumExpr",
     "ShapeError",
     "UnknownNameError",

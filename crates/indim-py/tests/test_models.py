@@ -1,0 +1,125 @@
+"""Programs in the files of other systems, loaded and called."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import indim
+
+ADD = b"""
+func.func @main(%x: tensor<2x3xf32> loc("x"), %v: tensor<3xf32> loc("v")) -> tensor<2x3xf32> {
+  %0 = stablehlo.broadcast_in_dim %v, dims = [1] : (tensor<3xf32>) -> tensor<2x3xf32>
+  %1 = stablehlo.add %x, %0 : tensor<2x3xf32>
+  return %1 : tensor<2x3xf32>
+}
+"""
+
+MASKED = b"""
+func.func @main(%m: tensor<3xi1> loc("m"), %x: tensor<3xi32> loc("x")) -> (tensor<3xi32>, tensor<3xi1>) {
+  %0 = stablehlo.constant dense<0> : tensor<3xi32>
+  %1 = stablehlo.select %m, %x, %0 : tensor<3xi1>, tensor<3xi32>
+  %2 = stablehlo.not %m : tensor<3xi1>
+  return %1, %2 : tensor<3xi32>, tensor<3xi1>
+}
+"""
+
+SCALED = b"""
+func.func @main(%x: tensor<2xf32> loc("x"), %s: tensor<f32> loc("s"), %n: tensor<i32> loc("n")) -> tensor<2xf32> {
+  %0 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<2xf32>
+  %1 = stablehlo.multiply %x, %0 : tensor<2xf32>
+  %2 = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>
+  %3 = stablehlo.broadcast_in_dim %2, dims = [] : (tensor<f32>) -> tensor<2xf32>
+  %4 = stablehlo.add %1, %3 : tensor<2xf32>
+  return %4 : tensor<2xf32>
+}
+"""
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+V = np.array([10, 20, 30], dtype=np.float32)
+
+
+def test_a_program_is_called_by_position_and_by_name():
+    model = indim.load(ADD)
+    for result in (model(X, V), model(x=X, v=V), model(X, v=V), model(X[::-1][::-1], V)):
+        assert result.dtype == np.float32
+        np.testing.assert_array_equal(result, X + V)
+
+
+def test_the_inputs_are_described():
+    model = indim.load(ADD)
+    assert model.inputs == (
+        indim.ModelInput("x", "float32", (2, 3), False, False),
+        indim.ModelInput("v", "float32", (3,), False, False),
+    )
+    assert len(model.outputs) == 1
+    assert repr(model).startswith("<indim.Model (x: float32[2, 3], v: float32[3]) -> ")
+
+
+def test_several_results_are_a_tuple_and_truth_values_are_any_bytes():
+    mask = np.array([0, 2, 1], dtype=np.uint8).view(bool)
+    values, inverse = indim.load(MASKED)(mask, np.array([1, 2, 3], dtype=np.int32))
+    np.testing.assert_array_equal(values, np.array([0, 2, 3], dtype=np.int32))
+    np.testing.assert_array_equal(inverse, [True, False, False])
+
+
+def test_numbers_take_the_type_of_the_input():
+    model = indim.load(SCALED)
+    np.testing.assert_array_equal(model(np.array([1, 2], dtype=np.float32), 0.5, 3), [3.5, 4.0])
+    with pytest.raises(TypeError, match="is of int32"):
+        model(np.zeros(2, dtype=np.float32), 0.5, 2.5)
+    with pytest.raises(OverflowError):
+        model(np.zeros(2, dtype=np.float32), 0.5, 1 << 40)
+
+
+def test_what_does_not_fit_is_refused():
+    model = indim.load(ADD)
+    with pytest.raises(indim.FormatError, match="the input v is f32\\[3\\], f32\\[4\\] was given") as raised:
+        model(X, np.zeros(4, dtype=np.float32))
+    assert raised.value.code == "input-type"
+    with pytest.raises(indim.FormatError, match="f64"):
+        model(X.astype(np.float64), V)
+    with pytest.raises(indim.FormatError, match="the input v is not given"):
+        model(X)
+    with pytest.raises(TypeError, match="takes 2 inputs, 3 were given"):
+        model(X, V, V)
+    with pytest.raises(TypeError, match="given twice"):
+        model(X, x=X)
+    with pytest.raises(TypeError, match="no input is called `w`: the inputs are x, v"):
+        model(X, w=V)
+
+
+def test_a_file_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "dot.mlir"
+    path.write_bytes(
+        b"func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {\n"
+        b"  %0 = stablehlo.cholesky %x, lower = true : tensor<2x2xf32>\n"
+        b"  return %0 : tensor<2x2xf32>\n}\n"
+    )
+    with pytest.raises(indim.FormatError, match=r"dot.mlir:2:") as raised:
+        indim.load(path)
+    assert raised.value.code == "unsupported-op"
+    with pytest.raises(FileNotFoundError):
+        indim.load(tmp_path / "missing.onnx")
+    with pytest.raises(indim.FormatError, match="this is no StableHLO"):
+        indim.load(b"\x93NUMPY")
+
+
+def test_a_program_is_explained_with_places():
+    explanation = indim.load(ADD).explain()
+    assert "add(x, v)" in explanation
+    assert "--> <bytes>:" in explanation
+    assert explanation.json["broadcasts"][0]["place"].startswith("<bytes>:")
+    assert indim.load(ADD).explain("f32[2, 3]", V).json["outputs"][0]["shape"] == [2, 3]
+
+
+def test_a_program_is_pickled(tmp_path):
+    for model in (indim.load(ADD), indim.load(_written(tmp_path))):
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again(X, V), X + V)
+
+
+def _written(folder):
+    path = folder / "add.mlir"
+    path.write_bytes(ADD)
+    return path
