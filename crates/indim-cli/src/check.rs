@@ -18,8 +18,9 @@ use crate::output::print;
 /// Run programs that say themselves what they give, and compare.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A file of StableHLO says what is expected by `check.expect_*`. A folder of ONNX's node tests has a model.onnx, and
-beside it test_data_set_N/input_N.pb and output_N.pb; the folder above such folders stands for all of them.
+A file of StableHLO says what is expected by `check.expect_*`. A folder of ONNX's node tests has a model.onnx,
+and beside it test_data_set_N/input_N.pb and output_N.pb; the folder above such folders stands for
+all of them.
 
   indim check add.mlir divide.mlir
   indim check onnx/backend/test/data/node")]

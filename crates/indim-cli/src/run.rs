@@ -17,8 +17,8 @@ use crate::source::{Source, open_all, read_all};
 /// Run a program in a file: StableHLO, HLO, OpenVINO IR or ONNX.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The format is seen in the file's content. A SOURCE is what `indim eval` takes: a .npy file, archive.npz:member,
-a literal, or `-`. Sources without a name are bound to the inputs in their order.
+The format is seen in the file's content. A SOURCE is what `indim eval` takes: a .npy file,
+archive.npz:member, a literal, or `-`. Sources without a name are bound to the inputs in their order.
 
   indim run model.onnx x.npy
   indim run model.onnx images=batch.npz:x -o result.npy

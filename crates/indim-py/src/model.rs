@@ -24,7 +24,8 @@ pub(crate) struct Model {
     kept: Mutex<Vec<(Vec<Given>, Arc<Compiled>)>>,
 }
 
-/// Name, element type, sizes (numbers, names, ranges, or `None`), whether it has a default, and whether it says a shape.
+/// Name, element type, sizes (numbers, names, ranges, or `None`), whether it has a default, and whether it
+/// says a shape.
 type DescribedInput<'py> =
     (String, Option<&'static str>, Option<Vec<Bound<'py, PyAny>>>, bool, bool);
 

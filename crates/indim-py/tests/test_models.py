@@ -25,7 +25,8 @@ func.func @main(%m: tensor<3xi1> loc("m"), %x: tensor<3xi32> loc("x")) -> (tenso
 """
 
 SCALED = b"""
-func.func @main(%x: tensor<2xf32> loc("x"), %s: tensor<f32> loc("s"), %n: tensor<i32> loc("n")) -> tensor<2xf32> {
+func.func @main(%x: tensor<2xf32> loc("x"), %s: tensor<f32> loc("s"),
+                %n: tensor<i32> loc("n")) -> tensor<2xf32> {
   %0 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<2xf32>
   %1 = stablehlo.multiply %x, %0 : tensor<2xf32>
   %2 = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>

@@ -26,7 +26,7 @@
 //! | how a mistake is drawn | [`Diagnostic`], [`draw_error`] |
 //! | text | [`Expression`] and its [`Limits`], [`parse_graph`]; [`literal`] for arrays |
 //! | files | [`files`]: `.npy` and `.npz`; [`print`](mod@print): text, CSV, JSON |
-//! | other systems' files | [`formats`]: StableHLO, HLO, OpenVINO IR and ONNX, with the features of these names |
+//! | other systems' files | [`formats`]: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
 //! | to check against | [`reference`](mod@reference): one element at a time; [`oracle`]: verdicts on cases |
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

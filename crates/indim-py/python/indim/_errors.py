@@ -42,8 +42,8 @@ class ExprError(IndimError, ValueError):
 
 
 class FormatError(IndimError, ValueError):
-    """A file that holds no program indim can read, or inputs that its program does not take. The message shows
-    the line, the layer or the node."""
+    """A file that holds no program indim can read, or inputs that its program does not take. The message
+    shows the line, the layer or the node."""
 
 
 class UnknownNameError(ExprError, KeyError):

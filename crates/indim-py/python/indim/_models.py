@@ -15,8 +15,8 @@ from ._indim import _Model
 class ModelInput(NamedTuple):
     """An input of a model: its name, element type and sizes, as far as the file says them.
 
-    A size is a number, a name (equal names, equal sizes), a range (``"1..5"``) or ``None``; ``dtype`` and ``shape`` are ``None``
-    where the file leaves them open. An input with a default need not be given. The elements of one that
+    A size is a number, a name (equal names, equal sizes), a range (``"1..5"``) or ``None``; ``dtype`` and
+    ``shape`` are ``None`` where the file leaves them open. An input with a default need not be given. The elements of one that
     ``is_shape`` say sizes, so that the program is made anew for others.
     """
 
