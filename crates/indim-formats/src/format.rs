@@ -69,7 +69,8 @@ impl Format {
         if OF_MLIR.iter().any(|start| trimmed.starts_with(start)) {
             return Some(Format::StableHlo);
         }
-        let is_computation = behind_name.starts_with(['(', '{']) && trimmed.ends_with('{');
+        let has_name = behind_name.len() < trimmed.len();
+        let is_computation = has_name && behind_name.starts_with(['(', '{']);
         is_computation.then_some(Format::Hlo)
     }
 

@@ -310,7 +310,8 @@ impl<'t, 'l> Parser<'t, 'l> {
         } else {
             self.operands(&mut instruction, open, module)?;
         }
-        while self.eat_mark(b',').is_some() {
+        // Behind a nested one there are operands.
+        while name.is_some() && self.eat_mark(b',').is_some() {
             let (key, value) = self.attribute()?;
             if matches!(key.of(self.text), "to_apply" | "calls") {
                 instruction.called = Some(self.called(value, module)?);

@@ -109,12 +109,15 @@ impl<'t> Attributes<'t> {
             return dense.full(LONGEST).as_ref().and_then(integers).ok_or_else(wrong);
         }
         let mut lexer = Lexer::new(self.text, span);
-        let is_array = lexer.token().span.of(self.text) == "array";
-        if is_array {
+        match lexer.token().span.of(self.text) {
+            "[" => {}
             // `<`, the element type, and a colon where elements follow.
-            for _ in 0..3 {
-                lexer.token();
+            "array" => {
+                for _ in 0..3 {
+                    lexer.token();
+                }
             }
+            _ => return Err(wrong()),
         }
         self.list(lexer).filter(|list| list.len() <= LONGEST).ok_or_else(wrong)
     }

@@ -39,13 +39,8 @@ enum Tensor {
 
 impl Tensor {
     fn of(text: &str) -> Option<Tensor> {
-        let blank = |character: char| !character.is_whitespace();
-        let compact: String = text.chars().filter(|&character| blank(character)).collect();
-        let (shape, encoding) = match compact.split_once(',') {
-            Some((shape, encoding)) => (shape, Some(encoding)),
-            None => (compact.as_str(), None),
-        };
-        let mut rest = shape;
+        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let mut rest = compact.as_str();
         let (mut sizes, mut is_dynamic) = (Vec::new(), false);
         while rest.starts_with(|c: char| c.is_ascii_digit() || c == '?' || c == '*') {
             let (size, behind) = rest.split_once('x')?;
@@ -55,14 +50,29 @@ impl Tensor {
             }
             rest = behind;
         }
-        if is_dynamic || encoding.is_some_and(|encoding| encoding.contains("bounds")) {
+        let (element, encoding) = rest.split_at(outer_comma(rest).unwrap_or(rest.len()));
+        if is_dynamic || encoding.contains("bounds") {
             return Some(Tensor::Dynamic);
         }
-        if rest.is_empty() {
+        // Sizes that do not end in a type are no type.
+        if !element.starts_with(|c: char| c.is_ascii_alphabetic() && c != 'x' || c == '!') {
             return None;
         }
-        Some(element_type(rest).map_or(Tensor::Other, |dtype| Tensor::Array(dtype, sizes)))
+        Some(element_type(element).map_or(Tensor::Other, |dtype| Tensor::Array(dtype, sizes)))
     }
+}
+
+/// Where the first comma stands that is not in brackets.
+fn outer_comma(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    text.bytes().position(|byte| {
+        match byte {
+            b'<' => depth += 1,
+            b'>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        byte == b',' && depth == 0
+    })
 }
 
 /// `tensor<2x3xf32>`, all of whose sizes are known.

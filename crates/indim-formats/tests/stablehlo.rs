@@ -1,0 +1,506 @@
+//! StableHLO's text: what is written and what it gives, what is wrong with a text, and hostile ones.
+
+mod support;
+
+use indim_formats::{Agreement, FormatError, FormatErrorKind, ReadOptions, Source};
+use indim_graph::Array;
+use support::{read, run};
+
+fn results(text: &str, inputs: &[Array]) -> Vec<Array> {
+    let source = Source::new("text.mlir", text.to_owned());
+    let model = read("text.mlir", text).unwrap_or_else(|error| panic!("{}", error.draw(&source)));
+    run(model.as_ref(), inputs).unwrap_or_else(|error| panic!("{}", error.draw(&source)))
+}
+
+fn error(text: &str) -> FormatError {
+    let model = match read("text.mlir", text) {
+        Ok(model) => model,
+        Err(error) => return error,
+    };
+    let types = model.inputs().iter().map(|input| input.array_type().expect("types are known"));
+    let types: Vec<_> = types.map(indim_formats::Bound::Type).collect();
+    model.build(&types).expect_err("there is a mistake")
+}
+
+/// The code of the mistake, its line, and what is said of it.
+fn mistake(text: &str) -> (&'static str, usize, String) {
+    let error = error(text);
+    let source = Source::new("text.mlir", text.to_owned());
+    let span = error.place.span.clone().expect("it has a place");
+    (error.code(), source.line_and_column(span.start).0, error.to_string())
+}
+
+fn code_and_line(text: &str) -> (&'static str, usize) {
+    let (code, line, _) = mistake(text);
+    (code, line)
+}
+
+/// A function of one operation on `%x: tensor<3xf32>`.
+fn unary(operation: &str) -> String {
+    format!(
+        "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{\n  %r = {operation}\n  return %r : tensor<3xf32>\n}}"
+    )
+}
+
+fn f32s<const COUNT: usize>(elements: [f32; COUNT]) -> Array {
+    Array::new([COUNT], elements.to_vec()).expect("a list")
+}
+
+#[test]
+fn both_forms_of_an_operation_are_the_same() {
+    let x = [f32s([1.0, -2.0, 3.0])];
+    let forms = [
+        "stablehlo.clamp %x, %x, %x : tensor<3xf32>",
+        "stablehlo.clamp %x, %x, %x : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3 x f32>",
+        "\"stablehlo.clamp\"(%x, %x, %x) : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>",
+        "\"mhlo.clamp\"(%x, %x, %x) {note} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>",
+        "chlo.conj %x : tensor<3xf32> -> tensor<3xf32>",
+        "stablehlo.optimization_barrier %x : tensor<3xf32>",
+        "stablehlo.custom_call @Sharding(%x) {mhlo.sharding = \"{replicated}\"} : (tensor<3xf32>) -> tensor<3xf32>",
+        "sdy.sharding_constraint %x <@mesh, [{\"a\"}]> : tensor<3xf32>",
+        "stablehlo.reduce_precision %x, format = e11m52 : tensor<3xf32>",
+    ];
+    for form in forms {
+        assert_eq!(results(&unary(form), &x), x, "{form}");
+    }
+}
+
+#[test]
+fn views_take_their_numbers_from_either_form() {
+    let text = "
+func.func @main(%x: tensor<2x3xi32>) -> (tensor<1x2xi32>, tensor<1x2xi32>, tensor<4x3xi32>, tensor<4x3xi32>, tensor<3x2xi32>, tensor<2x2x3xi32>, tensor<2x4xi32>) {
+  %z = stablehlo.constant dense<9> : tensor<i32>
+  %0 = stablehlo.slice %x [1:2, 0:3:2] : (tensor<2x3xi32>) -> tensor<1x2xi32>
+  %1 = \"stablehlo.slice\"(%x) {start_indices = dense<[1, 0]> : tensor<2xi64>, limit_indices = dense<[2, 3]> : tensor<2xi64>, strides = dense<[1, 2]> : tensor<2xi64>} : (tensor<2x3xi32>) -> tensor<1x2xi32>
+  %2 = stablehlo.pad %x, %z, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2x3xi32>, tensor<i32>) -> tensor<4x3xi32>
+  %3 = \"stablehlo.pad\"(%x, %z) <{edge_padding_low = array<i64: 1, 0>, edge_padding_high = array<i64: 0, 0>, interior_padding = array<i64: 1, 0>}> : (tensor<2x3xi32>, tensor<i32>) -> tensor<4x3xi32>
+  %4 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xi32>) -> tensor<3x2xi32>
+  %5 = stablehlo.broadcast %x, sizes = [2] : (tensor<2x3xi32>) -> tensor<2x2x3xi32>
+  %s = stablehlo.slice %x [0:2, 2:3] : (tensor<2x3xi32>) -> tensor<2x1xi32>
+  %6 = stablehlo.concatenate %x, %s, dim = 1 : (tensor<2x3xi32>, tensor<2x1xi32>) -> tensor<2x4xi32>
+  return %0, %1, %2, %3, %4, %5, %6 : tensor<1x2xi32>, tensor<1x2xi32>, tensor<4x3xi32>, tensor<4x3xi32>, tensor<3x2xi32>, tensor<2x2x3xi32>, tensor<2x4xi32>
+}";
+    let x = Array::new([2, 3], vec![1, 2, 3, 4, 5, 6]).expect("six");
+    let found = results(text, &[x]);
+    let elements = |index: usize| found[index].elements::<i32>().expect("integers");
+    assert_eq!(elements(0), [4, 6]);
+    assert_eq!(elements(1), [4, 6]);
+    assert_eq!(elements(2), [9, 9, 9, 1, 2, 3, 9, 9, 9, 4, 5, 6]);
+    assert_eq!(elements(3), elements(2));
+    assert_eq!(elements(4), [1, 4, 2, 5, 3, 6]);
+    assert_eq!(elements(5), [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(elements(6), [1, 2, 3, 3, 4, 5, 6, 6]);
+}
+
+#[test]
+fn elements_of_constants_are_read_as_mlir_reads_them() {
+    let constant = |dense: &str, of: &str| {
+        let text = format!(
+            "func.func @f() -> {of} {{\n %r = stablehlo.constant {dense} : {of}\n return %r : {of}\n}}"
+        );
+        results(&text, &[]).remove(0)
+    };
+    let bits = |array: Array| array.data().to_le_bytes();
+    assert_eq!(bits(constant("dense<0x7FC00001>", "tensor<f32>")), [1, 0, 0xC0, 0x7F]);
+    assert_eq!(bits(constant("dense<0x7C>", "tensor<f16>")), [0x7C, 0]);
+    assert_eq!(bits(constant("dense<\"0x02\">", "tensor<2xi1>")), [1, 1]);
+    assert_eq!(bits(constant("dense<[0xFF, 200, -128]>", "tensor<3xi8>")), [255, 200, 128]);
+    assert_eq!(bits(constant("dense<[[], []]>", "tensor<2x0xf32>")), [0u8; 0]);
+    assert_eq!(bits(constant("dense<>", "tensor<0x2xf32>")), [0u8; 0]);
+    assert_eq!(bits(constant("dense<[1, 0, true]>", "tensor<3xi1>")), [1, 0, 1]);
+    assert_eq!(constant("dense<1.>", "tensor<2xf64>").elements::<f64>(), Some(&[1.0, 1.0][..]));
+    let complex = constant("dense<(1.0, 0x7F800000)>", "tensor<complex<f32>>");
+    assert_eq!(bits(complex), [1.0f32.to_le_bytes(), f32::INFINITY.to_le_bytes()].concat());
+}
+
+#[test]
+fn elements_that_do_not_fit_are_refused_at_their_line() {
+    let code = |dense: &str, of: &str| {
+        let text = format!(
+            "func.func @f() -> {of} {{\n\n %r = stablehlo.constant {dense} : {of}\n return %r : {of}\n}}"
+        );
+        code_and_line(&text)
+    };
+    for (dense, of) in [
+        ("dense<1>", "tensor<f32>"),
+        ("dense<1.5>", "tensor<i32>"),
+        ("dense<-1>", "tensor<ui8>"),
+        ("dense<256>", "tensor<i8>"),
+        ("dense<-0x7F800000>", "tensor<f32>"),
+        ("dense<0x1FFFF>", "tensor<f16>"),
+        ("dense<(1, 2)>", "tensor<complex<f32>>"),
+        ("dense<2>", "tensor<i1>"),
+        ("dense<true>", "tensor<i32>"),
+    ] {
+        assert_eq!(code(dense, of), ("bad-element", 3), "{dense} : {of}");
+    }
+    for (dense, of) in [
+        ("dense<[1, 2, 3, 4]>", "tensor<2x2xi32>"),
+        ("dense<[[1, 2], [3]]>", "tensor<2x2xi32>"),
+        ("dense<[1, 2, 3]>", "tensor<2xi32>"),
+        ("dense<\"0x0102\">", "tensor<3xi8>"),
+        ("dense<>", "tensor<2xi32>"),
+        // Nothing is allocated for what a type claims.
+        ("dense<[1]>", "tensor<1000000000000xi32>"),
+    ] {
+        assert_eq!(code(dense, of), ("wrong-element-count", 3), "{dense} : {of}");
+    }
+}
+
+#[test]
+fn blobs_stand_at_the_end_of_a_file() {
+    let text = |name: &str| {
+        format!(
+            "func.func @f() -> tensor<2xi16> {{
+  %r = stablehlo.constant dense_resource<{name}> : tensor<2xi16>
+  return %r : tensor<2xi16>
+}}
+{{-# dialect_resources: {{ builtin: {{ blob: \"0x020000000100FFFF\" }} }} #-}}"
+        )
+    };
+    assert_eq!(results(&text("blob"), &[])[0].elements::<i16>(), Some(&[1, -1][..]));
+    assert_eq!(code_and_line(&text("other")), ("undefined", 2));
+    assert_eq!(code_and_line(&text("__elided__")), ("elided-elements", 2));
+}
+
+#[test]
+fn tuples_composites_and_maps_are_resolved() {
+    let text = "
+!pair = tuple<tensor<2xf32>, tuple<tensor<i32>>>
+func.func private @half(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %h = stablehlo.constant dense<0.5> : tensor<2xf32>
+  %r = stablehlo.multiply %a, %h : tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+func.func @main(%p: !pair, %n: tensor<f32>) -> (tensor<2xf32>, tensor<2xi32>, !pair) {
+  %x = stablehlo.get_tuple_element %p[0] : (!pair) -> tensor<2xf32>
+  %q = stablehlo.get_tuple_element %p[1] : (!pair) -> tuple<tensor<i32>>
+  %a = stablehlo.composite \"my.half\" %x {composite_attributes = {n = 1 : i64}, decomposition = @half, version = 1 : i32} : (tensor<2xf32>) -> tensor<2xf32>
+  %b = \"stablehlo.map\"(%x, %a) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%u: tensor<f32>, %v: tensor<f32>):
+    %one = stablehlo.constant dense<1.0> : tensor<f32>
+    %s = stablehlo.add %u, %one : tensor<f32>
+    %t = stablehlo.add %s, %n : tensor<f32>
+    %m = stablehlo.multiply %t, %v : tensor<f32>
+    %i = stablehlo.convert %m : (tensor<f32>) -> tensor<i32>
+    stablehlo.return %i : tensor<i32>
+  }) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi32>
+  %c = stablehlo.tuple %a, %q : !pair
+  return %a, %b, %c : tensor<2xf32>, tensor<2xi32>, !pair
+}";
+    let error = error(text);
+    // A scalar from outside of the body of a map has not the shape of what stands for its scalars.
+    assert_eq!(error.code(), "shapes-differ", "{error}");
+    let text = text.replace("add %s, %n :", "add %s, %s :");
+    let inputs = [f32s([2.0, 4.0]), Array::scalar(7i32), Array::scalar(0.0f32)];
+    let found = results(&text, &inputs);
+    assert_eq!(found[0], f32s([1.0, 2.0]));
+    assert_eq!(found[1].elements::<i32>(), Some(&[6, 20][..]));
+    assert_eq!(found[2..], [f32s([1.0, 2.0]), Array::scalar(7i32)]);
+    let model = read("text.mlir", &text).expect("it was read before");
+    let names: Vec<&str> = model.inputs().iter().map(|input| input.name.as_str()).collect();
+    assert_eq!(names, ["p.0", "p.1.0", "n"]);
+    assert_eq!(model.outputs(), ["output0", "output1", "output2.0", "output2.1.0"]);
+}
+
+#[test]
+fn reductions_begin_with_their_starts() {
+    let text = "
+func.func @main(%x: tensor<2x3xi32>, %p: tensor<3xi1>, %i: tensor<i32>) -> (tensor<2xi32>, tensor<i32>, tensor<i1>, tensor<i1>, tensor<3xi32>, tensor<3xi32>) {
+  %f = stablehlo.constant dense<false> : tensor<i1>
+  %t = stablehlo.constant dense<true> : tensor<i1>
+  %0 = stablehlo.reduce(%x init: %i) applies stablehlo.add across dimensions = [1] : (tensor<2x3xi32>, tensor<i32>) -> tensor<2xi32>
+  %1 = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [0, 1] : (tensor<2x3xi32>, tensor<i32>) -> tensor<i32>
+  %2 = stablehlo.reduce(%p init: %f) applies stablehlo.add across dimensions = [0] : (tensor<3xi1>, tensor<i1>) -> tensor<i1>
+  %3 = stablehlo.reduce(%p init: %t) applies stablehlo.multiply across dimensions = [0] : (tensor<3xi1>, tensor<i1>) -> tensor<i1>
+  %4:2 = stablehlo.reduce(%x init: %i), (%x init: %i) across dimensions = [0] : (tensor<2x3xi32>, tensor<2x3xi32>, tensor<i32>, tensor<i32>) -> (tensor<3xi32>, tensor<3xi32>)
+   reducer(%a: tensor<i32>, %c: tensor<i32>) (%b: tensor<i32>, %d: tensor<i32>) {
+    %s = stablehlo.add %a, %c : tensor<i32>
+    %m = stablehlo.minimum %d, %b : tensor<i32>
+    stablehlo.return %s, %m : tensor<i32>, tensor<i32>
+  }
+  return %0, %1, %2, %3, %4#0, %4#1 : tensor<2xi32>, tensor<i32>, tensor<i1>, tensor<i1>, tensor<3xi32>, tensor<3xi32>
+}";
+    let x = Array::new([2, 3], vec![1, 2, 3, 4, 5, 6]).expect("six");
+    let p = Array::new([3], vec![true, false, true]).expect("three");
+    let found = results(text, &[x, p, Array::scalar(100i32)]);
+    assert_eq!(found[0].elements::<i32>(), Some(&[106, 115][..]));
+    assert_eq!(found[1], Array::scalar(100i32));
+    assert_eq!(found[2..4], [Array::scalar(true), Array::scalar(false)]);
+    assert_eq!(found[4].elements::<i32>(), Some(&[105, 107, 109][..]));
+    assert_eq!(found[5].elements::<i32>(), Some(&[1, 2, 3][..]));
+}
+
+#[test]
+fn truth_values_are_added_and_complex_ones_lose_their_imaginary_part() {
+    let text = "
+func.func @main(%p: tensor<2xi1>, %z: tensor<2xcomplex<f32>>) -> (tensor<2xi1>, tensor<2xi1>, tensor<2xi1>) {
+  %0 = stablehlo.add %p, %p : tensor<2xi1>
+  %1 = stablehlo.convert %z : (tensor<2xcomplex<f32>>) -> tensor<2xi1>
+  %r = stablehlo.real %z : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
+  %2 = chlo.is_neg_inf %r : tensor<2xf32> -> tensor<2xi1>
+  return %0, %1, %2 : tensor<2xi1>, tensor<2xi1>, tensor<2xi1>
+}";
+    let p = Array::new([2], vec![true, false]).expect("two");
+    let z = [(0.0, 1.0), (f32::NEG_INFINITY, 0.0)].map(|(re, im)| indim_ops::c64::new(re, im));
+    let found = results(text, &[p.clone(), Array::new([2], z.to_vec()).expect("two")]);
+    assert_eq!(found[0], p);
+    assert_eq!(found[1].elements::<bool>(), Some(&[false, true][..]));
+    assert_eq!(found[2].elements::<bool>(), Some(&[false, true][..]));
+}
+
+#[test]
+fn arguments_have_the_names_that_users_know() {
+    let text = "#loc1 = loc(\"a.py\":3:4)
+func.func @main(%0: tensor<f32> loc(\"x\"), %1: tensor<f32> loc(#loc2), %2: tensor<f32> loc(#loc1), %3: tensor<f32> loc(\"x\"), %4: tensor<f32>) -> (tensor<f32> {jax.result_info = \"result['loss']\"}, tensor<f32>) {
+  return %0, %4 : tensor<f32>, tensor<f32>
+}
+#loc2 = loc(\"y\"(#loc1))";
+    let model = read("text.mlir", text).expect("a program");
+    let names: Vec<&str> = model.inputs().iter().map(|input| input.name.as_str()).collect();
+    assert_eq!(names, ["x", "y", "2", "3", "4"]);
+    assert_eq!(model.outputs(), ["result['loss']", "output1"]);
+}
+
+#[test]
+fn the_program_is_main_or_the_only_public_function_or_asked_for() {
+    let negate = "func.func private @a(%x: tensor<f32>) -> tensor<f32> { %r = stablehlo.negate %x : tensor<f32> return %r : tensor<f32> }";
+    let same = "func.func @b(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }";
+    let third = "func.func @c(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }";
+    let one = [Array::scalar(1.0f32)];
+    assert_eq!(results(&format!("{negate}\n{same}"), &one), one);
+    let error = error(&format!("{same}\n{third}"));
+    assert_eq!(error.code(), "which-function");
+    let options = ReadOptions { function: Some("a".to_owned()), ..ReadOptions::default() };
+    let source = Source::new("text.mlir", format!("{negate}\n{same}\n{third}"));
+    let model = indim_formats::read(&source, &options).expect("it was asked for");
+    assert_eq!(run(model.as_ref(), &one).expect("it runs"), [Array::scalar(-1.0f32)]);
+}
+
+#[test]
+fn programs_say_what_they_expect_of_themselves() {
+    let text = "
+func.func @main() {
+  %a = stablehlo.constant dense<1.0> : tensor<2xf32>
+  check.expect_eq %a, %a : tensor<2xf32>
+  check.expect_almost_eq_const %a, dense<1.1> : tensor<2xf32> {tolerance = 0.2 : f64}
+  check.expect_almost_eq %a, %a, tolerance = 0.5 : tensor<2xf32>
+  \"check.expect_close\"(%a, %a) {max_ulp_difference = 7 : i64} : (tensor<2xf32>, tensor<2xf32>) -> ()
+  stablehlo.custom_call @check.expect_almost_eq(%a, %a) {has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()
+  return
+}";
+    let program = read("text.mlir", text).expect("a program").build(&[]).expect("a graph");
+    let agreements: Vec<Agreement> =
+        program.expectations.iter().map(|expectation| expectation.agreement).collect();
+    let near = |absolute| Agreement::Near { absolute, relative: 0.0 };
+    let close = Agreement::Ulps { least: 0, most: 7 };
+    assert_eq!(agreements, [Agreement::Equal, near(0.2), near(0.5), close, near(1e-3)]);
+    assert_eq!(program.graph.outputs().len(), 10);
+    assert!(program.outputs.is_empty());
+}
+
+#[test]
+fn all_that_cannot_be_had_is_said_at_once() {
+    let text = "
+func.func @main(%x: tensor<2x2xf32>, %n: tensor<2x2xi4>) -> tensor<2x2xf32> {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT]
+    : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1:2 = stablehlo.while(%i = %x, %j = %0) : tensor<2x2xf32>, tensor<2x2xf32>
+   cond {
+    %c = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    stablehlo.return %i, %j : tensor<2x2xf32>, tensor<2x2xf32>
+  }
+  %2 = \"stablehlo.sort\"(%1#0) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = call @more(%2) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = stablehlo.custom_call @mine(%3) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %5 = stablehlo.frobnicate %4 : tensor<2x2xf32>
+  return %5 : tensor<2x2xf32>
+}
+func.func private @more(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = stablehlo.dot %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %1 : tensor<2x2xf32>
+}
+func.func private @unused(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = stablehlo.cholesky %x : tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}";
+    let error = error(text);
+    assert!(error.is_out_of_scope());
+    let FormatErrorKind::UnsupportedOperations(operations) = &error.kind else {
+        panic!("{error}");
+    };
+    let source = Source::new("text.mlir", text.to_owned());
+    let line = |place: &indim_formats::Place| {
+        source.line_and_column(place.span.clone().expect("a place").start).0
+    };
+    let found: Vec<(&str, usize, usize)> =
+        operations.iter().map(|o| (o.name.as_str(), o.count, line(&o.place))).collect();
+    let expected = [
+        ("stablehlo.dot_general", 2, 3),
+        ("stablehlo.while", 1, 5),
+        ("stablehlo.sort", 1, 12),
+        ("stablehlo.custom_call @mine", 1, 18),
+        ("stablehlo.frobnicate", 1, 19),
+        ("stablehlo.dot", 1, 23),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn types_that_cannot_be_had_are_named() {
+    let of = |of: &str| {
+        mistake(&format!("func.func @main(%x: {of}) -> {of} {{\n  return %x : {of}\n}}"))
+    };
+    for name in [
+        "tensor<2xi4>",
+        "tensor<f8E4M3FN>",
+        "!stablehlo.token",
+        "tensor<2x!quant.uniform<i8:f32, 1.0>>",
+    ] {
+        let (code, line, said) = of(name);
+        assert_eq!((code, line), ("unsupported-type", 1), "{said}");
+        assert!(said.contains(name), "{said}");
+    }
+    for name in ["tensor<?x3xf32>", "tensor<*xf32>", "tensor<2xf32, #stablehlo.bounds<3>>"] {
+        assert_eq!(of(name).0, "unsupported", "{name}");
+    }
+    assert_eq!(of("tensor<2xxf32>").0, "unexpected");
+    let versioned = "vhlo.func_v1 @main() -> () {\n}";
+    let source = Source::new("text.mlir", format!("module {{\n{versioned}\n}}"));
+    let error = indim_formats::read(&source, &ReadOptions::default()).map(drop).expect_err("vhlo");
+    assert!(error.is_out_of_scope() && error.to_string().contains("vhlo-to-version"), "{error}");
+}
+
+#[test]
+fn mistakes_have_a_code_and_a_line() {
+    for (operation, code) in [
+        ("stablehlo.add %x, %nothing : tensor<3xf32>", "undefined"),
+        ("stablehlo.add %x, %x#1 : tensor<3xf32>", "undefined"),
+        ("call @nothing(%x) : (tensor<3xf32>) -> tensor<3xf32>", "undefined"),
+        ("stablehlo.add %x : tensor<3xf32>", "wrong-count"),
+        ("stablehlo.not %x : tensor<3xf32>", "element-type-not-allowed"),
+        ("stablehlo.convert %x : (tensor<3xf32>) -> tensor<4xf32>", "type-mismatch"),
+        ("stablehlo.negate %x : (tensor<4xf32>) -> tensor<3xf32>", "type-mismatch"),
+        ("stablehlo.slice %x [0:4] : (tensor<3xf32>) -> tensor<4xf32>", "attribute"),
+        ("stablehlo.slice %x [0:3, 0:1] : (tensor<3xf32>) -> tensor<3xf32>", "slice-rank"),
+        ("stablehlo.slice %x : (tensor<3xf32>) -> tensor<3xf32>", "attribute"),
+        (
+            "stablehlo.compare XX, %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>",
+            "attribute",
+        ),
+        (
+            "stablehlo.compare LT, %x, %x, SIGNED : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>",
+            "attribute",
+        ),
+        ("stablehlo.reverse %x, dims = [0, 0] : tensor<3xf32>", "axes-not-unique"),
+        ("stablehlo.iota dim = 1 : tensor<3xf32>", "axis-out-of-range"),
+        ("stablehlo.tuple %x : tuple<tensor<4xf32>>", "type-mismatch"),
+        ("stablehlo.bitcast_convert %x : (tensor<3xf32>) -> tensor<3x2xi16>", "unsupported"),
+        ("stablehlo.negate %x : tensor<3xf32>, tensor<3xf32>]", "unexpected"),
+        ("stablehlo.negate %x", "unexpected"),
+        ("stablehlo.negate \"%x", "unexpected"),
+        ("12", "unexpected"),
+    ] {
+        let (found, line, said) = mistake(&unary(operation));
+        assert_eq!(found, code, "{operation}: {said}");
+        assert!(line == 2 || code == "unexpected", "{operation} at line {line}: {said}");
+    }
+    let twice =
+        unary("stablehlo.negate %x : tensor<3xf32>\n  %r = stablehlo.negate %x : tensor<3xf32>");
+    assert_eq!(code_and_line(&twice), ("duplicate", 3));
+    assert_eq!(code_and_line(&twice.replace("return", "//")), ("duplicate", 3));
+    let no_return = "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n\n}";
+    assert_eq!(code_and_line(no_return), ("unexpected", 3));
+}
+
+#[test]
+fn functions_that_call_themselves_are_found() {
+    let text = "
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %r = call @f(%x) : (tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  %r = call @main(%x) : (tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+}";
+    assert_eq!(code_and_line(text), ("cycle", 7));
+}
+
+#[test]
+fn hostile_texts_end_quickly() {
+    // Calls that double.
+    let mut text = String::new();
+    for level in 0..100 {
+        text += &format!(
+            "func.func private @f{level}(%x: tensor<f32>) -> tensor<f32> {{\n\
+             %a = call @f{next}(%x) : (tensor<f32>) -> tensor<f32>\n\
+             %b = call @f{next}(%a) : (tensor<f32>) -> tensor<f32>\nreturn %b : tensor<f32>\n}}\n",
+            next = level + 1
+        );
+    }
+    text +=
+        "func.func private @f100(%x: tensor<f32>) -> tensor<f32> {\nreturn %x : tensor<f32>\n}\n";
+    text += "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n\
+             %a = call @f0(%x) : (tensor<f32>) -> tensor<f32>\nreturn %a : tensor<f32>\n}";
+    assert_eq!(error(&text).code(), "limit");
+    // Tuples that double.
+    let mut text = "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n%t0 = \"stablehlo.tuple\"() : () -> tuple<>\n".to_owned();
+    for level in 0..63 {
+        text += &format!("%t{} = stablehlo.tuple %t{level}, %t{level}\n", level + 1);
+    }
+    let doubling = text + "return %t63\n}";
+    assert!(matches!(error(&doubling).code(), "limit" | "unexpected" | "wrong-count"));
+    // What is nested deeper than any stack.
+    for (open, inside) in [
+        ("(", ""),
+        ("{a = ", "0"),
+        ("tuple<", "tensor<f32>"),
+        ("\"stablehlo.map\"() ({ ", ""),
+        ("module { ", ""),
+    ] {
+        let nested =
+            format!("module {{ func.func @main() attributes {}{inside}", open.repeat(100_000));
+        error(&nested);
+        error(&format!("func.func @main(%x: {}", open.repeat(100_000)));
+        error(&format!("func.func @main() {{ {}", open.repeat(100_000)));
+        error(&open.repeat(100_000));
+        error(&format!("#a = {}", open.repeat(100_000)));
+    }
+    // Claims.
+    for text in [
+        "func.func @main() { %a:99999999999999999999 = stablehlo.constant dense<1> : tensor<i32> }",
+        "func.func @main(%x: tensor<99999999999999999999xf32>) { return }",
+        "func.func @main() { %a = stablehlo.iota dim = 0 : tensor<9999999999999x9999999999999xf32>\n return }",
+        "func.func @main() { %a = stablehlo.constant dense<1.0> : tensor<9999999999999x9999999999999xf32>\n return }",
+        "#a = #b\n#b = #a\nfunc.func @main(%x: tensor<f32>) { %a = \"stablehlo.reverse\"(%x) {dimensions = #a} : (tensor<f32>) -> tensor<f32>\n return }",
+    ] {
+        error(text);
+    }
+    let axes = "1x".repeat(10_000);
+    assert_eq!(
+        error(&format!("func.func @main(%x: tensor<{axes}f32>) {{ return }}")).code(),
+        "limit"
+    );
+}
+
+#[test]
+fn each_beginning_of_a_text_gives_an_error_or_a_program() {
+    let text = include_str!("stablehlo/everything.mlir");
+    assert!(read("everything.mlir", text).is_ok());
+    for end in 0..text.len() {
+        let Some(beginning) = text.get(..end) else { continue };
+        if let Ok(model) = read("beginning.mlir", beginning) {
+            let types = model.inputs().iter().filter_map(|input| input.array_type());
+            let types: Vec<_> = types.map(indim_formats::Bound::Type).collect();
+            let _either_is_fine = model.build(&types).is_ok();
+        }
+    }
+}
