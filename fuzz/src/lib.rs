@@ -8,6 +8,7 @@
 mod choices;
 mod engine;
 pub mod expression;
+pub mod formats;
 pub mod graph;
 pub mod graph_text;
 pub mod literal;
@@ -20,13 +21,17 @@ pub mod rules;
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("expression", expression::run),
     ("graph", graph::run),
     ("graph_text", graph_text::run),
+    ("hlo", formats::hlo),
     ("literal", literal::run),
     ("npy", npy::run),
     ("npz", npz::run),
+    ("onnx", formats::onnx),
+    ("openvino", formats::openvino),
     ("oracle", oracle::run),
     ("rules", rules::run),
+    ("stablehlo", formats::stablehlo),
 ];

@@ -125,4 +125,4 @@ macro_rules! tests {
     };
 }
 
-tests!(expression graph graph_text literal npy npz oracle rules);
+tests!(expression graph graph_text hlo literal npy npz onnx openvino oracle rules stablehlo);

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile};
-use indim_formats::{Bound, FormatErrorKind, Input, Model, Program, ReadOptions, Source, read};
+use indim_formats::{
+    Bound, Format, FormatError, FormatErrorKind, Input, Model, Program, ReadOptions, Source, read,
+    read_as,
+};
 use indim_graph::Array;
 use indim_ops::ArrayType;
 
@@ -61,7 +64,25 @@ impl LoadedModel {
     /// # Errors
     /// As [`read`](indim_formats::read).
     pub fn from_source(source: Source, options: &ReadOptions) -> Result<Self, LoadError> {
-        match read(&source, options) {
+        let model = read(&source, options);
+        LoadedModel::new(source, model)
+    }
+
+    /// As [`LoadedModel::from_source`], in this format whatever the content looks like.
+    ///
+    /// # Errors
+    /// As [`read_as`](indim_formats::read_as).
+    pub fn read_as(
+        format: Format,
+        source: Source,
+        options: &ReadOptions,
+    ) -> Result<Self, LoadError> {
+        let model = read_as(format, &source, options);
+        LoadedModel::new(source, model)
+    }
+
+    fn new(source: Source, model: Result<Box<dyn Model>, FormatError>) -> Result<Self, LoadError> {
+        match model {
             Ok(model) => {
                 let (outputs, kept) = (model.outputs(), Mutex::default());
                 let options = CompileOptions::default();

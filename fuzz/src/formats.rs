@@ -1,0 +1,99 @@
+//! Programs in the files of other systems. What is read and built is a legal graph; what is refused has a
+//! report, and its place, if it is in a text, lies there. Nothing takes long.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use indim::formats::{
+    Bound, Folder, Format, FormatLimits, Input, LoadedModel, ReadOptions, Size, Source,
+};
+use indim::{Array, ArrayType, DType};
+
+use crate::engine;
+
+/// Reads the bytes as StableHLO.
+pub fn stablehlo(bytes: &[u8]) {
+    run(Format::StableHlo, bytes);
+}
+
+/// Reads the bytes as HLO.
+pub fn hlo(bytes: &[u8]) {
+    run(Format::Hlo, bytes);
+}
+
+/// Reads the bytes as OpenVINO's IR.
+pub fn openvino(bytes: &[u8]) {
+    run(Format::OpenVino, bytes);
+}
+
+/// Reads the bytes as ONNX.
+pub fn onnx(bytes: &[u8]) {
+    run(Format::Onnx, bytes);
+}
+
+/// The same bytes in every file.
+struct Beside;
+
+impl Folder for Beside {
+    fn read(&self, _: &str) -> io::Result<Bytes> {
+        Ok((0..4096u32).map(|byte| (byte % 251) as u8).collect())
+    }
+}
+
+fn run(format: Format, bytes: &[u8]) {
+    let _ = Format::of(bytes);
+    let source = Source::new("input", bytes.to_vec()).beside(Arc::new(Beside));
+    source.pieces();
+    let limits = FormatLimits {
+        file_bytes: 1 << 16,
+        depth: 100,
+        operations: 300,
+        constant_bytes: 1 << 16,
+        ..FormatLimits::default()
+    };
+    let options = ReadOptions { limits, function: None };
+    let model = match LoadedModel::read_as(format, source.clone(), &options) {
+        Ok(model) => model,
+        Err(error) => return check_report(&error.draw()),
+    };
+    let Some(inputs) = model.inputs().iter().map(bound).collect::<Option<Vec<Bound>>>() else {
+        return;
+    };
+    match model.program(&inputs) {
+        Ok(program) => {
+            let outputs = program.outputs.len() + 2 * program.expectations.len();
+            assert_eq!(program.graph.outputs().len(), outputs);
+            engine::check(&program.graph);
+        }
+        Err(error) => check_report(&error.draw()),
+    }
+}
+
+fn check_report(report: &str) {
+    assert!(report.starts_with("error["), "{report}");
+    assert!(report.contains("--> input"), "{report}");
+}
+
+/// Something that the input takes; `None` where it would be large.
+fn bound(input: &Input) -> Option<Bound> {
+    if input.has_default {
+        return Some(Bound::Default);
+    }
+    let size = |size: &Size| match size {
+        Size::Known(size) => *size,
+        Size::Between { least, .. } => *least,
+        _ => 2,
+    };
+    let sizes: Vec<usize> = input.sizes.as_deref().unwrap_or(&[]).iter().map(size).collect();
+    let array_type = ArrayType::new(input.dtype.unwrap_or(DType::F32), sizes);
+    let count = array_type.shape.element_count().ok()?;
+    match input.is_shape {
+        true if count > 64 => None,
+        true => {
+            let ones = Array::new([count], vec![1i64; count]).ok()?;
+            Some(Bound::Elements(ones))
+        }
+        false => Some(Bound::Type(array_type)),
+    }
+}
