@@ -3,7 +3,7 @@
 //! `format.rs` says which format a file has, `source.rs` where it is read from, `limits.rs` what it may ask
 //! for. A reader makes a `Model` of it (`model.rs`), and that for inputs of known types a `Program`, by
 //! `making.rs`; what is wrong is said by `error.rs`; whether results are as expected,
-//! by `agreement.rs`.
+//! by `agreement.rs`. `writer.rs` is the way back: from a graph to a file.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 #![allow(dead_code, reason = "readers come one by one")]
@@ -24,6 +24,7 @@ mod shape_values;
 mod source;
 #[cfg(feature = "stablehlo")]
 mod stablehlo;
+mod writer;
 #[cfg(any(feature = "hlo", feature = "stablehlo"))]
 mod xla;
 
@@ -35,6 +36,7 @@ pub use model::{Agreement, Bound, Expectation, Input, Model, Program, Size};
 #[cfg(feature = "onnx")]
 pub use onnx::read_onnx_tensor;
 pub use source::{Directory, Folder, Source};
+pub use writer::{Composed, WriteOptions, Written};
 
 /// What there is to say about reading a file, beside the file.
 #[derive(Debug, Clone, Default)]
@@ -92,6 +94,49 @@ pub fn read_as(
         Some((_, reader)) => reader.read(source, options),
         None => {
             let what = format!("this build has no reader of {format}, which is");
+            Err(FormatErrorKind::Unsupported { what }.nowhere())
+        }
+    }
+}
+
+/// The file of a graph, with these names for its outputs.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_formats::{Format, WriteOptions, write};
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2, 3])?;
+/// let v = b.parameter("v", DType::F32, [2])?;
+/// let graph = b.finish(&[b.add(&x, &v, &[0])?])?;
+/// let written = write(Format::OpenVino, &graph, &["sum".to_owned()], &WriteOptions::default())?;
+/// assert!(String::from_utf8(written.content)?.contains("type=\"Add\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `unsupported-op`: what the format lacks, all of it at once, and what would be composed, if that is not
+/// wanted; `unsupported-type`; `wrong-count` unless there is a name for each output.
+pub fn write(
+    format: Format,
+    graph: &indim_graph::Graph,
+    outputs: &[String],
+    options: &WriteOptions,
+) -> Result<Written, FormatError> {
+    let (given, expected) = (outputs.len(), graph.outputs().len());
+    if given != expected {
+        let (what, expected) = ("names of outputs", expected.to_string());
+        return Err(FormatErrorKind::Count { what, expected, given }.nowhere());
+    }
+    let writers: &[(Format, &dyn writer::Writer)] = &[
+        #[cfg(feature = "openvino")]
+        (Format::OpenVino, &openvino::OpenVino),
+    ];
+    match writers.iter().find(|(written, _)| *written == format) {
+        Some((_, writer)) => writer.write(&indim_graph::remove_unused(graph), outputs, options),
+        None => {
+            let what = format!("this build has no writer of {format}, which is");
             Err(FormatErrorKind::Unsupported { what }.nowhere())
         }
     }

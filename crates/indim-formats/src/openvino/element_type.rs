@@ -39,3 +39,22 @@ pub(super) fn element_type(name: &str) -> Result<Option<DType>, FormatErrorKind>
         None => Err(FormatErrorKind::UnsupportedType { name: name.to_owned() }),
     }
 }
+
+fn names(dtype: DType) -> Option<&'static (DType, &'static str, &'static str)> {
+    NAMES.iter().find(|(known, ..)| *known == dtype)
+}
+
+/// Whether files can have elements of this type.
+pub(super) fn has_name(dtype: DType) -> bool {
+    names(dtype).is_some()
+}
+
+/// What attributes call an element type.
+pub(super) fn attribute_name(dtype: DType) -> &'static str {
+    names(dtype).map_or("undefined", |(_, attribute, _)| attribute)
+}
+
+/// What ports call an element type.
+pub(super) fn port_name(dtype: DType) -> &'static str {
+    names(dtype).map_or("UNSPECIFIED", |(.., port)| port)
+}

@@ -178,7 +178,7 @@ fn names(list: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use crate::openvino::layer::names;
 
     #[test]
     fn commas_in_names_are_escaped() {

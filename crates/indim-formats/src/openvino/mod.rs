@@ -4,6 +4,7 @@
 //! they can be computed; `survey.rs` finds what is not to be had, and what must be known of operands.
 //! `build.rs` makes graphs: each layer is a `Call` (`call.rs`) of a row of the table in `operation.rs`, whose
 //! definitions are in the other files. Shapes that the file computes are known while the graph is made.
+//! `write/` is the way back.
 
 mod activation;
 mod attributes;
@@ -20,19 +21,34 @@ mod reduction;
 mod slice;
 mod survey;
 mod view;
+mod write;
 mod xml;
+
+use indim_graph::Graph;
 
 use crate::error::FormatError;
 use crate::model::Model;
 use crate::openvino::model::IrModel;
 use crate::source::Source;
+use crate::writer::{WriteOptions, Writer, Written};
 use crate::{ReadOptions, Reader};
 
-/// Reads OpenVINO's IR.
+/// Reads and writes OpenVINO's IR.
 pub(crate) struct OpenVino;
 
 impl Reader for OpenVino {
     fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
         Ok(Box::new(IrModel::read(source, &options.limits)?))
+    }
+}
+
+impl Writer for OpenVino {
+    fn write(
+        &self,
+        graph: &Graph,
+        outputs: &[String],
+        options: &WriteOptions,
+    ) -> Result<Written, FormatError> {
+        write::write(graph, outputs, options)
     }
 }

@@ -10,9 +10,13 @@ use indim_builder::{AxisFunction, Composition, Value};
 use indim_graph::Array;
 use indim_ops::Op;
 
+use crate::openvino::activation;
 use crate::openvino::call::{Call, Lowered};
+use crate::openvino::elementwise;
 use crate::openvino::layer::Layer;
-use crate::openvino::{activation, elementwise, reduction, slice, view};
+use crate::openvino::reduction;
+use crate::openvino::slice;
+use crate::openvino::view;
 
 /// A row of the table.
 pub(super) struct Operation {

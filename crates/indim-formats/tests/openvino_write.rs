@@ -1,0 +1,234 @@
+//! Graphs that are written as OpenVINO's IR, read back, and give what they gave before.
+#![cfg(feature = "openvino")]
+
+#[path = "../../indim-builder/tests/random/mod.rs"]
+mod random;
+mod support;
+
+use indim_builder::GraphBuilder;
+use indim_formats::{
+    Agreement, Format, FormatError, FormatErrorKind, WriteOptions, Written, write,
+};
+use indim_graph::{Array, Graph, evaluate};
+use indim_ops::{Arity, DType, Element, Op, ReduceOp, bf16, f16};
+use indim_shape::RuleSet;
+use support::ir;
+use support::samples::agreement;
+
+fn written(graph: &Graph, exact: bool) -> Result<Written, FormatError> {
+    let names: Vec<String> = (0..graph.outputs().len()).map(|index| format!("y{index}")).collect();
+    write(Format::OpenVino, graph, &names, &WriteOptions { exact, ..WriteOptions::default() })
+}
+
+/// The results of what was written.
+fn read_back(written: &Written, arguments: &[Array]) -> Vec<Array> {
+    let text = std::str::from_utf8(&written.content).unwrap();
+    let constants = &written.beside.as_ref().unwrap().1;
+    let source = ir::source(text, constants);
+    let read = ir::read(text, constants);
+    let model = read.unwrap_or_else(|error| panic!("{}\n{text}", error.draw(&source)));
+    let program = model.build(&support::bounds(&*model, arguments));
+    let program = program.unwrap_or_else(|error| panic!("{}\n{text}", error.draw(&source)));
+    evaluate(&program.graph, arguments).unwrap()
+}
+
+/// Writes a graph and compares: equal elements, or near ones where something was composed.
+fn round_trip(name: &str, graph: &Graph, arguments: &[Array]) -> Result<Written, FormatError> {
+    let written = written(graph, false)?;
+    let expected = evaluate(graph, arguments).unwrap();
+    let found = read_back(&written, arguments);
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        let rule = match written.composed.is_empty() {
+            true => Agreement::Equal,
+            false => agreement(expected.dtype()),
+        };
+        assert_eq!(rule.compare(found, expected), None, "{name} {:?}", written.composed);
+    }
+    Ok(written)
+}
+
+/// Small numbers of a type, none of them 0 where `from` is positive.
+fn numbers(dtype: DType, shape: &[usize], from: i32) -> Array {
+    let count: usize = shape.iter().product();
+    let number = |index: usize| f64::from(from) + index as f64 * 0.75;
+    macro_rules! array {
+        (@one $kind:ident) => { |index| number(index) as $kind };
+        ($($kind:ident)*) => {
+            match dtype {
+                $(dtype if dtype == <$kind as Element>::DTYPE => {
+                    Array::new(shape, (0..count).map(array!(@one $kind)).collect())
+                })*
+                DType::F16 => {
+                    Array::new(shape, (0..count).map(|index| f16::from_f32(number(index) as f32)).collect())
+                }
+                DType::Bf16 => {
+                    Array::new(shape, (0..count).map(|index| bf16::from_f32(number(index) as f32)).collect())
+                }
+                _ => Array::new(shape, (0..count).map(|index| index % 3 == 0).collect::<Vec<bool>>()),
+            }
+        };
+    }
+    array!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64).unwrap()
+}
+
+fn is_real(dtype: DType) -> bool {
+    !matches!(dtype, DType::C64 | DType::C128)
+}
+
+/// An operation on a matrix and, where it takes more, on a row, and on a column.
+fn operation(op: Op, dtype: DType) -> (Graph, Vec<Array>) {
+    let b = GraphBuilder::new();
+    let shapes: [&[usize]; 3] = [&[2, 3], &[3], &[2, 1]];
+    let mut arguments = Vec::new();
+    let operands: Vec<_> = (0..op.arity().count())
+        .map(|index| {
+            let dtype = op.operand_dtype(index, dtype);
+            arguments.push(numbers(dtype, shapes[index], index as i32));
+            b.parameter(&format!("x{index}"), dtype, shapes[index]).unwrap()
+        })
+        .collect();
+    let rule = if op.arity() == Arity::Unary { RuleSet::None } else { RuleSet::Numpy };
+    let value = b.elementwise(op, &operands, &rule).unwrap();
+    (b.finish(&[value]).unwrap(), arguments)
+}
+
+#[test]
+fn every_operation_is_written_or_refused() {
+    let (mut written, mut composed, mut refused) = (0, 0, Vec::new());
+    for &op in Op::ALL {
+        for &dtype in DType::ALL.iter().filter(|&&dtype| op.takes(dtype) && is_real(dtype)) {
+            let (graph, arguments) = operation(op, dtype);
+            if !is_real(graph[graph.outputs()[0]].array_type.dtype) {
+                continue;
+            }
+            match round_trip(&format!("{op:?} {dtype}"), &graph, &arguments) {
+                Ok(file) if file.composed.is_empty() => written += 1,
+                Ok(_) => composed += 1,
+                Err(error) => {
+                    assert_eq!(error.code(), "unsupported-op");
+                    refused.push(op.name());
+                }
+            }
+        }
+    }
+    refused.dedup();
+    eprintln!("{written} written, {composed} composed, refused: {refused:?}");
+    let missing = [
+        "popcnt",
+        "clz",
+        "imag",
+        "atan2",
+        "copysign",
+        "nextafter",
+        "mulhi",
+        "shr_arithmetic",
+        "shr_logical",
+        "total_eq",
+        "total_ne",
+        "total_lt",
+        "total_le",
+        "total_gt",
+        "total_ge",
+    ];
+    assert_eq!(refused, missing);
+}
+
+#[test]
+fn random_graphs_come_back_as_they_were() {
+    let (mut same, mut refused) = (0, 0);
+    for seed in 0..3000 {
+        let (graph, arguments) = random::random_graph(seed);
+        let written = match written(&graph, true) {
+            Ok(written) => written,
+            Err(error) => {
+                assert!(error.is_out_of_scope(), "{error}");
+                refused += 1;
+                continue;
+            }
+        };
+        let takes = graph.iter().any(|(_, node)| node.kind.name() == "take");
+        if takes {
+            continue;
+        }
+        let expected = evaluate(&graph, &arguments).unwrap();
+        for (found, expected) in read_back(&written, &arguments).iter().zip(&expected) {
+            assert_eq!(Agreement::Equal.compare(found, expected), None, "seed {seed}");
+        }
+        same += 1;
+    }
+    eprintln!("{same} graphs came back, {refused} were refused");
+    assert!(same > 100);
+}
+
+#[test]
+fn reductions_come_back() {
+    for &op in ReduceOp::ALL {
+        for &dtype in DType::ALL.iter().filter(|&&dtype| op.takes(dtype) && is_real(dtype)) {
+            let b = GraphBuilder::new();
+            let x = b.parameter("x", dtype, [2, 3]).unwrap();
+            let graph = b.finish(&[b.reduce(op, x, 1).unwrap()]).unwrap();
+            let arguments = [numbers(dtype, &[2, 3], 0)];
+            match round_trip(op.name(), &graph, &arguments) {
+                Ok(written) => assert!(written.composed.is_empty()),
+                Err(error) => assert_eq!(error.code(), "unsupported-op"),
+            }
+        }
+    }
+}
+
+#[test]
+fn operands_only_lie_right_where_they_meet() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
+    let v = b.parameter("v", DType::F32, [3]).unwrap();
+    let w = b.parameter("w", DType::F32, [4, 2]).unwrap();
+    let turned = b.broadcast_in_dim(w, &[2, 0], [2, 3, 4]).unwrap();
+    let sum = b.add(b.add(x, &v, &[1]).unwrap(), turned, &[]).unwrap();
+    // Here the first axis is of neither operand.
+    let alone = b.broadcast_in_dim(&v, &[1], [5, 3]).unwrap();
+    let doubled = b.add(&alone, &alone, &[]).unwrap();
+    let graph = b.finish(&[sum, doubled]).unwrap();
+    let arguments = [
+        numbers(DType::F32, &[2, 3, 4], 0),
+        numbers(DType::F32, &[3], 1),
+        numbers(DType::F32, &[4, 2], 2),
+    ];
+    let written = round_trip("placing", &graph, &arguments).unwrap();
+    let text = String::from_utf8(written.content).unwrap();
+    let count = |operation: &str| text.matches(&format!("type=\"{operation}\"")).count();
+    assert_eq!((count("Broadcast"), count("Transpose")), (1, 1));
+}
+
+#[test]
+fn what_would_be_composed_is_listed_or_refused() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2]).unwrap();
+    let graph = b.finish(&[b.exp2(b.exp2(x).unwrap()).unwrap()]).unwrap();
+    let file = written(&graph, false).unwrap();
+    assert_eq!((file.composed[0].operation.as_str(), file.composed[0].count), ("exp2", 2));
+    let FormatErrorKind::UnsupportedOperations(all) = written(&graph, true).unwrap_err().kind
+    else {
+        panic!("another mistake")
+    };
+    assert_eq!((all[0].name.as_str(), all[0].count), ("exp2", 2));
+}
+
+#[test]
+fn names_are_those_of_the_graph_whatever_they_hold() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("a,b<\"&\\\n", DType::F32, [2]).unwrap();
+    let graph = b.finish(&[&x, &x]).unwrap();
+    let file = written(&graph, true).unwrap();
+    let model = ir::read(std::str::from_utf8(&file.content).unwrap(), &[]).unwrap();
+    assert_eq!(model.inputs()[0].name, "a,b<\"&\\\n");
+    assert_eq!(model.outputs().len(), 2);
+}
+
+#[test]
+fn complex_numbers_are_refused() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::C64, [2]).unwrap();
+    let graph = b.finish(&[b.exp(x).unwrap()]).unwrap();
+    assert_eq!(written(&graph, false).unwrap_err().code(), "unsupported-type");
+}
