@@ -6,6 +6,7 @@ mod files;
 mod hostile;
 #[cfg(unix)]
 mod pipes;
+mod programs;
 #[cfg(unix)]
 mod readme;
 mod run;

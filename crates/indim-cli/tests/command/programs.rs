@@ -1,0 +1,140 @@
+//! `indim run`, `indim check` and `indim explain` on programs in files of other systems.
+
+use crate::run::{Folder, ORDER, f32_bytes, fails, fails_with, indim, npy, succeeds};
+
+const ADD: &str = "\
+func.func @main(%x: tensor<2x3xf32> loc(\"x\"), %v: tensor<3xf32> loc(\"v\")) -> tensor<2x3xf32> {
+  %0 = stablehlo.broadcast_in_dim %v, dims = [1] : (tensor<3xf32>) -> tensor<2x3xf32>
+  %1 = stablehlo.add %x, %0 : tensor<2x3xf32>
+  return %1 : tensor<2x3xf32>
+}
+";
+
+/// Two results, which are named by the reader.
+const TWO: &str = "\
+func.func @main(%x: tensor<2xf32> loc(\"x\")) -> (tensor<2xf32>, tensor<2xf32>) {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  %1 = stablehlo.multiply %x, %x : tensor<2xf32>
+  return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}
+";
+
+const CHECKED: &str = "\
+func.func @main() {
+  %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %1 = stablehlo.add %0, %0 : tensor<2xf32>
+  check.expect_eq_const %1, dense<[2.0, 4.0]> : tensor<2xf32>
+  return
+}
+";
+
+/// A folder with a file of this text, and the file's path.
+fn file(name: &str, text: &str) -> (Folder, String) {
+    let folder = Folder::new();
+    std::fs::write(folder.file(name), text).expect("the file is written");
+    let path = folder.file(name).display().to_string();
+    (folder, path)
+}
+
+const X: &str = "f32([[1, 2, 3], [4, 5, 6]])";
+const V: &str = "f32([10, 20, 30])";
+
+#[test]
+fn a_program_runs_on_sources_by_position_and_by_name() {
+    // The format is seen in the content, whatever the file is called.
+    let (_folder, path) = file("add.txt", ADD);
+    let expected = "[[11. 22. 33.]\n [14. 25. 36.]]\n";
+    assert_eq!(succeeds(&["run", &path, X, V]), expected);
+    assert_eq!(succeeds(&["run", &path, &format!("v={V}"), X]), expected);
+    assert_eq!(
+        succeeds(&["run", &path, X, V, "--format", "json"]),
+        "{\"dtype\":\"f32\",\"shape\":[2,3],\"data\":[11.0,22.0,33.0,14.0,25.0,36.0]}\n"
+    );
+}
+
+#[test]
+fn results_are_written_to_files() {
+    let (folder, path) = file("two.mlir", TWO);
+    let input = npy(&format!("{ORDER}f4"), false, "(2,)", &f32_bytes(&[3.0, 4.0]));
+    std::fs::write(folder.file("x.npy"), input).expect("the file is written");
+    let x = folder.file("x.npy").display().to_string();
+    let at = |name: &str| folder.file(name).display().to_string();
+    assert!(fails(&["run", &path, &x, "-o", &at("one.npy")]).contains("2 results for one file"));
+    succeeds(&["run", &path, &x, "-o", &at("both.npz")]);
+    std::fs::create_dir(folder.file("results")).expect("a folder");
+    succeeds(&["run", &path, &x, "-o", &at("results")]);
+    let mut names: Vec<String> = std::fs::read_dir(folder.file("results"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 2, "{names:?}");
+    let second = folder.file("results").join(&names[1]).display().to_string();
+    assert_eq!(succeeds(&["eval", "x", &format!("x={second}")]), "[ 9. 16.]\n");
+    let name = names[1].strip_suffix(".npy").expect("a .npy file");
+    succeeds(&["run", &path, &x, "-o", &format!("{name}={}", at("second.npy"))]);
+    assert_eq!(succeeds(&["eval", "x", &format!("x={}", at("second.npy"))]), "[ 9. 16.]\n");
+    fails_with("unknown-result", &["run", &path, &x, "-o", &format!("w={}", at("w.npy"))]);
+}
+
+#[test]
+fn what_does_not_fit_is_said_with_the_inputs_there_are() {
+    let (_folder, path) = file("add.mlir", ADD);
+    let inputs = "the inputs are x: f32[2, 3], v: f32[3]";
+    for (code, arguments) in [
+        ("input-missing", vec![X]),
+        ("input-count", vec![X, V, V]),
+        ("unknown-name", vec![X, "w=f32([1, 2, 3])"]),
+        ("input-type", vec![X, "f32([1, 2])"]),
+        ("input-type", vec![X, "f64([1, 2, 3])"]),
+    ] {
+        let all: Vec<&str> = ["run", &path].into_iter().chain(arguments).collect();
+        let message = fails(&all);
+        assert!(message.starts_with(&format!("error[{code}]")), "{message}");
+        assert!(message.contains(inputs), "{message}");
+    }
+    fails_with("duplicate-name", &["run", &path, &format!("x={X}"), &format!("x={X}")]);
+}
+
+#[test]
+fn a_file_is_refused_with_its_line() {
+    let (_folder, path) =
+        file("wrong.mlir", &ADD.replace("stablehlo.add", "stablehlo.dot_general"));
+    let message = fails(&["run", &path, X, V]);
+    assert!(message.starts_with("error[unsupported-op]: stablehlo.dot_general"), "{message}");
+    assert!(message.contains("wrong.mlir:3:"), "{message}");
+    let (_folder, path) = file("text.txt", "nothing that is known\n");
+    fails_with("unknown-format", &["run", &path]);
+    fails_with("io", &["run", "no/such/file.onnx"]);
+}
+
+#[test]
+fn broadcasts_are_explained_with_their_places() {
+    let (_folder, path) = file("add.mlir", ADD);
+    let text = succeeds(&["explain", &path]);
+    assert!(text.starts_with("add(x, v)\n  --> "), "{text}");
+    assert!(text.contains("add.mlir:3:"), "{text}");
+    let json = succeeds(&["explain", &path, "--json"]);
+    assert!(json.contains("\"place\":"), "{json}");
+    let run = indim(&["explain", &path, "--rule", "numpy"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+}
+
+#[test]
+fn programs_that_say_what_they_give_are_checked() {
+    let (folder, right) = file("right.mlir", CHECKED);
+    let wrong = CHECKED.replace("[2.0, 4.0]", "[2.0, 5.0]");
+    let pieces = format!("{CHECKED}// -----\n{wrong}// -----\n{ADD}");
+    std::fs::write(folder.file("pieces.mlir"), pieces).expect("the file is written");
+    let told = succeeds(&["check", &right]);
+    assert_eq!(told, format!("passed: {right}\n1 passed, 0 failed, 0 out of scope\n"));
+    let pieces = folder.file("pieces.mlir").display().to_string();
+    let run = indim(&["check", "--quiet", &right, &pieces]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stdout.contains(&format!("failed: {pieces}:8\n   {pieces}:11:")), "{}", run.stdout);
+    assert!(run.stdout.contains("1 of 2 elements, the first at 1: 4.0 where 5.0 belongs"));
+    assert!(run.stdout.contains(&format!("out of scope: {pieces}:15\n")), "{}", run.stdout);
+    assert!(run.stdout.ends_with("2 passed, 1 failed, 1 out of scope\n"), "{}", run.stdout);
+    fails_with("several-programs", &["run", &pieces]);
+    fails_with("no-test", &["check", &folder.path().display().to_string()]);
+}
