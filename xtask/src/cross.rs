@@ -1,7 +1,8 @@
 //! `cargo xtask cross`: builds and tests for another machine, by emulation.
 //!
-//! What is tested everywhere: the rules, the graphs, the executor, the files, the command, the digests of
-//! every operation over special values, and a sample of the checksums of the functions.
+//! What is tested everywhere: the rules, the graphs, the executors, machine code where there is a target, the
+//! files, the command, the digests of every operation over special values, and a sample of the checksums of the
+//! functions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +12,8 @@ use crate::{cargo_of, root};
 const USAGE: &str = "\
 cargo xtask cross [MACHINE...] [--bounded]
   Builds and tests for aarch64, s390x, i686 or wasm32; without a machine for each that this one can build for.
-  `--bounded` leaves out the long tests: rules, digests and checksums are what another machine may change.";
+  `--bounded` leaves out the long tests: rules, digests, checksums and machine code are what another machine
+  may change.";
 
 /// A machine that this one can act as.
 struct Machine {
@@ -221,12 +223,23 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
         "-p=indim-text",
         "-p=indim-loops",
     ];
-    const REST: &[&str] = &["-p=indim-kernels", "-p=indim-cpu", "-p=indim", "-p=indim-cli"];
+    const REST: &[&str] = &[
+        "-p=indim-kernels",
+        "-p=indim-codegen",
+        "-p=indim-targets",
+        "-p=indim-cpu",
+        "-p=indim",
+        "-p=indim-cli",
+    ];
     const ALL_TESTS: &[&str] = &["--lib", "--bins", "--tests"];
-    const DIGESTS: &[&str] = &["--package", "indim-cpu", "--test", "same_bits"];
+    // The digests, by kernels and by machine code; the checksums and every primitive by the latter.
+    const DIGESTS: &[&str] = &["-p=indim-cpu", "--test=same_bits", "--test=machine"];
+    const MACHINE_CODE: &[&str] = &["-p=indim-targets", "--lib", "--tests"];
     if is_bounded {
-        return run_cargo(machine, toolchain, &[TEST, RULES, ALL_TESTS].concat())
-            && run_cargo(machine, toolchain, &[TEST, DIGESTS].concat());
+        let runs: [&[&[&str]]; 3] = [&[RULES, ALL_TESTS], &[DIGESTS], &[MACHINE_CODE]];
+        return runs
+            .iter()
+            .all(|run| run_cargo(machine, toolchain, &[TEST, &run.concat()].concat()));
     }
     run_cargo(machine, toolchain, &[TEST, RULES, REST, ALL_TESTS].concat())
 }

@@ -470,3 +470,44 @@ fn random_bodies() {
         check(&body, &layout, rows, elements, &mut random);
     }
 }
+
+#[test]
+fn a_row_may_have_more_constants_than_there_are_registers() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(4);
+    for round in 0..100 {
+        let mut making = Making::default();
+        // One value at a time is computed, of constants that all are read again and again.
+        let mut value = making.input(DType::F32)[0];
+        let singles = 8 + round % 40;
+        let numbers: Vec<Value> = (0..singles).map(|_| making.input(DType::F32)[0]).collect();
+        let conditions: Vec<Value> = (0..4).map(|_| making.input(DType::Bool)[0]).collect();
+        for _ in 0..4 * singles {
+            let [x, y] = [0, 1].map(|_| random.among(&numbers));
+            let condition = match random.below(2) {
+                0 => random.among(&conditions),
+                _ => making.push(Primitive::Less, LaneType::Bool, &[value, x]),
+            };
+            let (primitive, operands) = match random.below(6) {
+                0 => (Primitive::Select, [condition, value, y]),
+                1 => (Primitive::Select, [condition, y, value]),
+                2 => (Primitive::MulAdd, [value, x, y]),
+                3 => (Primitive::MulAdd, [x, y, value]),
+                4 => (Primitive::MulAdd, [x, value, x]),
+                _ => {
+                    let less = making.push(Primitive::Less, LaneType::Bool, &[value, y]);
+                    let chosen = making.push(Primitive::Select, LaneType::F32, &[less, x, y]);
+                    (Primitive::Select, [condition, chosen, value])
+                }
+            };
+            value = making.push(primitive, LaneType::F32, &operands);
+        }
+        making.output(DType::F32, value);
+        let body = making.0;
+        let all_but_the_first = usize::MAX << 1;
+        let layout = layout(&body, all_but_the_first, &mut random);
+        check(&body, &layout, 2, 20, &mut random);
+    }
+}
