@@ -227,9 +227,22 @@ pub struct Body {
     pub inputs: Vec<DType>,
     /// What is written: element types, and the lanes of each; the second one is that of a complex number.
     pub outputs: Vec<(DType, [Value; 2])>,
+    /// Where outputs are accumulators, for each the bits with which it begins: then the last inputs are what
+    /// the accumulators hold before. Empty where outputs are results.
+    pub identities: Vec<u64>,
 }
 
 impl Body {
+    /// Whether outputs are accumulators.
+    pub fn folds(&self) -> bool {
+        !self.identities.is_empty()
+    }
+
+    /// How many inputs are operands, and no accumulators.
+    pub fn operand_count(&self) -> usize {
+        self.inputs.len() - self.identities.len()
+    }
+
     /// The instruction that computes a value.
     pub fn instruction(&self, value: Value) -> &Instruction {
         &self.instructions[value.index()]

@@ -106,6 +106,18 @@ impl BodyBuilder {
 
     /// The lanes of the first output of `body`, for these of its inputs.
     pub(crate) fn inline(&mut self, body: &Body, inputs: &[[Value; 2]]) -> [Value; 2] {
+        self.inline_values(body, inputs);
+        body.outputs[0].1.map(|lane| self.inlined[lane.index()])
+    }
+
+    /// The lanes of all outputs of `body`, for these of its inputs.
+    pub(crate) fn inline_all(&mut self, body: &Body, inputs: &[[Value; 2]]) -> Vec<[Value; 2]> {
+        self.inline_values(body, inputs);
+        let outputs = body.outputs.iter();
+        outputs.map(|(_, lanes)| lanes.map(|lane| self.inlined[lane.index()])).collect()
+    }
+
+    fn inline_values(&mut self, body: &Body, inputs: &[[Value; 2]]) {
         let tables: Vec<u32> = body.tables.iter().map(|table| self.shared_table(table)).collect();
         let mut values = core::mem::take(&mut self.inlined);
         values.clear();
@@ -124,9 +136,7 @@ impl BodyBuilder {
                 primitive => self.push(primitive, instruction.lane, operands),
             });
         }
-        let lanes = body.outputs[0].1.map(|lane| values[lane.index()]);
         self.inlined = values;
-        lanes
     }
 
     /// Writes an element of type `dtype`, which has these lanes.

@@ -25,6 +25,8 @@ pub enum Definition {
     /// What a reduction, which is no search, makes of an accumulator and an element of this type. A NaN is
     /// not canonical: that of the whole reduction is.
     Fold(ReduceOp, DType),
+    /// What a reduction, which is no search, makes of no elements of this type; there are no operands.
+    Identity(ReduceOp, DType),
 }
 
 static RECORDED: LazyLock<RwLock<HashMap<Definition, Arc<Body>>>> = LazyLock::new(RwLock::default);
@@ -49,6 +51,7 @@ impl Definition {
             Definition::Operation(op, dtype) => op.visit(dtype, Recorder { op })?,
             Definition::Conversion(from, to) => conversion(from, to),
             Definition::Fold(op, dtype) => op.visit(dtype, FoldRecorder { op })?,
+            Definition::Identity(op, dtype) => op.visit(dtype, IdentityRecorder)?,
         });
         let mut recorded = RECORDED.write().unwrap_or_else(PoisonError::into_inner);
         Some(Arc::clone(recorded.entry(self).or_insert(body)))
@@ -227,5 +230,16 @@ impl FoldVisitor for FoldRecorder {
             let (x, y) = (T::from_any(operands[0])?, T::from_any(operands[1])?);
             Some(T::into_any(F::combine::<Recording>(x, y)))
         })
+    }
+}
+
+/// Records what a reduction makes of nothing.
+struct IdentityRecorder;
+
+impl FoldVisitor for IdentityRecorder {
+    type Output = Body;
+
+    fn fold<F: Fold<T>, T: Element>(self) -> Body {
+        record(&[], |_| Some(T::into_any(F::identity::<Recording>())))
     }
 }

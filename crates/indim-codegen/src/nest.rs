@@ -1,8 +1,8 @@
 //! The body of a loop nest: what its instructions compute, as one body.
 
 use indim_graph::Array;
-use indim_loops::loop_nest::{BufferId, Compute, Instruction, Local, LoopNest};
-use indim_ops::DType;
+use indim_loops::loop_nest::{BufferId, Compute, Instruction, Local, LoopNest, Reduction, Store};
+use indim_ops::{DType, ReduceOp};
 
 use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
@@ -53,14 +53,7 @@ pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody
     if outputs.is_empty() || takes_by_computed(nest) {
         return None;
     }
-    let is_needed = needed(nest, &outputs);
-    let mut recorder = Recorder::new(nest, constants);
-    for index in (0..is_needed.len()).filter(|&index| is_needed[index]) {
-        recorder.compute(index);
-        if recorder.builder.len() > LARGEST_BODY {
-            return None;
-        }
-    }
+    let mut recorder = recorder_of(nest, constants, &outputs)?;
     for &output in &outputs {
         let lanes = recorder.lanes(output);
         recorder.builder.output(nest.dtype(output), lanes);
@@ -68,6 +61,44 @@ pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody
     let (body, read) = recorder.builder.finish().simplified().with_read_inputs();
     let inputs = read.into_iter().map(|input| recorder.inputs[input]).collect();
     Some(NestBody { body, inputs, outputs })
+}
+
+/// A recorder that has recorded what these values need; `None` where that is more than [`LARGEST_BODY`].
+fn recorder_of<'a>(
+    nest: &'a LoopNest,
+    constants: &'a [Array],
+    values: &[Local],
+) -> Option<Recorder<'a>> {
+    let is_needed = needed(nest, values);
+    let mut recorder = Recorder::new(nest, constants);
+    for index in (0..is_needed.len()).filter(|&index| is_needed[index]) {
+        recorder.compute(index);
+        if recorder.builder.len() > LARGEST_BODY {
+            return None;
+        }
+    }
+    Some(recorder)
+}
+
+/// The body that folds what a nest with a reduced axis computes, or reads, into an accumulator for each store
+/// ([`Body::folded`]), and which values of the nest its inputs before these are.
+///
+/// `None` where [`record_nest_with`] gives none, or something is taken from a table; where a store cannot be
+/// folded by a body.
+pub fn record_folds(nest: &LoopNest, constants: &[Array]) -> Option<(Body, Vec<Local>)> {
+    if nest.instructions.iter().any(is_taken) {
+        return None;
+    }
+    let sources: Vec<Local> = nest.stores.iter().map(|store| store.source).collect();
+    let fold = |store: &Store| store.reduction.map(|Reduction { op, dtype }| (op, dtype));
+    let folds: Vec<(ReduceOp, DType)> = nest.stores.iter().map(fold).collect::<Option<_>>()?;
+    let mut recorder = recorder_of(nest, constants, &sources)?;
+    for source in sources {
+        let lanes = recorder.lanes(source);
+        recorder.builder.output(nest.dtype(source), lanes);
+    }
+    let (body, read) = recorder.builder.finish().folded(&folds)?.with_read_inputs();
+    Some((body, read.into_iter().map(|input| recorder.inputs[input]).collect()))
 }
 
 fn is_taken(instruction: &Instruction) -> bool {

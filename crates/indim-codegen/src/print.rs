@@ -112,8 +112,12 @@ impl Body {
         fmt::from_fn(move |formatter| {
             write!(formatter, "output {index}: {dtype} = {first}")?;
             match LaneType::of_element(dtype) {
-                (_, 1) => Ok(()),
-                _ => write!(formatter, ", {second}"),
+                (_, 1) => {}
+                _ => write!(formatter, ", {second}")?,
+            }
+            match self.identities.get(index) {
+                Some(bits) => write!(formatter, ", which begins as {bits:#x}"),
+                None => Ok(()),
             }
         })
     }

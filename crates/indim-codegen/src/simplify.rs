@@ -64,7 +64,8 @@ impl Body {
         for (dtype, lanes) in &self.outputs {
             builder.output(*dtype, lanes.map(|lane| values[lane.index()]));
         }
-        builder.finish().without_dead()
+        let body = Body { identities: self.identities, ..builder.finish() };
+        body.without_dead()
     }
 
     /// The body without the instructions that no output needs.
@@ -86,9 +87,11 @@ impl Body {
         self
     }
 
-    /// The body without the inputs that it does not read, and which inputs are left.
+    /// The body without the operands that it does not read, and which are left. Accumulators stay.
     pub(crate) fn with_read_inputs(mut self) -> (Body, Vec<usize>) {
+        let operands = self.operand_count();
         let mut is_read = vec![false; self.inputs.len()];
+        is_read[operands..].fill(true);
         for instruction in &self.instructions {
             if let Primitive::Load { input, .. } = instruction.primitive {
                 is_read[input as usize] = true;
@@ -105,7 +108,7 @@ impl Body {
             }
         }
         self.inputs = read.iter().map(|&input| self.inputs[input]).collect();
-        (self, read)
+        (self, read.into_iter().filter(|&input| input < operands).collect())
     }
 }
 
@@ -122,7 +125,8 @@ impl Demand {
         let mut demand = Demand { is_needed: vec![false; count], is_looked_at: vec![false; count] };
         for (dtype, lanes) in &body.outputs {
             for &lane in &lanes[..LaneType::of_element(*dtype).1] {
-                demand.add(lane, true);
+                // Of an accumulator the last one is made canonical.
+                demand.add(lane, !body.folds());
             }
         }
         // Those who take a value come after it.

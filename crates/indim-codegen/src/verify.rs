@@ -19,7 +19,8 @@ pub enum BodyError {
     Constant(Value),
     /// An instruction looks up what is no table, or one whose length is no power of two.
     Table(Value),
-    /// An output is no value, or not of the type of its element's lanes.
+    /// An output is no value, or not of the type of its element's lanes; an accumulator has more than one, or
+    /// no input of its type.
     Output(usize),
 }
 
@@ -42,7 +43,10 @@ impl fmt::Display for BodyError {
                 write!(formatter, "{value} looks up a table that is missing or of odd length")
             }
             BodyError::Output(output) => {
-                write!(formatter, "output {output} has no value of its type")
+                write!(
+                    formatter,
+                    "output {output} has no value of its type, or no input to fold into"
+                )
             }
         }
     }
@@ -64,11 +68,23 @@ impl Body {
             let is_lane = |value: &Value| {
                 self.instructions.get(value.index()).is_some_and(|found| found.lane == lane)
             };
-            if !lanes[..count].iter().all(is_lane) {
+            if !lanes[..count].iter().all(is_lane) || !self.is_result_or_accumulator(index) {
                 return Err(BodyError::Output(index));
             }
         }
         Ok(())
+    }
+
+    /// Whether an output is no accumulator, or one of a single lane that is an input too.
+    fn is_result_or_accumulator(&self, output: usize) -> bool {
+        let Some(operands) = self.inputs.len().checked_sub(self.identities.len()) else {
+            return false;
+        };
+        let (dtype, _) = self.outputs[output];
+        !self.folds()
+            || self.identities.len() == self.outputs.len()
+                && self.inputs[operands + output] == dtype
+                && LaneType::of_element(dtype).1 == 1
     }
 
     fn verify_instruction(&self, value: Value, given: &Instruction) -> Result<(), BodyError> {

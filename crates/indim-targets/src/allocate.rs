@@ -105,6 +105,36 @@ pub(crate) fn pressure<O: Opcode>(code: &MachineCode<O>) -> usize {
     most
 }
 
+/// The register that an instruction only puts into an accumulator.
+fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> {
+    match (instruction.target, instruction.sources[0]) {
+        (Some(Memory::Accumulator { .. }), Source::Register(register)) => Some(register),
+        _ => None,
+    }
+}
+
+/// For each register the real one of the accumulator that it becomes: all that reads what the accumulator has
+/// held comes before what makes its next value.
+fn becomes<O>(code: &MachineCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
+    let mut becomes = vec![None; code.homes.len()];
+    for instruction in &code.instructions {
+        if let Some(register) = into_accumulator(instruction) {
+            becomes[register.index()] = Some(real_target(code, pinned, instruction));
+        }
+    }
+    becomes
+}
+
+/// The real register of the accumulator that an instruction is to fill.
+fn real_target<O>(
+    code: &MachineCode<O>,
+    pinned: &[Pinned],
+    instruction: &MachineInstruction<O>,
+) -> u8 {
+    let is_target = |pinned: &&Pinned| code.homes[pinned.0.index()] == instruction.target;
+    pinned.iter().find(is_target).expect("invariant: accumulators are pinned").1
+}
+
 /// For each register the instructions that read it, in order.
 struct Uses {
     /// Where the uses of a register begin in `indices`; one more at the end.
@@ -158,8 +188,11 @@ struct Allocator<'a, O> {
     place: Vec<Option<u8>>,
     /// What the real registers hold.
     holds: Vec<Option<Register>>,
+    given: &'a [Pinned],
     /// Those that are pinned, as bits.
     pinned: u32,
+    /// For each register the real one of the accumulator that it becomes.
+    becomes: Vec<Option<u8>>,
     frame: &'a mut Frame,
     /// What the instruction at hand may still read: free when it is written down.
     released: Vec<u32>,
@@ -167,7 +200,7 @@ struct Allocator<'a, O> {
 }
 
 impl<'a, O: Opcode> Allocator<'a, O> {
-    fn new(code: &'a MachineCode<O>, pinned: &[Pinned], frame: &'a mut Frame) -> Self {
+    fn new(code: &'a MachineCode<O>, pinned: &'a [Pinned], frame: &'a mut Frame) -> Self {
         let uses = Uses::new(code);
         let mut allocator = Allocator {
             code,
@@ -176,7 +209,9 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             homes: code.homes.clone(),
             place: vec![None; code.homes.len()],
             holds: vec![None; O::REGISTERS],
+            given: pinned,
             pinned: 0,
+            becomes: becomes(code, pinned),
             frame,
             released: Vec::new(),
             steps: Vec::with_capacity(code.instructions.len() * 5 / 4),
@@ -198,6 +233,9 @@ impl<'a, O: Opcode> Allocator<'a, O> {
 
     fn instruction(&mut self, index: usize) {
         let instruction = &self.code.instructions[index];
+        if let Some(register) = into_accumulator(instruction) {
+            return self.accumulate(register, real_target(self.code, self.given, instruction));
+        }
         if let Action::Call(_) = instruction.action {
             self.forget_all();
         }
@@ -217,8 +255,9 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             }
             Some(ResultRegister::Any) => {
                 self.free_the_dead(instruction);
+                let accumulator = instruction.result.and_then(|it| self.becomes[it.index()]);
                 // Sources are read before the result is there: it may take the register of any.
-                (Some(self.take(0)), sources)
+                (Some(accumulator.unwrap_or_else(|| self.take(0))), sources)
             }
             None => {
                 self.free_the_dead(instruction);
@@ -233,6 +272,20 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             if self.next_use(register) == NEVER {
                 self.free(register);
             }
+        }
+    }
+
+    /// Puts what a register holds into an accumulator, unless it is there.
+    fn accumulate(&mut self, register: Register, to: u8) {
+        self.next[register.index()] += 1;
+        match self.place[register.index()] {
+            Some(real) if real == to => {}
+            Some(from) => self.steps.push(Step::Copy { to, from }),
+            None => self.load(to, register),
+        }
+        if self.next_use(register) == NEVER {
+            self.free(register);
+            self.frame.free.append(&mut self.released);
         }
     }
 

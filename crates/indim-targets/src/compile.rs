@@ -21,7 +21,33 @@ pub(crate) struct Parts<'a, O> {
     pub(crate) pinned: &'a [(Memory, u8)],
     pub(crate) step: (&'a MachineCode<O>, &'a [Step]),
     pub(crate) lanes: usize,
+    /// Outputs, and inputs that are no accumulators.
     pub(crate) operands: usize,
+    /// The lanes of each copy of the code of a step; there are several where steps fold.
+    pub(crate) copy_lanes: usize,
+    /// What such steps fold into.
+    pub(crate) accumulators: &'a [Accumulators],
+}
+
+/// Accumulators in a register.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Accumulators {
+    /// Of which output.
+    pub(crate) output: u32,
+    /// How many bytes behind the first of a step.
+    pub(crate) displacement: u32,
+    pub(crate) real: u8,
+    /// What they begin with.
+    pub(crate) identity: Memory,
+    /// The bytes of an element.
+    pub(crate) element_bytes: u32,
+}
+
+/// The lanes of a step, and of each copy of the code that it consists of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lanes {
+    pub(crate) step: usize,
+    pub(crate) copy: usize,
 }
 
 /// Makes the code of a body, which `encode` turns into bytes, and says where among them the first
@@ -42,11 +68,27 @@ pub(crate) fn compile<O: Instructions>(
     }
     // More registers are needed where a constant is read that is in none.
     let room = O::REGISTERS.saturating_sub(used + O::MOST_LOADED);
+    finish(body, layout, selection, &[], Lanes { step: lanes, copy: lanes }, room, encode)
+}
+
+/// Finds registers for what has been selected, and encodes it. `room` is that for what does not change.
+pub(crate) fn finish<O: Instructions>(
+    body: &Body,
+    layout: &Layout,
+    selection: Selection<O>,
+    accumulators: &[(Pinned, Accumulators)],
+    lanes: Lanes,
+    room: usize,
+    encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
+) -> Code {
     let Selection { row, step, pool, mut frame } = selection;
     let row_steps = allocate(&row, &[], &mut frame);
-    let pinned = pinned(&step, room);
+    let (mut pinned, accumulators): (Vec<Pinned>, Vec<Accumulators>) =
+        accumulators.iter().copied().unzip();
+    pinned.extend(constants(&step, room, O::REGISTERS - pinned.len()));
     let steps = allocate(&step, &pinned, &mut frame);
-    let homes = pinned.iter().filter_map(|&(it, real)| Some((step.homes[it.index()]?, real)));
+    let constants = pinned[accumulators.len()..].iter();
+    let homes = constants.filter_map(|&(it, real)| Some((step.homes[it.index()]?, real)));
     let homes: Vec<(Memory, u8)> = homes.collect();
     let (bytes, entry) = encode(&Parts {
         body,
@@ -56,15 +98,17 @@ pub(crate) fn compile<O: Instructions>(
         row: (&row, &row_steps),
         pinned: &homes,
         step: (&step, &steps),
-        lanes,
-        operands: body.inputs.len() + body.outputs.len(),
+        lanes: lanes.step,
+        operands: body.operand_count() + body.outputs.len(),
+        copy_lanes: lanes.copy,
+        accumulators: &accumulators,
     });
-    Code { bytes, entry, lanes }
+    Code { bytes, entry, lanes: lanes.step }
 }
 
 /// What stays in a register for all steps of a row: as much of what does not change as there is `room` for,
-/// that which is read most first.
-fn pinned<O: Instructions>(step: &MachineCode<O>, room: usize) -> Vec<Pinned> {
+/// that which is read most first; in registers below `end`.
+fn constants<O: Instructions>(step: &MachineCode<O>, room: usize, end: usize) -> Vec<Pinned> {
     if step.has_calls() {
         return Vec::new();
     }
@@ -78,12 +122,12 @@ fn pinned<O: Instructions>(step: &MachineCode<O>, room: usize) -> Vec<Pinned> {
     let mut constants: Vec<usize> = constants.map(|(index, _)| index).collect();
     constants.retain(|&index| counts[index] > 0);
     constants.sort_by_key(|&index| core::cmp::Reverse(counts[index]));
-    let constants = constants.into_iter().take(room).zip((0..O::REGISTERS as u8).rev());
+    let constants = constants.into_iter().take(room).zip((0..end as u8).rev());
     constants.map(|(index, real)| (Register(index as u32), real)).collect()
 }
 
 /// Bytes of the widest lanes that steps compute.
-fn widest(body: &Body, layout: &Layout) -> usize {
+pub(crate) fn widest(body: &Body, layout: &Layout) -> usize {
     let is_row_value = row_values(body, layout);
     let lanes =
         body.instructions.iter().zip(is_row_value).filter(|(_, is_row_value)| !is_row_value);

@@ -4,10 +4,11 @@ use core::fmt;
 
 use memmap2::{Mmap, MmapMut};
 
+use crate::fold_function::MOST_FOLDS;
 use crate::instruction_cache::synchronize;
 use crate::layout::{Form, Layout};
 use crate::perf_map;
-use crate::target::Target;
+use crate::target::{self, Target};
 use indim_codegen::Body;
 
 /// The target for this machine.
@@ -33,6 +34,8 @@ pub enum Refused {
     Processor,
     /// The system gives no executable memory.
     Memory,
+    /// The body folds, and its accumulators do not stay in registers.
+    Accumulators,
 }
 
 /// What the code is: operands (outputs first), strides from row to row, rows, elements in each.
@@ -44,18 +47,18 @@ type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize);
 
 /// The code of a body for one layout.
 pub struct Function {
-    code: Code,
+    pub(crate) code: Code,
     /// The same, written past the caches, whole steps at aligned addresses only; and which outputs are.
     streaming: Option<(Code, Vec<bool>)>,
-    /// The bytes of an element of each operand; 0 of single ones.
-    element_bytes: Vec<usize>,
-    outputs: usize,
+    /// The bytes of an element of each operand, accumulators counted once; 0 of single ones.
+    pub(crate) element_bytes: Vec<usize>,
+    pub(crate) outputs: usize,
     /// Whether an output may lie over an input, so that no step is done twice.
     is_in_place: bool,
 }
 
 /// Code in executable memory.
-struct Code {
+pub(crate) struct Code {
     /// Read and executed, never written.
     memory: Mmap,
     entry: usize,
@@ -71,6 +74,14 @@ const LONG_ROW: usize = 4096;
 /// Whether this machine can run what is compiled.
 pub fn is_available() -> bool {
     TARGET.is_available()
+}
+
+/// The code of a body; its listing goes to `listing`, if there is one.
+fn make(body: &Body, layout: &Layout, listing: Option<&mut String>) -> Option<target::Code> {
+    match body.folds() {
+        true => TARGET.fold(body, layout, listing),
+        false => Some(TARGET.compile(body, layout, listing)),
+    }
 }
 
 impl Function {
@@ -89,9 +100,10 @@ impl Function {
         let plain = Layout { streams: vec![false; layout.streams.len()], ..layout.clone() };
         let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
         let inputs = body.inputs.iter().zip(&layout.inputs).map(|(dtype, form)| match form {
-            Form::Dense => dtype.size(),
-            Form::Single => 0,
+            Form::Single | Form::Same => 0,
+            Form::Dense | Form::Accumulator => dtype.size(),
         });
+        let inputs = inputs.take(body.operand_count());
         Ok(Function {
             code: Code::compile(body, &plain)?,
             streaming,
@@ -120,7 +132,7 @@ impl Function {
     pub fn listing(body: &Body, layout: &Layout) -> String {
         let mut listing = String::new();
         if is_available() {
-            TARGET.compile(body, layout, Some(&mut listing));
+            make(body, layout, Some(&mut listing));
         }
         listing
     }
@@ -284,7 +296,10 @@ impl Function {
 
 impl Code {
     fn compile(body: &Body, layout: &Layout) -> Result<Code, Refused> {
-        let made = TARGET.compile(body, layout, None);
+        if body.identities.len() > MOST_FOLDS {
+            return Err(Refused::Accumulators);
+        }
+        let made = make(body, layout, None).ok_or(Refused::Accumulators)?;
         let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| Refused::Memory)?;
         memory[..made.bytes.len()].copy_from_slice(&made.bytes);
         let memory = memory.make_exec().map_err(|_| Refused::Memory)?;
@@ -292,6 +307,11 @@ impl Code {
         let code = made.bytes.len() - made.entry;
         perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
         Ok(Code { memory, entry: made.entry, lanes: made.lanes })
+    }
+
+    /// Where the code begins.
+    pub(crate) fn address(&self) -> *const u8 {
+        self.memory.as_ptr().wrapping_add(self.entry)
     }
 
     /// Runs the code, which moves a copy of the addresses from row to row.
@@ -305,9 +325,8 @@ impl Code {
         rows: usize,
         elements: usize,
     ) {
-        let address = self.memory.as_ptr().wrapping_add(self.entry);
         // SAFETY: there is a function of this type, which lives as long as the memory.
-        let entry = unsafe { core::mem::transmute::<*const u8, Entry>(address) };
+        let entry = unsafe { core::mem::transmute::<*const u8, Entry>(self.address()) };
         let mut addresses = Addresses::of(operands);
         // SAFETY: the caller's promise.
         unsafe { entry(addresses.as_mut().as_mut_ptr(), row_strides.as_ptr(), rows, elements) }
@@ -328,13 +347,13 @@ const MOST_STEP_BYTES: usize = 256;
 struct CacheLine(#[allow(dead_code)] [u8; 64]);
 
 /// Addresses that the code moves from row to row: few of them need no memory of their own.
-enum Addresses {
+pub(crate) enum Addresses {
     Few([*mut u8; 16], usize),
     Many(Vec<*mut u8>),
 }
 
 impl Addresses {
-    fn of(operands: &[*mut u8]) -> Addresses {
+    pub(crate) fn of(operands: &[*mut u8]) -> Addresses {
         let mut few = [core::ptr::null_mut(); 16];
         match few.get_mut(..operands.len()) {
             Some(places) => {
@@ -345,7 +364,7 @@ impl Addresses {
         }
     }
 
-    fn as_mut(&mut self) -> &mut [*mut u8] {
+    pub(crate) fn as_mut(&mut self) -> &mut [*mut u8] {
         match self {
             Addresses::Few(places, count) => &mut places[..*count],
             Addresses::Many(places) => places,

@@ -7,6 +7,17 @@ pub enum Form {
     Dense,
     /// One element for the whole row.
     Single,
+    /// One element for all rows that a body folds into one.
+    Same,
+    /// What an accumulator holds before.
+    Accumulator,
+}
+
+impl Form {
+    /// Whether it is one element.
+    pub(crate) fn is_one(self) -> bool {
+        matches!(self, Form::Single | Form::Same)
+    }
 }
 
 /// How the operands of a body lie in memory. Outputs are dense within a row.

@@ -1,13 +1,13 @@
 //! Machine code: the body of a loop nest as one fused loop in vector registers.
 //!
 //! A target (`target.rs`) makes instructions of a body, for one `layout.rs` of its operands: `x86/` and
-//! `aarch64/`. What they share: the way through a body `compile.rs`, instructions over any number of registers
+//! `aarch64/`. What they share: the way through a body `compile.rs`, `compile_fold.rs`, instructions over any number of registers
 //! `machine.rs`, which of them compute a body `select/`, in which registers `allocate.rs`, constants `pool.rs`,
 //! what is written for people `listing.rs`. `function.rs` puts code into executable memory and calls it, after
-//! `instruction_cache.rs`; what a target has no instruction for is called `out_of_line.rs`; `perf_map.rs` names
+//! `instruction_cache.rs`, where it folds by `fold_function.rs`; what a target has no instruction for is called `out_of_line.rs`; `perf_map.rs` names
 //! functions for profilers.
 //!
-//! Unsafe code stands only in `function.rs`, `instruction_cache.rs` and `out_of_line.rs`.
+//! Unsafe code stands only in `fold_function.rs`, `function.rs`, `instruction_cache.rs` and `out_of_line.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -18,6 +18,8 @@
 mod aarch64;
 mod allocate;
 mod compile;
+mod compile_fold;
+mod fold_function;
 mod function;
 mod instruction_cache;
 mod layout;
@@ -33,5 +35,6 @@ mod target;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use fold_function::{Folded, MOST_FOLDS};
 pub use function::{Function, Refused, is_available};
 pub use layout::{Form, Layout};

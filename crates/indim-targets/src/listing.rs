@@ -42,8 +42,11 @@ impl<'a> Listing<'a> {
     /// `array` points.
     fn operands(&mut self, registers: &[String], array: &str) {
         let outputs = self.body.outputs.len();
-        for operand in 0..outputs + self.body.inputs.len() {
-            let _ = match registers.get(operand) {
+        // Accumulators are in no memory while rows are folded.
+        let in_memory = if self.body.folds() { outputs } else { 0 };
+        for operand in 0..outputs + self.body.operand_count() {
+            let register = operand.checked_sub(in_memory).and_then(|index| registers.get(index));
+            let _ = match register {
                 Some(register) => write!(self.text, "; {register} points to "),
                 None => write!(self.text, "; [{array}+{:#x}] points to ", 8 * operand),
             };
@@ -53,6 +56,13 @@ impl<'a> Listing<'a> {
                     writeln!(self.text, "input {input}: {}", self.body.inputs[input])
                 }
             };
+        }
+    }
+
+    /// In which registers accumulators stay.
+    pub(crate) fn accumulators(&mut self, registers: impl Iterator<Item = (u32, String)>) {
+        for (output, register) in registers {
+            let _ = writeln!(self.text, "; {register} holds lanes of output {output}");
         }
     }
 

@@ -63,6 +63,34 @@ pub(crate) enum Memory {
     Row { operand: u32, displacement: u32 },
     /// A table, of which the entries named by a register are taken.
     Table(u32),
+    /// A register that holds accumulators from step to step: some of the lanes of an output.
+    Accumulator {
+        /// Which output.
+        output: u32,
+        /// Which of the registers that its lanes take.
+        part: u32,
+        /// Which of the copies of the code that a step consists of.
+        copy: u32,
+    },
+}
+
+impl Memory {
+    /// The same for the lanes of a later copy of the code, of so many lanes each.
+    fn of_copy(self, copy: u32, lanes: u32) -> Memory {
+        match self {
+            Memory::Step { operand, element_bytes, displacement } => {
+                let displacement = displacement + copy * lanes * element_bytes;
+                Memory::Step { operand, element_bytes, displacement }
+            }
+            Memory::Accumulator { output, part, .. } => Memory::Accumulator { output, part, copy },
+            same => same,
+        }
+    }
+
+    /// Whether it is the same for all copies of the code.
+    fn is_shared(self) -> bool {
+        !matches!(self, Memory::Step { .. } | Memory::Accumulator { .. })
+    }
 }
 
 /// What an instruction reads.
@@ -139,6 +167,36 @@ pub(crate) struct MachineCode<O> {
 impl<O> Default for MachineCode<O> {
     fn default() -> Self {
         MachineCode { instructions: Vec::new(), homes: Vec::new() }
+    }
+}
+
+impl<O: Copy> MachineCode<O> {
+    /// The code so many times, for as many times the lanes, of which it computes so many.
+    pub(crate) fn repeated(&self, copies: u32, lanes: u32) -> MachineCode<O> {
+        let mut all = MachineCode::default();
+        let mut shared = vec![None; self.homes.len()];
+        for copy in 0..copies {
+            let register = |index: usize| match self.homes[index] {
+                Some(memory) if memory.is_shared() => {
+                    *shared[index].get_or_insert_with(|| all.register_of(memory))
+                }
+                Some(memory) => all.register_of(memory.of_copy(copy, lanes)),
+                None => all.register(),
+            };
+            let registers: Vec<Register> = (0..self.homes.len()).map(register).collect();
+            let copied = self.instructions.iter().map(|instruction| MachineInstruction {
+                result: instruction.result.map(|result| registers[result.index()]),
+                target: instruction.target.map(|memory| memory.of_copy(copy, lanes)),
+                sources: instruction.sources.map(|source| match source {
+                    Source::Register(register) => Source::Register(registers[register.index()]),
+                    Source::Memory(memory) => Source::Memory(memory.of_copy(copy, lanes)),
+                    Source::None => Source::None,
+                }),
+                ..*instruction
+            });
+            all.instructions.extend(copied);
+        }
+        all
     }
 }
 

@@ -11,7 +11,12 @@ pub(crate) trait Target {
     /// Whether there are instructions that write past the caches: code that streams is other code.
     fn streams(&self) -> bool;
 
-    /// Makes the code of a body; its listing goes to `listing`, if there is one.
+    /// Makes the code of a body that folds; `None` where there is none that does.
+    fn fold(&self, _body: &Body, _layout: &Layout, _listing: Option<&mut String>) -> Option<Code> {
+        None
+    }
+
+    /// Makes the code of any other body; its listing goes to `listing`, if there is one.
     fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code;
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
         needs_block: read_by_kernels(nest),
         is_table: tables(nest),
         stored: stored(nest),
+        folding: None,
         folds: StoreFold::of(nest, level),
         block: block(nest),
         nest: Arc::clone(nest),

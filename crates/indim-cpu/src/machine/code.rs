@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indim_codegen::{NestBody, record_nest_with};
+use indim_codegen::{NestBody, record_folds, record_nest_with};
 use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
@@ -25,6 +25,7 @@ pub(super) fn compile(
     let slots = |locals: &[Local]| locals.iter().map(|&local| slot(nest, local)).collect();
     let (registers, register_count) = registers(nest);
     Some(TileCode {
+        folding: folding(nest, constants, &account),
         functions: Some(Functions::new(body, slots(&outputs), slots(&inputs), account)),
         calls: take_calls(nest),
         bytes_moved: bytes_moved(nest),
@@ -37,6 +38,14 @@ pub(super) fn compile(
         registers,
         register_count,
     })
+}
+
+/// Functions that fold what the nest computes; their outputs are the stores.
+fn folding(nest: &LoopNest, constants: &[Array], account: &Arc<Account>) -> Option<Functions> {
+    let (body, inputs) = record_folds(nest, constants)?;
+    let inputs = inputs.iter().map(|&local| slot(nest, local)).collect();
+    let outputs = nest.stores.iter().map(|store| slot(nest, store.source)).collect();
+    Some(Functions::new(body, outputs, inputs, Arc::clone(account)))
 }
 
 fn takes(nest: &LoopNest, instruction: usize) -> bool {

@@ -4,10 +4,15 @@ use indim_loops::loop_nest::{Access, Compute};
 use indim_targets::{Form, Layout};
 
 use crate::tiles::code::TileCode;
+use crate::tiles::functions::Functions;
 
 /// Each function that is bound: its operands, with what `describe` makes of the arrays, and its code.
 pub(super) fn list(code: &TileCode, describe: &dyn Fn(&Access) -> String) -> String {
-    let Some(functions) = &code.functions else { return String::new() };
+    let all = code.functions.iter().chain(&code.folding);
+    all.map(|functions| listed(code, functions, describe)).collect()
+}
+
+fn listed(code: &TileCode, functions: &Functions, describe: &dyn Fn(&Access) -> String) -> String {
     let operands = |layout: &Layout| {
         let outputs = functions.outputs.iter().zip(&layout.streams).enumerate();
         let outputs = outputs.map(|(output, (&slot, &streams))| {
@@ -16,7 +21,11 @@ pub(super) fn list(code: &TileCode, describe: &dyn Fn(&Access) -> String) -> Str
         });
         let inputs = functions.inputs.iter().zip(&layout.inputs).enumerate();
         let inputs = inputs.map(|(input, (&slot, form))| {
-            let one = if *form == Form::Single { ", one element for a row" } else { "" };
+            let one = match form {
+                Form::Single => ", one element for a row",
+                Form::Same => ", one element for all rows",
+                _ => "",
+            };
             format!("; input {input} is {}{one}\n", read(code, slot, describe))
         });
         outputs.chain(inputs).collect()

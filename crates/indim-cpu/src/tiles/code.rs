@@ -54,6 +54,8 @@ pub(crate) struct TileCode {
     pub(crate) calls: Vec<Call>,
     /// The machine code that computes what calls do not.
     pub(crate) functions: Option<Functions>,
+    /// The machine code that also folds what it computes, for a nest with a reduced axis.
+    pub(crate) folding: Option<Functions>,
     /// For each instruction its register, if it needs one: in bytes from the first register. Accesses have no
     /// register until they need one.
     pub(crate) registers: Vec<Option<usize>>,
@@ -121,7 +123,8 @@ impl TileCode {
         held.own::<Stored>(self.stored.capacity());
         held.own::<StoreFold>(self.folds.capacity());
         held.own::<bool>(self.needs_block.capacity() + self.is_table.capacity());
-        self.functions.iter().for_each(|functions| functions.count_bytes(held));
+        let functions = self.functions.iter().chain(&self.folding);
+        functions.for_each(|functions| functions.count_bytes(held));
     }
 }
 

@@ -1,11 +1,11 @@
 //! The machine code of a nest: a function for each layout of its operands, made when it is worth its price.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_codegen::{Body, Instruction};
 use indim_loops::HeldBytes;
-use indim_targets::{Function, Layout};
+use indim_targets::{Function, Layout, Refused};
 
 use crate::tiles::account::Account;
 
@@ -18,6 +18,8 @@ pub(crate) struct Functions {
     pub(crate) inputs: Vec<usize>,
     made: Mutex<Vec<(Layout, Arc<Function>)>>,
     step: AtomicUsize,
+    /// Whether there is no code for the body, whatever the layout.
+    is_refused: AtomicBool,
     account: Arc<Account>,
 }
 
@@ -36,12 +38,17 @@ impl Functions {
         account: Arc<Account>,
     ) -> Functions {
         let (made, step) = (Mutex::default(), AtomicUsize::new(LIKELY_STEP));
-        Functions { body, outputs, inputs, made, step, account }
+        Functions { body, outputs, inputs, made, step, is_refused: AtomicBool::new(false), account }
     }
 
     /// The elements that a function computes at a time, as far as is known: shorter rows are slow.
     pub(crate) fn step(&self) -> usize {
         self.step.load(Ordering::Relaxed)
+    }
+
+    /// Whether there may be functions.
+    pub(crate) fn may_be_made(&self) -> bool {
+        !self.is_refused.load(Ordering::Relaxed)
     }
 
     /// The function for operands that lie so; `None` where it is not worth its price yet, or the system
@@ -58,11 +65,18 @@ impl Functions {
             return None;
         }
         // Nobody waits meanwhile: who makes the same function at the same time does so for nothing.
-        self.account.pay();
-        let Ok(function) = Function::compile(&self.body, layout) else {
-            self.account.close();
-            return None;
+        let function = match Function::compile(&self.body, layout) {
+            Ok(function) => function,
+            Err(Refused::Accumulators) => {
+                self.is_refused.store(true, Ordering::Relaxed);
+                return None;
+            }
+            Err(_) => {
+                self.account.close();
+                return None;
+            }
         };
+        self.account.pay();
         self.step.store(function.step(), Ordering::Relaxed);
         let mut made = self.made();
         if let Some(function) = known(&made) {

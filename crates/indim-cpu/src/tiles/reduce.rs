@@ -14,10 +14,12 @@ use indim_loops::scratch::array_bytes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
 use indim_ops::meaning::reduction::LANES;
-use indim_targets::Function;
+use indim_targets::{Function, MOST_FOLDS};
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
+use crate::tiles::folding::{FoldedTile, Folding};
+use crate::tiles::functions::Functions;
 use crate::tiles::memory::{Run, scatter};
 use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold, piece_bytes};
 use crate::tiles::tile::{Tile, WORKSPACE, Workspace};
@@ -36,6 +38,8 @@ struct BoundPart {
     part: Part,
     wiring: Wiring,
     function: Option<Arc<Function>>,
+    /// Where that is not needed, as another function folds what it computes.
+    folding: Option<Folding>,
     /// For each store, where the values lie that are reduced.
     sources: Vec<Source>,
     /// For each store where its accumulators begin, in bytes, and its nodes.
@@ -81,6 +85,13 @@ struct Source {
 impl BoundReduction {
     /// See [`bind`](crate::tiles::bind); the nest has a reduced axis.
     pub(crate) fn new(code: Arc<TileCode>, strides: &[Vec<isize>]) -> Option<Self> {
+        let may_fold = code.folding.as_ref().is_some_and(Functions::may_be_made);
+        let folded = may_fold.then(|| BoundReduction::with(Arc::clone(&code), strides, true));
+        folded.flatten().or_else(|| BoundReduction::with(code, strides, false))
+    }
+
+    /// As [`BoundReduction::new`], where functions fold what they compute if it `folds`.
+    fn with(code: Arc<TileCode>, strides: &[Vec<isize>], folds: bool) -> Option<Self> {
         let nest = &code.nest;
         let element_sizes: Vec<usize> =
             nest.operands().map(|operand| operand.array_type.dtype.size()).collect();
@@ -100,17 +111,21 @@ impl BoundReduction {
             block: code.block,
             minimum_row: code.minimum_row(),
             is_direct: !code.computes(),
+            folds,
             has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
             has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length)),
         }
         .parts()?;
-        let mut parts: Vec<BoundPart> =
-            parts.into_iter().map(|part| BoundPart::new(&code, part)).collect::<Option<_>>()?;
-        let has_short_rows =
-            |bound: &BoundPart| bound.wiring.has_short_rows(&code, &bound.part.walk);
+        let mut parts: Vec<BoundPart> = parts
+            .into_iter()
+            .map(|part| BoundPart::new(&code, part, folds))
+            .collect::<Option<_>>()?;
+        let has_short_rows = |bound: &BoundPart| {
+            bound.folding.is_none() && bound.wiring.has_short_rows(&code, &bound.part.walk)
+        };
         if parts.iter().any(has_short_rows) {
             // Now that it is known which are short, they are gathered.
-            return BoundReduction::new(code, strides);
+            return BoundReduction::with(code, strides, folds);
         }
         let mut shared = 0;
         for bound in parts.iter_mut().filter(|bound| bound.part.is_cut()) {
@@ -124,17 +139,21 @@ impl BoundReduction {
 
 impl BoundPart {
     /// `None` where a function is lacking.
-    fn new(code: &TileCode, part: Part) -> Option<Self> {
+    fn new(code: &TileCode, part: Part, folds: bool) -> Option<Self> {
+        let folds = folds && matches!(part.form, UnitForm::Columns(_));
         let mut in_blocks = code.needs_block.clone();
-        for store in code.nest.stores.iter().filter(|_| !part.is_direct) {
+        for store in code.nest.stores.iter().filter(|_| !part.is_direct && !folds) {
             if let Local::Access(index) = store.source {
                 in_blocks[index] = true;
             }
         }
         let wiring = Wiring::new(code, &part.walk, &in_blocks, &[]);
-        let function = wiring.find_function(code)?;
-        let sources = code.nest.stores.iter().map(|store| source(code, &part, store)).collect();
         let width = width(&part);
+        let (function, folding) = match folds {
+            true => (None, Some(Folding::new(code, &part, &wiring, width)?)),
+            false => (wiring.find_function(code)?, None),
+        };
+        let sources = code.nest.stores.iter().map(|store| source(code, &part, store)).collect();
         let finished = match part.form {
             UnitForm::Columns(columns) => columns,
             UnitForm::Row(_) => part.walk.tile_steps,
@@ -144,15 +163,31 @@ impl BoundPart {
         for fold in &code.folds {
             lanes.push(bytes);
             // The lanes make room for the finished results.
-            let most = (LANES * width * fold.size).max(finished * fold.result_size);
+            let rows = folding.as_ref().map_or(LANES, Folding::rows_of_accumulators);
+            let most = (rows * width * fold.size).max(finished * fold.result_size);
             bytes += most.next_multiple_of(64);
             nodes.push(bytes);
             let node_count = (most_nodes(length) * width).max(finished);
             bytes += (node_count * fold.size).next_multiple_of(64);
         }
-        let in_turn = code.folds.iter().map(|fold| takes_in_turn(fold, width, length)).collect();
+        let is_in_turn = |fold| match &folding {
+            Some(folding) => folding.is_in_turn(),
+            None => takes_in_turn(fold, width, length),
+        };
+        let in_turn = code.folds.iter().map(is_in_turn).collect();
         let left = Left::default();
-        Some(BoundPart { part, wiring, function, sources, lanes, nodes, in_turn, bytes, left })
+        Some(BoundPart {
+            part,
+            wiring,
+            function,
+            folding,
+            sources,
+            lanes,
+            nodes,
+            in_turn,
+            bytes,
+            left,
+        })
     }
 }
 
@@ -298,23 +333,75 @@ impl Reduction<'_> {
         for index in 0..tiles {
             let steps = step..step + position.steps;
             step = steps.end;
+            let is_last = index + 1 == tiles;
             // SAFETY: the caller's promise; the values of a tile are taken before the next are made.
             unsafe {
-                self.tile.compute(position);
-                for (store, fold) in self.folds.iter().enumerate() {
-                    let Source { slot, step_stride } = self.bound.sources[store];
-                    let values = Values { first: self.tile.slot(slot), step_stride };
-                    self.columns(store, fold, width).take(values, steps.clone());
-                    if index + 1 == tiles {
-                        self.columns(store, fold, width).finish(step);
-                        match self.bound.part.is_cut() {
-                            true => self.leave(store, piece, width),
-                            false => self.write(position, store, width),
-                        }
+                match &self.bound.folding {
+                    Some(folding) => self.fold(folding, position, steps, is_last),
+                    None => self.take(position, steps, is_last),
+                }
+                for store in (0..self.folds.len()).filter(|_| is_last) {
+                    match self.bound.part.is_cut() {
+                        true => self.leave(store, piece, width),
+                        false => self.write(position, store, width),
                     }
                 }
             }
             position.advance();
+        }
+    }
+
+    /// Computes the values of a tile, and takes them.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`], for the tile at `position`; those of its piece before it have been taken.
+    unsafe fn take(&mut self, position: &Position<'_>, steps: Range<usize>, is_last: bool) {
+        let width = width(&self.bound.part);
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.tile.compute(position);
+            for (store, fold) in self.folds.iter().enumerate() {
+                let Source { slot, step_stride } = self.bound.sources[store];
+                let values = Values { first: self.tile.slot(slot), step_stride };
+                let columns = self.columns(store, fold, width);
+                columns.take(values, steps.clone());
+                if is_last {
+                    columns.finish(steps.end);
+                }
+            }
+        }
+    }
+
+    /// Folds the values of a tile as they are computed.
+    ///
+    /// # Safety
+    /// As [`Reduction::take`].
+    unsafe fn fold(
+        &mut self,
+        folding: &Folding,
+        position: &Position<'_>,
+        steps: Range<usize>,
+        is_last: bool,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { self.tile.bind(position) }
+        let Some(functions) = &self.tile.code.folding else { return };
+        let (width, stores) = (width(&self.bound.part), self.folds.len());
+        let columns: [Columns<'_>; MOST_FOLDS] = core::array::from_fn(|store| {
+            let store = store.min(stores - 1);
+            self.columns(store, &self.folds[store], width)
+        });
+        self.tile.operands.clear();
+        let slots = functions.inputs.iter().map(|&slot| self.tile.slots[slot]);
+        self.tile.operands.extend(slots);
+        let (columns, inputs) = (&columns[..stores], &self.tile.operands[..]);
+        let tile = FoldedTile { folding, columns, inputs, first: steps.start };
+        // SAFETY: the caller's promise; the function reads what has been bound.
+        unsafe {
+            tile.take(steps.len());
+            if is_last {
+                tile.finish(steps.end);
+            }
         }
     }
 

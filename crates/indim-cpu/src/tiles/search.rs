@@ -102,6 +102,7 @@ impl SearchPart {
             main: 1,
             block: code.block,
             minimum_row: None,
+            folds: false,
             is_direct: true,
             has_row_kernels: fold.rows.is_some() && length <= ROW_BLOCK,
             has_lanes: false,

@@ -16,6 +16,8 @@ pub(crate) struct StoreFold {
     pub(crate) take: FoldFn,
     /// Makes an accumulator of each dense row, where there is a kernel for that.
     pub(crate) rows: Option<RowFoldFn>,
+    /// Makes an accumulator of the lanes of each block, which lie one after another.
+    pub(crate) lanes: Option<RowFoldFn>,
     /// Takes accumulators into accumulators.
     pub(crate) combine: FoldFn,
     /// Makes results of accumulators: any NaN the canonical one.
@@ -43,6 +45,7 @@ impl StoreFold {
             Some(StoreFold {
                 take: fold_function(op, source, dtype, level),
                 rows: row_fold_function(op, source, dtype, level),
+                lanes: row_fold_function(op, dtype, dtype, level),
                 combine: fold_function(op, dtype, dtype, level),
                 finish: convert_kernel(dtype, result, level),
                 is_ordered: is_ordered(op, dtype),

@@ -46,6 +46,9 @@ pub(super) struct Workspace {
     accumulators: Vec<CacheLine>,
 }
 
+/// What functions that fold may read before a register: as much as a step of theirs.
+const MARGIN_BYTES: usize = 256;
+
 thread_local! {
     pub(super) static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
@@ -168,11 +171,12 @@ impl Workspace {
 
     /// Gives each slot with a register its address, and forgets what registers held.
     pub(super) fn prepare(&mut self, wiring: &Wiring, accesses: usize) {
-        let lines = wiring.register_count * (REGISTER_BYTES / size_of::<CacheLine>());
+        let bytes = wiring.register_count * REGISTER_BYTES + MARGIN_BYTES;
+        let lines = bytes / size_of::<CacheLine>();
         if self.registers.len() < lines {
             self.registers.resize(lines, CacheLine([0; 64]));
         }
-        let first = self.registers.as_mut_ptr().cast::<u8>();
+        let first = self.registers.as_mut_ptr().cast::<u8>().wrapping_add(MARGIN_BYTES);
         let address = |register: Option<usize>| match register {
             Some(offset) => first.wrapping_add(offset),
             None => core::ptr::null_mut(),
@@ -220,13 +224,21 @@ impl Tile<'_> {
     /// # Safety
     /// As [`BoundNest::run`], for the tile at `position`; slots of direct stores have their addresses.
     pub(super) unsafe fn compute(&mut self, position: &Position<'_>) {
-        let count = position.steps * self.walk.step_elements;
-        // SAFETY: the caller's promise; slots hold `count` elements, a block at most.
+        // SAFETY: the caller's promise; slots hold the elements of the tile, a block at most.
         unsafe {
-            self.bind_accesses(position, count);
+            self.bind(position);
             self.make_calls(position);
             self.run_function(position.steps);
         }
+    }
+
+    /// Gives each access its elements of the tile.
+    ///
+    /// # Safety
+    /// As [`Tile::compute`].
+    pub(super) unsafe fn bind(&mut self, position: &Position<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.bind_accesses(position, position.steps * self.walk.step_elements) }
     }
 
     /// Where the values of a slot are.

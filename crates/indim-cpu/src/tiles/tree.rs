@@ -87,8 +87,7 @@ impl Columns<'_> {
             unsafe {
                 self.take_in_block(values, step % BLOCK..step % BLOCK + (end - step));
                 if end.is_multiple_of(BLOCK) {
-                    self.fold_lanes(LANES);
-                    self.add_node(end / BLOCK - 1);
+                    self.add_block(end / BLOCK - 1);
                 }
             }
             step = end;
@@ -178,6 +177,30 @@ impl Columns<'_> {
             // SAFETY: the caller's promise; steps that lie one after another are a row.
             unsafe { (self.fold.take)(self.lane(lane), values, rows) }
             step += count * lanes;
+        }
+    }
+
+    /// Makes a node of the lanes of a whole block, which is the one of this index.
+    ///
+    /// # Safety
+    /// All steps of the block have been taken; the nodes of all blocks before it are there.
+    pub(super) unsafe fn add_block(&self, index: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.fold_lanes(LANES);
+            self.add_node(index);
+        }
+    }
+
+    /// Makes the first node of so many lanes.
+    ///
+    /// # Safety
+    /// They hold accumulators.
+    pub(super) unsafe fn leave_lanes(&self, live: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.fold_lanes(live);
+            self.leave(0);
         }
     }
 

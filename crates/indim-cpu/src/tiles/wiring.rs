@@ -31,6 +31,8 @@ pub(crate) struct Wiring {
     pub(crate) by_rows: bool,
     /// How the function goes through its operands, where there is machine code.
     pub(crate) function: Option<FunctionWiring>,
+    /// How the function that folds goes through what it reads, where there is one.
+    pub(crate) folding: Option<FunctionWiring>,
     /// For each access from which elements are taken, the stride along their axis in bytes; empty if none is.
     pub(crate) table_strides: Vec<isize>,
 }
@@ -73,6 +75,7 @@ impl Wiring {
             by_rows: is_by_rows(walk, &is_direct, &readings),
             streams: function.as_ref().is_some_and(streams),
             function,
+            folding: folding_wiring(code, walk, &readings),
             is_direct,
             table_strides: Vec::new(),
         }
@@ -83,7 +86,7 @@ impl Wiring {
         held.own::<bool>(self.is_direct.capacity());
         held.own::<Option<usize>>(self.registers.capacity());
         held.own::<isize>(self.table_strides.capacity());
-        if let Some(FunctionWiring { layout, row_strides }) = &self.function {
+        for FunctionWiring { layout, row_strides } in self.function.iter().chain(&self.folding) {
             held.own::<isize>(row_strides.capacity());
             held.own::<Form>(layout.inputs.capacity());
             held.own::<bool>(layout.streams.capacity());
@@ -234,6 +237,30 @@ fn function_wiring(
             inputs: functions.inputs.iter().map(form).collect(),
             streams: functions.outputs.iter().map(|&slot| streams(slot)).collect(),
             is_in_place: functions.outputs.iter().any(is_in_place),
+        },
+    })
+}
+
+/// What the function of the code that folds goes through under a walk.
+fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<FunctionWiring> {
+    let functions = code.folding.as_ref()?;
+    let operand = |slot: usize| &walk.operands[code.nest.stores.len() + slot];
+    let form = |&slot: &usize| match (readings[slot], &operand(slot).layout) {
+        (Reading::InPlace(Form::Single), TileLayout::Single) => Form::Same,
+        (Reading::InPlace(form), _) => form,
+        _ => Form::Dense,
+    };
+    let stride = |&slot: &usize| match readings[slot] {
+        Reading::InPlace(_) => operand(slot).step_stride,
+        _ => (code.element_size(slot) * walk.step_elements) as isize,
+    };
+    let accumulators = core::iter::repeat_n(Form::Accumulator, functions.outputs.len());
+    Some(FunctionWiring {
+        row_strides: functions.inputs.iter().map(stride).collect(),
+        layout: Layout {
+            inputs: functions.inputs.iter().map(form).chain(accumulators).collect(),
+            streams: vec![false; functions.outputs.len()],
+            is_in_place: false,
         },
     })
 }

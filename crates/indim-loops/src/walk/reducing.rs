@@ -34,6 +34,8 @@ pub struct Reducing<'a> {
     pub minimum_row: Option<usize>,
     /// Whether nothing is computed, so that what lies dense is read where it is.
     pub is_direct: bool,
+    /// Whether a function folds what it computes, from where it lies dense or stays put.
+    pub folds: bool,
     /// Whether there are kernels for whole rows.
     pub has_row_kernels: bool,
     /// Whether wide columns have lanes; else values are taken in turn.
@@ -51,6 +53,8 @@ pub struct Part {
     pub is_direct: bool,
     /// For each target the stride between the results of a tile, in bytes.
     pub result_strides: Vec<isize>,
+    /// How many columns lie before those of a unit, whichever it is.
+    pub columns_before: usize,
     /// The tiles of a piece, along the axis that is cut into tiles; the last piece may have fewer.
     piece_tiles: usize,
 }
@@ -126,6 +130,10 @@ const SHORT_AXIS: usize = 8;
 const DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
 const DIRECT_ROWS: usize = 1024;
 
+/// Rows of at most so many elements are computed several at a time, and then folded, where others are folded
+/// as they are computed: what is done for each row weighs more.
+const FOLDED_ROW_ELEMENTS: usize = 1024;
+
 /// So many columns are taken together at most where they are gathered or computed.
 const COLUMNS: usize = 256;
 /// So many columns are taken together at most.
@@ -154,8 +162,12 @@ impl Reducing<'_> {
         let is_by_columns = column != 0 && column < self.along(self.main).unsigned_abs();
         let length = self.sizes[self.reduced];
         if !is_by_columns && length > SHORT_AXIS {
-            let is_direct = self.are_direct(|operand| self.along(operand));
-            let most = if is_direct { DIRECT_ROW_ELEMENTS } else { self.block };
+            let is_direct = !self.folds && self.are_direct(|operand| self.along(operand));
+            let most = match is_direct {
+                true => DIRECT_ROW_ELEMENTS,
+                false if self.folds => FOLDED_ROW_ELEMENTS.min(self.block),
+                false => self.block,
+            };
             return Some(match self.has_row_kernels && length <= most {
                 true => vec![self.rows(kept, is_direct)],
                 false => vec![self.columns(&kept, 1, 0..inner)],
@@ -182,10 +194,14 @@ impl Reducing<'_> {
         self.targets..self.strides.len()
     }
 
-    /// Whether values are read where they are: nothing is computed, and all lie dense at these strides.
+    /// Whether values are read where they are: nothing is computed before they are folded, and all lie dense
+    /// at these strides; of those that a function folds some may stay put.
     fn are_direct(&self, stride: impl Fn(usize) -> isize) -> bool {
-        let is_dense = |operand| stride(operand) == self.element_sizes[operand] as isize;
-        self.is_direct && self.accesses().all(is_dense)
+        let is_direct = |operand| match stride(operand) {
+            0 => self.folds,
+            stride => stride == self.element_sizes[operand] as isize,
+        };
+        (self.is_direct || self.folds) && self.accesses().all(is_direct)
     }
 
     /// The stride along the reduced axis.
@@ -264,6 +280,7 @@ impl Reducing<'_> {
             form: UnitForm::Columns(columns),
             is_direct,
             result_strides: (0..self.targets).map(|target| last(kept, target)).collect(),
+            columns_before: range.start,
         }
     }
 
@@ -297,7 +314,8 @@ impl Reducing<'_> {
             false => self.block / length,
         };
         let walk = self.walk(&kept, rank - 1, rows, is_direct);
-        Part { walk, form: UnitForm::Row(length), is_direct, result_strides, piece_tiles: 1 }
+        let form = UnitForm::Row(length);
+        Part { walk, form, is_direct, result_strides, columns_before: 0, piece_tiles: 1 }
     }
 
     /// The walk over these axes as they are, of which those from `inner_from` on are whole in a tile.

@@ -1,7 +1,6 @@
 //! Truth values, as masks.
 
 use super::{Instructions, Parts, Selector};
-use crate::layout::Form;
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
 /// All bits.
@@ -51,10 +50,13 @@ impl<O: Instructions> Selector<'_, O> {
     /// Bytes of truth values as a mask: any that is not 0 is true.
     fn load_mask(&mut self, input: u32, size: usize) -> Parts {
         let count = self.count(size);
-        if self.layout.inputs[input as usize] == Form::Single {
+        if self.layout.inputs[input as usize].is_one() {
             let memory = self.input(input, 1, 0);
             let bytes = O::broadcast(self, memory, 1);
+            // However wide the lanes are, all of a register has the value.
+            let is_in_row = core::mem::replace(&mut self.is_in_row, true);
             let bytes = O::is_not_zero(self, Parts::same(1, bytes), 1);
+            self.is_in_row = is_in_row;
             return Parts::same(count, bytes.part(0));
         }
         let bytes = match size {

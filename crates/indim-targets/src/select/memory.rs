@@ -15,10 +15,11 @@ impl<O: Instructions> Selector<'_, O> {
     fn place(&self, operand: u32, element_bytes: usize, displacement: usize, form: Form) -> Memory {
         let displacement = displacement as u32;
         match form {
-            Form::Single => Memory::Row { operand, displacement },
+            Form::Single | Form::Same => Memory::Row { operand, displacement },
             Form::Dense => {
                 Memory::Step { operand, element_bytes: element_bytes as u32, displacement }
             }
+            Form::Accumulator => unreachable!("invariant: accumulators are held in registers"),
         }
     }
 
@@ -26,7 +27,13 @@ impl<O: Instructions> Selector<'_, O> {
     pub(crate) fn load(&mut self, value: Value, input: u32, part: u8) -> Parts {
         let size = self.body.lane(value).size();
         let lane_count = LaneType::of_element(self.body.inputs[input as usize]).1;
-        if self.layout.inputs[input as usize] == Form::Single {
+        let form = self.layout.inputs[input as usize];
+        if form == Form::Accumulator {
+            let output = input - self.body.operand_count() as u32;
+            let register = |part| Memory::Accumulator { output, part: part as u32, copy: 0 };
+            return Parts::new(self.count(size), |part| self.code.register_of(register(part)));
+        }
+        if form.is_one() {
             let memory = self.input(input, size, usize::from(part) * size);
             let register = O::broadcast(self, memory, size);
             return Parts::same(self.count(size), register);
@@ -100,7 +107,13 @@ impl<O: Instructions> Selector<'_, O> {
         };
         for index in 0..parts.count {
             let displacement = index * self.register_bytes(size);
-            let memory = self.place(output as u32, size, displacement, Form::Dense);
+            let memory = match self.body.folds() {
+                true => {
+                    let (output, part) = (output as u32, index as u32);
+                    Memory::Accumulator { output, part, copy: 0 }
+                }
+                false => self.place(output as u32, size, displacement, Form::Dense),
+            };
             self.store_part(output, size, memory, parts.part(index));
         }
     }

@@ -79,12 +79,15 @@ pub(crate) fn select<O: Instructions>(body: &Body, layout: &Layout, lanes: usize
     Selection { row, step, pool, frame }
 }
 
-/// For each value whether it is the same for a whole row.
+/// For each value whether it is the same for a whole row; where rows are folded, for all of them.
 pub(crate) fn row_values(body: &Body, layout: &Layout) -> Vec<bool> {
     let mut is_same: Vec<bool> = Vec::with_capacity(body.instructions.len());
     for instruction in &body.instructions {
         is_same.push(match instruction.primitive {
-            Primitive::Load { input, .. } => layout.inputs[input as usize] == Form::Single,
+            Primitive::Load { input, .. } => match layout.inputs[input as usize] {
+                Form::Single => !body.folds(),
+                form => form == Form::Same,
+            },
             _ => instruction.operands().iter().all(|operand| is_same[operand.index()]),
         });
     }

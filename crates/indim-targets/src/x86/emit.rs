@@ -5,6 +5,9 @@
 //! from row to row, the number of rows and of elements in each, by the convention of System V on every
 //! system.
 
+mod fold;
+
+pub(super) use fold::MOST_OPERANDS;
 use iced_x86::{Code, Register as Real};
 
 use super::assembler::{Address, Assembler, Operand};
@@ -89,7 +92,10 @@ pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> (Vec<u8>,
         roles: if has_calls { &ROLES_WITH_CALLS } else { &ROLES },
     };
     emitter.note_operands();
-    emitter.function();
+    match parts.body.folds() {
+        true => emitter.fold_function(),
+        false => emitter.function(),
+    }
     bytes.append(&mut emitter.assembler.finish());
     (bytes, entry)
 }
@@ -109,12 +115,18 @@ impl Emitter<'_> {
         let row = self.assembler.address();
         self.assembler.label("row");
         self.row();
-        let [stack, strides, rows] = self.saved_places();
+        let [_, strides, rows] = self.saved_places();
         self.assembler.emit(Code::Dec_rm64, &[Operand::Memory(rows)]);
         let end = self.assembler.jump_ahead(Code::Je_rel32_64, "end");
         self.next_row(strides);
         self.assembler.jump(Code::Jmp_rel32_64, row, "row");
         self.assembler.arrive(end);
+        self.leave();
+    }
+
+    /// Gives back what the function was called with.
+    fn leave(&mut self) {
+        let [stack, ..] = self.saved_places();
         self.assembler.emit(Code::VEX_Vzeroupper, &[]);
         self.load(Real::RSP, stack);
         for register in SAVED.into_iter().rev() {
@@ -301,7 +313,7 @@ impl Emitter<'_> {
         // An operand has as many bytes as are read of it; all else has those of a register.
         let is_half = match from {
             Memory::Step { element_bytes, .. } => {
-                self.parts.lanes * element_bytes as usize <= REGISTER_BYTES as usize / 2
+                self.parts.copy_lanes * element_bytes as usize <= REGISTER_BYTES as usize / 2
             }
             _ => false,
         };
@@ -330,6 +342,7 @@ impl Emitter<'_> {
                 Address { base, index: Some(index), displacement: displacement.into() }
             }
             Memory::Table(table) => self.table(table),
+            Memory::Accumulator { .. } => unreachable!("invariant: they stay in registers"),
         }
     }
 
@@ -342,6 +355,9 @@ impl Emitter<'_> {
 
     /// A register with the address of an operand in this row.
     fn pointer(&mut self, operand: u32) -> Real {
+        // Accumulators need none while steps run.
+        let outputs = if self.parts.body.folds() { self.parts.body.outputs.len() } else { 0 };
+        let operand = operand - outputs as u32;
         match self.roles.pointers.get(operand as usize) {
             Some(&pointer) => pointer,
             None => {
@@ -407,6 +423,8 @@ impl Emitter<'_> {
         let Roles { index, limit, operands, pointers, .. } = *self.roles;
         let pointers: Vec<String> = pointers.iter().copied().map(name).collect();
         listing.parts(self.parts, &pointers, [operands, index, limit].map(name));
+        let held = self.parts.accumulators.iter();
+        listing.accumulators(held.map(|it| (it.output, name(vector(it.real, true)))));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The target x86-64 with AVX2, FMA and F16C.
 //!
 //! Read in this order: `opcode.rs` (which instructions there are), `select/` (which of them compute a body),
-//! `emit.rs` (the loops around them), `assembler.rs` (bytes).
+//! `emit.rs` (the loops around them; `emit/fold.rs` where they fold), `assembler.rs` (bytes).
 
 mod assembler;
 mod emit;
@@ -12,6 +12,7 @@ mod written;
 use indim_codegen::Body;
 
 use crate::compile::compile;
+use crate::compile_fold::compile_fold;
 use crate::layout::Layout;
 use crate::target::{Code, Target};
 
@@ -27,6 +28,13 @@ impl Target for Avx2 {
 
     fn streams(&self) -> bool {
         true
+    }
+
+    fn fold(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Option<Code> {
+        if body.operand_count() > emit::MOST_OPERANDS {
+            return None;
+        }
+        compile_fold(body, layout, |parts| emit::emit(parts, listing))
     }
 
     fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code {

@@ -3,7 +3,6 @@
 use super::super::opcode::{self, Opcode, REGISTER_BYTES};
 use super::float::{AT_LEAST, ORDERED, TO_ZERO, either};
 use super::{Instructions, Parts, Register, Selector};
-use crate::layout::Form;
 use indim_codegen::{LaneType, Primitive, Value};
 
 /// Numbers above which the integers among the doubles lie one, or 2^32, apart: what is added to one of them
@@ -56,7 +55,7 @@ impl Selector<'_> {
             return None;
         };
         let is_read = self.has_number(operand);
-        let is_single = self.layout.inputs[input as usize] == Form::Single;
+        let is_single = self.layout.inputs[input as usize].is_one();
         if is_read || is_single || from.size() >= to {
             return None;
         }

@@ -1,0 +1,69 @@
+//! Bodies that fold what others compute.
+
+use indim_ops::{DType, ReduceOp};
+
+use crate::body::{Body, LaneType, Primitive, Value};
+use crate::builder::BodyBuilder;
+use crate::definitions::Definition;
+
+impl Body {
+    /// The body that folds each output into an accumulator of the type that stands beside the reduction. These
+    /// are its outputs and, after those of this body, its inputs. Truth values are folded as bytes.
+    ///
+    /// `None` where a reduction is a search, or does not take the type; where an element has several lanes, or
+    /// is a 16-bit float, whose folds are rounded each time.
+    ///
+    /// ```
+    /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
+    /// use indim_ops::{DType, ReduceOp};
+    /// let mut builder = BodyBuilder::new(vec![DType::F32]);
+    /// let x = builder.push(Primitive::Load { input: 0, part: 0 }, LaneType::F32, &[]);
+    /// builder.output(DType::F32, [x]);
+    /// let sum = builder.finish().folded(&[(ReduceOp::Add, DType::F64)]).unwrap();
+    /// assert_eq!(sum.to_string(), "\
+    /// v0 = load.f32 input 0
+    /// v1 = cast.f64 v0
+    /// v2 = load.f64 input 1
+    /// v3 = add.f64 v1, v2
+    /// output 0: f64 = v3, which begins as 0x0
+    /// ");
+    /// ```
+    pub fn folded(&self, folds: &[(ReduceOp, DType)]) -> Option<Body> {
+        let mut builder = BodyBuilder::default();
+        let inputs: Vec<[Value; 2]> =
+            self.inputs.iter().map(|&dtype| builder.input(dtype)).collect();
+        let elements = builder.inline_all(self, &inputs);
+        let mut identities = Vec::with_capacity(folds.len());
+        for (&(op, dtype), (&(source, _), element)) in
+            folds.iter().zip(self.outputs.iter().zip(elements))
+        {
+            let dtype = if dtype == DType::Bool { DType::U8 } else { dtype };
+            let is_rounded = matches!(dtype, DType::F16 | DType::Bf16);
+            if op.is_search() || is_rounded || LaneType::of_element(dtype).1 > 1 {
+                return None;
+            }
+            let element = match source == dtype {
+                true => element,
+                false => {
+                    let conversion = Definition::Conversion(source, dtype).body()?;
+                    builder.inline(&conversion, &[element])
+                }
+            };
+            let accumulator = builder.input(dtype);
+            let fold = Definition::Fold(op, dtype).body()?;
+            let lanes = builder.inline(&fold, &[accumulator, element]);
+            builder.output(dtype, lanes);
+            identities.push(identity(op, dtype)?);
+        }
+        Some(Body { identities, ..builder.finish() }.simplified())
+    }
+}
+
+/// The bits of what a reduction begins with.
+fn identity(op: ReduceOp, dtype: DType) -> Option<u64> {
+    let body = Definition::Identity(op, dtype).body()?;
+    match body.instruction(body.outputs[0].1[0]).primitive {
+        Primitive::Constant(bits) => Some(bits),
+        _ => None,
+    }
+}

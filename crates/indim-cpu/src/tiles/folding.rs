@@ -1,0 +1,324 @@
+//! Functions that fold what they compute, over the tiles of a reduced axis. Holds unsafe code.
+//!
+//! In which accumulators a step goes is as in `tree.rs`. Where the columns of one step lie right behind those
+//! of the step before, 32 steps are one row, which goes into all lanes of a block at once.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use indim_kernels::FoldedRows;
+use indim_loops::walk::reducing::Part;
+use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_targets::{Folded, Form, Function};
+
+use crate::tiles::code::TileCode;
+use crate::tiles::tree::{Columns, takes_in_turn};
+use crate::tiles::wiring::{FunctionWiring, Wiring};
+
+/// A function has at most so many operands: four accumulators, and nine inputs.
+const MOST_OPERANDS: usize = 16;
+
+/// So many blocks of one column are folded by one call.
+pub(super) const MOST_BLOCKS: usize = 16;
+
+/// How a part of a nest is folded.
+#[derive(Debug)]
+pub(super) struct Folding {
+    function: Arc<Function>,
+    /// From one step to the next, for each input in bytes.
+    strides: Vec<isize>,
+    width: usize,
+    /// Whether 32 steps are one row.
+    is_joined: bool,
+    /// Whether the results depend on the order in which values are taken, other than one after another.
+    is_ordered: bool,
+}
+
+impl Folding {
+    /// `None` where there is no function, or too few columns for it.
+    pub(super) fn new(code: &TileCode, part: &Part, wiring: &Wiring, width: usize) -> Option<Self> {
+        let FunctionWiring { layout, row_strides } = wiring.folding.as_ref()?;
+        let functions = code.folding.as_ref()?;
+        let function = functions.function(layout)?;
+        let inputs = functions.inputs.iter().zip(&layout.inputs).zip(row_strides);
+        let continues = inputs.clone().all(|((&slot, form), &stride)| match form {
+            Form::Dense => stride == (width * code.element_size(slot)) as isize,
+            form => *form == Form::Same,
+        });
+        let length = code.nest.reduced.map_or(0, |axis| code.nest.shape[axis]);
+        let is_whole = |steps: usize| steps.is_multiple_of(LANES);
+        let is_joined =
+            continues && (is_whole(part.walk.tile_steps) || part.walk.tiles_along_axis == 1);
+        // What is lacking to a step of the function is read before the columns, where others are.
+        let columns = if is_joined { length * width } else { width + part.columns_before };
+        if columns < function.step() {
+            return None;
+        }
+        let is_ordered = code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length));
+        let strides = row_strides.clone();
+        Some(Folding { function, strides, width, is_joined, is_ordered })
+    }
+
+    /// Whether each column has one accumulator, which takes all values in turn.
+    pub(super) fn is_in_turn(&self) -> bool {
+        !self.is_ordered && !self.is_joined
+    }
+
+    /// The rows of accumulators that are used at once, and the finished ones beside them.
+    pub(super) fn rows_of_accumulators(&self) -> usize {
+        match self.is_joined && self.width == 1 {
+            true => (LANES + 1) * MOST_BLOCKS,
+            false => LANES,
+        }
+    }
+}
+
+/// A tile that is folded.
+pub(super) struct FoldedTile<'a> {
+    pub(super) folding: &'a Folding,
+    /// For each store the tree over its columns.
+    pub(super) columns: &'a [Columns<'a>],
+    /// The address of the first element of each input in the tile.
+    pub(super) inputs: &'a [*mut u8],
+    /// The first step of the tile.
+    pub(super) first: usize,
+}
+
+/// What one call folds, in steps.
+struct Call {
+    /// The first accumulator, from the first lane on.
+    lane: usize,
+    /// The first step in the tile.
+    step: usize,
+    units: usize,
+    /// From one unit to the next, and from one row to the next.
+    unit_steps: usize,
+    row_steps: usize,
+    rows: usize,
+    columns: usize,
+    begins: bool,
+}
+
+impl FoldedTile<'_> {
+    /// Takes all of so many steps; blocks that are complete become nodes.
+    ///
+    /// # Safety
+    /// The inputs of the steps are valid for reads as the function reads them; all steps before have been taken.
+    pub(super) unsafe fn take(&self, count: usize) {
+        let steps = self.first..self.first + count;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (self.folding.is_ordered, self.folding.is_joined) {
+                (false, true) => self.take_joined(steps, self.first == 0),
+                (false, false) => self.take_in_turn(steps),
+                (true, _) => self.take_in_blocks(steps),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`FoldedTile::take`].
+    unsafe fn take_in_blocks(&self, steps: Range<usize>) {
+        let Folding { is_joined, width, .. } = *self.folding;
+        let mut step = steps.start;
+        while step < steps.end {
+            let blocks = ((steps.end - step) / BLOCK).min(MOST_BLOCKS);
+            // SAFETY: the caller's promise.
+            unsafe {
+                if is_joined && width == 1 && blocks > 0 && step.is_multiple_of(BLOCK) {
+                    self.take_blocks(step, blocks);
+                    step += blocks * BLOCK;
+                    continue;
+                }
+                let end = steps.end.min((step / BLOCK + 1) * BLOCK);
+                match is_joined {
+                    true => self.take_joined(step..end, step.is_multiple_of(BLOCK)),
+                    false => self.take_by_lanes(step..end),
+                }
+                if end.is_multiple_of(BLOCK) {
+                    for columns in self.columns {
+                        columns.add_block(end / BLOCK - 1);
+                    }
+                }
+                step = end;
+            }
+        }
+    }
+
+    /// Takes whole blocks of one column.
+    ///
+    /// # Safety
+    /// As [`FoldedTile::take`].
+    unsafe fn take_blocks(&self, step: usize, blocks: usize) {
+        let call = Call {
+            lane: 0,
+            step: step - self.first,
+            units: blocks,
+            unit_steps: BLOCK,
+            row_steps: LANES,
+            rows: BLOCK / LANES,
+            columns: LANES,
+            begins: true,
+        };
+        // SAFETY: the caller's promise; there is room for the lanes and nodes of so many blocks.
+        unsafe {
+            self.call(call);
+            for columns in self.columns {
+                let size = columns.fold.size;
+                let nodes = columns.lanes.wrapping_add(MOST_BLOCKS * LANES * size);
+                let stride = (LANES * size) as isize;
+                let rows = FoldedRows { count: blocks, stride, width: LANES, begins: false };
+                match columns.fold.lanes {
+                    Some(fold) => fold(nodes, columns.lanes, rows),
+                    None => unreachable!("invariant: folds of one lane have kernels for rows"),
+                }
+                for block in 0..blocks {
+                    let lanes = nodes.wrapping_add(block * size);
+                    Columns { lanes, ..*columns }.add_node(step / BLOCK + block);
+                }
+            }
+        }
+    }
+
+    /// Takes steps of a block, 32 at a time, or all there are.
+    ///
+    /// # Safety
+    /// As [`FoldedTile::take`]; the first goes into the first lane.
+    unsafe fn take_joined(&self, steps: Range<usize>, begins: bool) {
+        let (rows, rest) = (steps.len() / LANES, steps.len() % LANES);
+        let width = self.folding.width;
+        let whole = Call {
+            lane: 0,
+            step: steps.start - self.first,
+            units: 1,
+            unit_steps: 0,
+            row_steps: LANES,
+            rows,
+            columns: LANES * width,
+            begins,
+        };
+        let last = Call {
+            step: whole.step + rows * LANES,
+            rows: 1,
+            columns: rest * width,
+            begins: begins && rows == 0,
+            ..whole
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            if rows > 0 {
+                self.call(whole);
+            }
+            if rest > 0 {
+                self.call(last);
+            }
+        }
+    }
+
+    /// Takes steps of a block, each into its lane.
+    ///
+    /// # Safety
+    /// As [`FoldedTile::take`].
+    unsafe fn take_by_lanes(&self, steps: Range<usize>) {
+        let mut step = steps.start;
+        while step < steps.end {
+            let (lane, left) = (step % LANES, steps.end - step);
+            // Every 32nd step goes into the same lane.
+            let (units, taken) = match lane == 0 && left >= LANES {
+                true => (LANES, left),
+                false => ((LANES - lane).min(left), (LANES - lane).min(left)),
+            };
+            let call = |lane: usize, first: usize, units: usize, rows: usize| Call {
+                lane,
+                step: first - self.first,
+                units,
+                unit_steps: 1,
+                row_steps: LANES,
+                rows,
+                columns: self.folding.width,
+                begins: first % BLOCK < LANES,
+            };
+            let (rows, longer) = (taken / units, taken % units);
+            // SAFETY: the caller's promise.
+            unsafe {
+                if longer > 0 {
+                    self.call(call(lane, step, longer, rows + 1));
+                }
+                self.call(call(lane + longer, step + longer, units - longer, rows));
+            }
+            step += taken;
+        }
+    }
+
+    /// Takes steps into the first nodes.
+    ///
+    /// # Safety
+    /// As [`FoldedTile::take`].
+    unsafe fn take_in_turn(&self, steps: Range<usize>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.call_into(
+                |columns| columns.nodes,
+                Call {
+                    lane: 0,
+                    step: steps.start - self.first,
+                    units: 1,
+                    unit_steps: 0,
+                    row_steps: 1,
+                    rows: steps.len(),
+                    columns: self.folding.width,
+                    begins: steps.start == 0,
+                },
+            );
+        }
+    }
+
+    /// Folds into lanes.
+    ///
+    /// # Safety
+    /// As [`FoldedTile::take`], for what the call says.
+    unsafe fn call(&self, call: Call) {
+        // SAFETY: the caller's promise.
+        unsafe { self.call_into(|columns| columns.lanes, call) }
+    }
+
+    /// # Safety
+    /// As [`FoldedTile::take`], for what the call says.
+    unsafe fn call_into(&self, accumulators: impl Fn(&Columns<'_>) -> *mut u8, call: Call) {
+        let Folding { function, strides: steps, width, .. } = self.folding;
+        let Call { lane, step, units, unit_steps, row_steps, rows, columns, begins } = call;
+        let (stores, count) = (self.columns.len(), self.columns.len() + self.inputs.len());
+        let mut operands = [core::ptr::null_mut(); MOST_OPERANDS];
+        let mut strides = [0; 2 * MOST_OPERANDS];
+        for (store, tree) in self.columns.iter().enumerate() {
+            operands[store] = accumulators(tree).wrapping_add(lane * width * tree.fold.size);
+            strides[store] = (columns * tree.fold.size) as isize;
+        }
+        for (input, (&first, &stride)) in self.inputs.iter().zip(steps).enumerate() {
+            operands[stores + input] = first.wrapping_offset(step as isize * stride);
+            strides[stores + input] = unit_steps as isize * stride;
+            strides[count + stores + input] = row_steps as isize * stride;
+        }
+        let strides = &strides[..2 * count];
+        // SAFETY: the caller's promise; accumulators are memory of this thread.
+        unsafe {
+            function.fold(&operands[..count], Folded { strides, units, rows, columns, begins });
+        }
+    }
+
+    /// Makes one node of what the lanes hold, after so many steps.
+    ///
+    /// # Safety
+    /// All steps have been taken.
+    pub(super) unsafe fn finish(&self, length: usize) {
+        for columns in self.columns {
+            // SAFETY: the caller's promise.
+            unsafe {
+                match self.folding.is_ordered || !self.folding.is_joined {
+                    true => columns.finish(length),
+                    false => columns.leave_lanes(length.min(LANES)),
+                }
+            }
+        }
+    }
+}

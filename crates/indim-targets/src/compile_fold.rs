@@ -1,0 +1,92 @@
+//! Bodies that fold what they compute into accumulators: how many of these are held in registers.
+//!
+//! A step takes all 32 lanes of a block of a summation tree, as copies of the code of fewer lanes one after
+//! another, or as many of them as there are registers for accumulators beside what the code itself needs.
+
+use indim_codegen::{Body, LaneType};
+use indim_ops::meaning::reduction::LANES;
+
+use crate::allocate::{Pinned, pressure};
+use crate::compile::{Accumulators, Lanes, Parts, finish, widest};
+use crate::layout::Layout;
+use crate::machine::{MachineCode, Memory, Register};
+use crate::select::{Instructions, Selection, select};
+use crate::target::Code;
+
+/// What fits into the nearest caches together with all else: a step has no more instructions.
+const MOST_INSTRUCTIONS: usize = 256;
+
+/// So many registers at least are left for what the code computes.
+const LEAST_ROOM: usize = 6;
+
+/// The code of a body that folds; `None` where accumulators do not fit into registers, or something is
+/// computed out of line, where no register is kept.
+pub(crate) fn compile_fold<O: Instructions>(
+    body: &Body,
+    layout: &Layout,
+    encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
+) -> Option<Code> {
+    let (selection, lanes) = shape::<O>(body, layout)?;
+    let step = selection.step.repeated((lanes.step / lanes.copy) as u32, lanes.copy as u32);
+    let mut selection = Selection { step, ..selection };
+    let accumulators = accumulators(body, &mut selection, lanes);
+    let used = pressure(&selection.step) + accumulators.len();
+    let room = O::REGISTERS.saturating_sub(used + O::MOST_LOADED);
+    Some(finish(body, layout, selection, &accumulators, lanes, room, encode))
+}
+
+/// The code of some lanes, and how many of these make a step.
+fn shape<O: Instructions>(body: &Body, layout: &Layout) -> Option<(Selection<O>, Lanes)> {
+    let mut lanes = (2 * O::REGISTER_BYTES as usize / widest(body, layout)).min(LANES);
+    loop {
+        let selection = select::<O>(body, layout, lanes);
+        if selection.step.has_calls() || selection.row.has_calls() {
+            return None;
+        }
+        let held = written(&selection.step).count();
+        let room = O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MOST_LOADED);
+        if held <= room {
+            let instructions = selection.step.instructions.len().max(1);
+            let most = (room / held).min(MOST_INSTRUCTIONS / instructions).max(1);
+            let copies = (1 << most.ilog2()).min(LANES / lanes);
+            return Some((selection, Lanes { step: lanes * copies, copy: lanes }));
+        }
+        if lanes * widest(body, layout) <= O::REGISTER_BYTES as usize {
+            let is_room = held + LEAST_ROOM <= O::REGISTERS;
+            return is_room.then_some((selection, Lanes { step: lanes, copy: lanes }));
+        }
+        lanes /= 2;
+    }
+}
+
+/// The accumulators that code writes, each once.
+fn written<O: Instructions>(step: &MachineCode<O>) -> impl Iterator<Item = Memory> {
+    let targets = step.instructions.iter().filter_map(|instruction| instruction.target);
+    targets.filter(|target| matches!(target, Memory::Accumulator { .. }))
+}
+
+/// The registers of all accumulators, with what they begin with.
+fn accumulators<O: Instructions>(
+    body: &Body,
+    selection: &mut Selection<O>,
+    lanes: Lanes,
+) -> Vec<(Pinned, Accumulators)> {
+    let all: Vec<Memory> = written(&selection.step).collect();
+    let pinned = all.into_iter().zip((0..O::REGISTERS as u8).rev()).map(|(which, real)| {
+        let Memory::Accumulator { output, part, copy } = which else {
+            unreachable!("invariant: they are accumulators");
+        };
+        let home = selection.step.homes.iter().position(|&home| home == Some(which));
+        let register = match home {
+            Some(index) => Register(index as u32),
+            None => selection.step.register_of(which),
+        };
+        let size = LaneType::of_element(body.outputs[output as usize].0).0.size();
+        let identity = selection.pool.constant(body.identities[output as usize], size);
+        let element_bytes = size as u32;
+        let displacement = copy * lanes.copy as u32 * element_bytes + part * O::REGISTER_BYTES;
+        let held = Accumulators { output, displacement, real, identity, element_bytes };
+        ((register, real), held)
+    });
+    pinned.collect()
+}

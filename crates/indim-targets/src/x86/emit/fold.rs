@@ -1,0 +1,139 @@
+//! The loops around steps that fold: over units, in each over strips of columns, in each over rows. The
+//! accumulators of a strip are held in registers for all rows of a unit.
+//!
+//! The function is called with the addresses of its operands (which it moves from unit to unit), their
+//! strides from unit to unit and behind these from row to row, the number of units, of columns and of rows,
+//! and whether accumulators begin.
+
+use iced_x86::{Code, Register as Real};
+
+use super::{Address, Emitter, Operand, Parts, REGISTER_BYTES, Roles, SAVED, vector};
+use crate::compile::Accumulators;
+
+/// Counts the rows; in functions that fold it is no pointer.
+const ROW_COUNT: Real = Real::R15;
+
+/// So many operands, outputs among them not counted, have registers.
+pub(in crate::x86) const MOST_OPERANDS: usize = 9;
+
+impl Emitter<'_> {
+    pub(super) fn fold_function(&mut self) {
+        for register in SAVED {
+            self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);
+        }
+        self.enter();
+        let [rows, begins] = [6, 7].map(|word| self.frame_word(word));
+        self.store(rows, Real::R8);
+        self.store(begins, Real::R9);
+        let unit = self.assembler.address();
+        self.assembler.label("unit");
+        self.unit();
+        let [_, strides, units] = self.saved_places();
+        self.assembler.emit(Code::Dec_rm64, &[Operand::Memory(units)]);
+        let end = self.assembler.jump_ahead(Code::Je_rel32_64, "end");
+        self.next_row(strides);
+        self.assembler.jump(Code::Jmp_rel32_64, unit, "unit");
+        self.assembler.arrive(end);
+        self.leave();
+    }
+
+    /// One unit: all its strips.
+    fn unit(&mut self) {
+        let Roles { index, limit, .. } = *self.roles;
+        self.load_pointers();
+        let (code, steps) = self.parts.row;
+        self.steps(code, steps);
+        for &(memory, real) in self.parts.pinned {
+            self.load_vector(real, memory);
+        }
+        self.assembler.registers(Code::Xor_r64_rm64, index, index);
+        self.assembler.label("strip");
+        let strip = self.assembler.address();
+        self.load_accumulators();
+        self.rows();
+        self.store_accumulators();
+        self.load_pointers();
+        self.immediate(Code::Add_rm64_imm32, index, self.parts.lanes as i32);
+        self.assembler.registers(Code::Cmp_r64_rm64, index, limit);
+        self.assembler.jump(Code::Jle_rel32_64, strip, "strip");
+    }
+
+    /// All rows of a strip.
+    fn rows(&mut self) {
+        let [_, strides, _] = self.saved_places();
+        self.load(ROW_COUNT, self.frame_word(6));
+        self.assembler.label("row");
+        let row = self.assembler.address();
+        let (code, steps) = self.parts.step;
+        self.steps(code, steps);
+        let Parts { body, operands, .. } = *self.parts;
+        let scratch = self.roles.scratch;
+        self.load(scratch, strides);
+        for input in 0..body.operand_count() {
+            let stride = 8 * (operands + body.outputs.len() + input) as i64;
+            let pointer = Operand::Register(self.roles.pointers[input]);
+            let stride = Operand::Memory(Address::new(scratch, stride));
+            self.assembler.emit(Code::Add_r64_rm64, &[pointer, stride]);
+        }
+        self.assembler.emit(Code::Dec_rm64, &[Operand::Register(ROW_COUNT)]);
+        self.assembler.jump(Code::Jne_rel32_64, row, "row");
+    }
+
+    /// Lets registers point to the unit's operands.
+    fn load_pointers(&mut self) {
+        let body = self.parts.body;
+        for input in 0..body.operand_count() {
+            let place = self.operand_place(body.outputs.len() + input);
+            self.load(self.roles.pointers[input], place);
+        }
+    }
+
+    /// The accumulators of a strip: what memory holds, unless they begin.
+    fn load_accumulators(&mut self) {
+        let begins = Operand::Memory(self.frame_word(7));
+        self.assembler.emit(Code::Cmp_rm64_imm32, &[begins, Operand::Immediate32(0)]);
+        let held = self.assembler.jump_ahead(Code::Je_rel32_64, "held");
+        for it in self.parts.accumulators {
+            self.load_vector(it.real, it.identity);
+        }
+        let ready = self.assembler.jump_ahead(Code::Jmp_rel32_64, "ready");
+        self.assembler.arrive(held);
+        for it in self.parts.accumulators {
+            let place = Operand::Memory(self.accumulators_place(it));
+            let (code, is_wide) = match self.accumulator_bytes(it) {
+                4 => (Code::VEX_Vmovd_xmm_rm32, false),
+                8 => (Code::VEX_Vmovq_xmm_xmmm64, false),
+                16 => (Code::VEX_Vmovups_xmm_xmmm128, false),
+                _ => (Code::VEX_Vmovups_ymm_ymmm256, true),
+            };
+            self.assembler.emit(code, &[Operand::Register(vector(it.real, is_wide)), place]);
+        }
+        self.assembler.arrive(ready);
+    }
+
+    fn store_accumulators(&mut self) {
+        for it in self.parts.accumulators {
+            let place = Operand::Memory(self.accumulators_place(it));
+            let (code, is_wide) = match self.accumulator_bytes(it) {
+                4 => (Code::VEX_Vmovd_rm32_xmm, false),
+                8 => (Code::VEX_Vmovq_xmmm64_xmm, false),
+                16 => (Code::VEX_Vmovups_xmmm128_xmm, false),
+                _ => (Code::VEX_Vmovups_ymmm256_ymm, true),
+            };
+            self.assembler.emit(code, &[place, Operand::Register(vector(it.real, is_wide))]);
+        }
+    }
+
+    /// The bytes of a register that accumulators fill.
+    fn accumulator_bytes(&self, it: &Accumulators) -> u32 {
+        (self.parts.copy_lanes as u32 * it.element_bytes).min(REGISTER_BYTES)
+    }
+
+    /// Where accumulators of the strip are in memory.
+    fn accumulators_place(&mut self, it: &Accumulators) -> Address {
+        let Roles { index, scratch, .. } = *self.roles;
+        self.load(scratch, self.operand_place(it.output as usize));
+        let index = Some((index, it.element_bytes));
+        Address { base: scratch, index, displacement: it.displacement.into() }
+    }
+}

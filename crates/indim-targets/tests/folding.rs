@@ -1,0 +1,282 @@
+//! Machine code that folds what it computes gives the bits of the interpreter, row after row: every reduction
+//! on every type, for all numbers of columns, rows and units, and ways of reading.
+
+use indim_codegen::{Body, BodyBuilder, LaneType, Primitive, Value};
+use indim_ops::{DType, ReduceOp};
+use indim_targets::{Folded, Form, Function, Layout, Refused, is_available};
+
+/// Numbers that look random, the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// The bits of an element: special ones, small numbers, and any.
+    fn word(&mut self, dtype: DType) -> u64 {
+        let special = [0.0, -0.0, 1.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 1e-310];
+        let number = match self.below(8) {
+            0 => special[self.below(special.len())],
+            _ => (self.below(4000) as f64 - 2000.0) / 7.0,
+        };
+        match dtype {
+            DType::Bool => self.next() & 1,
+            DType::F32 => (number as f32).to_bits().into(),
+            DType::F64 => number.to_bits(),
+            dtype => self.next() & (u64::MAX >> (64 - 8 * dtype.size())),
+        }
+    }
+}
+
+/// What is folded.
+#[derive(Debug, Clone, Copy)]
+enum Producer {
+    Read,
+    SquaredDifference,
+    Less,
+    /// So much that few registers are left for accumulators.
+    Polynomial,
+}
+
+/// A body over two elements of a type; of one where it only reads.
+fn producer(kind: Producer, dtype: DType) -> (Body, DType) {
+    let (lane, _) = LaneType::of_element(dtype);
+    let count = if matches!(kind, Producer::Read) { 1 } else { 2 };
+    let mut builder = BodyBuilder::new(vec![dtype; count]);
+    let inputs: Vec<Value> = (0..count as u32)
+        .map(|input| builder.push(Primitive::Load { input, part: 0 }, lane, &[]))
+        .collect();
+    let (value, result) = match kind {
+        Producer::Read => (inputs[0], dtype),
+        Producer::SquaredDifference => {
+            let difference = builder.push(Primitive::Sub, lane, &inputs);
+            (builder.push(Primitive::Mul, lane, &[difference; 2]), dtype)
+        }
+        Producer::Less => (builder.push(Primitive::Less, LaneType::Bool, &inputs), DType::Bool),
+        Producer::Polynomial => {
+            let powers: Vec<Value> = (0..12).fold(vec![inputs[0]], |mut powers, _| {
+                let last = powers[powers.len() - 1];
+                powers.push(builder.push(Primitive::Mul, lane, &[last, inputs[1]]));
+                powers
+            });
+            let sum = powers
+                .iter()
+                .rev()
+                .fold(inputs[1], |sum, &power| builder.push(Primitive::Sub, lane, &[power, sum]));
+            (sum, dtype)
+        }
+    };
+    builder.output(result, [value]);
+    (builder.finish(), result)
+}
+
+/// How many of what is folded.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    units: usize,
+    rows: usize,
+    columns: usize,
+}
+
+/// So many bytes lie before and behind what is folded, which may be read before it.
+const MARGIN: usize = 256;
+
+fn check(body: &Body, forms: &[Form], size: Size, begins: bool, random: &mut Random) {
+    let accumulators = core::iter::repeat_n(Form::Accumulator, body.outputs.len());
+    let inputs: Vec<Form> = forms.iter().copied().chain(accumulators).collect();
+    let layout = Layout { inputs, streams: vec![false; body.outputs.len()], is_in_place: false };
+    let function = match Function::compile(body, &layout) {
+        Err(Refused::Accumulators) => panic!("{body} is not covered"),
+        function => function.unwrap(),
+    };
+    let Size { units, rows, columns } = size;
+    let mut memory: Vec<Vec<u8>> = Vec::new();
+    let mut strides: Vec<[usize; 2]> = Vec::new();
+    for (dtype, _) in &body.outputs {
+        memory.push(elements(*dtype, units * columns, random));
+        strides.push([columns * dtype.size(), 0]);
+    }
+    for (dtype, form) in body.inputs.iter().zip(forms) {
+        let row = if *form == Form::Dense { columns + random.below(3) } else { 1 };
+        let (row, unit) = if *form == Form::Same { (0, 0) } else { (row, row * rows) };
+        memory.push(elements(*dtype, units * rows * row.max(1), random));
+        strides.push([unit * dtype.size(), row * dtype.size()]);
+    }
+    let before = memory.clone();
+    let operands: Vec<*mut u8> =
+        memory.iter_mut().map(|bytes| bytes[MARGIN..].as_mut_ptr()).collect();
+    let flat: Vec<isize> =
+        [0, 1].iter().flat_map(|&of| strides.iter().map(move |it| it[of] as isize)).collect();
+    let folded = Folded { strides: &flat, units, rows, columns, begins };
+    // SAFETY: the memory has as many units, rows and columns, and a margin before them.
+    unsafe { function.fold(&operands, folded) }
+    for unit in 0..units {
+        for column in 0..columns {
+            let mut held: Vec<u64> = (0..body.outputs.len())
+                .map(|output| match begins {
+                    true => body.identities[output],
+                    false => read(&before[output], body.outputs[output].0, unit * columns + column),
+                })
+                .collect();
+            for row in 0..rows {
+                let mut at: Vec<[u64; 2]> = Vec::new();
+                for (input, form) in forms.iter().enumerate() {
+                    let operand = body.outputs.len() + input;
+                    let [unit_stride, row_stride] = strides[operand];
+                    let dtype = body.inputs[input];
+                    let dense = if *form == Form::Dense { column } else { 0 };
+                    let first = (unit * unit_stride + row * row_stride) / dtype.size();
+                    at.push([read(&before[operand], dtype, first + dense), 0]);
+                }
+                at.extend(held.iter().map(|&bits| [bits, 0]));
+                held = body.interpret(&at).iter().map(|lanes| lanes[0]).collect();
+            }
+            for (output, expected) in held.into_iter().enumerate() {
+                let dtype = body.outputs[output].0;
+                let found = read(&memory[output], dtype, unit * columns + column);
+                let mask = u64::MAX >> (64 - 8 * dtype.size());
+                assert!(
+                    found == expected & mask || are_nans(dtype, found, expected & mask),
+                    "output {output}: {found:x}, not {expected:x}, at {column} of {unit} of {size:?}, \
+                     {begins}, {layout:?}\n{body}\n{}",
+                    Function::listing(body, &layout)
+                );
+            }
+        }
+    }
+    for (output, (dtype, _)) in body.outputs.iter().enumerate() {
+        let end = MARGIN + units * columns * dtype.size();
+        assert!(memory[output][end..] == before[output][end..], "written behind\n{body}");
+        assert!(memory[output][..MARGIN] == before[output][..MARGIN], "written before\n{body}");
+    }
+}
+
+fn elements(dtype: DType, count: usize, random: &mut Random) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..MARGIN).map(|_| random.next() as u8 & 1).collect();
+    for _ in 0..count {
+        bytes.extend_from_slice(&random.word(dtype).to_le_bytes()[..dtype.size()]);
+    }
+    bytes
+}
+
+fn read(bytes: &[u8], dtype: DType, index: usize) -> u64 {
+    let mut word = [0; 8];
+    let at = MARGIN + index * dtype.size();
+    word[..dtype.size()].copy_from_slice(&bytes[at..at + dtype.size()]);
+    u64::from_le_bytes(word)
+}
+
+fn are_nans(dtype: DType, x: u64, y: u64) -> bool {
+    match dtype {
+        DType::F32 => f32::from_bits(x as u32).is_nan() && f32::from_bits(y as u32).is_nan(),
+        DType::F64 => f64::from_bits(x).is_nan() && f64::from_bits(y).is_nan(),
+        _ => false,
+    }
+}
+
+const TYPES: [DType; 11] = [
+    DType::Bool,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::U64,
+    DType::F32,
+    DType::F64,
+];
+
+/// The types in which a reduction may fold elements of a type.
+fn accumulators(op: ReduceOp, source: DType) -> impl Iterator<Item = DType> {
+    let widens = move |dtype: &DType| *dtype == source || op.widens(source, *dtype);
+    TYPES.into_iter().filter(move |dtype| op.takes(*dtype)).filter(widens)
+}
+
+#[test]
+fn every_reduction_on_every_type() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(1);
+    for source in TYPES {
+        for kind in
+            [Producer::Read, Producer::SquaredDifference, Producer::Less, Producer::Polynomial]
+        {
+            if source == DType::Bool && !matches!(kind, Producer::Read) {
+                continue;
+            }
+            let (body, result) = producer(kind, source);
+            for &op in ReduceOp::ALL.iter().filter(|op| !op.is_search()) {
+                for dtype in accumulators(op, result) {
+                    let Some(folding) = body.folded(&[(op, dtype)]) else {
+                        panic!("{op} of {dtype} is not folded")
+                    };
+                    for _ in 0..4 {
+                        let forms: Vec<Form> = (0..folding.operand_count())
+                            .map(|_| [Form::Dense, Form::Single, Form::Same][random.below(3)])
+                            .collect();
+                        let size = Size {
+                            units: 1 + random.below(3),
+                            rows: 1 + random.below(20),
+                            columns: 1 + random.below(100),
+                        };
+                        check(&folding, &forms, size, random.below(2) == 0, &mut random);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_number_of_columns() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(2);
+    let (body, _) = producer(Producer::SquaredDifference, DType::F32);
+    let sum = body.folded(&[(ReduceOp::Add, DType::F64)]).unwrap();
+    let most = body.folded(&[(ReduceOp::Max, DType::F32)]).unwrap();
+    for columns in 1..=200 {
+        let size = Size { units: 2, rows: 1 + columns % 17, columns };
+        for folding in [&sum, &most] {
+            for begins in [false, true] {
+                check(folding, &[Form::Dense, Form::Dense], size, begins, &mut random);
+                check(folding, &[Form::Dense, Form::Same], size, begins, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn several_outputs_fold_together() {
+    if !is_available() {
+        return;
+    }
+    let mut builder = BodyBuilder::new(vec![DType::F32]);
+    let x = builder.push(Primitive::Load { input: 0, part: 0 }, LaneType::F32, &[]);
+    let square = builder.push(Primitive::Mul, LaneType::F32, &[x, x]);
+    builder.output(DType::F32, [x]);
+    builder.output(DType::F32, [square]);
+    builder.output(DType::F32, [x]);
+    let folds =
+        [(ReduceOp::Add, DType::F64), (ReduceOp::Add, DType::F64), (ReduceOp::Fmin, DType::F32)];
+    let body = builder.finish().folded(&folds).unwrap();
+    let mut random = Random(3);
+    for columns in [5, 32, 100] {
+        let size = Size { units: 3, rows: 16, columns };
+        check(&body, &[Form::Dense], size, true, &mut random);
+        check(&body, &[Form::Single], size, false, &mut random);
+    }
+}
