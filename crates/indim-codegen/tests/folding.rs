@@ -266,9 +266,13 @@ fn what_is_no_body_is_told() {
         tables: vec![Arc::from([1, 2, 3])],
         inputs: vec![DType::F32],
         outputs: vec![(DType::F32, [Value(0), Value(0)])],
+        identities: vec![],
     };
     let add = |operand| instruction(Primitive::Add, float, &[Value(0), operand]);
     assert_eq!(of(vec![load(float), add(Value(0))]).verify(), Ok(()));
+    let folding = |identities| Body { identities, ..of(vec![load(float), add(Value(0))]) };
+    assert_eq!(folding(vec![0]).verify(), Ok(()));
+    assert_eq!(folding(vec![0, 0]).verify(), Err(BodyError::Output(0)));
     let wrong = [
         (vec![load(float), add(Value(1))], BodyError::NotEarlier(Value(1))),
         (

@@ -29,4 +29,6 @@ pub struct Layout {
     pub streams: Vec<bool>,
     /// Whether an output may lie exactly over an input.
     pub is_in_place: bool,
+    /// Whether the columns that are folded next are fetched while others are: rows are far apart.
+    pub is_fetched_ahead: bool,
 }

@@ -93,7 +93,13 @@ const MARGIN: usize = 256;
 fn check(body: &Body, forms: &[Form], size: Size, begins: bool, random: &mut Random) {
     let accumulators = core::iter::repeat_n(Form::Accumulator, body.outputs.len());
     let inputs: Vec<Form> = forms.iter().copied().chain(accumulators).collect();
-    let layout = Layout { inputs, streams: vec![false; body.outputs.len()], is_in_place: false };
+    let is_fetched_ahead = random.below(2) == 0;
+    let layout = Layout {
+        inputs,
+        streams: vec![false; body.outputs.len()],
+        is_in_place: false,
+        is_fetched_ahead,
+    };
     let function = match Function::compile(body, &layout) {
         Err(Refused::Accumulators) => panic!("{body} is not covered"),
         function => function.unwrap(),

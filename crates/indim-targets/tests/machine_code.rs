@@ -256,7 +256,7 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
             .zip(&layout.inputs)
             .map(|(words, form)| match form {
                 Form::Dense => words[point],
-                Form::Single => words[point / elements],
+                _ => words[point / elements],
             })
             .collect();
         let expected = body.interpret(&at);
@@ -291,6 +291,7 @@ fn layout(body: &Body, single: usize, random: &mut Random) -> Layout {
         inputs: (0..body.inputs.len()).map(form).collect(),
         streams: body.outputs.iter().map(|_| random.below(4) == 0).collect(),
         is_in_place: random.below(4) == 0,
+        is_fetched_ahead: false,
     }
 }
 

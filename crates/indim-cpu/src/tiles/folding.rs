@@ -6,8 +6,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_kernels::FoldedRows;
-use indim_loops::walk::reducing::Part;
+use indim_loops::walk::reducing::{Part, UnitForm};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::{Folded, Form, Function};
 
@@ -21,12 +20,17 @@ const MOST_OPERANDS: usize = 16;
 /// So many blocks of one column are folded by one call.
 pub(super) const MOST_BLOCKS: usize = 16;
 
+/// A nest that reads so many bytes finds them in no cache near by.
+const FETCHED_BYTES: usize = 4 * 1024 * 1024;
+
 /// How a part of a nest is folded.
 #[derive(Debug)]
 pub(super) struct Folding {
     function: Arc<Function>,
-    /// From one step to the next, for each input in bytes.
-    strides: Vec<isize>,
+    /// For each input in bytes, from one element along the reduced axis to the next.
+    along: Vec<isize>,
+    /// And from one row to the next, where units are rows.
+    across: Vec<isize>,
     width: usize,
     /// Whether 32 steps are one row.
     is_joined: bool,
@@ -39,24 +43,39 @@ impl Folding {
     pub(super) fn new(code: &TileCode, part: &Part, wiring: &Wiring, width: usize) -> Option<Self> {
         let FunctionWiring { layout, row_strides } = wiring.folding.as_ref()?;
         let functions = code.folding.as_ref()?;
-        let function = functions.function(layout)?;
-        let inputs = functions.inputs.iter().zip(&layout.inputs).zip(row_strides);
-        let continues = inputs.clone().all(|((&slot, form), &stride)| match form {
-            Form::Dense => stride == (width * code.element_size(slot)) as isize,
+        let mut layout = layout.clone();
+        let is_row = matches!(part.form, UnitForm::Row(_));
+        for form in layout.inputs.iter_mut().filter(|form| is_row && **form == Form::Single) {
+            // What is single in a row is the same for all that is folded.
+            *form = Form::Same;
+        }
+        let bytes = functions.inputs.iter().map(|&slot| code.element_size(slot) as isize);
+        let inputs = layout.inputs.iter().zip(row_strides).zip(bytes);
+        let continues = inputs.clone().all(|((form, &stride), bytes)| match form {
+            Form::Dense => stride == width as isize * bytes,
             form => *form == Form::Same,
         });
+        let along = match is_row {
+            true => inputs
+                .map(|((form, _), bytes)| if *form == Form::Dense { bytes } else { 0 })
+                .collect(),
+            false => row_strides.clone(),
+        };
         let length = code.nest.reduced.map_or(0, |axis| code.nest.shape[axis]);
         let is_whole = |steps: usize| steps.is_multiple_of(LANES);
-        let is_joined =
-            continues && (is_whole(part.walk.tile_steps) || part.walk.tiles_along_axis == 1);
+        let is_joined = is_row
+            || continues && (is_whole(part.walk.tile_steps) || part.walk.tiles_along_axis == 1);
+        layout.is_fetched_ahead = !is_joined && code.bytes_moved >= FETCHED_BYTES;
+        let function = functions.function(&layout)?;
         // What is lacking to a step of the function is read before the columns, where others are.
         let columns = if is_joined { length * width } else { width + part.columns_before };
-        if columns < function.step() {
+        let has_kernels = width > 1 || code.folds.iter().all(|fold| fold.lanes.is_some());
+        if columns < function.step() || !has_kernels {
             return None;
         }
         let is_ordered = code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length));
-        let strides = row_strides.clone();
-        Some(Folding { function, strides, width, is_joined, is_ordered })
+        let across = row_strides.clone();
+        Some(Folding { function, along, across, width, is_joined, is_ordered })
     }
 
     /// Whether each column has one accumulator, which takes all values in turn.
@@ -64,11 +83,12 @@ impl Folding {
         !self.is_ordered && !self.is_joined
     }
 
-    /// The rows of accumulators that are used at once, and the finished ones beside them.
-    pub(super) fn rows_of_accumulators(&self) -> usize {
-        match self.is_joined && self.width == 1 {
-            true => (LANES + 1) * MOST_BLOCKS,
-            false => LANES,
+    /// The accumulators of a column that are used at once, and the finished ones beside them.
+    pub(super) fn accumulators(&self, part: &Part) -> usize {
+        match part.form {
+            UnitForm::Row(_) => (LANES + 1) * part.walk.tile_steps,
+            UnitForm::Columns(1) if self.is_joined => (LANES + 1) * MOST_BLOCKS,
+            UnitForm::Columns(_) => LANES,
         }
     }
 }
@@ -91,8 +111,8 @@ struct Call {
     /// The first step in the tile.
     step: usize,
     units: usize,
-    /// From one unit to the next, and from one row to the next.
-    unit_steps: usize,
+    /// From one unit to the next, unless units are rows, and from one row of a unit to the next.
+    unit_steps: Option<usize>,
     row_steps: usize,
     rows: usize,
     columns: usize,
@@ -154,7 +174,7 @@ impl FoldedTile<'_> {
             lane: 0,
             step: step - self.first,
             units: blocks,
-            unit_steps: BLOCK,
+            unit_steps: Some(BLOCK),
             row_steps: LANES,
             rows: BLOCK / LANES,
             columns: LANES,
@@ -164,19 +184,51 @@ impl FoldedTile<'_> {
         unsafe {
             self.call(call);
             for columns in self.columns {
-                let size = columns.fold.size;
-                let nodes = columns.lanes.wrapping_add(MOST_BLOCKS * LANES * size);
-                let stride = (LANES * size) as isize;
-                let rows = FoldedRows { count: blocks, stride, width: LANES, begins: false };
-                match columns.fold.lanes {
-                    Some(fold) => fold(nodes, columns.lanes, rows),
-                    None => unreachable!("invariant: folds of one lane have kernels for rows"),
-                }
+                let nodes = columns.fold_each(blocks, MOST_BLOCKS, LANES);
                 for block in 0..blocks {
-                    let lanes = nodes.wrapping_add(block * size);
+                    let lanes = nodes.wrapping_add(block * columns.fold.size);
                     Columns { lanes, ..*columns }.add_node(step / BLOCK + block);
                 }
             }
+        }
+    }
+
+    /// Makes a node of each of so many rows, all of this length; there is room for `most`.
+    ///
+    /// # Safety
+    /// As [`FoldedTile::take`], for all elements of the rows.
+    pub(super) unsafe fn take_rows(&self, count: usize, most: usize, length: usize) {
+        let block = if self.folding.is_ordered { BLOCK } else { length };
+        for first in (0..length).step_by(block) {
+            let elements = block.min(length - first);
+            let (rows, rest) = (elements / LANES, elements % LANES);
+            let call = |first: usize, rows: usize, columns: usize, begins: bool| Call {
+                lane: 0,
+                step: first,
+                units: count,
+                unit_steps: None,
+                row_steps: LANES,
+                rows,
+                columns,
+                begins,
+            };
+            // SAFETY: the caller's promise; there is room for the lanes and nodes of all rows.
+            unsafe {
+                if rows > 0 {
+                    self.call(call(first, rows, LANES, true));
+                }
+                if rest > 0 {
+                    self.call(call(first + rows * LANES, 1, rest, rows == 0));
+                }
+                for columns in self.columns {
+                    let lanes = columns.fold_each(count, most, elements.min(LANES));
+                    Columns { lanes, width: count, ..*columns }.add_node(first / block);
+                }
+            }
+        }
+        for columns in self.columns {
+            // SAFETY: the nodes of all blocks have been added.
+            unsafe { Columns { width: count, ..*columns }.merge_all(length.div_ceil(block)) }
         }
     }
 
@@ -191,7 +243,7 @@ impl FoldedTile<'_> {
             lane: 0,
             step: steps.start - self.first,
             units: 1,
-            unit_steps: 0,
+            unit_steps: Some(0),
             row_steps: LANES,
             rows,
             columns: LANES * width,
@@ -232,7 +284,7 @@ impl FoldedTile<'_> {
                 lane,
                 step: first - self.first,
                 units,
-                unit_steps: 1,
+                unit_steps: Some(1),
                 row_steps: LANES,
                 rows,
                 columns: self.folding.width,
@@ -263,7 +315,7 @@ impl FoldedTile<'_> {
                     lane: 0,
                     step: steps.start - self.first,
                     units: 1,
-                    unit_steps: 0,
+                    unit_steps: Some(0),
                     row_steps: 1,
                     rows: steps.len(),
                     columns: self.folding.width,
@@ -285,19 +337,22 @@ impl FoldedTile<'_> {
     /// # Safety
     /// As [`FoldedTile::take`], for what the call says.
     unsafe fn call_into(&self, accumulators: impl Fn(&Columns<'_>) -> *mut u8, call: Call) {
-        let Folding { function, strides: steps, width, .. } = self.folding;
+        let Folding { function, along, across, width, .. } = self.folding;
         let Call { lane, step, units, unit_steps, row_steps, rows, columns, begins } = call;
         let (stores, count) = (self.columns.len(), self.columns.len() + self.inputs.len());
         let mut operands = [core::ptr::null_mut(); MOST_OPERANDS];
         let mut strides = [0; 2 * MOST_OPERANDS];
         for (store, tree) in self.columns.iter().enumerate() {
             operands[store] = accumulators(tree).wrapping_add(lane * width * tree.fold.size);
-            strides[store] = (columns * tree.fold.size) as isize;
+            // A row has lanes of its own, however few there are.
+            let unit = if unit_steps.is_none() { LANES } else { columns };
+            strides[store] = (unit * tree.fold.size) as isize;
         }
-        for (input, (&first, &stride)) in self.inputs.iter().zip(steps).enumerate() {
-            operands[stores + input] = first.wrapping_offset(step as isize * stride);
-            strides[stores + input] = unit_steps as isize * stride;
-            strides[count + stores + input] = row_steps as isize * stride;
+        for (input, &first) in self.inputs.iter().enumerate() {
+            let (along, across) = (along[input], across[input]);
+            operands[stores + input] = first.wrapping_offset(step as isize * along);
+            strides[stores + input] = unit_steps.map_or(across, |steps| steps as isize * along);
+            strides[count + stores + input] = row_steps as isize * along;
         }
         let strides = &strides[..2 * count];
         // SAFETY: the caller's promise; accumulators are memory of this thread.

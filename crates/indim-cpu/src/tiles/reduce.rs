@@ -116,10 +116,8 @@ impl BoundReduction {
             has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length)),
         }
         .parts()?;
-        let mut parts: Vec<BoundPart> = parts
-            .into_iter()
-            .map(|part| BoundPart::new(&code, part, folds))
-            .collect::<Option<_>>()?;
+        let mut parts: Vec<BoundPart> =
+            parts.into_iter().map(|part| BoundPart::new(&code, part)).collect::<Option<_>>()?;
         let has_short_rows = |bound: &BoundPart| {
             bound.folding.is_none() && bound.wiring.has_short_rows(&code, &bound.part.walk)
         };
@@ -139,8 +137,8 @@ impl BoundReduction {
 
 impl BoundPart {
     /// `None` where a function is lacking.
-    fn new(code: &TileCode, part: Part, folds: bool) -> Option<Self> {
-        let folds = folds && matches!(part.form, UnitForm::Columns(_));
+    fn new(code: &TileCode, part: Part) -> Option<Self> {
+        let folds = part.folds;
         let mut in_blocks = code.needs_block.clone();
         for store in code.nest.stores.iter().filter(|_| !part.is_direct && !folds) {
             if let Local::Access(index) = store.source {
@@ -163,11 +161,12 @@ impl BoundPart {
         for fold in &code.folds {
             lanes.push(bytes);
             // The lanes make room for the finished results.
-            let rows = folding.as_ref().map_or(LANES, Folding::rows_of_accumulators);
-            let most = (rows * width * fold.size).max(finished * fold.result_size);
+            let used = folding.as_ref().map_or(LANES, |folding| folding.accumulators(&part));
+            let most = (used * width * fold.size).max(finished * fold.result_size);
             bytes += most.next_multiple_of(64);
             nodes.push(bytes);
-            let node_count = (most_nodes(length) * width).max(finished);
+            let columns = if folds { finished.max(width) } else { width };
+            let node_count = (most_nodes(length) * columns).max(finished);
             bytes += (node_count * fold.size).next_multiple_of(64);
         }
         let is_in_turn = |fold| match &folding {
@@ -337,7 +336,12 @@ impl Reduction<'_> {
             // SAFETY: the caller's promise; the values of a tile are taken before the next are made.
             unsafe {
                 match &self.bound.folding {
-                    Some(folding) => self.fold(folding, position, steps, is_last),
+                    Some(folding) => self.fold(folding, position, steps.start, |tile| {
+                        tile.take(steps.len());
+                        if is_last {
+                            tile.finish(steps.end);
+                        }
+                    }),
                     None => self.take(position, steps, is_last),
                 }
                 for store in (0..self.folds.len()).filter(|_| is_last) {
@@ -372,7 +376,7 @@ impl Reduction<'_> {
         }
     }
 
-    /// Folds the values of a tile as they are computed.
+    /// Folds the values of a tile as they are computed; the tile's first step is this one.
     ///
     /// # Safety
     /// As [`Reduction::take`].
@@ -380,8 +384,8 @@ impl Reduction<'_> {
         &mut self,
         folding: &Folding,
         position: &Position<'_>,
-        steps: Range<usize>,
-        is_last: bool,
+        first: usize,
+        work: impl FnOnce(&FoldedTile<'_>),
     ) {
         // SAFETY: the caller's promise.
         unsafe { self.tile.bind(position) }
@@ -392,17 +396,9 @@ impl Reduction<'_> {
             self.columns(store, &self.folds[store], width)
         });
         self.tile.operands.clear();
-        let slots = functions.inputs.iter().map(|&slot| self.tile.slots[slot]);
-        self.tile.operands.extend(slots);
+        self.tile.operands.extend(functions.inputs.iter().map(|&slot| self.tile.slots[slot]));
         let (columns, inputs) = (&columns[..stores], &self.tile.operands[..]);
-        let tile = FoldedTile { folding, columns, inputs, first: steps.start };
-        // SAFETY: the caller's promise; the function reads what has been bound.
-        unsafe {
-            tile.take(steps.len());
-            if is_last {
-                tile.finish(steps.end);
-            }
-        }
+        work(&FoldedTile { folding, columns, inputs, first });
     }
 
     /// Reduces a tile of whole rows, and goes on to the next.
@@ -413,15 +409,18 @@ impl Reduction<'_> {
         let count = position.steps;
         // SAFETY: the caller's promise; there is room for the results of a tile.
         unsafe {
-            self.tile.compute(position);
-            for (store, fold) in self.folds.iter().enumerate() {
-                let Source { slot, step_stride } = self.bound.sources[store];
-                let first = self.tile.slot(slot);
-                self.columns(store, fold, 1).fold_rows(
-                    Values { first, step_stride },
-                    count,
-                    length,
-                );
+            if let Some(folding) = &self.bound.folding {
+                let most = self.bound.part.walk.tile_steps;
+                self.fold(folding, position, 0, |tile| tile.take_rows(count, most, length));
+            } else {
+                self.tile.compute(position);
+                for (store, fold) in self.folds.iter().enumerate() {
+                    let Source { slot, step_stride } = self.bound.sources[store];
+                    let values = Values { first: self.tile.slot(slot), step_stride };
+                    self.columns(store, fold, 1).fold_rows(values, count, length);
+                }
+            }
+            for store in 0..self.folds.len() {
                 self.write(position, store, count);
             }
         }

@@ -192,6 +192,22 @@ impl Columns<'_> {
         }
     }
 
+    /// Makes one element of each of so many rows of 32 lanes, of which `live` hold something; where these are,
+    /// behind room for the lanes of `most` rows.
+    ///
+    /// # Safety
+    /// The lanes hold accumulators; there is a kernel for rows.
+    pub(super) unsafe fn fold_each(&self, count: usize, most: usize, live: usize) -> *mut u8 {
+        let size = self.fold.size;
+        let folded = self.lanes.wrapping_add(most * LANES * size);
+        let stride = (LANES * size) as isize;
+        let rows = FoldedRows { count, stride, width: live, begins: false };
+        let fold = self.fold.lanes.expect("invariant: asked for where there is a kernel");
+        // SAFETY: the caller's promise.
+        unsafe { fold(folded, self.lanes, rows) }
+        folded
+    }
+
     /// Makes the first node of so many lanes.
     ///
     /// # Safety

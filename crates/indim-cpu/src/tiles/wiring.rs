@@ -237,6 +237,7 @@ fn function_wiring(
             inputs: functions.inputs.iter().map(form).collect(),
             streams: functions.outputs.iter().map(|&slot| streams(slot)).collect(),
             is_in_place: functions.outputs.iter().any(is_in_place),
+            is_fetched_ahead: false,
         },
     })
 }
@@ -261,6 +262,7 @@ fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<
             inputs: functions.inputs.iter().map(form).chain(accumulators).collect(),
             streams: vec![false; functions.outputs.len()],
             is_in_place: false,
+            is_fetched_ahead: false,
         },
     })
 }

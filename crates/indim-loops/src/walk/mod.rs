@@ -175,7 +175,11 @@ fn operand_walk(
     has_rows: bool,
 ) -> OperandWalk {
     let strides = &axes.strides[operand];
-    let row_form = if strides.last() == Some(&0) { RowForm::Single } else { RowForm::Dense };
+    let row_form = match strides.last() {
+        Some(0) => Some(RowForm::Single),
+        Some(&stride) => (stride == element_size as isize).then_some(RowForm::Dense),
+        None => None,
+    };
     let step_stride = if inner_from == 0 { 0 } else { strides[inner_from - 1] };
     let steps = Run { count: 1, stride: step_stride };
     let inner = (inner_from..axes.sizes.len())
@@ -193,7 +197,7 @@ fn operand_walk(
             [Run { stride: 0, .. }] => TileLayout::Single,
             _ => TileLayout::Strided(runs),
         },
-        row: has_rows.then_some(row_form),
+        row: row_form.filter(|_| has_rows),
     }
 }
 

@@ -8,7 +8,7 @@
 
 use core::ops::Range;
 
-use indim_ops::meaning::reduction::BLOCK;
+use indim_ops::meaning::reduction::{BLOCK, LANES};
 
 use super::{Walk, operand_walk};
 use crate::strides::coalesce::{CoalescedAxes, coalesce};
@@ -55,6 +55,8 @@ pub struct Part {
     pub result_strides: Vec<isize>,
     /// How many columns lie before those of a unit, whichever it is.
     pub columns_before: usize,
+    /// Whether a function folds what it computes.
+    pub folds: bool,
     /// The tiles of a piece, along the axis that is cut into tiles; the last piece may have fewer.
     piece_tiles: usize,
 }
@@ -130,9 +132,13 @@ const SHORT_AXIS: usize = 8;
 const DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
 const DIRECT_ROWS: usize = 1024;
 
-/// Rows of at most so many elements are computed several at a time, and then folded, where others are folded
-/// as they are computed: what is done for each row weighs more.
-const FOLDED_ROW_ELEMENTS: usize = 1024;
+/// Rows that are folded as they are computed: how many elements they have at most where several are a tile,
+/// the elements of such a tile, and its rows.
+const FOLDED_ROW_ELEMENTS: usize = 8 * BLOCK;
+const FOLDED_ELEMENTS: usize = 32 * BLOCK;
+const FOLDED_ROWS: usize = 128;
+/// The fewest elements of such a row.
+const FEWEST_FOLDED: usize = 2 * LANES;
 
 /// So many columns are taken together at most where they are gathered or computed.
 const COLUMNS: usize = 256;
@@ -162,14 +168,8 @@ impl Reducing<'_> {
         let is_by_columns = column != 0 && column < self.along(self.main).unsigned_abs();
         let length = self.sizes[self.reduced];
         if !is_by_columns && length > SHORT_AXIS {
-            let is_direct = !self.folds && self.are_direct(|operand| self.along(operand));
-            let most = match is_direct {
-                true => DIRECT_ROW_ELEMENTS,
-                false if self.folds => FOLDED_ROW_ELEMENTS.min(self.block),
-                false => self.block,
-            };
-            return Some(match self.has_row_kernels && length <= most {
-                true => vec![self.rows(kept, is_direct)],
+            return Some(match self.has_row_kernels && length <= self.longest_row() {
+                true => vec![self.rows(kept)],
                 false => vec![self.columns(&kept, 1, 0..inner)],
             });
         }
@@ -202,6 +202,22 @@ impl Reducing<'_> {
             stride => stride == self.element_sizes[operand] as isize,
         };
         (self.is_direct || self.folds) && self.accesses().all(is_direct)
+    }
+
+    /// Whether rows are folded as they are computed. Those that have fewer elements, or whose last ones fill only
+    /// some lanes, are done faster one step after the other.
+    fn folds_rows(&self) -> bool {
+        let length = self.sizes[self.reduced];
+        self.folds && length >= if length.is_multiple_of(LANES) { FEWEST_FOLDED } else { BLOCK / 2 }
+    }
+
+    /// The most elements of a row that goes with others into a tile.
+    fn longest_row(&self) -> usize {
+        match self.are_direct(|operand| self.along(operand)) {
+            true if self.folds => FOLDED_ROW_ELEMENTS,
+            true => DIRECT_ROW_ELEMENTS,
+            false => self.block,
+        }
     }
 
     /// The stride along the reduced axis.
@@ -264,6 +280,7 @@ impl Reducing<'_> {
         let is_row = |operand| is_dense(operand) || innermost(operand) == 0;
         let has_rows = columns > 1
             && (is_direct
+                || self.folds
                 || self.minimum_row.is_some_and(|minimum| columns >= minimum)
                     && self.accesses().all(is_row));
         let units = axes.sizes[..=rank].iter().product();
@@ -281,6 +298,7 @@ impl Reducing<'_> {
             is_direct,
             result_strides: (0..self.targets).map(|target| last(kept, target)).collect(),
             columns_before: range.start,
+            folds: self.folds,
         }
     }
 
@@ -297,7 +315,9 @@ impl Reducing<'_> {
     }
 
     /// Whole rows, several in a tile.
-    fn rows(&self, mut kept: CoalescedAxes, is_direct: bool) -> Part {
+    fn rows(&self, mut kept: CoalescedAxes) -> Part {
+        let folds = self.folds_rows();
+        let is_direct = (folds || !self.folds) && self.are_direct(|operand| self.along(operand));
         let length = self.sizes[self.reduced];
         if kept.sizes.is_empty() {
             kept.sizes.push(1);
@@ -310,12 +330,20 @@ impl Reducing<'_> {
         }
         let rank = kept.sizes.len();
         let rows = match is_direct {
+            true if folds => (FOLDED_ELEMENTS / length).clamp(1, FOLDED_ROWS),
             true => (DIRECT_ROW_ELEMENTS / length).min(DIRECT_ROWS),
-            false => self.block / length,
+            false => (self.block / length).min(if folds { FOLDED_ROWS } else { self.block }),
         };
-        let walk = self.walk(&kept, rank - 1, rows, is_direct);
-        let form = UnitForm::Row(length);
-        Part { walk, form, is_direct, result_strides, columns_before: 0, piece_tiles: 1 }
+        let walk = self.walk(&kept, rank - 1, rows, is_direct || folds);
+        Part {
+            walk,
+            form: UnitForm::Row(length),
+            is_direct,
+            result_strides,
+            columns_before: 0,
+            folds,
+            piece_tiles: 1,
+        }
     }
 
     /// The walk over these axes as they are, of which those from `inner_from` on are whole in a tile.

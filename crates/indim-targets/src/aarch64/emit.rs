@@ -336,6 +336,7 @@ impl Emitter<'_> {
                 }
             }
             Memory::Table(_) => unreachable!("invariant: tables are gathered from"),
+            Memory::Accumulator { .. } => unreachable!("invariant: nothing folds here"),
         };
         self.assembler.reach(base, displacement, bytes, other)
     }

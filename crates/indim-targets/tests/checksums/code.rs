@@ -13,7 +13,12 @@ const BLOCK: usize = 1 << 14;
 pub(crate) fn code_of(name: &str) -> Function {
     let op: Op = name.parse().expect("functions are operations");
     let body = Definition::Operation(op, DType::F32).body().expect("they take f32");
-    let layout = Layout { inputs: vec![Form::Dense], streams: vec![false], is_in_place: false };
+    let layout = Layout {
+        inputs: vec![Form::Dense],
+        streams: vec![false],
+        is_in_place: false,
+        is_fetched_ahead: false,
+    };
     Function::compile(&body, &layout).expect("this processor has a target")
 }
 

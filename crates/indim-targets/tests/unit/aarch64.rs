@@ -111,6 +111,7 @@ fn functions_are_what_their_listings_say() {
                 inputs: vec![Form::Dense; inputs],
                 streams: vec![false; body.outputs.len()],
                 is_in_place: number % 2 == 0,
+                is_fetched_ahead: false,
             };
             layout.inputs[0] = first;
             let mut listing = String::new();

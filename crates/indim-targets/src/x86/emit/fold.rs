@@ -9,9 +9,13 @@ use iced_x86::{Code, Register as Real};
 
 use super::{Address, Emitter, Operand, Parts, REGISTER_BYTES, Roles, SAVED, vector};
 use crate::compile::Accumulators;
+use crate::layout::Form;
 
 /// Counts the rows; in functions that fold it is no pointer.
 const ROW_COUNT: Real = Real::R15;
+
+/// The bytes that are fetched at once.
+const CACHE_LINE: usize = 64;
 
 /// So many operands, outputs among them not counted, have registers.
 pub(in crate::x86) const MOST_OPERANDS: usize = 9;
@@ -66,6 +70,9 @@ impl Emitter<'_> {
         let row = self.assembler.address();
         let (code, steps) = self.parts.step;
         self.steps(code, steps);
+        if self.parts.layout.is_fetched_ahead {
+            self.fetch_ahead();
+        }
         let Parts { body, operands, .. } = *self.parts;
         let scratch = self.roles.scratch;
         self.load(scratch, strides);
@@ -77,6 +84,24 @@ impl Emitter<'_> {
         }
         self.assembler.emit(Code::Dec_rm64, &[Operand::Register(ROW_COUNT)]);
         self.assembler.jump(Code::Jne_rel32_64, row, "row");
+    }
+
+    /// Fetches what the next strip reads of the row.
+    fn fetch_ahead(&mut self) {
+        let Parts { body, layout, lanes, .. } = *self.parts;
+        for input in (0..body.operand_count()).filter(|&it| layout.inputs[it] == Form::Dense) {
+            let size = body.inputs[input].size();
+            let index = match size {
+                16 => (self.doubled_index(), 8),
+                bytes => (self.roles.index, bytes as u32),
+            };
+            for line in (0..lanes * size).step_by(CACHE_LINE) {
+                let displacement = (lanes * size + line) as i64;
+                let base = self.roles.pointers[input];
+                let ahead = Operand::Memory(Address { base, index: Some(index), displacement });
+                self.assembler.emit(Code::Prefetcht0_m8, &[ahead]);
+            }
+        }
     }
 
     /// Lets registers point to the unit's operands.
