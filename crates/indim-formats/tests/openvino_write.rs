@@ -178,6 +178,22 @@ fn reductions_come_back() {
 }
 
 #[test]
+fn reductions_one_after_another_are_one() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 3, 4, 2]).unwrap();
+    let one = b.reduce(ReduceOp::Max, &x, 3).unwrap();
+    let two = b.reduce(ReduceOp::Max, b.reduce(ReduceOp::Max, &one, 1).unwrap(), 0).unwrap();
+    let arguments = [numbers(DType::F32, &[2, 3, 4, 2], 0)];
+    let count = |graph: &Graph| {
+        let file = round_trip("reductions", graph, &arguments).unwrap();
+        String::from_utf8(file.content).unwrap().matches("type=\"ReduceMax\"").count()
+    };
+    assert_eq!(count(&b.finish(&[&two]).unwrap()), 1);
+    // What is used elsewhere too is a reduction of its own.
+    assert_eq!(count(&b.finish(&[&two, &one]).unwrap()), 2);
+}
+
+#[test]
 fn operands_only_lie_right_where_they_meet() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();

@@ -2,13 +2,14 @@
 //!
 //! `operation.rs` is the table of element-wise operations, what is composed is in `compose.rs`, both over
 //! `maker.rs`, which makes the layers of a `file.rs`; `placing.rs` writes broadcasts, `structural.rs` what
-//! moves, converts or reduces elements.
+//! moves, converts or reduces elements, `reducing.rs` finds what is reduced along several axes.
 
 mod compose;
 mod file;
 mod maker;
 mod operation;
 mod placing;
+mod reducing;
 mod structural;
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
@@ -20,6 +21,7 @@ use crate::openvino::write::file::Port;
 use crate::openvino::write::maker::{Made, Maker};
 use crate::openvino::write::operation::{Form, form, is_signed, warning};
 use crate::openvino::write::placing::{Placing, shown_only};
+use crate::openvino::write::reducing::reduction;
 use crate::writer::{Notes, WriteOptions, Written, place_of};
 
 pub(super) fn write(
@@ -29,15 +31,15 @@ pub(super) fn write(
 ) -> Result<Written, FormatError> {
     let mut writing = Writing {
         graph,
+        placing: Placing::of(graph),
         maker: Maker::default(),
         ports: vec![None; graph.len()],
         notes: Notes::default(),
     };
     writing.check_types()?;
     writing.warn_of_types();
-    let placing = Placing::of(graph);
     for (value, node) in graph.iter() {
-        if placing.is_made(value) {
+        if writing.placing.is_made(value) {
             writing.ports[value.index()] = writing.node(value, node)?;
         }
     }
@@ -73,6 +75,7 @@ fn bounds(graph: &Graph, node: &Node) -> Option<[f64; 2]> {
 
 struct Writing<'g> {
     graph: &'g Graph,
+    placing: Placing,
     maker: Maker,
     /// The values that have been written.
     ports: Vec<Option<Port>>,
@@ -91,12 +94,12 @@ impl Writing<'_> {
         let has = |types: &[DType]| {
             self.graph.iter().any(|(_, node)| types.contains(&node.array_type.dtype))
         };
-        let (doubles, long) = (has(&[DType::F64]), has(&[DType::I64, DType::U64]));
+        let (doubles, long) = (has(&[DType::F64]), has(&[DType::U32, DType::I64, DType::U64]));
         if doubles {
             self.notes.warning("on CPUs doubles are computed in single precision");
         }
         if long {
-            self.notes.warning("on CPUs integers of 64 bits are computed in 32 bits");
+            self.notes.warning("on CPUs integers are computed in 32 bits, with a sign");
         }
     }
 
@@ -118,6 +121,10 @@ impl Writing<'_> {
 
     /// An operand as it is read: where operands meet, with its axes only where they land.
     fn operand(&mut self, node: &Node, position: usize) -> Option<Port> {
+        if let NodeKind::Reduce { op, axis } = node.kind {
+            let (reduced, _) = reduction(self.graph, node, (op, axis), &self.placing.uses);
+            return self.ports[reduced.index()].clone();
+        }
         match shown_only(self.graph, node, position) {
             Some((shown, map)) => {
                 let port = self.ports[shown.index()].clone()?;

@@ -5,23 +5,26 @@ use indim_shape::{AxisMap, RuleSet, Shape};
 
 use crate::openvino::write::file::Port;
 use crate::openvino::write::maker::Maker;
+use crate::openvino::write::reducing::{reduction, uses};
 
 /// Which values of a graph become values of the file.
 pub(super) struct Placing {
     is_made: Vec<bool>,
+    /// How often each value is used.
+    pub(super) uses: Vec<usize>,
 }
 
 impl Placing {
     pub(super) fn of(graph: &Graph) -> Placing {
-        let mut is_made = vec![false; graph.len()];
+        let (mut is_made, uses) = (vec![false; graph.len()], uses(graph));
         graph.outputs().iter().for_each(|output| is_made[output.index()] = true);
         for (value, node) in graph.iter().rev() {
             is_made[value.index()] |= matches!(node.kind, NodeKind::Parameter { .. });
             if is_made[value.index()] {
-                operands(graph, node).for_each(|operand| is_made[operand.index()] = true);
+                operands(graph, node, &uses).for_each(|operand| is_made[operand.index()] = true);
             }
         }
-        Placing { is_made }
+        Placing { is_made, uses }
     }
 
     pub(super) fn is_made(&self, value: ValueId) -> bool {
@@ -29,10 +32,16 @@ impl Placing {
     }
 }
 
-/// What a node reads in the file: of operands that only have to lie right, what these show.
-fn operands<'g>(graph: &'g Graph, node: &'g Node) -> impl Iterator<Item = ValueId> + 'g {
-    node.operands.iter().enumerate().map(move |(position, &operand)| {
-        shown_only(graph, node, position).map_or(operand, |(shown, _)| shown)
+/// What a node reads in the file: of operands that only have to lie right, what these show; of reductions,
+/// what the first of them reduces.
+fn operands<'g>(
+    graph: &'g Graph,
+    node: &'g Node,
+    uses: &'g [usize],
+) -> impl Iterator<Item = ValueId> + 'g {
+    node.operands.iter().enumerate().map(move |(position, &operand)| match node.kind {
+        NodeKind::Reduce { op, axis } => reduction(graph, node, (op, axis), uses).0,
+        _ => shown_only(graph, node, position).map_or(operand, |(shown, _)| shown),
     })
 }
 

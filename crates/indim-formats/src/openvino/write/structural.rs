@@ -7,6 +7,7 @@ use indim_shape::Shape;
 use crate::openvino::write::Writing;
 use crate::openvino::write::file::Port;
 use crate::openvino::write::maker::Made;
+use crate::openvino::write::reducing::reduction;
 
 impl Writing<'_> {
     /// A node that is no operation of the table.
@@ -28,7 +29,9 @@ impl Writing<'_> {
             NodeKind::BroadcastInDim(map) => self.maker.spread(&operands[0], map, shape),
             NodeKind::Reshape => self.maker.reshape(&operands[0], shape),
             NodeKind::Reduce { op, axis } => {
-                return self.reduce(value, *op, *axis, &operands[0], &node.array_type);
+                let uses = &self.placing.uses;
+                let (_, axes) = reduction(self.graph, node, (*op, *axis), uses);
+                return self.reduce(value, *op, &axes, &operands[0], &node.array_type);
             }
             NodeKind::Slice(slices) => self.slice(&operands[0], slices, &node.array_type),
             NodeKind::Concatenate { axis } => {
@@ -76,7 +79,7 @@ impl Writing<'_> {
         &mut self,
         value: ValueId,
         op: ReduceOp,
-        axis: usize,
+        axes: &[usize],
         x: &Port,
         result: &ArrayType,
     ) -> Option<Made> {
@@ -89,7 +92,8 @@ impl Writing<'_> {
             (ReduceOp::Min, _) => "ReduceMin",
             _ => return self.refuse(value, op.name(), None),
         };
-        let axes = self.maker.file.list(&[axis as i64]);
+        let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+        let axes = self.maker.file.list(&axes);
         let attribute = ("keep_dims", "false".to_owned());
         let operands = [x.clone(), axes];
         Some(Ok(self.maker.file.layer((operation, 1), &[attribute], &operands, result.clone())))
