@@ -1,46 +1,86 @@
-//! `indim convert`: one rule set's broadcast in the words of another.
+//! `indim convert`: one rule set's broadcast in the words of another, or one system's program as a file of
+//! another.
+
+use std::path::Path;
 
 use clap::Args;
+use indim::formats::Format;
 use indim::{Diagnostic, RuleChoice, RuleSetName, Shape, express};
 
+use indim_graph::terminal::shown;
+
 use crate::bare::{AttributeOptions, elaborate, operand_labels};
+use crate::convert_program::ProgramOptions;
 use crate::failure::Failure;
 use crate::output::print;
 use crate::report::Report;
-use crate::rule::{any_rule, rule_set};
+use crate::rule::{any_rule, rule_set_or_format};
 use crate::shapes::parse_type;
 
-/// Say a broadcast of one rule set under another.
+/// Say a broadcast of one rule set under another, or write a program for another system.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   indim convert --from numpy --to xla 2,3 3
   indim convert --from pdpd --axis 1 --to numpy 1x3x224x224 3
-  indim convert --from bidirectional --target 2x1x6 --to stablehlo-broadcast-in-dim 3x1")]
+  indim convert --from bidirectional --target 2x1x6 --to stablehlo-broadcast-in-dim 3x1
+  indim convert model.onnx --to stablehlo -o model.mlir
+  indim convert step.mlir --to openvino --exact -o step.xml
+  indim convert model.onnx x=f32[8,3] --to hlo")]
 pub(crate) struct Convert {
-    /// The rule set that is known.
+    /// The rule set that is known; without it a program is converted.
     #[arg(long, value_name = "RULE", value_parser = any_rule())]
-    from: RuleChoice,
-    /// The rule set that is wanted.
-    #[arg(long, value_name = "RULE", value_parser = rule_set())]
-    to: RuleSetName,
+    from: Option<RuleChoice>,
+    /// The rule set that is wanted, or the format of the file: stablehlo, hlo, openvino, onnx.
+    #[arg(long, value_name = "RULE | FORMAT", value_parser = rule_set_or_format())]
+    to: String,
     #[command(flatten)]
     attributes: AttributeOptions,
-    /// The operands' shapes: 2x3, [2,3] or f32[2,3]; [] for a scalar.
-    #[arg(required = true, value_name = "SHAPE")]
-    shapes: Vec<String>,
+    #[command(flatten)]
+    program: ProgramOptions,
+    /// The operands' shapes: 2x3, [2,3] or f32[2,3]; [] for a scalar. Or the file with a program, and the types
+    /// of inputs that it leaves open.
+    #[arg(required = true, value_name = "SHAPE | FILE")]
+    operands: Vec<String>,
 }
 
 impl Convert {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        match self.from {
+            Some(from) => self.convert_shapes(from),
+            None => self.convert_program(),
+        }
+    }
+
+    fn convert_program(&self) -> Result<(), Failure> {
+        if !self.attributes.is_empty() {
+            return Err(Failure::Usage("a program carries its own rules".to_owned()));
+        }
+        let [file, types @ ..] = self.operands.as_slice() else { return Ok(()) };
+        if !Path::new(file).exists() {
+            let message = format!("`{}` is no file; shapes are converted --from RULE", shown(file));
+            return Err(Failure::Usage(message));
+        }
+        let Some(format) = Format::named(&self.to) else {
+            let message = "a program is written --to stablehlo, hlo, openvino or onnx";
+            return Err(Failure::Usage(message.to_owned()));
+        };
+        self.program.convert(file, format, types)
+    }
+
+    fn convert_shapes(&self, from: RuleChoice) -> Result<(), Failure> {
+        let Ok(to) = self.to.parse::<RuleSetName>() else {
+            let message = format!("{} is a format of files, and no rule for shapes", self.to);
+            return Err(Failure::Usage(message));
+        };
         let types =
-            self.shapes.iter().map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>()?;
+            self.operands.iter().map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>()?;
         let operands: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
-        let (_, form) = elaborate(self.from, &self.attributes, &operands)?;
+        let (_, form) = elaborate(from, &self.attributes, &operands)?;
         let form =
             form.map_err(|error| Report::of_shapes(&error, "convert", &operand_labels(&types)))?;
-        let said = express(&form, self.to)
+        let said = express(&form, to)
             .map_err(|reason| Diagnostic::new("inexpressible", reason.to_string()))?;
         Ok(print(format!("{said}\n").as_bytes())?)
     }

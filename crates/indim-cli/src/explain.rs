@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
-use indim::formats::{Bound, LoadedModel};
 use indim::{ArrayType, CompileError, Diagnostic, RuleChoice, Shape};
 
 use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
 use crate::computation::compile_options;
 use crate::expression::{build_graph, check_names, no_misspelt_option, parse_expression};
 use crate::failure::Failure;
-use crate::model::{bind, is_program, load, refused};
+use crate::model::{declared_inputs, is_program, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
@@ -136,14 +135,7 @@ impl Explain {
             return Err(Failure::Usage("a program carries its own rules".to_owned()));
         }
         let model = load(Path::new(&self.first), None)?.compiled_with(compile_options()?);
-        let given = bind(&model, &self.others)?.into_iter().enumerate();
-        let bound = given.map(|(index, (_, given))| match (given, &model.inputs()[index]) {
-            (Some(given), _) => bound_input(&model, index, given),
-            (None, input) if input.has_default => Ok(Bound::Default),
-            // One whose type the file leaves open is found missing.
-            (None, input) => Ok(input.array_type().map_or(Bound::Default, Bound::Type)),
-        });
-        let bound = bound.collect::<Result<Vec<_>, _>>()?;
+        let bound = declared_inputs(&model, &self.others)?;
         let explanation = model.explain(&bound).map_err(|error| refused(&error, &model))?;
         self.deliver_explanation(&explanation)
     }
@@ -194,19 +186,6 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
     }
     crate::signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
     indim::files::write_text(path, drawing).map_err(|error| error.diagnostic())
-}
-
-/// What an input of a program is given: elements where it says shapes, else a type is enough.
-fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<Bound, Diagnostic> {
-    let input = &model.inputs()[index];
-    let bound = match parse_array_type(given) {
-        Ok(array_type) => Ok(Bound::Type(array_type)),
-        Err(_) if input.is_shape => Source::open(given, usize::MAX).and_then(|source| {
-            model.bound_input(index, &source.view()).map_err(|error| error.diagnostic())
-        }),
-        Err(_) => Source::type_of(given).map(Bound::Type),
-    };
-    bound.map_err(|error| in_binding(&input.name, error))
 }
 
 /// A name with its type, written out or taken from a file.

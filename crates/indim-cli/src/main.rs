@@ -9,6 +9,7 @@ mod byte_size;
 mod check;
 mod computation;
 mod convert;
+mod convert_program;
 mod convert_reduction;
 mod destination;
 mod eval;

@@ -1,11 +1,14 @@
-//! A program in a file of another system, and what its inputs are bound to; for `indim run` and
-//! `indim explain`.
+//! A program in a file of another system, and what its inputs are bound to; for `indim run`,
+//! `indim explain` and `indim convert`.
 
 use std::path::Path;
 
 use indim::Diagnostic;
-use indim::formats::{Format, LoadError, LoadedModel, ReadOptions, Source};
+use indim::formats::{Bound, Format, LoadError, LoadedModel, ReadOptions, Source};
 use indim_graph::terminal::shown;
+
+use crate::shapes::parse_array_type;
+use crate::source::{Source as Operand, in_binding};
 
 /// So much of a file tells its format.
 const BEGINNING: usize = 1 << 16;
@@ -81,6 +84,34 @@ pub(crate) fn bind<'m, 'a>(
         }
     }
     Ok(bound)
+}
+
+/// What the inputs are, by their types: those of arguments, else those that the file declares.
+pub(crate) fn declared_inputs(
+    model: &LoadedModel,
+    arguments: &[String],
+) -> Result<Vec<Bound>, Diagnostic> {
+    let given = bind(model, arguments)?.into_iter().enumerate();
+    let bound = given.map(|(index, (_, given))| match (given, &model.inputs()[index]) {
+        (Some(given), _) => bound_input(model, index, given),
+        (None, input) if input.has_default => Ok(Bound::Default),
+        // One whose type the file leaves open is found missing.
+        (None, input) => Ok(input.array_type().map_or(Bound::Default, Bound::Type)),
+    });
+    bound.collect()
+}
+
+/// What an input of a program is given: elements where it says shapes, else a type is enough.
+fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<Bound, Diagnostic> {
+    let input = &model.inputs()[index];
+    let bound = match parse_array_type(given) {
+        Ok(array_type) => Ok(Bound::Type(array_type)),
+        Err(_) if input.is_shape => Operand::open(given, usize::MAX).and_then(|source| {
+            model.bound_input(index, &source.view()).map_err(|error| error.diagnostic())
+        }),
+        Err(_) => Operand::type_of(given).map(Bound::Type),
+    };
+    bound.map_err(|error| in_binding(&input.name, error))
 }
 
 fn unknown_input(name: &str, model: &LoadedModel) -> Diagnostic {

@@ -1,12 +1,16 @@
 //! The rules as options of the command line.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use indim::formats::Format;
 use indim::{RuleChoice, RuleSetName};
 
-/// Reads any rule set, and lists them all in the help.
-pub(crate) fn rule_set() -> impl TypedValueParser<Value = RuleSetName> {
-    let names = RuleSetName::ALL.map(RuleChoice::Named);
-    listed(names).try_map(|name| name.parse::<RuleSetName>())
+/// Reads the name of a rule set or of a format of programs, of which one is called like a rule set.
+pub(crate) fn rule_set_or_format() -> PossibleValuesParser {
+    let rules = RuleSetName::ALL.map(RuleChoice::Named);
+    let formats = Format::ALL.map(Format::name);
+    let formats = formats.into_iter().filter(|name| name.parse::<RuleSetName>().is_err());
+    let formats = formats.map(|name| PossibleValue::new(name).help("the format of programs"));
+    PossibleValuesParser::new(rules.into_iter().map(value).chain(formats).collect::<Vec<_>>())
 }
 
 /// Reads any rule set, or that the attributes say it.
@@ -20,6 +24,9 @@ pub(crate) fn rule_of_operations() -> impl TypedValueParser<Value = RuleChoice> 
 }
 
 fn listed(choices: impl IntoIterator<Item = RuleChoice>) -> PossibleValuesParser {
-    let value = |choice: RuleChoice| PossibleValue::new(choice.as_str()).help(choice.summary());
     PossibleValuesParser::new(choices.into_iter().map(value))
+}
+
+fn value(choice: RuleChoice) -> PossibleValue {
+    PossibleValue::new(choice.as_str()).help(choice.summary())
 }

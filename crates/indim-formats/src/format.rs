@@ -80,6 +80,25 @@ impl Format {
         begins_model.then_some(Format::Onnx)
     }
 
+    /// Every format.
+    pub const ALL: [Format; 4] = [Format::StableHlo, Format::Hlo, Format::OpenVino, Format::Onnx];
+
+    /// The format of this name.
+    ///
+    /// ```
+    /// use indim_formats::Format;
+    ///
+    /// assert!(Format::ALL.into_iter().all(|format| Format::named(format.name()) == Some(format)));
+    /// ```
+    pub fn named(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Whether a file of it is text.
+    pub const fn is_text(self) -> bool {
+        !matches!(self, Format::Onnx)
+    }
+
     /// The name, as commands take it.
     pub const fn name(self) -> &'static str {
         match self {

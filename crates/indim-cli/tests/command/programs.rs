@@ -138,3 +138,39 @@ fn programs_that_say_what_they_give_are_checked() {
     fails_with("several-programs", &["run", &pieces]);
     fails_with("no-test", &["check", &folder.path().display().to_string()]);
 }
+
+#[test]
+fn a_program_is_written_for_another_system() {
+    let (folder, path) = file("add.mlir", ADD);
+    let xml = folder.file("add.xml").display().to_string();
+    succeeds(&["convert", &path, "--to", "openvino", "-o", &xml]);
+    assert_eq!(folder.names(), ["add.bin", "add.mlir", "add.xml"]);
+    assert_eq!(succeeds(&["run", &xml, X, V]), "[[11. 22. 33.]\n [14. 25. 36.]]\n");
+    fails_with("output-needed", &["convert", &path, "--to", "openvino"]);
+}
+
+#[test]
+fn what_a_format_lacks_is_composed_and_said_or_refused() {
+    let text = ADD.replace("stablehlo.add %x, %0", "stablehlo.log_plus_one %0");
+    let (folder, path) = file("log.mlir", &text);
+    let xml = folder.file("log.xml").display().to_string();
+    let run = indim(&["convert", &path, "--to", "openvino", "-o", &xml]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.starts_with("note[composed]: log1p x1, written as "), "{}", run.stderr);
+    std::fs::remove_file(&xml).expect("it was written");
+    let message = fails(&["convert", &path, "--to", "openvino", "--exact", "-o", &xml]);
+    assert!(message.starts_with("error[unsupported-op]: log1p"), "{message}");
+    assert!(!folder.names().contains(&"log.xml".to_owned()));
+}
+
+#[test]
+fn shapes_and_programs_are_told_apart() {
+    let (_folder, path) = file("add.mlir", ADD);
+    for arguments in [["convert", "2x3", "--to", "xla"], ["convert", &path, "--to", "xla"]] {
+        let run = indim(&arguments);
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+    }
+    let run = indim(&["convert", "--from", "numpy", "--to", "onnx", "2x3", "3"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("onnx is a format of files"), "{}", run.stderr);
+}

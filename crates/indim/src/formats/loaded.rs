@@ -7,8 +7,8 @@ use bytes::Bytes;
 use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile};
 use indim_formats::{
-    Bound, Format, FormatError, FormatErrorKind, Input, Model, Program, ReadOptions, Source, read,
-    read_as,
+    Bound, Format, FormatError, FormatErrorKind, Input, Model, Program, ReadOptions, Source,
+    WriteOptions, Written, read, read_as, write,
 };
 use indim_graph::Array;
 use indim_ops::ArrayType;
@@ -180,6 +180,21 @@ impl LoadedModel {
             Some(place.shown(&self.source))
         };
         Explanation::with_places(&graph, &self.options, place).map_err(|e| self.error(e))
+    }
+
+    /// The program for these inputs as a file of another system.
+    ///
+    /// # Errors
+    /// As [`LoadedModel::program`]; as [`write`].
+    pub fn write(
+        &self,
+        format: Format,
+        inputs: &[Bound],
+        options: &WriteOptions,
+    ) -> Result<Written, LoadError> {
+        let program = self.program(inputs)?;
+        let graph = program.graph.returning(0..self.outputs.len());
+        write(format, &graph, &self.outputs, options).map_err(|error| self.error(error))
     }
 
     /// Runs the program; `None` stands for an input that is not given.

@@ -23,14 +23,18 @@
 mod check;
 mod error;
 mod loaded;
+#[cfg(feature = "files")]
+mod save;
 
 pub use check::{Checked, Failed};
 pub use error::{LoadError, LoadErrorKind};
 #[cfg(feature = "onnx")]
 pub use indim_formats::read_onnx_tensor;
 pub use indim_formats::{
-    Agreement, Bound, Directory, Disagreement, Expectation, Folder, Format, FormatError,
+    Agreement, Bound, Composed, Directory, Disagreement, Expectation, Folder, Format, FormatError,
     FormatErrorKind, FormatLimits, Input, Model, Place, Program, ReadOptions, Size, Source,
-    Unsupported,
+    Unsupported, WriteOptions, Written, write,
 };
 pub use loaded::{CompiledProgram, LoadedModel};
+#[cfg(feature = "files")]
+pub use save::save;

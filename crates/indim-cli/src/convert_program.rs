@@ -1,0 +1,72 @@
+//! `indim convert FILE`: a program of one system as a file of another.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use indim::Diagnostic;
+use indim::formats::{Format, WriteOptions, Written, save};
+use indim_graph::terminal::shown;
+
+use crate::failure::Failure;
+use crate::model::{declared_inputs, load, refused};
+use crate::output::{print, say};
+
+/// What there is to say about the file that is written.
+#[derive(Debug, Args)]
+pub(crate) struct ProgramOptions {
+    /// The version of the operation set to write, where the format has several.
+    #[arg(long, value_name = "N", conflicts_with = "from")]
+    opset: Option<u32>,
+    /// Refuse what the format lacks, rather than compose it of other operations.
+    #[arg(long, conflicts_with = "from")]
+    exact: bool,
+    /// Which function of the file is meant, where it has several.
+    #[arg(long, value_name = "NAME", conflicts_with = "from")]
+    function: Option<String>,
+    /// The file to write; without it, text goes to standard output.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "from")]
+    output: Option<PathBuf>,
+}
+
+impl ProgramOptions {
+    /// Converts the program in `file`, whose inputs are given by their types where the file leaves them open.
+    pub(crate) fn convert(&self, file: &str, to: Format, types: &[String]) -> Result<(), Failure> {
+        let model = load(Path::new(file), self.function.as_deref())?;
+        let inputs = declared_inputs(&model, types)?;
+        let options = WriteOptions { name: self.name(file), exact: self.exact, opset: self.opset };
+        let written =
+            model.write(to, &inputs, &options).map_err(|error| refused(&error, &model))?;
+        tell(&written);
+        match &self.output {
+            Some(path) => {
+                crate::signals::watch()
+                    .map_err(|error| Diagnostic::new("io", error.to_string()))?;
+                save(&written, path).map_err(|error| error.diagnostic())?;
+            }
+            None if to.is_text() && written.beside.is_none() => print(&written.content)?,
+            None => {
+                let message = format!("{to} is written to a file, not to standard output");
+                let mut refused = Diagnostic::new("output-needed", message);
+                refused.help("say which: -o FILE");
+                return Err(refused.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What the file is called, and so what lies beside it.
+    fn name(&self, file: &str) -> String {
+        let path = self.output.as_deref().unwrap_or(Path::new(file));
+        path.file_stem()
+            .map_or_else(|| "model".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+}
+
+/// Says on standard error what stands for what, and where the other system may compute something else.
+fn tell(written: &Written) {
+    for composed in &written.composed {
+        let (operation, by) = (shown(&composed.operation), shown(&composed.by));
+        say(&format!("note[composed]: {operation} x{}, written as {by}", composed.count));
+    }
+    written.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+}

@@ -1,0 +1,43 @@
+//! Programs written to files.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use indim_formats::Written;
+
+use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
+
+/// Writes a file, and the one that belongs beside it into the same folder. Neither appears before both are
+/// complete.
+///
+/// ```
+/// use indim::formats::{Format, LoadedModel, WriteOptions, save, write};
+/// use indim::{DType, GraphBuilder};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [2])?;
+/// let graph = b.finish(&[b.add(&x, &b.scalar(1.5f32), &[])?])?;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.xml");
+/// save(&write(Format::OpenVino, &graph, &["y".to_owned()], &WriteOptions::default())?, &path)?;
+/// assert_eq!(LoadedModel::open(&path)?.inputs()[0].name, "x");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn save(written: &Written, path: &Path) -> Result<(), FileError> {
+    let beside = written.beside.iter().map(|(name, bytes)| (path.with_file_name(name), bytes));
+    let files = beside.chain([(path.to_owned(), &written.content)]);
+    let completed = files.map(|(path, bytes)| complete(&path, bytes));
+    let completed = completed.collect::<Result<Vec<CompleteOutput>, _>>()?;
+    completed.into_iter().try_for_each(CompleteOutput::put_in_place)
+}
+
+fn complete(path: &Path, bytes: &[u8]) -> Result<CompleteOutput, FileError> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(bytes)
+        .map_err(|error| FileError { path: path.to_owned(), kind: FileErrorKind::Io(error) })?;
+    file.complete(&mut |_| {})
+}
