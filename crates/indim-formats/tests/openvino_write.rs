@@ -5,7 +5,7 @@
 mod random;
 mod support;
 
-use indim_builder::GraphBuilder;
+use indim_builder::{Along, AxisFunction, GraphBuilder};
 use indim_formats::{
     Agreement, Format, FormatError, FormatErrorKind, WriteOptions, Written, write,
 };
@@ -191,6 +191,35 @@ fn reductions_one_after_another_are_one() {
     assert_eq!(count(&b.finish(&[&two]).unwrap()), 1);
     // What is used elsewhere too is a reduction of its own.
     assert_eq!(count(&b.finish(&[&two, &one]).unwrap()), 2);
+}
+
+#[test]
+fn what_is_one_operation_there_is_written_as_one() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
+    let along = Along::axes(&[-1]);
+    let softmax = b.along(AxisFunction::Softmax, &x, &along, &[]).unwrap();
+    let mean = b.along(AxisFunction::Mean, &x, &Along::default(), &[]).unwrap();
+    let product = b.along(AxisFunction::Prod, &x, &along, &[]).unwrap();
+    let [softplus, clamped] = [b.softplus(&x).unwrap(), b.clamp(-1.5, &x, 1.0).unwrap()];
+    let graph = b.finish(&[softmax, mean, product, softplus, clamped]).unwrap();
+    let file = round_trip("idioms", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();
+    assert!(file.composed.is_empty(), "{:?}", file.composed);
+    let text = String::from_utf8(file.content).unwrap();
+    for operation in ["ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "SoftPlus", "Clamp"] {
+        assert_eq!(text.matches(&format!("type=\"{operation}\"")).count(), 1, "{operation}");
+    }
+    assert!(!text.contains("FP64") && !text.contains("Maximum"));
+    assert!(
+        !file.warnings.iter().any(|warning| warning.contains("doubles")),
+        "{:?}",
+        file.warnings
+    );
+    // A mean is a sum over the number of its elements, and no other number.
+    let sum = b.along(AxisFunction::Sum, b.convert(&x, DType::F64).unwrap(), &along, &[]).unwrap();
+    let graph = b.finish(&[b.convert(sum / 2, DType::F32).unwrap()]).unwrap();
+    let file = round_trip("no mean", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();
+    assert!(String::from_utf8(file.content).unwrap().contains("FP64"));
 }
 
 #[test]

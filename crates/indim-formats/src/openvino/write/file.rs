@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 use std::collections::HashMap;
 
 use indim_graph::Array;
-use indim_ops::ArrayType;
+use indim_ops::{ArrayType, DType};
 
 use crate::openvino::element_type::{attribute_name, port_name};
 
@@ -105,6 +105,12 @@ impl File {
             self.layer(("Result", 1), &[], core::slice::from_ref(value), value.array_type.clone());
         let layer = &mut self.layers[output.layer];
         (layer.name, layer.output) = (name.to_owned(), None);
+    }
+
+    /// Whether a layer computes elements of one of these types.
+    pub(super) fn computes(&self, types: &[DType]) -> bool {
+        let mut computing = self.layers.iter().filter(|layer| !layer.inputs.is_empty());
+        computing.any(|l| l.output.as_ref().is_some_and(|output| types.contains(&output.dtype)))
     }
 
     /// The two files: the network, called `name`, and its constants.

@@ -2,10 +2,12 @@
 //!
 //! `operation.rs` is the table of element-wise operations, what is composed is in `compose.rs`, both over
 //! `maker.rs`, which makes the layers of a `file.rs`; `placing.rs` writes broadcasts, `structural.rs` what
-//! moves, converts or reduces elements, `reducing.rs` finds what is reduced along several axes.
+//! moves, converts or reduces elements. What several nodes say together is found by `reducing.rs` and
+//! `idiom.rs`.
 
 mod compose;
 mod file;
+mod idiom;
 mod maker;
 mod operation;
 mod placing;
@@ -18,6 +20,7 @@ use indim_ops::{ArrayType, DType, Op};
 use crate::error::{FormatError, FormatErrorKind};
 use crate::openvino::element_type::has_name;
 use crate::openvino::write::file::Port;
+use crate::openvino::write::idiom::{Idiom, idiom};
 use crate::openvino::write::maker::{Made, Maker};
 use crate::openvino::write::operation::{Form, form, is_signed, warning};
 use crate::openvino::write::placing::{Placing, shown_only};
@@ -37,12 +40,12 @@ pub(super) fn write(
         notes: Notes::default(),
     };
     writing.check_types()?;
-    writing.warn_of_types();
     for (value, node) in graph.iter() {
         if writing.placing.is_made(value) {
             writing.ports[value.index()] = writing.node(value, node)?;
         }
     }
+    writing.warn_of_types();
     let Writing { mut maker, ports, notes, .. } = writing;
     let (composed, warnings) = notes.finish(options.exact)?;
     for (name, output) in outputs.iter().zip(graph.outputs()) {
@@ -53,24 +56,6 @@ pub(super) fn write(
     let (text, constants) = maker.file.finish(&options.name);
     let beside = Some((format!("{}.bin", options.name), constants));
     Ok(Written { content: text.into_bytes(), beside, composed, warnings })
-}
-
-/// The bounds of a clamp that are numbers which attributes can say.
-fn bounds(graph: &Graph, node: &Node) -> Option<[f64; 2]> {
-    /// Doubles have all whole numbers below.
-    const EXACT: f64 = 9e15;
-    let number = |operand: &ValueId| {
-        let shown = match graph[*operand].kind {
-            NodeKind::BroadcastInDim(_) => graph[*operand].operands[0],
-            _ => *operand,
-        };
-        let NodeKind::Constant(array) = &graph[shown].kind else { return None };
-        let number: f64 = array.scalar_text()?.parse().ok()?;
-        (array.dtype().is_float() || number.abs() < EXACT).then_some(number)
-    };
-    let [low, _, high] = node.operands[..] else { return None };
-    let (low, high) = (number(&low)?, number(&high)?);
-    (low <= high).then_some([low, high])
 }
 
 struct Writing<'g> {
@@ -90,21 +75,21 @@ impl Writing<'_> {
         Err(FormatErrorKind::UnsupportedType { name }.at(place_of(self.graph, value)))
     }
 
+    /// CPUs compute less exactly than the types of layers say.
     fn warn_of_types(&mut self) {
-        let has = |types: &[DType]| {
-            self.graph.iter().any(|(_, node)| types.contains(&node.array_type.dtype))
-        };
-        let (doubles, long) = (has(&[DType::F64]), has(&[DType::U32, DType::I64, DType::U64]));
-        if doubles {
+        if self.maker.file.computes(&[DType::F64]) {
             self.notes.warning("on CPUs doubles are computed in single precision");
         }
-        if long {
+        if self.maker.file.computes(&[DType::U32, DType::I64, DType::U64]) {
             self.notes.warning("on CPUs integers are computed in 32 bits, with a sign");
         }
     }
 
     /// The value of a node; nothing where it, or an operand of it, is not to be had, which is noted.
     fn node(&mut self, value: ValueId, node: &Node) -> Result<Option<Port>, FormatError> {
+        if let Some((idiom, x)) = idiom(self.graph, node, &self.placing.uses) {
+            return Ok(self.ports[x.index()].clone().map(|x| self.idiom(&idiom, &x, node)));
+        }
         let operands: Option<Vec<Port>> =
             (0..node.operands.len()).map(|position| self.operand(node, position)).collect();
         let made = match (&node.kind, operands) {
@@ -117,6 +102,27 @@ impl Writing<'_> {
             (_, None) => None,
         };
         made.transpose().map_err(|kind: FormatErrorKind| kind.at(place_of(self.graph, value)))
+    }
+
+    /// One operation for several nodes, of which this is the last.
+    fn idiom(&mut self, idiom: &Idiom, x: &Port, node: &Node) -> Port {
+        let array_type = &node.array_type;
+        match idiom {
+            Idiom::Same => x.clone(),
+            Idiom::Clamp([low, high]) => {
+                if array_type.dtype.is_float() {
+                    self.notes.warning("on CPUs Clamp makes a number of a NaN");
+                }
+                let bounds = [("min", format!("{low:?}")), ("max", format!("{high:?}"))];
+                let operand = core::slice::from_ref(x);
+                self.maker.file.layer(("Clamp", 1), &bounds, operand, array_type.clone())
+            }
+            Idiom::SoftPlus => self.maker.unary(("SoftPlus", 4), x),
+            Idiom::Sum(operation, axes) => {
+                let result = self.reduced((operation, 1), axes, x);
+                self.maker.reshape(&result, &array_type.shape)
+            }
+        }
     }
 
     /// An operand as it is read: where operands meet, with its axes only where they land.
@@ -158,7 +164,6 @@ impl Writing<'_> {
                 let reason = "shifts of signed integers are arithmetic, of unsigned ones logical";
                 return self.refuse(value, op.name(), Some(reason));
             }
-            Form::Composed(..) if op == Op::Clamp && bounds(self.graph, node).is_some() => {}
             Form::Composed(_, by) => {
                 self.notes.composed(op.name(), by, place_of(self.graph, value));
             }
@@ -166,10 +171,6 @@ impl Writing<'_> {
         }
         warning(op, dtype).into_iter().for_each(|text| self.notes.warning(text));
         let operands = operands?;
-        if let Some([low, high]) = bounds(self.graph, node).filter(|_| op == Op::Clamp) {
-            let attributes = [("min", format!("{low:?}")), ("max", format!("{high:?}"))];
-            return Some(self.one(("Clamp", 1), &attributes, &operands[1..2], result));
-        }
         Some(match form {
             Form::OrLogical(_, _, logical) if dtype == DType::Bool => {
                 self.one((logical, 1), &[], &operands, result)

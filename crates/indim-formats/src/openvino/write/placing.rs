@@ -4,6 +4,7 @@ use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_shape::{AxisMap, RuleSet, Shape};
 
 use crate::openvino::write::file::Port;
+use crate::openvino::write::idiom::idiom;
 use crate::openvino::write::maker::Maker;
 use crate::openvino::write::reducing::{reduction, uses};
 
@@ -21,7 +22,9 @@ impl Placing {
         for (value, node) in graph.iter().rev() {
             is_made[value.index()] |= matches!(node.kind, NodeKind::Parameter { .. });
             if is_made[value.index()] {
-                operands(graph, node, &uses).for_each(|operand| is_made[operand.index()] = true);
+                for operand in operands(graph, node, &uses) {
+                    is_made[operand.index()] = true;
+                }
             }
         }
         Placing { is_made, uses }
@@ -32,17 +35,17 @@ impl Placing {
     }
 }
 
-/// What a node reads in the file: of operands that only have to lie right, what these show; of reductions,
-/// what the first of them reduces.
-fn operands<'g>(
-    graph: &'g Graph,
-    node: &'g Node,
-    uses: &'g [usize],
-) -> impl Iterator<Item = ValueId> + 'g {
-    node.operands.iter().enumerate().map(move |(position, &operand)| match node.kind {
+/// What a node reads in the file: of operands that only have to lie right, what these show; of several nodes
+/// that are one operation, what the first of them reads.
+fn operands<'g>(graph: &'g Graph, node: &'g Node, uses: &[usize]) -> Vec<ValueId> {
+    if let Some((_, x)) = idiom(graph, node, uses) {
+        return vec![x];
+    }
+    let read = |(position, &operand): (usize, &ValueId)| match node.kind {
         NodeKind::Reduce { op, axis } => reduction(graph, node, (op, axis), uses).0,
         _ => shown_only(graph, node, position).map_or(operand, |(shown, _)| shown),
-    })
+    };
+    node.operands.iter().enumerate().map(read).collect()
 }
 
 /// What an operand shows, and where its axes land, if NumPy's rule does the rest.

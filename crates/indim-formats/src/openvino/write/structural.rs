@@ -31,7 +31,7 @@ impl Writing<'_> {
             NodeKind::Reduce { op, axis } => {
                 let uses = &self.placing.uses;
                 let (_, axes) = reduction(self.graph, node, (*op, *axis), uses);
-                return self.reduce(value, *op, &axes, &operands[0], &node.array_type);
+                return self.reduce(value, *op, &axes, &operands[0]);
             }
             NodeKind::Slice(slices) => self.slice(&operands[0], slices, &node.array_type),
             NodeKind::Concatenate { axis } => {
@@ -75,14 +75,7 @@ impl Writing<'_> {
         Ok(if is_all { converted.clone() } else { spread(&mut self.maker) })
     }
 
-    fn reduce(
-        &mut self,
-        value: ValueId,
-        op: ReduceOp,
-        axes: &[usize],
-        x: &Port,
-        result: &ArrayType,
-    ) -> Option<Made> {
+    fn reduce(&mut self, value: ValueId, op: ReduceOp, axes: &[usize], x: &Port) -> Option<Made> {
         let operation = match (op, x.array_type.dtype) {
             (ReduceOp::Max | ReduceOp::Or, DType::Bool) => "ReduceLogicalOr",
             (ReduceOp::Min | ReduceOp::And, DType::Bool) => "ReduceLogicalAnd",
@@ -92,11 +85,23 @@ impl Writing<'_> {
             (ReduceOp::Min, _) => "ReduceMin",
             _ => return self.refuse(value, op.name(), None),
         };
+        Some(Ok(self.reduced((operation, 1), axes, x)))
+    }
+
+    /// A reduction along axes, which go.
+    pub(super) fn reduced(
+        &mut self,
+        operation: (&'static str, u32),
+        axes: &[usize],
+        x: &Port,
+    ) -> Port {
+        let ArrayType { dtype, shape } = &x.array_type;
+        let left = (0..shape.rank()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]);
+        let result = ArrayType::new(*dtype, left.collect::<Shape>());
         let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
         let axes = self.maker.file.list(&axes);
         let attribute = ("keep_dims", "false".to_owned());
-        let operands = [x.clone(), axes];
-        Some(Ok(self.maker.file.layer((operation, 1), &[attribute], &operands, result.clone())))
+        self.maker.file.layer(operation, &[attribute], &[x.clone(), axes], result)
     }
 
     fn slice(&mut self, x: &Port, slices: &[AxisSlice], result: &ArrayType) -> Port {
