@@ -189,7 +189,7 @@ fn defaults_of_inputs_and_operands_that_are_left_out() {
     assert!(model.inputs()[1].has_default && !model.inputs()[0].has_default);
     let x = vector(&[-5., 0., 5.]);
     let program = model.build(&[Bound::Type(x.array_type()), Bound::Default]).unwrap();
-    let clipped = indim_graph::evaluate(&program.graph, &[x.clone()]).unwrap();
+    let clipped = indim_graph::evaluate(&program.graph, core::slice::from_ref(&x)).unwrap();
     assert_eq!(clipped, [vector(&[-5., 0., 1.])]);
     let given = support::run(&*model, &[x, Array::scalar(-1.0f32)]).unwrap();
     assert_eq!(given, [vector(&[-5., -1., -1.])]);
