@@ -10,6 +10,7 @@ use core::fmt;
 /// assert_eq!(Format::of(b"HloModule m"), Some(Format::Hlo));
 /// assert_eq!(Format::of(b"<?xml version=\"1.0\"?>"), Some(Format::OpenVino));
 /// assert_eq!(Format::of(b"module @jit_f {"), Some(Format::StableHlo));
+/// assert_eq!(Format::of(b"\x08\x0a\n# text but for that"), Some(Format::Onnx));
 /// assert_eq!(Format::of(b"\x93NUMPY"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,7 +46,8 @@ impl Format {
     }
 
     fn of_text(text: &str) -> Option<Format> {
-        if text.contains('\0') {
+        // A protobuf may be text but for its first byte, which no text begins with.
+        if text.contains('\0') || text.starts_with(['\x08', '\x12']) {
             return None;
         }
         if text.trim_start().starts_with('<') {

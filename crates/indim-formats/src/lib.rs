@@ -82,7 +82,7 @@ pub fn read_as(
     }
     let readers: &[(Format, &dyn Reader)] = &[
         #[cfg(feature = "onnx")]
-        (Format::Onnx, &onnx::OnnxReader),
+        (Format::Onnx, &onnx::Onnx),
         #[cfg(feature = "openvino")]
         (Format::OpenVino, &openvino::OpenVino),
         #[cfg(feature = "hlo")]
@@ -130,6 +130,8 @@ pub fn write(
         return Err(FormatErrorKind::Count { what, expected, given }.nowhere());
     }
     let writers: &[(Format, &dyn writer::Writer)] = &[
+        #[cfg(feature = "onnx")]
+        (Format::Onnx, &onnx::Onnx),
         #[cfg(feature = "openvino")]
         (Format::OpenVino, &openvino::OpenVino),
     ];

@@ -34,6 +34,8 @@ pub(super) struct GraphProto {
     /// Of [`NodeProto`].
     #[prost(bytes = "bytes", repeated, tag = "1")]
     pub(super) node: Vec<Bytes>,
+    #[prost(string, tag = "2")]
+    pub(super) name: String,
     /// Of [`TensorProto`].
     #[prost(bytes = "bytes", repeated, tag = "5")]
     pub(super) initializer: Vec<Bytes>,

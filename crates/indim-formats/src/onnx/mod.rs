@@ -4,7 +4,7 @@
 //! a graph or a function, `flatten.rs` makes one list of them, calls replaced, operators looked up in the
 //! table of `operators.rs`; `refused.rs` and `analysis.rs` say what of it cannot be had. A `model.rs` of that
 //! is built by `build.rs` for inputs of known types: each node is a `Call`, of which the other files make
-//! nodes of a graph.
+//! nodes of a graph. `write/` is the way back.
 
 mod activations;
 mod analysis;
@@ -25,6 +25,7 @@ mod refused;
 mod tensor;
 mod types;
 mod views;
+mod write;
 
 pub use tensor::read_onnx_tensor;
 
@@ -34,10 +35,10 @@ use crate::model::Model;
 use crate::source::Source;
 use crate::{ReadOptions, Reader};
 
-/// Reads models of ONNX.
-pub(crate) struct OnnxReader;
+/// Reads and writes models of ONNX.
+pub(crate) struct Onnx;
 
-impl Reader for OnnxReader {
+impl Reader for Onnx {
     fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
         let proto: ModelProto = body::decoded(source.shared_bytes(), &Place::default())?;
         Ok(Box::new(model::OnnxModel::new(proto, source, &options.limits)?))
