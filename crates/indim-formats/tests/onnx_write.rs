@@ -22,7 +22,7 @@ fn numbers(dtype: DType, count: usize, first: usize) -> Array {
     let number = |i: usize| match dtype.class() {
         DTypeClass::Float => floats[(i + first) % floats.len()],
         DTypeClass::Unsigned => f64::from(i32::abs(whole[(i + first) % whole.len()])),
-        DTypeClass::Bool => f64::from((i + first) % 2 == 0),
+        DTypeClass::Bool => f64::from((i + first).is_multiple_of(2)),
         _ => f64::from(whole[(i + first) % whole.len()]),
     };
     let array = Array::new([count], (0..count).map(number).collect::<Vec<f64>>()).unwrap();

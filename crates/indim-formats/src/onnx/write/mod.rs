@@ -1,8 +1,8 @@
 //! Graphs as models of ONNX.
 //!
-//! NumPy's rule broadcasts by itself, so a broadcast is a `Transpose` and a `Reshape` where axes do not end up
-//! last, and an `Expand` only where a value is read in its full shape. `writing.rs` is the model in the making,
-//! `structure.rs`, `elementwise.rs` and `compositions.rs` write the kinds of nodes.
+//! NumPy's rule broadcasts by itself, so a broadcast is a `Transpose` and a `Reshape` where axes do not end
+//! up last, and an `Expand` only where a value is read in its full shape. `writing.rs` is the model in the
+//! making, `structure.rs`, `elementwise.rs` and `compositions.rs` write the kinds of nodes.
 
 mod compositions;
 mod elementwise;
