@@ -18,6 +18,9 @@ impl Writing<'_> {
         if dtype.is_integer() {
             return self.of_integers(op, x, y, dtype);
         }
+        if dtype.is_float() && dtype.size() == 2 {
+            return self.of_halves(op, inputs, dtype);
+        }
         Some(match op {
             Op::Trunc => (self.truncated(x, dtype), "Where(x < 0, Ceil(x), Floor(x))"),
             Op::RoundAway => {
@@ -74,6 +77,17 @@ impl Writing<'_> {
         };
         let negated = self.op("Not", &[negated]);
         Some((self.op(operator, &[&negated, other]), "And or Or, and Not"))
+    }
+
+    /// 16-bit floats are computed in 32 bits, as here.
+    fn of_halves(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Composed {
+        let wide: Vec<String> = inputs.iter().map(|input| self.cast(input, DType::F32)).collect();
+        let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
+        let (computed, by) = self.composition(op, &wide, DType::F32)?;
+        Some(match op.result_dtype(dtype) {
+            DType::Bool => (computed, by),
+            _ => (self.cast(&computed, dtype), by),
+        })
     }
 
     fn of_integers(&mut self, op: Op, x: &str, y: &str, dtype: DType) -> Composed {
