@@ -1,6 +1,6 @@
 //! What can be wrong, and mistakes as Python exceptions, whose classes are in `indim/_errors.py`.
 
-use indim::formats::{LoadError, LoadErrorKind};
+use indim::formats::{FormatError, LoadError, LoadErrorKind, Source};
 use indim::{
     CompileError, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel, RankLimit,
     ShapeError, draw_error,
@@ -76,6 +76,12 @@ pub(crate) fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
         _ => Report { message: error.draw(), code: error.code(), ..Report::default() }
             .raise(py, "FormatError"),
     }
+}
+
+/// The exception for a graph that another system's format cannot hold.
+pub(crate) fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
+    let message = error.draw(&Source::new("the function", Vec::new()));
+    Report { message, code: error.code(), ..Report::default() }.raise(py, "FormatError")
 }
 
 /// The exception for a computation that is not compiled.

@@ -16,6 +16,7 @@ use crate::argument::{Argument, ArgumentType, Described};
 use crate::cached_computation::CachedComputation;
 use crate::captured::{Place, Surroundings};
 use crate::casting::Casting;
+use crate::error::computation_error;
 use crate::layout::parse_order;
 use crate::operand::{Operand, OperandType};
 use crate::out::variant_into;
@@ -23,6 +24,7 @@ use crate::recorder::Recorder;
 use crate::rules::{ExplainedTexts, explain_computation};
 use crate::run::run;
 use crate::structure::Structure;
+use crate::written::{Destination, WrittenParts, write_traced};
 
 /// Traces that are kept for a function; beyond that the oldest goes.
 const MOST_TRACES: usize = 64;
@@ -286,6 +288,23 @@ impl CompiledFunction {
             (trace, types)
         };
         explain_computation(py, &trace.cached.computation, &types).map(Some)
+    }
+
+    /// The computation for these arguments as a file of another system.
+    fn _export<'py>(
+        &self,
+        py: Python<'py>,
+        destination: Destination,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<WrittenParts<'py>> {
+        let arguments = self.arguments(&self.bound(args, Some(kwargs))?)?;
+        let trace = self.trace(py, &arguments)?;
+        let operands = trace.operands(py, arguments)?;
+        let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
+        let graph = trace.cached.computation.graph(&types, &[], false);
+        let graph = graph.map_err(|error| computation_error(py, &error))?;
+        write_traced(py, &graph, &destination)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -32,6 +32,7 @@ mod rules;
 mod run;
 mod structure;
 mod text_cache;
+mod written;
 
 use pyo3::prelude::*;
 

@@ -12,6 +12,7 @@ use crate::layout::parse_order;
 use crate::operand::Operand;
 use crate::rules::{ExplainedTexts, explained_texts};
 use crate::run::run;
+use crate::written::{Destination, WrittenParts};
 
 /// So many compiled programs of one model are kept.
 const KEPT: usize = 16;
@@ -92,13 +93,37 @@ impl Model {
         Ok(results.into_iter().map(|array| array.into_object()).collect())
     }
 
+    /// The program for such inputs as a file of another system.
+    fn write<'py>(
+        &self,
+        py: Python<'py>,
+        destination: Destination,
+        inputs: Vec<Option<Bound<'py, PyAny>>>,
+    ) -> PyResult<WrittenParts<'py>> {
+        let given = self.declared(py, &inputs)?;
+        destination.written(py, |format, options| self.model.write(format, &given, options))
+    }
+
     /// Text, JSON and SVG that explain it for such inputs; where one is `None`, as the file declares it.
     fn explain<'py>(
         &self,
         py: Python<'py>,
         inputs: Vec<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<ExplainedTexts> {
-        let (mut given, _) = self.given(py, &inputs)?;
+        let given = self.declared(py, &inputs)?;
+        let explained = py.detach(|| self.model.explain(&given));
+        Ok(explained_texts(explained.map_err(|error| load_error(py, &error))?))
+    }
+}
+
+impl Model {
+    /// What the inputs are for the program; where one is `None`, as the file declares it.
+    fn declared(
+        &self,
+        py: Python<'_>,
+        inputs: &[Option<Bound<'_, PyAny>>],
+    ) -> PyResult<Vec<Given>> {
+        let (mut given, _) = self.given(py, inputs)?;
         for (given, input) in given.iter_mut().zip(self.model.inputs()) {
             if let (Given::Default, false, Some(declared)) =
                 (&given, input.has_default, input.array_type())
@@ -106,12 +131,9 @@ impl Model {
                 *given = Given::Type(declared);
             }
         }
-        let explained = py.detach(|| self.model.explain(&given));
-        Ok(explained_texts(explained.map_err(|error| load_error(py, &error))?))
+        Ok(given)
     }
-}
 
-impl Model {
     /// What the inputs are for the program, and those that are arrays.
     fn given<'py>(
         &self,

@@ -124,3 +124,30 @@ def _written(folder):
     path = folder / "add.mlir"
     path.write_bytes(ADD)
     return path
+
+
+def test_a_program_is_written_for_another_system(tmp_path):
+    model = indim.load(ADD)
+    path = tmp_path / "add.xml"
+    written = model.to("openvino", path=path)
+    assert written.composed == [] and bytes(written) == path.read_bytes() and "Add" in written.text
+    assert written.beside[0] == "add.bin" and (tmp_path / "add.bin").exists()
+    np.testing.assert_array_equal(indim.load(path)(X, V), X + V)
+    with pytest.raises(ValueError, match="is no format: stablehlo"):
+        model.to("onxx")
+
+
+def test_a_jitted_function_is_written_for_another_system(tmp_path):
+    @indim.jit
+    def standardised(x, m):
+        return indim.exp2(x - m), (x - x.mean(axis=0)) * 0.5
+
+    path = tmp_path / "f.xml"
+    written = standardised.export("openvino", "f32[2, 3]", "f32[3]", path=path)
+    assert [composed.operation for composed in written.composed] == ["exp2"]
+    results = indim.load(path)(X, V)
+    for result, expected in zip(results, standardised(X, V)):
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+    with pytest.raises(indim.FormatError) as raised:
+        standardised.export("openvino", "f32[2, 3]", "f32[3]", exact=True)
+    assert raised.value.code == "unsupported-op"

@@ -35,6 +35,7 @@ _Q = ParamSpec("_Q")
 _R = TypeVar("_R", covariant=True)
 _S = TypeVar("_S")
 _Order: TypeAlias = Literal["C", "F", "A", "K"]
+_Format: TypeAlias = Literal["stablehlo", "hlo", "openvino", "onnx"]
 _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _Rule: TypeAlias = Literal["as-written", "none", "numpy", "xla", "stablehlo", "pdpd", "onnx-legacy"]
 # The rules that broadcast one shape to a target are among these.
@@ -106,6 +107,29 @@ class CompiledFunction(Generic[_P, _R]):
         self: CompiledFunction[Concatenate[Any, _Q], _R], instance: object, owner: type[Any] | None = ...
     ) -> CompiledFunction[_Q, _R]: ...
     def explain(self, *args: Any, **kwargs: Any) -> Explanation: ...
+    def export(
+        self,
+        format: _Format,
+        *args: Any,
+        path: str | PathLike[str] | None = None,
+        exact: bool = False,
+        opset: int | None = None,
+        **kwargs: Any,
+    ) -> Written: ...
+
+class Composed(NamedTuple):
+    operation: str
+    by: str
+    times: int
+
+class Written:
+    content: bytes
+    beside: tuple[str, bytes] | None
+    composed: list[Composed]
+    warnings: list[str]
+    @property
+    def text(self) -> str: ...
+    def __bytes__(self) -> bytes: ...
 
 class ModelInput(NamedTuple):
     name: str
@@ -121,6 +145,15 @@ class Model:
     # An array, or a tuple of as many as there are outputs, which only the file says.
     def __call__(self, *args: Any, order: _Order = "K", **kwargs: Any) -> Any: ...
     def explain(self, *args: Any, **kwargs: Any) -> Explanation: ...
+    def to(
+        self,
+        format: _Format,
+        *args: Any,
+        path: str | PathLike[str] | None = None,
+        exact: bool = False,
+        opset: int | None = None,
+        **kwargs: Any,
+    ) -> Written: ...
 
 def load(source: str | PathLike[str] | bytes | bytearray | memoryview, *, function: str | None = None) -> Model: ...
 @overload
@@ -230,6 +263,7 @@ def expand_dims(x: Operand, axis: int | Sequence[int]) -> NDArray[Any]: ...
 
 __all__ = [
     "CompiledFunction",
+    "Composed",
     "E",
     "ElementTypeError",
     "Explanation",
@@ -243,6 +277,7 @@ __all__ = [
     "NumExpr",
     "ShapeError",
     "UnknownNameError",
+    "Written",
     "absolute",
     "acos",
     "acosh",

@@ -11,6 +11,7 @@ from ._explain import Explanation
 from ._indim import CompiledFunction as _CompiledFunction
 from ._signatures import binder
 from ._tracing import trace
+from ._written import Written
 
 
 class CompiledFunction(_CompiledFunction):
@@ -55,6 +56,19 @@ class CompiledFunction(_CompiledFunction):
         if explained is None:
             raise ValueError("the function was not called yet; give arguments or types such as 'f32[2, 3]'")
         return Explanation(*explained)
+
+    def export(self, format, *args, path=None, exact=False, opset=None, **kwargs):
+        """The program for these arguments in the format of another system: ``"stablehlo"``, ``"hlo"``,
+        ``"openvino"`` or ``"onnx"``.
+
+        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. What the format lacks is composed
+        of what it has, and listed in ``composed`` of the result; ``exact=True`` refuses it. ``opset`` is the
+        version of the operation set. With ``path`` the file is written there, and what belongs beside it into
+        the same folder.
+        """
+        args = tuple(_arrays.placeholder(value) for value in args)
+        kwargs = {key: _arrays.placeholder(value) for key, value in kwargs.items()}
+        return Written(*self._export((format, path, exact, opset), args, kwargs))
 
     def _repr_svg_(self):
         explained = self._explain()

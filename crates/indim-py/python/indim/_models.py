@@ -10,6 +10,7 @@ import numpy
 from . import _arrays
 from ._explain import Explanation
 from ._indim import _Model
+from ._written import Written
 
 
 class ModelInput(NamedTuple):
@@ -54,6 +55,17 @@ class Model:
         Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
         """
         return Explanation(*self._model.explain(self._bound(args, kwargs, _arrays.placeholder)))
+
+    def to(self, format, *args, path=None, exact=False, opset=None, **kwargs):
+        """The program in the format of another system: ``"stablehlo"``, ``"hlo"``, ``"openvino"`` or ``"onnx"``.
+
+        Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed. What
+        the format lacks is composed of what it has, and listed in ``composed`` of the result; ``exact=True``
+        refuses it. ``opset`` is the version of the operation set. With ``path`` the file is written there, and what
+        belongs beside it into the same folder.
+        """
+        inputs = self._bound(args, kwargs, _arrays.placeholder)
+        return Written(*self._model.write((format, path, exact, opset), inputs))
 
     def _bound(self, args, kwargs, convert=None):
         if len(args) > len(self.inputs):

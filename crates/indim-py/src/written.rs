@@ -1,0 +1,77 @@
+//! Programs written for other systems, as `indim/_written.py` hands them on.
+
+use std::path::{Path, PathBuf};
+
+use indim::Graph;
+use indim::formats::{Composed, Format, LoadError, WriteOptions, Written, save, write};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::{format_error, load_error};
+
+/// What is written, and where: the format, the path if there is one, `exact`, the operation set.
+#[derive(FromPyObject)]
+pub(crate) struct Destination(String, Option<PathBuf>, bool, Option<u32>);
+
+/// The content, the file beside it with its name, what was composed (operation, by what, how often), warnings.
+pub(crate) type WrittenParts<'py> = (
+    Bound<'py, PyBytes>,
+    Option<(String, Bound<'py, PyBytes>)>,
+    Vec<(String, String, usize)>,
+    Vec<String>,
+);
+
+impl Destination {
+    fn format(&self) -> PyResult<Format> {
+        Format::named(&self.0).ok_or_else(|| {
+            let names = Format::ALL.map(Format::name).join(", ");
+            PyValueError::new_err(format!("{:?} is no format: {names}", self.0))
+        })
+    }
+
+    fn options(&self) -> WriteOptions {
+        let Destination(_, path, exact, opset) = self;
+        let stem = path.as_deref().and_then(Path::file_stem);
+        let name = stem.map_or("model".into(), |stem| stem.to_string_lossy());
+        WriteOptions { name: name.into_owned(), exact: *exact, opset: *opset }
+    }
+
+    /// Writes what `make` makes to the path, if there is one, and hands it on.
+    pub(crate) fn written<'py>(
+        &self,
+        py: Python<'py>,
+        make: impl FnOnce(Format, &WriteOptions) -> Result<Written, LoadError> + Send,
+    ) -> PyResult<WrittenParts<'py>> {
+        let (format, options) = (self.format()?, self.options());
+        let written = py.detach(|| make(format, &options));
+        self.delivered(py, written.map_err(|error| load_error(py, &error))?)
+    }
+
+    fn delivered<'py>(&self, py: Python<'py>, written: Written) -> PyResult<WrittenParts<'py>> {
+        if let Some(path) = &self.1 {
+            let saved = py.detach(|| save(&written, path));
+            saved.map_err(|error| PyOSError::new_err(error.to_string()))?;
+        }
+        let Written { content, beside, composed, warnings } = written;
+        let composed = composed.into_iter();
+        let composed = composed.map(|Composed { operation, by, count }| (operation, by, count));
+        let beside = beside.map(|(name, bytes)| (name, PyBytes::new(py, &bytes)));
+        Ok((PyBytes::new(py, &content), beside, composed.collect(), warnings))
+    }
+}
+
+/// Writes the graph of a traced function.
+pub(crate) fn write_traced<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    destination: &Destination,
+) -> PyResult<WrittenParts<'py>> {
+    let outputs: Vec<String> = match graph.outputs().len() {
+        1 => vec!["result".to_owned()],
+        count => (0..count).map(|index| format!("result_{index}")).collect(),
+    };
+    let (format, options) = (destination.format()?, destination.options());
+    let written = py.detach(|| write(format, graph, &outputs, &options));
+    destination.delivered(py, written.map_err(|error| format_error(py, &error))?)
+}
