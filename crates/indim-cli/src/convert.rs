@@ -38,8 +38,8 @@ pub(crate) struct Convert {
     attributes: AttributeOptions,
     #[command(flatten)]
     program: ProgramOptions,
-    /// The operands' shapes: 2x3, [2,3] or f32[2,3]; [] for a scalar. Or the file with a program, and the types
-    /// of inputs that it leaves open.
+    /// The operands' shapes: 2x3, [2,3] or f32[2,3]; [] for a scalar. Or the file with a program, and the
+    /// types of inputs that it leaves open.
     #[arg(required = true, value_name = "SHAPE | FILE")]
     operands: Vec<String>,
 }

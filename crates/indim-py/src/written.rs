@@ -14,7 +14,8 @@ use crate::error::{format_error, load_error};
 #[derive(FromPyObject)]
 pub(crate) struct Destination(String, Option<PathBuf>, bool, Option<u32>);
 
-/// The content, the file beside it with its name, what was composed (operation, by what, how often), warnings.
+/// The content, the file beside it with its name, what was composed (operation, by what, how often), and
+/// warnings.
 pub(crate) type WrittenParts<'py> = (
     Bound<'py, PyBytes>,
     Option<(String, Bound<'py, PyBytes>)>,

@@ -61,8 +61,8 @@ class CompiledFunction(_CompiledFunction):
         """The program for these arguments in the format of another system: ``"stablehlo"``, ``"hlo"``,
         ``"openvino"`` or ``"onnx"``.
 
-        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. What the format lacks is composed
-        of what it has, and listed in ``composed`` of the result; ``exact=True`` refuses it. ``opset`` is the
+        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. What the format lacks is
+        composed of what it has, and listed in ``composed`` of the result; ``exact=True`` refuses it. ``opset`` is the
         version of the operation set. With ``path`` the file is written there, and what belongs beside it into
         the same folder.
         """

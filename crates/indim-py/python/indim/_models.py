@@ -17,7 +17,8 @@ class ModelInput(NamedTuple):
     """An input of a model: its name, element type and sizes, as far as the file says them.
 
     A size is a number, a name (equal names, equal sizes), a range (``"1..5"``) or ``None``; ``dtype`` and
-    ``shape`` are ``None`` where the file leaves them open. An input with a default need not be given. The elements of one that
+    ``shape`` are ``None`` where the file leaves them open. An input with a default need not be given. The
+    elements of one that
     ``is_shape`` say sizes, so that the program is made anew for others.
     """
 
@@ -57,12 +58,13 @@ class Model:
         return Explanation(*self._model.explain(self._bound(args, kwargs, _arrays.placeholder)))
 
     def to(self, format, *args, path=None, exact=False, opset=None, **kwargs):
-        """The program in the format of another system: ``"stablehlo"``, ``"hlo"``, ``"openvino"`` or ``"onnx"``.
+        """The program in the format of another system: ``"stablehlo"``, ``"hlo"``, ``"openvino"`` or
+        ``"onnx"``.
 
-        Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed. What
-        the format lacks is composed of what it has, and listed in ``composed`` of the result; ``exact=True``
-        refuses it. ``opset`` is the version of the operation set. With ``path`` the file is written there, and what
-        belongs beside it into the same folder.
+        Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
+        What the format lacks is composed of what it has, and listed in ``composed`` of the result; ``exact=True``
+        refuses it. ``opset`` is the version of the operation set. With ``path`` the file is written there,
+        and what belongs beside it into the same folder.
         """
         inputs = self._bound(args, kwargs, _arrays.placeholder)
         return Written(*self._model.write((format, path, exact, opset), inputs))
