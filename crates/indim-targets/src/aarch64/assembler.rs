@@ -16,6 +16,8 @@ pub(super) enum Condition {
     Equal,
     /// The first of two registers that were compared is greater, as a signed number.
     Greater,
+    /// A register is zero.
+    Zero(General),
     /// A register is not zero.
     NotZero(General),
 }
@@ -265,6 +267,9 @@ impl<'a> Assembler<'a> {
         let (word, text) = match condition {
             Condition::Equal => (0x5400_0000, "b.eq    ".to_owned()),
             Condition::Greater => (0x5400_000c, "b.gt    ".to_owned()),
+            Condition::Zero(register) => {
+                (0xb400_0000 | u32::from(register), format!("cbz     {}, ", name(register)))
+            }
             Condition::NotZero(register) => {
                 (0xb500_0000 | u32::from(register), format!("cbnz    {}, ", name(register)))
             }

@@ -3,8 +3,13 @@
 //!
 //! The function is called with the addresses of its operands (which it moves from row to row), their strides
 //! from row to row, the number of rows and of elements in each, by the convention of the processor (AAPCS64).
+//! Those that fold are in `fold.rs`.
+
+mod fold;
 
 use indim_codegen::Primitive;
+
+pub(super) use fold::MOST_OPERANDS;
 
 use super::assembler::{Assembler, Condition, General, STACK, name};
 use super::opcode::{self, Opcode, REGISTER_BYTES};
@@ -46,6 +51,9 @@ const SAVED_BYTES: u32 = 16 * (SAVED.len() + SAVED_VECTORS.len()) as u32;
 const STRIDES: (General, u32) = (STACK, 0);
 const ROWS: (General, u32) = (STACK, 8);
 const CALL_OPERANDS: u32 = 16;
+/// The rows of a unit, and whether its accumulators begin: in functions that fold, and so call none.
+const FOLD_ROWS: (General, u32) = (STACK, 16);
+const FOLD_BEGINS: (General, u32) = (STACK, 24);
 const FRAME_WORDS: u32 = 48;
 
 /// Encodes a function: constants, tables and code, and where the code begins. Its listing goes to `listing`,
@@ -79,9 +87,19 @@ struct Emitter<'a> {
 impl Emitter<'_> {
     fn function(&mut self) {
         self.enter();
-        let row = self.assembler.position();
-        self.assembler.label("row");
-        self.row();
+        let folds = self.parts.body.folds();
+        if folds {
+            self.assembler.store(4, FOLD_ROWS);
+            self.assembler.store(5, FOLD_BEGINS);
+        }
+        let first = self.assembler.position();
+        let label = if folds { "unit" } else { "row" };
+        self.assembler.label(label);
+        if folds {
+            self.unit()
+        } else {
+            self.row()
+        }
         let [rows, _] = SCRATCH;
         self.assembler.load(rows, ROWS);
         self.assembler.sub_immediate(rows, rows, 1);
@@ -90,7 +108,7 @@ impl Emitter<'_> {
         self.leave();
         self.assembler.arrive(next);
         self.next_row();
-        self.assembler.jump(row, "row");
+        self.assembler.jump(first, label);
     }
 
     fn frame_bytes(&self) -> u32 {
@@ -171,12 +189,23 @@ impl Emitter<'_> {
         let Parts { body, layout, .. } = self.parts;
         let outputs = body.outputs.iter().map(|(dtype, _)| (Form::Dense, dtype.size()));
         let inputs = layout.inputs.iter().copied().zip(body.inputs.iter().map(|it| it.size()));
-        let pointers = self.pointers.iter().zip(outputs.chain(inputs));
+        let pointers = self.pointers.iter().zip(outputs.chain(inputs).skip(self.accumulated()));
         let dense = pointers.filter(|(_, (form, _))| *form == Form::Dense);
         dense.map(|(&pointer, (_, bytes))| (pointer, bytes as u32)).collect()
     }
 
-    /// Moves the operands to the next row.
+    /// How many of the first operands have no registers: accumulators need none while steps run.
+    fn accumulated(&self) -> usize {
+        let Parts { body, .. } = self.parts;
+        if body.folds() { body.outputs.len() } else { 0 }
+    }
+
+    /// The register that points to an operand, if there is one.
+    fn pointer(&self, operand: u32) -> Option<General> {
+        self.pointers.get(operand as usize - self.accumulated()).copied()
+    }
+
+    /// Moves the operands to the next row, or unit.
     fn next_row(&mut self) {
         let [strides, stride] = SCRATCH;
         let (address, scratch) = (0, 1);
@@ -318,25 +347,23 @@ impl Emitter<'_> {
         let (base, displacement) = match memory {
             Memory::Pool(index) => (CONSTANTS, index * REGISTER_BYTES),
             Memory::Frame(bytes) => (STACK, FRAME_WORDS + bytes),
-            Memory::Row { operand, displacement } => match self.pointers.get(operand as usize) {
-                Some(&pointer) => (pointer, displacement),
+            Memory::Row { operand, displacement } => match self.pointer(operand) {
+                Some(pointer) => (pointer, displacement),
                 None => {
                     self.load_operand(scratch, operand as usize);
                     (scratch, displacement)
                 }
             },
-            Memory::Step { operand, element_bytes, displacement } => {
-                match self.pointers.get(operand as usize) {
-                    Some(&pointer) => (pointer, displacement),
-                    None => {
-                        self.load_operand(scratch, operand as usize);
-                        self.assembler.add(scratch, scratch, INDEX, element_bytes.ilog2());
-                        (scratch, displacement)
-                    }
+            Memory::Step { operand, element_bytes, displacement } => match self.pointer(operand) {
+                Some(pointer) => (pointer, displacement),
+                None => {
+                    self.load_operand(scratch, operand as usize);
+                    self.assembler.add(scratch, scratch, INDEX, element_bytes.ilog2());
+                    (scratch, displacement)
                 }
-            }
+            },
             Memory::Table(_) => unreachable!("invariant: tables are gathered from"),
-            Memory::Accumulator { .. } => unreachable!("invariant: nothing folds here"),
+            Memory::Accumulator { .. } => unreachable!("invariant: they stay in registers"),
         };
         self.assembler.reach(base, displacement, bytes, other)
     }
@@ -352,6 +379,8 @@ impl Emitter<'_> {
         let Some(listing) = &mut self.assembler.listing else { return };
         let pointers: Vec<String> = self.pointers.iter().copied().map(name).collect();
         listing.parts(self.parts, &pointers, [OPERANDS, INDEX, LIMIT].map(name));
+        let held = self.parts.accumulators.iter();
+        listing.accumulators(held.map(|it| (it.output, format!("v{}", it.real))));
     }
 }
 

@@ -11,6 +11,7 @@ mod select;
 use indim_codegen::Body;
 
 use crate::compile::compile;
+use crate::compile_fold::compile_fold;
 use crate::layout::Layout;
 use crate::target::{Code, Target};
 
@@ -26,6 +27,13 @@ impl Target for Neon {
     /// Only for pairs of registers.
     fn streams(&self) -> bool {
         false
+    }
+
+    fn fold(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Option<Code> {
+        if body.operand_count() > emit::MOST_OPERANDS {
+            return None;
+        }
+        compile_fold(body, layout, |parts| emit::emit(parts, listing))
     }
 
     fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use indim_codegen::Definition;
-use indim_ops::{DType, Op};
+use indim_ops::{DType, Op, ReduceOp};
 
 use super::*;
 use crate::layout::Form;
@@ -87,8 +87,7 @@ fn every_instruction_of_the_table_is_what_its_text_says() {
 fn assembly(listing: &str, number: usize, text: &mut String) {
     for line in listing.lines() {
         let line = line.split(';').next().unwrap_or_default().trim();
-        let has_label =
-            line.starts_with("b ") || line.starts_with("b.") || line.starts_with("cbnz");
+        let has_label = line.starts_with("b ") || line.starts_with("b.") || line.starts_with("cb");
         match line.strip_suffix(':') {
             Some(label) => *text += &format!("{label}{number}:\n"),
             None if has_label => *text += &format!("{line}{number}\n"),
@@ -98,31 +97,52 @@ fn assembly(listing: &str, number: usize, text: &mut String) {
     }
 }
 
+/// The code of functions, and what their listings say, with labels of their own.
+#[derive(Default)]
+struct Functions {
+    bytes: Vec<u8>,
+    text: String,
+    count: usize,
+}
+
+impl Functions {
+    fn add(&mut self, code: &Code, listing: &str) {
+        self.bytes.extend(&code.bytes[code.entry..]);
+        assembly(listing, self.count, &mut self.text);
+        self.count += 1;
+    }
+}
+
+fn layout(inputs: Vec<Form>, body: &Body) -> Layout {
+    let streams = vec![false; body.outputs.len()];
+    Layout { inputs, streams, is_in_place: false, is_fetched_ahead: false }
+}
+
 #[test]
 fn functions_are_what_their_listings_say() {
-    let mut bytes: Vec<u8> = Vec::new();
-    let mut text = String::new();
-    let mut number = 0;
+    let mut functions = Functions::default();
+    let mut folding = 0;
     for (&op, &dtype) in Op::ALL.iter().flat_map(|op| DType::ALL.iter().map(move |it| (op, it))) {
         let Some(body) = Definition::Operation(op, dtype).body() else { continue };
         let inputs = body.inputs.len();
         for first in [Form::Dense, Form::Single] {
-            let mut layout = Layout {
-                inputs: vec![Form::Dense; inputs],
-                streams: vec![false; body.outputs.len()],
-                is_in_place: number % 2 == 0,
-                is_fetched_ahead: false,
-            };
-            layout.inputs[0] = first;
+            let mut forms = vec![Form::Dense; inputs];
+            forms[0] = first;
             let mut listing = String::new();
-            let code = Neon.compile(&body, &layout, Some(&mut listing));
-            bytes.extend(&code.bytes[code.entry..]);
-            assembly(&listing, number, &mut text);
-            number += 1;
+            let code = Neon.compile(&body, &layout(forms, &body), Some(&mut listing));
+            functions.add(&code, &listing);
+        }
+        let Some(body) = body.folded(&[(ReduceOp::Max, body.outputs[0].0)]) else { continue };
+        let mut forms = vec![Form::Dense; inputs];
+        forms.push(Form::Accumulator);
+        let mut listing = String::new();
+        if let Some(code) = Neon.fold(&body, &layout(forms, &body), Some(&mut listing)) {
+            functions.add(&code, &listing);
+            folding += 1;
         }
     }
-    assert!(number > 500, "{number} functions");
-    compare(&bytes, &text);
+    assert!(functions.count > 500 && folding > 100, "{} functions", functions.count);
+    compare(&functions.bytes, &functions.text);
 }
 
 #[test]
