@@ -285,6 +285,34 @@ fn what_is_wrong_with_names_is_said() {
     assert_eq!(of(vec![node("Neg", &["x", "x"], &["y"], &[])]), Some("wrong-count"));
 }
 
+#[test]
+fn element_types_that_are_not_to_be_had_are_refused_while_reading() {
+    let identity = || model(vec![node("Identity", &["x"], &["y"], &[])]);
+    let read = |model: Model| support::read("test.onnx", model.encoded()).err();
+    let texts = Model { initializers: vec![tensor("texts", 8, &[1])], ..identity() };
+    assert_eq!(read(texts).map(|error| error.code()), Some("unsupported-type"));
+    let text = array("value", &tensor("", 8, &[1]));
+    let constant = node("Constant", &[], &["texts"], &[text]);
+    let nodes = vec![constant, node("Identity", &["x"], &["y"], &[])];
+    let error = read(Model { nodes, ..identity() }).expect("an error");
+    assert!(error.is_out_of_scope(), "{error}");
+    let small = Model { inputs: vec![value("x", 17, None)], ..identity() };
+    assert_eq!(read(small).map(|error| error.code()), Some("unsupported-type"));
+}
+
+#[test]
+fn truth_values_are_bytes_to_a_cast_of_bits() {
+    let cast = |to: i64| Model {
+        opset: 26,
+        inputs: vec![value("x", BOOL, None)],
+        ..model(vec![node("BitCast", &["x"], &["y"], &[int("to", to)])])
+    };
+    let x = [Array::new([2], vec![true, false]).unwrap()];
+    assert_eq!(run(&cast(2), &x), Ok(vec![Array::new([2], vec![1u8, 0]).unwrap()]));
+    assert_eq!(run(&cast(BOOL), &x), Ok(x.to_vec()));
+    assert_eq!(run(&cast(INT64), &x), Err("element-type-not-allowed"));
+}
+
 /// A model with a bit of everything.
 fn various() -> Vec<u8> {
     let splat = array("value", &tensor("", FLOAT, &[1]).float(4, 2.0));

@@ -84,10 +84,6 @@ impl Body {
         for opset in opsets {
             body.opsets.insert(domain_of(&opset.domain).to_owned(), opset.version);
         }
-        if body.opsets.is_empty() {
-            // Before the third version of the format nothing was said of operator sets.
-            body.opsets.insert(String::new(), 1);
-        }
         for (index, bytes) in nodes.iter().enumerate() {
             let place = Place::described(format!("node {index}"));
             body.nodes.push(Arc::new(Node::new(decoded(bytes.clone(), &place)?)));

@@ -149,9 +149,18 @@ pub(super) fn cast_like(call: &Call<'_>) -> Made {
     one(call.builder.convert(call.value(0)?, call.dtype(1)?)?)
 }
 
+/// Truth values are bytes that are 0 or 1.
 pub(super) fn bit_cast(call: &Call<'_>) -> Made {
     let dtype = dtype_of(call.required_int("to")?)?;
-    one(call.builder.bitcast(call.value(0)?, dtype)?)
+    let is_byte = |dtype: DType| dtype.is_integer() && dtype.size() == 1;
+    let is_truth = match (call.dtype(0)?, dtype) {
+        (DType::Bool, to) => to == DType::Bool || is_byte(to),
+        (from, to) => to == DType::Bool && is_byte(from),
+    };
+    match is_truth {
+        true => one(call.builder.convert(call.value(0)?, dtype)?),
+        false => one(call.builder.bitcast(call.value(0)?, dtype)?),
+    }
 }
 
 pub(super) fn identity(call: &Call<'_>) -> Made {

@@ -63,24 +63,25 @@ impl Frame {
         }
     }
 
-    fn define(
-        &mut self,
-        name: &str,
-        value: Option<ValueNumber>,
-        place: &Place,
-    ) -> Result<(), FormatError> {
+    /// Where a node of the body stands.
+    fn place_of(&self, graph: &Body, index: usize, node: &Node) -> Place {
+        let opset = self.body(graph).opset(&node.proto.domain);
+        node_place(node, index, opset, self.function_name().as_deref())
+    }
+
+    fn define(&mut self, name: &str, value: Option<ValueNumber>) -> Result<(), FormatErrorKind> {
         if self.names.insert(name.to_owned(), value).is_some() {
             let name = name.to_owned();
-            return Err(FormatErrorKind::Duplicate { what: "value", name }.at(place.clone()));
+            return Err(FormatErrorKind::Duplicate { what: "value", name });
         }
         Ok(())
     }
 
-    fn value(&self, name: &str, place: &Place) -> Result<Option<ValueNumber>, FormatError> {
+    fn value(&self, name: &str) -> Result<Option<ValueNumber>, FormatErrorKind> {
         let undefined = || FormatErrorKind::Undefined { what: "value", name: name.to_owned() };
         match name {
             "" => Ok(None),
-            _ => self.names.get(name).copied().ok_or_else(|| undefined().at(place.clone())),
+            _ => self.names.get(name).copied().ok_or_else(undefined),
         }
     }
 }
@@ -120,19 +121,21 @@ impl<'m> Flattening<'m> {
             let index = frame.next;
             frame.next += 1;
             match frame.body(graph).nodes.get(index).cloned() {
-                Some(node) => {
-                    if let Some(called) = self.node(&mut frames, graph, index, &node)? {
-                        frames.push(called);
+                Some(node) => match self.node(&mut frames, graph, index, &node) {
+                    Ok(called) => frames.extend(called),
+                    Err(kind) => {
+                        let frame = frames.last().expect("invariant: the graph's frame stays");
+                        return Err(kind.at(frame.place_of(graph, index, &node)));
                     }
-                }
+                },
                 None if frames.len() > 1 => self.leave(&mut frames)?,
                 None => break,
             }
         }
         let value = |(name, place): &(String, Place)| {
-            let value = frames[0].value(name, place)?;
-            let undefined = FormatErrorKind::Undefined { what: "value", name: name.clone() };
-            value.ok_or_else(|| undefined.at(place.clone()))
+            let undefined = || FormatErrorKind::Undefined { what: "value", name: name.clone() };
+            let value = frames[0].value(name).and_then(|value| value.ok_or_else(undefined));
+            value.map_err(|kind| kind.at(place.clone()))
         };
         outputs.iter().map(value).collect()
     }
@@ -144,28 +147,29 @@ impl<'m> Flattening<'m> {
         graph: &Body,
         index: usize,
         node: &Arc<Node>,
-    ) -> Result<Option<Frame>, FormatError> {
+    ) -> Result<Option<Frame>, FormatErrorKind> {
         let last = frames.len() - 1;
         let opset = frames[last].body(graph).opset(&node.proto.domain);
-        let function = frames[last].function_name();
-        let place = node_place(node, index, opset, function.as_deref());
-        self.count(node.work(), &place)?;
-        let operands = node.proto.input.iter().map(|name| frames[last].value(name, &place));
+        self.count(node.work())?;
+        let operands = node.proto.input.iter().map(|name| frames[last].value(name));
         let operands: Vec<Option<ValueNumber>> = operands.collect::<Result<_, _>>()?;
         let attributes = node.resolved(&frames[last].arguments);
         if let Some(called) = self.function_of(node) {
-            let frame = self.call(frames, called, node, &operands, &attributes, &place)?;
+            let frame = self.call(frames, called, node, &operands, &attributes)?;
             return Ok(Some(frame));
         }
         let mut results = Vec::with_capacity(node.proto.output.len());
         for name in &node.proto.output {
             let value = (!name.is_empty()).then(|| self.new_value());
             if value.is_some() {
-                frames[last].define(name, value, &place)?;
+                frames[last].define(name, value)?;
             }
             results.push(value);
         }
-        let Some((operator, version)) = self.operator(node, opset, &place)? else {
+        let frame = &frames[last];
+        let Some((operator, version)) = operator(node, opset)? else {
+            let (name, reason) = (node.operator_name(), why_unknown(&node.proto));
+            self.census.add(&name, reason, frame.place_of(graph, index, node));
             return Ok(None);
         };
         let flat = FlatNode {
@@ -177,21 +181,21 @@ impl<'m> Flattening<'m> {
             operands,
             results,
             index,
-            function,
+            function: frame.function_name(),
         };
         match refusal(&flat) {
-            Some(reason) => self.census.add(operator.name, Some(reason), place),
+            Some(reason) => self.census.add(operator.name, Some(reason), flat.place()),
             None => self.nodes.push(Step { node: flat, operator }),
         }
         Ok(None)
     }
 
-    fn count(&mut self, work: usize, place: &Place) -> Result<(), FormatError> {
+    fn count(&mut self, work: usize) -> Result<(), FormatErrorKind> {
         self.work = self.work.saturating_add(work);
         let limit = self.limits.operations;
         if self.work > limit {
             let what = "operations, calls replaced by what they call,";
-            return Err(FormatErrorKind::Limit { what, limit }.at(place.clone()));
+            return Err(FormatErrorKind::Limit { what, limit });
         }
         Ok(())
     }
@@ -205,36 +209,6 @@ impl<'m> Flattening<'m> {
         self.functions.get(&(domain, proto.op_type.clone(), proto.overload.clone())).cloned()
     }
 
-    /// The operator of a node, unless it goes into the census.
-    fn operator(
-        &mut self,
-        node: &Node,
-        opset: Option<i64>,
-        place: &Place,
-    ) -> Result<Option<(&'static Operator, i64)>, FormatError> {
-        let name = node.operator_name();
-        let is_own = domain_of(&node.proto.domain).is_empty();
-        let operator = is_own.then(|| Operator::named(&node.proto.op_type)).flatten();
-        let Some(operator) = operator else {
-            self.census.add(&name, why_unknown(&node.proto), place.clone());
-            return Ok(None);
-        };
-        let undefined = || FormatErrorKind::Undefined {
-            what: "operator set that the model imports",
-            name: "ai.onnx".to_owned(),
-        };
-        let opset = opset.ok_or_else(|| undefined().at(place.clone()))?;
-        if opset > NEWEST_OPSET {
-            let what = format!("opset {opset}, newer than {NEWEST_OPSET}, is");
-            return Err(FormatErrorKind::Unsupported { what }.at(place.clone()));
-        }
-        let too_new =
-            || FormatErrorKind::OperatorTooNew { name, introduced: operator.introduced(), opset };
-        let version = operator.version(opset).ok_or_else(|| too_new().at(place.clone()))?;
-        check_count(operator.operands, node.proto.input.len(), place)?;
-        Ok(Some((operator, version)))
-    }
-
     /// The frame of a call.
     fn call(
         &mut self,
@@ -243,23 +217,25 @@ impl<'m> Flattening<'m> {
         node: &Arc<Node>,
         operands: &[Option<ValueNumber>],
         attributes: &Attributes,
-        place: &Place,
-    ) -> Result<Frame, FormatError> {
+    ) -> Result<Frame, FormatErrorKind> {
         let is_this = |frame: &Frame| match &frame.place {
             FramePlace::Graph => false,
             FramePlace::Call { function: open, .. } => Arc::ptr_eq(open, &function),
         };
         if frames.iter().any(is_this) {
             let name = function.shown.clone();
-            return Err(FormatErrorKind::Cycle { name }.at(place.clone()));
+            return Err(FormatErrorKind::Cycle { name });
         }
-        self.count(function.work(), place)?;
-        check_count((0, function.inputs.len()), operands.len(), place)?;
+        if frames.len() > self.limits.depth {
+            let limit = self.limits.depth;
+            return Err(FormatErrorKind::Limit { what: "calls within calls", limit });
+        }
+        self.count(function.work())?;
+        check_count((0, function.inputs.len()), operands.len())?;
         let results = node.proto.output.len();
         if results > function.outputs.len() {
             let expected = format!("at most {}", function.outputs.len());
-            let kind = FormatErrorKind::Count { what: "results", expected, given: results };
-            return Err(kind.at(place.clone()));
+            return Err(FormatErrorKind::Count { what: "results", expected, given: results });
         }
         let arguments = function.arguments(attributes);
         let name = Arc::from(function.shown.as_str());
@@ -281,20 +257,43 @@ impl<'m> Flattening<'m> {
         };
         let place = Place::described(format!("the function {name}"));
         for (output, given) in function.outputs.iter().zip(&node.proto.output) {
-            let value = left.value(output, &place)?;
-            if !given.is_empty() {
-                caller.define(given, value, &place)?;
-            }
+            let defined = left.value(output).and_then(|value| match given.is_empty() {
+                true => Ok(()),
+                false => caller.define(given, value),
+            });
+            defined.map_err(|kind| kind.at(place.clone()))?;
         }
         Ok(())
     }
 }
 
-fn check_count(
-    (least, most): (usize, usize),
-    given: usize,
-    place: &Place,
-) -> Result<(), FormatError> {
+/// The operator of a node with its version; nothing where none has the name.
+fn operator(
+    node: &Node,
+    opset: Option<i64>,
+) -> Result<Option<(&'static Operator, i64)>, FormatErrorKind> {
+    if !domain_of(&node.proto.domain).is_empty() {
+        return Ok(None);
+    }
+    let Some(operator) = Operator::named(&node.proto.op_type) else { return Ok(None) };
+    let opset = opset.ok_or_else(|| FormatErrorKind::Undefined {
+        what: "operator set that the model imports",
+        name: "ai.onnx".to_owned(),
+    })?;
+    if opset > NEWEST_OPSET {
+        let what = format!("opset {opset}, newer than {NEWEST_OPSET}, is");
+        return Err(FormatErrorKind::Unsupported { what });
+    }
+    let version = operator.version(opset).ok_or_else(|| FormatErrorKind::OperatorTooNew {
+        name: operator.name.to_owned(),
+        introduced: operator.introduced(),
+        opset,
+    })?;
+    check_count(operator.operands, node.proto.input.len())?;
+    Ok(Some((operator, version)))
+}
+
+fn check_count((least, most): (usize, usize), given: usize) -> Result<(), FormatErrorKind> {
     if (least..=most).contains(&given) {
         return Ok(());
     }
@@ -303,5 +302,5 @@ fn check_count(
         _ if least == most => least.to_string(),
         _ => format!("{least} to {most}"),
     };
-    Err(FormatErrorKind::Count { what: "operands", expected, given }.at(place.clone()))
+    Err(FormatErrorKind::Count { what: "operands", expected, given })
 }

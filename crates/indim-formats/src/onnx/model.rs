@@ -10,12 +10,17 @@ use super::body::{Body, Function, decoded, domain_of};
 use super::build::Build;
 use super::flat_node::ValueNumber;
 use super::flatten::{Flattening, Functions, Step};
-use super::messages::{FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto};
-use super::types::{declared_at, input_of};
+use super::messages::{
+    FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
+};
+use super::types::{declared_at, dtype_of, input_of};
 use crate::error::{FormatError, FormatErrorKind, Place};
 use crate::limits::FormatLimits;
 use crate::model::{Bound, Input, Model, Program, Size};
 use crate::source::Source;
+
+/// The version of the format from which on a model says which operator sets it imports.
+const OPSETS_SINCE: i64 = 3;
 
 /// What was read from a file.
 pub(super) struct OnnxModel {
@@ -62,7 +67,11 @@ impl OnnxModel {
             return Err(FormatErrorKind::Unsupported { what }.nowhere());
         }
         let functions = functions_of(&proto.functions, limits)?;
-        let body = Body::new(&graph.node, &proto.opset_import, limits)?;
+        let mut opsets = proto.opset_import;
+        if opsets.is_empty() && proto.ir_version < OPSETS_SINCE {
+            opsets.push(OperatorSetIdProto { domain: String::new(), version: 1 });
+        }
+        let body = Body::new(&graph.node, &opsets, limits)?;
         let mut flattening = Flattening::new(&functions, limits);
         let mut names = Names::default();
         let inputs = names.inputs(&graph, &mut flattening, limits)?;
@@ -161,6 +170,8 @@ impl Names {
         for (index, bytes) in graph.initializer.iter().enumerate() {
             let place = Place::described(format!("initializer {index}"));
             let tensor: TensorProto = decoded(bytes.clone(), &place)?;
+            let stated = dtype_of(tensor.data_type.into());
+            stated.map_err(|kind| kind.at(declared_at("initializer", &tensor.name)))?;
             let number = match self.values.get(&tensor.name) {
                 Some(&Some(number)) if number < first_own && !is_filled[number] => {
                     is_filled[number] = true;

@@ -3,30 +3,40 @@
 use super::flat_node::FlatNode;
 use super::messages::NodeProto;
 use super::types::dtype_of;
+use crate::error::FormatErrorKind;
 
 /// Why an operator that is in the table is refused here: it has modes that are not to be had.
 pub(super) fn refusal(node: &FlatNode) -> Option<String> {
-    let is = |name: &str| node.operator == name;
     let number = |name: &str| node.attributes.get(name).and_then(|attribute| attribute.i);
-    let reason = match node.operator {
-        "Pad" => return pad_mode(node),
-        "Cast" => {
-            let to = number("to").and_then(|number| dtype_of(number).err());
-            return to.map(|_| "to an element type that is not to be had".to_owned());
-        }
-        "Constant" => {
-            let refused = ["value_string", "value_strings", "sparse_value"];
-            let name = refused.into_iter().find(|name| node.attributes.get(name).is_some())?;
-            return Some(format!("with the attribute {name}"));
-        }
-        _ if is("Dropout") && node.version < 7 => number("is_test").unwrap_or(0) == 0,
-        _ if is("BatchNormalization") && node.version < 7 => number("is_test").unwrap_or(0) == 0,
-        _ if is("BatchNormalization") => {
-            number("training_mode").unwrap_or(0) != 0 || node.results.iter().flatten().count() > 1
+    let is_set = |name: &str| number(name).unwrap_or(0) != 0;
+    let is_for_training = match node.operator {
+        "Dropout" | "BatchNormalization" if node.version < 7 => !is_set("is_test"),
+        "BatchNormalization" => {
+            is_set("training_mode") || node.results.iter().flatten().count() > 1
         }
         _ => false,
     };
-    reason.then(|| "for training".to_owned())
+    match node.operator {
+        _ if is_for_training => Some("for training".to_owned()),
+        "Pad" => pad_mode(node),
+        "Constant" => {
+            let refused = ["value_string", "value_strings", "sparse_value"];
+            let name = refused.into_iter().find(|name| node.attributes.get(name).is_some());
+            name.map(|name| format!("with the attribute {name}")).or_else(|| unknown_type(node))
+        }
+        _ => unknown_type(node),
+    }
+}
+
+/// What is said of an element type that is not to be had: of an array, or of a result.
+fn unknown_type(node: &FlatNode) -> Option<String> {
+    let types = ["to", "dtype"].into_iter().filter_map(|name| node.attributes.get(name)?.i);
+    let of_arrays = node.attributes.iter().filter_map(|(_, attribute)| attribute.t.as_ref());
+    let types = types.chain(of_arrays.map(|tensor| tensor.data_type.into()));
+    match types.filter_map(|number| dtype_of(number).err()).next()? {
+        FormatErrorKind::UnsupportedType { name } => Some(format!("with the element type {name}")),
+        _ => None,
+    }
 }
 
 fn pad_mode(node: &FlatNode) -> Option<String> {
