@@ -20,6 +20,7 @@ mod model;
 mod onnx;
 #[cfg(feature = "openvino")]
 mod openvino;
+mod recognise;
 mod shape_values;
 mod source;
 #[cfg(feature = "stablehlo")]

@@ -223,6 +223,37 @@ fn what_is_one_operation_there_is_written_as_one() {
 }
 
 #[test]
+fn functions_of_neural_networks_have_their_names() {
+    for dtype in [DType::F32, DType::F16, DType::F64, DType::Bf16] {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", dtype, [2, 3]).unwrap();
+        let slope = b.parameter("slope", dtype, [3]).unwrap();
+        let values = [
+            ("Gelu", b.gelu(&x).unwrap()),
+            ("Gelu", b.gelu_tanh(&x).unwrap()),
+            ("Elu", b.elu(&x, 0.7).unwrap()),
+            ("Elu", b.selu(&x).unwrap()),
+            ("Mish", b.mish(&x).unwrap()),
+            ("HSwish", b.hard_swish(&x).unwrap()),
+            ("SoftSign", b.softsign(&x).unwrap()),
+            ("Swish", b.swish(&x, 1.0).unwrap()),
+            ("Swish", b.swish(&x, 0.3).unwrap()),
+            ("HardSigmoid", b.hard_sigmoid(&x, 0.3, 0.6).unwrap()),
+            ("ReLU", b.relu(&x).unwrap()),
+            ("PReLU", b.prelu(&x, &slope, &[1]).unwrap()),
+        ];
+        let arguments = [numbers(dtype, &[2, 3], -2), numbers(dtype, &[3], 1)];
+        for (name, value) in values {
+            let file = round_trip(name, &b.finish(&[value]).unwrap(), &arguments).unwrap();
+            assert!(file.composed.is_empty());
+            let text = String::from_utf8(file.content).unwrap();
+            assert!(text.contains(&format!("type=\"{name}\"")), "{name}");
+            assert!(!text.contains("Select") && !text.contains("Erf"), "{name}");
+        }
+    }
+}
+
+#[test]
 fn operands_only_lie_right_where_they_meet() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();

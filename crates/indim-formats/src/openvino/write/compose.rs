@@ -166,14 +166,6 @@ pub(super) fn fma(m: &mut Maker, operands: &[Port]) -> Made {
     m.binary("Add", &product, &operands[2])
 }
 
-pub(super) fn prelu(m: &mut Maker, operands: &[Port]) -> Made {
-    let (x, slope) = (&operands[0], &operands[1]);
-    let zero = m.number(0.0, dtype(operands))?;
-    let is_above = m.compare("GreaterEqual", x, &zero)?;
-    let below = m.binary("Multiply", slope, x)?;
-    m.select(&is_above, x, &below)
-}
-
 pub(super) fn identity(_: &mut Maker, operands: &[Port]) -> Made {
     Ok(operands[0].clone())
 }

@@ -1,12 +1,17 @@
 //! What several nodes say together, and OpenVINO by one operation.
 
+use indim_builder::Composition;
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::{DType, Op, ReduceOp};
 
 use crate::openvino::write::reducing::reduction;
+use crate::recognise::Recogniser;
 
 /// An operation on one value that stands for several nodes.
+#[derive(Debug, Clone)]
 pub(super) enum Idiom {
+    /// A composition, with its numbers.
+    Composition(Composition, Vec<f64>),
     /// Nothing: bits that were read as another type are read as their own again.
     Same,
     /// Bounds that attributes can say.
@@ -18,7 +23,16 @@ pub(super) enum Idiom {
 }
 
 /// What ends at a node, and the value that it is computed from.
-pub(super) fn idiom(graph: &Graph, node: &Node, uses: &[usize]) -> Option<(Idiom, ValueId)> {
+pub(super) fn idiom(
+    graph: &Graph,
+    value: ValueId,
+    uses: &[usize],
+    recogniser: &Recogniser,
+) -> Option<(Idiom, ValueId)> {
+    if let Some(found) = recogniser.find(graph, value) {
+        return Some((Idiom::Composition(found.composition, found.numbers), found.operand));
+    }
+    let node = &graph[value];
     match (&node.kind, &node.operands[..]) {
         (NodeKind::Elementwise(Op::Clamp), [low, x, high]) => {
             let (low, high) = (number(graph, *low)?, number(graph, *high)?);

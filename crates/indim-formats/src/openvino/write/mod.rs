@@ -2,9 +2,10 @@
 //!
 //! `operation.rs` is the table of element-wise operations, what is composed is in `compose.rs`, both over
 //! `maker.rs`, which makes the layers of a `file.rs`; `placing.rs` writes broadcasts, `structural.rs` what
-//! moves, converts or reduces elements. What several nodes say together is found by `reducing.rs` and
-//! `idiom.rs`.
+//! moves, converts or reduces elements, `activation.rs` functions of neural networks. What several nodes say
+//! together is found by `reducing.rs` and `idiom.rs`.
 
+mod activation;
 mod compose;
 mod file;
 mod idiom;
@@ -20,7 +21,7 @@ use indim_ops::{ArrayType, DType, Op};
 use crate::error::{FormatError, FormatErrorKind};
 use crate::openvino::element_type::has_name;
 use crate::openvino::write::file::Port;
-use crate::openvino::write::idiom::{Idiom, idiom};
+use crate::openvino::write::idiom::Idiom;
 use crate::openvino::write::maker::{Made, Maker};
 use crate::openvino::write::operation::{Form, form, is_signed, warning};
 use crate::openvino::write::placing::{Placing, shown_only};
@@ -87,8 +88,10 @@ impl Writing<'_> {
 
     /// The value of a node; nothing where it, or an operand of it, is not to be had, which is noted.
     fn node(&mut self, value: ValueId, node: &Node) -> Result<Option<Port>, FormatError> {
-        if let Some((idiom, x)) = idiom(self.graph, node, &self.placing.uses) {
-            return Ok(self.ports[x.index()].clone().map(|x| self.idiom(&idiom, &x, node)));
+        if let Some((idiom, x)) = self.placing.idiom(value) {
+            let x = self.ports[x.index()].clone();
+            let made = x.map(|x| self.idiom(&idiom, &x, node)).transpose();
+            return made.map_err(|kind| kind.at(place_of(self.graph, value)));
         }
         let operands: Option<Vec<Port>> =
             (0..node.operands.len()).map(|position| self.operand(node, position)).collect();
@@ -105,9 +108,12 @@ impl Writing<'_> {
     }
 
     /// One operation for several nodes, of which this is the last.
-    fn idiom(&mut self, idiom: &Idiom, x: &Port, node: &Node) -> Port {
+    fn idiom(&mut self, idiom: &Idiom, x: &Port, node: &Node) -> Made {
         let array_type = &node.array_type;
-        match idiom {
+        Ok(match idiom {
+            Idiom::Composition(composition, numbers) => {
+                return self.maker.composition(*composition, numbers, x);
+            }
             Idiom::Same => x.clone(),
             Idiom::Clamp([low, high]) => {
                 if array_type.dtype.is_float() {
@@ -122,7 +128,7 @@ impl Writing<'_> {
                 let result = self.reduced((operation, 1), axes, x);
                 self.maker.reshape(&result, &array_type.shape)
             }
-        }
+        })
     }
 
     /// An operand as it is read: where operands meet, with its axes only where they land.
@@ -183,6 +189,7 @@ impl Writing<'_> {
                 self.one(("Divide", 1), &[attribute], &operands, result)
             }
             Form::RightShift { .. } => self.one(("BitwiseRightShift", 15), &[], &operands, result),
+            Form::Prelu => Ok(self.maker.prelu(&operands[0], &operands[1])),
             Form::Same(compose) | Form::Composed(compose, _) => compose(&mut self.maker, &operands),
             Form::Missing => return None,
         })

@@ -20,6 +20,8 @@ pub(super) enum Form {
         /// Whether they are.
         signed: bool,
     },
+    /// PReLU, whose slope has an axis for each of the first operand's.
+    Prelu,
     /// What is said in another way and is the same.
     Same(fn(&mut Maker, &[Port]) -> Made),
     /// A composition, in words.
@@ -28,7 +30,7 @@ pub(super) enum Form {
     Missing,
 }
 
-use Form::{Composed, IntegerDivision, Missing, One, OrLogical, RightShift, Same};
+use Form::{Composed, IntegerDivision, Missing, One, OrLogical, Prelu, RightShift, Same};
 
 /// What an operation on elements of this type is.
 pub(super) fn form(op: Op, dtype: DType) -> Form {
@@ -100,7 +102,7 @@ fn row(op: Op) -> Form {
         Op::Logaddexp => Composed(compose::logaddexp, "Maximum(x, y) + SoftPlus(-Abs(x - y))"),
         Op::Fmax => Composed(compose::fmax, "Select(x is a NaN, y, Maximum(x, y))"),
         Op::Fmin => Composed(compose::fmin, "Select(x is a NaN, y, Minimum(x, y))"),
-        Op::Prelu => Composed(compose::prelu, "Select(x >= 0, x, slope * x)"),
+        Op::Prelu => Prelu,
         Op::SquaredDifference => One("SquaredDifference", 1),
         Op::And => OrLogical("BitwiseAnd", 13, "LogicalAnd"),
         Op::Or => OrLogical("BitwiseOr", 13, "LogicalOr"),

@@ -1,46 +1,58 @@
 //! Broadcasts: where operands of an operation meet by NumPy's rule they need not be made, only lie right.
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
+use indim_ops::Op;
 use indim_shape::{AxisMap, RuleSet, Shape};
 
 use crate::openvino::write::file::Port;
-use crate::openvino::write::idiom::idiom;
+use crate::openvino::write::idiom::{Idiom, idiom};
 use crate::openvino::write::maker::Maker;
 use crate::openvino::write::reducing::{reduction, uses};
+use crate::recognise::Recogniser;
 
 /// Which values of a graph become values of the file.
 pub(super) struct Placing {
     is_made: Vec<bool>,
     /// How often each value is used.
     pub(super) uses: Vec<usize>,
+    /// What ends at each value that is written.
+    idioms: Vec<Option<(Idiom, ValueId)>>,
 }
 
 impl Placing {
     pub(super) fn of(graph: &Graph) -> Placing {
         let (mut is_made, uses) = (vec![false; graph.len()], uses(graph));
+        let mut idioms: Vec<Option<(Idiom, ValueId)>> = Vec::new();
+        idioms.resize_with(graph.len(), || None);
+        let recogniser = Recogniser::new();
         graph.outputs().iter().for_each(|output| is_made[output.index()] = true);
         for (value, node) in graph.iter().rev() {
             is_made[value.index()] |= matches!(node.kind, NodeKind::Parameter { .. });
             if is_made[value.index()] {
-                for operand in operands(graph, node, &uses) {
+                let idiom = idiom(graph, value, &uses, &recogniser);
+                let read = idiom.as_ref().map(|(_, x)| vec![*x]);
+                for operand in read.unwrap_or_else(|| operands(graph, node, &uses)) {
                     is_made[operand.index()] = true;
                 }
+                idioms[value.index()] = idiom;
             }
         }
-        Placing { is_made, uses }
+        Placing { is_made, uses, idioms }
     }
 
     pub(super) fn is_made(&self, value: ValueId) -> bool {
         self.is_made[value.index()]
     }
+
+    /// The one operation that several nodes are, of which this is the last, and the value that it reads.
+    pub(super) fn idiom(&self, value: ValueId) -> Option<(Idiom, ValueId)> {
+        self.idioms[value.index()].clone()
+    }
 }
 
-/// What a node reads in the file: of operands that only have to lie right, what these show; of several nodes
-/// that are one operation, what the first of them reads.
+/// What a node reads in the file: of operands that only have to lie right, what these show; of reductions,
+/// what the first of them reads.
 fn operands<'g>(graph: &'g Graph, node: &'g Node, uses: &[usize]) -> Vec<ValueId> {
-    if let Some((_, x)) = idiom(graph, node, uses) {
-        return vec![x];
-    }
     let read = |(position, &operand): (usize, &ValueId)| match node.kind {
         NodeKind::Reduce { op, axis } => reduction(graph, node, (op, axis), uses).0,
         _ => shown_only(graph, node, position).map_or(operand, |(shown, _)| shown),
@@ -54,7 +66,12 @@ pub(super) fn shown_only<'g>(
     node: &Node,
     position: usize,
 ) -> Option<(ValueId, &'g AxisMap)> {
-    let is_meeting = matches!(node.kind, NodeKind::Elementwise(_)) && node.operands.len() > 1;
+    let is_meeting = match node.kind {
+        // PReLU broadcasts its slope alone.
+        NodeKind::Elementwise(Op::Prelu) => position > 0,
+        NodeKind::Elementwise(_) => node.operands.len() > 1,
+        _ => false,
+    };
     let (shown, map) = broadcast(graph, node.operands[position])?;
     // Axes that only the result has must come from some operand: from the one with the most elements.
     (is_meeting && (meets(graph, node) || position != largest(graph, node))).then_some((shown, map))
