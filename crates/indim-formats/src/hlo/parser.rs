@@ -188,7 +188,15 @@ impl<'t, 'l> Parser<'t, 'l> {
         self.expect_mark(b'=')?;
         let value = match self.next.kind {
             _ if self.is_open() => self.skip_balanced()?,
-            TokenKind::Word | TokenKind::String => self.advance().span,
+            TokenKind::Word | TokenKind::String => {
+                let mut span = self.advance().span;
+                // `dim_labels=bf01_oi01->bf01`
+                while self.next.kind == TokenKind::Arrow {
+                    self.advance();
+                    span = span.to(self.expect_word("the rest of the value")?.span);
+                }
+                span
+            }
             _ => return Err(self.unexpected("the value of an attribute")),
         };
         Ok((key, value))
