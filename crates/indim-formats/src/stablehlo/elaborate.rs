@@ -8,31 +8,28 @@ use indim_ops::ArrayType;
 use indim_shape::Shape;
 
 use super::attribute::Attributes;
-use super::dense::Dense;
-use super::meaning::{Expected, Meaning, Shaped};
-use super::reducer;
+use super::meaning::Meaning;
 use super::syntax::{Block, Function, Module, Operation, Results, Signature, Type, Use};
 use crate::error::{FormatError, FormatErrorKind, Place};
 use crate::limits::FormatLimits;
 use crate::making::Making;
-use crate::model::{Agreement, Expectation, Program};
+use crate::model::{Expectation, Program};
 use crate::xla::operation::check_type;
-use crate::xla::reduction::reduce;
-use crate::xla::slot::{Fact, Known, Slot};
+use crate::xla::slot::Slot;
 
-type Made<T> = Result<T, FormatError>;
+pub(super) type Made<T> = Result<T, FormatError>;
 
 /// A program in the making.
 pub(super) struct Elaborator<'m> {
     module: &'m Module,
-    attributes: Attributes<'m>,
+    pub(super) attributes: Attributes<'m>,
     limits: &'m FormatLimits,
-    making: Making,
+    pub(super) making: Making,
     /// What is called, in what, in ...: the innermost last.
     frames: Vec<Frame<'m>>,
     /// Whether a function is one of those.
     is_called: Vec<bool>,
-    expectations: Vec<(Expectation, Value, Value)>,
+    pub(super) expectations: Vec<(Expectation, Value, Value)>,
 }
 
 /// A block that is gone through.
@@ -49,7 +46,7 @@ struct Frame<'m> {
     lanes: Option<Shape>,
 }
 
-fn at(operation: &Operation) -> core::ops::Range<usize> {
+pub(super) fn at(operation: &Operation) -> core::ops::Range<usize> {
     operation.span.start..operation.span.end
 }
 
@@ -201,12 +198,12 @@ impl<'m> Elaborator<'m> {
         Err(kind.in_text(operand.name.start..operand.name.end))
     }
 
-    fn lanes(&self) -> Option<&Shape> {
+    pub(super) fn lanes(&self) -> Option<&Shape> {
         self.frames.last()?.lanes.as_ref()
     }
 
     /// The type as the program means it: in the body of a map, scalars are all elements at once.
-    fn meant(&self, stated: &ArrayType) -> ArrayType {
+    pub(super) fn meant(&self, stated: &ArrayType) -> ArrayType {
         match self.lanes() {
             Some(shape) if stated.shape.is_scalar() => ArrayType::new(stated.dtype, shape.clone()),
             _ => stated.clone(),
@@ -388,149 +385,5 @@ impl<'m> Elaborator<'m> {
             Some(caller) => self.define(caller, slots).map(|()| None),
             None => Ok(Some(slots)),
         }
-    }
-
-    fn array(&self, operation: &'m Operation, shaped: Shaped, operands: &[Slot]) -> Made<Slot> {
-        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
-        let meant = shaped.operation(operation, &self.attributes)?;
-        let mut values = Vec::with_capacity(operands.len());
-        for operand in operands {
-            values.push(operand.array().map_err(fail)?.value.clone());
-        }
-        let stated = self.result_type(operation);
-        let value = meant.build(&self.making.builder, &values, stated.as_ref()).map_err(fail)?;
-        let fact = match meant {
-            crate::xla::operation::Operation::Iota(axis) => Fact::Iota(axis),
-            _ => Fact::None,
-        };
-        Ok(Slot::Array(Known { value, fact }))
-    }
-
-    /// The type of its one result, as the operation says it.
-    fn result_type(&self, operation: &Operation) -> Option<ArrayType> {
-        let stated = match &operation.signature {
-            Signature::Function(_, results) => results.first(),
-            Signature::List(types) => types.last(),
-            Signature::None => None,
-        };
-        match stated? {
-            Type::Array(stated) => Some(self.meant(stated)),
-            Type::Tuple(_) | Type::Dynamic(_) | Type::Other(_) => None,
-        }
-    }
-
-    fn part(&self, operation: &Operation, operands: &[Slot]) -> Made<Slot> {
-        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
-        let index = self.attributes.integer(operation, "index")?;
-        let [tuple] = operands else {
-            let (expected, given) = ("one".to_owned(), operands.len());
-            return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
-        };
-        // A negative number is that of no part.
-        tuple.part(usize::try_from(index).unwrap_or(usize::MAX)).cloned().map_err(fail)
-    }
-
-    fn constant(&mut self, operation: &Operation) -> Made<Slot> {
-        let span = self.attributes.required(operation, "value")?;
-        let stated = match &operation.signature {
-            Signature::Function(_, results) => results.first(),
-            Signature::List(types) => types.first(),
-            Signature::None => None,
-        };
-        let stated = match stated {
-            Some(Type::Array(stated)) => Some(stated),
-            _ => None,
-        };
-        let dense = Dense::read(&self.attributes, span, stated)?;
-        self.dense(dense, operation)
-    }
-
-    fn dense(&mut self, dense: Dense, operation: &Operation) -> Made<Slot> {
-        let place = Place::text(at(operation));
-        let (value, fact) = match dense {
-            Dense::Full(array) => {
-                let fact = if array.shape().is_scalar() {
-                    Fact::Scalar(array.clone())
-                } else {
-                    Fact::None
-                };
-                (self.making.constant(array, &place)?, fact)
-            }
-            Dense::Splat(element, shape) => {
-                let fact =
-                    if shape.is_scalar() { Fact::Scalar(element.clone()) } else { Fact::None };
-                let shape = self.lanes().filter(|_| shape.is_scalar()).cloned().unwrap_or(shape);
-                let value = self.making.splat(element, &shape);
-                (value.map_err(|error| FormatErrorKind::from(error).at(place))?, fact)
-            }
-        };
-        Ok(Slot::Array(Known { value, fact }))
-    }
-
-    fn constant_like(&mut self, operation: &Operation, operands: &[Slot]) -> Made<Slot> {
-        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
-        let [like] = operands else {
-            let (expected, given) = ("one".to_owned(), operands.len());
-            return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
-        };
-        let array_type = like.array().map_err(fail)?.value.array_type();
-        let array_type = array_type.map_err(|error| fail(error.into()))?;
-        let span = self.attributes.required(operation, "value")?;
-        let dense = Dense::element(&self.attributes, span, &array_type)?;
-        self.dense(dense, operation)
-    }
-
-    fn reduce(&self, operation: &Operation, operands: &[Slot]) -> Made<Vec<Slot>> {
-        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
-        let Some(reducer) = reducer::of(operation, &self.attributes) else {
-            let what = "a reduction with this body is".to_owned();
-            return Err(fail(FormatErrorKind::Unsupported { what }));
-        };
-        let axes = self.attributes.integers(operation, "dimensions")?;
-        let known: Result<Vec<Known>, _> = operands.iter().map(|o| o.array().cloned()).collect();
-        let results = reduce(&self.making.builder, &reducer, &known.map_err(fail)?, &axes);
-        Ok(results.map_err(fail)?.into_iter().map(Slot::from).collect())
-    }
-
-    fn custom_call(&mut self, operation: &Operation, operands: Vec<Slot>) -> Made<Vec<Slot>> {
-        let span = self.attributes.required(operation, "call_target_name")?;
-        let target = self.attributes.name(span);
-        match Expected::of(&target) {
-            Some(expected) => self.expect(operation, expected, &operands, true),
-            None if target == "Sharding" => Ok(operands),
-            None => {
-                let what = format!("custom calls of @{target} are");
-                Err(FormatErrorKind::Unsupported { what }.in_text(at(operation)))
-            }
-        }
-    }
-
-    /// What the program says of its own results.
-    fn expect(
-        &mut self,
-        operation: &Operation,
-        expected: Expected,
-        operands: &[Slot],
-        as_call: bool,
-    ) -> Made<Vec<Slot>> {
-        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
-        let agreement: Agreement = expected.agreement(operation, &self.attributes, as_call)?;
-        let constant = match expected.is_constant {
-            true => Some(self.constant(operation)?),
-            false => None,
-        };
-        let all: Vec<&Slot> = operands.iter().chain(&constant).collect();
-        let [result, expected] = all[..] else {
-            let (expected, given) = ("a result and what is expected".to_owned(), all.len());
-            return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
-        };
-        let result = result.array().map_err(fail)?.value.clone();
-        let expected = expected.array().map_err(fail)?.value.clone();
-        let array_type = expected.array_type().map_err(|error| fail(error.into()))?;
-        check_type(&result, &array_type).map_err(fail)?;
-        let place = Place::text(at(operation));
-        let expectation = Expectation { result: 0, expected: 0, agreement, place };
-        self.expectations.push((expectation, result, expected));
-        Ok(Vec::new())
     }
 }

@@ -1,6 +1,7 @@
 //! StableHLO's text, which is MLIR: `lexer.rs`, then `parser/` to what `syntax.rs` describes, then
-//! `elaborate.rs` to a graph. What operations mean says `meaning.rs`, their attributes `attribute.rs`,
-//! their constants `dense.rs`, their reducers `reducer.rs`; what is not to be had finds `census.rs`.
+//! `elaborate.rs` and `results.rs` to a graph. What operations mean says `meaning.rs`, their attributes
+//! `attribute.rs`, their constants `dense.rs`, their reducers `reducer.rs`; what is not to be had finds
+//! `census.rs`.
 
 mod attribute;
 mod census;
@@ -10,6 +11,7 @@ mod lexer;
 mod meaning;
 mod parser;
 mod reducer;
+mod results;
 mod syntax;
 
 use std::collections::HashSet;
