@@ -87,9 +87,9 @@ pub fn read_as(
         #[cfg(feature = "openvino")]
         (Format::OpenVino, &openvino::OpenVino),
         #[cfg(feature = "hlo")]
-        (Format::Hlo, &hlo::HloReader),
+        (Format::Hlo, &hlo::HloText),
         #[cfg(feature = "stablehlo")]
-        (Format::StableHlo, &stablehlo::StableHloReader),
+        (Format::StableHlo, &stablehlo::StableHloText),
     ];
     match readers.iter().find(|(read, _)| *read == format) {
         Some((_, reader)) => reader.read(source, options),
@@ -135,6 +135,10 @@ pub fn write(
         (Format::Onnx, &onnx::Onnx),
         #[cfg(feature = "openvino")]
         (Format::OpenVino, &openvino::OpenVino),
+        #[cfg(feature = "hlo")]
+        (Format::Hlo, &hlo::HloText),
+        #[cfg(feature = "stablehlo")]
+        (Format::StableHlo, &stablehlo::StableHloText),
     ];
     match writers.iter().find(|(written, _)| *written == format) {
         Some((_, writer)) => writer.write(&indim_graph::remove_unused(graph), outputs, options),

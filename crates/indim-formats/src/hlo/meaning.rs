@@ -7,7 +7,7 @@ use super::attribute::Attributes;
 use super::layout;
 use super::syntax::{Instruction, Shape};
 use crate::error::{FormatError, FormatErrorKind};
-use crate::xla::opcode::{Comparison, elementwise};
+use crate::xla::opcode::{Comparison, Dialect, elementwise, name_of};
 use crate::xla::operation::Operation;
 
 /// What an opcode means.
@@ -100,10 +100,12 @@ impl Shaped {
             "concatenate" => Shaped::Concatenate,
             "iota" => Shaped::Iota,
             "reduce-precision" => Shaped::ReducePrecision,
-            // These have only names in chlo.
-            "conj" | "erfc" | "is-inf" | "next-after" | "square" => return None,
             _ if opcode.contains('_') => return None,
-            _ => Shaped::Elementwise(elementwise(&opcode.replace('-', "_"))?),
+            _ => {
+                let op = elementwise(&opcode.replace('-', "_"))?;
+                let is_here = name_of(op).is_some_and(|(_, dialect)| dialect != Dialect::Chlo);
+                return is_here.then_some(Shaped::Elementwise(op));
+            }
         })
     }
 

@@ -1,7 +1,7 @@
 //! HLO's text, as XLA dumps it: `lexer.rs`, then `parser.rs` and `shape.rs` to what `syntax.rs` describes,
 //! then `elaborate.rs` to a graph. What opcodes mean says `meaning.rs`, their attributes `attribute.rs`,
 //! their constants `literal.rs`, what `bitcast` does `layout.rs`, reducers `reducer.rs`; what is not to be
-//! had finds `census.rs`.
+//! had finds `census.rs`. `writer.rs` is the way back.
 
 mod attribute;
 mod census;
@@ -14,23 +14,26 @@ mod parser;
 mod reducer;
 mod shape;
 mod syntax;
+mod writer;
 
 use std::collections::HashSet;
 
 use elaborate::Elaborator;
+use indim_graph::Graph;
 use syntax::{Instruction, Module, Shape};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::limits::FormatLimits;
 use crate::model::{Bound, Input, Model, Program, check_inputs};
 use crate::source::Source;
+use crate::writer::{WriteOptions, Writer, Written};
 use crate::xla::checked_text;
 use crate::{ReadOptions, Reader};
 
-/// Reads HLO's text.
-pub(crate) struct HloReader;
+/// Reads and writes HLO's text.
+pub(crate) struct HloText;
 
-impl Reader for HloReader {
+impl Reader for HloText {
     fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
         let text = checked_text(source)?;
         let module = parser::parse(text, &options.limits)?;
@@ -40,6 +43,17 @@ impl Reader for HloReader {
         let outputs = outputs(&module, entry);
         let (source, limits) = (source.clone(), options.limits);
         Ok(Box::new(Hlo { source, module, limits, entry, inputs, outputs }))
+    }
+}
+
+impl Writer for HloText {
+    fn write(
+        &self,
+        graph: &Graph,
+        outputs: &[String],
+        options: &WriteOptions,
+    ) -> Result<Written, FormatError> {
+        writer::write(graph, outputs, options)
     }
 }
 

@@ -7,26 +7,33 @@ use super::parser::{Parsed, Parser};
 use super::syntax::{Layout, Shape};
 use crate::error::FormatErrorKind;
 
+/// The element types, by HLO's names.
+const NAMES: [(&str, DType); 15] = [
+    ("pred", DType::Bool),
+    ("s8", DType::I8),
+    ("s16", DType::I16),
+    ("s32", DType::I32),
+    ("s64", DType::I64),
+    ("u8", DType::U8),
+    ("u16", DType::U16),
+    ("u32", DType::U32),
+    ("u64", DType::U64),
+    ("f16", DType::F16),
+    ("bf16", DType::Bf16),
+    ("f32", DType::F32),
+    ("f64", DType::F64),
+    ("c64", DType::C64),
+    ("c128", DType::C128),
+];
+
 /// The element type that HLO calls so.
 fn element_type(name: &str) -> Option<DType> {
-    Some(match name {
-        "pred" => DType::Bool,
-        "s8" => DType::I8,
-        "s16" => DType::I16,
-        "s32" => DType::I32,
-        "s64" => DType::I64,
-        "u8" => DType::U8,
-        "u16" => DType::U16,
-        "u32" => DType::U32,
-        "u64" => DType::U64,
-        "f16" => DType::F16,
-        "bf16" => DType::Bf16,
-        "f32" => DType::F32,
-        "f64" => DType::F64,
-        "c64" => DType::C64,
-        "c128" => DType::C128,
-        _ => return None,
-    })
+    NAMES.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype)
+}
+
+/// What HLO calls an element type.
+pub(super) fn type_name(dtype: DType) -> &'static str {
+    NAMES.iter().find(|(_, known)| *known == dtype).map_or("", |(name, _)| name)
 }
 
 impl Parser<'_, '_> {

@@ -1,7 +1,7 @@
 //! StableHLO's text, which is MLIR: `lexer.rs`, then `parser/` to what `syntax.rs` describes, then
 //! `elaborate.rs` and `results.rs` to a graph. What operations mean says `meaning.rs`, their attributes
 //! `attribute.rs`, their constants `dense.rs`, their reducers `reducer.rs`; what is not to be had finds
-//! `census.rs`.
+//! `census.rs`. `writer.rs` is the way back.
 
 mod attribute;
 mod census;
@@ -13,11 +13,13 @@ mod parser;
 mod reducer;
 mod results;
 mod syntax;
+mod writer;
 
 use std::collections::HashSet;
 
 use attribute::{Attributes, find, unquoted};
 use elaborate::Elaborator;
+use indim_graph::Graph;
 use indim_text::Span;
 use lexer::{Lexer, TokenKind};
 use syntax::{Argument, Function, Module, Type};
@@ -26,13 +28,14 @@ use crate::error::{FormatError, FormatErrorKind};
 use crate::limits::FormatLimits;
 use crate::model::{Bound, Input, Model, Program, check_inputs};
 use crate::source::Source;
+use crate::writer::{WriteOptions, Writer, Written};
 use crate::xla::checked_text;
 use crate::{ReadOptions, Reader};
 
-/// Reads StableHLO's text.
-pub(crate) struct StableHloReader;
+/// Reads and writes StableHLO's text.
+pub(crate) struct StableHloText;
 
-impl Reader for StableHloReader {
+impl Reader for StableHloText {
     fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
         let text = checked_text(source)?;
         let module = parser::parse(text, &options.limits)?;
@@ -44,6 +47,17 @@ impl Reader for StableHloReader {
         let outputs = outputs(function, &attributes);
         let (source, limits) = (source.clone(), options.limits);
         Ok(Box::new(StableHlo { source, module, limits, entry, inputs, outputs }))
+    }
+}
+
+impl Writer for StableHloText {
+    fn write(
+        &self,
+        graph: &Graph,
+        outputs: &[String],
+        options: &WriteOptions,
+    ) -> Result<Written, FormatError> {
+        writer::write(graph, outputs, options)
     }
 }
 

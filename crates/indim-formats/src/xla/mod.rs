@@ -1,7 +1,11 @@
 //! What StableHLO and HLO share, which are two spellings of XLA's operations: the table of those
 //! (`opcode.rs`), what they become (`operation.rs`), reductions (`reducer.rs`, `reduction.rs`), and values
-//! that may be tuples (`slot.rs`).
+//! that may be tuples (`slot.rs`); and on the way back what both lack and is composed (`legalize.rs`, by
+//! `compose.rs`), and how elements are written (`element.rs`).
 
+pub(crate) mod compose;
+pub(crate) mod element;
+pub(crate) mod legalize;
 pub(crate) mod opcode;
 pub(crate) mod operation;
 pub(crate) mod reducer;

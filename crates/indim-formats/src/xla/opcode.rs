@@ -5,69 +5,116 @@ use indim_ops::{DType, DTypeClass, Op};
 
 use crate::error::FormatErrorKind;
 
+/// Where an operation is at home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// In StableHLO, and in HLO.
+    StableHlo,
+    /// In chlo; HLO has it too.
+    ChloAndHlo,
+    /// In chlo only.
+    Chlo,
+}
+
+/// The operations, by their names.
+const TABLE: [(&str, Op, Dialect); 58] = [
+    ("abs", Op::Abs, Dialect::StableHlo),
+    ("acos", Op::Acos, Dialect::ChloAndHlo),
+    ("acosh", Op::Acosh, Dialect::ChloAndHlo),
+    ("add", Op::Add, Dialect::StableHlo),
+    ("and", Op::And, Dialect::StableHlo),
+    ("asin", Op::Asin, Dialect::ChloAndHlo),
+    ("asinh", Op::Asinh, Dialect::ChloAndHlo),
+    ("atan", Op::Atan, Dialect::ChloAndHlo),
+    ("atan2", Op::Atan2, Dialect::StableHlo),
+    ("atanh", Op::Atanh, Dialect::ChloAndHlo),
+    ("cbrt", Op::Cbrt, Dialect::StableHlo),
+    ("ceil", Op::Ceil, Dialect::StableHlo),
+    ("clamp", Op::Clamp, Dialect::StableHlo),
+    ("complex", Op::Complex, Dialect::StableHlo),
+    ("conj", Op::Conj, Dialect::Chlo),
+    ("cosh", Op::Cosh, Dialect::ChloAndHlo),
+    ("cosine", Op::Cos, Dialect::StableHlo),
+    ("count_leading_zeros", Op::Clz, Dialect::StableHlo),
+    ("divide", Op::Div, Dialect::StableHlo),
+    ("erf", Op::Erf, Dialect::ChloAndHlo),
+    ("erfc", Op::Erfc, Dialect::Chlo),
+    ("exponential", Op::Exp, Dialect::StableHlo),
+    ("exponential_minus_one", Op::Expm1, Dialect::StableHlo),
+    ("floor", Op::Floor, Dialect::StableHlo),
+    ("imag", Op::Imag, Dialect::StableHlo),
+    ("is_finite", Op::IsFinite, Dialect::StableHlo),
+    ("is_inf", Op::IsInf, Dialect::Chlo),
+    ("log", Op::Log, Dialect::StableHlo),
+    ("log_plus_one", Op::Log1p, Dialect::StableHlo),
+    ("logistic", Op::Logistic, Dialect::StableHlo),
+    ("maximum", Op::Max, Dialect::StableHlo),
+    ("minimum", Op::Min, Dialect::StableHlo),
+    ("mulhi", Op::Mulhi, Dialect::ChloAndHlo),
+    ("multiply", Op::Mul, Dialect::StableHlo),
+    ("negate", Op::Neg, Dialect::StableHlo),
+    ("next_after", Op::Nextafter, Dialect::Chlo),
+    ("not", Op::Not, Dialect::StableHlo),
+    ("or", Op::Or, Dialect::StableHlo),
+    ("popcnt", Op::Popcnt, Dialect::StableHlo),
+    ("power", Op::Pow, Dialect::StableHlo),
+    ("real", Op::Real, Dialect::StableHlo),
+    ("remainder", Op::Rem, Dialect::StableHlo),
+    ("round_nearest_afz", Op::RoundAway, Dialect::StableHlo),
+    ("round_nearest_even", Op::RoundEven, Dialect::StableHlo),
+    ("rsqrt", Op::Rsqrt, Dialect::StableHlo),
+    ("select", Op::Select, Dialect::StableHlo),
+    ("shift_left", Op::Shl, Dialect::StableHlo),
+    ("shift_right_arithmetic", Op::ShrArithmetic, Dialect::StableHlo),
+    ("shift_right_logical", Op::ShrLogical, Dialect::StableHlo),
+    ("sign", Op::Sign, Dialect::StableHlo),
+    ("sine", Op::Sin, Dialect::StableHlo),
+    ("sinh", Op::Sinh, Dialect::ChloAndHlo),
+    ("sqrt", Op::Sqrt, Dialect::StableHlo),
+    ("square", Op::Square, Dialect::Chlo),
+    ("subtract", Op::Sub, Dialect::StableHlo),
+    ("tan", Op::Tan, Dialect::StableHlo),
+    ("tanh", Op::Tanh, Dialect::StableHlo),
+    ("xor", Op::Xor, Dialect::StableHlo),
+];
+
 /// The operation that XLA calls so.
 pub(crate) fn elementwise(name: &str) -> Option<Op> {
-    Some(match name {
-        "abs" => Op::Abs,
-        "acos" => Op::Acos,
-        "acosh" => Op::Acosh,
-        "add" => Op::Add,
-        "and" => Op::And,
-        "asin" => Op::Asin,
-        "asinh" => Op::Asinh,
-        "atan" => Op::Atan,
-        "atan2" => Op::Atan2,
-        "atanh" => Op::Atanh,
-        "cbrt" => Op::Cbrt,
-        "ceil" => Op::Ceil,
-        "clamp" => Op::Clamp,
-        "complex" => Op::Complex,
-        "conj" => Op::Conj,
-        "cosh" => Op::Cosh,
-        "cosine" => Op::Cos,
-        "count_leading_zeros" => Op::Clz,
-        "divide" => Op::Div,
-        "erf" => Op::Erf,
-        "erfc" => Op::Erfc,
-        "exponential" => Op::Exp,
-        "exponential_minus_one" => Op::Expm1,
-        "floor" => Op::Floor,
-        "imag" => Op::Imag,
-        "is_finite" => Op::IsFinite,
-        "is_inf" => Op::IsInf,
-        "log" => Op::Log,
-        "log_plus_one" => Op::Log1p,
-        "logistic" => Op::Logistic,
-        "maximum" => Op::Max,
-        "minimum" => Op::Min,
-        "mulhi" => Op::Mulhi,
-        "multiply" => Op::Mul,
-        "negate" => Op::Neg,
-        "next_after" => Op::Nextafter,
-        "not" => Op::Not,
-        "or" => Op::Or,
-        "popcnt" => Op::Popcnt,
-        "power" => Op::Pow,
-        "real" => Op::Real,
-        "remainder" => Op::Rem,
-        "round_nearest_afz" => Op::RoundAway,
-        "round_nearest_even" => Op::RoundEven,
-        "rsqrt" => Op::Rsqrt,
-        "select" => Op::Select,
-        "shift_left" => Op::Shl,
-        "shift_right_arithmetic" => Op::ShrArithmetic,
-        "shift_right_logical" => Op::ShrLogical,
-        "sign" => Op::Sign,
-        "sine" => Op::Sin,
-        "sinh" => Op::Sinh,
-        "sqrt" => Op::Sqrt,
-        "square" => Op::Square,
-        "subtract" => Op::Sub,
-        "tan" => Op::Tan,
-        "tanh" => Op::Tanh,
-        "xor" => Op::Xor,
+    TABLE.iter().find(|(known, ..)| *known == name).map(|(_, op, _)| *op)
+}
+
+/// What XLA calls the operation, and where.
+pub(crate) fn name_of(op: Op) -> Option<(&'static str, Dialect)> {
+    TABLE.iter().find(|(_, known, _)| *known == op).map(|(name, _, dialect)| (*name, *dialect))
+}
+
+/// The comparison that the operation is: its direction, and whether in the total order.
+pub(crate) fn direction_of(op: Op) -> Option<(&'static str, bool)> {
+    Some(match op {
+        Op::Eq => ("EQ", false),
+        Op::Ne => ("NE", false),
+        Op::Lt => ("LT", false),
+        Op::Le => ("LE", false),
+        Op::Gt => ("GT", false),
+        Op::Ge => ("GE", false),
+        Op::TotalEq => ("EQ", true),
+        Op::TotalNe => ("NE", true),
+        Op::TotalLt => ("LT", true),
+        Op::TotalLe => ("LE", true),
+        Op::TotalGt => ("GT", true),
+        Op::TotalGe => ("GE", true),
         _ => return None,
     })
+}
+
+/// What a comparison of such elements says of them.
+pub(crate) fn order_of(dtype: DType, is_total: bool) -> &'static str {
+    match dtype.class() {
+        DTypeClass::Float | DTypeClass::Complex if is_total => "TOTALORDER",
+        DTypeClass::Float | DTypeClass::Complex => "FLOAT",
+        DTypeClass::Signed => "SIGNED",
+        DTypeClass::Unsigned | DTypeClass::Bool => "UNSIGNED",
+    }
 }
 
 /// How `compare` compares.

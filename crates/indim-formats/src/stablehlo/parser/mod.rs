@@ -8,7 +8,7 @@ mod pretty;
 mod skip;
 mod types;
 
-pub(super) use types::array_type;
+pub(super) use types::{array_type, type_name};
 
 use std::collections::HashMap;
 

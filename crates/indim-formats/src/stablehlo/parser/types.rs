@@ -8,26 +8,33 @@ use crate::error::FormatErrorKind;
 use crate::stablehlo::lexer::TokenKind;
 use crate::stablehlo::syntax::{Signature, Type};
 
+/// The element types, by StableHLO's names.
+const NAMES: [(&str, DType); 15] = [
+    ("i1", DType::Bool),
+    ("i8", DType::I8),
+    ("i16", DType::I16),
+    ("i32", DType::I32),
+    ("i64", DType::I64),
+    ("ui8", DType::U8),
+    ("ui16", DType::U16),
+    ("ui32", DType::U32),
+    ("ui64", DType::U64),
+    ("f16", DType::F16),
+    ("bf16", DType::Bf16),
+    ("f32", DType::F32),
+    ("f64", DType::F64),
+    ("complex<f32>", DType::C64),
+    ("complex<f64>", DType::C128),
+];
+
 /// The element type that StableHLO calls so.
-pub(in crate::stablehlo) fn element_type(name: &str) -> Option<DType> {
-    Some(match name {
-        "i1" => DType::Bool,
-        "i8" => DType::I8,
-        "i16" => DType::I16,
-        "i32" => DType::I32,
-        "i64" => DType::I64,
-        "ui8" => DType::U8,
-        "ui16" => DType::U16,
-        "ui32" => DType::U32,
-        "ui64" => DType::U64,
-        "f16" => DType::F16,
-        "bf16" => DType::Bf16,
-        "f32" => DType::F32,
-        "f64" => DType::F64,
-        "complex<f32>" => DType::C64,
-        "complex<f64>" => DType::C128,
-        _ => return None,
-    })
+fn element_type(name: &str) -> Option<DType> {
+    NAMES.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype)
+}
+
+/// What StableHLO calls an element type.
+pub(in crate::stablehlo) fn type_name(dtype: DType) -> &'static str {
+    NAMES.iter().find(|(_, known)| *known == dtype).map_or("", |(name, _)| name)
 }
 
 /// What `2x3xf32` says.

@@ -1,0 +1,142 @@
+//! What stands for operations that XLA lacks. Each is written once, with the builder, and says in words what
+//! it is.
+
+use indim_builder::Value;
+use indim_graph::GraphError;
+use indim_ops::{DType, DTypeClass, Op};
+
+/// What an operation is composed of, and that in words; nothing where it is not to be had.
+///
+/// # Errors
+/// What the builder says.
+pub(super) fn compose(
+    op: Op,
+    operands: &[Value],
+) -> Result<Option<(Value, &'static str)>, GraphError> {
+    let Some(first) = operands.first() else { return Ok(None) };
+    let dtype = operands.last().unwrap_or(first).array_type()?.dtype;
+    Ok(match operands {
+        [x] => of_one(op, x, dtype),
+        [x, y] => of_two(op, x, y, dtype)?,
+        [x, y, z] if op == Op::Fma => Some((x * y + z, "x * y + z, which rounds twice")),
+        _ => None,
+    })
+}
+
+fn of_one(op: Op, x: &Value, dtype: DType) -> Option<(Value, &'static str)> {
+    let is_complex = dtype.class() == DTypeClass::Complex;
+    Some(match op {
+        Op::IsNan => (x.ne(x), "x != x"),
+        Op::IsInf => (x.abs().eq(f64::INFINITY), "abs(x) = inf"),
+        Op::IsFinite if is_complex => {
+            (x.real().is_finite() & x.imag().is_finite(), "is_finite of both parts")
+        }
+        Op::Conj if is_complex => (x.real().complex(-x.imag()), "complex(real(x), -imag(x))"),
+        Op::Conj => (x.clone(), "x"),
+        Op::Square => (x * x, "x * x"),
+        Op::Sign => (x.min(1), "min(x, 1)"),
+        Op::Reciprocal => (1.0 / x, "1 / x"),
+        Op::Exp2 => ((x * core::f64::consts::LN_2).exp(), "exp(x * ln 2)"),
+        Op::Log2 => (x.log() / core::f64::consts::LN_2, "log(x) / ln 2"),
+        Op::Log10 => (x.log() / core::f64::consts::LN_10, "log(x) / ln 10"),
+        Op::Trunc => (x.lt(0.0).select(x.ceil(), x.floor()), "select(x < 0, ceil(x), floor(x))"),
+        Op::Erfc => (1.0 - x.erf(), "1 - erf(x), which cancels"),
+        _ => return None,
+    })
+}
+
+type Composed = Option<(Value, &'static str)>;
+
+fn of_two(op: Op, x: &Value, y: &Value, dtype: DType) -> Result<Composed, GraphError> {
+    let is_nan = |x: &Value| x.ne(x);
+    let numbers = |extreme: Value| is_nan(x).select(y, is_nan(y).select(x, extreme));
+    Ok(Some(match op {
+        Op::Add if dtype == DType::Bool => (x | y, "or"),
+        Op::Mul if dtype == DType::Bool => (x & y, "and"),
+        Op::SquaredDifference => {
+            let difference = x - y;
+            (&difference * &difference, "(x - y) * (x - y)")
+        }
+        Op::Prelu => (x.ge(0.0).select(x, y * x), "select(x >= 0, x, y * x)"),
+        Op::Fmax => (numbers(x.max(y)), "maximum, and select where one is a NaN"),
+        Op::Fmin => (numbers(x.min(y)), "minimum, and select where one is a NaN"),
+        Op::Copysign => (copysign(x, y, dtype)?, "and, or of the bits"),
+        Op::Hypot => (hypot(x, y), "the larger times sqrt(1 + the square of the quotient)"),
+        Op::Logaddexp => {
+            let apart = (x.max(y) + (-(x - y).abs()).exp().log1p(), x + core::f64::consts::LN_2);
+            (x.eq(y).select(apart.1, apart.0), "maximum + log(1 + exp(-abs(x - y)))")
+        }
+        Op::FloorDiv if dtype.is_float() => (floor_div(x, y, dtype)?, "divide of what rem leaves"),
+        Op::PyMod if dtype.is_float() => {
+            (py_mod(x, y, dtype)?, "remainder, and y where signs differ")
+        }
+        Op::FloorDiv => {
+            let quotient = x / y;
+            let moved = rounds_up(&x.rem(y), y, dtype).select(&quotient - 1, &quotient);
+            (y.eq(0).select(0, moved), "divide, and 1 less where signs differ")
+        }
+        Op::PyMod => {
+            let remainder = x.rem(y);
+            let moved = rounds_up(&remainder, y, dtype).select(&remainder + y, &remainder);
+            (y.eq(0).select(0, moved), "remainder, and y where signs differ")
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Whether a remainder is not 0, and lies on the other side of 0 than the divisor.
+fn rounds_up(remainder: &Value, divisor: &Value, dtype: DType) -> Value {
+    match dtype.class() {
+        DTypeClass::Unsigned => remainder.ne(remainder),
+        _ => remainder.ne(0) & remainder.lt(0).ne(divisor.lt(0)),
+    }
+}
+
+/// The magnitude of `x` with the sign of `y`, by their bits.
+fn copysign(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
+    let (unsigned, sign) = match dtype {
+        DType::F64 => (DType::U64, 1u64 << 63),
+        DType::F32 => (DType::U32, 1 << 31),
+        _ => (DType::U16, 1 << 15),
+    };
+    let b = x.builder();
+    let magnitude = b.bitcast(x, unsigned)? & (sign - 1);
+    let bits = magnitude | (b.bitcast(y, unsigned)? & sign);
+    let signed = b.bitcast(bits, dtype)?;
+    // A NaN becomes the canonical one.
+    Ok(x.ne(x).select(x, signed))
+}
+
+fn hypot(x: &Value, y: &Value) -> Value {
+    let (x, y) = (x.abs(), y.abs());
+    let (large, small) = (x.max(&y), x.min(&y));
+    let quotient = &small / &large;
+    let length = &large * (&quotient * &quotient + 1.0).sqrt();
+    let is_infinite = x.eq(f64::INFINITY) | y.eq(f64::INFINITY);
+    // Of two zeros the quotient is a NaN.
+    is_infinite.select(f64::INFINITY, large.eq(0.0).select(&large, length))
+}
+
+/// As Python's `%`: a zero has the sign of the divisor.
+fn py_mod(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
+    let remainder = x.rem(y);
+    let differs = remainder.ne(0.0) & remainder.lt(0.0).ne(y.lt(0.0));
+    let moved = differs.select(&remainder + y, &remainder);
+    let zero = copysign(&remainder, y, dtype)?;
+    Ok(remainder.eq(0.0).select(zero, moved))
+}
+
+/// As NumPy's `floor_divide`, from the exact remainder.
+fn floor_div(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
+    let remainder = x.rem(y);
+    let exact = (x - &remainder) / y;
+    let differs = remainder.ne(0.0) & remainder.lt(0.0).ne(y.lt(0.0));
+    let quotient = differs.select(&exact - 1.0, &exact);
+    let floor = quotient.floor();
+    // The division may have rounded down across an integer.
+    let nearest = (&quotient - &floor).gt(0.5).select(&floor + 1.0, &floor);
+    let plain = x / y;
+    let zero = copysign(&quotient, &plain, dtype)?;
+    let signed = quotient.eq(0.0).select(zero, nearest);
+    Ok(y.eq(0.0).select(&plain, signed))
+}

@@ -1,0 +1,259 @@
+//! Graphs that are written as StableHLO and as HLO, read back, and give what they gave before.
+#![cfg(all(feature = "hlo", feature = "stablehlo"))]
+
+#[path = "../../indim-builder/tests/random/mod.rs"]
+mod random;
+mod support;
+
+use indim_builder::GraphBuilder;
+use indim_formats::{Agreement, Format, FormatError, Source, WriteOptions, Written, write};
+use indim_graph::{Array, AxisSlice, Graph, evaluate};
+use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
+use indim_shape::RuleSet;
+use support::samples::agreement;
+
+const FORMATS: [Format; 2] = [Format::StableHlo, Format::Hlo];
+
+fn written(format: Format, graph: &Graph, exact: bool) -> Result<Written, FormatError> {
+    let names: Vec<String> =
+        (0..graph.outputs().len()).map(|index| format!("output{index}")).collect();
+    write(format, graph, &names, &WriteOptions { exact, ..WriteOptions::default() })
+}
+
+/// The results of what was written.
+fn read_back(format: Format, written: &Written, arguments: &[Array]) -> Vec<Array> {
+    let text = String::from_utf8(written.content.clone()).expect("a text");
+    assert_eq!(Format::of(text.as_bytes()), Some(format), "{text}");
+    let source = Source::new("written", text.clone());
+    let run = support::read("written", &text).and_then(|model| support::run(&*model, arguments));
+    run.unwrap_or_else(|error| panic!("{}\n{text}", error.draw(&source)))
+}
+
+/// Writes a graph and compares: equal elements, or near ones where something was composed.
+fn round_trip(
+    format: Format,
+    name: &str,
+    graph: &Graph,
+    arguments: &[Array],
+) -> Result<Written, FormatError> {
+    let written = written(format, graph, false)?;
+    let expected = evaluate(graph, arguments).expect("it runs");
+    let found = read_back(format, &written, arguments);
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        let rule = match written.composed.is_empty() {
+            true => Agreement::Equal,
+            false => agreement(expected.dtype()),
+        };
+        let difference = rule.compare(found, expected);
+        assert_eq!(difference, None, "{format} {name} {:?}", written.composed);
+    }
+    Ok(written)
+}
+
+/// Numbers of a type, special ones among them, in this shape.
+fn numbers(dtype: DType, shape: [usize; 2]) -> Array {
+    let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0];
+    let plain = [-3.5, -2.0, -1.0, -0.5, 0.25, 1.0, 1.5, 2.0, 3.0, 7.0];
+    let all: Vec<f64> = match dtype.class() {
+        DTypeClass::Float => special.into_iter().chain(plain).collect(),
+        _ => plain.into_iter().chain([0.0, 127.0, -128.0, 4.0, 5.0]).collect(),
+    };
+    let b = GraphBuilder::new();
+    let list = b.parameter("list", DType::F64, shape).expect("a parameter");
+    let value = match dtype.class() {
+        DTypeClass::Complex => {
+            let part = b.convert(&list, if dtype == DType::C64 { DType::F32 } else { DType::F64 });
+            let part = part.expect("a float");
+            b.complex(&part, b.reverse(&part, &[0]).expect("an axis"), &[]).expect("two parts")
+        }
+        _ => b.convert(&list, dtype).expect("a number"),
+    };
+    let graph = b.finish(&[value]).expect("a graph");
+    let list = Array::new(shape, all).expect("15 numbers");
+    evaluate(&graph, &[list]).expect("it runs").remove(0)
+}
+
+/// An operation on a column and, where it takes more, on rows.
+fn operation(op: Op, dtype: DType) -> (Graph, Vec<Array>) {
+    let b = GraphBuilder::new();
+    let mut arguments = Vec::new();
+    let operands: Vec<_> = (0..op.arity().count())
+        .map(|index| {
+            let dtype = op.operand_dtype(index, dtype);
+            let shape = if index == 0 { [15, 1] } else { [1, 15] };
+            arguments.push(numbers(dtype, shape));
+            b.parameter(&format!("x{index}"), dtype, shape).expect("a parameter")
+        })
+        .collect();
+    let rule = if op.arity() == Arity::Unary { RuleSet::None } else { RuleSet::Numpy };
+    let value = b.elementwise(op, &operands, &rule).expect("it takes them");
+    (b.finish(&[value]).expect("a graph"), arguments)
+}
+
+#[test]
+fn every_operation_is_written_or_refused() {
+    for format in FORMATS {
+        let (mut written, mut composed, mut refused) = (0, Vec::new(), Vec::new());
+        for &op in Op::ALL {
+            for &dtype in DType::ALL.iter().filter(|&&dtype| op.takes(dtype)) {
+                let (graph, arguments) = operation(op, dtype);
+                match round_trip(format, &format!("{op:?} {dtype}"), &graph, &arguments) {
+                    Ok(file) if file.composed.is_empty() => written += 1,
+                    Ok(_) => composed.push(op.name()),
+                    Err(error) => {
+                        assert_eq!(error.code(), "unsupported-op", "{error}");
+                        refused.push(op.name());
+                    }
+                }
+            }
+        }
+        composed.dedup();
+        refused.dedup();
+        eprintln!("{format}: {written} written, composed {composed:?}, refused {refused:?}");
+        let missing: &[&str] = if format == Format::Hlo { &["nextafter"] } else { &[] };
+        assert_eq!(refused, missing);
+    }
+}
+
+#[test]
+fn every_conversion_and_reduction_comes_back() {
+    for format in FORMATS {
+        for &from in DType::ALL {
+            let arguments = [numbers(from, [3, 5])];
+            let b = GraphBuilder::new();
+            let x = b.parameter("x", from, [3, 5]).expect("a parameter");
+            let mut outputs: Vec<_> =
+                DType::ALL.iter().map(|&to| b.convert(&x, to).expect("a conversion")).collect();
+            for &op in ReduceOp::ALL.iter().filter(|op| op.takes(from)) {
+                outputs.push(b.reduce(op, &x, 0).expect("an axis"));
+                outputs.push(b.reduce(op, &x, 1).expect("an axis"));
+            }
+            let graph = b.finish(&outputs).expect("a graph");
+            round_trip(format, from.name(), &graph, &arguments).expect("all can be written");
+        }
+    }
+}
+
+#[test]
+fn constants_come_back_bit_for_bit() {
+    for format in FORMATS {
+        for &dtype in DType::ALL {
+            let b = GraphBuilder::new();
+            let array = numbers(dtype, [15, 1]);
+            let long = evaluate(
+                &{
+                    let b = GraphBuilder::new();
+                    let counted = b.iota(DType::I32, [150], 0).expect("an axis");
+                    b.finish(&[b.convert(counted, dtype).expect("a number")]).expect("a graph")
+                },
+                &[],
+            );
+            let empty =
+                Array::from_data([2, 0, 3], indim_ops::ArrayData::from_le_bytes(dtype, &[]));
+            let all = [array, long.expect("it runs").remove(0), empty.expect("nothing")];
+            let values: Vec<_> = all.iter().map(|array| b.constant(array.clone())).collect();
+            let graph = b.finish(&values).expect("a graph");
+            let file = written(format, &graph, true).expect("constants can be written");
+            assert_eq!(read_back(format, &file, &[]), all, "{format} {dtype}");
+        }
+        let b = GraphBuilder::new();
+        let nans = [0x7FC00001u32, 0xFFC00000, 0x7F800001].map(f32::from_bits);
+        let array = Array::new([3], nans.to_vec()).expect("three");
+        let graph = b.finish(&[b.constant(array.clone())]).expect("a graph");
+        let file = written(format, &graph, true).expect("constants can be written");
+        assert_eq!(read_back(format, &file, &[]), [array]);
+    }
+}
+
+#[test]
+fn views_and_broadcasts_come_back() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::I32, [2, 3]).expect("a parameter");
+    let v = b.parameter("v", DType::I32, [1, 3]).expect("a parameter");
+    let whole = AxisSlice::whole(2);
+    let outputs = [
+        b.broadcast_in_dim(&v, &[2, 0], [3, 4, 5]).expect("a broadcast"),
+        b.transpose(&x, &[1, 0]).expect("a permutation"),
+        b.slice(&x, &[whole, AxisSlice::new(2, 2, -2)]).expect("a slice"),
+        b.slice(&x, &[AxisSlice::new(0, 0, 1), AxisSlice::new(1, 2, 1)]).expect("a slice"),
+        b.reverse(&x, &[0, 1]).expect("axes"),
+        b.concatenate(&[&x, &v], 0).expect("equal rows"),
+        b.reshape(&x, [3, 1, 2]).expect("as many"),
+        b.iota(DType::I32, [2, 3], 1).expect("an axis"),
+        x.clone(),
+        x.clone(),
+    ];
+    let graph = b.finish(&outputs).expect("a graph");
+    let array = |shape: [usize; 2], from: i32| {
+        let count = shape.iter().product::<usize>() as i32;
+        Array::new(shape, (from..from + count).collect()).expect("all of them")
+    };
+    for format in FORMATS {
+        let arguments = [array([2, 3], 1), array([1, 3], 10)];
+        let file = round_trip(format, "views", &graph, &arguments).expect("all can be written");
+        assert!(file.composed.is_empty() && file.warnings.is_empty());
+    }
+}
+
+#[test]
+fn random_graphs_come_back_as_they_were() {
+    for format in FORMATS {
+        let (mut same, mut refused) = (0, 0);
+        for seed in 0..2000 {
+            let (graph, arguments) = random::random_graph(seed);
+            match round_trip_exactly(format, seed, &graph, &arguments) {
+                true => same += 1,
+                false => refused += 1,
+            }
+        }
+        eprintln!("{format}: {same} graphs came back, {refused} were refused");
+        assert!(same > 500);
+    }
+}
+
+fn round_trip_exactly(format: Format, seed: u64, graph: &Graph, arguments: &[Array]) -> bool {
+    let written = match written(format, graph, true) {
+        Ok(written) => written,
+        Err(error) => {
+            assert!(error.is_out_of_scope(), "{error}");
+            return false;
+        }
+    };
+    let expected = evaluate(graph, arguments).expect("it runs");
+    for (found, expected) in read_back(format, &written, arguments).iter().zip(&expected) {
+        assert_eq!(Agreement::Equal.compare(found, expected), None, "{format} seed {seed}");
+    }
+    true
+}
+
+#[test]
+fn names_are_those_of_the_graph_whatever_they_hold() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("a,%b<\"é\\\n", DType::F32, [2]).expect("a parameter");
+    let y = b.parameter("y z", DType::F32, [2]).expect("a parameter");
+    let graph = b.finish(&[&x, &y]).expect("a graph");
+    let names = ["sum \"1\"".to_owned(), "two".to_owned()];
+    let file = write(Format::StableHlo, &graph, &names, &WriteOptions::default()).expect("a file");
+    let model = support::read("written", &file.content).expect("it was written here");
+    let inputs: Vec<&str> = model.inputs().iter().map(|input| input.name.as_str()).collect();
+    assert_eq!(inputs, ["a,%b<\"é\\\n", "y z"]);
+    assert_eq!(model.outputs(), names);
+    let file = write(Format::Hlo, &graph, &names, &WriteOptions::default()).expect("a file");
+    let model = support::read("written", &file.content).expect("it was written here");
+    let inputs: Vec<&str> = model.inputs().iter().map(|input| input.name.as_str()).collect();
+    assert_eq!(inputs, ["v0", "y z"]);
+    assert_eq!(file.warnings, ["HLO has no names for outputs"]);
+}
+
+#[test]
+fn what_would_be_composed_is_listed_or_refused() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2]).expect("a parameter");
+    let graph = b.finish(&[x.exp2().exp2()]).expect("a graph");
+    for format in FORMATS {
+        let file = written(format, &graph, false).expect("a file");
+        assert_eq!((file.composed[0].operation.as_str(), file.composed[0].count), ("exp2", 2));
+        assert_eq!(written(format, &graph, true).expect_err("exp2").code(), "unsupported-op");
+    }
+}
