@@ -191,7 +191,10 @@ fn mistakes_have_a_code_and_a_line() {
 fn all_that_cannot_be_had_is_said_at_once() {
     let text = "HloModule m
 sub { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] subtract(a, b) }
-fused { a = f32[2,2] parameter(0) ROOT r = f32[2,2] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+fused {
+  a = f32[2,2] parameter(0)
+  ROOT r = f32[2,2] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
 ENTRY e {
   x = f32[2,2] parameter(0)
   d = f32[2,2] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}

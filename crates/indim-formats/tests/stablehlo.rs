@@ -35,11 +35,11 @@ fn code_and_line(text: &str) -> (&'static str, usize) {
     (code, line)
 }
 
-/// A function of one operation on `%x: tensor<3xf32>`.
+/// A function of one operation on `%x: tensor<3xf32>`, which is also called `$T`.
 fn unary(operation: &str) -> String {
-    format!(
-        "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{\n  %r = {operation}\n  return %r : tensor<3xf32>\n}}"
-    )
+    let text =
+        format!("func.func @main(%x: $T) -> $T {{\n  %r = {operation}\n  return %r : $T\n}}");
+    text.replace("$T", "tensor<3xf32>")
 }
 
 fn f32s<const COUNT: usize>(elements: [f32; COUNT]) -> Array {
@@ -50,15 +50,15 @@ fn f32s<const COUNT: usize>(elements: [f32; COUNT]) -> Array {
 fn both_forms_of_an_operation_are_the_same() {
     let x = [f32s([1.0, -2.0, 3.0])];
     let forms = [
-        "stablehlo.clamp %x, %x, %x : tensor<3xf32>",
-        "stablehlo.clamp %x, %x, %x : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3 x f32>",
-        "\"stablehlo.clamp\"(%x, %x, %x) : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>",
-        "\"mhlo.clamp\"(%x, %x, %x) {note} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>",
-        "chlo.conj %x : tensor<3xf32> -> tensor<3xf32>",
-        "stablehlo.optimization_barrier %x : tensor<3xf32>",
-        "stablehlo.custom_call @Sharding(%x) {mhlo.sharding = \"{replicated}\"} : (tensor<3xf32>) -> tensor<3xf32>",
-        "sdy.sharding_constraint %x <@mesh, [{\"a\"}]> : tensor<3xf32>",
-        "stablehlo.reduce_precision %x, format = e11m52 : tensor<3xf32>",
+        "stablehlo.clamp %x, %x, %x : $T",
+        "stablehlo.clamp %x, %x, %x : ($T, $T, $T) -> tensor<3 x f32>",
+        "\"stablehlo.clamp\"(%x, %x, %x) : ($T, $T, $T) -> $T",
+        "\"mhlo.clamp\"(%x, %x, %x) {note} : ($T, $T, $T) -> $T",
+        "chlo.conj %x : $T -> $T",
+        "stablehlo.optimization_barrier %x : $T",
+        "stablehlo.custom_call @Sharding(%x) {mhlo.sharding = \"{replicated}\"} : ($T) -> $T",
+        "sdy.sharding_constraint %x <@mesh, [{\"a\"}]> : $T",
+        "stablehlo.reduce_precision %x, format = e11m52 : $T",
     ];
     for form in forms {
         assert_eq!(results(&unary(form), &x), x, "{form}");
@@ -67,19 +67,7 @@ fn both_forms_of_an_operation_are_the_same() {
 
 #[test]
 fn views_take_their_numbers_from_either_form() {
-    let text = "
-func.func @main(%x: tensor<2x3xi32>) -> (tensor<1x2xi32>, tensor<1x2xi32>, tensor<4x3xi32>, tensor<4x3xi32>, tensor<3x2xi32>, tensor<2x2x3xi32>, tensor<2x4xi32>) {
-  %z = stablehlo.constant dense<9> : tensor<i32>
-  %0 = stablehlo.slice %x [1:2, 0:3:2] : (tensor<2x3xi32>) -> tensor<1x2xi32>
-  %1 = \"stablehlo.slice\"(%x) {start_indices = dense<[1, 0]> : tensor<2xi64>, limit_indices = dense<[2, 3]> : tensor<2xi64>, strides = dense<[1, 2]> : tensor<2xi64>} : (tensor<2x3xi32>) -> tensor<1x2xi32>
-  %2 = stablehlo.pad %x, %z, low = [1, 0], high = [0, 0], interior = [1, 0] : (tensor<2x3xi32>, tensor<i32>) -> tensor<4x3xi32>
-  %3 = \"stablehlo.pad\"(%x, %z) <{edge_padding_low = array<i64: 1, 0>, edge_padding_high = array<i64: 0, 0>, interior_padding = array<i64: 1, 0>}> : (tensor<2x3xi32>, tensor<i32>) -> tensor<4x3xi32>
-  %4 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xi32>) -> tensor<3x2xi32>
-  %5 = stablehlo.broadcast %x, sizes = [2] : (tensor<2x3xi32>) -> tensor<2x2x3xi32>
-  %s = stablehlo.slice %x [0:2, 2:3] : (tensor<2x3xi32>) -> tensor<2x1xi32>
-  %6 = stablehlo.concatenate %x, %s, dim = 1 : (tensor<2x3xi32>, tensor<2x1xi32>) -> tensor<2x4xi32>
-  return %0, %1, %2, %3, %4, %5, %6 : tensor<1x2xi32>, tensor<1x2xi32>, tensor<4x3xi32>, tensor<4x3xi32>, tensor<3x2xi32>, tensor<2x2x3xi32>, tensor<2x4xi32>
-}";
+    let text = include_str!("stablehlo/views.mlir");
     let x = Array::new([2, 3], vec![1, 2, 3, 4, 5, 6]).expect("six");
     let found = results(text, &[x]);
     let elements = |index: usize| found[index].elements::<i32>().expect("integers");
@@ -165,29 +153,7 @@ fn blobs_stand_at_the_end_of_a_file() {
 
 #[test]
 fn tuples_composites_and_maps_are_resolved() {
-    let text = "
-!pair = tuple<tensor<2xf32>, tuple<tensor<i32>>>
-func.func private @half(%a: tensor<2xf32>) -> tensor<2xf32> {
-  %h = stablehlo.constant dense<0.5> : tensor<2xf32>
-  %r = stablehlo.multiply %a, %h : tensor<2xf32>
-  return %r : tensor<2xf32>
-}
-func.func @main(%p: !pair, %n: tensor<f32>) -> (tensor<2xf32>, tensor<2xi32>, !pair) {
-  %x = stablehlo.get_tuple_element %p[0] : (!pair) -> tensor<2xf32>
-  %q = stablehlo.get_tuple_element %p[1] : (!pair) -> tuple<tensor<i32>>
-  %a = stablehlo.composite \"my.half\" %x {composite_attributes = {n = 1 : i64}, decomposition = @half, version = 1 : i32} : (tensor<2xf32>) -> tensor<2xf32>
-  %b = \"stablehlo.map\"(%x, %a) <{dimensions = array<i64: 0>}> ({
-  ^bb0(%u: tensor<f32>, %v: tensor<f32>):
-    %one = stablehlo.constant dense<1.0> : tensor<f32>
-    %s = stablehlo.add %u, %one : tensor<f32>
-    %t = stablehlo.add %s, %n : tensor<f32>
-    %m = stablehlo.multiply %t, %v : tensor<f32>
-    %i = stablehlo.convert %m : (tensor<f32>) -> tensor<i32>
-    stablehlo.return %i : tensor<i32>
-  }) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi32>
-  %c = stablehlo.tuple %a, %q : !pair
-  return %a, %b, %c : tensor<2xf32>, tensor<2xi32>, !pair
-}";
+    let text = include_str!("stablehlo/calls.mlir");
     let error = error(text);
     // A scalar from outside of the body of a map has not the shape of what stands for its scalars.
     assert_eq!(error.code(), "shapes-differ", "{error}");
@@ -205,22 +171,7 @@ func.func @main(%p: !pair, %n: tensor<f32>) -> (tensor<2xf32>, tensor<2xi32>, !p
 
 #[test]
 fn reductions_begin_with_their_starts() {
-    let text = "
-func.func @main(%x: tensor<2x3xi32>, %p: tensor<3xi1>, %i: tensor<i32>) -> (tensor<2xi32>, tensor<i32>, tensor<i1>, tensor<i1>, tensor<3xi32>, tensor<3xi32>) {
-  %f = stablehlo.constant dense<false> : tensor<i1>
-  %t = stablehlo.constant dense<true> : tensor<i1>
-  %0 = stablehlo.reduce(%x init: %i) applies stablehlo.add across dimensions = [1] : (tensor<2x3xi32>, tensor<i32>) -> tensor<2xi32>
-  %1 = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [0, 1] : (tensor<2x3xi32>, tensor<i32>) -> tensor<i32>
-  %2 = stablehlo.reduce(%p init: %f) applies stablehlo.add across dimensions = [0] : (tensor<3xi1>, tensor<i1>) -> tensor<i1>
-  %3 = stablehlo.reduce(%p init: %t) applies stablehlo.multiply across dimensions = [0] : (tensor<3xi1>, tensor<i1>) -> tensor<i1>
-  %4:2 = stablehlo.reduce(%x init: %i), (%x init: %i) across dimensions = [0] : (tensor<2x3xi32>, tensor<2x3xi32>, tensor<i32>, tensor<i32>) -> (tensor<3xi32>, tensor<3xi32>)
-   reducer(%a: tensor<i32>, %c: tensor<i32>) (%b: tensor<i32>, %d: tensor<i32>) {
-    %s = stablehlo.add %a, %c : tensor<i32>
-    %m = stablehlo.minimum %d, %b : tensor<i32>
-    stablehlo.return %s, %m : tensor<i32>, tensor<i32>
-  }
-  return %0, %1, %2, %3, %4#0, %4#1 : tensor<2xi32>, tensor<i32>, tensor<i1>, tensor<i1>, tensor<3xi32>, tensor<3xi32>
-}";
+    let text = include_str!("stablehlo/reductions.mlir");
     let x = Array::new([2, 3], vec![1, 2, 3, 4, 5, 6]).expect("six");
     let p = Array::new([3], vec![true, false, true]).expect("three");
     let found = results(text, &[x, p, Array::scalar(100i32)]);
@@ -251,11 +202,7 @@ func.func @main(%p: tensor<2xi1>, %z: tensor<2xcomplex<f32>>) -> (tensor<2xi1>, 
 
 #[test]
 fn arguments_have_the_names_that_users_know() {
-    let text = "#loc1 = loc(\"a.py\":3:4)
-func.func @main(%0: tensor<f32> loc(\"x\"), %1: tensor<f32> loc(#loc2), %2: tensor<f32> loc(#loc1), %3: tensor<f32> loc(\"x\"), %4: tensor<f32>) -> (tensor<f32> {jax.result_info = \"result['loss']\"}, tensor<f32>) {
-  return %0, %4 : tensor<f32>, tensor<f32>
-}
-#loc2 = loc(\"y\"(#loc1))";
+    let text = include_str!("stablehlo/names.mlir");
     let model = read("text.mlir", text).expect("a program");
     let names: Vec<&str> = model.inputs().iter().map(|input| input.name.as_str()).collect();
     assert_eq!(names, ["x", "y", "2", "3", "4"]);
@@ -264,7 +211,10 @@ func.func @main(%0: tensor<f32> loc(\"x\"), %1: tensor<f32> loc(#loc2), %2: tens
 
 #[test]
 fn the_program_is_main_or_the_only_public_function_or_asked_for() {
-    let negate = "func.func private @a(%x: tensor<f32>) -> tensor<f32> { %r = stablehlo.negate %x : tensor<f32> return %r : tensor<f32> }";
+    let negate = "func.func private @a(%x: tensor<f32>) -> tensor<f32> {
+  %r = stablehlo.negate %x : tensor<f32>
+  return %r : tensor<f32>
+}";
     let same = "func.func @b(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }";
     let third = "func.func @c(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }";
     let one = [Array::scalar(1.0f32)];
@@ -286,7 +236,8 @@ func.func @main() {
   check.expect_almost_eq_const %a, dense<1.1> : tensor<2xf32> {tolerance = 0.2 : f64}
   check.expect_almost_eq %a, %a, tolerance = 0.5 : tensor<2xf32>
   \"check.expect_close\"(%a, %a) {max_ulp_difference = 7 : i64} : (tensor<2xf32>, tensor<2xf32>) -> ()
-  stablehlo.custom_call @check.expect_almost_eq(%a, %a) {has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()
+  stablehlo.custom_call @check.expect_almost_eq(%a, %a) {has_side_effect = true}
+    : (tensor<2xf32>, tensor<2xf32>) -> ()
   return
 }";
     let program = read("text.mlir", text).expect("a program").build(&[]).expect("a graph");
@@ -301,36 +252,7 @@ func.func @main() {
 
 #[test]
 fn all_that_cannot_be_had_is_said_at_once() {
-    let text = "
-func.func @main(%x: tensor<2x2xf32>, %n: tensor<2x2xi4>) -> tensor<2x2xf32> {
-  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT]
-    : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  %1:2 = stablehlo.while(%i = %x, %j = %0) : tensor<2x2xf32>, tensor<2x2xf32>
-   cond {
-    %c = stablehlo.constant dense<true> : tensor<i1>
-    stablehlo.return %c : tensor<i1>
-  } do {
-    stablehlo.return %i, %j : tensor<2x2xf32>, tensor<2x2xf32>
-  }
-  %2 = \"stablehlo.sort\"(%1#0) <{dimension = 0 : i64}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %c : tensor<i1>
-  }) : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %3 = call @more(%2) : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %4 = stablehlo.custom_call @mine(%3) : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %5 = stablehlo.frobnicate %4 : tensor<2x2xf32>
-  return %5 : tensor<2x2xf32>
-}
-func.func private @more(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
-  %0 = stablehlo.dot %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  return %1 : tensor<2x2xf32>
-}
-func.func private @unused(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
-  %0 = stablehlo.cholesky %x : tensor<2x2xf32>
-  return %0 : tensor<2x2xf32>
-}";
+    let text = include_str!("stablehlo/unsupported.mlir");
     let error = error(text);
     assert!(error.is_out_of_scope());
     let FormatErrorKind::UnsupportedOperations(operations) = &error.kind else {
@@ -343,12 +265,12 @@ func.func private @unused(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
     let found: Vec<(&str, usize, usize)> =
         operations.iter().map(|o| (o.name.as_str(), o.count, line(&o.place))).collect();
     let expected = [
-        ("stablehlo.dot_general", 2, 3),
-        ("stablehlo.while", 1, 5),
-        ("stablehlo.sort", 1, 12),
-        ("stablehlo.custom_call @mine", 1, 18),
-        ("stablehlo.frobnicate", 1, 19),
-        ("stablehlo.dot", 1, 23),
+        ("stablehlo.dot_general", 2, 2),
+        ("stablehlo.while", 1, 4),
+        ("stablehlo.sort", 1, 11),
+        ("stablehlo.custom_call @mine", 1, 17),
+        ("stablehlo.frobnicate", 1, 18),
+        ("stablehlo.dot", 1, 22),
     ];
     assert_eq!(found, expected);
 }
@@ -381,29 +303,23 @@ fn types_that_cannot_be_had_are_named() {
 #[test]
 fn mistakes_have_a_code_and_a_line() {
     for (operation, code) in [
-        ("stablehlo.add %x, %nothing : tensor<3xf32>", "undefined"),
-        ("stablehlo.add %x, %x#1 : tensor<3xf32>", "undefined"),
-        ("call @nothing(%x) : (tensor<3xf32>) -> tensor<3xf32>", "undefined"),
-        ("stablehlo.add %x : tensor<3xf32>", "wrong-count"),
-        ("stablehlo.not %x : tensor<3xf32>", "element-type-not-allowed"),
-        ("stablehlo.convert %x : (tensor<3xf32>) -> tensor<4xf32>", "type-mismatch"),
-        ("stablehlo.negate %x : (tensor<4xf32>) -> tensor<3xf32>", "type-mismatch"),
-        ("stablehlo.slice %x [0:4] : (tensor<3xf32>) -> tensor<4xf32>", "attribute"),
-        ("stablehlo.slice %x [0:3, 0:1] : (tensor<3xf32>) -> tensor<3xf32>", "slice-rank"),
-        ("stablehlo.slice %x : (tensor<3xf32>) -> tensor<3xf32>", "attribute"),
-        (
-            "stablehlo.compare XX, %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>",
-            "attribute",
-        ),
-        (
-            "stablehlo.compare LT, %x, %x, SIGNED : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>",
-            "attribute",
-        ),
-        ("stablehlo.reverse %x, dims = [0, 0] : tensor<3xf32>", "axes-not-unique"),
-        ("stablehlo.iota dim = 1 : tensor<3xf32>", "axis-out-of-range"),
+        ("stablehlo.add %x, %nothing : $T", "undefined"),
+        ("stablehlo.add %x, %x#1 : $T", "undefined"),
+        ("call @nothing(%x) : ($T) -> $T", "undefined"),
+        ("stablehlo.add %x : $T", "wrong-count"),
+        ("stablehlo.not %x : $T", "element-type-not-allowed"),
+        ("stablehlo.convert %x : ($T) -> tensor<4xf32>", "type-mismatch"),
+        ("stablehlo.negate %x : (tensor<4xf32>) -> $T", "type-mismatch"),
+        ("stablehlo.slice %x [0:4] : ($T) -> tensor<4xf32>", "attribute"),
+        ("stablehlo.slice %x [0:3, 0:1] : ($T) -> $T", "slice-rank"),
+        ("stablehlo.slice %x : ($T) -> $T", "attribute"),
+        ("stablehlo.compare XX, %x, %x : ($T, $T) -> tensor<3xi1>", "attribute"),
+        ("stablehlo.compare LT, %x, %x, SIGNED : ($T, $T) -> tensor<3xi1>", "attribute"),
+        ("stablehlo.reverse %x, dims = [0, 0] : $T", "axes-not-unique"),
+        ("stablehlo.iota dim = 1 : $T", "axis-out-of-range"),
         ("stablehlo.tuple %x : tuple<tensor<4xf32>>", "type-mismatch"),
-        ("stablehlo.bitcast_convert %x : (tensor<3xf32>) -> tensor<3x2xi16>", "unsupported"),
-        ("stablehlo.negate %x : tensor<3xf32>, tensor<3xf32>]", "unexpected"),
+        ("stablehlo.bitcast_convert %x : ($T) -> tensor<3x2xi16>", "unsupported"),
+        ("stablehlo.negate %x : $T, $T]", "unexpected"),
         ("stablehlo.negate %x", "unexpected"),
         ("stablehlo.negate \"%x", "unexpected"),
         ("12", "unexpected"),
@@ -412,8 +328,7 @@ fn mistakes_have_a_code_and_a_line() {
         assert_eq!(found, code, "{operation}: {said}");
         assert!(line == 2 || code == "unexpected", "{operation} at line {line}: {said}");
     }
-    let twice =
-        unary("stablehlo.negate %x : tensor<3xf32>\n  %r = stablehlo.negate %x : tensor<3xf32>");
+    let twice = unary("stablehlo.negate %x : $T\n  %r = stablehlo.negate %x : $T");
     assert_eq!(code_and_line(&twice), ("duplicate", 3));
     assert_eq!(code_and_line(&twice.replace("return", "//")), ("duplicate", 3));
     let no_return = "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n\n}";
@@ -452,7 +367,7 @@ fn hostile_texts_end_quickly() {
              %a = call @f0(%x) : (tensor<f32>) -> tensor<f32>\nreturn %a : tensor<f32>\n}";
     assert_eq!(error(&text).code(), "limit");
     // Tuples that double.
-    let mut text = "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n%t0 = \"stablehlo.tuple\"() : () -> tuple<>\n".to_owned();
+    let mut text = "func.func @main() {\n%t0 = \"stablehlo.tuple\"() : () -> tuple<>\n".to_owned();
     for level in 0..63 {
         text += &format!("%t{} = stablehlo.tuple %t{level}, %t{level}\n", level + 1);
     }
@@ -478,9 +393,20 @@ fn hostile_texts_end_quickly() {
     for text in [
         "func.func @main() { %a:99999999999999999999 = stablehlo.constant dense<1> : tensor<i32> }",
         "func.func @main(%x: tensor<99999999999999999999xf32>) { return }",
-        "func.func @main() { %a = stablehlo.iota dim = 0 : tensor<9999999999999x9999999999999xf32>\n return }",
-        "func.func @main() { %a = stablehlo.constant dense<1.0> : tensor<9999999999999x9999999999999xf32>\n return }",
-        "#a = #b\n#b = #a\nfunc.func @main(%x: tensor<f32>) { %a = \"stablehlo.reverse\"(%x) {dimensions = #a} : (tensor<f32>) -> tensor<f32>\n return }",
+        "func.func @main() {
+  %a = stablehlo.iota dim = 0 : tensor<9999999999999x9999999999999xf32>
+  return
+}",
+        "func.func @main() {
+  %a = stablehlo.constant dense<1.0> : tensor<9999999999999x9999999999999xf32>
+  return
+}",
+        "#a = #b
+#b = #a
+func.func @main(%x: tensor<f32>) {
+  %a = \"stablehlo.reverse\"(%x) {dimensions = #a} : (tensor<f32>) -> tensor<f32>
+  return
+}",
     ] {
         error(text);
     }

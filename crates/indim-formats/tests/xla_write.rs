@@ -111,7 +111,13 @@ fn every_operation_is_written_or_refused() {
         composed.dedup();
         refused.dedup();
         eprintln!("{format}: {written} written, composed {composed:?}, refused {refused:?}");
-        let missing: &[&str] = if format == Format::Hlo { &["nextafter"] } else { &[] };
+        // Of complex numbers, but for the last.
+        let missing: &[&str] = match format {
+            Format::Hlo => {
+                &["asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "nextafter"]
+            }
+            _ => &[],
+        };
         assert_eq!(refused, missing);
     }
 }

@@ -235,38 +235,58 @@ impl Text<'_> {
             );
             return self.operation(id, &operation, &format!("({from_text}, {scalar}) -> {result}"));
         }
+        self.search(id, op, axis, node);
+    }
+
+    /// JAX's argmax and argmin: a reduction of the elements with their indices.
+    fn search(&mut self, id: ValueId, op: ReduceOp, axis: usize, node: &Node) {
+        let from = &self.graph[node.operands[0]].array_type;
         let Some((direction, start)) = search_of(op, from.dtype) else { return };
+        let (operand, value, number) = (self.value(node.operands[0]), self.value(id), id.index());
+        let scalar = tensor(&ArrayType::new(from.dtype, []));
         let indices = tensor(&ArrayType::new(DType::I64, from.shape.clone()));
         let extreme = tensor(&ArrayType::new(from.dtype, node.array_type.shape.clone()));
-        let order = order_of(from.dtype, false);
-        let wins = match from.dtype.is_float() {
-            true => format!(
-                "      %n = stablehlo.compare NE, %a, %a, {order} : ({scalar}, {scalar}) -> tensor<i1>\n      \
-                 %w = stablehlo.or %g, %n : tensor<i1>\n"
-            ),
-            false => String::new(),
-        };
-        let w = if wins.is_empty() { "%g" } else { "%w" };
+        let (from_text, result) = (tensor(from), tensor(&node.array_type));
+        let body = search_body(from.dtype, &scalar, direction);
         let start = dense(&start);
-        let value = self.value(id);
-        // JAX's argmax: of equal extremes the first, of NaNs the first.
-        self.text += &format!(
-            "    %start{number} = stablehlo.constant {start} : {scalar}
-    %first{number} = stablehlo.constant dense<0> : tensor<i64>
-    %count{number} = stablehlo.iota dim = {axis} : {indices}
-    %both{number}:2 = stablehlo.reduce({operand} init: %start{number}), (%count{number} init: %first{number}) \
-             across dimensions = [{axis}] : ({from_text}, {indices}, {scalar}, tensor<i64>) -> ({extreme}, {result})
-     reducer(%a: {scalar}, %b: {scalar}) (%i: tensor<i64>, %j: tensor<i64>) {{
-      %g = stablehlo.compare {direction}, %a, %b, {order} : ({scalar}, {scalar}) -> tensor<i1>
-{wins}      %e = stablehlo.compare EQ, %a, %b, {order} : ({scalar}, {scalar}) -> tensor<i1>
-      %l = stablehlo.compare LT, %i, %j, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
-      %f = stablehlo.and %e, %l : tensor<i1>
-      %s = stablehlo.or {w}, %f : tensor<i1>
-      %x = stablehlo.select {w}, %a, %b : tensor<i1>, {scalar}
-      %y = stablehlo.select %s, %i, %j : tensor<i1>, tensor<i64>
-      stablehlo.return %x, %y : {scalar}, tensor<i64>
-    }}
-    {value} = stablehlo.optimization_barrier %both{number}#1 : {result}\n"
-        );
+        self.line(&format!("    %start{number} = stablehlo.constant {start} : {scalar}"));
+        self.line(&format!("    %first{number} = stablehlo.constant dense<0> : tensor<i64>"));
+        self.line(&format!("    %count{number} = stablehlo.iota dim = {axis} : {indices}"));
+        self.line(&format!(
+            "    %both{number}:2 = stablehlo.reduce({operand} init: %start{number}), \
+             (%count{number} init: %first{number}) across dimensions = [{axis}] : \
+             ({from_text}, {indices}, {scalar}, tensor<i64>) -> ({extreme}, {result})"
+        ));
+        self.line(&format!(
+            "     reducer(%a: {scalar}, %b: {scalar}) (%i: tensor<i64>, %j: tensor<i64>) {{"
+        ));
+        self.line(&format!("{body}    }}"));
+        let barrier = format!("stablehlo.optimization_barrier %both{number}#1");
+        self.line(&format!("    {value} = {barrier} : {result}"));
     }
+}
+
+/// Of equal extremes the first one wins, of NaNs the first.
+fn search_body(dtype: DType, scalar: &str, direction: &str) -> String {
+    let order = order_of(dtype, false);
+    let compare = |name: &str, direction: &str, operands: &str| {
+        let types = format!("({scalar}, {scalar}) -> tensor<i1>");
+        format!("      {name} = stablehlo.compare {direction}, {operands}, {order} : {types}\n")
+    };
+    let mut body = compare("%g", direction, "%a, %b");
+    let wins = if dtype.is_float() { "%w" } else { "%g" };
+    if dtype.is_float() {
+        body += &compare("%n", "NE", "%a, %a");
+        body += "      %w = stablehlo.or %g, %n : tensor<i1>\n";
+    }
+    body += &compare("%e", "EQ", "%a, %b");
+    let indices = "(tensor<i64>, tensor<i64>) -> tensor<i1>";
+    body += &format!("      %l = stablehlo.compare LT, %i, %j, SIGNED : {indices}\n");
+    body + &format!(
+        "      %f = stablehlo.and %e, %l : tensor<i1>
+      %s = stablehlo.or {wins}, %f : tensor<i1>
+      %x = stablehlo.select {wins}, %a, %b : tensor<i1>, {scalar}
+      %y = stablehlo.select %s, %i, %j : tensor<i1>, tensor<i64>
+      stablehlo.return %x, %y : {scalar}, tensor<i64>\n"
+    )
 }

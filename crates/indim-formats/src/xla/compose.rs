@@ -16,6 +16,7 @@ pub(super) fn compose(
     let Some(first) = operands.first() else { return Ok(None) };
     let dtype = operands.last().unwrap_or(first).array_type()?.dtype;
     Ok(match operands {
+        [x] if dtype.is_float() && trigonometric(op) => inverse_or_hyperbolic(op, x, dtype)?,
         [x] => of_one(op, x, dtype),
         [x, y] => of_two(op, x, y, dtype)?,
         [x, y, z] if op == Op::Fma => Some((x * y + z, "x * y + z, which rounds twice")),
@@ -43,6 +44,57 @@ fn of_one(op: Op, x: &Value, dtype: DType) -> Option<(Value, &'static str)> {
         Op::Erfc => (1.0 - x.erf(), "1 - erf(x), which cancels"),
         _ => return None,
     })
+}
+
+const fn trigonometric(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Acos | Op::Asin | Op::Atan | Op::Acosh | Op::Asinh | Op::Atanh | Op::Cosh | Op::Sinh
+    )
+}
+
+fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<Composed, GraphError> {
+    let ln2 = core::f64::consts::LN_2;
+    // From here on `log(2 x)` is all that is left of the function.
+    let far = match dtype {
+        DType::F64 => 1e9,
+        DType::F32 => 1e4,
+        _ => 100.0,
+    };
+    let size = x.abs();
+    // Half of `e^|x|`, also where that is infinite.
+    let half = (&size - ln2).exp();
+    Ok(Some(match op {
+        Op::Atan => (x.atan2(1.0), "atan2(x, 1)"),
+        Op::Asin => {
+            let other = ((1f64 - x) * (1f64 + x)).sqrt() + 1.0;
+            (x.atan2(other) * 2.0, "2 atan2(x, 1 + sqrt((1 - x) (1 + x)))")
+        }
+        Op::Acos => {
+            let angle = (1f64 - x).sqrt().atan2((1f64 + x).sqrt());
+            (angle * 2.0, "2 atan2(sqrt(1 - x), sqrt(1 + x))")
+        }
+        Op::Cosh => (&half + 0.25 / &half, "exp(|x|) / 2 + exp(-|x|) / 2"),
+        Op::Sinh => {
+            let less = size.expm1();
+            let near = (&less + &less / (&less + 1.0)) * 0.5;
+            let all = size.gt(1.0).select(&half - 0.25 / &half, near);
+            (copysign(&all, x, dtype)?, "exp(|x|) / 2 - exp(-|x|) / 2, and the sign of x")
+        }
+        Op::Asinh => {
+            let root = (&size * &size + 1.0).sqrt();
+            let near = (&size + &size * &size / (root + 1.0)).log1p();
+            let all = size.gt(far).select(size.log() + ln2, near);
+            (copysign(&all, x, dtype)?, "log(|x| + sqrt(x * x + 1)), and the sign of x")
+        }
+        Op::Acosh => {
+            let less = x - 1.0;
+            let near = (&less + less.sqrt() * (x + 1.0).sqrt()).log1p();
+            (x.gt(far).select(x.log() + ln2, near), "log(x + sqrt(x - 1) sqrt(x + 1))")
+        }
+        Op::Atanh => ((x.log1p() - (-x).log1p()) * 0.5, "(log(1 + x) - log(1 - x)) / 2"),
+        _ => return Ok(None),
+    }))
 }
 
 type Composed = Option<(Value, &'static str)>;

@@ -39,7 +39,7 @@ pub(crate) fn legalize(
         graph.outputs().iter().map(|output| values[output.index()].clone()).collect();
     let builder = making.builder;
     let finished = builder.finish(&outputs.unwrap_or_default());
-    Ok(finished.map_err(|error| FormatErrorKind::from(error).nowhere())?)
+    finished.map_err(|error| FormatErrorKind::from(error).nowhere())
 }
 
 struct Legalizer<'g, 'n> {
@@ -102,7 +102,7 @@ impl Legalizer<'_, '_> {
             }
             _ if direction_of(op).is_some() => true,
             _ => match name_of(op) {
-                Some((_, Dialect::Chlo)) => self.has_chlo,
+                Some((_, Dialect::Chlo | Dialect::ChloAndNameInHlo)) => self.has_chlo,
                 Some(_) => true,
                 None => false,
             },
