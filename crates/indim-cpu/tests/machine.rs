@@ -203,6 +203,34 @@ fn rows_and_columns_of_every_length_are_read_where_they_lie() {
 }
 
 #[test]
+fn what_is_folded_is_read_where_it_lies() {
+    use DType::*;
+    for n in [9, 31, 32, 33, 40, 64, 65, 100, 256, 300, 513, 1025, 2600] {
+        for rows in [3, 37, 600] {
+            check_guarded(
+                &[
+                    "sum(x * y, axis=1)",
+                    "sum(x * y, axis=0)",
+                    "max(x - y, axis=1)",
+                    "max(x - c, axis=0)",
+                    "any(x > y)",
+                    "count_nonzero(x * r > c, axis=0)",
+                    "sum(i64(u) * 3)",
+                    "min(x * r + c, axis=1)",
+                ],
+                &[
+                    ("x", F32, vec![rows, n]),
+                    ("y", F32, vec![rows, n]),
+                    ("r", F32, vec![n]),
+                    ("c", F32, vec![rows, 1]),
+                    ("u", U8, vec![rows, n]),
+                ],
+            );
+        }
+    }
+}
+
+#[test]
 fn results_may_lie_over_what_they_are_computed_from() {
     for n in (1..=70).chain([128, 500, 5000]) {
         let types = [("x", DType::F32, vec![n]), ("y", DType::F32, vec![n])];

@@ -22,6 +22,7 @@ use crate::tiles;
 use crate::tiles::account::{Account, price};
 use crate::tiles::code::{REGISTER_BYTES, TileCode};
 use crate::tiles::store_fold::accumulator_bytes;
+use crate::tiles::tile::MARGIN_BYTES;
 
 /// The machine executor.
 #[derive(Debug)]
@@ -133,7 +134,8 @@ impl NestCode for MachineCode {
         let registers = code::most_registers(nest) + nest.accesses.len();
         let of_machine =
             registers * REGISTER_BYTES + accumulator_bytes(nest, &self.blocks.code.folds);
-        self.blocks.thread_bytes().max(of_machine)
+        let margin = nest.reduced.map_or(0, |_| MARGIN_BYTES);
+        self.blocks.thread_bytes().max(of_machine + margin)
     }
 
     fn shared_bytes(&self) -> usize {

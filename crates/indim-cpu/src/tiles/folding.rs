@@ -17,6 +17,10 @@ use crate::tiles::wiring::{FunctionWiring, Wiring};
 /// A function has at most so many operands: four accumulators, and nine inputs.
 const MOST_OPERANDS: usize = 16;
 
+/// Of rows that come from no cache so many are read side by side: more that are far apart would drive one
+/// another out of the caches.
+const ROWS_FROM_FAR: usize = 4;
+
 /// So many blocks of one column are folded by one call.
 pub(super) const MOST_BLOCKS: usize = 16;
 
@@ -36,6 +40,8 @@ pub(super) struct Folding {
     is_joined: bool,
     /// Whether the results depend on the order in which values are taken, other than one after another.
     is_ordered: bool,
+    /// So many rows of a lane are read side by side.
+    rows_at_once: usize,
 }
 
 impl Folding {
@@ -66,6 +72,7 @@ impl Folding {
         let is_joined = is_row
             || continues && (is_whole(part.walk.tile_steps) || part.walk.tiles_along_axis == 1);
         layout.is_fetched_ahead = !is_joined && code.bytes_moved >= FETCHED_BYTES;
+        let rows_at_once = if layout.is_fetched_ahead { ROWS_FROM_FAR } else { BLOCK / LANES };
         let function = functions.function(&layout)?;
         // What is lacking to a step of the function is read before the columns, where others are.
         let columns = if is_joined { length * width } else { width + part.columns_before };
@@ -75,7 +82,7 @@ impl Folding {
         }
         let is_ordered = code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length));
         let across = row_strides.clone();
-        Some(Folding { function, along, across, width, is_joined, is_ordered })
+        Some(Folding { function, along, across, width, is_joined, is_ordered, rows_at_once })
     }
 
     /// Whether each column has one accumulator, which takes all values in turn.
@@ -272,6 +279,7 @@ impl FoldedTile<'_> {
     /// # Safety
     /// As [`FoldedTile::take`].
     unsafe fn take_by_lanes(&self, steps: Range<usize>) {
+        let rows_at_once = self.folding.rows_at_once;
         let mut step = steps.start;
         while step < steps.end {
             let (lane, left) = (step % LANES, steps.end - step);
@@ -280,23 +288,25 @@ impl FoldedTile<'_> {
                 true => (LANES, left),
                 false => ((LANES - lane).min(left), (LANES - lane).min(left)),
             };
-            let call = |lane: usize, first: usize, units: usize, rows: usize| Call {
+            let call = |units: usize, rows: Range<usize>| Call {
                 lane,
-                step: first - self.first,
+                step: step + rows.start * LANES - self.first,
                 units,
                 unit_steps: Some(1),
                 row_steps: LANES,
-                rows,
+                rows: rows.len(),
                 columns: self.folding.width,
-                begins: first % BLOCK < LANES,
+                begins: step % BLOCK < LANES && rows.start == 0,
             };
             let (rows, longer) = (taken / units, taken % units);
             // SAFETY: the caller's promise.
             unsafe {
-                if longer > 0 {
-                    self.call(call(lane, step, longer, rows + 1));
+                for first in (0..rows).step_by(rows_at_once) {
+                    self.call(call(units, first..rows.min(first + rows_at_once)));
                 }
-                self.call(call(lane + longer, step + longer, units - longer, rows));
+                if longer > 0 {
+                    self.call(call(longer, rows..rows + 1));
+                }
             }
             step += taken;
         }
@@ -307,21 +317,21 @@ impl FoldedTile<'_> {
     /// # Safety
     /// As [`FoldedTile::take`].
     unsafe fn take_in_turn(&self, steps: Range<usize>) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.call_into(
-                |columns| columns.nodes,
-                Call {
-                    lane: 0,
-                    step: steps.start - self.first,
-                    units: 1,
-                    unit_steps: Some(0),
-                    row_steps: 1,
-                    rows: steps.len(),
-                    columns: self.folding.width,
-                    begins: steps.start == 0,
-                },
-            );
+        // They are neighbours.
+        let rows_at_once = 2 * self.folding.rows_at_once;
+        for first in steps.clone().step_by(rows_at_once) {
+            let call = Call {
+                lane: 0,
+                step: first - self.first,
+                units: 1,
+                unit_steps: Some(0),
+                row_steps: 1,
+                rows: rows_at_once.min(steps.end - first),
+                columns: self.folding.width,
+                begins: first == 0,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { self.call_into(|columns| columns.nodes, call) }
         }
     }
 

@@ -16,7 +16,7 @@ mod reduce;
 mod search;
 pub(crate) mod store_fold;
 pub(crate) mod take;
-mod tile;
+pub(crate) mod tile;
 mod tree;
 mod whole;
 mod wiring;

@@ -46,8 +46,8 @@ pub(super) struct Workspace {
     accumulators: Vec<CacheLine>,
 }
 
-/// What functions that fold may read before a register: as much as a step of theirs.
-const MARGIN_BYTES: usize = 256;
+/// What functions that fold may read before the first register: as much as a step of theirs.
+pub(crate) const MARGIN_BYTES: usize = 256;
 
 thread_local! {
     pub(super) static WORKSPACE: RefCell<Workspace> = RefCell::default();
@@ -171,12 +171,13 @@ impl Workspace {
 
     /// Gives each slot with a register its address, and forgets what registers held.
     pub(super) fn prepare(&mut self, wiring: &Wiring, accesses: usize) {
-        let bytes = wiring.register_count * REGISTER_BYTES + MARGIN_BYTES;
+        let margin = if wiring.folding.is_some() { MARGIN_BYTES } else { 0 };
+        let bytes = wiring.register_count * REGISTER_BYTES + margin;
         let lines = bytes / size_of::<CacheLine>();
         if self.registers.len() < lines {
             self.registers.resize(lines, CacheLine([0; 64]));
         }
-        let first = self.registers.as_mut_ptr().cast::<u8>().wrapping_add(MARGIN_BYTES);
+        let first = self.registers.as_mut_ptr().cast::<u8>().wrapping_add(margin);
         let address = |register: Option<usize>| match register {
             Some(offset) => first.wrapping_add(offset),
             None => core::ptr::null_mut(),
