@@ -6,6 +6,7 @@
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, evaluate};
 use indim_ops::{ArrayType, DType};
+use indim_shape::MAXIMUM_RANK;
 
 use crate::making::integers;
 
@@ -49,11 +50,11 @@ fn few(array: Array) -> Option<Array> {
 }
 
 /// Whether elements of such an array are worth knowing: lists of whole numbers and truth values, of which
-/// shapes are made, and single numbers.
+/// shapes are made, and floats as many as a shape may have sizes, for these are scaled.
 fn is_few(array_type: &ArrayType) -> bool {
     let most = match array_type.dtype {
         dtype if dtype.is_integer() || dtype == DType::Bool => MOST_ELEMENTS,
-        _ => 1,
+        _ => MAXIMUM_RANK,
     };
     array_type.shape.element_count().is_ok_and(|count| count <= most)
 }

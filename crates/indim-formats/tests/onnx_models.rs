@@ -138,6 +138,23 @@ fn shapes_that_are_computed_become_constants() {
 }
 
 #[test]
+fn sizes_are_scaled_as_floats() {
+    let nodes = vec![
+        node("Shape", &["x"], &["s"], &[]),
+        node("Cast", &["s"], &["f"], &[int("to", FLOAT)]),
+        node("Mul", &["f", "scales"], &["g"], &[]),
+        node("Floor", &["g"], &["h"], &[]),
+        node("Cast", &["h"], &["t"], &[int("to", INT64)]),
+        node("ConstantOfShape", &["t"], &["y"], &[]),
+    ];
+    let scales = floats("scales", &[2], &[1.5, 2.0]);
+    let inputs = vec![value("x", FLOAT, Some(&["N", "M"]))];
+    let model = Model { inputs, initializers: vec![scales], ..model(nodes) };
+    let x = Array::new([3, 1], vec![0.0f32; 3]).unwrap();
+    assert_eq!(run(&model, &[x]).unwrap()[0].shape().to_vec(), [4, 2]);
+}
+
+#[test]
 fn inputs_that_say_shapes_are_bound_by_their_elements() {
     let nodes = vec![
         node("Add", &["sizes", "sizes"], &["t"], &[]),
@@ -181,7 +198,8 @@ fn sizes_of_one_name_are_equal() {
 
 #[test]
 fn defaults_of_inputs_and_operands_that_are_left_out() {
-    let inputs = vec![value("x", FLOAT, Some(&["3"])), value("limit", FLOAT, Some(&[]))];
+    // Those that must be given come first, wherever the file lists them.
+    let inputs = vec![value("limit", FLOAT, Some(&[])), value("x", FLOAT, Some(&["3"]))];
     let clip = node("Clip", &["x", "", "limit"], &["y"], &[]);
     let limit = floats("limit", &[], &[1.0]);
     let model = Model { inputs, initializers: vec![limit], ..model(vec![clip]) };

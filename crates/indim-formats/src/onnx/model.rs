@@ -99,15 +99,21 @@ impl OnnxModel {
         Ok(model)
     }
 
-    /// Says of the inputs whether they have a default, and whether shapes are made of them.
+    /// Says of the inputs whether they have a default, and whether shapes are made of them. Those that must be
+    /// given come first: before IR version 4 every array of the file is listed as an input too.
     fn find_shapes(&mut self) {
         let leads = make_shapes(&self.nodes, self.value_count);
         let mut is_filled = vec![false; self.value_count];
         self.initializers.iter().for_each(|(_, number)| is_filled[*number] = true);
-        for (input, &number) in self.inputs.iter_mut().zip(&self.input_numbers) {
-            input.has_default = is_filled[number];
-            input.is_shape = leads[number] && may_say_shapes(input);
+        let inputs = core::mem::take(&mut self.inputs);
+        let mut numbered: Vec<(Input, ValueNumber)> =
+            inputs.into_iter().zip(core::mem::take(&mut self.input_numbers)).collect();
+        for (input, number) in &mut numbered {
+            input.has_default = is_filled[*number];
+            input.is_shape = leads[*number] && may_say_shapes(input);
         }
+        numbered.sort_by_key(|(input, _)| input.has_default);
+        (self.inputs, self.input_numbers) = numbered.into_iter().unzip();
     }
 
     fn known_from_the_start(&self) -> Vec<bool> {
