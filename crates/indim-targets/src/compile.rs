@@ -24,13 +24,22 @@ pub(crate) struct Parts<'a, O> {
     /// Outputs, and inputs that are no accumulators.
     pub(crate) operands: usize,
     /// The lanes of each copy of the code of a step; there are several where steps fold.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "no other target folds yet")
+    )]
     pub(crate) copy_lanes: usize,
     /// What such steps fold into.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "no other target folds yet")
+    )]
     pub(crate) accumulators: &'a [Accumulators],
 }
 
 /// Accumulators in a register.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no other target folds yet"))]
 pub(crate) struct Accumulators {
     /// Of which output.
     pub(crate) output: u32,

@@ -18,6 +18,7 @@
 mod aarch64;
 mod allocate;
 mod compile;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no other target folds yet"))]
 mod compile_fold;
 mod fold_function;
 mod function;
