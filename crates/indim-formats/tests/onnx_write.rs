@@ -3,11 +3,14 @@
 
 mod support;
 
-use indim_builder::{GraphBuilder, Index, Value};
+use std::path::Path;
+use std::process::Command;
+
+use indim_builder::GraphBuilder;
 use indim_formats::{Format, FormatError, WriteOptions, Written, write};
-use indim_graph::{Array, AxisSlice, Graph, GraphError, TakeMode, evaluate};
-use indim_ops::{Arity, ArrayData, DType, DTypeClass, Op, ReduceOp};
-use indim_shape::RuleSet;
+use indim_graph::{Array, Graph, TakeMode, evaluate};
+use indim_ops::{ArrayData, DType, DTypeClass, Op};
+use support::graphs::{Case, broadcasts, numbers, operations, sum_of_nothing, views};
 use support::samples::disagreements;
 
 fn written(graph: &Graph, opset: u32) -> Result<Written, FormatError> {
@@ -15,50 +18,19 @@ fn written(graph: &Graph, opset: u32) -> Result<Written, FormatError> {
     write(Format::Onnx, graph, &names, &WriteOptions { opset: Some(opset), ..Default::default() })
 }
 
-/// Numbers of a type: small ones, and for floats fractions, zeros, infinities and NaN.
-fn numbers(dtype: DType, count: usize, first: usize) -> Array {
-    let floats = [0.5, -1.5, 2.0, -0.0, 0.25, -3.0, f64::INFINITY, 0.0, 1.0, f64::NAN, -0.75, 1e-3];
-    let whole = [1, 3, -2, 5, -7, 2, 4, -1, 6, -3, 7, 2];
-    let number = |i: usize| match dtype.class() {
-        DTypeClass::Float => floats[(i + first) % floats.len()],
-        DTypeClass::Unsigned => f64::from(i32::abs(whole[(i + first) % whole.len()])),
-        DTypeClass::Bool => f64::from((i + first).is_multiple_of(2)),
-        _ => f64::from(whole[(i + first) % whole.len()]),
-    };
-    let array = Array::new([count], (0..count).map(number).collect::<Vec<f64>>()).unwrap();
-    let b = GraphBuilder::new();
-    let converted = b.convert(b.constant(array), dtype).unwrap();
-    evaluate(&b.finish(&[converted]).unwrap(), &[]).unwrap().remove(0)
-}
-
 /// Whether the model computes what the graph computes.
-fn check(graph: &Graph, opset: u32, arguments: &[Array], what: &str) {
-    let written = written(graph, opset).unwrap_or_else(|error| panic!("{what}: {error}"));
+fn check(case: &Case, opset: u32) {
+    let Case { name, graph, arguments } = case;
+    let written = written(graph, opset).unwrap_or_else(|error| panic!("{name}: {error}"));
     let model = support::read("written.onnx", &written.content);
-    let model = model.unwrap_or_else(|error| panic!("{what}: {error} {:?}", error.place));
-    let found = support::run(&*model, arguments).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let model = model.unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.place));
+    let found = support::run(&*model, arguments).unwrap_or_else(|error| panic!("{name}: {error}"));
     let differences = disagreements(&found, &evaluate(graph, arguments).unwrap());
-    assert!(differences.is_empty(), "{what}, opset {opset}: {differences:?}");
-}
-
-fn graph_of(op: Op, dtype: DType) -> Result<(Graph, Vec<Array>), GraphError> {
-    let b = GraphBuilder::new();
-    let types = match op.arity() {
-        Arity::Ternary if op == Op::Select => vec![DType::Bool, dtype, dtype],
-        arity => vec![dtype; arity.count()],
-    };
-    let mut operands: Vec<Value> = Vec::new();
-    for (index, dtype) in types.iter().enumerate() {
-        operands.push(b.parameter(&format!("x{index}"), *dtype, [12])?);
-    }
-    let graph = b.finish(&[b.elementwise(op, &operands, &RuleSet::None)?])?;
-    let arguments = types.iter().enumerate().map(|(i, dtype)| numbers(*dtype, 12, 5 * i)).collect();
-    Ok((graph, arguments))
+    assert!(differences.is_empty(), "{name}, opset {opset}: {differences:?}");
 }
 
 /// What ONNX has no operators for, on real numbers.
 const REFUSED: &[Op] = &[
-    Op::Atan2,
     Op::Clz,
     Op::Imag,
     Op::Mulhi,
@@ -74,75 +46,80 @@ const REFUSED: &[Op] = &[
     Op::Complex,
 ];
 
+/// The operations that can be written, on real numbers.
+fn written_operations() -> Vec<Case> {
+    let is_written =
+        |op: Op, dtype: DType| !REFUSED.contains(&op) && dtype.class() != DTypeClass::Complex;
+    let all = operations().into_iter();
+    all.filter(|(op, dtype, _)| is_written(*op, *dtype)).map(|(_, _, case)| case).collect()
+}
+
 #[test]
 fn operations_are_operators_or_made_of_them() {
-    let mut count = 0;
-    for (&op, &dtype) in
-        Op::ALL.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (op, dtype)))
-    {
-        let Ok((graph, arguments)) = graph_of(op, dtype) else { continue };
-        let what = format!("{op} {dtype}");
-        let is_complex = dtype.class() == DTypeClass::Complex;
-        if REFUSED.contains(&op) || is_complex {
-            let error = written(&graph, 21).expect_err(&what);
-            assert_eq!(error.code(), "unsupported-op", "{what}");
-            continue;
-        }
-        for opset in [18, 21, 28] {
-            check(&graph, opset, &arguments, &what);
-        }
-        count += 1;
+    let cases = written_operations();
+    assert!(cases.len() > 300, "{} operations on types", cases.len());
+    for case in cases {
+        [18, 21, 28].into_iter().for_each(|opset| check(&case, opset));
     }
-    assert!(count > 300, "{count} operations on types");
+}
+
+#[test]
+fn what_onnx_has_no_operators_for_is_refused() {
+    for (op, dtype, case) in operations() {
+        if REFUSED.contains(&op) || dtype.class() == DTypeClass::Complex {
+            let error = written(&case.graph, 21).expect_err(&case.name);
+            assert_eq!(error.code(), "unsupported-op", "{}", case.name);
+        }
+    }
 }
 
 #[test]
 fn broadcasts_are_numpys_where_axes_end_last_and_moved_there_else() {
-    let b = GraphBuilder::new();
-    let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
-    let v = b.parameter("v", DType::F32, [3]).unwrap();
-    let m = b.parameter("m", DType::F32, [4, 2]).unwrap();
-    let channels = b.add(&x, &v, &[1]).unwrap();
-    let permuted = b.broadcast_in_dim(&m, &[2, 0], [2, 3, 4]).unwrap();
-    let only_repeated = b.broadcast_in_dim(v.exp(), &[1], [2, 3, 4]).unwrap();
-    let scaled = b.mul(channels, permuted, &[]).unwrap() * 2.5f32;
-    let graph = b.finish(&[scaled, only_repeated, v.clone(), x.clone(), v]).unwrap();
-    let arguments = [
-        numbers(DType::F32, 24, 0).reshaped([2, 3, 4].into()).unwrap(),
-        numbers(DType::F32, 3, 0),
-        numbers(DType::F32, 8, 1).reshaped([4, 2].into()).unwrap(),
-    ];
-    check(&graph, 21, &arguments, "broadcasts");
+    check(&broadcasts(), 21);
 }
 
 #[test]
 fn views_and_reductions() {
-    let b = GraphBuilder::new();
-    let x = b.parameter("x", DType::I32, [4, 3]).unwrap();
-    let slices = [AxisSlice::new(3, 4, -1), AxisSlice::new(0, 2, 2)];
-    let all = Index::Slice { start: None, stop: None, step: None };
-    let results = [
-        b.slice(&x, &slices).unwrap(),
-        b.reverse(&x, &[1]).unwrap(),
-        b.transpose(&x, &[1, 0]).unwrap(),
-        b.reshape(&x, [2, 6]).unwrap(),
-        b.concatenate(&[&x, &x], 1).unwrap(),
-        b.pad(&x, 7, &[(1, 0, 0), (-1, 1, 0)]).unwrap(),
-        b.index(&x, &[all, Index::At(1)]).unwrap(),
-        b.iota(DType::F32, [2, 5, 2], 1).unwrap(),
-        b.iota(DType::I16, [3], 0).unwrap(),
-        b.reduce(ReduceOp::Add, &x, 0).unwrap(),
-        b.reduce(ReduceOp::Max, b.broadcast_in_dim(&x, &[0, 2], [4, 2, 3]).unwrap(), 1).unwrap(),
-        b.reduce(ReduceOp::And, x.gt(0), 1).unwrap(),
-        b.reduce(ReduceOp::Mul, x.convert(DType::I8), 1).unwrap(),
-        b.reduce(ReduceOp::Add, b.broadcast_in_dim(&x, &[0, 2], [4, 0, 3]).unwrap(), 1).unwrap(),
-        b.reshape(b.slice(&x, &[AxisSlice::new(0, 0, 1), AxisSlice::whole(3)]).unwrap(), [3, 0])
-            .unwrap(),
-    ];
-    let graph = b.finish(&results).unwrap();
-    let x = numbers(DType::I32, 12, 0).reshaped([4, 3].into()).unwrap();
-    check(&graph, 18, core::slice::from_ref(&x), "views");
-    check(&graph, 28, &[x], "views");
+    check(&views(), 18);
+    check(&views(), 28);
+    check(&sum_of_nothing(), 21);
+}
+
+/// The bytes of arrays, and what they are, for a script.
+fn store(folder: &Path, name: &str, arrays: &[Array]) {
+    for (index, array) in arrays.iter().enumerate() {
+        let path = |ending: &str| folder.join(format!("{name}{index}.{ending}"));
+        let stated = format!("{} {}", array.dtype().numpy_name(), array.shape());
+        std::fs::write(path("bin"), array.data().to_le_bytes()).unwrap();
+        std::fs::write(path("txt"), stated).unwrap();
+    }
+}
+
+/// Runs with the Python that the variable names, which has onnx and onnxruntime.
+#[test]
+fn onnx_runtime_computes_the_same() {
+    let Some(python) = std::env::var_os("INDIM_ONNX_PYTHON") else {
+        eprintln!("skipped: INDIM_ONNX_PYTHON names no Python with onnxruntime");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("indim-onnx-{}", std::process::id()));
+    let cases = written_operations().into_iter().chain([broadcasts(), views(), sum_of_nothing()]);
+    for (index, case) in cases.enumerate() {
+        for opset in [18, 21] {
+            let name = format!("{index:04} {} {opset}", case.name).replace(' ', "_");
+            let folder = folder.join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            let content = written(&case.graph, opset).unwrap().content;
+            std::fs::write(folder.join("model.onnx"), content).unwrap();
+            store(&folder, "input", &case.arguments);
+            store(&folder, "output", &evaluate(&case.graph, &case.arguments).unwrap());
+        }
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/onnx_runtime.py");
+    let run = Command::new(python).arg(script).arg(&folder).output().expect("the script starts");
+    std::fs::remove_dir_all(&folder).unwrap();
+    eprintln!("{}", String::from_utf8_lossy(&run.stdout));
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the tests of all formats share: programs are run by the reference evaluator.
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub(crate) mod graphs;
 #[cfg(feature = "openvino")]
 pub(crate) mod ir;
 pub(crate) mod npy;

@@ -53,6 +53,7 @@ impl Writing<'_> {
             Op::PyMod => (self.floored_remainder(x, y, dtype), "Mod with fmod = 1, moved by y"),
             Op::Hypot => (self.hypot(x, y, dtype), "the larger times Sqrt(1 + quotient^2)"),
             Op::Copysign => (self.copy_sign(x, y, dtype), "Where(y or 1/y < 0, -Abs(x), Abs(x))"),
+            Op::Atan2 => (self.angle(x, y, dtype), "Atan of the quotient, in its quadrant"),
             Op::Logaddexp => (self.log_add_exp(x, y, dtype), "Max(x, y) + Softplus(-Abs(x - y))"),
             Op::Fmax => (self.extreme("Max", x, y), "Max, past NaNs"),
             Op::Fmin => (self.extreme("Min", x, y), "Min, past NaNs"),
@@ -221,15 +222,39 @@ impl Writing<'_> {
         self.op("Where", &[&is_infinite, &infinity, &finite])
     }
 
-    fn copy_sign(&mut self, x: &str, y: &str, dtype: DType) -> String {
+    /// Whether a number has a sign: one that is 0 has the reciprocal of a negative one.
+    fn is_signed(&mut self, x: &str, dtype: DType) -> String {
         let zero = self.number(0.0, dtype);
-        let inverse = self.op("Reciprocal", &[y]);
-        let (below, inverse_below) =
-            (self.op("Less", &[y, &zero]), self.op("Less", &[&inverse, &zero]));
-        let is_negative = self.op("Or", &[&below, &inverse_below]);
+        let inverse = self.op("Reciprocal", &[x]);
+        let [below, inverse_below] = [x, &inverse].map(|number| self.op("Less", &[number, &zero]));
+        self.op("Or", &[&below, &inverse_below])
+    }
+
+    fn copy_sign(&mut self, x: &str, y: &str, dtype: DType) -> String {
+        let is_negative = self.is_signed(y, dtype);
         let size = self.op("Abs", &[x]);
         let negative = self.op("Neg", &[&size]);
         self.op("Where", &[&is_negative, &negative, &size])
+    }
+
+    /// The angle of a point with the ordinate `x` in the first quadrant, then in its own. Of two zeros the
+    /// quotient is taken as 0, of two infinities as 1.
+    fn angle(&mut self, x: &str, y: &str, dtype: DType) -> String {
+        let [zero, one, infinity, half_turn] = [0.0, 1.0, f64::INFINITY, core::f64::consts::PI]
+            .map(|number| self.number(number, dtype));
+        let [ordinate, abscissa] = [x, y].map(|part| self.op("Abs", &[part]));
+        let mut quotient = self.op("Div", &[&ordinate, &abscissa]);
+        for (both, instead) in [(&zero, &zero), (&infinity, &one)] {
+            let [first, second] =
+                [&ordinate, &abscissa].map(|part| self.op("Equal", &[part, both]));
+            let are_both = self.op("And", &[&first, &second]);
+            quotient = self.op("Where", &[&are_both, instead, &quotient]);
+        }
+        let near = self.op("Atan", &[&quotient]);
+        let far = self.op("Sub", &[&half_turn, &near]);
+        let is_behind = self.is_signed(y, dtype);
+        let angle = self.op("Where", &[&is_behind, &far, &near]);
+        self.copy_sign(&angle, x, dtype)
     }
 
     /// Equal infinities have no difference.

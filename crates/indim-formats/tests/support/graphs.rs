@@ -1,0 +1,111 @@
+//! Graphs with arguments, to be written as programs of other systems.
+
+use indim_builder::{GraphBuilder, Index, Value};
+use indim_graph::{Array, AxisSlice, Graph, GraphError, evaluate};
+use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
+use indim_shape::RuleSet;
+
+/// A graph and what it is run on.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) graph: Graph,
+    pub(crate) arguments: Vec<Array>,
+}
+
+/// Numbers of a type: small ones, and for floats fractions, zeros, infinities and NaN.
+pub(crate) fn numbers(dtype: DType, count: usize, first: usize) -> Array {
+    let floats = [0.5, -1.5, 2.0, -0.0, 0.25, -3.0, f64::INFINITY, 0.0, 1.0, f64::NAN, -0.75, 1e-3];
+    let whole = [1, 3, -2, 5, -7, 2, 4, -1, 6, -3, 7, 2];
+    let number = |i: usize| match dtype.class() {
+        DTypeClass::Float => floats[(i + first) % floats.len()],
+        DTypeClass::Unsigned => f64::from(i32::abs(whole[(i + first) % whole.len()])),
+        DTypeClass::Bool => f64::from((i + first).is_multiple_of(2)),
+        _ => f64::from(whole[(i + first) % whole.len()]),
+    };
+    let array = Array::new([count], (0..count).map(number).collect::<Vec<f64>>()).unwrap();
+    let b = GraphBuilder::new();
+    let converted = b.convert(b.constant(array), dtype).unwrap();
+    evaluate(&b.finish(&[converted]).unwrap(), &[]).unwrap().remove(0)
+}
+
+fn graph_of(op: Op, dtype: DType) -> Result<(Graph, Vec<Array>), GraphError> {
+    let b = GraphBuilder::new();
+    let types = match op.arity() {
+        Arity::Ternary if op == Op::Select => vec![DType::Bool, dtype, dtype],
+        arity => vec![dtype; arity.count()],
+    };
+    let mut operands: Vec<Value> = Vec::new();
+    for (index, dtype) in types.iter().enumerate() {
+        operands.push(b.parameter(&format!("x{index}"), *dtype, [12])?);
+    }
+    let graph = b.finish(&[b.elementwise(op, &operands, &RuleSet::None)?])?;
+    let arguments = types.iter().enumerate().map(|(i, dtype)| numbers(*dtype, 12, 5 * i)).collect();
+    Ok((graph, arguments))
+}
+
+/// Each operation on each element type that it takes.
+pub(crate) fn operations() -> Vec<(Op, DType, Case)> {
+    let all = Op::ALL.iter().flat_map(|&op| DType::ALL.iter().map(move |&dtype| (op, dtype)));
+    let case = |(op, dtype): (Op, DType)| {
+        let (graph, arguments) = graph_of(op, dtype).ok()?;
+        Some((op, dtype, Case { name: format!("{op} {dtype}"), graph, arguments }))
+    };
+    all.filter_map(case).collect()
+}
+
+/// Axes that end last, that do not, that are exchanged, and values that are only repeated.
+pub(crate) fn broadcasts() -> Case {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
+    let v = b.parameter("v", DType::F32, [3]).unwrap();
+    let m = b.parameter("m", DType::F32, [4, 2]).unwrap();
+    let channels = b.add(&x, &v, &[1]).unwrap();
+    let permuted = b.broadcast_in_dim(&m, &[2, 0], [2, 3, 4]).unwrap();
+    let only_repeated = b.broadcast_in_dim(v.exp(), &[1], [2, 3, 4]).unwrap();
+    let scaled = b.mul(channels, permuted, &[]).unwrap() * 2.5f32;
+    let graph = b.finish(&[scaled, only_repeated, v.clone(), x.clone(), v]).unwrap();
+    let arguments = [
+        numbers(DType::F32, 24, 0).reshaped([2, 3, 4].into()).unwrap(),
+        numbers(DType::F32, 3, 0),
+        numbers(DType::F32, 8, 1).reshaped([4, 2].into()).unwrap(),
+    ];
+    Case { name: "broadcasts".to_owned(), graph, arguments: arguments.to_vec() }
+}
+
+/// Slices, reversals, reductions and the like.
+pub(crate) fn views() -> Case {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::I32, [4, 3]).unwrap();
+    let slices = [AxisSlice::new(3, 4, -1), AxisSlice::new(0, 2, 2)];
+    let all = Index::Slice { start: None, stop: None, step: None };
+    let results = [
+        b.slice(&x, &slices).unwrap(),
+        b.reverse(&x, &[1]).unwrap(),
+        b.transpose(&x, &[1, 0]).unwrap(),
+        b.reshape(&x, [2, 6]).unwrap(),
+        b.concatenate(&[&x, &x], 1).unwrap(),
+        b.pad(&x, 7, &[(1, 0, 0), (-1, 1, 0)]).unwrap(),
+        b.index(&x, &[all, Index::At(1)]).unwrap(),
+        b.iota(DType::F32, [2, 5, 2], 1).unwrap(),
+        b.iota(DType::I16, [3], 0).unwrap(),
+        b.reduce(ReduceOp::Add, &x, 0).unwrap(),
+        b.reduce(ReduceOp::Max, b.broadcast_in_dim(&x, &[0, 2], [4, 2, 3]).unwrap(), 1).unwrap(),
+        b.reduce(ReduceOp::And, x.gt(0), 1).unwrap(),
+        b.reduce(ReduceOp::Mul, x.convert(DType::I8), 1).unwrap(),
+        b.reshape(b.slice(&x, &[AxisSlice::new(0, 0, 1), AxisSlice::whole(3)]).unwrap(), [3, 0])
+            .unwrap(),
+    ];
+    let graph = b.finish(&results).unwrap();
+    let x = numbers(DType::I32, 12, 0).reshaped([4, 3].into()).unwrap();
+    Case { name: "views".to_owned(), graph, arguments: vec![x] }
+}
+
+/// A sum over an axis without elements.
+pub(crate) fn sum_of_nothing() -> Case {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::I32, [4, 3]).unwrap();
+    let nothing = b.broadcast_in_dim(&x, &[0, 2], [4, 0, 3]).unwrap();
+    let graph = b.finish(&[b.reduce(ReduceOp::Add, nothing, 1).unwrap()]).unwrap();
+    let x = numbers(DType::I32, 12, 0).reshaped([4, 3].into()).unwrap();
+    Case { name: "sum of nothing".to_owned(), graph, arguments: vec![x] }
+}
