@@ -6,7 +6,10 @@
 //! by `agreement.rs`. `writer.rs` is the way back: from a graph to a file.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
-#![allow(dead_code, reason = "readers come one by one")]
+#![cfg_attr(
+    not(all(feature = "hlo", feature = "onnx", feature = "openvino", feature = "stablehlo")),
+    allow(dead_code, reason = "what formats share, not each of them needs")
+)]
 
 mod agreement;
 mod error;

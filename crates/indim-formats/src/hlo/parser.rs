@@ -226,7 +226,7 @@ impl<'t, 'l> Parser<'t, 'l> {
         while self.eat_mark(b',').is_some() {
             self.attribute()?;
         }
-        let computation = self.finish(open, span, end)?;
+        let computation = self.finish(open, end)?;
         let number = module.computations.len();
         module.computations.push(computation);
         if is_entry {
@@ -241,7 +241,7 @@ impl<'t, 'l> Parser<'t, 'l> {
     }
 
     /// The computation, whose parameters are numbered from 0 on without a gap.
-    fn finish(&self, open: Open<'t>, span: Span, end: Span) -> Parsed<Computation> {
+    fn finish(&self, open: Open<'t>, end: Span) -> Parsed<Computation> {
         let Open { instructions, root, .. } = open;
         let Some(last) = instructions.len().checked_sub(1) else {
             let expected = "an instruction".to_owned();
@@ -264,7 +264,7 @@ impl<'t, 'l> Parser<'t, 'l> {
             }
         }
         let parameters = parameters.into_iter().flatten().collect();
-        Ok(Computation { span, instructions, root: root.unwrap_or(last), parameters })
+        Ok(Computation { instructions, root: root.unwrap_or(last), parameters })
     }
 
     /// `[ROOT] name = [shape] opcode(..), key=value, ..`.

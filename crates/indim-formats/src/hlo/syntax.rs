@@ -19,8 +19,6 @@ pub(super) struct Module {
 /// A computation.
 #[derive(Debug)]
 pub(super) struct Computation {
-    /// Where its name stands.
-    pub(super) span: Span,
     pub(super) instructions: Vec<Instruction>,
     /// The number of the instruction that gives its result.
     pub(super) root: usize,

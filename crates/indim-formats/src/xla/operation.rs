@@ -46,8 +46,6 @@ pub(crate) enum Operation {
     Iota(i64),
     /// To so many bits for the exponent and the mantissa.
     ReducePrecision(u32, u32),
-    /// Nothing.
-    Identity,
 }
 
 type Built = Result<Value, FormatErrorKind>;
@@ -134,7 +132,6 @@ impl Operation {
             Operation::ReducePrecision(exponent, mantissa) => {
                 b.reduce_precision(&operands[0], *exponent, *mantissa)
             }
-            Operation::Identity => return Ok(operands[0].clone()),
         };
         Ok(built?)
     }
