@@ -99,8 +99,8 @@ impl OnnxModel {
         Ok(model)
     }
 
-    /// Says of the inputs whether they have a default, and whether shapes are made of them. Those that must be
-    /// given come first: before IR version 4 every array of the file is listed as an input too.
+    /// Says of the inputs whether they have a default, and whether shapes are made of them. Those that must
+    /// be given come first: before IR version 4 every array of the file is listed as an input too.
     fn find_shapes(&mut self) {
         let leads = make_shapes(&self.nodes, self.value_count);
         let mut is_filled = vec![false; self.value_count];

@@ -14,8 +14,8 @@ import onnxruntime
 
 TOLERANCES = {"float32": 1e-4, "float64": 1e-9, "float16": 1e-2}
 
-# What ONNX Runtime 1.32 does otherwise than ONNX says: Sign of a NaN of 16 bits is 0 there, and the sum over an
-# axis of size 0 that Expand has made is what was expanded.
+# What ONNX Runtime 1.32 does otherwise than ONNX says: Sign of a NaN of 16 bits is 0 there, and the sum over
+# an axis of size 0 that Expand has made is what was expanded.
 KNOWN = ("sign_f16", "sum_of_nothing")
 
 

@@ -60,7 +60,7 @@ impl Writer for Onnx {
         let names = writing.outputs(outputs)?;
         let Writing { nodes, mut initializers, notes, .. } = writing;
         let (composed, warnings) = notes.finish(options.exact)?;
-        let beside = moved_out(&mut initializers, &options.name);
+        let beside = moved_out(&mut initializers, &options.name, MOST_BYTES_WITHIN);
         let declared = |name: &String, value: &ValueId| info(name, &graph[*value].array_type);
         let parameters: Vec<String> = (0..graph.parameters().len())
             .map(|index| graph.parameter_name(index).to_owned())
@@ -96,10 +96,10 @@ fn info(name: &str, array_type: &ArrayType) -> Bytes {
     Bytes::from(ValueInfoProto { name: name.to_owned(), r#type: Some(declared) }.encode_to_vec())
 }
 
-/// The constants in a file of their own, if they are large.
-fn moved_out(tensors: &mut [TensorProto], name: &str) -> Option<(String, Vec<u8>)> {
+/// The constants in a file of their own, if they have more bytes than `most`.
+fn moved_out(tensors: &mut [TensorProto], name: &str, most: usize) -> Option<(String, Vec<u8>)> {
     let size = |tensor: &TensorProto| tensor.raw_data.as_ref().map_or(0, Bytes::len);
-    if tensors.iter().map(size).sum::<usize>() <= MOST_BYTES_WITHIN {
+    if tensors.iter().map(size).sum::<usize>() <= most {
         return None;
     }
     let file = format!("{name}.onnx.data");
@@ -200,5 +200,49 @@ impl Writing<'_> {
             }
         }
         Ok(outputs.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+
+    use indim_graph::Array;
+
+    use super::*;
+    use crate::limits::FormatLimits;
+    use crate::onnx::tensor::Tensors;
+    use crate::source::{Folder, Source};
+
+    /// One file beside a model.
+    struct Beside(String, Vec<u8>);
+
+    impl Folder for Beside {
+        fn read(&self, name: &str) -> io::Result<Bytes> {
+            assert_eq!(name, self.0);
+            Ok(Bytes::from(self.1.clone()))
+        }
+    }
+
+    #[test]
+    fn large_constants_are_read_back_from_the_file_beside() {
+        let nothing: [indim_builder::Value; 0] = [];
+        let graph = indim_builder::GraphBuilder::new().finish(&nothing).unwrap();
+        let mut writing = Writing::new(&graph, &[], OPSET);
+        let arrays = [
+            Array::new([3], vec![1.0f32, 2.0, 3.0]).unwrap(),
+            Array::new([2, 1], vec![true, false]).unwrap(),
+            Array::scalar(7i64),
+        ];
+        arrays.iter().for_each(|array| drop(writing.constant(array)));
+        let mut tensors = writing.initializers;
+        assert_eq!(moved_out(&mut tensors, "m", 22), None);
+        let (name, content) = moved_out(&mut tensors, "m", 21).expect("a file");
+        assert_eq!((name.as_str(), content.len()), ("m.onnx.data", 22));
+        let source = Source::new("m.onnx", Vec::new()).beside(Arc::new(Beside(name, content)));
+        let reader = Tensors::new(&source, &FormatLimits::default());
+        let read: Vec<Array> = tensors.iter().map(|t| reader.array(t).unwrap()).collect();
+        assert_eq!(read, arrays);
     }
 }
