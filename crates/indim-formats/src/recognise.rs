@@ -3,6 +3,8 @@
 //! Each is made once, of an operand and numbers that stand for its own; a value that is made of the same
 //! nodes is that composition.
 
+use std::sync::OnceLock;
+
 use indim_builder::{Composition, GraphBuilder};
 use indim_graph::{Graph, Literal, NodeKind, ValueId};
 use indim_ops::{DType, Fact};
@@ -47,7 +49,13 @@ struct Pattern {
 }
 
 impl Recogniser {
-    pub(crate) fn new() -> Recogniser {
+    /// The one that there is, made when it is first needed.
+    pub(crate) fn shared() -> &'static Recogniser {
+        static SHARED: OnceLock<Recogniser> = OnceLock::new();
+        SHARED.get_or_init(Recogniser::new)
+    }
+
+    fn new() -> Recogniser {
         let floats = [DType::F32, DType::F64, DType::F16, DType::Bf16];
         let all = floats.iter().flat_map(|&dtype| {
             SOUGHT.iter().filter_map(move |&(composition, numbers)| {
@@ -166,7 +174,7 @@ mod tests {
 
     #[test]
     fn compositions_are_found_again() {
-        let recogniser = Recogniser::new();
+        let recogniser = Recogniser::shared();
         for &(composition, numbers) in SOUGHT {
             for shape in [&[][..], &[2, 3]] {
                 let b = GraphBuilder::new();
@@ -192,7 +200,7 @@ mod tests {
         let y = b.parameter("y", DType::F32, [2]).unwrap();
         // The gate of another value, another factor.
         let graph = b.finish(&[&x * y.logistic(), &x * 0.5 * (&x * -0.7).erfc()]).unwrap();
-        let recogniser = Recogniser::new();
+        let recogniser = Recogniser::shared();
         for &output in graph.outputs() {
             assert_eq!(recogniser.find(&graph, output), None);
         }

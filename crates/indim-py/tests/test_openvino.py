@@ -1,0 +1,49 @@
+"""What is written as OpenVINO's IR, read and run by OpenVINO where it is installed."""
+
+import numpy as np
+import pytest
+
+import indim
+
+openvino = pytest.importorskip("openvino")
+
+X = np.linspace(-3, 3, 24, dtype=np.float32).reshape(2, 3, 4)
+V = np.array([0.5, -1.5, 2.0], dtype=np.float32)
+
+FUNCTIONS = {
+    "broadcasts": lambda x, v: x * v[:, None] + indim.maximum(x, 0.25) - v[None, :, None],
+    "only repeated": lambda x, v: indim.broadcast_to(v[:, None], (2, 3, 4)) + x.transpose(2, 1, 0).sum(),
+    "views": lambda x, v: indim.concatenate([x[:, ::-1, 1:3], x[:, :, ::-3]], axis=2) * v[:, None],
+    "reductions": lambda x, v: x.max(axis=(0, 2)) + x.mean(axis=(0, 2)) * v + x.sum(axis=-1)[0],
+    "softmax": lambda x, v: indim.softmax(x, axis=1) * v[:, None],
+    "activations": lambda x, v: indim.gelu(x) + indim.elu(x) + indim.softplus(x) * indim.hard_swish(x),
+    "composed": lambda x, v: (
+        indim.expm1(x) + indim.log1p(x * x) + indim.hypot(x, v[:, None]) + indim.trunc(x)
+    ),
+    "conditions": lambda x, v: indim.where((x > v[:, None]) & ~(x == 0), x, indim.floor(x)),
+}
+
+
+def run(model, *arrays):
+    """The results of OpenVINO's own reference, or of its CPU plugin for what that does not compute."""
+    results = [openvino.Tensor(r.get_element_type(), r.get_output_shape(0)) for r in model.get_results()]
+    try:
+        if model.evaluate(results, [openvino.Tensor(array) for array in arrays]):
+            return [np.array(result.data) for result in results]
+    except RuntimeError:
+        pass
+    compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    given = compiled(list(arrays))
+    return [np.array(given[output]) for output in compiled.outputs]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_openvino_computes_what_was_written(name, tmp_path):
+    function = indim.jit(FUNCTIONS[name])
+    path = tmp_path / "model.xml"
+    function.export("openvino", "f32[2, 3, 4]", "f32[3]", path=path)
+    model = openvino.Core().read_model(path)
+    (result,) = run(model, X, V)
+    expected = function(X, V)
+    assert result.shape == expected.shape
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
