@@ -24,7 +24,8 @@ pub struct Folded<'a> {
     pub begins: bool,
 }
 
-/// What the code of a function that folds is: operands, strides, units, columns, rows, whether accumulators begin.
+/// What the code of a function that folds is: operands, strides, units, columns, rows, whether accumulators
+/// begin.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize, usize, usize);
 /// As on x86-64, by the convention of the system.

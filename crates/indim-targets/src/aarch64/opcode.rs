@@ -231,7 +231,9 @@ pub(super) fn letter(size: usize) -> char {
 }
 
 macro_rules! families {
-    ($($name:ident $mnemonic:literal $bits:literal $field:ident $shape:ident $result:ident $sizes:expr;)*) => {
+    ($(
+        $name:ident $mnemonic:literal $bits:literal $field:ident $shape:ident $result:ident $sizes:expr;
+    )*) => {
         $(pub(super) const $name: Family = Family {
             mnemonic: $mnemonic,
             bits: $bits,
