@@ -5,6 +5,8 @@
 mod random;
 mod support;
 
+use std::process::Command;
+
 use indim_builder::GraphBuilder;
 use indim_formats::{Agreement, Format, FormatError, Source, WriteOptions, Written, write};
 use indim_graph::{Array, AxisSlice, Graph, evaluate};
@@ -231,6 +233,67 @@ fn round_trip_exactly(format: Format, seed: u64, graph: &Graph, arguments: &[Arr
         assert_eq!(Agreement::Equal.compare(found, expected), None, "{format} seed {seed}");
     }
     true
+}
+
+/// What XLA computes otherwise than StableHLO says: of a whole exponent it looks at six bits.
+const OTHERWISE_IN_XLA: [(Op, DType); 1] = [(Op::Pow, DType::I32)];
+
+/// What is to be run by XLA, with a name each.
+fn for_xla() -> Vec<(String, Graph, Vec<Array>)> {
+    let mut cases = Vec::new();
+    for dtype in [DType::F32, DType::I32] {
+        for &op in Op::ALL.iter().filter(|op| op.takes(dtype)) {
+            if !OTHERWISE_IN_XLA.contains(&(op, dtype)) {
+                let (graph, arguments) = operation(op, dtype);
+                cases.push((format!("{}-{dtype}", op.name()), graph, arguments));
+            }
+        }
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", dtype, [3, 5]).expect("a parameter");
+        let takes = ReduceOp::ALL.iter().filter(|op| op.takes(dtype));
+        let mut outputs: Vec<_> = takes.map(|&op| b.reduce(op, &x, 1).expect("an axis")).collect();
+        outputs.push(b.constant(numbers(dtype, [5, 3])));
+        let graph = b.finish(&outputs).expect("a graph");
+        cases.push((format!("reductions-{dtype}"), graph, vec![numbers(dtype, [3, 5])]));
+    }
+    cases
+}
+
+/// Runs with the Python that the variable names, which has jax.
+#[test]
+fn xla_computes_the_same() {
+    let Some(python) = std::env::var_os("INDIM_JAX_PYTHON") else {
+        eprintln!("skipped: INDIM_JAX_PYTHON names no Python with jax");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("indim-xla-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut index = String::new();
+    for (name, graph, arguments) in for_xla() {
+        let results = evaluate(&graph, &arguments).expect("it runs");
+        let mut line = arguments.len().to_string();
+        for (number, array) in arguments.iter().chain(&results).enumerate() {
+            let file = format!("{name}.{number}");
+            std::fs::write(folder.join(&file), array.data().to_le_bytes()).expect("a file");
+            let sizes: Vec<String> = array.shape().iter().map(|size| size.to_string()).collect();
+            line += &format!("\t{file}:{}:{}", array.dtype(), sizes.join("x"));
+        }
+        for (format, extension) in [(Format::StableHlo, "mlir"), (Format::Hlo, "hlo")] {
+            // HLO's mulhi has no counterpart on the way by which XLA's Python takes HLO.
+            let is_written = format != Format::Hlo || !name.starts_with("mulhi");
+            if let (true, Ok(file)) = (is_written, written(format, &graph, false)) {
+                let path = folder.join(format!("{name}.{extension}"));
+                std::fs::write(path, file.content).expect("a file");
+                index += &format!("{name}.{extension}\t{line}\n");
+            }
+        }
+    }
+    std::fs::write(folder.join("index.tsv"), index).expect("a file");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/xla_runtime.py");
+    let run = Command::new(python).arg(script).arg(&folder).output().expect("the script starts");
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+    eprintln!("{}", String::from_utf8_lossy(&run.stdout));
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
 #[test]
