@@ -16,6 +16,7 @@ mod eval;
 mod explain;
 mod expression;
 mod failure;
+mod kit;
 mod model;
 mod ops;
 mod oracle;

@@ -1,27 +1,48 @@
 //! `indim oracle`: a stream of cases in, a stream of verdicts out.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::PathBuf;
 
-use clap::Args;
-use indim::Diagnostic;
+use clap::{Args, value_parser};
 use indim::oracle::{DEFAULT_ELEMENT_LIMIT, bad_line, write_verdict};
+use indim::{Diagnostic, RuleSetName};
 
+use crate::kit;
 use crate::output;
+use crate::rule::rule_set;
 
 /// A longer line is refused unread: a text of numbers takes some ten times its size once read.
 const MAXIMUM_LINE: usize = 16 << 20;
 
-/// Answer cases, one JSON object a line on standard input, with verdicts on standard output.
+/// Answer cases, one JSON object a line on standard input, with verdicts on standard output; or write a kit
+/// of cases with their verdicts, for testing another system.
 #[derive(Debug, Args)]
 pub(crate) struct Oracle {
     /// Refuse to compute a result of more elements.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_ELEMENT_LIMIT)]
     limit_elements: usize,
+    /// Write random cases and the verdicts on them to the file `cases.jsonl` of this folder, and read nothing.
+    #[arg(long, value_name = "DIR", requires = "rule")]
+    kit: Option<PathBuf>,
+    /// The rule of the kit's cases.
+    #[arg(long, requires = "kit", value_parser = rule_set())]
+    rule: Option<RuleSetName>,
+    /// How many cases the kit has, at most a million.
+    #[arg(long, value_name = "N", requires = "kit", default_value_t = 1000,
+          value_parser = value_parser!(u32).range(..=kit::MOST_CASES))]
+    cases: u32,
+    /// Which cases: a rule and a seed make the same ones on every machine.
+    #[arg(long, value_name = "S", requires = "kit", default_value_t = 0)]
+    seed: u64,
 }
 
 impl Oracle {
-    /// Answers every line of standard input; only broken pipes and unreadable input end the stream early.
+    /// Writes a kit, or answers every line of standard input; only broken pipes and unreadable input end the
+    /// stream early.
     pub(crate) fn run(&self) -> Result<(), Diagnostic> {
+        if let (Some(folder), Some(rule)) = (&self.kit, self.rule) {
+            return kit::write(&kit::Plan { folder, rule, cases: self.cases, seed: self.seed });
+        }
         let input = BufReader::new(io::stdin().lock());
         let output = BufWriter::new(io::stdout().lock());
         answer_lines(input, output, &Limits { line: MAXIMUM_LINE, elements: self.limit_elements })

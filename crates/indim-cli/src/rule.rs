@@ -18,6 +18,11 @@ pub(crate) fn any_rule() -> impl TypedValueParser<Value = RuleChoice> {
     listed(RuleChoice::all()).try_map(|name| name.parse::<RuleChoice>())
 }
 
+/// Reads the name of a rule set.
+pub(crate) fn rule_set() -> impl TypedValueParser<Value = RuleSetName> {
+    listed(RuleSetName::ALL.map(RuleChoice::Named)).try_map(|name| name.parse::<RuleSetName>())
+}
+
 /// Reads a rule for the operations of an expression.
 pub(crate) fn rule_of_operations() -> impl TypedValueParser<Value = RuleChoice> {
     listed(RuleChoice::of_operations()).try_map(|name| name.parse::<RuleChoice>())

@@ -5,12 +5,13 @@
 //! holds, there is a verdict: what is not a case gets the code `bad-request`.
 //!
 //! What a case says is read in `case.rs`, answered in `answer.rs`, of reductions in `reduction.rs`; `data.rs`
-//! reads and writes elements. Numbers go through as text (`RawValue`), so no feature of `serde_json` is
+//! reads and writes elements; `kit/` makes cases. Numbers go through as text (`RawValue`), so no feature of `serde_json` is
 //! needed that would change what it does in the programs of others.
 
 mod answer;
 mod case;
 mod data;
+mod kit;
 mod reduction;
 mod reduction_attributes;
 
@@ -25,6 +26,7 @@ use serde_json::value::RawValue;
 use answer::{Answer, Form};
 use case::Fields;
 
+pub use kit::{Kit, KitCase};
 pub use reduction_attributes::ReductionAttributes;
 
 /// Results with more elements are not evaluated unless the caller raises the limit: a short line
@@ -123,6 +125,12 @@ pub fn write_verdict(line: &str, element_limit: usize, output: &mut impl Write) 
         Ok(answer) => write_answer(id.as_deref(), &answer, output),
         Err(refusal) => write_refusal(id.as_deref(), &refusal, output),
     }
+}
+
+/// The answer to a case of the kit, or why there is none.
+fn answered(line: &str) -> Result<Answer, Refusal> {
+    let case = Fields::read(line, &case::FIELDS)?.case()?;
+    answer::answer(&case, DEFAULT_ELEMENT_LIMIT)
 }
 
 /// The verdict on a line that cannot be given to [`verdict`].

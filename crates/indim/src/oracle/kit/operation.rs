@@ -1,0 +1,98 @@
+//! The operations of a kit: those that the other systems have too, and what they call them.
+
+use indim_ops::{DType, Op};
+
+use super::random::Random;
+
+/// An operation of a kit.
+#[derive(Debug)]
+pub(super) struct Operation {
+    pub(super) op: Op,
+    pub(super) operands: usize,
+    /// The element types that it is tried with.
+    pub(super) dtypes: &'static [DType],
+    /// Those that it has in ONNX before opset 7, where its operands broadcast.
+    pub(super) legacy_dtypes: &'static [DType],
+    pub(super) onnx: Option<&'static str>,
+    pub(super) openvino: Option<&'static str>,
+    /// The name behind `stablehlo.`, and the direction of a comparison.
+    pub(super) stablehlo: (&'static str, Option<&'static str>),
+}
+
+const NUMBERS: &[DType] = &[DType::F32, DType::I32];
+const BOOLEANS: &[DType] = &[DType::Bool];
+const ALL: &[DType] = &[DType::F32, DType::I32, DType::Bool];
+
+const fn named(
+    op: Op,
+    operands: usize,
+    dtypes: &'static [DType],
+    legacy_dtypes: &'static [DType],
+    onnx: &'static str,
+    openvino: &'static str,
+    stablehlo: &'static str,
+) -> Operation {
+    let (onnx, openvino, stablehlo) = (Some(onnx), Some(openvino), (stablehlo, None));
+    Operation { op, operands, dtypes, legacy_dtypes, onnx, openvino, stablehlo }
+}
+
+const fn comparison(
+    op: Op,
+    dtypes: &'static [DType],
+    legacy_dtypes: &'static [DType],
+    onnx: &'static str,
+    openvino: &'static str,
+    direction: &'static str,
+) -> Operation {
+    let mut comparison = named(op, 2, dtypes, legacy_dtypes, onnx, openvino, "compare");
+    comparison.stablehlo.1 = Some(direction);
+    comparison
+}
+
+/// Of StableHLO and XLA alone.
+const CLAMP: Operation = {
+    let mut clamp = named(Op::Clamp, 3, NUMBERS, &[], "", "", "clamp");
+    (clamp.onnx, clamp.openvino) = (None, None);
+    clamp
+};
+
+#[rustfmt::skip]
+pub(super) static OPERATIONS: &[Operation] = &[
+    named(Op::Neg, 1, NUMBERS, &[], "Neg", "Negative", "negate"),
+    named(Op::Not, 1, BOOLEANS, &[], "Not", "LogicalNot", "not"),
+    named(Op::Add, 2, NUMBERS, NUMBERS, "Add", "Add", "add"),
+    named(Op::Sub, 2, NUMBERS, NUMBERS, "Sub", "Subtract", "subtract"),
+    named(Op::Mul, 2, NUMBERS, NUMBERS, "Mul", "Multiply", "multiply"),
+    named(Op::Div, 2, NUMBERS, NUMBERS, "Div", "Divide", "divide"),
+    named(Op::Max, 2, NUMBERS, &[], "Max", "Maximum", "maximum"),
+    named(Op::Min, 2, NUMBERS, &[], "Min", "Minimum", "minimum"),
+    named(Op::And, 2, BOOLEANS, BOOLEANS, "And", "LogicalAnd", "and"),
+    named(Op::Or, 2, BOOLEANS, BOOLEANS, "Or", "LogicalOr", "or"),
+    named(Op::Xor, 2, BOOLEANS, BOOLEANS, "Xor", "LogicalXor", "xor"),
+    comparison(Op::Eq, ALL, &[DType::I32, DType::Bool], "Equal", "Equal", "EQ"),
+    comparison(Op::Lt, NUMBERS, &[DType::F32], "Less", "Less", "LT"),
+    comparison(Op::Gt, NUMBERS, &[DType::F32], "Greater", "Greater", "GT"),
+    named(Op::Select, 3, ALL, &[], "Where", "Select", "select"),
+    CLAMP,
+];
+
+impl Operation {
+    /// The element type of an operand, where the others have this.
+    pub(super) fn operand_dtype(&self, operand: usize, dtype: DType) -> DType {
+        if self.op == Op::Select && operand == 0 { DType::Bool } else { dtype }
+    }
+}
+
+/// An element of an operand: small, so that results are exact, and nothing is divided by 0 or rounded in
+/// a direction in which systems differ.
+pub(super) fn element(op: Option<Op>, operand: usize, dtype: DType, random: &mut Random) -> i64 {
+    match (op, operand) {
+        _ if dtype == DType::Bool => random.between(0, 1),
+        (Some(Op::Div), 0) => random.between(0, 16),
+        (Some(Op::Div), _) => random.pick(&[1, 2, 4]),
+        // The low bound is never above the high one.
+        (Some(Op::Clamp), 0) => random.between(-6, 0),
+        (Some(Op::Clamp), 2) => random.between(0, 6),
+        _ => random.between(-8, 8),
+    }
+}

@@ -1,0 +1,193 @@
+//! Cases that a rule most likely takes. Whether it does, the oracle says.
+
+use indim_ops::DType;
+use indim_shape::RuleSetName as Rule;
+
+use super::draft::Draft;
+use super::operation::Operation;
+use super::random::Random;
+
+/// The highest rank of a shape.
+pub(super) const HIGHEST_RANK: usize = 5;
+/// The largest size of an axis.
+pub(super) const LARGEST_SIZE: usize = 7;
+/// More elements make files large and show no more.
+const MOST_ELEMENTS: usize = 600;
+
+/// A case of the rule.
+pub(super) fn propose(rule: Rule, operations: &[&'static Operation], random: &mut Random) -> Draft {
+    if rule.is_target_rule() {
+        return Draft {
+            dtypes: vec![random.pick(&[DType::F32, DType::I32, DType::Bool])],
+            ..onto_target(rule, random)
+        };
+    }
+    let operation = random.pick(operations);
+    let is_legacy = rule == Rule::OnnxLegacy && !operation.legacy_dtypes.is_empty();
+    let dtypes = if is_legacy { operation.legacy_dtypes } else { operation.dtypes };
+    let dtype = random.pick(dtypes);
+    let operands = 0..operation.operands;
+    Draft {
+        operation: Some(operation),
+        dtypes: operands.map(|operand| operation.operand_dtype(operand, dtype)).collect(),
+        ..elementwise(rule, operation.operands, random)
+    }
+}
+
+fn elementwise(rule: Rule, count: usize, random: &mut Random) -> Draft {
+    let result = shape(random);
+    match rule {
+        Rule::Numpy => Draft {
+            shapes: (0..count).map(|_| with_ones(suffix(&result, random), random)).collect(),
+            ..Draft::default()
+        },
+        Rule::Xla if count == 2 => xla(&result, random),
+        Rule::Xla | Rule::StableHlo if count == 3 => scalars_beside(&result, random),
+        Rule::Pdpd if count > 1 => onto_one(&result, count, random),
+        Rule::OnnxLegacy if count == 2 => legacy(&result, random),
+        _ => Draft { shapes: vec![result; count], ..Draft::default() },
+    }
+}
+
+/// Operands on some axes of a result, in either order, or of the same rank.
+fn xla(result: &[usize], random: &mut Random) -> Draft {
+    let larger = match random.one_in(3) {
+        true => with_ones(result.to_vec(), random),
+        false => result.to_vec(),
+    };
+    let identity = (0..result.len() as i64).collect();
+    let (smaller, dims) = match random.below(5) {
+        0 => (with_ones(result.to_vec(), random), random.one_in(2).then_some(identity)),
+        1 => (Vec::new(), random.one_in(2).then(Vec::new)),
+        _ => {
+            let (sizes, axes) = some_axes(result, random);
+            (with_few_ones(sizes, random), Some(axes))
+        }
+    };
+    let mut shapes = vec![larger, smaller];
+    if random.one_in(3) {
+        shapes.swap(0, 1);
+    }
+    Draft { shapes, dims, ..Draft::default() }
+}
+
+/// Three operands of one shape, or scalars.
+fn scalars_beside(result: &[usize], random: &mut Random) -> Draft {
+    let shapes = (0..3).map(|_| if random.one_in(3) { Vec::new() } else { result.to_vec() });
+    Draft { shapes: shapes.collect(), ..Draft::default() }
+}
+
+/// One operand has the shape of the result: the first of two, the second of three. The others are runs of
+/// its axes from one axis on.
+fn onto_one(result: &[usize], count: usize, random: &mut Random) -> Draft {
+    let (axis, start) = match random.below(3) {
+        0 => (random.pick(&[None, Some(-1)]), None),
+        _ => {
+            let start = random.below(result.len() + 1);
+            (Some(start as i64), Some(start))
+        }
+    };
+    let shapes = (0..count).map(|operand| match operand == usize::from(count == 3) {
+        true => result.to_vec(),
+        false => with_few_ones(run(result, start, random), random),
+    });
+    Draft { shapes: shapes.collect(), axis, ..Draft::default() }
+}
+
+fn legacy(result: &[usize], random: &mut Random) -> Draft {
+    if random.one_in(6) {
+        let shapes = vec![result.to_vec(); 2];
+        return Draft { shapes, broadcast: Some(0), ..Draft::default() };
+    }
+    let draft = onto_one(result, 2, random);
+    let axis = draft.axis.filter(|&axis| axis >= 0);
+    Draft { axis, broadcast: random.pick(&[None, Some(1)]), ..draft }
+}
+
+fn onto_target(rule: Rule, random: &mut Random) -> Draft {
+    let result = shape(random);
+    let (operand, target, axis, dims) = match rule {
+        Rule::Bidirectional => {
+            let target = with_ones(suffix(&result, random), random);
+            (with_ones(suffix(&result, random), random), target, None, None)
+        }
+        Rule::PdpdBroadcast => {
+            let draft = onto_one(&result, 2, random);
+            (draft.shapes[1].clone(), result, draft.axis, None)
+        }
+        Rule::XlaBroadcast => {
+            let operand = suffix(&result, random);
+            let target = result[..result.len() - operand.len()].to_vec();
+            (operand, target, None, None)
+        }
+        Rule::Unidirectional => (with_ones(suffix(&result, random), random), result, None, None),
+        _ => {
+            let (mut sizes, mut axes) = some_axes(&result, random);
+            if matches!(rule, Rule::StableHloBroadcastInDim | Rule::HloBroadcast) {
+                shuffle_both(&mut sizes, &mut axes, random);
+            }
+            let has_ones = rule != Rule::HloBroadcast;
+            let sizes = if has_ones { with_few_ones(sizes, random) } else { sizes };
+            (sizes, result, None, Some(axes))
+        }
+    };
+    Draft { shapes: vec![operand], target: Some(target), axis, dims, ..Draft::default() }
+}
+
+/// Ones are frequent, a zero is rare.
+pub(super) fn size(random: &mut Random) -> usize {
+    match random.below(24) {
+        0 => 0,
+        1..=8 => 1,
+        _ => 2 + random.below(LARGEST_SIZE - 1),
+    }
+}
+
+fn shape(random: &mut Random) -> Vec<usize> {
+    loop {
+        let rank = random.below(HIGHEST_RANK + 1);
+        let sizes: Vec<usize> = (0..rank).map(|_| size(random)).collect();
+        if sizes.iter().product::<usize>() <= MOST_ELEMENTS {
+            return sizes;
+        }
+    }
+}
+
+fn with_ones(sizes: Vec<usize>, random: &mut Random) -> Vec<usize> {
+    sizes.into_iter().map(|size| if random.one_in(3) { 1 } else { size }).collect()
+}
+
+fn with_few_ones(sizes: Vec<usize>, random: &mut Random) -> Vec<usize> {
+    if random.one_in(2) { sizes } else { with_ones(sizes, random) }
+}
+
+/// The shape itself half of the time, else its last axes.
+fn suffix(sizes: &[usize], random: &mut Random) -> Vec<usize> {
+    let dropped = if random.one_in(2) { 0 } else { random.below(sizes.len() + 1) };
+    sizes[dropped..].to_vec()
+}
+
+/// Axes from `start` on, or the last ones.
+fn run(sizes: &[usize], start: Option<usize>, random: &mut Random) -> Vec<usize> {
+    match start {
+        None => sizes[random.below(sizes.len() + 1)..].to_vec(),
+        Some(start) => {
+            let length = random.below(sizes.len() - start + 1);
+            sizes[start..start + length].to_vec()
+        }
+    }
+}
+
+/// Some axes in ascending order, with their sizes.
+fn some_axes(sizes: &[usize], random: &mut Random) -> (Vec<usize>, Vec<i64>) {
+    let axes: Vec<usize> = (0..sizes.len()).filter(|_| random.one_in(2)).collect();
+    (axes.iter().map(|&axis| sizes[axis]).collect(), axes.iter().map(|&axis| axis as i64).collect())
+}
+
+fn shuffle_both(sizes: &mut [usize], axes: &mut [i64], random: &mut Random) {
+    for last in (1..sizes.len()).rev() {
+        let other = random.below(last + 1);
+        sizes.swap(last, other);
+        axes.swap(last, other);
+    }
+}

@@ -1,0 +1,62 @@
+//! Cases with a mistake in them. Whether it is one, the oracle says.
+
+use indim_ops::DType;
+use indim_shape::{Attribute, RuleSetName};
+
+use super::draft::Draft;
+use super::propose::{HIGHEST_RANK, size};
+use super::random::Random;
+
+/// Changes something of a case: a size, a rank, an attribute, an element type, the order of operands.
+pub(super) fn spoil(rule: RuleSetName, mut draft: Draft, random: &mut Random) -> Draft {
+    let has = |attribute| rule.attributes().contains(&attribute);
+    let operand = random.below(draft.shapes.len());
+    match random.below(6) {
+        0 if has(Attribute::Dims) => spoil_dims(&mut draft, random),
+        0 | 1 if has(Attribute::Axis) => draft.axis = Some(random.between(-3, 6)),
+        0 | 1 => change_size(&mut draft.shapes[operand], random),
+        2 => change_rank(&mut draft.shapes[operand], random),
+        3 if draft.target.is_some() => {
+            draft.target.iter_mut().for_each(|target| change_size(target, random));
+        }
+        3 if draft.shapes.len() == 2 => draft.shapes.swap(0, 1),
+        4 if draft.shapes.len() > 1 => {
+            if let Some(last) = draft.dtypes.last_mut() {
+                *last = random.pick(&[DType::F32, DType::I32, DType::Bool]);
+            }
+        }
+        _ if has(Attribute::Dims) => spoil_dims(&mut draft, random),
+        _ => change_size(&mut draft.shapes[operand], random),
+    }
+    draft
+}
+
+fn change_size(sizes: &mut [usize], random: &mut Random) {
+    if !sizes.is_empty() {
+        let axis = random.below(sizes.len());
+        sizes[axis] = size(random);
+    }
+}
+
+fn change_rank(sizes: &mut Vec<usize>, random: &mut Random) {
+    let axis = random.below(sizes.len() + 1);
+    match axis < sizes.len() && (random.one_in(2) || sizes.len() == HIGHEST_RANK) {
+        true => drop(sizes.remove(axis)),
+        false if sizes.len() < HIGHEST_RANK => sizes.insert(axis, size(random)),
+        false => {}
+    }
+}
+
+fn spoil_dims(draft: &mut Draft, random: &mut Random) {
+    let entry = random.between(-1, 1 + HIGHEST_RANK as i64);
+    let dims = draft.dims.get_or_insert_default();
+    let place = random.below(dims.len().max(1));
+    match random.below(5) {
+        0 => dims.push(entry),
+        1 => drop(dims.pop()),
+        2 if dims.len() > 1 => dims.swap(0, place),
+        // The rules that need a list refuse the case as none, and another is tried.
+        3 if draft.target.is_none() => draft.dims = None,
+        _ => dims.iter_mut().skip(place).take(1).for_each(|it| *it = entry),
+    }
+}
