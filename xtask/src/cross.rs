@@ -1,8 +1,8 @@
 //! `cargo xtask cross`: builds and tests for another machine, by emulation.
 //!
 //! What is tested everywhere: the rules, the graphs, the executors, machine code where there is a target, the
-//! files, the command, the digests of every operation over special values, and a sample of the checksums of the
-//! functions.
+//! files, the command, the digests of every operation over special values, and a sample of the checksums of
+//! the functions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

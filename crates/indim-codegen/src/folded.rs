@@ -7,11 +7,11 @@ use crate::builder::BodyBuilder;
 use crate::definitions::Definition;
 
 impl Body {
-    /// The body that folds each output into an accumulator of the type that stands beside the reduction. These
-    /// are its outputs and, after those of this body, its inputs. Truth values are folded as bytes.
+    /// The body that folds each output into an accumulator of the type that stands beside the reduction.
+    /// These are its outputs and, after those of this body, its inputs. Truth values are folded as bytes.
     ///
-    /// `None` where a reduction is a search, or does not take the type; where an element has several lanes, or
-    /// is a 16-bit float, whose folds are rounded each time.
+    /// `None` where a reduction is a search, or does not take the type; where an element has several lanes,
+    /// or is a 16-bit float, whose folds are rounded each time.
     ///
     /// ```
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};

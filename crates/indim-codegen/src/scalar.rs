@@ -1,7 +1,7 @@
 //! The primitives on Rust's scalars: which there are for which types, and what each gives.
 //!
-//! Each is a type, a [`ScalarFunction`], that calls the method of the traits in `indim_ops::lane`. What is to be
-//! made of one is a [`Visitor`]: its value for some operands here, a function over memory in
+//! Each is a type, a [`ScalarFunction`], that calls the method of the traits in `indim_ops::lane`. What is to
+//! be made of one is a [`Visitor`]: its value for some operands here, a function over memory in
 //! `out_of_line.rs`.
 
 use indim_ops::f16;

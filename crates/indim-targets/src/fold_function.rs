@@ -35,12 +35,12 @@ type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize, usiz
 impl Function {
     /// Folds rows into accumulators, for a body that does so.
     ///
-    /// `operands` are the addresses of the first accumulator of each output, then of the first elements of each
-    /// input.
+    /// `operands` are the addresses of the first accumulator of each output, then of the first elements of
+    /// each input.
     ///
     /// # Safety
-    /// - for each row of each unit `columns` elements of every dense input are valid for reads, and the one of
-    ///   any other;
+    /// - for each row of each unit `columns` elements of every dense input are valid for reads, and the one
+    ///   of any other;
     /// - if `columns` is no multiple of [`Function::step`], as many as are lacking to one are valid for reads
     ///   before the first element of each row of dense inputs, or `columns` is larger than a step;
     /// - for each unit `columns` accumulators are valid for writes, and for reads unless they begin; they are

@@ -130,7 +130,8 @@ impl FoldedTile<'_> {
     /// Takes all of so many steps; blocks that are complete become nodes.
     ///
     /// # Safety
-    /// The inputs of the steps are valid for reads as the function reads them; all steps before have been taken.
+    /// The inputs of the steps are valid for reads as the function reads them; all steps before have been
+    /// taken.
     pub(super) unsafe fn take(&self, count: usize) {
         let steps = self.first..self.first + count;
         // SAFETY: the caller's promise.

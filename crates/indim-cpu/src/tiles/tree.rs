@@ -192,8 +192,8 @@ impl Columns<'_> {
         }
     }
 
-    /// Makes one element of each of so many rows of 32 lanes, of which `live` hold something; where these are,
-    /// behind room for the lanes of `most` rows.
+    /// Makes one element of each of so many rows of 32 lanes, of which `live` hold something; where these
+    /// are, behind room for the lanes of `most` rows.
     ///
     /// # Safety
     /// The lanes hold accumulators; there is a kernel for rows.

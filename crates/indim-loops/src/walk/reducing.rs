@@ -204,8 +204,8 @@ impl Reducing<'_> {
         (self.is_direct || self.folds) && self.accesses().all(is_direct)
     }
 
-    /// Whether rows are folded as they are computed. Those that have fewer elements, or whose last ones fill only
-    /// some lanes, are done faster one step after the other.
+    /// Whether rows are folded as they are computed. Those that have fewer elements, or whose last ones fill
+    /// only some lanes, are done faster one step after the other.
     fn folds_rows(&self) -> bool {
         let length = self.sizes[self.reduced];
         self.folds && length >= if length.is_multiple_of(LANES) { FEWEST_FOLDED } else { BLOCK / 2 }
