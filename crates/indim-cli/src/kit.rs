@@ -4,8 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use indim::oracle::Kit;
-use indim::{Diagnostic, RuleSetName};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use indim::files::write_npy;
+use indim::formats::{Format, save};
+use indim::oracle::{Kit, KitCase, native_rules};
+use indim::{Array, Diagnostic, RuleSetName};
 use indim_graph::terminal::shown;
 
 /// More cases make no better kit.
@@ -15,21 +18,69 @@ pub(crate) const MOST_CASES: i64 = 1_000_000;
 pub(crate) struct Plan<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) rule: RuleSetName,
-    pub(crate) cases: u32,
+    pub(crate) cases: usize,
     pub(crate) seed: u64,
+    /// The format of files of the cases, if any are wanted.
+    pub(crate) files: Option<Format>,
+}
+
+/// Reads a format that has rules of its own.
+pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {
+    let formats = Format::ALL.into_iter().filter(|format| !native_rules(*format).is_empty());
+    let named = |name: String| Format::named(&name).ok_or("there is no such format");
+    PossibleValuesParser::new(formats.map(Format::name)).try_map(named)
 }
 
 /// Writes a kit to its folder, which is made.
 pub(crate) fn write(plan: &Plan<'_>) -> Result<(), Diagnostic> {
-    let kit = Kit::new(plan.rule, plan.seed);
+    let kit = match plan.files {
+        None => Kit::new(plan.rule, plan.seed),
+        Some(format) => Kit::of_files(plan.rule, plan.seed, format)
+            .ok_or_else(|| no_such_rule(plan.rule, format))?,
+    };
     let path = plan.folder.join("cases.jsonl");
     let failed = failed_at(&path);
     fs::create_dir_all(plan.folder).map_err(failed_at(plan.folder))?;
     let mut lines = BufWriter::new(File::create(&path).map_err(&failed)?);
-    for case in kit.take(plan.cases as usize) {
+    for (index, case) in kit.take(plan.cases).enumerate() {
         writeln!(lines, "{}", case.line()).map_err(&failed)?;
+        if let Some(format) = plan.files {
+            write_files(&plan.folder.join(format!("{index:04}")), format, &case)?;
+        }
     }
     lines.flush().map_err(failed)
+}
+
+/// The model, and for a legal case its inputs and the expected result.
+fn write_files(folder: &Path, format: Format, case: &KitCase) -> Result<(), Diagnostic> {
+    fs::create_dir_all(folder).map_err(failed_at(folder))?;
+    let extension = match format {
+        Format::Onnx => "onnx",
+        Format::OpenVino => "xml",
+        _ => "mlir",
+    };
+    if let Some(written) = case.file(format) {
+        let path = folder.join(format!("model.{extension}"));
+        save(&written, &path).map_err(|error| error.diagnostic())?;
+    }
+    let Some(expected) = case.expected() else { return Ok(()) };
+    for (index, operand) in case.operands().iter().enumerate() {
+        write_array(&folder.join(format!("input_{index}.npy")), operand)?;
+    }
+    write_array(&folder.join("expected_0.npy"), expected)
+}
+
+fn write_array(path: &Path, array: &Array) -> Result<(), Diagnostic> {
+    let bytes = array.data().to_le_bytes();
+    write_npy(path, &array.array_type(), &bytes).map_err(|error| error.diagnostic())
+}
+
+fn no_such_rule(rule: RuleSetName, format: Format) -> Diagnostic {
+    let message = format!("{format} has no rule `{rule}` of its own");
+    let mut unknown = Diagnostic::new("rule-not-in-format", message);
+    let rules: Vec<&str> = native_rules(format).iter().map(|rule| rule.as_str()).collect();
+    unknown.help(format!("it has {}", rules.join(", ")));
+    unknown
 }
 
 fn failed_at(path: &Path) -> impl Fn(io::Error) -> Diagnostic {

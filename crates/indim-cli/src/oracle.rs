@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
+use indim::formats::Format;
 use indim::oracle::{DEFAULT_ELEMENT_LIMIT, bad_line, write_verdict};
 use indim::{Diagnostic, RuleSetName};
 
@@ -34,6 +35,10 @@ pub(crate) struct Oracle {
     /// Which cases: a rule and a seed make the same ones on every machine.
     #[arg(long, value_name = "S", requires = "kit", default_value_t = 0)]
     seed: u64,
+    /// Write each case as a file too, with the rule as the format itself says it: `0000/model.onnx` (or .xml,
+    /// .mlir), and for legal cases the inputs and the expected result as .npy.
+    #[arg(long, value_name = "FORMAT", requires = "kit", value_parser = kit::formats())]
+    files: Option<Format>,
 }
 
 impl Oracle {
@@ -41,7 +46,8 @@ impl Oracle {
     /// stream early.
     pub(crate) fn run(&self) -> Result<(), Diagnostic> {
         if let (Some(folder), Some(rule)) = (&self.kit, self.rule) {
-            return kit::write(&kit::Plan { folder, rule, cases: self.cases, seed: self.seed });
+            let (cases, seed, files) = (self.cases as usize, self.seed, self.files);
+            return kit::write(&kit::Plan { folder, rule, cases, seed, files });
         }
         let input = BufReader::new(io::stdin().lock());
         let output = BufWriter::new(io::stdout().lock());

@@ -38,7 +38,7 @@ pub use format::Format;
 pub use limits::FormatLimits;
 pub use model::{Agreement, Bound, Expectation, Input, Model, Program, Size};
 #[cfg(feature = "onnx")]
-pub use onnx::read_onnx_tensor;
+pub use onnx::{OnnxNode, read_onnx_tensor};
 pub use source::{Directory, Folder, Source};
 pub use writer::{Composed, WriteOptions, Written};
 

@@ -28,6 +28,7 @@ mod views;
 mod write;
 
 pub use tensor::read_onnx_tensor;
+pub use write::OnnxNode;
 
 use self::messages::ModelProto;
 use crate::error::{FormatError, Place};

@@ -26,6 +26,8 @@ use serde_json::value::RawValue;
 use answer::{Answer, Form};
 use case::Fields;
 
+#[cfg(feature = "formats")]
+pub use kit::native_rules;
 pub use kit::{Kit, KitCase};
 pub use reduction_attributes::ReductionAttributes;
 

@@ -6,8 +6,11 @@
 
 mod compositions;
 mod elementwise;
+mod one_node;
 mod structure;
 mod writing;
+
+pub use one_node::OnnxNode;
 
 use std::collections::{HashMap, HashSet};
 

@@ -2,13 +2,21 @@
 //!
 //! `propose.rs` makes cases that the rule most likely takes, `spoil.rs` puts mistakes in; what is legal and what
 //! the result is, the oracle alone says. `operation.rs` is the table of operations, `draft.rs` a case before the
-//! oracle has seen it, `random.rs` the source of chance.
+//! oracle has seen it, `random.rs` the source of chance. `file.rs` makes files of other systems of cases.
 
 mod draft;
+#[cfg(feature = "formats")]
+mod file;
+#[cfg(feature = "onnx")]
+mod onnx;
+#[cfg(feature = "formats")]
+mod openvino;
 mod operation;
 mod propose;
 mod random;
 mod spoil;
+#[cfg(feature = "formats")]
+mod stablehlo;
 
 use std::collections::HashMap;
 
@@ -21,6 +29,9 @@ use operation::{OPERATIONS, Operation};
 use propose::propose;
 use random::Random;
 use spoil::spoil;
+
+#[cfg(feature = "formats")]
+pub use file::native_rules;
 
 /// One of so many cases is illegal.
 const ILLEGAL: usize = 3;
@@ -59,6 +70,10 @@ pub struct KitCase {
     mistake: Option<Mistake>,
     operands: Vec<Array>,
     expected: Option<Array>,
+    #[cfg(feature = "formats")]
+    rule: RuleSetName,
+    #[cfg(feature = "formats")]
+    draft: Draft,
 }
 
 impl Kit {
@@ -114,7 +129,17 @@ impl Kit {
             Ok(answer) => (None, answer.array),
             Err(refusal) => (Some((refusal.label, refusal.code)), None),
         };
-        KitCase { verdict: verdict(&text), text, mistake, operands, expected }
+        KitCase {
+            verdict: verdict(&text),
+            text,
+            mistake,
+            operands,
+            expected,
+            #[cfg(feature = "formats")]
+            rule: self.rule,
+            #[cfg(feature = "formats")]
+            draft,
+        }
     }
 }
 

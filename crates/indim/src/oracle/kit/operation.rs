@@ -58,8 +58,8 @@ const CLAMP: Operation = {
 
 #[rustfmt::skip]
 pub(super) static OPERATIONS: &[Operation] = &[
-    named(Op::Neg, 1, NUMBERS, &[], "Neg", "Negative", "negate"),
-    named(Op::Not, 1, BOOLEANS, &[], "Not", "LogicalNot", "not"),
+    named(Op::Neg, 1, NUMBERS, NUMBERS, "Neg", "Negative", "negate"),
+    named(Op::Not, 1, BOOLEANS, BOOLEANS, "Not", "LogicalNot", "not"),
     named(Op::Add, 2, NUMBERS, NUMBERS, "Add", "Add", "add"),
     named(Op::Sub, 2, NUMBERS, NUMBERS, "Sub", "Subtract", "subtract"),
     named(Op::Mul, 2, NUMBERS, NUMBERS, "Mul", "Multiply", "multiply"),

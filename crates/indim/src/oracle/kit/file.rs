@@ -1,0 +1,97 @@
+//! The cases of a kit as files of other systems, in which the system's own rule is asked for.
+
+use indim_formats::{Format, Written};
+use indim_ops::{ArrayType, DType};
+use indim_shape::RuleSetName as Rule;
+
+use super::operation::Operation;
+use super::{Kit, KitCase, openvino, stablehlo};
+
+/// The rules that a format knows by itself.
+///
+/// ```
+/// use indim::RuleSetName;
+/// use indim::formats::Format;
+/// use indim::oracle::native_rules;
+///
+/// assert!(native_rules(Format::OpenVino).contains(&RuleSetName::Pdpd));
+/// assert!(!native_rules(Format::Onnx).contains(&RuleSetName::Pdpd));
+/// ```
+pub fn native_rules(format: Format) -> &'static [Rule] {
+    match format {
+        #[cfg(feature = "onnx")]
+        Format::Onnx => &[Rule::Numpy, Rule::OnnxLegacy, Rule::Bidirectional],
+        Format::OpenVino => &[
+            Rule::None,
+            Rule::Numpy,
+            Rule::Pdpd,
+            Rule::Unidirectional,
+            Rule::Bidirectional,
+            Rule::Explicit,
+            Rule::PdpdBroadcast,
+        ],
+        Format::StableHlo => &[Rule::StableHlo, Rule::StableHloBroadcastInDim],
+        _ => &[],
+    }
+}
+
+impl Kit {
+    /// The cases of which each can be a file of the format; none where that has not the rule.
+    ///
+    /// ```
+    /// use indim::RuleSetName;
+    /// use indim::formats::Format;
+    /// use indim::oracle::Kit;
+    ///
+    /// let case = Kit::of_files(RuleSetName::Pdpd, 7, Format::OpenVino).unwrap().next().unwrap();
+    /// let text = String::from_utf8(case.file(Format::OpenVino).unwrap().content).unwrap();
+    /// assert!(text.starts_with("<?xml"));
+    /// ```
+    pub fn of_files(rule: Rule, seed: u64, format: Format) -> Option<Kit> {
+        let mut kit = native_rules(format).contains(&rule).then(|| Kit::new(rule, seed))?;
+        kit.operations.retain(|operation| match format {
+            Format::Onnx if rule == Rule::OnnxLegacy => !operation.legacy_dtypes.is_empty(),
+            Format::Onnx => operation.onnx.is_some(),
+            Format::OpenVino => operation.openvino.is_some(),
+            _ => true,
+        });
+        Some(kit)
+    }
+}
+
+impl KitCase {
+    /// The case as a file, whose inputs are the operands in their order, in [`Written::beside`] a file that
+    /// belongs to `model.xml`; none where the format has not the rule or the operation.
+    pub fn file(&self, format: Format) -> Option<Written> {
+        if !native_rules(format).contains(&self.rule) {
+            return None;
+        }
+        let (content, beside) = match format {
+            #[cfg(feature = "onnx")]
+            Format::Onnx => (super::onnx::file(self)?, None),
+            Format::OpenVino => openvino::file(self)?,
+            _ => (stablehlo::file(self).into_bytes(), None),
+        };
+        Some(Written { content, beside, composed: Vec::new(), warnings: Vec::new() })
+    }
+
+    /// The type that a file has to state for the result; of an illegal case any shape.
+    pub(super) fn stated_result(&self) -> ArrayType {
+        if let Some(expected) = &self.expected {
+            return expected.array_type();
+        }
+        let dtype = self.draft.dtypes.last().copied().unwrap_or(DType::F32);
+        let dtype = self.operation().map_or(dtype, |it| it.op.result_dtype(dtype));
+        let shape = self.draft.target.as_ref().unwrap_or(&self.draft.shapes[0]);
+        ArrayType::new(dtype, &shape[..])
+    }
+
+    pub(super) fn operation(&self) -> Option<&'static Operation> {
+        self.draft.operation
+    }
+
+    /// The target shape, as a list.
+    pub(super) fn target(&self) -> Option<Vec<i64>> {
+        Some(self.draft.target.as_ref()?.iter().map(|&size| size as i64).collect())
+    }
+}

@@ -1,0 +1,151 @@
+//! Cases as OpenVINO's IR: `auto_broadcast` of the operation, or the mode of `Broadcast`.
+
+use indim_ops::{ArrayType, DType, Op};
+use indim_shape::RuleSetName as Rule;
+
+use super::KitCase;
+
+/// A file that lies beside another, with its name.
+type Beside = Option<(String, Vec<u8>)>;
+
+/// The network, and its constants; none where OpenVINO lacks the operation.
+pub(super) fn file(case: &KitCase) -> Option<(Vec<u8>, Beside)> {
+    let (operation, version) = match case.operation() {
+        None => ("Broadcast", "opset3"),
+        Some(operation) => (operation.openvino?, "opset1"),
+    };
+    let mut network = Network::default();
+    let mut inputs = case.draft.types();
+    for (index, input) in inputs.iter().enumerate() {
+        network.parameter(index, input);
+    }
+    let lists = [case.target(), case.draft.dims.clone()];
+    for list in lists.into_iter().flatten() {
+        inputs.push(network.list(&list));
+    }
+    let result = case.stated_result();
+    let name = format!("id=\"{}\" name=\"y\" type=\"{operation}\"", inputs.len());
+    network.layer(&name, version, &attributes(case), &inputs, Some(&result));
+    let name = format!("id=\"{}\" name=\"result\" type=\"Result\"", inputs.len() + 1);
+    network.layer(&name, "opset1", "", core::slice::from_ref(&result), None);
+    Some(network.finish(inputs.len()))
+}
+
+/// What the operation says of its broadcast.
+fn attributes(case: &KitCase) -> String {
+    let (attribute, rule, axis_name) = match case.rule {
+        _ if case.draft.target.is_none() && case.draft.shapes.len() == 1 => return String::new(),
+        Rule::None => ("auto_broadcast", "none", ""),
+        Rule::Numpy => ("auto_broadcast", "numpy", ""),
+        Rule::Pdpd => ("auto_broadcast", "pdpd", "auto_broadcast.auto_broadcast_axis"),
+        Rule::Bidirectional => ("mode", "bidirectional", ""),
+        Rule::Explicit => ("mode", "explicit", ""),
+        Rule::PdpdBroadcast => ("mode", "pdpd", "mode.mode.axis"),
+        _ => ("mode", "numpy", ""),
+    };
+    let mut text = format!("{attribute}=\"{rule}\"");
+    if let Some(axis) = case.draft.axis {
+        text += &format!(" {axis_name}=\"{axis}\"");
+    }
+    if case.operation().is_some_and(|operation| operation.op == Op::Div) {
+        text += " m_pythondiv=\"false\"";
+    }
+    text
+}
+
+/// The text of a network whose layers are numbered as they come: first the inputs of its one operation.
+#[derive(Default)]
+struct Network {
+    layers: String,
+    constants: Vec<u8>,
+    /// Of which all may be empty.
+    has_lists: bool,
+    count: usize,
+}
+
+impl Network {
+    fn parameter(&mut self, index: usize, array_type: &ArrayType) {
+        let name = format!("id=\"{}\" name=\"x{index}\" type=\"Parameter\"", self.count);
+        let sizes: Vec<String> = array_type.shape.iter().map(usize::to_string).collect();
+        let data =
+            format!("shape=\"{}\" element_type=\"{}\"", sizes.join(","), names(array_type.dtype).0);
+        self.layer(&name, "opset1", &data, &[], Some(array_type));
+        self.count += 1;
+    }
+
+    /// A constant of whole numbers.
+    fn list(&mut self, numbers: &[i64]) -> ArrayType {
+        let array_type = ArrayType::new(DType::I64, [numbers.len()]);
+        let (offset, count) = (self.constants.len(), numbers.len());
+        self.has_lists = true;
+        self.constants.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        let name = format!("id=\"{}\" name=\"list{}\" type=\"Const\"", self.count, self.count);
+        let data = format!(
+            "element_type=\"i64\" shape=\"{count}\" offset=\"{offset}\" size=\"{}\"",
+            8 * count
+        );
+        self.layer(&name, "opset1", &data, &[], Some(&array_type));
+        self.count += 1;
+        array_type
+    }
+
+    fn layer(
+        &mut self,
+        name: &str,
+        version: &str,
+        data: &str,
+        inputs: &[ArrayType],
+        output: Option<&ArrayType>,
+    ) {
+        let ports = |types: &[ArrayType], first: usize| -> String {
+            let ports = types.iter().zip(first..);
+            ports.map(|(array_type, id)| port(id, array_type)).collect()
+        };
+        self.layers += &format!("<layer {name} version=\"{version}\">\n");
+        if !data.is_empty() {
+            self.layers += &format!("<data {data}/>\n");
+        }
+        if !inputs.is_empty() {
+            self.layers += &format!("<input>\n{}</input>\n", ports(inputs, 0));
+        }
+        if let Some(output) = output {
+            let ports = ports(core::slice::from_ref(output), inputs.len());
+            self.layers += &format!("<output>\n{ports}</output>\n");
+        }
+        self.layers += "</layer>\n";
+    }
+
+    /// The files, where the layer of this number has all layers before it as inputs, and the next one its
+    /// result.
+    fn finish(self, operation: usize) -> (Vec<u8>, Beside) {
+        let edge = |from: usize, port: usize, to: usize, input: usize| {
+            format!(
+                "<edge from-layer=\"{from}\" from-port=\"{port}\" to-layer=\"{to}\" to-port=\"{input}\"/>\n"
+            )
+        };
+        let mut edges: String = (0..operation).map(|it| edge(it, 0, operation, it)).collect();
+        edges += &edge(operation, operation, operation + 1, 0);
+        let text = format!(
+            "<?xml version=\"1.0\"?>\n<net name=\"case\" version=\"11\">\n<layers>\n{}</layers>\n\
+             <edges>\n{edges}</edges>\n</net>\n",
+            self.layers
+        );
+        let beside = self.has_lists.then(|| ("model.bin".to_owned(), self.constants));
+        (text.into_bytes(), beside)
+    }
+}
+
+fn port(id: usize, array_type: &ArrayType) -> String {
+    let sizes: String = array_type.shape.iter().map(|size| format!("<dim>{size}</dim>")).collect();
+    format!("<port id=\"{id}\" precision=\"{}\">{sizes}</port>\n", names(array_type.dtype).1)
+}
+
+/// What attributes and ports call an element type of a kit.
+fn names(dtype: DType) -> (&'static str, &'static str) {
+    match dtype {
+        DType::Bool => ("boolean", "BOOL"),
+        DType::I32 => ("i32", "I32"),
+        DType::I64 => ("i64", "I64"),
+        _ => ("f32", "FP32"),
+    }
+}

@@ -1,0 +1,90 @@
+//! The files of kits, read back: legal cases give what is expected, illegal ones are refused by the same label.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use indim::formats::FormatErrorKind;
+use indim::formats::{Folder, Format, LoadError, LoadErrorKind, LoadedModel, ReadOptions, Source};
+use indim::oracle::{Kit, KitCase, native_rules};
+use indim::{ArrayView, Buffer};
+
+/// The one file that lies beside a model.
+struct Beside(String, Bytes);
+
+impl Folder for Beside {
+    fn read(&self, name: &str) -> io::Result<Bytes> {
+        if name == self.0 { Ok(self.1.clone()) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+}
+
+fn run(case: &KitCase, format: Format) -> Result<Vec<Buffer>, LoadError> {
+    let written = case.file(format).expect("the format has the rule");
+    assert_eq!(Format::of(&written.content), Some(format));
+    let mut source = Source::new("model.xml", written.content);
+    if let Some((name, content)) = written.beside {
+        source = source.beside(Arc::new(Beside(name, content.into())));
+    }
+    let model = LoadedModel::from_source(source, &ReadOptions::default())?;
+    let operands: Vec<_> = case.operands().iter().map(|it| Some(ArrayView::from(it))).collect();
+    model.run(&operands)
+}
+
+fn label(error: &LoadError) -> Option<&'static str> {
+    match &error.kind {
+        LoadErrorKind::Format(error) => match &error.kind {
+            FormatErrorKind::Graph(error) => error.label(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn read_back(format: Format) {
+    assert!(native_rules(format).len() > 1);
+    for rule in native_rules(format) {
+        let mut legal = 0;
+        for case in Kit::of_files(*rule, 5, format).unwrap().take(200) {
+            match (run(&case, format), case.expected()) {
+                (Ok(results), Some(expected)) => {
+                    let found = &results[0];
+                    assert_eq!(*found.array_type(), expected.array_type(), "{}", case.line());
+                    assert_eq!(found.bytes(), expected.data().to_le_bytes(), "{}", case.line());
+                    legal += 1;
+                }
+                // Which types an operation takes, readers say in the words of their format.
+                (Err(_), None) if case.label().is_some_and(|it| it.starts_with("TY")) => {}
+                (Err(error), None) => {
+                    assert_eq!(label(&error), case.label(), "{}\n{}", case.line(), error.draw());
+                }
+                (Ok(_), None) => panic!("taken: {}", case.line()),
+                (Err(error), Some(_)) => panic!("{}\n{}", error.draw(), case.line()),
+            }
+        }
+        assert!((100..170).contains(&legal), "{rule}: {legal} of 200 are legal");
+    }
+}
+
+#[test]
+fn onnx() {
+    read_back(Format::Onnx);
+}
+
+#[test]
+fn openvino() {
+    read_back(Format::OpenVino);
+}
+
+#[test]
+fn stablehlo() {
+    read_back(Format::StableHlo);
+}
+
+#[test]
+fn a_rule_that_a_format_has_not_has_no_files() {
+    let case = Kit::new(indim::RuleSetName::Xla, 0).next().unwrap();
+    for format in Format::ALL {
+        assert!(Kit::of_files(indim::RuleSetName::Xla, 0, format).is_none(), "{format}");
+        assert!(case.file(format).is_none(), "{format}");
+    }
+}
