@@ -22,7 +22,8 @@ pub(crate) struct Oracle {
     /// Refuse to compute a result of more elements.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_ELEMENT_LIMIT)]
     limit_elements: usize,
-    /// Write random cases and the verdicts on them to the file `cases.jsonl` of this folder, and read nothing.
+    /// Write random cases and the verdicts on them to the file `cases.jsonl` of this folder, and read
+    /// nothing.
     #[arg(long, value_name = "DIR", requires = "rule")]
     kit: Option<PathBuf>,
     /// The rule of the kit's cases.

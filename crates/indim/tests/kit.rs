@@ -8,8 +8,10 @@ use serde_json::Value;
 
 /// The first case of the rule `none` with the seed 0.
 const FIRST: &str = r#"{"id":0,"rule":"none","op":"mul","operands":[\
-{"dtype":"i32","shape":[2,4,4,1],"data":[-1,-4,-6,-1,1,2,-3,8,-3,3,-2,8,8,7,-4,-1,-6,-7,-6,7,-2,0,7,2,3,-3,0,-3,5,-8,-3,-1]},\
-{"dtype":"i32","shape":[2,4,4,1],"data":[1,-1,-1,2,-5,-2,0,3,-7,-1,5,6,6,5,7,5,8,-3,-5,8,-8,-8,-1,-4,-2,-8,6,-7,6,-3,7,4]}]}"#;
+{"dtype":"i32","shape":[2,4,4,1],\
+"data":[-1,-4,-6,-1,1,2,-3,8,-3,3,-2,8,8,7,-4,-1,-6,-7,-6,7,-2,0,7,2,3,-3,0,-3,5,-8,-3,-1]},\
+{"dtype":"i32","shape":[2,4,4,1],\
+"data":[1,-1,-1,2,-5,-2,0,3,-7,-1,5,6,6,5,7,5,8,-3,-5,8,-8,-8,-1,-4,-2,-8,6,-7,6,-3,7,4]}]}"#;
 
 /// The labels that a kit of some hundred cases of the rule has, without those of element types.
 const LABELS: [(RuleSetName, &[&str]); 14] = [

@@ -63,8 +63,8 @@ class Model:
 
         Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
         What the format lacks is composed of what it has, and listed in ``composed`` of the result;
-        ``exact=True`` refuses it. ``opset`` is the version of the operation set. With ``path`` the file is written there,
-        and what belongs beside it into the same folder.
+        ``exact=True`` refuses it. ``opset`` is the version of the operation set. With ``path`` the file is
+        written there, and what belongs beside it into the same folder.
         """
         inputs = self._bound(args, kwargs, _arrays.placeholder)
         return Written(*self._model.write((format, path, exact, opset), inputs))

@@ -5,8 +5,8 @@
 //! holds, there is a verdict: what is not a case gets the code `bad-request`.
 //!
 //! What a case says is read in `case.rs`, answered in `answer.rs`, of reductions in `reduction.rs`; `data.rs`
-//! reads and writes elements; `kit/` makes cases. Numbers go through as text (`RawValue`), so no feature of `serde_json` is
-//! needed that would change what it does in the programs of others.
+//! reads and writes elements; `kit/` makes cases. Numbers go through as text (`RawValue`), so no feature of
+//! `serde_json` is needed that would change what it does in the programs of others.
 
 mod answer;
 mod case;
