@@ -1,4 +1,5 @@
-//! The files of kits, read back: legal cases give what is expected, illegal ones are refused by the same label.
+//! The files of kits, read back: legal cases give what is expected, illegal ones are refused by the same
+//! label.
 
 use std::io;
 use std::sync::Arc;

@@ -63,8 +63,8 @@ class CompiledFunction(_CompiledFunction):
 
         An argument may be a type such as ``"f32[2, 3]"`` instead of an array. What the format lacks is
         composed of what it has, and listed in ``composed`` of the result; ``exact=True`` refuses it.
-        ``opset`` is the version of the operation set. With ``path`` the file is written there, and what belongs beside
-        it into the same folder.
+        ``opset`` is the version of the operation set. With ``path`` the file is written there, and what
+        belongs beside it into the same folder.
         """
         args = tuple(_arrays.placeholder(value) for value in args)
         kwargs = {key: _arrays.placeholder(value) for key, value in kwargs.items()}

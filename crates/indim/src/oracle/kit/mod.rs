@@ -1,8 +1,9 @@
 //! Conformance kits: random cases of a rule with the oracle's verdicts, for testing other systems.
 //!
-//! `propose.rs` makes cases that the rule most likely takes, `spoil.rs` puts mistakes in; what is legal and what
-//! the result is, the oracle alone says. `operation.rs` is the table of operations, `draft.rs` a case before the
-//! oracle has seen it, `random.rs` the source of chance. `file.rs` makes files of other systems of cases.
+//! `propose.rs` makes cases that the rule most likely takes, `spoil.rs` puts mistakes in; what is legal and
+//! what the result is, the oracle alone says. `operation.rs` is the table of operations, `draft.rs` a case
+//! before the oracle has seen it, `random.rs` the source of chance. `file.rs` makes files of other systems of
+//! cases.
 
 mod draft;
 #[cfg(feature = "formats")]
