@@ -4,6 +4,7 @@ mod eval;
 mod explain;
 mod files;
 mod hostile;
+mod kit;
 #[cfg(unix)]
 mod pipes;
 mod programs;
