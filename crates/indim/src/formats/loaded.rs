@@ -185,7 +185,7 @@ impl LoadedModel {
     /// The program for these inputs as a file of another system.
     ///
     /// # Errors
-    /// As [`LoadedModel::program`]; as [`write`].
+    /// As [`LoadedModel::program`]; as [`write()`].
     pub fn write(
         &self,
         format: Format,
