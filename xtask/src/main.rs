@@ -2,6 +2,7 @@
 
 mod bench;
 mod cross;
+mod formats;
 mod fuzz;
 mod lines;
 mod python;
@@ -22,6 +23,7 @@ cargo xtask COMMAND
   accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
+  formats       what is written for other systems, read and run by JAX, ONNX Runtime and OpenVINO
   cross         builds and tests for other machines, by emulation [aarch64 | s390x | i686 | wasm32]
   asan          the tests of the crates with unsafe code under AddressSanitizer
   asan-python   the Python package under AddressSanitizer [pytest's arguments]
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::bench(&rest),
         Some("ops") => ops(),
         Some("accuracy") => accuracy(&rest),
+        Some("formats") => formats::formats(&root()),
         Some("cross") => cross::cross(&rest),
         Some("asan") => asan(),
         Some("asan-python") => python::asan(&root(), &rest),

@@ -23,14 +23,28 @@ fn system_python() -> OsString {
 
 /// Builds the wheel and runs its tests against it.
 pub(crate) fn test(root: &Path) -> bool {
+    let clean = environment(root, &root.join("target/python/clean"));
+    clean.is_some_and(|clean| test_with(root, &clean, &[]))
+}
+
+/// Builds the wheel, and runs these tests, or all without any, against it in an environment.
+pub(crate) fn test_with(root: &Path, python: &Path, tests: &[&str]) -> bool {
+    let package = root.join(PACKAGE);
+    let requirements = package.join("requirements-test.txt");
+    let pytest: Vec<&OsStr> =
+        ["-m", "pytest", "--quiet"].iter().chain(tests).map(OsStr::new).collect();
+    built_wheel(root).is_some_and(|wheel| install(root, python, &wheel, &requirements))
+        && run(&package, python, &pytest)
+}
+
+/// The wheel, which is built.
+fn built_wheel(root: &Path) -> Option<PathBuf> {
     let target = root.join("target/python");
     let wheels = target.join("wheels");
-    let Some(builder) = environment(root, &target.join("build")) else { return false };
-    let Some(clean) = environment(root, &target.join("clean")) else { return false };
+    let builder = environment(root, &target.join("build"))?;
     // A wheel of an earlier version would be installed too.
     let _ = std::fs::remove_dir_all(&wheels);
     let package = root.join(PACKAGE);
-    let requirements = package.join("requirements-test.txt");
     let build = [
         "-m".as_ref(),
         "maturin".as_ref(),
@@ -40,10 +54,9 @@ pub(crate) fn test(root: &Path) -> bool {
         "--out".as_ref(),
         wheels.as_os_str(),
     ];
-    pip(root, &builder, &["install".as_ref(), "maturin>=1.9,<2".as_ref()])
-        && run(&package, &builder, &build)
-        && wheel(&wheels).is_some_and(|wheel| install(root, &clean, &wheel, &requirements))
-        && run(&package, &clean, &["-m".as_ref(), "pytest".as_ref(), "--quiet".as_ref()])
+    let is_built = pip(root, &builder, &["install".as_ref(), "maturin>=1.9,<2".as_ref()])
+        && run(&package, &builder, &build);
+    if is_built { wheel(&wheels) } else { None }
 }
 
 /// Runs the benchmark of the Python package against the wheel that `test` installed.

@@ -1,0 +1,33 @@
+//! What is written for other systems, read and run by these: JAX, ONNX Runtime and OpenVINO, in an environment
+//! of their own.
+
+use std::path::Path;
+
+use crate::{cargo, python};
+
+const REQUIREMENTS: &str = "crates/indim-formats/requirements-test.txt";
+
+/// Installs the systems, and runs the tests that are skipped without them.
+pub(crate) fn formats(root: &Path) -> bool {
+    if !python::is_available() {
+        eprintln!("it takes python3 (3.10 or later) with venv");
+        return false;
+    }
+    let folder = root.join("target/python/formats");
+    let Some(interpreter) = python::environment(root, &folder) else { return false };
+    let requirements = root.join(REQUIREMENTS);
+    let install = ["install".as_ref(), "--requirement".as_ref(), requirements.as_os_str()];
+    if !python::pip(root, &interpreter, &install) {
+        return false;
+    }
+    let path = interpreter.to_string_lossy();
+    let variables = [("INDIM_JAX_PYTHON", &*path), ("INDIM_ONNX_PYTHON", &*path)];
+    let tests = ["--test=xla_write", "--test=onnx_write"];
+    let by_rust = [&["test", "--package=indim-formats"], &tests[..]].concat();
+    cargo(&by_rust, &variables)
+        && python::test_with(
+            root,
+            &interpreter,
+            &["tests/test_openvino.py", "tests/test_models.py"],
+        )
+}
