@@ -22,7 +22,7 @@ impl Body {
     /// let sum = builder.finish().folded(&[(ReduceOp::Add, DType::F64)]).unwrap();
     /// assert_eq!(sum.to_string(), "\
     /// v0 = load.f32 input 0
-    /// v1 = cast.f64 v0
+    /// v1 = cast.f32.f64 v0
     /// v2 = load.f64 input 1
     /// v3 = add.f64 v1, v2
     /// output 0: f64 = v3, which begins as 0x0
