@@ -1,5 +1,5 @@
-//! What is written for other systems, read and run by these: JAX, ONNX Runtime and OpenVINO, in an environment
-//! of their own.
+//! What is written for other systems, read and run by these: JAX, ONNX Runtime and OpenVINO, in an
+//! environment of their own.
 
 use std::path::Path;
 
