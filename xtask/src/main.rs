@@ -70,12 +70,16 @@ fn root() -> PathBuf {
     package.parent().unwrap_or(package).to_owned()
 }
 
+/// What `indim` has for other crates, which is off by default.
+const FEATURES: &str =
+    "--features=indim/half,indim/macros,indim/ndarray,indim/num-complex,indim/safetensors";
+
 fn test() -> bool {
     lines::check(&root())
         && cargo(&["fmt", "--all", "--check"], &[])
-        && cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])
-        && cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
-        && cargo(&["test", "--workspace"], &[])
+        && cargo(&["clippy", "--workspace", FEATURES, "--all-targets", "--", "--deny", "warnings"], &[])
+        && cargo(&["doc", "--workspace", FEATURES, "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
+        && cargo(&["test", "--workspace", FEATURES], &[])
         // The compiler's optimisations must not change a bit.
         && cargo(&["test", "--release", "-p=indim-kernels", "-p=indim-cpu", "--tests"], &[])
         && packages()

@@ -39,8 +39,8 @@ pub const ALIGNMENT: usize = 64;
 /// ```
 pub struct Buffer {
     array_type: ArrayType,
-    /// `None` for row-major.
-    strides: Option<Vec<isize>>,
+    strides: Vec<isize>,
+    is_row_major: bool,
     first: NonNull<u8>,
     bytes: usize,
     memory: Memory,
@@ -48,8 +48,8 @@ pub struct Buffer {
 
 /// Where the elements of a buffer lie.
 enum Memory {
-    /// In memory of the allocator, none if there are no bytes.
-    Allocated(Layout),
+    /// In memory of the allocator, which begins here.
+    Allocated(NonNull<u8>, Layout),
     /// In pages of their own, which free themselves.
     Pages { _pages: Pages },
 }
@@ -90,7 +90,14 @@ impl Buffer {
         let bytes =
             array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let (first, memory) = allocate(bytes).ok_or(ArrayError::OutOfMemory { bytes })?;
-        Ok(Buffer { array_type, strides, first, bytes, memory })
+        let (strides, is_row_major) = match strides {
+            Some(strides) => {
+                let is_row_major = is_row_major(&array_type, &strides);
+                (strides, is_row_major)
+            }
+            None => (row_major_strides(&array_type), true),
+        };
+        Ok(Buffer { array_type, strides, is_row_major, first, bytes, memory })
     }
 
     /// Element type and shape.
@@ -105,12 +112,12 @@ impl Buffer {
 
     /// The stride along each axis in bytes.
     pub fn strides(&self) -> Vec<isize> {
-        self.strides.clone().unwrap_or_else(|| row_major_strides(&self.array_type))
+        self.strides.clone()
     }
 
     /// Whether the elements lie in row-major order.
     pub fn is_row_major(&self) -> bool {
-        self.strides.as_ref().is_none_or(|strides| is_row_major(&self.array_type, strides))
+        self.is_row_major
     }
 
     /// The elements' bytes in the machine's byte order, as they lie in memory: in row-major order, unless
@@ -222,13 +229,26 @@ impl Buffer {
     /// A view for reading.
     pub fn view(&self) -> ArrayView<'_> {
         // SAFETY: the buffer owns the memory and lends it.
-        unsafe { ArrayView::from_raw(self.array_type.clone(), self.strides(), self.first) }
+        unsafe {
+            ArrayView::of_dense(&self.array_type, &self.strides, self.is_row_major, self.memory())
+        }
     }
 
     /// A view for writing.
     pub fn view_mut(&mut self) -> ArrayViewMut<'_> {
         // SAFETY: the buffer owns the memory and lends it exclusively.
-        unsafe { ArrayViewMut::from_raw(self.array_type.clone(), self.strides(), self.first) }
+        unsafe {
+            ArrayViewMut::of_dense(
+                &self.array_type,
+                &self.strides,
+                self.is_row_major,
+                self.memory(),
+            )
+        }
+    }
+
+    fn memory(&self) -> NonNull<[u8]> {
+        NonNull::slice_from_raw_parts(self.first, self.bytes)
     }
 }
 
@@ -246,22 +266,20 @@ fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
         return Some((first, Memory::Pages { _pages: pages }));
     }
     // Small, or on a machine that cannot map memory, as WebAssembly.
-    let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
-    let first = match bytes {
-        0 => NonNull::new(core::ptr::without_provenance_mut(ALIGNMENT))?,
-        // SAFETY: the layout is not of size zero.
-        _ => NonNull::new(unsafe { std::alloc::alloc(layout) })?,
-    };
-    Some((first, Memory::Allocated(layout)))
+    // Allocators are slow to align what is small, but fast to give a little more.
+    let layout = Layout::from_size_align(bytes.checked_add(ALIGNMENT)?, 1).ok()?;
+    // SAFETY: the layout is not of size zero.
+    let start = NonNull::new(unsafe { std::alloc::alloc(layout) })?;
+    let before = start.addr().get().next_multiple_of(ALIGNMENT) - start.addr().get();
+    // SAFETY: the memory is larger by more than what lies before.
+    Some((unsafe { start.add(before) }, Memory::Allocated(start, layout)))
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if let Memory::Allocated(layout) = self.memory
-            && layout.size() != 0
-        {
+        if let Memory::Allocated(start, layout) = self.memory {
             // SAFETY: the memory was allocated with this layout and is freed once.
-            unsafe { std::alloc::dealloc(self.first.as_ptr(), layout) }
+            unsafe { std::alloc::dealloc(start.as_ptr(), layout) }
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct OutputOrders(OnceLock<FollowedInputs>);
 
 impl OutputOrders {
     /// For each output the strides in bytes in which its elements lie densely in this order; `None` for
-    /// row-major.
+    /// row-major. Empty where all are.
     pub fn strides(
         &self,
         loops: &LoopNests,
@@ -60,7 +60,9 @@ impl OutputOrders {
             let axes: Vec<usize> = (0..output.shape.rank()).rev().collect();
             dense_strides(output, &axes)
         };
-        let strides = |output| if is_reversed { reversed(output) } else { None };
-        loops.outputs.iter().map(strides).collect()
+        match is_reversed {
+            true => loops.outputs.iter().map(reversed).collect(),
+            false => Vec::new(),
+        }
     }
 }

@@ -9,6 +9,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::ptr::NonNull;
+use std::borrow::Cow;
 
 use indim_graph::Array;
 use indim_loops::strides::layout::{Layout, extent};
@@ -64,6 +65,11 @@ pub enum ArrayError {
         /// The shape asked for.
         shape: Shape,
     },
+    /// Another library's array has elements that are no element type here, or none in this byte order.
+    ForeignElements {
+        /// What that library calls them.
+        name: String,
+    },
 }
 
 impl ArrayError {
@@ -76,6 +82,7 @@ impl ArrayError {
             ArrayError::ElementCount { .. } => "element-count",
             ArrayError::OutOfBounds { .. } => "out-of-bounds",
             ArrayError::SharedElements { .. } => "shared-elements",
+            ArrayError::ForeignElements { .. } => "unsupported-type",
         }
     }
 
@@ -108,6 +115,12 @@ impl fmt::Display for ArrayError {
                 formatter,
                 "elements of the writable array of shape {shape} share memory under these strides"
             ),
+            ArrayError::ForeignElements { name } => {
+                write!(
+                    formatter,
+                    "elements of the type {name} cannot be viewed here: convert them first"
+                )
+            }
         }
     }
 }
@@ -162,8 +175,8 @@ macro_rules! define_view {
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name<'a> {
-            array_type: ArrayType,
-            strides: Vec<isize>,
+            array_type: Cow<'a, ArrayType>,
+            strides: Cow<'a, [isize]>,
             first: NonNull<u8>,
             is_row_major: bool,
             /// The addresses from the lowest byte to past the highest.
@@ -188,6 +201,23 @@ macro_rules! define_view {
             pub unsafe fn from_raw(array_type: ArrayType, strides: Vec<isize>, first: NonNull<u8>) -> Self {
                 let is_row_major = is_row_major(&array_type, &strides);
                 let range = Layout::new(&array_type, &strides, first.as_ptr() as usize).range;
+                let (array_type, strides) = (Cow::Owned(array_type), Cow::Owned(strides));
+                $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
+            }
+
+            /// A view of an array that lies densely in this memory.
+            ///
+            /// # Safety
+            /// As [`Self::from_raw`]; no stride is negative.
+            pub(crate) unsafe fn of_dense(
+                array_type: &'a ArrayType,
+                strides: &'a [isize],
+                is_row_major: bool,
+                memory: NonNull<[u8]>,
+            ) -> Self {
+                let first = memory.cast::<u8>();
+                let range = first.addr().get()..first.addr().get() + memory.len();
+                let (array_type, strides) = (Cow::Borrowed(array_type), Cow::Borrowed(strides));
                 $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
             }
 
@@ -347,7 +377,7 @@ impl<'a> ArrayViewMut<'a> {
             // SAFETY: the elements are valid for reads during this call, which the view does not outlive;
             // the caller promises the rest.
             unsafe {
-                ArrayView::from_raw(view.array_type.clone(), view.strides.clone(), view.first)
+                ArrayView::from_raw(view.array_type().clone(), view.strides().to_vec(), view.first)
             }
         };
         let reads: Vec<ArrayView<'_>> = views.iter().map(read).collect();

@@ -13,7 +13,9 @@ use core::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_graph::signature::{check_operation, rule_set_of};
-use indim_graph::{Array, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind, ValueId};
+use indim_graph::{
+    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind, SizeFacts, ValueId,
+};
 use indim_ops::{ArrayType, DType, Element, Op};
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError};
 
@@ -41,6 +43,8 @@ pub struct GraphBuilder {
 #[derive(Debug, Default)]
 struct State {
     assembler: GraphAssembler,
+    /// What nodes do not say of sizes.
+    facts: SizeFacts,
     /// The first mistake of an operator, which cannot return it.
     first_error: Option<GraphError>,
 }
@@ -84,7 +88,8 @@ impl Value {
         &self.builder
     }
 
-    /// Element type and shape.
+    /// Element type and shape. Who goes by a size, so that the graph would be another one for others, says so
+    /// with [`GraphBuilder::pin`].
     ///
     /// # Errors
     /// The builder's first mistake, if the value is the result of one.
@@ -237,6 +242,8 @@ impl GraphBuilder {
             Err(kind) => return Err(self.error(name, &ids, kind)),
         };
         let (expanded, _) = self.expand(name, &ids, types, rule, dtype)?;
+        // Whatever becomes of them, each has its sizes of all.
+        expanded[1..].iter().for_each(|&other| self.equate(expanded[0], other));
         Ok(core::array::from_fn(|position| self.value(expanded[position])))
     }
 
@@ -319,6 +326,16 @@ impl GraphBuilder {
 
     pub(crate) fn value(&self, id: ValueId) -> Value {
         Value { builder: self.clone(), id: Some(id) }
+    }
+
+    /// What is known of sizes so far.
+    pub(crate) fn facts(&self) -> SizeFacts {
+        self.state().facts.clone()
+    }
+
+    /// Adds to what is known of sizes.
+    pub(crate) fn with_facts(&self, add: impl FnOnce(&mut SizeFacts)) {
+        add(&mut self.state().facts);
     }
 
     pub(crate) fn type_of(&self, id: ValueId) -> ArrayType {

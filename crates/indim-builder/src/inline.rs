@@ -50,13 +50,19 @@ impl GraphBuilder {
     /// Every value of `graph`, with arguments of the right types that are values of this builder.
     pub(crate) fn inlined(&self, graph: &Graph, arguments: &[Value]) -> Vec<Value> {
         let mut ids: Vec<ValueId> = Vec::with_capacity(graph.len());
+        for argument in arguments {
+            self.pin_all(argument.known_id(), "another graph was made for it");
+        }
         for (_, node) in graph.iter() {
             let id = match &node.kind {
                 NodeKind::Parameter { index, .. } => arguments[*index].known_id(),
                 kind => {
                     let operand = |operand: &ValueId| ids[operand.index()];
                     let operands: Vec<ValueId> = node.operands.iter().map(operand).collect();
-                    self.add_id(kind.clone(), &operands, node.array_type.clone())
+                    let id = self.add_id(kind.clone(), &operands, node.array_type.clone());
+                    // What its maker knew of sizes is not known here.
+                    self.pin_all(id, "it is computed by another graph, which was made for it");
+                    id
                 }
             };
             ids.push(id);

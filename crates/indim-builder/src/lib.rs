@@ -16,6 +16,7 @@ mod methods;
 mod operand;
 mod operators;
 mod reduce;
+mod sizes;
 mod structural;
 mod views;
 

@@ -6,7 +6,7 @@ use indim_graph::{GraphErrorKind, NodeKind, ValueId};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisMap, Shape, TargetRule, check_broadcast_in_dim};
 
-use crate::builder::{BuildResult, GraphBuilder};
+use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
 impl GraphBuilder {
@@ -59,7 +59,7 @@ impl GraphBuilder {
         let shape = shape.into();
         let id = self.given_id("broadcast_in_dim", operand)?;
         match check_broadcast_in_dim(&self.type_of(id).shape, dims, &shape) {
-            Ok(map) => self.placed("broadcast_in_dim", id, &map, &shape),
+            Ok(map) => self.given_sizes(self.placed("broadcast_in_dim", id, &map, &shape)?),
             Err(error) => Err(self.shape_error("broadcast_in_dim", &[id], error)),
         }
     }
@@ -84,6 +84,17 @@ impl GraphBuilder {
         rule: &TargetRule,
         target: impl Into<Shape>,
     ) -> BuildResult {
+        self.given_sizes(self.spread(operand, rule, target)?)
+    }
+
+    /// As [`GraphBuilder::broadcast_to_target`], to sizes that are those of values.
+    #[track_caller]
+    pub(crate) fn spread(
+        &self,
+        operand: impl Operand,
+        rule: &TargetRule,
+        target: impl Into<Shape>,
+    ) -> BuildResult {
         let id = self.given_id("broadcast", operand)?;
         match rule.elaborate(&self.type_of(id).shape, &target.into()) {
             Ok(broadcast) => self.placed("broadcast", id, &broadcast.maps()[0], broadcast.result()),
@@ -91,8 +102,14 @@ impl GraphBuilder {
         }
     }
 
+    /// A broadcast to sizes that the caller gave.
+    fn given_sizes(&self, placed: Value) -> BuildResult {
+        self.pin_all(placed.known_id(), "a broadcast to this size was asked for");
+        Ok(placed)
+    }
+
     #[track_caller]
-    fn placed(
+    pub(crate) fn placed(
         &self,
         operation: &'static str,
         operand: ValueId,
@@ -110,8 +127,16 @@ impl GraphBuilder {
     /// `reshape-element-count`.
     #[track_caller]
     pub fn reshape(&self, operand: impl Operand, shape: impl Into<Shape>) -> BuildResult {
-        let shape = shape.into();
         let id = self.given_id("reshape", operand)?;
+        let reshaped = self.reshaped(id, shape.into())?;
+        for value in [id, reshaped.known_id()] {
+            self.pin_all(value, "a reshape to given sizes was asked for");
+        }
+        Ok(reshaped)
+    }
+
+    #[track_caller]
+    pub(crate) fn reshaped(&self, id: ValueId, shape: Shape) -> BuildResult {
         let from = self.type_of(id);
         if shape.element_count().ok() != from.shape.element_count().ok() {
             return Err(self.error(

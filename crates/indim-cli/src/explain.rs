@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
-use indim::{ArrayType, CompileError, Diagnostic, RuleChoice, Shape};
+use indim::{ArrayType, CompileError, Diagnostic, Guards, RuleChoice, Shape};
+use indim_graph::terminal::shown;
 
 use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
 use crate::computation::compile_options;
-use crate::expression::{build_graph, check_names, no_misspelt_option, parse_expression};
+use crate::expression::{build_symbolic, check_names, no_misspelt_option, parse_expression};
 use crate::failure::Failure;
 use crate::model::{declared_inputs, is_program, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
@@ -24,6 +25,7 @@ Examples:
   indim explain 'add(x, v, dims=[1])' x=f32[2,3] v=f32[3]
   indim explain 'exp(u) * tanh(v)' u=f32[1000,1] v=f32[2000] --svg outer.svg
   indim explain '2 * a + 3 * b' a=f32[1000] b=f32[1000] --machine-code
+  indim explain 'x - mean(v)' x=f32[100,3] v=f32[3] --sizes
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]
   indim explain model.onnx images=f32[8,3,224,224] --svg model.svg")]
 pub(crate) struct Explain {
@@ -47,6 +49,9 @@ pub(crate) struct Explain {
     /// List the machine code of each loop nest for dense arrays too: instructions below what they compute.
     #[arg(long)]
     machine_code: bool,
+    /// Say for which other sizes the program of an expression stands, and which sizes are numbers to it.
+    #[arg(long, conflicts_with = "json")]
+    sizes: bool,
     /// Warn of outer products, where the result is far larger than every operand.
     #[arg(long)]
     warn_outer_product: bool,
@@ -84,17 +89,26 @@ impl Explain {
 
     fn explain(&self) -> Result<(), Failure> {
         if is_program(&self.first) {
+            self.refuse_sizes()?;
             return self.explain_program();
         }
         let arguments = std::iter::once(&self.first).chain(&self.others);
         match arguments.map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>() {
             Ok(types) => {
+                self.refuse_sizes()?;
                 let shapes: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
                 self.explain_rule(operand_labels(&types), &shapes)
             }
             // What is not `NAME=...` can only have been meant as a shape.
             Err(error) if self.others.iter().any(|text| !text.contains('=')) => Err(error.into()),
             Err(_) => self.explain_expression(),
+        }
+    }
+
+    fn refuse_sizes(&self) -> Result<(), Failure> {
+        match self.sizes {
+            true => Err(Failure::Usage("--sizes is for expressions".to_owned())),
+            false => Ok(()),
         }
     }
 
@@ -123,11 +137,12 @@ impl Explain {
         let expression = parse_expression(&self.first)?;
         let names: Vec<&str> = bindings.iter().map(|(name, _)| *name).collect();
         check_names(&expression, &names)?;
-        let graph = build_graph(&expression, &bindings, rule.as_ref())?;
+        let symbolic = build_symbolic(&expression, &bindings, rule.as_ref())?;
         note_unused(&expression);
-        let explanation =
-            Explanation::new(&graph, &compile_options()?).map_err(CompileError::diagnostic)?;
-        self.deliver_explanation(&explanation)
+        let explanation = Explanation::new(symbolic.graph(), &compile_options()?)
+            .map_err(CompileError::diagnostic)?;
+        let sizes = if self.sizes { sizes_text(symbolic.guards()) } else { String::new() };
+        self.deliver_explanation(&explanation, &sizes)
     }
 
     fn explain_program(&self) -> Result<(), Failure> {
@@ -137,15 +152,16 @@ impl Explain {
         let model = load(Path::new(&self.first), None)?.compiled_with(compile_options()?);
         let bound = declared_inputs(&model, &self.others)?;
         let explanation = model.explain(&bound).map_err(|error| refused(&error, &model))?;
-        self.deliver_explanation(&explanation)
+        self.deliver_explanation(&explanation, "")
     }
 
-    fn deliver_explanation(&self, explanation: &Explanation) -> Result<(), Failure> {
+    fn deliver_explanation(&self, explanation: &Explanation, sizes: &str) -> Result<(), Failure> {
         self.warn(explanation.broadcasts());
         let mut text = explanation.to_string();
         if self.machine_code {
             text += &format!("machine code\n{}", explanation.machine_code_text());
         }
+        text += sizes;
         let json = || match self.machine_code {
             true => explanation.to_json_with_machine_code(),
             false => explanation.to_json(),
@@ -197,4 +213,13 @@ fn typed_name(text: &str) -> Result<(&str, ArrayType), Diagnostic> {
     };
     let array_type = array_type.map_err(|error| in_binding(name, error))?;
     Ok((name, array_type))
+}
+
+/// The sizes for which a program stands, and why some are numbers.
+fn sizes_text(guards: &Guards) -> String {
+    let mut text = format!("sizes\n  {guards}\n");
+    for (name, axis, number, reason) in guards.pinned() {
+        text += &format!("  axis {axis} of `{}` is {number}: {reason}\n", shown(name));
+    }
+    text
 }

@@ -1,6 +1,8 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
-use indim::{ArrayType, Binding, Diagnostic, Expression, GraphBuilder, Limits, RuleSet};
+use indim::{
+    ArrayType, Binding, Diagnostic, Expression, Graph, GraphBuilder, Limits, RuleSet, SymbolicGraph,
+};
 use indim_graph::terminal::shown;
 
 use crate::report::Report;
@@ -42,7 +44,26 @@ pub(crate) fn build_graph(
     expression: &Expression,
     types: &[(&str, ArrayType)],
     rule: Option<&RuleSet>,
-) -> Result<indim::Graph, Report> {
+) -> Result<Graph, Report> {
+    Ok(built(expression, types, rule)?.1)
+}
+
+/// As [`build_graph`], with the sizes for which else the graph stands.
+pub(crate) fn build_symbolic(
+    expression: &Expression,
+    types: &[(&str, ArrayType)],
+    rule: Option<&RuleSet>,
+) -> Result<SymbolicGraph, Report> {
+    let (b, graph) = built(expression, types, rule)?;
+    Ok(SymbolicGraph::new(&graph, &b.size_facts()))
+}
+
+/// A graph, and what has made it.
+fn built(
+    expression: &Expression,
+    types: &[(&str, ArrayType)],
+    rule: Option<&RuleSet>,
+) -> Result<(GraphBuilder, Graph), Report> {
     let b = GraphBuilder::new();
     let mut bindings: Vec<(&str, Binding)> = Vec::with_capacity(types.len());
     for (name, array_type) in types {
@@ -54,7 +75,8 @@ pub(crate) fn build_graph(
     let results = expression
         .build_results(&b, &bindings, rule)
         .map_err(|error| Report::of_expression(&error, expression.text()))?;
-    b.finish(&results).map_err(|error| Report::from(&error))
+    let graph = b.finish(&results).map_err(|error| Report::from(&error))?;
+    Ok((b, graph))
 }
 
 fn unused_name(name: &str, expression: &Expression) -> Diagnostic {

@@ -57,6 +57,7 @@ fn write_files(folder: &Path, format: Format, case: &KitCase) -> Result<(), Diag
     let extension = match format {
         Format::Onnx => "onnx",
         Format::OpenVino => "xml",
+        Format::Hlo => "hlo",
         _ => "mlir",
     };
     if let Some(written) = case.file(format) {

@@ -332,6 +332,6 @@ fn what_is_taken_is_an_input() {
     assert_eq!(recorded.body.interpret(&[[0x3f80_0000, 0]]), [[0x4000_0000, 0]]);
     // As if the indices had been computed beside.
     let mut by_computed = (*nest).clone();
-    by_computed.instructions[taken].operands[1] = Local::Instruction(taken);
+    Arc::make_mut(&mut by_computed.instructions)[taken].operands[1] = Local::Instruction(taken);
     assert_eq!(record_nest(&by_computed), None);
 }

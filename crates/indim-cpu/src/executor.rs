@@ -43,6 +43,10 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>>;
 
+    /// The same code for this nest, which differs from its own in sizes alone: nothing is compiled, and
+    /// whatever is made later is made for both.
+    fn resized(&self, nest: &Arc<LoopNest>) -> Arc<dyn NestCode>;
+
     /// What one element costs, in bytes that could be moved instead of computing it. What the nest reads
     /// and writes comes on top.
     fn cost(&self) -> usize;

@@ -25,7 +25,8 @@ mod tiles;
 pub use executor::ByKernels;
 pub use indim_arrays::{
     ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, CompleteFile, MappedFile, Order,
-    UnnamedFile, copy_owner_and_mode, keep_memory,
+    StoredAs, UnnamedFile, as_elements, as_elements_mut, copy_owner_and_mode, from_elements,
+    keep_memory,
 };
 pub use indim_kernels::{Level, UnknownLevel};
 pub use indim_loops::strides::order::row_major_strides;
@@ -39,4 +40,5 @@ pub use run::groups::NestParts;
 pub use run::in_place::InPlace;
 pub use run::options::{Progress, RunOptions};
 pub use run::program::Program;
+pub use run::symbolic::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
 pub use tiles::memory;

@@ -29,6 +29,16 @@ proptest! {
 }
 
 #[test]
+fn programs_bound_to_other_sizes_give_the_bits_of_the_reference() {
+    let seeds = 0..600;
+    let bound = seeds.clone().filter(|&seed| {
+        random::check_symbolic(&mut Choices(&mut random::pseudo_random(seed ^ 0x5123)))
+    });
+    let bound = bound.count();
+    assert!(bound > seeds.count() / 4, "only {bound} graphs have symbols");
+}
+
+#[test]
 fn several_threads_give_the_bits_of_one() {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let pools = [1, 2, 7].map(pool);

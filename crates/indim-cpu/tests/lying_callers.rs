@@ -141,7 +141,7 @@ fn arrays_without_elements_may_have_any_strides() {
         let array_type = ArrayType::new(DType::F32, [3, 0]);
         let x = ArrayView::from_bytes(array_type, strides, &[], usize::MAX).unwrap();
         assert!(doubled.output_strides(order, std::slice::from_ref(&x)).is_ok());
-        assert_eq!(doubled.run(&[x]).unwrap()[0].bytes(), []);
+        assert!(doubled.run(&[x]).unwrap()[0].bytes().is_empty());
     }
 }
 

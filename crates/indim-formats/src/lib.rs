@@ -1,62 +1,19 @@
 //! Programs in the files of other systems, read into graphs in which every broadcast is explicit.
 //!
-//! `format.rs` says which format a file has, `source.rs` where it is read from, `limits.rs` what it may ask
-//! for. A reader makes a `Model` of it (`model.rs`), and that for inputs of known types a `Program`, by
-//! `making.rs`; what is wrong is said by `error.rs`; whether results are as expected,
-//! by `agreement.rs`. `writer.rs` is the way back: from a graph to a file.
+//! Here is who reads and writes which format: StableHLO and HLO `indim-xla`, the others `indim-openvino` and
+//! `indim-onnx`. What any file becomes is in `indim-model`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
-#![cfg_attr(
-    not(all(feature = "hlo", feature = "onnx", feature = "openvino", feature = "stablehlo")),
-    allow(dead_code, reason = "what formats share, not each of them needs")
-)]
 
-mod agreement;
-mod error;
-mod format;
-#[cfg(feature = "hlo")]
-mod hlo;
-mod limits;
-mod making;
-mod model;
+pub use indim_model::{
+    Agreement, Bound, Composed, Directory, Disagreement, Expectation, Folder, Format, FormatError,
+    FormatErrorKind, FormatLimits, Input, Model, Place, Program, ReadOptions, Size, Source,
+    Unsupported, WriteOptions, Written,
+};
 #[cfg(feature = "onnx")]
-mod onnx;
-#[cfg(feature = "openvino")]
-mod openvino;
-mod recognise;
-mod shape_values;
-mod source;
-#[cfg(feature = "stablehlo")]
-mod stablehlo;
-mod writer;
-#[cfg(any(feature = "hlo", feature = "stablehlo"))]
-mod xla;
+pub use indim_onnx::{OnnxNode, read_onnx_tensor};
 
-pub use agreement::Disagreement;
-pub use error::{FormatError, FormatErrorKind, Place, Unsupported};
-pub use format::Format;
-pub use limits::FormatLimits;
-pub use model::{Agreement, Bound, Expectation, Input, Model, Program, Size};
-#[cfg(feature = "onnx")]
-pub use onnx::{OnnxNode, read_onnx_tensor};
-pub use source::{Directory, Folder, Source};
-pub use writer::{Composed, WriteOptions, Written};
-
-/// What there is to say about reading a file, beside the file.
-#[derive(Debug, Clone, Default)]
-pub struct ReadOptions {
-    /// What the file may ask for.
-    pub limits: FormatLimits,
-    /// Which function of the file is the program, where it has several.
-    pub function: Option<String>,
-}
-
-/// Reads one format.
-pub(crate) trait Reader {
-    /// # Errors
-    /// What is wrong with the file.
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError>;
-}
+use indim_model::{Reader, Writer};
 
 /// Reads a file, in whichever format it is.
 ///
@@ -65,7 +22,7 @@ pub(crate) trait Reader {
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
     let Some(format) = Format::of(source.bytes()) else {
         return Err(
-            FormatErrorKind::UnknownFormat { advice: format::advice(source.bytes()) }.nowhere()
+            FormatErrorKind::UnknownFormat { advice: Format::advice(source.bytes()) }.nowhere()
         );
     };
     read_as(format, source, options)
@@ -86,13 +43,13 @@ pub fn read_as(
     }
     let readers: &[(Format, &dyn Reader)] = &[
         #[cfg(feature = "onnx")]
-        (Format::Onnx, &onnx::Onnx),
+        (Format::Onnx, &indim_onnx::Onnx),
         #[cfg(feature = "openvino")]
-        (Format::OpenVino, &openvino::OpenVino),
-        #[cfg(feature = "hlo")]
-        (Format::Hlo, &hlo::HloText),
-        #[cfg(feature = "stablehlo")]
-        (Format::StableHlo, &stablehlo::StableHloText),
+        (Format::OpenVino, &indim_openvino::OpenVino),
+        #[cfg(feature = "xla")]
+        (Format::Hlo, &indim_xla::Hlo),
+        #[cfg(feature = "xla")]
+        (Format::StableHlo, &indim_xla::StableHloText),
     ];
     match readers.iter().find(|(read, _)| *read == format) {
         Some((_, reader)) => reader.read(source, options),
@@ -133,15 +90,15 @@ pub fn write(
         let (what, expected) = ("names of outputs", expected.to_string());
         return Err(FormatErrorKind::Count { what, expected, given }.nowhere());
     }
-    let writers: &[(Format, &dyn writer::Writer)] = &[
+    let writers: &[(Format, &dyn Writer)] = &[
         #[cfg(feature = "onnx")]
-        (Format::Onnx, &onnx::Onnx),
+        (Format::Onnx, &indim_onnx::Onnx),
         #[cfg(feature = "openvino")]
-        (Format::OpenVino, &openvino::OpenVino),
-        #[cfg(feature = "hlo")]
-        (Format::Hlo, &hlo::HloText),
-        #[cfg(feature = "stablehlo")]
-        (Format::StableHlo, &stablehlo::StableHloText),
+        (Format::OpenVino, &indim_openvino::OpenVino),
+        #[cfg(feature = "xla")]
+        (Format::Hlo, &indim_xla::Hlo),
+        #[cfg(feature = "xla")]
+        (Format::StableHlo, &indim_xla::StableHloText),
     ];
     match writers.iter().find(|(written, _)| *written == format) {
         Some((_, writer)) => writer.write(&indim_graph::remove_unused(graph), outputs, options),

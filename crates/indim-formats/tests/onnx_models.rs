@@ -388,7 +388,7 @@ fn no_damage_is_more_than_an_error() {
 /// Tiny messages that would take hundreds of bytes each, and graphs within graphs.
 #[test]
 fn many_small_messages_and_deep_ones_end_quickly() {
-    let nodes = (0..200_000).fold(Message::default(), |graph, _| graph.bytes(1, []));
+    let nodes = (0..600_000).fold(Message::default(), |graph, _| graph.bytes(1, []));
     let model = Message::default().int(1, 10).bytes(7, nodes);
     let error = support::read("test.onnx", &model).err().expect("an error");
     assert_eq!(error.code(), "limit");

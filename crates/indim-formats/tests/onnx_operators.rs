@@ -56,7 +56,8 @@ fn broadcasts_are_said_before_opset_7_and_numpys_from_it_on() {
     let onto_rows = result(6, "Add", &operands, &[int("broadcast", 1), int("axis", 0)]);
     assert_eq!(onto_rows, floats(&[2, 3], &[11., 12., 13., 24., 25., 26.]));
     assert_eq!(code(6, "Add", &operands, &[]), "shapes-differ");
-    assert_eq!(code(7, "Add", &operands, &[int("broadcast", 1), int("axis", 0)]), "size-mismatch");
+    assert_eq!(code(7, "Add", &operands, &[int("broadcast", 1), int("axis", 0)]), "attribute");
+    assert_eq!(code(7, "Add", &operands, &[]), "size-mismatch");
     let operands = [operands[0].clone(), floats(&[3], &[10., 20., 30.])];
     assert_eq!(result(7, "Add", &operands, &[]), floats(&[2, 3], &[11., 22., 33., 14., 25., 36.]));
     // Of many operands all shapes were equal before opset 8.
@@ -299,4 +300,27 @@ fn truth_values_are_no_numbers() {
     assert!(results(7, "And", &operands, &[], 1).is_ok());
     let whole = [list(&[1]), list(&[1])];
     assert_eq!(code(7, "And", &whole, &[]), "element-type-not-allowed");
+}
+
+#[test]
+fn attributes_that_the_version_has_not_are_refused() {
+    let x = [floats(&[2], &[1., 2.]), floats(&[2], &[3., 4.])];
+    let one = core::slice::from_ref(&x[0]);
+    // Each said something once, or says something later, or elsewhere.
+    assert_eq!(code(7, "Add", &x, &[int("broadcast", 1)]), "attribute");
+    assert_eq!(code(13, "Squeeze", one, &[ints("axes", &[0])]), "attribute");
+    // Where axes belong says the rule of reductions.
+    assert_eq!(code(13, "ReduceSum", one, &[ints("axes", &[0])]), "axes-misplaced");
+    assert_eq!(code(11, "ReduceSum", one, &[int("noop_with_empty_axes", 1)]), "attribute");
+    assert_eq!(code(11, "Relu", one, &[float("alpha", 0.5)]), "attribute");
+    assert_eq!(code(18, "Elu", one, &[float("alpah", 0.5)]), "attribute");
+    assert_eq!(code(18, "Elu", one, &[float("alpha", 0.5), float("alpha", 1.0)]), "duplicate");
+    // A hint to a long gone planner of memory, and what a writer keeps for itself.
+    assert!(results(5, "Relu", one, &[ints("consumed_inputs", &[0])], 1).is_ok());
+    assert!(results(18, "Elu", one, &[int("__of_mine", 1)], 1).is_ok());
+    let model = Model::of_node(18, "Elu", &[FLOAT], &[float("alpah", 0.5)], 1).encoded();
+    let error = support::read("test.onnx", &model).err().expect("there is a mistake");
+    let problem = "the attribute alpah is none of Elu in version 6, which has alpha";
+    assert_eq!(error.to_string(), problem);
+    assert_eq!(error.place.described.as_deref(), Some("node 0 (Elu, opset 18)"));
 }

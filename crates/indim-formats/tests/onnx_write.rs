@@ -6,10 +6,11 @@ mod support;
 use std::path::Path;
 use std::process::Command;
 
-use indim_builder::GraphBuilder;
+use indim_builder::{Composition, GraphBuilder, Value};
 use indim_formats::{Format, FormatError, WriteOptions, Written, write};
-use indim_graph::{Array, Graph, TakeMode, evaluate};
+use indim_graph::{Array, Graph, Literal, TakeMode, evaluate, remove_unused};
 use indim_ops::{ArrayData, DType, DTypeClass, Op};
+use indim_shape::RuleSet;
 use support::graphs::{Case, broadcasts, numbers, operations, sum_of_nothing, views};
 use support::samples::disagreements;
 
@@ -85,6 +86,51 @@ fn views_and_reductions() {
     check(&sum_of_nothing(), 21);
 }
 
+/// Compositions, with the operators that they are and the opsets that introduced these.
+fn functions() -> Vec<(&'static str, u32, Case)> {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [12]).unwrap();
+    let composed = |composition, numbers: &[f64]| {
+        let numbers: Vec<_> = numbers.iter().map(|&n| Some(Literal::Float(n))).collect();
+        b.compose(composition, std::slice::from_ref(&x), &numbers, &RuleSet::None).unwrap()
+    };
+    let all = [
+        ("Elu", 18, composed(Composition::Elu, &[0.75])),
+        ("HardSigmoid", 18, composed(Composition::HardSigmoid, &[0.25, 0.375])),
+        ("Softsign", 18, composed(Composition::Softsign, &[])),
+        ("HardSwish", 18, composed(Composition::HardSwish, &[])),
+        ("Mish", 18, composed(Composition::Mish, &[])),
+        ("Gelu", 20, composed(Composition::Gelu, &[])),
+        ("Gelu", 20, composed(Composition::GeluTanh, &[])),
+        ("Swish", 24, composed(Composition::Swish, &[1.5])),
+    ];
+    let case = |(name, since, value): (&'static str, u32, Value)| {
+        let graph = remove_unused(&b.finish(&[value]).unwrap()).into_owned();
+        (
+            name,
+            since,
+            Case { name: name.to_owned(), graph, arguments: vec![numbers(DType::F32, 12, 0)] },
+        )
+    };
+    all.into_iter().map(case).collect()
+}
+
+#[test]
+fn compositions_are_one_operator_where_the_opset_has_it() {
+    for (operator, since, case) in functions() {
+        for opset in [18, 20, 21, 24, 28] {
+            check(&case, opset);
+            let written = written(&case.graph, opset).unwrap();
+            let has =
+                |name: &str| written.content.windows(name.len()).any(|it| it == name.as_bytes());
+            assert_eq!(has(operator), opset >= since, "{operator}, opset {opset}");
+            if opset >= since {
+                assert!(written.composed.is_empty() && !has("Mul"), "{operator}, opset {opset}");
+            }
+        }
+    }
+}
+
 /// The bytes of arrays, and what they are, for a script.
 fn store(folder: &Path, name: &str, arrays: &[Array]) {
     for (index, array) in arrays.iter().enumerate() {
@@ -103,7 +149,9 @@ fn onnx_runtime_computes_the_same() {
         return;
     };
     let folder = std::env::temp_dir().join(format!("indim-onnx-{}", std::process::id()));
+    let functions = functions().into_iter().map(|(_, _, case)| case);
     let cases = written_operations().into_iter().chain([broadcasts(), views(), sum_of_nothing()]);
+    let cases = cases.chain(functions);
     for (index, case) in cases.enumerate() {
         for opset in [18, 21] {
             let name = format!("{index:04} {} {opset}", case.name).replace(' ', "_");

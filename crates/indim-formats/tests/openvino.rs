@@ -69,6 +69,20 @@ fn an_absent_pdpd_axis_is_the_documented_one_and_is_remarked_upon() {
 }
 
 #[test]
+fn attributes_that_mean_nothing_are_remarked_upon() {
+    let remarks = |attributes: &str| {
+        let network = operation("Add-1", attributes, &["2,3", "3"], "FP32 2 3");
+        let inputs = [floats(&[2, 3], &[0.; 6]), floats(&[3], &[0.; 3])];
+        let model = network.read().unwrap();
+        model.build(&bounds(&*model, &inputs)).unwrap().remarks
+    };
+    assert!(remarks("auto_broadcast=\"numpy\"").is_empty());
+    let found = remarks("autobroadcast=\"pdpd\" keep_dims=\"true\"");
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("(Add, opset1): the operation has no attribute `autobroadcast`"));
+}
+
+#[test]
 fn layers_may_stand_in_any_order_and_constants_at_any_byte() {
     let mut network = Network::default();
     network.constants = vec![0xff; 3];

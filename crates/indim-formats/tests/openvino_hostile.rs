@@ -3,13 +3,23 @@
 
 mod support;
 
-use indim_formats::{Bound, Format, Model, ReadOptions};
+use indim_formats::{Bound, Format, FormatLimits, Model, ReadOptions};
 use support::ir::{self, Network};
 
 /// The code of what is wrong with a file, found as soon as its inputs have the types that it says.
 fn code(text: &str, constants: &[u8]) -> Option<&'static str> {
+    code_within(&ReadOptions::default(), text, constants)
+}
+
+/// As [`code`], of a file that may have so many operations.
+fn code_of_operations(operations: usize, text: &str, constants: &[u8]) -> Option<&'static str> {
+    let limits = FormatLimits { operations, ..FormatLimits::default() };
+    code_within(&ReadOptions { limits, ..ReadOptions::default() }, text, constants)
+}
+
+fn code_within(options: &ReadOptions, text: &str, constants: &[u8]) -> Option<&'static str> {
     let source = ir::source(text, constants);
-    let read = indim_formats::read_as(Format::OpenVino, &source, &ReadOptions::default());
+    let read = indim_formats::read_as(Format::OpenVino, &source, options);
     let error = match read.and_then(|model| build(&*model)) {
         Err(error) => error,
         Ok(()) => return None,
@@ -117,12 +127,12 @@ fn what_the_xml_parser_takes_long_for_is_limited() {
     let texts = [
         format!("<net version=\"11\"{attributes}/>"),
         format!("<net version=\"11\">{namespaces}"),
-        "<a/>".repeat(7_000_000),
+        "<a/>".repeat(70_000),
         "=".repeat(7_000_000),
     ];
     for text in texts {
         let text = format!("<net>{text}");
-        assert_eq!(code(&text, &[]), Some("limit"), "{}", &text[..40]);
+        assert_eq!(code_of_operations(1000, &text, &[]), Some("limit"), "{}", &text[..40]);
     }
 }
 
@@ -237,8 +247,8 @@ fn there_are_limits_on_layers_and_edges_fit_ports() {
     ] {
         assert_eq!(code(&text.replace(edge, other), &network.constants), Some(expected));
     }
-    for source in 0..100_000 {
+    for source in 0..1000 {
         network.add("ReLU-1", "", &[&source.to_string()], &["FP32 2"]);
     }
-    assert_eq!(code(&network.text(), &network.constants), Some("limit"));
+    assert_eq!(code_of_operations(1000, &network.text(), &network.constants), Some("limit"));
 }

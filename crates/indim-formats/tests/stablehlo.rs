@@ -2,7 +2,7 @@
 
 mod support;
 
-use indim_formats::{Agreement, FormatError, FormatErrorKind, ReadOptions, Source};
+use indim_formats::{Agreement, Bound, FormatError, FormatErrorKind, ReadOptions, Source};
 use indim_graph::Array;
 use support::{read, run};
 
@@ -429,4 +429,24 @@ fn each_beginning_of_a_text_gives_an_error_or_a_program() {
             let _either_is_fine = model.build(&types).is_ok();
         }
     }
+}
+
+#[test]
+fn attributes_that_mean_nothing_are_remarked_upon() {
+    let remarks = |attributes: &str| {
+        let text = format!(
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{
+               %0 = \"stablehlo.exponential\"(%x) {{{attributes}}} : (tensor<2xf32>) -> tensor<2xf32>
+               return %0 : tensor<2xf32>
+             }}"
+        );
+        let model = read("text.mlir", text).expect("a program");
+        let types = model.inputs().iter().filter_map(|input| input.array_type());
+        let types: Vec<_> = types.map(Bound::Type).collect();
+        model.build(&types).expect("a program").remarks
+    };
+    assert!(remarks("").is_empty());
+    assert!(remarks("mhlo.frontend_attributes = {a = \"b\"}, sdy.x = 1 : i64").is_empty());
+    let found = remarks("dims = array<i64: 0>");
+    assert_eq!(found, ["stablehlo.exponential has no attribute `dims`: it is ignored"]);
 }

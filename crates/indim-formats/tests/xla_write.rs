@@ -1,5 +1,5 @@
 //! Graphs that are written as StableHLO and as HLO, read back, and give what they gave before.
-#![cfg(all(feature = "hlo", feature = "stablehlo"))]
+#![cfg(feature = "xla")]
 
 #[path = "../../indim-builder/tests/random/mod.rs"]
 mod random;

@@ -2,12 +2,14 @@
 //! what they mean. How they are made is the matter of `indim-builder`.
 //!
 //! Read in this order: `graph.rs` (values and nodes), `verify.rs` (their invariants), `signature.rs` (what
-//! each kind of node takes and gives), `passes/` (how graphs are rewritten), `eval.rs` (what they mean).
+//! each kind of node takes and gives), `passes/` (how graphs are rewritten), `eval.rs` (what they mean),
+//! `sizes/` (for which sizes else they stand).
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod array;
 mod assemble;
+pub mod chunks;
 mod describe;
 pub mod element_text;
 mod error;
@@ -18,6 +20,7 @@ mod passes;
 mod print;
 mod reduce;
 pub mod signature;
+mod sizes;
 pub mod terminal;
 mod verify;
 mod views;
@@ -29,5 +32,6 @@ pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
 pub use literal::Literal;
 pub use passes::{expand_for_loops, live_values, optimize, remove_unused};
+pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicGraph};
 pub use verify::{VerifyError, VerifyErrorKind, verify};
 pub use views::{AxisSlice, TakeMode};

@@ -4,10 +4,13 @@
 //! Sources are allocations without a byte to spare, so that the address sanitizer sees a read
 //! beyond the last element. Whole programs are compared in `differential.rs`, movers in `movers.rs`.
 
-use indim_kernels::{KernelFn, Level, convert_kernel, elementwise_kernel};
+use indim_kernels::{
+    FoldedRows, KernelFn, Level, convert_kernel, elementwise_kernel, row_fold_function,
+};
+use indim_ops::meaning::reduction::tree;
 use indim_ops::{
-    Binary, ConvertTo, ConvertVisitor, DType, Element, Op, OpVisitor, Ternary, Unary, bf16, f16,
-    visit_convert,
+    Binary, ConvertTo, ConvertVisitor, DType, Element, Op, OpVisitor, ReduceOp, Ternary, Unary,
+    bf16, f16, visit_convert,
 };
 
 /// Elements of each operand's pool.
@@ -351,6 +354,49 @@ fn conversions_give_the_bits_of_their_definitions() {
             Case { name, kernel, operands, result_size: to.size(), expected }.check(&mut random);
         }
     }
+}
+
+/// Rows of every short length, of some longer ones, and so many that the last ones are read otherwise.
+#[test]
+fn rows_are_folded_by_the_tree() {
+    for (&level, width) in Level::available().iter().flat_map(|level| {
+        let widths = (1..=70).chain([511, 512, 513, 1100]);
+        widths.map(move |width| (level, width))
+    }) {
+        for count in [1, 2, 3, 9] {
+            let number =
+                |index: usize| (index as f32 * 0.37).sin() * f32::powi(2.0, index as i32 % 23);
+            let rows: Box<[f32]> = (0..count * width).map(number).collect();
+            let sums = folded::<f32, f64>(ReduceOp::Add, &rows, width, level);
+            let largest = folded::<f32, f32>(ReduceOp::Max, &rows, width, level);
+            for (index, row) in rows.chunks(width).enumerate() {
+                let wide: Vec<f64> = row.iter().map(|&x| x.into()).collect();
+                assert_eq!(sums[index].to_bits(), tree(&wide, 0.0, |x, y| x + y).to_bits());
+                assert_eq!(
+                    largest[index],
+                    tree(row, f32::NEG_INFINITY, f32::max),
+                    "{level} {width}"
+                );
+            }
+        }
+    }
+}
+
+/// What the kernel makes of each row of so many elements.
+fn folded<S: Element, T: Element + Default>(
+    op: ReduceOp,
+    rows: &[S],
+    width: usize,
+    level: Level,
+) -> Vec<T> {
+    let fold = row_fold_function(op, S::DTYPE, T::DTYPE, level).expect("there is a kernel");
+    let count = rows.len() / width;
+    let mut results = vec![T::default(); count];
+    let stride = (width * size_of::<S>()) as isize;
+    let folded = FoldedRows { count, stride, width, begins: false };
+    // SAFETY: there are as many rows and results; the level is available.
+    unsafe { fold(results.as_mut_ptr().cast(), rows.as_ptr().cast(), folded) }
+    results
 }
 
 #[test]

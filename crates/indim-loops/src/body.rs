@@ -39,7 +39,7 @@ pub(crate) fn nest(
         shape,
         reduced,
         accesses: body.accesses.into_items().into_iter().map(|(access, _)| access).collect(),
-        instructions: body.instructions,
+        instructions: body.instructions.into(),
         stores,
     }
 }

@@ -70,6 +70,9 @@ impl fmt::Display for NestGroup {
 
 /// The groups of nests of which several share what they read or write, and some reduce; in order.
 pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
+    if loops.nests.len() < 2 {
+        return Vec::new();
+    }
     let uses = uses_of_temporaries(loops);
     let mut groups = Vec::new();
     let mut start = 0;

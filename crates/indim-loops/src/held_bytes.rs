@@ -7,7 +7,7 @@ use indim_graph::{Array, Graph, Node, NodeKind};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisMap, Shape};
 
-use crate::loop_nest::{Access, IndexCheck, Instruction, Local, LoopNest, LoopNests, Store};
+use crate::loop_nest::{Access, IndexCheck, Local, LoopNest, LoopNests, Store};
 
 /// What an allocator adds to a piece of memory, about.
 const ALLOCATION: usize = 16;
@@ -84,9 +84,10 @@ impl HeldBytes {
         self.shape(&nest.shape);
         self.own::<Access>(nest.accesses.capacity());
         nest.accesses.iter().for_each(|access| self.access(access));
-        self.own::<Instruction>(nest.instructions.capacity());
-        for instruction in &nest.instructions {
-            self.own::<Local>(instruction.operands.capacity());
+        if self.share(&nest.instructions) {
+            for instruction in nest.instructions.iter() {
+                self.own::<Local>(instruction.operands.capacity());
+            }
         }
         self.own::<Store>(nest.stores.capacity());
         nest.stores.iter().for_each(|store| self.access(&store.target));

@@ -167,7 +167,7 @@ struct Behind {
 impl Behind {
     fn of(nest: &LoopNest) -> Self {
         let mut behind = Behind { of_instructions: Vec::with_capacity(nest.instructions.len()) };
-        for instruction in &nest.instructions {
+        for instruction in nest.instructions.iter() {
             let parts: Vec<Arc<[usize]>> =
                 instruction.operands.iter().map(|&operand| behind.accesses(operand)).collect();
             behind.of_instructions.push(union(&parts));

@@ -236,7 +236,7 @@ pub struct LoopNest {
     /// What is read.
     pub accesses: Vec<Access>,
     /// What is computed, in order.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Arc<[Instruction]>,
     /// What is written.
     pub stores: Vec<Store>,
 }

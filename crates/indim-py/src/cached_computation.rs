@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::computation::{Compiled, Computation, Target};
+use crate::computation::{Compiled, Computation, SymbolicProgram, Target};
 use crate::error::ComputationError;
 use crate::held::{Held, held_bytes};
 use crate::operand::{Operand, OperandType};
@@ -21,6 +21,9 @@ const MOST_HELD_BYTES: usize = 64 << 20;
 
 /// Variants that are kept of each computation; beyond that the oldest goes.
 const MOST_VARIANTS: usize = 64;
+
+/// Programs for all sizes that are kept of each computation; beyond that the oldest goes.
+const MOST_PROGRAMS: usize = 8;
 
 /// What a computation holds for each byte of its text, before it is compiled.
 const BYTES_PER_TEXT_BYTE: usize = 80;
@@ -37,6 +40,8 @@ pub(crate) struct CachedComputation {
     /// The parameters' names as Python's own strings.
     pub(crate) names: Vec<Py<PyString>>,
     variants: Mutex<Vec<Arc<Compiled>>>,
+    /// What was compiled for all sizes, once there were several.
+    programs: Mutex<Vec<Arc<SymbolicProgram>>>,
     /// When it was used last.
     used: AtomicU64,
     _held: Held,
@@ -51,6 +56,7 @@ impl CachedComputation {
             computation,
             names,
             variants: Mutex::new(Vec::new()),
+            programs: Mutex::new(Vec::new()),
             used: AtomicU64::new(USES.fetch_add(1, Ordering::Relaxed)),
             _held: Held::new(text.saturating_mul(BYTES_PER_TEXT_BYTE)),
         });
@@ -76,7 +82,10 @@ impl CachedComputation {
             return Ok(Arc::clone(compiled));
         }
         let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
-        let compiled = Arc::new(self.computation.compile(types, targets.to_vec())?);
+        let compiled = Arc::new(match targets {
+            [] => self.compiled(types)?,
+            _ => self.computation.compile(types, targets.to_vec())?,
+        });
         let mut variants = lock(&self.variants);
         if variants.len() >= MOST_VARIANTS {
             variants.remove(0);
@@ -84,6 +93,29 @@ impl CachedComputation {
         variants.push(Arc::clone(&compiled));
         drop(variants);
         self.make_room();
+        Ok(compiled)
+    }
+
+    /// What is compiled for these types: bound to their sizes, where there is a program for all, and compiled
+    /// for them alone, where they are the first of their kind.
+    fn compiled(&self, types: Vec<OperandType>) -> Result<Compiled, ComputationError> {
+        let of_kind = |program: &&Arc<SymbolicProgram>| program.takes(&types);
+        let programs: Vec<Arc<SymbolicProgram>> =
+            lock(&self.programs).iter().rev().filter(of_kind).cloned().collect();
+        if let Some(compiled) = programs.iter().find_map(|program| program.bound(&types)) {
+            return Ok(compiled);
+        }
+        let is_known = |variant: &Arc<Compiled>| variant.is_of_kind(&types);
+        if !lock(&self.variants).iter().any(is_known) {
+            return self.computation.compile(types, Vec::new());
+        }
+        let (compiled, program) = self.computation.compile_symbolic(types)?;
+        let mut programs = lock(&self.programs);
+        if programs.len() >= MOST_PROGRAMS {
+            programs.remove(0);
+        }
+        programs.extend(program.map(Arc::new));
+        drop(programs);
         Ok(compiled)
     }
 
@@ -104,6 +136,7 @@ impl CachedComputation {
             if !core::ptr::eq(&*computation, self) {
                 forget(&computation);
                 lock(&computation.variants).clear();
+                lock(&computation.programs).clear();
             }
         }
         let mut variants = lock(&self.variants);

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 
 use indim::{
     ArrayType, Binding, CompileOptions, DType, Executable, Expression, Graph, GraphBuilder,
-    GraphError, Limits, RuleSet, Shape, TargetRule, compile_with,
+    GraphError, Limits, RuleSet, Shape, SymbolicExecutable, SymbolicGraph, TargetRule,
+    compile_symbolic_with, compile_with,
 };
 use indim_text::{Call, CallOperand};
 
@@ -192,6 +193,23 @@ impl Computation {
         targets: &[Target],
         as_stored: bool,
     ) -> Result<Graph, ComputationError> {
+        let (b, outputs) = self.built(types, targets, as_stored)?;
+        Ok(b.finish(&outputs)?)
+    }
+
+    /// As [`Computation::graph`], of what is as it is stored, with what its sizes may be beside those given.
+    fn symbolic(&self, types: &[OperandType]) -> Result<SymbolicGraph, ComputationError> {
+        let (b, outputs) = self.built(types, &[], true)?;
+        Ok(SymbolicGraph::new(&b.finish(&outputs)?, &b.size_facts()))
+    }
+
+    /// The builder of the graph, and the outputs.
+    fn built(
+        &self,
+        types: &[OperandType],
+        targets: &[Target],
+        as_stored: bool,
+    ) -> Result<(GraphBuilder, Vec<indim::Value>), ComputationError> {
         let b = GraphBuilder::new();
         let mut values = self.bound_parameters(&b, types, as_stored)?;
         for step in &self.steps {
@@ -211,7 +229,7 @@ impl Computation {
             }
             outputs.push(value);
         }
-        Ok(b.finish(&outputs)?)
+        Ok((b, outputs))
     }
 
     /// What the parameters stand for, by their names.
@@ -259,6 +277,31 @@ impl Computation {
         let (compiled, types) = (Compiled::new(|| self.graph(&types, &targets, true))?, types);
         Ok(Compiled { types, targets, ..compiled })
     }
+
+    /// As [`Computation::compile`], with the program for other sizes, if it may have others.
+    pub(crate) fn compile_symbolic(
+        &self,
+        types: Vec<OperandType>,
+    ) -> Result<(Compiled, Option<SymbolicProgram>), ComputationError> {
+        let (alone, executable) = detached(|signals| {
+            let symbolic = self.symbolic(&types)?;
+            let options = compile_options();
+            if symbolic.guards().symbol_count() == 0 {
+                let alone = compile_with(symbolic.graph(), &options, &mut || signals.look())?;
+                return Ok((Some(alone), None));
+            }
+            let executable = compile_symbolic_with(&symbolic, &options, &mut || signals.look())?;
+            Ok((None, Some(executable)))
+        })?;
+        let program = executable.map(|executable| {
+            let held = Held::new(executable.held_bytes());
+            SymbolicProgram { types: types.clone(), executable, _held: held }
+        });
+        let bound = program.as_ref().and_then(|program| program.bound(&types));
+        let alone = alone.map(|executable| Compiled::of(executable, types));
+        let compiled = bound.or(alone).expect("invariant: the first sizes meet the guards");
+        Ok((compiled, program))
+    }
 }
 
 impl Compiled {
@@ -267,16 +310,47 @@ impl Compiled {
         graph: impl FnOnce() -> Result<Graph, ComputationError> + Send,
     ) -> Result<Compiled, ComputationError> {
         let executable = detached(|signals| {
-            let memory_limit = pool::memory_limit();
-            let options = CompileOptions { memory_limit, ..CompileOptions::default() };
-            Ok(compile_with(&graph()?, &options, &mut || signals.look())?)
+            Ok(compile_with(&graph()?, &compile_options(), &mut || signals.look())?)
         })?;
+        Ok(Compiled::of(executable, Vec::new()))
+    }
+
+    /// What was compiled for operands of these types.
+    fn of(executable: Executable, types: Vec<OperandType>) -> Compiled {
         let is_parallel = executable.is_parallel();
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
         let held = Held::new(executable.held_bytes());
-        let (types, targets) = (Vec::new(), Vec::new());
-        Ok(Compiled { types, targets, executable, is_parallel, bytes, _held: held })
+        Compiled { types, targets: Vec::new(), executable, is_parallel, bytes, _held: held }
+    }
+}
+
+fn compile_options() -> CompileOptions {
+    CompileOptions { memory_limit: pool::memory_limit(), ..CompileOptions::default() }
+}
+
+/// A computation compiled for operands of certain element types and ranks.
+pub(crate) struct SymbolicProgram {
+    /// What it was compiled for first, one for each parameter.
+    types: Vec<OperandType>,
+    executable: SymbolicExecutable,
+    /// The memory of the program itself.
+    _held: Held,
+}
+
+impl SymbolicProgram {
+    /// Whether operands differ in sizes alone from those it was compiled for.
+    pub(crate) fn takes(&self, types: &[OperandType]) -> bool {
+        types.len() == self.types.len()
+            && types.iter().zip(&self.types).all(|(of, own)| of.has_kind_of(own))
+    }
+
+    /// The computation for operands of these types, which it takes; `None` where their sizes do not meet the
+    /// guards.
+    pub(crate) fn bound(&self, types: &[OperandType]) -> Option<Compiled> {
+        let shapes: Vec<&[usize]> = types.iter().filter_map(OperandType::sizes).collect();
+        let executable = self.executable.bind_once(&shapes).ok()?;
+        Some(Compiled::of(executable, types.to_vec()))
     }
 }
 
@@ -316,6 +390,14 @@ pub(crate) struct Compiled {
     pub(crate) bytes: usize,
     /// The memory of the computation itself.
     _held: Held,
+}
+
+impl Compiled {
+    /// Whether operands of these types differ in sizes alone from those it was compiled for.
+    pub(crate) fn is_of_kind(&self, types: &[OperandType]) -> bool {
+        self.types.len() == types.len()
+            && self.types.iter().zip(types).all(|(own, of)| own.has_kind_of(of))
+    }
 }
 
 impl fmt::Debug for Compiled {

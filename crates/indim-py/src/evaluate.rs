@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};
 use crate::asked::Form;
 use crate::cached_computation::CachedComputation;
 use crate::casting::Casting;
+use crate::engine::{engine, is_for_engine};
 use crate::error::computation_error;
 use crate::layout::parse_order;
 use crate::numpy_api::{Caller, NumpyArray};
@@ -49,6 +50,25 @@ struct Names<'a, 'py> {
     global: Option<Bound<'py, PyAny>>,
     /// What stands in for those of the two that were not given.
     caller: Caller<'py>,
+}
+
+/// The operands of a computation, or why another engine computes, with the objects by their names.
+enum Found<'py> {
+    Operands(Vec<Operand<'py>>),
+    Foreign(PyErr, Bound<'py, PyDict>),
+}
+
+impl<'py> Found<'py> {
+    /// The operands.
+    ///
+    /// # Errors
+    /// When another engine would have to compute.
+    fn operands(self) -> PyResult<Vec<Operand<'py>>> {
+        match self {
+            Found::Operands(operands) => Ok(operands),
+            Found::Foreign(error, _) => Err(error),
+        }
+    }
 }
 
 impl<'a, 'py> Names<'a, 'py> {
@@ -92,10 +112,29 @@ impl<'a, 'py> Names<'a, 'py> {
     }
 
     /// The operands of a computation. Names that are not found are left to the computation's own message.
-    fn operands(&self, py: Python<'py>, cached: &CachedComputation) -> PyResult<Vec<Operand<'py>>> {
-        let operands = self.found_operands(py, cached);
+    fn operands(&self, py: Python<'py>, cached: &CachedComputation) -> PyResult<Found<'py>> {
+        let found = match self.found_operands(py, cached) {
+            Err(error) if is_for_engine(py, &error) => {
+                self.objects(py, cached).map(|objects| Found::Foreign(error, objects))
+            }
+            operands => operands.map(Found::Operands),
+        };
         self.caller.forget_copies()?;
-        operands
+        found
+    }
+
+    /// What the names of a computation stand for.
+    fn objects(&self, py: Python<'py>, cached: &CachedComputation) -> PyResult<Bound<'py, PyDict>> {
+        let objects = PyDict::new(py);
+        for (name, text) in cached.names.iter().zip(&cached.computation.parameters) {
+            match (self.find(name.bind(py))?, Literal::constant(text)) {
+                (Some(object), _) => objects.set_item(name, object)?,
+                (None, Some(Literal::Float(number))) => objects.set_item(name, number)?,
+                (None, Some(Literal::Bool(truth))) => objects.set_item(name, truth)?,
+                _ => return Err(self.unknown_name(py, cached, &[])),
+            }
+        }
+        Ok(objects)
     }
 
     fn found_operands(
@@ -164,7 +203,12 @@ pub(crate) fn evaluate<'py>(
     check_keywords(&cached, kwargs)?;
     let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
     let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
-    let operands = names.operands(py, &cached)?;
+    let operands = match names.operands(py, &cached)? {
+        Found::Operands(operands) => operands,
+        Found::Foreign(_, objects) => {
+            return engine(py, "evaluate")?.call1((ex, objects, rule, results, out));
+        }
+    };
     let structure = form.structure(py, &cached);
     let outputs = outputs(&structure, out.as_ref())?;
     let compiled = variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
@@ -262,7 +306,7 @@ pub(crate) fn re_evaluate<'py>(
     })?;
     let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
     let names = Names::new(py, None, local_dict, global_dict, skipped)?;
-    let operands = names.operands(py, &last.computation)?;
+    let operands = names.operands(py, &last.computation)?.operands()?;
     let outputs = last.outputs.iter().map(|output| {
         let array = output.as_ref().and_then(|output| output.bind(py).upgrade());
         array.map(|array| output_array(&array, "out")).transpose()
@@ -302,7 +346,13 @@ pub(crate) fn validate<'py>(
         check_keywords(&cached, kwargs)?;
         let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
         let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
-        let operands = names.operands(py, &cached)?;
+        let operands = match names.operands(py, &cached)? {
+            Found::Operands(operands) => operands,
+            Found::Foreign(_, objects) => {
+                engine(py, "evaluate")?.call1((ex, objects, rule, results, out))?;
+                return Ok(());
+            }
+        };
         let outputs = outputs(&form.structure(py, &cached), out.as_ref())?;
         variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
         remember(cached, form, &outputs.unwrap_or_default(), order, casting)

@@ -16,6 +16,7 @@ use crate::argument::{Argument, ArgumentType, Described};
 use crate::cached_computation::CachedComputation;
 use crate::captured::{Place, Surroundings};
 use crate::casting::Casting;
+use crate::engine::{GraphParts, engine, graph_parts, is_for_engine};
 use crate::error::computation_error;
 use crate::layout::parse_order;
 use crate::operand::{Operand, OperandType};
@@ -242,19 +243,24 @@ impl CompiledFunction {
 
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
-        &self,
+        slf: &Bound<'py, Self>,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let this = slf.get();
         let options = Options::take(py, kwargs)?;
-        let args = self.bound(args, options.rest.as_ref())?;
-        let arguments = match self.arguments(&args) {
+        let args = this.bound(args, options.rest.as_ref())?;
+        let arguments = match this.arguments(&args) {
             // Called by a function that is being traced: its operations become that one's.
-            Err(_) if has_tracer(&args)? => return self.function.bind(py).call1(args),
+            Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
+            Err(error) if is_for_engine(py, &error) => {
+                let out = options.out.as_ref();
+                return engine(py, "call")?.call1((slf, this.function.bind(py), args, out));
+            }
             arguments => arguments?,
         };
-        let trace = self.trace(py, &arguments)?;
+        let trace = this.trace(py, &arguments)?;
         let operands = trace.operands(py, arguments)?;
         let outputs = options.out.as_ref().map(|out| trace.structure.outputs(out)).transpose()?;
         let cached = &trace.cached;
@@ -288,6 +294,18 @@ impl CompiledFunction {
             (trace, types)
         };
         explain_computation(py, &trace.cached.computation, &types).map(Some)
+    }
+
+    /// The graph for these arguments.
+    fn _graph<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<GraphParts<'py>> {
+        let arguments = self.arguments(args)?;
+        let trace = self.trace(py, &arguments)?;
+        let operands = trace.operands(py, arguments)?;
+        graph_parts(py, &trace.cached.computation, &operands, &trace.structure)
     }
 
     /// The computation for these arguments as a file of another system.

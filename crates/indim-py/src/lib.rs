@@ -11,9 +11,11 @@ mod asked;
 mod cached_computation;
 mod captured;
 mod casting;
+mod chunked;
 mod computation;
 mod derivative;
 mod detached;
+mod engine;
 mod error;
 mod evaluate;
 mod held;
@@ -41,6 +43,10 @@ use pyo3::prelude::*;
 /// It asks for the interpreter's lock where an interpreter can do without: nobody has tested it there.
 #[pymodule(gil_used = true)]
 mod _indim {
+    #[pymodule_export]
+    use crate::chunked::{ChunkProgram, ChunkedProgram, Combination};
+    #[pymodule_export]
+    use crate::engine::_graph_of_expression;
     #[pymodule_export]
     use crate::evaluate::{evaluate, re_evaluate, validate};
     #[pymodule_export]

@@ -189,7 +189,7 @@ impl Model {
 }
 
 /// The graph with parameters as NumPy stores them.
-fn as_stored(graph: &Graph) -> Result<Graph, GraphError> {
+pub(crate) fn as_stored(graph: &Graph) -> Result<Graph, GraphError> {
     let b = GraphBuilder::new();
     let parameters = graph.parameters().iter().enumerate();
     let arguments = parameters.map(|(index, &value)| {

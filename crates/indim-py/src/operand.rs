@@ -28,6 +28,27 @@ pub(crate) enum OperandType {
     Number(Literal),
 }
 
+impl OperandType {
+    /// Whether it differs from another in sizes alone.
+    pub(crate) fn has_kind_of(&self, other: &OperandType) -> bool {
+        match (self, other) {
+            (OperandType::Array(x), OperandType::Array(y)) => {
+                x.dtype == y.dtype && x.shape.rank() == y.shape.rank()
+            }
+            (OperandType::Number(x), OperandType::Number(y)) => is_same_number(*x, *y),
+            _ => false,
+        }
+    }
+
+    /// The sizes of an array.
+    pub(crate) fn sizes(&self) -> Option<&[usize]> {
+        match self {
+            OperandType::Array(of) => Some(&of.shape),
+            OperandType::Number(_) => None,
+        }
+    }
+}
+
 impl<'py> Operand<'py> {
     /// Reads `object`; `name` is what messages call it.
     ///

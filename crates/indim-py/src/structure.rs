@@ -59,6 +59,16 @@ impl Structure {
         !is_tuple_of_one && outputs.iter().all(Option::is_some)
     }
 
+    /// What `indim/_engines.py` calls it, and the keys of a dict.
+    pub(crate) fn described(&self, py: Python<'_>) -> (&'static str, Vec<Py<PyAny>>) {
+        match self {
+            Structure::Single => ("single", Vec::new()),
+            Structure::Tuple => ("tuple", Vec::new()),
+            Structure::List => ("list", Vec::new()),
+            Structure::Dict(keys) => ("dict", keys.iter().map(|key| key.clone_ref(py)).collect()),
+        }
+    }
+
     /// The results as they are returned.
     pub(crate) fn returned<'py>(
         &self,

@@ -18,3 +18,14 @@ def scaled(x, power=2):
 @indim.jit
 def outer_sum(x, y):
     return np.sqrt(x) + y
+
+
+MONTHS = np.arange(12)
+
+
+@indim.jit
+def anomaly(x, month):
+    """``x`` minus its monthly mean, divided by its monthly deviation; months along the first axis."""
+    of_each = np.where((month == MONTHS[:, None])[:, :, None, None], x, np.nan)
+    mean, deviation = np.nanmean(of_each, axis=1), np.nanstd(of_each, axis=1)
+    return (x - np.take(mean, month, axis=0)) / np.take(deviation, month, axis=0)

@@ -11,13 +11,15 @@ import pytest
 import indim._jit
 
 HERE = Path(__file__).parent
+CLUSTER = "docs/from-one-core-to-a-cluster.md"
 EXAMPLES = sorted((HERE.parent / "examples").glob("*.py"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path, tmp_path, monkeypatch, capsys):
-    if "matplotlib" in path.read_text():
-        pytest.importorskip("matplotlib")
+    for package in ("matplotlib", "distributed", "xarray", "zarr"):
+        if package in path.read_text():
+            pytest.importorskip(package)
     monkeypatch.setattr("sys.argv", [str(path), str(tmp_path)])
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out.strip()
@@ -31,8 +33,14 @@ def test_examples_of_docstrings():
     assert doctest.testmod(indim._jit).failed == 0
 
 
-@pytest.mark.parametrize(("page", "least"), [("docs/python.md", 5), ("README.md", 3)])
-def test_examples_of_the_documentation(page, least):
+PAGES = {"docs/python.md": (5, ()), "README.md": (3, ()), CLUSTER: (4, ("dask.array", "xarray", "pandas"))}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_of_the_documentation(page):
+    least, packages = PAGES[page]
+    for package in packages:
+        pytest.importorskip(package)
     path = HERE.parents[2] / page
     if not path.exists():
         pytest.skip("the package is tested without the repository")

@@ -1,5 +1,7 @@
 """pandas, Dask, joblib: compiled functions and expressions over other people's arrays."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -36,28 +38,21 @@ def refused(value, advice):
             call()
 
 
-def test_labels_of_pandas_are_not_lost_without_a_word():
+def test_indexes_and_arrays_of_pandas_are_arrays():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})
-    refused(frame, r"to_numpy\(\)")
-    # In another order, the same labels would meet others.
-    refused(frame["a"][::-1], r"to_numpy\(\)")
-    refused(frame["a"][frame["a"] > 1], r"to_numpy\(\)")
-    refused(pd.Series([1.0, 2.0], index=["x", "y"]), r"to_numpy\(\)")
     assert indim.evaluate("index + 1", index=frame["a"][::-1].index).tolist() == [3, 2, 1]
     assert indim.evaluate("a * 2", a=frame["a"].array).tolist() == [2, 4, 6]
 
 
-def test_arrays_of_dask_and_xarray_are_not_loaded_without_a_word():
+def test_map_blocks_and_apply_ufunc_call_compiled_functions():
     da = pytest.importorskip("dask.array")
     chunked = da.ones((4, 3), chunks=2)
-    refused(chunked, "map_blocks")
     np.testing.assert_array_equal(
         chunked.map_blocks(indim.jit(lambda x: x + 1)).compute(), np.full((4, 3), 2)
     )
     xr = pytest.importorskip("xarray")
     labelled = xr.DataArray(np.ones((2, 3)), dims=("x", "y"), coords={"x": [10, 20]})
-    refused(labelled, r"apply_ufunc.*\.values")
     added = xr.apply_ufunc(indim.jit(lambda x: x + 1), labelled)
     assert added.dims == ("x", "y") and float(added.sum()) == 12
 
@@ -70,7 +65,7 @@ def test_stored_arrays_are_not_loaded_without_a_word(tmp_path):
         assert indim.evaluate("x + 1", x=stored[...]).sum() == 24
     zarr = pytest.importorskip("zarr")
     stored = zarr.array(np.ones((4, 3)), chunks=(2, 3))
-    refused(stored, r"\[\.\.\.\]")
+    refused(stored, r"\[\.\.\.\].*dask\.array\.from_array")
 
     class Chunked:
         chunks = (2, 2)
@@ -90,8 +85,9 @@ def cluster():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        # The workers find the functions where this process finds them.
-        client.upload_file(compiled_functions.__file__)
+        # The workers find the functions where this process finds them: not by the module's own name for its
+        # file, for the scheduler loads it again from a folder of its own.
+        client.upload_file(str(Path(__file__).with_name("compiled_functions.py")))
         yield client
 
 

@@ -139,8 +139,8 @@ impl Function {
 
     /// Computes `rows` of so many `elements`.
     ///
-    /// `operands` are the addresses of the first elements, the outputs first, then the inputs; `row_strides`
-    /// are the bytes from a row to the next.
+    /// `operands` are the addresses of the first elements, the outputs first, then the inputs, and mean
+    /// nothing afterwards; `row_strides` are the bytes from a row to the next.
     ///
     /// # Safety
     /// - for each row the elements of every operand are valid for reads, those of outputs for writes:
@@ -149,7 +149,7 @@ impl Function {
     ///   nobody else uses them meanwhile.
     pub unsafe fn run(
         &self,
-        operands: &[*mut u8],
+        operands: &mut [*mut u8],
         row_strides: &[isize],
         rows: usize,
         elements: usize,
@@ -173,7 +173,7 @@ impl Function {
     /// As [`Function::run`].
     unsafe fn run_plain(
         &self,
-        operands: &[*mut u8],
+        operands: &mut [*mut u8],
         row_strides: &[isize],
         rows: usize,
         elements: usize,
@@ -185,12 +185,12 @@ impl Function {
                 return self.code.call(operands, row_strides, rows, elements);
             }
             let whole = elements / lanes * lanes;
-            if whole > 0 {
-                self.code.call(operands, row_strides, rows, whole);
-            }
             for row in 0..rows {
                 let rest = self.moved(operands, row_strides, row, whole);
                 self.run_copied(rest.addresses(), row_strides, elements - whole);
+            }
+            if whole > 0 {
+                self.code.call(operands, row_strides, rows, whole);
             }
         }
     }
@@ -209,21 +209,21 @@ impl Function {
         elements: usize,
     ) {
         for row in 0..rows {
-            let first = self.moved(operands, row_strides, row, 0);
+            let mut first = self.moved(operands, row_strides, row, 0);
             let head = self.unaligned(streams, first.addresses()).unwrap_or(elements);
             let whole = (elements - head) / code.lanes * code.lanes;
             // SAFETY: the caller's promise, for three pieces of one row.
             unsafe {
                 if head > 0 {
-                    self.run_plain(first.addresses(), row_strides, 1, head);
+                    self.run_plain(first.as_mut(), row_strides, 1, head);
                 }
                 if whole > 0 {
-                    let aligned = self.moved(operands, row_strides, row, head);
-                    code.call(aligned.addresses(), row_strides, 1, whole);
+                    let mut aligned = self.moved(operands, row_strides, row, head);
+                    code.call(aligned.as_mut(), row_strides, 1, whole);
                 }
                 if head + whole < elements {
-                    let rest = self.moved(operands, row_strides, row, head + whole);
-                    self.run_plain(rest.addresses(), row_strides, 1, elements - head - whole);
+                    let mut rest = self.moved(operands, row_strides, row, head + whole);
+                    self.run_plain(rest.as_mut(), row_strides, 1, elements - head - whole);
                 }
             }
         }
@@ -285,7 +285,7 @@ impl Function {
             *address = place(operand);
         }
         // SAFETY: every operand has a whole step of elements.
-        unsafe { self.code.call(addresses.addresses(), row_strides, 1, self.code.lanes) }
+        unsafe { self.code.call(addresses.as_mut(), row_strides, 1, self.code.lanes) }
         for (operand, &address) in operands[..self.outputs].iter().enumerate() {
             let bytes = elements * self.element_bytes[operand];
             // SAFETY: the caller's elements, which have been computed.
@@ -314,22 +314,21 @@ impl Code {
         self.memory.as_ptr().wrapping_add(self.entry)
     }
 
-    /// Runs the code, which moves a copy of the addresses from row to row.
+    /// Runs the code, which moves the addresses from row to row.
     ///
     /// # Safety
     /// As [`Function::run`]; rows have at least a step.
     unsafe fn call(
         &self,
-        operands: &[*mut u8],
+        operands: &mut [*mut u8],
         row_strides: &[isize],
         rows: usize,
         elements: usize,
     ) {
         // SAFETY: there is a function of this type, which lives as long as the memory.
         let entry = unsafe { core::mem::transmute::<*const u8, Entry>(self.address()) };
-        let mut addresses = Addresses::of(operands);
         // SAFETY: the caller's promise.
-        unsafe { entry(addresses.as_mut().as_mut_ptr(), row_strides.as_ptr(), rows, elements) }
+        unsafe { entry(operands.as_mut_ptr(), row_strides.as_ptr(), rows, elements) }
     }
 }
 

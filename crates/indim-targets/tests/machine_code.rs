@@ -247,9 +247,9 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
             dtype.size() as isize
         });
     }
-    let operands: Vec<*mut u8> = memory.iter_mut().map(|bytes| bytes.as_mut_ptr()).collect();
+    let mut operands: Vec<*mut u8> = memory.iter_mut().map(|bytes| bytes.as_mut_ptr()).collect();
     // SAFETY: the memory has as many rows and elements.
-    unsafe { function.run(&operands, &strides, rows, elements) }
+    unsafe { function.run(&mut operands, &strides, rows, elements) }
     for point in 0..rows * elements {
         let at: Vec<[u64; 2]> = inputs
             .iter()

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, Buffer, CompileError, CompileOptions, Executable, RunError, compile};
-use indim_graph::{Array, GraphError, Literal};
-use indim_ops::{ArrayType, Element};
+use indim_graph::{GraphError, Literal};
+use indim_ops::ArrayType;
 use indim_shape::Diagnostic;
 use indim_text::{Binding, ExprError, Expression, Limits};
+
+use crate::input::Input;
 
 /// So many compiled expressions are kept, those that were used last.
 const KEPT: usize = 64;
@@ -109,64 +111,6 @@ fn run(
     });
     let arrays: Vec<ArrayView<'_>> = arrays.collect();
     executable.run(&arrays).map_err(EvaluateErrorKind::Run)
-}
-
-/// What a name of an expression stands for, given to [`evaluate`].
-///
-/// ```
-/// use indim::{Input, evaluate};
-///
-/// let inputs = [("x", Input::from(&[1.0f32, 2.0])), ("k", Input::from(0.5))];
-/// assert_eq!(evaluate("x * k", inputs)?.elements::<f32>().unwrap(), [0.5, 1.0]);
-/// # Ok::<(), indim::EvaluateError>(())
-/// ```
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Input<'a> {
-    /// An array.
-    Array(ArrayView<'a>),
-    /// A number that adapts to what it meets.
-    Number(Literal),
-}
-
-impl<'a> From<ArrayView<'a>> for Input<'a> {
-    fn from(view: ArrayView<'a>) -> Self {
-        Input::Array(view)
-    }
-}
-
-macro_rules! arrays {
-    ($([$($parameters:tt)*] $type:ty;)*) => {$(
-        impl<'a, $($parameters)*> From<&'a $type> for Input<'a> {
-            fn from(array: &'a $type) -> Self {
-                Input::Array(array.into())
-            }
-        }
-    )*};
-}
-
-arrays! {
-    [] Array;
-    [] Buffer;
-    [T: Element] [T];
-    [T: Element] Vec<T>;
-    [T: Element, const N: usize] [T; N];
-}
-
-macro_rules! numbers {
-    ($($variant:ident: $($type:ident)*;)*) => {$($(
-        impl From<$type> for Input<'_> {
-            fn from(number: $type) -> Self {
-                Input::Number(Literal::$variant(number.into()))
-            }
-        }
-    )*)*};
-}
-
-numbers! {
-    Bool: bool;
-    Int: i8 i16 i32 i64 u8 u16 u32 u64;
-    Float: f32 f64;
 }
 
 /// What a compiled expression holds for.

@@ -16,8 +16,10 @@
 //! | for | take |
 //! |---|---|
 //! | one call | [`evaluate`] with an expression and named [`Input`]s, [`evaluate_all`]; [`EvaluateError`] |
+//! | one call, checked when it is compiled | `eval!`, with the feature `macros` |
 //! | arrays | [`Array`], [`ArrayView`], [`ArrayViewMut`], [`Buffer`]; [`ArrayType`], [`DType`], [`Shape`] |
 //! | element types | [`Element`]: Rust's numbers, [half](crate::f16) floats, [`bf16`], [`c64`], [`c128`] |
+//! | other crates' arrays | features `ndarray`, `half`, `num-complex`, `safetensors`; [`as_elements`] |
 //! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`ReduceOp`], [`Composition`]; [`Graph`]; [`GraphError`] |
 //! | gradients | [`Differentiate`]: the graph that computes them, of a [`Graph`] |
 //! | running | [`compile`], [`Executable`], [`RunOptions`], [`InPlace`], [`Forecast`]; [`RunError`] |
@@ -40,6 +42,7 @@ pub mod files;
 #[cfg(feature = "formats")]
 pub mod formats;
 pub mod guide;
+mod input;
 pub mod literal;
 #[cfg(feature = "json")]
 pub mod oracle;
@@ -47,12 +50,16 @@ pub mod print;
 pub mod reference;
 
 // One call.
-pub use evaluate::{EvaluateError, EvaluateErrorKind, Input, evaluate, evaluate_all};
+pub use evaluate::{EvaluateError, EvaluateErrorKind, evaluate, evaluate_all};
+#[cfg(feature = "macros")]
+pub use indim_macros::eval;
+pub use input::{AsInput, Input};
 
-// Arrays and their element types.
+// Arrays and their element types, and those of other crates.
 pub use indim_cpu::{
     ArrayError, ArrayView, ArrayViewMut, Buffer, MappedFile, Order, keep_memory, row_major_strides,
 };
+pub use indim_cpu::{StoredAs, as_elements, as_elements_mut, from_elements};
 pub use indim_graph::{Array, WrongElementCount};
 pub use indim_ops::{
     ArrayData, ArrayType, Complex, DType, DTypeClass, Element, UnknownDType, bf16, c64, c128, f16,
@@ -73,7 +80,10 @@ pub use indim_cpu::{
     CompileError, CompileOptions, ExecutorChoice, Level, UnknownExecutor, UnknownLevel, compile,
     compile_with,
 };
+// Programs for arrays of any sizes.
 pub use indim_cpu::{Executable, Forecast, InPlace, MemoryPiece, Progress, RunError, RunOptions};
+pub use indim_cpu::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
+pub use indim_graph::{GuardError, Guards, Size, SizeFacts, SymbolicGraph};
 
 // Rules, and what is wrong with shapes. The page `rules` has them all, with their labels.
 pub use indim_shape::rules;

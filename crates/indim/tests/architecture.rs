@@ -45,6 +45,10 @@ fn the_table_is_complete_and_true() {
         "indim-graph",
         "indim-builder",
         "indim-text",
+        "indim-model",
+        "indim-xla",
+        "indim-openvino",
+        "indim-onnx",
         "indim-formats",
         "indim-loops",
         "indim-kernels",
@@ -52,6 +56,7 @@ fn the_table_is_complete_and_true() {
         "indim-targets",
         "indim-arrays",
         "indim-cpu",
+        "indim-macros",
         "indim",
     ] {
         for file in files(&root.join("crates").join(name).join("src")) {

@@ -82,6 +82,11 @@ fn stablehlo() {
 }
 
 #[test]
+fn hlo() {
+    read_back(Format::Hlo);
+}
+
+#[test]
 fn a_rule_that_a_format_has_not_has_no_files() {
     let case = Kit::new(indim::RuleSetName::Xla, 0).next().unwrap();
     for format in Format::ALL {

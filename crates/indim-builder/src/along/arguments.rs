@@ -199,7 +199,10 @@ impl GraphBuilder {
             let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 1, dtype };
             return Err(self.error(name, &ids, kind));
         }
-        self.broadcast_to_target(selected, &TargetRule::Unidirectional, x.array_type()?.shape)
+        let shape = x.array_type()?.shape;
+        let everywhere = self.spread(selected, &TargetRule::Unidirectional, shape)?;
+        self.equate(everywhere.known_id(), x.known_id());
+        Ok(everywhere)
     }
 }
 

@@ -65,7 +65,7 @@ impl Reduced<'_> {
         for &axis in self.axes.iter().rev() {
             folded = self.builder().reduce(op, folded, axis as i64)?;
         }
-        self.builder().reshape(folded, self.kept_shape())
+        self.builder().reshape_units(folded, self.kept_shape())
     }
 
     /// As [`Reduced::fold_kept`], in the shape that was asked for.
@@ -77,7 +77,7 @@ impl Reduced<'_> {
     pub(super) fn left(&self, kept: &Value) -> BuildResult {
         match self.along.keepdims {
             true => Ok(kept.clone()),
-            false => self.builder().reshape(kept, self.left_shape()),
+            false => self.builder().reshape_units(kept, self.left_shape()),
         }
     }
 
@@ -87,10 +87,9 @@ impl Reduced<'_> {
         let Some(initial) = &self.along.initial else { return Ok(kept) };
         let initial = initial.element(self.builder(), dtype)?;
         let b = self.builder();
-        let everywhere =
-            b.broadcast_to_target(initial, &TargetRule::Unidirectional, self.left_shape())?;
-        let initial =
-            b.convert(b.reshape(everywhere, self.kept_shape())?, kept.array_type()?.dtype)?;
+        let everywhere = b.spread(initial, &TargetRule::Unidirectional, self.left_shape())?;
+        let everywhere = b.reshape_units(everywhere, self.kept_shape())?;
+        let initial = b.convert(everywhere, kept.array_type()?.dtype)?;
         b.elementwise(op, &[initial, kept], &RuleSet::None)
     }
 
@@ -107,15 +106,19 @@ impl Reduced<'_> {
 
     /// The number of elements that become one, if it is the same everywhere.
     pub(super) fn fixed_count(&self) -> Option<f64> {
-        let sizes = self.axes.iter().map(|&axis| self.array_type.shape[axis] as f64);
-        self.selected.is_none().then(|| sizes.product())
+        if self.selected.is_some() {
+            return None;
+        }
+        let pin = |&axis: &usize| self.builder().pin(&self.x, axis, "a mean divides by it");
+        self.axes.iter().for_each(pin);
+        Some(self.axes.iter().map(|&axis| self.array_type.shape[axis] as f64).product())
     }
 
     /// The number of elements that become one as an `f64`, with axes of size 1.
     pub(super) fn count(&self) -> BuildResult {
         let everywhere = || {
             let one = self.builder().scalar(true);
-            self.builder().broadcast_in_dim(one, &[], &self.array_type.shape)
+            self.builder().broadcast_like(one, &[], &self.x)
         };
         let selected = self.selected.clone().map_or_else(everywhere, Ok)?;
         Ok(self.fold_kept(ReduceOp::Add, &selected.convert(DType::I64))?.convert(DType::F64))
@@ -142,13 +145,15 @@ impl Reduced<'_> {
         let order: Vec<i64> = left.iter().chain(&self.axes).map(|&axis| axis as i64).collect();
         let mut sizes: Vec<usize> = left.iter().map(|&axis| shape[axis]).collect();
         sizes.push(self.axes.iter().map(|&axis| shape[axis]).product());
-        let rows = self.builder().reshape(self.builder().transpose(value, &order)?, sizes)?;
+        // Of several axes that is one which only their sizes give; the node of the reshape says so.
+        let rows = self.builder().transpose(value, &order)?;
+        let rows = self.builder().reshape_units(rows, sizes)?;
         Ok((rows, left.len()))
     }
 
     /// One element for each row of [`Reduced::rows`], in the shape that was asked for.
     pub(super) fn of_rows(&self, found: Value) -> BuildResult {
-        self.left(&self.builder().reshape(found, self.kept_shape())?)
+        self.left(&self.builder().reshape_units(found, self.kept_shape())?)
     }
 
     /// An operand that has an axis for each one that is reduced, along these; one in the operand's shape and
@@ -159,7 +164,7 @@ impl Reduced<'_> {
             return Ok(value.clone());
         }
         let dims: Vec<i64> = self.axes.iter().map(|&axis| axis as i64).collect();
-        self.builder().broadcast_in_dim(value, &dims, &self.array_type.shape)
+        self.builder().broadcast_like(value, &dims, &self.x)
     }
 }
 

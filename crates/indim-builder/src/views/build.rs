@@ -29,6 +29,7 @@ impl GraphBuilder {
     #[track_caller]
     pub fn slice(&self, operand: impl Operand, slices: &[AxisSlice]) -> BuildResult {
         let id = self.given_id("slice", operand)?;
+        self.pin_all(id, "a slice of it is taken");
         self.sliced("slice", id, slices)
     }
 

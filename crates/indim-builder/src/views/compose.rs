@@ -77,7 +77,7 @@ impl GraphBuilder {
                 return Err(self.error("stack", &ids, kind));
             }
             sizes.insert(axis, 1);
-            parts.push(self.reshape(self.value(id), sizes)?);
+            parts.push(self.reshape_units(self.value(id), sizes)?);
         }
         self.concatenate(&parts, axis as i64)
     }
@@ -309,7 +309,8 @@ impl GraphBuilder {
         let shape = x.array_type()?.shape;
         let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
         slices[axis] = slice;
-        self.slice(x, &slices)
+        self.pin(x, axis, "a part of it is taken");
+        self.sliced("slice", self.id("slice", x)?, &slices)
     }
 
     #[track_caller]

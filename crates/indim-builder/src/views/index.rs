@@ -45,7 +45,9 @@ struct Plan {
     sizes: Vec<usize>,
     /// Which of those are old ones.
     kept: Vec<usize>,
-    /// The axis among them along which elements are taken.
+    /// The axes of the operand of which a slice may not be all, were they longer or shorter.
+    bounded: Vec<usize>,
+    /// The axis among the `sizes` along which elements are taken.
     taken: Option<(usize, Value)>,
 }
 
@@ -76,6 +78,9 @@ impl GraphBuilder {
             Ok(plan) => plan,
             Err(kind) => return Err(self.error("index", &[id], kind)),
         };
+        for &axis in &plan.bounded {
+            self.pin(&self.value(id), axis, "a slice of it is taken");
+        }
         let sliced = self.sliced("index", id, &plan.slices)?;
         let shown = self.with_axes(self.id("index", &sliced)?, &plan)?;
         match plan.taken {
@@ -88,7 +93,7 @@ impl GraphBuilder {
     #[track_caller]
     fn with_axes(&self, sliced: ValueId, plan: &Plan) -> Result<Value, GraphError> {
         let kept: Shape = plan.kept.iter().map(|&axis| plan.sizes[axis]).collect();
-        let dropped = self.reshape(self.value(sliced), kept)?;
+        let dropped = self.reshape_units(self.value(sliced), kept)?;
         let map = AxisMap::from(plan.kept.clone());
         let shape = Shape::from(&plan.sizes[..]);
         Ok(self.value(self.place(self.id("index", &dropped)?, &map, &shape)))
@@ -127,10 +132,14 @@ impl Plan {
             Index::At(index) => {
                 let place = TakeMode::Error.place(i128::from(*index), shape[axis]);
                 let (index, size) = (*index, shape[axis]);
+                self.bounded.push(axis);
                 let place = place.ok_or(GraphErrorKind::IndexOutOfRange { axis, index, size })?;
                 self.slices.push(AxisSlice::new(place, 1, 1));
             }
             &Index::Slice { start, stop, step } => {
+                if start.is_some() || stop.is_some() || step.is_some_and(|step| step != 1) {
+                    self.bounded.push(axis);
+                }
                 self.keep(AxisSlice::python(start, stop, step, shape[axis])?);
             }
             Index::Elements(value) => {

@@ -114,6 +114,7 @@ fn broadcasts_are_explained_with_their_places() {
     let text = succeeds(&["explain", &path]);
     assert!(text.starts_with("add(x, v)\n  --> "), "{text}");
     assert!(text.contains("add.mlir:3:"), "{text}");
+    assert!(text.contains("\n  by stablehlo broadcast_in_dim dims=[1] of v, "), "{text}");
     let json = succeeds(&["explain", &path, "--json"]);
     assert!(json.contains("\"place\":"), "{json}");
     let run = indim(&["explain", &path, "--rule", "numpy"]);

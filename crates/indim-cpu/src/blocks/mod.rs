@@ -58,7 +58,11 @@ pub(crate) struct BlockCode {
 impl BlockCode {
     /// Compiles a nest for `level`; `reason` says why it is not machine code.
     pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level, reason: ByKernels) -> BlockCode {
-        BlockCode { code: Arc::new(code::compile(nest, level)), reason }
+        BlockCode::new(Arc::new(code::compile(nest, level)), reason)
+    }
+
+    pub(crate) fn new(code: Arc<TileCode>, reason: ByKernels) -> BlockCode {
+        BlockCode { code, reason }
     }
 }
 
@@ -69,6 +73,10 @@ impl NestCode for BlockCode {
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>> {
         tiles::bind(&self.code, &strides, is_over_input)
+    }
+
+    fn resized(&self, nest: &Arc<LoopNest>) -> Arc<dyn NestCode> {
+        Arc::new(BlockCode::new(Arc::new(self.code.resized(nest)), self.reason))
     }
 
     fn cost(&self) -> usize {

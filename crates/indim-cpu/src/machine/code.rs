@@ -26,7 +26,7 @@ pub(super) fn compile(
     let (registers, register_count) = registers(nest);
     Some(TileCode {
         folding: folding(nest, constants, &account),
-        functions: Some(Functions::new(body, slots(&outputs), slots(&inputs), account)),
+        functions: Some(Arc::new(Functions::new(body, slots(&outputs), slots(&inputs), account))),
         calls: take_calls(nest),
         bytes_moved: bytes_moved(nest),
         needs_block: read_by_takes(nest),
@@ -41,11 +41,11 @@ pub(super) fn compile(
 }
 
 /// Functions that fold what the nest computes; their outputs are the stores.
-fn folding(nest: &LoopNest, constants: &[Array], account: &Arc<Account>) -> Option<Functions> {
+fn folding(nest: &LoopNest, constants: &[Array], account: &Arc<Account>) -> Option<Arc<Functions>> {
     let (body, inputs) = record_folds(nest, constants)?;
     let inputs = inputs.iter().map(|&local| slot(nest, local)).collect();
     let outputs = nest.stores.iter().map(|store| slot(nest, store.source)).collect();
-    Some(Functions::new(body, outputs, inputs, Arc::clone(account)))
+    Some(Arc::new(Functions::new(body, outputs, inputs, Arc::clone(account))))
 }
 
 fn takes(nest: &LoopNest, instruction: usize) -> bool {

@@ -44,8 +44,8 @@ impl Executor for Machine {
         let blocks = Arc::new(BlockCode::compile(nest, level, ByKernels::NotCovered));
         let price = if self.is_forced { 0 } else { price(nest) };
         let account = Arc::new(Account::new(price));
-        let (constants, code) = (Arc::clone(constants), OnceLock::new());
-        Arc::new(MachineCode { blocks, constants, level, account, code })
+        let (constants, recorded, code) = (Arc::clone(constants), Arc::default(), OnceLock::new());
+        Arc::new(MachineCode { blocks, constants, level, account, recorded, code })
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
@@ -77,8 +77,10 @@ struct MachineCode {
     constants: Arc<[Array]>,
     level: Level,
     account: Arc<Account>,
-    /// What the nest becomes, once it is recorded; `None` for one that is not covered.
-    code: OnceLock<Option<Arc<TileCode>>>,
+    /// What the nest becomes, once it is recorded for any sizes; `None` for one that is not covered.
+    recorded: Arc<OnceLock<Option<Arc<TileCode>>>>,
+    /// The same for the sizes of this nest.
+    code: OnceLock<Arc<TileCode>>,
 }
 
 /// What a call of a kernel weighs beside its elements: ten nanoseconds, in bytes that could be moved.
@@ -87,7 +89,7 @@ const BYTES_PER_CALL: usize = 1000;
 impl MachineCode {
     /// The nest over tiles, which is recorded now if it has not been.
     fn code(&self) -> Option<&Arc<TileCode>> {
-        if self.code.get().is_none() {
+        if self.recorded.get().is_none() {
             // Nobody waits for another thread that does the same.
             let MachineCode { blocks, constants, level, account, .. } = self;
             let recorded = code::compile(&blocks.code.nest, constants, *level, Arc::clone(account));
@@ -96,11 +98,21 @@ impl MachineCode {
                 Some(code) => code.count_bytes(&mut held),
                 None => account.close(),
             }
-            if self.code.set(recorded.map(Arc::new)).is_ok() {
+            if self.recorded.set(recorded.map(Arc::new)).is_ok() {
                 account.hold(held.bytes());
             }
         }
-        self.code.get()?.as_ref()
+        self.known_code()
+    }
+
+    /// The nest over tiles, if it has been recorded.
+    fn known_code(&self) -> Option<&Arc<TileCode>> {
+        let recorded = self.recorded.get()?.as_ref()?;
+        let nest = &self.blocks.code.nest;
+        Some(match Arc::ptr_eq(&recorded.nest, nest) {
+            true => recorded,
+            false => self.code.get_or_init(|| Arc::new(recorded.resized(nest))),
+        })
     }
 
     /// Notes a run of so much work by blocks; says whether that makes a function worth its price.
@@ -115,7 +127,7 @@ impl NestCode for MachineCode {
         strides: Vec<Vec<isize>>,
         is_over_input: &[bool],
     ) -> Option<Box<dyn BoundNest>> {
-        let recorded = self.code.get().and_then(Option::as_ref);
+        let recorded = self.known_code();
         if let Some(bound) = recorded.and_then(|code| tiles::bind(code, &strides, is_over_input)) {
             return Some(bound);
         }
@@ -123,6 +135,18 @@ impl NestCode for MachineCode {
         let is_over_input = is_over_input.to_vec();
         let machine = OnceLock::new();
         Some(Box::new(BoundLater { code: self, blocks, strides, is_over_input, machine }))
+    }
+
+    fn resized(&self, nest: &Arc<LoopNest>) -> Arc<dyn NestCode> {
+        let code = Arc::new(self.blocks.code.resized(nest));
+        Arc::new(MachineCode {
+            blocks: Arc::new(BlockCode::new(code, ByKernels::NotCovered)),
+            constants: Arc::clone(&self.constants),
+            level: self.level,
+            account: Arc::clone(&self.account),
+            recorded: Arc::clone(&self.recorded),
+            code: OnceLock::new(),
+        })
     }
 
     fn cost(&self) -> usize {

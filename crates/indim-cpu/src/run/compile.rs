@@ -18,7 +18,6 @@ use crate::machine::Machine;
 use crate::run::choice::{EXECUTORS, ExecutorChoice};
 use crate::run::executable::Executable;
 use crate::run::nests::CompiledNests;
-use indim_arrays::OutputOrders;
 
 /// The executor that is chosen.
 fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileError> {
@@ -185,6 +184,27 @@ pub(crate) fn compile_for(
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Executable, CompileError> {
+    let (loops, mut compiler) = lowered_by(graph, options, checkpoint)?;
+    let nests = CompiledNests::new(loops, executor, options.level, || compiler.check())?;
+    let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
+    Ok(Executable::new(nests, names.collect()))
+}
+
+/// The loop nests of a graph, and the executor for them.
+pub(crate) fn lowered(
+    graph: &Graph,
+    options: &CompileOptions,
+    checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<(LoopNests, &'static dyn Executor), CompileError> {
+    let executor = executor(options.executor)?;
+    Ok((lowered_by(graph, options, checkpoint)?.0, executor))
+}
+
+fn lowered_by<'a>(
+    graph: &Graph,
+    options: &'a CompileOptions,
+    checkpoint: &'a mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<(LoopNests, Compiler<'a>), CompileError> {
     // Counting goes over the whole graph, which is work in vain where nobody asks.
     let bytes = options.memory_limit.map_or(0, |_| bytes_for_graph(graph));
     let mut compiler = Compiler { options, checkpoint, bytes };
@@ -195,16 +215,7 @@ pub(crate) fn compile_for(
     };
     compiler.check()?;
     let loops = compiler.loops(&optimized)?;
-    let nests = CompiledNests::new(loops, executor, options.level, || compiler.check())?;
-    let names = 0..graph.parameters().len();
-    let mut executable = Executable {
-        nests,
-        output_orders: OutputOrders::default(),
-        parameter_names: names.map(|index| graph.parameter_name(index).to_owned()).collect(),
-        held_bytes: 0,
-    };
-    executable.held_bytes = held_bytes(&executable);
-    Ok(executable)
+    Ok((loops, compiler))
 }
 
 /// What compiling takes at most for each node of the graph, in bytes, and for each byte that the graph holds:
@@ -270,12 +281,4 @@ impl Compiler<'_> {
         let loops = lower_with(graph, &mut hear);
         checked.and_then(|()| loops.ok_or(CompileError::Stopped))
     }
-}
-
-fn held_bytes(executable: &Executable) -> usize {
-    let mut held = HeldBytes::default();
-    executable.nests.count_bytes(&mut held);
-    held.own::<String>(executable.parameter_names.capacity());
-    executable.parameter_names.iter().for_each(|name| held.own::<u8>(name.capacity()));
-    held.bytes() + size_of::<Executable>()
 }

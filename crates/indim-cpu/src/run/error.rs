@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use indim_graph::GuardError;
 use indim_ops::ArrayType;
 use indim_shape::Diagnostic;
 
@@ -47,6 +48,8 @@ pub enum RunError {
         /// The input's type.
         given: ArrayType,
     },
+    /// The sizes of the inputs are none that the program was made for.
+    GuardNotMet(GuardError),
     /// No parameter has the name of an input.
     UnknownInput {
         /// The name.
@@ -136,6 +139,7 @@ impl RunError {
         match self {
             RunError::InputCount { .. } => "input-count",
             RunError::InputType { .. } => "input-type",
+            RunError::GuardNotMet(error) => error.code(),
             RunError::UnknownInput { .. } => "unknown-input",
             RunError::DuplicateInput { .. } => "duplicate-input",
             RunError::MissingInput { .. } => "missing-input",
@@ -165,6 +169,7 @@ impl fmt::Display for RunError {
             RunError::InputType { name, expected, given } => {
                 write!(formatter, "parameter `{name}` is {expected}, the input is {given}")
             }
+            RunError::GuardNotMet(error) => write!(formatter, "{error}"),
             RunError::UnknownInput { name, known } => {
                 write!(formatter, "no parameter is called {name:?}; ")?;
                 let listed: Vec<&str> = known.iter().take(LISTED).map(String::as_str).collect();
@@ -217,6 +222,12 @@ impl fmt::Debug for RunError {
 }
 
 impl core::error::Error for RunError {}
+
+impl From<GuardError> for RunError {
+    fn from(error: GuardError) -> Self {
+        RunError::GuardNotMet(error)
+    }
+}
 
 impl From<ArrayError> for RunError {
     fn from(error: ArrayError) -> Self {

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use indim_graph::{Graph, Node, NodeKind, Operands, ValueId};
 use indim_kernels::Level;
+use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::array_bytes;
 use indim_ops::ArrayType;
+use smallvec::SmallVec;
 
 use crate::run::choice::ExecutorChoice;
 use crate::run::compile::{CompileOptions, compile};
@@ -48,12 +50,30 @@ use indim_arrays::{Order, OutputOrders};
 pub struct Executable {
     pub(crate) nests: CompiledNests,
     pub(crate) output_orders: OutputOrders,
-    pub(crate) parameter_names: Vec<String>,
+    pub(crate) parameter_names: Arc<[String]>,
     /// See [`Executable::held_bytes`]; without what has been made since it was compiled.
     pub(crate) held_bytes: usize,
 }
 
 impl Executable {
+    pub(crate) fn new(nests: CompiledNests, parameter_names: Arc<[String]>) -> Executable {
+        let mut held = HeldBytes::default();
+        nests.count_bytes(&mut held);
+        held.share(&parameter_names);
+        parameter_names.iter().for_each(|name| held.own::<u8>(name.capacity()));
+        let held_bytes = held.bytes() + size_of::<Executable>();
+        Executable::holding(nests, parameter_names, held_bytes)
+    }
+
+    /// As [`Executable::new`], where the bytes are known that it holds.
+    pub(crate) fn holding(
+        nests: CompiledNests,
+        parameter_names: Arc<[String]>,
+        held_bytes: usize,
+    ) -> Executable {
+        Executable { nests, output_orders: OutputOrders::default(), parameter_names, held_bytes }
+    }
+
     /// The graph as loop nests, with the arrays that they walk.
     #[doc(hidden)]
     pub fn loops(&self) -> &LoopNests {
@@ -142,7 +162,9 @@ impl Executable {
         inputs: &[ArrayView<'_>],
     ) -> Result<Vec<Option<Vec<isize>>>, RunError> {
         self.check_inputs(inputs)?;
-        Ok(self.output_orders.strides(&self.nests.loops, order, inputs))
+        let mut strides = self.output_orders.strides(&self.nests.loops, order, inputs);
+        strides.resize(self.outputs().len(), None);
+        Ok(strides)
     }
 
     /// The outputs for these inputs, in new memory.
@@ -164,15 +186,19 @@ impl Executable {
         inputs: &[ArrayView<'_>],
         options: &RunOptions<'_>,
     ) -> Result<Vec<Buffer>, RunError> {
-        let strides = self.output_strides(options.order, inputs)?;
+        self.check_inputs(inputs)?;
         self.check_memory(options, true)?;
-        // SAFETY: the nests write every element of every output.
-        let allocate = |(t, strides): (&ArrayType, Option<Vec<isize>>)| unsafe {
-            Buffer::uninitialised_in_order(t.clone(), strides)
-        };
-        let mut buffers: Vec<Buffer> =
-            self.outputs().iter().zip(strides).map(allocate).collect::<Result<_, _>>()?;
-        let mut outputs: Vec<ArrayViewMut<'_>> = buffers.iter_mut().map(Buffer::view_mut).collect();
+        let strides = self.output_orders.strides(&self.nests.loops, options.order, inputs);
+        let mut strides = strides.into_iter();
+        let mut buffers = Vec::with_capacity(self.outputs().len());
+        for output in self.outputs() {
+            // SAFETY: the nests write every element of every output.
+            buffers.push(unsafe {
+                Buffer::uninitialised_in_order(output.clone(), strides.next().flatten())?
+            });
+        }
+        let mut outputs: SmallVec<[ArrayViewMut<'_>; 1]> =
+            buffers.iter_mut().map(Buffer::view_mut).collect();
         self.nests.run(inputs, &mut outputs, &[], options.progress)?;
         drop(outputs);
         Ok(buffers)
@@ -256,7 +282,7 @@ impl Executable {
             return Err(RunError::InputCount { expected, given: inputs.len() });
         }
         for (index, (expected, input)) in self.parameters().iter().zip(inputs).enumerate() {
-            if input.array_type() != expected {
+            if !is_of_type(input.array_type(), expected) {
                 return Err(RunError::InputType {
                     name: self.parameter_names[index].clone(),
                     expected: expected.clone(),
@@ -273,7 +299,7 @@ impl Executable {
             return Err(RunError::OutputCount { expected, given: outputs.len() });
         }
         for (index, (expected, output)) in self.outputs().iter().zip(outputs.iter()).enumerate() {
-            if output.array_type() != expected {
+            if !is_of_type(output.array_type(), expected) {
                 return Err(RunError::OutputType {
                     output: index,
                     expected: expected.clone(),
@@ -283,6 +309,13 @@ impl Executable {
         }
         check_overlap(outputs)
     }
+}
+
+/// As `==`, which calls a function to compare sizes; there are few of them.
+fn is_of_type(given: &ArrayType, expected: &ArrayType) -> bool {
+    given.dtype == expected.dtype
+        && given.shape.rank() == expected.shape.rank()
+        && given.shape.iter().zip(expected.shape.iter()).all(|(given, expected)| given == expected)
 }
 
 /// Copies a result into a view of the same type that may have any strides.

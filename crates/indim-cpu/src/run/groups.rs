@@ -79,8 +79,8 @@ struct PartNests {
     dense: BoundNests,
 }
 
-/// Compiles a nest.
-type Compile<'a> = dyn Fn(&Arc<LoopNest>) -> Arc<dyn NestCode> + 'a;
+/// Compiles a nest, or a part of it, by its number.
+pub(crate) type Compile<'a> = dyn Fn(usize, &Arc<LoopNest>) -> Arc<dyn NestCode> + 'a;
 
 type BoundNests = Vec<Option<Box<dyn BoundNest>>>;
 
@@ -104,6 +104,7 @@ impl CompiledGroup {
         let nests = &loops.nests[group.nests.clone()];
         let cut = cut_axes(nests, &group.axes)?;
         let (inner, bytes) = place_inner(nests, &cut, &group.inner);
+        let compile: &Compile<'_> = &|index, nest| compile(group.nests.start + index, nest);
         let whole = PartNests::new(nests, &cut, &inner, compile);
         let last = cut.last()?;
         let rest = (!last.size.is_multiple_of(last.part)).then(|| {
@@ -302,12 +303,12 @@ impl PartNests {
         inner: &BTreeMap<usize, usize>,
         compile: &Compile<'_>,
     ) -> PartNests {
-        let program = |nest: &Arc<LoopNest>| {
+        let program = |(index, nest): (usize, &Arc<LoopNest>)| {
             let part = Arc::new(part_of(nest, cut));
-            Program::new(&part, compile(&part))
+            Program::new(&part, compile(index, &part))
         };
-        let mut part_nests =
-            PartNests { programs: nests.iter().map(program).collect(), dense: Vec::new() };
+        let programs = nests.iter().enumerate().map(program).collect();
+        let mut part_nests = PartNests { programs, dense: Vec::new() };
         part_nests.dense = part_nests.bind(
             |nest, operand| {
                 let access = nests[nest].operands().nth(operand)?;

@@ -13,4 +13,5 @@ mod nests;
 pub(crate) mod options;
 mod overlap;
 pub(crate) mod program;
+pub(crate) mod symbolic;
 pub(crate) mod threads;

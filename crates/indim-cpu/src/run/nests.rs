@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest, Executor};
 use crate::run::error::RunError;
-use crate::run::groups::{CompiledGroup, NestParts, WholeNest};
+use crate::run::groups::{Compile, CompiledGroup, NestParts, WholeNest};
 use crate::run::indices;
 use crate::run::options::Progress;
 use crate::run::program::Program;
@@ -32,6 +32,8 @@ pub(crate) struct CompiledNests {
     pub(crate) programs: Vec<Program>,
     /// Each program bound to dense arrays; `None` where there is nothing to do.
     dense: Vec<Option<Box<dyn BoundNest>>>,
+    /// For each nest where its operands begin then.
+    places: Vec<Vec<Place>>,
     /// The groups that run part by part, and what they are compiled to.
     groups: Vec<NestGroup>,
     grouped: Vec<CompiledGroup>,
@@ -43,6 +45,20 @@ pub(crate) struct CompiledNests {
     pub(crate) level: Level,
 }
 
+/// Where an operand of a nest begins in an array that is dense, in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    buffer: BufferId,
+    offset: isize,
+}
+
+impl Place {
+    fn new(access: &Access) -> Place {
+        let offset = access.offset(&row_major_strides(&access.array_type));
+        Place { buffer: access.buffer, offset }
+    }
+}
+
 impl CompiledNests {
     /// Compiles the nests for `level`; `check` is called after each part of the work, and may end it.
     ///
@@ -52,13 +68,30 @@ impl CompiledNests {
         loops: LoopNests,
         executor: &'static dyn Executor,
         level: Level,
+        check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
+        let compile = |_, nest: &Arc<LoopNest>| executor.compile(nest, &constants, level);
+        CompiledNests::with(loops, executor, level, &compile, check)
+    }
+
+    /// As [`CompiledNests::new`], where `compile` makes code of a nest, or of parts of it, by its number.
+    ///
+    /// # Errors
+    /// Those of `check`.
+    pub(crate) fn with<E>(
+        loops: LoopNests,
+        executor: &'static dyn Executor,
+        level: Level,
+        compile: &Compile<'_>,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
         let mut programs = Vec::with_capacity(loops.nests.len());
         let mut dense = Vec::with_capacity(loops.nests.len());
-        let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
-        for nest in &loops.nests {
-            let program = Program::new(nest, executor.compile(nest, &constants, level));
+        let places = loops.nests.iter().map(|nest| nest.operands().map(Place::new).collect());
+        let places = places.collect();
+        for (index, nest) in loops.nests.iter().enumerate() {
+            let program = Program::new(nest, compile(index, nest));
             check()?;
             dense.push(program.bind_to(program.dense_strides(), &[]));
             programs.push(program);
@@ -66,8 +99,7 @@ impl CompiledNests {
         }
         let (mut groups, mut grouped) = (Vec::new(), Vec::new());
         for group in find_groups(&loops) {
-            let compile = |nest: &Arc<LoopNest>| executor.compile(nest, &constants, level);
-            if let Some(compiled) = CompiledGroup::new(&loops, &group, &compile, &programs) {
+            if let Some(compiled) = CompiledGroup::new(&loops, &group, compile, &programs) {
                 groups.push(group);
                 grouped.push(compiled);
             }
@@ -82,6 +114,7 @@ impl CompiledNests {
             loops,
             programs,
             dense,
+            places,
             groups,
             grouped,
             scratch,
@@ -121,6 +154,8 @@ impl CompiledNests {
         self.programs.iter().for_each(|program| program.count_bytes(held));
         held.own::<Option<Box<dyn BoundNest>>>(self.dense.capacity());
         self.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
+        held.own::<Vec<Place>>(self.places.capacity());
+        self.places.iter().for_each(|places| held.own::<Place>(places.capacity()));
         self.scratch.count_bytes(held);
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
@@ -141,7 +176,9 @@ impl CompiledNests {
         progress: &Progress<'_>,
     ) -> Result<(), RunError> {
         let scratch = Scratch::new(self.scratch.bytes)?;
-        let arrays = RunArrays { nests: self, inputs, outputs, scratch };
+        let are_row_major = inputs.iter().all(ArrayView::is_row_major)
+            && outputs.iter().all(ArrayViewMut::is_row_major);
+        let arrays = RunArrays { nests: self, inputs, outputs, are_row_major, scratch: &scratch };
         let mut groups = self.grouped.iter().peekable();
         let mut index = 0;
         while index < self.programs.len() {
@@ -170,9 +207,15 @@ impl CompiledNests {
         let program = &self.programs[index];
         let nest = program.nest();
         let own;
+        let mut operands: SmallVec<[*mut u8; FEW]> = SmallVec::new();
         let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
-            true => &self.dense[index],
+            true => {
+                // Few, so that a push for each is faster than `extend`.
+                self.places[index].iter().for_each(|&place| operands.push(arrays.at(place)));
+                &self.dense[index]
+            }
             false => {
+                operands.extend(nest.operands().map(|operand| arrays.first(operand)));
                 let rank = nest.shape.rank();
                 let strides = |access: &Access| access.strides(rank, &arrays.strides(access));
                 own = program.bind(strides, is_over_input);
@@ -180,8 +223,6 @@ impl CompiledNests {
             }
         };
         let Some(bound) = bound.as_deref() else { return Ok(()) };
-        let operands: SmallVec<[*mut u8; FEW]> =
-            nest.operands().map(|operand| arrays.first(operand)).collect();
         let bases = Bases { operands: &operands, shared: arrays.scratch.at(self.shared) };
         // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
         // and temporaries overlap nothing, but for outputs over an input, of which the bound
@@ -192,7 +233,7 @@ impl CompiledNests {
 
     /// Writes the counters, and checks the indices, that the nest of this index needs first.
     fn prepare(&self, index: usize, arrays: &RunArrays<'_, '_, '_>) -> Result<(), RunError> {
-        self.write_counters(index, &arrays.scratch);
+        self.write_counters(index, arrays.scratch);
         for check in self.loops.checks.iter().filter(|check| check.nest == index) {
             let strides = arrays.strides(&check.access);
             let along = check.access.strides(check.shape.rank(), &strides);
@@ -278,7 +319,9 @@ struct RunArrays<'a, 'i, 'o> {
     nests: &'a CompiledNests,
     inputs: &'a [ArrayView<'i>],
     outputs: &'a mut [ArrayViewMut<'o>],
-    scratch: Scratch,
+    /// Whether all inputs and outputs are; most often they are.
+    are_row_major: bool,
+    scratch: &'a Scratch,
 }
 
 impl RunArrays<'_, '_, '_> {
@@ -288,12 +331,13 @@ impl RunArrays<'_, '_, '_> {
             true => 0,
             false => access.offset(&self.strides(access)),
         };
-        self.array(access).wrapping_offset(offset)
+        self.at(Place { buffer: access.buffer, offset })
     }
 
-    fn array(&self, access: &Access) -> *mut u8 {
+    #[inline(always)]
+    fn at(&self, place: Place) -> *mut u8 {
         let CompiledNests { loops, scratch: layout, .. } = self.nests;
-        match access.buffer {
+        let first = match place.buffer {
             BufferId::Parameter(index) => self.inputs[index].first(),
             BufferId::Output(index) => self.outputs[index].first(),
             BufferId::Constant(index) => {
@@ -301,7 +345,8 @@ impl RunArrays<'_, '_, '_> {
             }
             BufferId::Counter(index) => self.scratch.at(layout.counters[index]),
             BufferId::Temporary(index) => self.scratch.at(layout.temporaries[index]),
-        }
+        };
+        first.wrapping_offset(place.offset)
     }
 
     /// The strides of the array's own axes in bytes.
@@ -315,10 +360,11 @@ impl RunArrays<'_, '_, '_> {
 
     /// Whether all arrays of a nest are row-major.
     fn are_dense(&self, nest: &LoopNest) -> bool {
-        nest.operands().all(|access| match access.buffer {
+        let is_dense = |access: &Access| match access.buffer {
             BufferId::Parameter(index) => self.inputs[index].is_row_major(),
             BufferId::Output(index) => self.outputs[index].is_row_major(),
             _ => true,
-        })
+        };
+        self.are_row_major || nest.operands().all(is_dense)
     }
 }

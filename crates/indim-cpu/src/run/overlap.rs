@@ -15,17 +15,21 @@ use indim_arrays::{ArrayView, ArrayViewMut};
 /// Refuses outputs in which a byte would belong to two elements.
 pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError> {
     for (second, output) in outputs.iter().enumerate() {
-        let itself = (second, output.has_separate_elements().map(|is_separate| !is_separate));
-        let shares = |other: &ArrayViewMut<'_>| other.layout().shares_memory(&output.layout());
-        for (first, shares) in outputs[..second].iter().map(shares).enumerate().chain([itself]) {
-            match shares {
-                Some(false) => {}
-                Some(true) => return Err(RunError::OutputsOverlap { first, second }),
-                None => return Err(RunError::OverlapUndecided { first, second }),
-            }
+        for (first, other) in outputs[..second].iter().enumerate() {
+            refuse(other.layout().shares_memory(&output.layout()), first, second)?;
         }
+        refuse(output.has_separate_elements().map(|is_separate| !is_separate), second, second)?;
     }
     Ok(())
+}
+
+/// Refuses two outputs, or one with itself, if they share memory, or where that is left undecided.
+fn refuse(shares: Option<bool>, first: usize, second: usize) -> Result<(), RunError> {
+    match shares {
+        Some(false) => Ok(()),
+        Some(true) => Err(RunError::OutputsOverlap { first, second }),
+        None => Err(RunError::OverlapUndecided { first, second }),
+    }
 }
 
 /// For each output, whether it is written over an input: with all kernels of a tile done, and not by
@@ -38,9 +42,10 @@ pub(crate) fn written_over_inputs(
 ) -> Option<Vec<bool>> {
     let mut is_over_input = Vec::new();
     for (output, written) in outputs.iter().enumerate() {
+        let range = written.range();
         for (parameter, read) in inputs.iter().enumerate() {
             // Asked first, for that is so in most runs.
-            if are_apart(read.range(), written.range())
+            if are_apart(read.range(), range)
                 || written.layout().shares_memory(&read.layout()) == Some(false)
             {
                 continue;

@@ -24,14 +24,14 @@ pub(crate) const REGISTER_BYTES: usize = 4096;
 const _: () = assert!(REGISTER_BYTES <= runs::MOST_ELEMENTS);
 
 /// A call, from source slots to a destination slot.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) destination: usize,
     pub(crate) callee: Callee,
 }
 
 /// What is called.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Callee {
     /// One operation.
     Kernel { kernel: KernelFn, sources: [usize; 3] },
@@ -48,14 +48,14 @@ pub(crate) struct Stored {
 }
 
 /// The code of a loop nest.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct TileCode {
     pub(crate) nest: Arc<LoopNest>,
     pub(crate) calls: Vec<Call>,
     /// The machine code that computes what calls do not.
-    pub(crate) functions: Option<Functions>,
+    pub(crate) functions: Option<Arc<Functions>>,
     /// The machine code that also folds what it computes, for a nest with a reduced axis.
-    pub(crate) folding: Option<Functions>,
+    pub(crate) folding: Option<Arc<Functions>>,
     /// For each instruction its register, if it needs one: in bytes from the first register. Accesses have no
     /// register until they need one.
     pub(crate) registers: Vec<Option<usize>>,
@@ -74,10 +74,15 @@ pub(crate) struct TileCode {
 }
 
 impl TileCode {
+    /// The same code for a nest that differs in sizes alone: they stand in the nest, and are not compiled.
+    pub(crate) fn resized(&self, nest: &Arc<LoopNest>) -> TileCode {
+        TileCode { nest: Arc::clone(nest), bytes_moved: bytes_moved(nest), ..self.clone() }
+    }
+
     /// The fewest elements of a row that is worth its while; none where rows are not, or if some access must
     /// be a block: that of a whole tile.
     pub(crate) fn minimum_row(&self) -> Option<usize> {
-        let least = self.functions.as_ref().map(Functions::step);
+        let least = self.functions.as_deref().map(Functions::step);
         least.filter(|_| !self.needs_block.contains(&true))
     }
 
@@ -163,7 +168,7 @@ pub(crate) fn stored(nest: &LoopNest) -> Vec<Stored> {
 /// For each access, whether elements are taken from it: it is no block of values.
 pub(crate) fn tables(nest: &LoopNest) -> Vec<bool> {
     let mut is_table = vec![false; nest.accesses.len()];
-    for instruction in &nest.instructions {
+    for instruction in nest.instructions.iter() {
         if let (Compute::Take { .. }, Local::Access(table)) =
             (instruction.compute, instruction.operands[0])
         {

@@ -31,6 +31,9 @@ use crate::tiles::wiring::Wiring;
 pub(crate) struct BoundReduction {
     code: Arc<TileCode>,
     parts: Vec<BoundPart>,
+    /// The pieces of all parts, and the most elements of one.
+    tiles: usize,
+    tile_elements: usize,
 }
 
 #[derive(Debug)]
@@ -85,7 +88,7 @@ struct Source {
 impl BoundReduction {
     /// See [`bind`](crate::tiles::bind); the nest has a reduced axis.
     pub(crate) fn new(code: Arc<TileCode>, strides: &[Vec<isize>]) -> Option<Self> {
-        let may_fold = code.folding.as_ref().is_some_and(Functions::may_be_made);
+        let may_fold = code.folding.as_deref().is_some_and(Functions::may_be_made);
         let folded = may_fold.then(|| BoundReduction::with(Arc::clone(&code), strides, true));
         folded.flatten().or_else(|| BoundReduction::with(code, strides, false))
     }
@@ -131,7 +134,9 @@ impl BoundReduction {
             shared += bound.part.pieces() * bound.left.stride;
         }
         debug_assert!(shared <= piece_bytes(nest, &code.folds), "what is shared has been counted");
-        Some(BoundReduction { code, parts })
+        let tiles = parts.iter().map(|bound| bound.part.pieces()).sum();
+        let tile_elements = code.nest.points_per(tiles);
+        Some(BoundReduction { code, parts, tiles, tile_elements })
     }
 }
 
@@ -211,11 +216,11 @@ fn source(code: &TileCode, part: &Part, store: &Store) -> Source {
 
 impl BoundNest for BoundReduction {
     fn tiles(&self) -> usize {
-        self.parts.iter().map(|part| part.part.pieces()).sum()
+        self.tiles
     }
 
     fn tile_elements(&self) -> usize {
-        self.code.nest.points_per(self.tiles())
+        self.tile_elements
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {

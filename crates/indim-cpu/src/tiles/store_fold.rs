@@ -10,7 +10,7 @@ use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 
 /// What a store of a reduced axis calls.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct StoreFold {
     /// Takes values into accumulators.
     pub(crate) take: FoldFn,

@@ -58,7 +58,7 @@ impl Whole {
         for (address, &(operand, offset)) in addresses.iter_mut().zip(&self.operands) {
             *address = bases[operand].wrapping_offset(offset);
         }
-        let addresses = &addresses[..self.operands.len()];
+        let addresses = &mut addresses[..self.operands.len()];
         // SAFETY: the caller's promise.
         unsafe { function.run(addresses, row_strides, self.rows, self.elements) }
     }

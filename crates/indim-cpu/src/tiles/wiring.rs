@@ -103,7 +103,7 @@ impl Wiring {
 
     /// Whether a function goes through rows that are shorter than it can do fast.
     pub(crate) fn has_short_rows(&self, code: &TileCode, walk: &Walk) -> bool {
-        let step = code.functions.as_ref().map_or(0, Functions::step);
+        let step = code.functions.as_deref().map_or(0, Functions::step);
         self.by_rows && walk.step_elements < step
     }
 

@@ -4,8 +4,10 @@
 use std::ptr::NonNull;
 
 use indim_builder::{GraphBuilder, Value};
-use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, ExecutorChoice, compile};
-use indim_graph::{Array, Graph, evaluate};
+use indim_cpu::{
+    ArrayView, ArrayViewMut, CompileOptions, ExecutorChoice, compile, compile_symbolic,
+};
+use indim_graph::{Array, Graph, SizeFacts, SymbolicGraph, ValueId, evaluate};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 use indim_shape::{RuleSet, Shape};
 
@@ -266,6 +268,55 @@ pub(crate) fn check(choices: &mut Choices<'_>) {
             check_in_place(choices, &executable, &arguments, &expected);
         }
     }
+}
+
+/// A program that is bound to other sizes than those it was made for gives the bits of the reference
+/// evaluator; whether it has been.
+#[allow(dead_code, reason = "the fuzz target searches for wrong bits of one program at a time")]
+pub(crate) fn check_symbolic(choices: &mut Choices<'_>) -> bool {
+    let full = random_sizes(choices);
+    let (graph, _) = random_graph(choices, &full);
+    let symbolic = SymbolicGraph::new(&graph, &SizeFacts::default());
+    let count = symbolic.guards().symbol_count();
+    let sizes = [2, 2, 3, 5, 7, 33, 64, 130, 1025];
+    let mut symbols: Vec<usize> = (0..count).map(|_| *choices.pick(&sizes)).collect();
+    let elements = |graph: &Graph| {
+        let shapes = graph.iter().map(|(_, node)| node.array_type.shape.element_count().unwrap());
+        shapes.max().unwrap_or(0)
+    };
+    while symbols.iter().any(|&size| size > 2) && elements(&symbolic.resized(&symbols)) > 40_000 {
+        symbols.iter_mut().for_each(|size| *size = (*size / 2).max(2));
+    }
+    // What is made for some sizes is used for others.
+    let bound = [vec![3; count], symbols].map(|symbols| {
+        let resized = symbolic.resized(&symbols);
+        indim_graph::verify(&resized).unwrap();
+        let of_parameter = |parameter: &ValueId| resized[*parameter].array_type.clone();
+        let types = resized.parameters().iter().map(of_parameter);
+        let arguments: Vec<Array> = types.map(|of| random_argument(choices, &of)).collect();
+        let expected = evaluate(&resized, &arguments).unwrap();
+        (arguments, expected)
+    });
+    for options in executors() {
+        for optimize in [false, true] {
+            let options = CompileOptions { optimize, ..options.clone() };
+            let program = compile_symbolic(&symbolic, &options).unwrap();
+            for (arguments, expected) in &bound {
+                let shapes: Vec<&[usize]> =
+                    arguments.iter().map(|array| array.shape().sizes()).collect();
+                let executable = program.bind(&shapes).unwrap();
+                let inputs: Vec<ArrayView<'_>> =
+                    arguments.iter().map(ArrayView::from_array).collect();
+                let results = executable.run(&inputs).unwrap();
+                for (result, expected) in results.iter().zip(expected) {
+                    assert_eq!(result.to_array(), *expected, "dense, {options:?}");
+                }
+                check_strided(choices, &executable, arguments, expected);
+                check_in_place(choices, &executable, arguments, expected);
+            }
+        }
+    }
+    count > 0
 }
 
 /// Several threads give the bits of one, on graphs that are work enough for several.

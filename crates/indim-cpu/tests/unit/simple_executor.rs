@@ -56,6 +56,10 @@ impl NestCode for SimpleCode {
         (bound.tiles() > 0).then(|| Box::new(bound) as Box<dyn BoundNest>)
     }
 
+    fn resized(&self, nest: &Arc<LoopNest>) -> Arc<dyn NestCode> {
+        Arc::new(SimpleCode { nest: Arc::clone(nest), graphs: self.graphs.clone() })
+    }
+
     fn cost(&self) -> usize {
         1000 * self.graphs.len()
     }

@@ -21,6 +21,14 @@ use super::fold::{FoldRows, FoldedRows, Read};
 /// - the processor has the level for which the function was looked up.
 pub type RowFoldFn = unsafe fn(results: *mut u8, source: *const u8, rows: FoldedRows);
 
+/// Where a row ends within its lanes, so many wide ones are taken at a time: those that get an element.
+const WIDE_LANES: usize = 8;
+
+/// The lanes that are folded last. Memory of theirs that lay across two cache lines would be read slowly
+/// right after it was written.
+#[repr(align(32))]
+struct LastLanes<T>([T; 4]);
+
 /// The most nodes that wait for others.
 const MOST_NODES: usize = (usize::BITS - BLOCK.ilog2()) as usize;
 
@@ -38,20 +46,27 @@ where
     #[inline(always)]
     unsafe fn run(results: *mut u8, source: *const u8, rows: FoldedRows) {
         let FoldedRows { count, stride, width, .. } = rows;
-        let is_dense = stride == (width * Self::SOURCE_SIZE) as isize;
-        // Behind all but the last of dense rows there are others, so that their last lanes are read whole.
-        let elements = count * width + width;
-        let covered = elements.saturating_sub(width.next_multiple_of(LANES)) / width;
-        for index in 0..count {
+        let (covered, begun) = match width {
+            // SAFETY: the caller's promise.
+            0..LANES => (0, unsafe { Self::short_rows(results, source, rows) }),
+            _ => (covered(rows, Self::SOURCE_SIZE, width.next_multiple_of(LANES)), 0),
+        };
+        for index in begun..count {
             let row = source.wrapping_offset(index as isize * stride);
-            let result = results.wrapping_add(index * size_of::<T::Stored>());
             // SAFETY: the caller's promise, for one of the rows.
-            unsafe {
-                let folded = Self::row(row, width, is_dense && index < covered);
-                *result.cast() = Unaligned::<T>(folded.to_stored());
-            }
+            unsafe { Self::write(results, index, Self::row(row, width, index < covered)) }
         }
     }
+}
+
+/// How many rows there are, from the first on, of which so many elements can be read: behind all but the last
+/// of dense rows there are others.
+fn covered(rows: FoldedRows, source_size: usize, elements: usize) -> usize {
+    let FoldedRows { count, stride, width, .. } = rows;
+    if stride != (width * source_size) as isize {
+        return 0;
+    }
+    (count * width + width).saturating_sub(elements).checked_div(width).unwrap_or(0).min(count)
 }
 
 impl<F, R, W, T> RowBody<F, R, W, T>
@@ -62,6 +77,69 @@ where
     T: Element,
 {
     const SOURCE_SIZE: usize = size_of::<<R::Source as Element>::Stored>();
+
+    /// The lanes that are taken at a time where a row ends: of narrow ones, which are few registers, all.
+    const PART: usize = match size_of::<<W::Source as Element>::Stored>() {
+        8.. => WIDE_LANES,
+        _ => LANES,
+    };
+
+    /// # Safety
+    /// There is room for the result of this index.
+    #[inline(always)]
+    unsafe fn write(results: *mut u8, index: usize, folded: T) {
+        let result = results.wrapping_add(index * size_of::<T::Stored>());
+        // SAFETY: the caller's promise.
+        unsafe { *result.cast() = Unaligned::<T>(folded.to_stored()) }
+    }
+
+    /// Folds rows that have fewer elements than there are lanes, each from as few lanes as hold them; says
+    /// how many, from the first on: those of which all these can be read.
+    ///
+    /// # Safety
+    /// As [`RowFoldFn`].
+    #[inline(always)]
+    unsafe fn short_rows(results: *mut u8, source: *const u8, rows: FoldedRows) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match rows.width {
+                0..=8 => Self::rows_of::<8>(results, source, rows),
+                9..=16 => Self::rows_of::<16>(results, source, rows),
+                17..=24 => Self::rows_of::<24>(results, source, rows),
+                _ => Self::rows_of::<LANES>(results, source, rows),
+            }
+        }
+    }
+
+    /// As [`RowBody::short_rows`], from so many lanes.
+    ///
+    /// # Safety
+    /// As [`RowFoldFn`]; rows have no more elements.
+    #[inline(always)]
+    unsafe fn rows_of<const N: usize>(
+        results: *mut u8,
+        source: *const u8,
+        rows: FoldedRows,
+    ) -> usize {
+        let identity = <F as Fold<W::Source>>::identity::<Scalars>();
+        // Straight-line code, whatever the compiler knows of some lanes.
+        let width = black_box(rows.width);
+        let covered = covered(rows, Self::SOURCE_SIZE, N);
+        for index in 0..covered {
+            let row = source.wrapping_offset(index as isize * rows.stride);
+            // SAFETY: so many elements can be read.
+            let row = unsafe { &*row.cast::<[Unaligned<R::Source>; N]>() };
+            let mut wide = [<F as Fold<T>>::identity::<Scalars>(); N];
+            for lane in 0..N {
+                let element = R::read(row[lane].get());
+                let element = if lane < width { element } else { identity };
+                wide[lane] = W::read(<F as Fold<W::Source>>::combine::<Scalars>(identity, element));
+            }
+            // SAFETY: the caller's promise.
+            unsafe { Self::write(results, index, Self::folded(wide)) }
+        }
+        covered
+    }
 
     /// # Safety
     /// `row` is valid for reads of `length` elements; if it `is_covered`, also of those up to the next
@@ -119,9 +197,13 @@ where
             if is_covered {
                 // SAFETY: the caller's promise.
                 let row = unsafe { &*from.cast::<[Unaligned<R::Source>; LANES]>() };
-                for lane in 0..LANES {
-                    let element = R::read(row[lane].get());
-                    take(&mut lanes[lane], if lane < rest { element } else { identity });
+                for part in 0..LANES / Self::PART {
+                    if part * Self::PART < rest {
+                        for lane in part * Self::PART..(part + 1) * Self::PART {
+                            let element = R::read(row[lane].get());
+                            take(&mut lanes[lane], if lane < rest { element } else { identity });
+                        }
+                    }
                 }
             } else {
                 // SAFETY: the caller's promise.
@@ -139,17 +221,24 @@ where
         Self::folded(wide)
     }
 
-    /// The lanes of a block folded by halves.
+    /// The lanes of a block folded by halves; at least four.
     #[inline(always)]
-    fn folded(mut lanes: [T; LANES]) -> T {
-        for half in [16, 8, 4] {
-            for lane in 0..half {
-                lanes[lane] = Self::combined(lanes[lane], lanes[lane + half]);
-            }
-        }
+    fn folded<const N: usize>(mut lanes: [T; N]) -> T {
+        Self::halve::<N, 16>(&mut lanes);
+        Self::halve::<N, 8>(&mut lanes);
+        Self::halve::<N, 4>(&mut lanes);
         // By way of memory, or the order in which the last four are combined would be that of all registers.
-        let [first, second, third, fourth] = black_box([lanes[0], lanes[1], lanes[2], lanes[3]]);
+        let last = black_box(LastLanes([lanes[0], lanes[1], lanes[2], lanes[3]]));
+        let LastLanes([first, second, third, fourth]) = last;
         Self::combined(Self::combined(Self::combined(first, second), third), fourth)
+    }
+
+    /// Folds lanes into those that are so many before them: constants, so that no loop is left.
+    #[inline(always)]
+    fn halve<const N: usize, const HALF: usize>(lanes: &mut [T; N]) {
+        for lane in HALF..const { if N < 2 * HALF { N } else { 2 * HALF } } {
+            lanes[lane - HALF] = Self::combined(lanes[lane - HALF], lanes[lane]);
+        }
     }
 
     #[inline(always)]

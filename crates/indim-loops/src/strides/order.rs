@@ -10,10 +10,16 @@ use indim_ops::{ArrayType, DType};
 /// assert_eq!(row_major_strides(&ArrayType::new(DType::F32, [2, 3])), [12, 4]);
 /// ```
 pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
-    let size = array_type.dtype.size() as isize;
-    let strides = array_type.shape.row_major_strides().into_iter();
-    // Only a shape that no array in memory can have saturates.
-    strides.map(|stride| stride.saturating_mul(size)).collect()
+    let is_empty = array_type.shape.contains(&0);
+    let mut stride = if is_empty { 0 } else { array_type.dtype.size() as isize };
+    let mut strides = Vec::with_capacity(array_type.shape.rank());
+    for &size in array_type.shape.iter().rev() {
+        strides.push(stride);
+        // Only a shape that no array in memory can have saturates.
+        stride = stride.saturating_mul(isize::try_from(size).unwrap_or(isize::MAX));
+    }
+    strides.reverse();
+    strides
 }
 
 /// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.

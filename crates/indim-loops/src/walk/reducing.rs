@@ -128,6 +128,11 @@ pub fn most_nodes(length: usize) -> usize {
 /// An axis of at most so many elements is short: columns are gathered rather than rows folded.
 const SHORT_AXIS: usize = 8;
 
+/// Rows along a short axis that are read where they lie are folded all the same if they have so many
+/// elements, or if they are so few that gathering takes longer to begin with.
+const SHORTEST_ROW: usize = 5;
+const FEW_ROWS: usize = 256;
+
 /// The most elements of a tile of rows that are read where they are, and the most rows.
 const DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
 const DIRECT_ROWS: usize = 1024;
@@ -167,7 +172,7 @@ impl Reducing<'_> {
         let column = last(&kept, self.main).unsigned_abs();
         let is_by_columns = column != 0 && column < self.along(self.main).unsigned_abs();
         let length = self.sizes[self.reduced];
-        if !is_by_columns && length > SHORT_AXIS {
+        if !is_by_columns && (length > SHORT_AXIS || self.are_read_as_rows(&kept)) {
             return Some(match self.has_row_kernels && length <= self.longest_row() {
                 true => vec![self.rows(kept)],
                 false => vec![self.columns(&kept, 1, 0..inner)],
@@ -202,6 +207,14 @@ impl Reducing<'_> {
             stride => stride == self.element_sizes[operand] as isize,
         };
         (self.is_direct || self.folds) && self.accesses().all(is_direct)
+    }
+
+    /// Whether kernels fold rows along a short axis where they lie.
+    fn are_read_as_rows(&self, kept: &CoalescedAxes) -> bool {
+        let pays = self.sizes[self.reduced] >= SHORTEST_ROW
+            || kept.sizes.iter().product::<usize>() <= FEW_ROWS;
+        let is_direct = !self.folds && self.are_direct(|operand| self.along(operand));
+        pays && is_direct && self.has_row_kernels
     }
 
     /// Whether rows are folded as they are computed. Those that have fewer elements, or whose last ones fill

@@ -141,6 +141,11 @@ def _polyval(p, x):
     return value
 
 
+@_implements(np.result_type)
+def _result_type(*arrays_and_dtypes):
+    return np.result_type(*(of.dtype if isinstance(of, Tracer) else of for of in arrays_and_dtypes))
+
+
 @_implements(np.ndim)
 def _ndim(a):
     return a.ndim

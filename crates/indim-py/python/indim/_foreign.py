@@ -2,12 +2,17 @@
 labels.
 
 NumPy's conversion loads the first whole, and of the second forgets the labels, by which they would be
-aligned. Both are refused, with what to call instead.
+aligned. Dask's arrays, and xarray's and pandas', are computed with by another engine where they are
+arguments; the others are refused, with what to call instead, and so are those where they are no arguments.
 """
 
 from __future__ import annotations
 
 import sys
+
+
+class ForeignArrayError(TypeError):
+    """An array that another engine computes with where it is an argument: see ``_engines.py``."""
 
 
 def refuse(value, name):
@@ -22,10 +27,43 @@ def refuse(value, name):
         return _raise(value, name, _stored(value, name))
 
 
+def without_default_labels(value):
+    """A Series or DataFrame of pandas whose labels only count positions as an array; anything else as it
+    is."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(value, (pandas.Series, pandas.DataFrame)):
+        return value
+    for labels in value.axes:
+        if not isinstance(labels, pandas.RangeIndex) or (labels.start, labels.step) != (0, 1):
+            return value
+    return value.to_numpy()
+
+
+def is_labelled(operands):
+    """Whether an array of xarray is among these."""
+    xarray = sys.modules.get("xarray")
+    if xarray is None:
+        return False
+    kinds = (xarray.DataArray, xarray.Dataset, xarray.Variable)
+    return any(isinstance(value, kinds) for value in operands)
+
+
 def _raise(value, name, advice):
     if advice is not None:
         cls = type(value)
-        raise TypeError(f"`{name}` is a {cls.__module__.partition('.')[0]} {cls.__name__}, {advice}")
+        error = ForeignArrayError if _is_for_engine(value) else TypeError
+        raise error(f"`{name}` is a {cls.__module__.partition('.')[0]} {cls.__name__}, {advice}")
+
+
+def _is_for_engine(value):
+    """Whether it is an array of Dask, or of xarray or pandas with its labels. Nothing is imported for
+    that."""
+    dask, xarray, pandas = (sys.modules.get(name) for name in ("dask.array", "xarray", "pandas"))
+    return (
+        (dask is not None and isinstance(value, dask.Array))
+        or (xarray is not None and isinstance(value, (xarray.DataArray, xarray.Dataset, xarray.Variable)))
+        or (pandas is not None and isinstance(value, (pandas.Series, pandas.DataFrame)))
+    )
 
 
 def _dask(value, name):
@@ -35,40 +73,33 @@ def _dask(value, name):
             f"`{name}.map_partitions(f)`, or load it yourself, `{name}.compute().to_numpy()`"
         )
     return (
-        f"which would be loaded whole: map a compiled function over its blocks, `{name}.map_blocks(f)` or "
-        f"`dask.array.map_blocks(f, {name}, ...)`, or load it yourself, `{name}.compute()`"
+        f"which would be loaded whole: pass it as an argument, and the result is a Dask array; or load it "
+        f"yourself, `{name}.compute()`"
     )
 
 
 def _stored(_, name):
     return (
         f"which would be loaded whole: load it yourself, `{name}[...]`, or a part at a time, "
-        f"`{name}[:1000]`; `dask.array.from_array({name}).map_blocks(f)` maps a compiled function over its "
-        "blocks"
+        f"`{name}[:1000]`; or have Dask load its chunks, `dask.array.from_array({name})`, and the result "
+        "is a Dask array"
     )
 
 
 def _xarray(_, name):
     return (
-        f"whose dimensions would be matched by position, not by name: `xarray.apply_ufunc(f, {name}, ...)` "
-        f"calls a compiled function with its arrays and keeps the labels; `{name}.values` is the array alone"
+        "whose dimensions would be matched by position, not by name: pass it as an argument, and the result "
+        f"is labelled; `{name}.values` is the array alone"
     )
 
 
 def _pandas(value, name):
-    if all(_is_default(getattr(value, axis, None)) for axis in ("index", "columns")):
+    # An index, or an array of pandas' own types, has no labels.
+    if not _is_for_engine(value):
         return None
     return (
-        f"whose labels would be lost, and which would be matched by position: `{name}.to_numpy()` is "
-        "the array alone"
-    )
-
-
-def _is_default(labels):
-    """Whether labels only count positions; there are none in an array of pandas' own types."""
-    pandas = sys.modules["pandas"]
-    return not isinstance(labels, pandas.Index) or (
-        isinstance(labels, pandas.RangeIndex) and (labels.start, labels.step) == (0, 1)
+        "whose labels would be lost, and which would be matched by position: pass it as an argument, and the "
+        f"result is labelled; `{name}.to_numpy()` is the array alone"
     )
 
 

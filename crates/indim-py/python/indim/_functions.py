@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _foreign
 from ._indim import evaluate
 from ._tracing import OPERANDS_BY_KEYWORD, Tracer
 
@@ -53,6 +53,12 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
             if out is not None:
                 raise TypeError("`out` has no meaning inside of a function that is compiled")
             return operand._record(function, operands, attributes, rule)
+    if _foreign.is_labelled(operands):
+        from . import _xarray
+
+        return _xarray.operation(
+            lambda *arrays: apply(function, arrays, attributes, rule), operands, attributes, out
+        )
     is_list = function in _OF_LISTS
     names = [f"x{index}" for index in range(len(operands))] if is_list else _NAMES[: len(operands)]
     written = f"[{', '.join(names)}]" if is_list else ", ".join(names)

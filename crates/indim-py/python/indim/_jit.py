@@ -17,10 +17,10 @@ from ._written import Written
 class CompiledFunction(_CompiledFunction):
     """A Python function that runs as one fused program.
 
-    It is run once on tracing values for each combination of element types and ranks, and the program is
-    compiled for each combination of shapes. Calls take ``out=``, ``order=`` and ``casting=`` beside the
-    function's own arguments. Python numbers are part of the program and adapt to the arrays they meet;
-    NumPy's scalars are arrays of rank 0.
+    It is run once on tracing values for each combination of element types and ranks. Once it has met
+    several shapes, one program serves all whose sizes meet its guards. Calls take ``out=``, ``order=``
+    and ``casting=`` beside the function's own arguments. Python numbers are part of the program and
+    adapt to the arrays they meet; NumPy's scalars are arrays of rank 0.
     """
 
     def __new__(cls, function, static=()):
@@ -34,6 +34,7 @@ class CompiledFunction(_CompiledFunction):
         self = super().__new__(cls, call, names, is_static, always_bind, bind, trace)
         functools.update_wrapper(self, function)
         self.static = static
+        self._is_static = is_static
         return self
 
     def __init__(self, function, static=()):

@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from . import _arrays, _captured
+from . import _arrays, _captured, _foreign
 from ._errors import ExprError
 from ._operators import define_operators
 from ._signatures import ADAPTED
@@ -36,7 +36,7 @@ class Recording:
     for the values ``sources`` there.
     """
 
-    __slots__ = ("_recorder", "function", "is_over", "around", "depth", "sources", "_lifted")
+    __slots__ = ("_recorder", "function", "is_over", "around", "depth", "namespace", "sources", "_lifted")
 
     def __init__(self, recorder, function, around=None):
         self._recorder = recorder
@@ -44,6 +44,8 @@ class Recording:
         self.is_over = False
         self.around = around
         self.depth = 0 if around is None else around.depth + 1
+        #: What tracing values call their namespace, if not indim.
+        self.namespace = None if around is None else around.namespace
         self.sources = []
         self._lifted = {}
 
@@ -90,7 +92,8 @@ class Recording:
             return self.lifted(value)
         if self.around is not None:
             return self.lifted(self.around.tracer(value, name))
-        return Tracer(self, self.recorder(name).capture("captured", _arrays.as_array(value, name)))
+        array = _arrays.as_array(_foreign.without_default_labels(value), name)
+        return Tracer(self, self.recorder(name).capture("captured", array))
 
     def operand(self, operand):
         """The name of a value, or a number."""
@@ -260,7 +263,7 @@ class Tracer:
     def __array_namespace__(self, api_version=None):
         import indim
 
-        return indim
+        return self._recording.namespace or indim
 
     def __array_function__(self, function, types, args, kwargs):
         handler = ARRAY_FUNCTIONS.get(function)

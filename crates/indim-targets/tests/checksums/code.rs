@@ -29,9 +29,9 @@ pub(crate) fn checksum_of(function: &Function, arguments: impl Iterator<Item = u
     while arguments.peek().is_some() {
         let mut block: Vec<u32> = arguments.by_ref().take(BLOCK).collect();
         let mut results = vec![0u32; block.len()];
-        let operands = [results.as_mut_ptr().cast(), block.as_mut_ptr().cast()];
+        let mut operands = [results.as_mut_ptr().cast(), block.as_mut_ptr().cast()];
         // SAFETY: both have as many elements, and nobody else uses them.
-        unsafe { function.run(&operands, &[0, 0], 1, block.len()) }
+        unsafe { function.run(&mut operands, &[0, 0], 1, block.len()) }
         for (argument, result) in block.into_iter().zip(results) {
             let pair = u64::from(argument) << 32 | u64::from(result);
             sum = sum.wrapping_add(Random(pair).bits());

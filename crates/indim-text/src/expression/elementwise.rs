@@ -146,23 +146,23 @@ impl<'b> Elaborator<'_, 'b> {
         positions: Range<usize>,
         values: &mut [Value],
     ) -> Elaborated<()> {
-        let mut target: Option<Shape> = None;
+        let mut target: Option<(Shape, Value)> = None;
         for (value, &node) in values.iter().zip(operands.nodes) {
             if self.is_array(node) {
                 let shape = self.array_shape(value, operands.mark)?;
-                if target.as_ref().is_none_or(|target| shape.rank() > target.rank()) {
-                    target = Some(shape);
+                if target.as_ref().is_none_or(|(target, _)| shape.rank() > target.rank()) {
+                    target = Some((shape, value.clone()));
                 }
             }
         }
-        let Some(target) = target else { return Ok(()) };
+        let Some((_, target)) = target else { return Ok(()) };
         for position in positions {
             let node = operands.nodes[position];
             if !self.is_array(node) {
-                values[position] =
-                    self.builder
-                        .broadcast_in_dim(&values[position], &[], &target)
-                        .map_err(|error| self.graph_error(error, &[node], operands.mark))?;
+                values[position] = self
+                    .builder
+                    .broadcast_like(&values[position], &[], &target)
+                    .map_err(|error| self.graph_error(error, &[node], operands.mark))?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use indim_builder::Value;
 use indim_graph::{GraphError, GraphErrorKind};
-use indim_ops::{ArrayType, DType, Op};
+use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
 use super::elaborate::{Elaborated, Elaborator};
@@ -57,9 +57,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     fn ones_like(&self, x: Value) -> Result<Value, GraphError> {
-        let ArrayType { dtype, shape } = x.array_type()?;
-        let one = self.builder.convert(self.builder.scalar(true), dtype)?;
-        self.builder.broadcast_to_target(one, &TargetRule::Unidirectional, shape)
+        let one = self.builder.convert(self.builder.scalar(true), x.array_type()?.dtype)?;
+        self.builder.broadcast_like(one, &[], &x)
     }
 
     /// The sign of 1 with the sign of `x`. Under the numpy rule integers are converted first.

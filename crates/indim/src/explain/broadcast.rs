@@ -11,6 +11,15 @@ use indim_shape::{
 /// A result that has this many times the elements of its largest operand is worth a warning.
 const SURPRISING_FACTOR: usize = 16;
 
+/// What a file says of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// Where it asks for it.
+    pub place: String,
+    /// The rule by which it has operands broadcast there, if it does: `pdpd axis=1`.
+    pub rule: Option<String>,
+}
+
 /// A broadcast with the names of its operands.
 ///
 /// ```
@@ -39,6 +48,8 @@ pub struct ExplainedBroadcast {
     form: Broadcast,
     /// Where a file asks for it.
     place: Option<String>,
+    /// By which rules.
+    rules: Vec<String>,
     /// There is no operation, only a rule.
     is_bare_rule: bool,
 }
@@ -55,6 +66,7 @@ impl ExplainedBroadcast {
             labels,
             form,
             place: None,
+            rules: Vec::new(),
             is_bare_rule: false,
         }
     }
@@ -68,15 +80,21 @@ impl ExplainedBroadcast {
         ExplainedBroadcast { is_bare_rule: true, ..ExplainedBroadcast::new(rule, labels, form) }
     }
 
-    /// The same, which a file asks for at this place.
+    /// The same, which a file asks for at this place, by these rules.
     #[must_use]
-    pub fn at(self, place: Option<String>) -> Self {
-        ExplainedBroadcast { place, ..self }
+    pub fn asked(self, place: String, rules: Vec<String>) -> Self {
+        ExplainedBroadcast { place: Some(place), rules, ..self }
     }
 
     /// Where a file asks for it.
     pub fn place(&self) -> Option<&str> {
         self.place.as_deref()
+    }
+
+    /// The rules under which a file has it, with their attributes: that of the operation, `pdpd axis=1`, and
+    /// those of the operations that broadcast its operands before, with these and their places.
+    pub fn rules(&self) -> &[String] {
+        &self.rules
     }
 
     /// The operation on its operands, or the rule.
@@ -182,6 +200,7 @@ impl fmt::Display for ExplainedBroadcast {
         if let Some(place) = &self.place {
             writeln!(formatter, "  --> {place}")?;
         }
+        self.rules.iter().try_for_each(|rule| writeln!(formatter, "  by {rule}"))?;
         let labels: Vec<OperandLabel<'_>> =
             self.labels.iter().map(|(name, element_type)| label(name, element_type)).collect();
         writeln!(formatter, "{}", draw_broadcast(&self.form, &labels))?;

@@ -52,6 +52,8 @@ struct BroadcastJson<'a> {
     operation: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    asked_by: &'a [String],
     operands: Vec<Operand<'a>>,
     result: &'a [usize],
     rules: Vec<RuleJson>,
@@ -147,6 +149,7 @@ fn broadcast_json(explained: &ExplainedBroadcast) -> BroadcastJson<'_> {
     BroadcastJson {
         operation: explained.operation(),
         place: explained.place(),
+        asked_by: explained.rules(),
         operands: operands.collect(),
         result: form.result().sizes(),
         rules: rules.collect(),

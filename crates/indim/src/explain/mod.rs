@@ -14,11 +14,11 @@ use indim_cpu::{
     ByKernels, CompileError, CompileOptions, Executable, Forecast, NestParts, compile,
 };
 use indim_graph::{Graph, NodeKind, ValueId, live_values, remove_unused};
-use indim_shape::{AxisMap, Broadcast, Shape};
+use indim_shape::{AxisMap, Broadcast, RuleSetName, Shape};
 
 use listing::Listing;
 
-pub use broadcast::ExplainedBroadcast;
+pub use broadcast::{Asked, ExplainedBroadcast};
 pub use reduction::{ExplainedReduction, reductions};
 
 /// A graph explained: its broadcasts and reductions, its nodes, its loops, and what a run costs.
@@ -54,24 +54,24 @@ impl Explanation {
     /// # Errors
     /// As [`compile`].
     pub fn new(graph: &Graph, options: &CompileOptions) -> Result<Self, CompileError> {
-        Explanation::with_places(graph, options, |_| None)
+        Explanation::of_file(graph, options, |_| None)
     }
 
-    /// As [`Explanation::new`], of a graph from a file: `place` says where it asks for a value.
+    /// As [`Explanation::new`], of a graph from a file: `asked` says where and how it asks for a value.
     ///
     /// # Errors
     /// As [`compile`].
-    pub fn with_places(
+    pub fn of_file(
         graph: &Graph,
         options: &CompileOptions,
-        place: impl Fn(ValueId) -> Option<String>,
+        asked: impl Fn(ValueId) -> Option<Asked>,
     ) -> Result<Self, CompileError> {
         let executable = compile(graph, options)?;
         let is_live = live_values(graph);
         let live: Vec<ValueId> =
             graph.iter().map(|(value, _)| value).filter(|value| is_live[value.index()]).collect();
         let graph = remove_unused(graph).into_owned();
-        let broadcasts = placed_broadcasts(&graph, |value| place(*live.get(value.index())?));
+        let broadcasts = asked_broadcasts(&graph, |value| asked(*live.get(value.index())?));
         let reductions = reductions(&graph);
         Ok(Explanation { broadcasts, reductions, graph, executable })
     }
@@ -225,12 +225,12 @@ pub fn message_svg(text: &str) -> String {
 /// # Ok::<(), indim::GraphError>(())
 /// ```
 pub fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
-    placed_broadcasts(graph, |_| None)
+    asked_broadcasts(graph, |_| None)
 }
 
-fn placed_broadcasts(
+fn asked_broadcasts(
     graph: &Graph,
-    place: impl Fn(ValueId) -> Option<String>,
+    asked: impl Fn(ValueId) -> Option<Asked>,
 ) -> Vec<ExplainedBroadcast> {
     let is_alone = alone(graph);
     let explained = graph.iter().filter_map(|(value, node)| {
@@ -241,9 +241,52 @@ fn placed_broadcasts(
             }
             _ => None,
         };
-        Some(explained?.at(place(value)))
+        let explained = explained?;
+        Some(match asked(value) {
+            Some(here) => {
+                let rules = rules_of(graph, value, &here, &asked);
+                explained.asked(here.place, rules)
+            }
+            None => explained,
+        })
     });
     explained.collect()
+}
+
+/// The rules by which the operands of an operation are broadcast: its own, unless that wants equal shapes,
+/// and those of operations that broadcast one operand each, with the place of these.
+fn rules_of(
+    graph: &Graph,
+    value: ValueId,
+    here: &Asked,
+    asked: &impl Fn(ValueId) -> Option<Asked>,
+) -> Vec<String> {
+    // Its broadcast of an operand may be one that was there already.
+    let wants_equal = |rule: &String| {
+        [RuleSetName::None, RuleSetName::StableHlo].iter().any(|name| name.as_str() == rule)
+    };
+    let mut rules: Vec<String> =
+        here.rule.clone().filter(|rule| !wants_equal(rule)).into_iter().collect();
+    let own = [value];
+    let operands = match graph[value].kind {
+        NodeKind::BroadcastInDim(_) => &own[..],
+        _ => &graph[value].operands,
+    };
+    for &operand in operands {
+        let node = &graph[operand];
+        if !matches!(node.kind, NodeKind::BroadcastInDim(_)) || is_number(graph, node.operands[0]) {
+            continue;
+        }
+        let Some(Asked { place, rule: Some(rule) }) = asked(operand) else { continue };
+        let said = match place == here.place {
+            true => rule,
+            false => format!("{rule} of {}, {place}", graph.value_name(node.operands[0])),
+        };
+        if !rules.contains(&said) {
+            rules.push(said);
+        }
+    }
+    rules
 }
 
 /// The broadcast of one operation, over the operands as they were before `broadcast_in_dim`.

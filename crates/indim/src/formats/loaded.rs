@@ -13,7 +13,7 @@ use indim_formats::{
 use indim_graph::Array;
 use indim_ops::ArrayType;
 
-use crate::explain::Explanation;
+use crate::explain::{Asked, Explanation};
 
 use super::error::{LoadError, LoadErrorKind};
 
@@ -167,19 +167,21 @@ impl LoadedModel {
         Ok(compiled)
     }
 
-    /// The program for these inputs, explained: every broadcast with its place in the file.
+    /// The program for these inputs, explained: every broadcast with its place in the file, and the rule that
+    /// it has there.
     ///
     /// # Errors
     /// As [`LoadedModel::compiled`].
     pub fn explain(&self, inputs: &[Bound]) -> Result<Explanation, LoadError> {
         let program = self.program(inputs)?;
         let graph = program.graph.returning(0..self.outputs.len());
-        let place = |value| {
-            let before = program.origins.partition_point(|(first, _)| *first <= value);
-            let (_, place) = program.origins.get(before.checked_sub(1)?)?;
-            Some(place.shown(&self.source))
+        let asked = |value| {
+            let before = program.origins.partition_point(|origin| origin.first <= value);
+            let origin = program.origins.get(before.checked_sub(1)?)?;
+            let place = self.model.place(origin.number).shown(&self.source);
+            Some(Asked { place, rule: origin.rule.as_ref().map(ToString::to_string) })
         };
-        Explanation::with_places(&graph, &self.options, place).map_err(|e| self.error(e))
+        Explanation::of_file(&graph, &self.options, asked).map_err(|e| self.error(e))
     }
 
     /// The program for these inputs as a file of another system.

@@ -5,7 +5,7 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::RuleSetName as Rule;
 
 use super::operation::Operation;
-use super::{Kit, KitCase, openvino, stablehlo};
+use super::{Kit, KitCase, hlo, openvino, stablehlo};
 
 /// The rules that a format knows by itself.
 ///
@@ -31,6 +31,7 @@ pub fn native_rules(format: Format) -> &'static [Rule] {
             Rule::PdpdBroadcast,
         ],
         Format::StableHlo => &[Rule::StableHlo, Rule::StableHloBroadcastInDim],
+        Format::Hlo => &[Rule::StableHlo, Rule::HloBroadcast],
         _ => &[],
     }
 }
@@ -70,6 +71,7 @@ impl KitCase {
             #[cfg(feature = "onnx")]
             Format::Onnx => (super::onnx::file(self)?, None),
             Format::OpenVino => openvino::file(self)?,
+            Format::Hlo => (hlo::file(self).into_bytes(), None),
             _ => (stablehlo::file(self).into_bytes(), None),
         };
         Some(Written { content, beside, composed: Vec::new(), warnings: Vec::new() })

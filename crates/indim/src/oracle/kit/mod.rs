@@ -8,6 +8,8 @@
 mod draft;
 #[cfg(feature = "formats")]
 mod file;
+#[cfg(feature = "formats")]
+mod hlo;
 #[cfg(feature = "onnx")]
 mod onnx;
 #[cfg(feature = "formats")]

@@ -1,0 +1,110 @@
+//! Arrays of `ndarray` as views, in any layout, and buffers as its arrays. Holds unsafe code.
+
+use core::ptr::NonNull;
+
+use indim_ops::{ArrayType, Element};
+use indim_shape::Shape;
+use ndarray::{ArrayBase, ArrayD, ArrayViewD, Data, DataMut, Dimension, IxDyn, ShapeBuilder};
+
+use crate::buffer::Buffer;
+use crate::stored_as::{StoredAs, from_elements};
+use crate::view::{ArrayView, ArrayViewMut};
+
+/// Element type, shape, and strides in bytes.
+///
+/// # Panics
+/// When an array repeats elements by strides of 0 until it would have more bytes than memory can have.
+fn described<T: StoredAs>(sizes: &[usize], strides: &[isize]) -> (ArrayType, Vec<isize>) {
+    let array_type = ArrayType::new(T::Element::DTYPE, Shape::from(sizes));
+    let bytes = array_type.shape.byte_count(size_of::<T>());
+    assert!(bytes.is_ok(), "an array of ndarray repeats elements beyond what memory can hold");
+    // Of one element or none `ndarray` may keep strides that lead nowhere.
+    let is_moved = array_type.shape.element_count().is_ok_and(|count| count > 1);
+    let in_bytes = |stride: &isize| if is_moved { stride * size_of::<T>() as isize } else { 0 };
+    (array_type, strides.iter().map(in_bytes).collect())
+}
+
+/// The same memory, in whatever order and direction its axes lie.
+///
+/// ```
+/// use indim_arrays::ArrayView;
+/// use ndarray::{arr2, s};
+///
+/// let x = arr2(&[[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+/// let backwards = x.slice(s![.., ..;-1]);
+/// let view = ArrayView::from(&backwards);
+/// assert_eq!((view.array_type().to_string().as_str(), view.strides()), ("f32[2, 3]", &[12, -4][..]));
+/// ```
+///
+/// # Panics
+/// When the array repeats elements by strides of 0 until it would have more bytes than memory can have.
+impl<'a, S, D> From<&'a ArrayBase<S, D>> for ArrayView<'a>
+where
+    S: Data,
+    S::Elem: StoredAs,
+    D: Dimension,
+{
+    fn from(array: &'a ArrayBase<S, D>) -> Self {
+        let (array_type, strides) = described::<S::Elem>(array.shape(), array.strides());
+        let first = NonNull::new(array.as_ptr().cast_mut().cast());
+        let first = first.expect("invariant: arrays are somewhere");
+        // SAFETY: `ndarray` vouches that shape and strides reach elements of the array, which is borrowed
+        // for 'a; the bytes have been counted; `StoredAs` says that they are elements.
+        unsafe { Self::from_raw(array_type, strides, first) }
+    }
+}
+
+/// The same memory, to be written, in whatever order and direction its axes lie.
+///
+/// ```
+/// use indim_arrays::ArrayViewMut;
+/// use ndarray::Array2;
+///
+/// let mut result = Array2::<f64>::zeros((2, 3));
+/// let view = ArrayViewMut::from(&mut result);
+/// assert_eq!(view.array_type().to_string(), "f64[2, 3]");
+/// ```
+///
+/// # Panics
+/// As for a view to read.
+impl<'a, S, D> From<&'a mut ArrayBase<S, D>> for ArrayViewMut<'a>
+where
+    S: DataMut,
+    S::Elem: StoredAs,
+    D: Dimension,
+{
+    fn from(array: &'a mut ArrayBase<S, D>) -> Self {
+        let first =
+            NonNull::new(array.as_mut_ptr().cast()).expect("invariant: arrays are somewhere");
+        let (array_type, strides) = described::<S::Elem>(array.shape(), array.strides());
+        // SAFETY: as above; the borrow is exclusive, and `ndarray` lets no two elements of an array that
+        // can be written be the same memory.
+        unsafe { Self::from_raw(array_type, strides, first) }
+    }
+}
+
+impl Buffer {
+    /// The elements as a view of `ndarray`, without a copy, if they are of type `T`.
+    ///
+    /// ```
+    /// use indim_arrays::{ArrayView, Buffer};
+    ///
+    /// fn corner(result: &Buffer) -> Option<f32> {
+    ///     Some(result.ndarray::<f32>()?[[0, 0]])
+    /// }
+    /// ```
+    pub fn ndarray<T: StoredAs>(&self) -> Option<ArrayViewD<'_, T>> {
+        let elements = from_elements::<T>(self.elements_in_memory::<T::Element>()?);
+        let size = size_of::<T>() as isize;
+        let strides: Vec<usize> =
+            self.strides().iter().map(|stride| (stride / size).unsigned_abs()).collect();
+        let shape = IxDyn(self.array_type().shape.sizes()).strides(IxDyn(&strides));
+        ArrayViewD::from_shape(shape, elements).ok()
+    }
+
+    /// A copy of the elements as an array of `ndarray`, if they are of type `T`. To compute in an array of
+    /// your own, without a copy, run into a view of it.
+    pub fn to_ndarray<T: StoredAs>(&self) -> Option<ArrayD<T>> {
+        Some(self.ndarray::<T>()?.to_owned())
+    }
+}

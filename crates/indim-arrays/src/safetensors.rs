@@ -1,0 +1,64 @@
+//! Tensors of `safetensors` as views.
+
+use indim_loops::strides::order::row_major_strides;
+use indim_ops::{ArrayType, DType};
+use indim_shape::Shape;
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+
+use crate::view::{ArrayError, ArrayView};
+
+/// The element type of a tensor, where indim has it.
+fn dtype(given: Dtype) -> Option<DType> {
+    Some(match given {
+        Dtype::BOOL => DType::Bool,
+        Dtype::U8 => DType::U8,
+        Dtype::I8 => DType::I8,
+        Dtype::U16 => DType::U16,
+        Dtype::I16 => DType::I16,
+        Dtype::U32 => DType::U32,
+        Dtype::I32 => DType::I32,
+        Dtype::U64 => DType::U64,
+        Dtype::I64 => DType::I64,
+        Dtype::F16 => DType::F16,
+        Dtype::BF16 => DType::Bf16,
+        Dtype::F32 => DType::F32,
+        Dtype::F64 => DType::F64,
+        Dtype::C64 => DType::C64,
+        _ => return None,
+    })
+}
+
+/// A tensor of a file, where it lies: the file may be mapped.
+///
+/// ```
+/// use indim_arrays::ArrayView;
+/// use safetensors::tensor::{Dtype, TensorView};
+///
+/// let bytes: Vec<u8> = [1.0f32, 2.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+/// let tensor = TensorView::new(Dtype::F32, vec![1, 2], &bytes)?;
+/// # #[cfg(target_endian = "little")]
+/// assert_eq!(ArrayView::try_from(&tensor)?.array_type().to_string(), "f32[1, 2]");
+/// let scales = TensorView::new(Dtype::F8_E4M3, vec![2], &[0, 0])?;
+/// assert_eq!(ArrayView::try_from(&scales).unwrap_err().code(), "unsupported-type");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `unsupported-type`: the element type is not to be had, or, on a big-endian machine, its bytes are in the
+/// other order; `out-of-bounds`, `too-large`.
+impl<'a> TryFrom<&TensorView<'a>> for ArrayView<'a> {
+    type Error = ArrayError;
+
+    fn try_from(tensor: &TensorView<'a>) -> Result<Self, ArrayError> {
+        let is_in_order = |dtype: &DType| cfg!(target_endian = "little") || dtype.size() == 1;
+        let Some(dtype) = dtype(tensor.dtype()).filter(is_in_order) else {
+            return Err(ArrayError::ForeignElements { name: tensor.dtype().to_string() });
+        };
+        let array_type = ArrayType::new(dtype, Shape::from(tensor.shape()));
+        // Sizes that overflow would give strides that do.
+        array_type.shape.byte_count(dtype.size()).map_err(ArrayError::TooLarge)?;
+        let strides = row_major_strides(&array_type);
+        Self::from_bytes(array_type, strides, tensor.data(), 0)
+    }
+}

@@ -1,0 +1,216 @@
+//! HLO as a message: modules that XLA has written, `hlo_proto/`, give what XLA computes, and the graph of
+//! their text; what is wrong with a message, and hostile ones.
+#![cfg(feature = "xla")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use indim_formats::{Bound, Format, FormatError, FormatErrorKind, Model, Source};
+use support::onnx::Message;
+use support::samples::disagreements;
+use support::{npz, read, run};
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hlo_proto").join(name)
+}
+
+fn bytes(name: &str) -> Vec<u8> {
+    std::fs::read(path(name)).expect("the file is there")
+}
+
+fn model(name: &str) -> Box<dyn Model> {
+    model_of(name, &bytes(name))
+}
+
+fn model_of(name: &str, content: &[u8]) -> Box<dyn Model> {
+    let source = Source::new(name, content.to_vec());
+    read(name, content).unwrap_or_else(|error| panic!("{}", error.draw(&source)))
+}
+
+fn types(model: &dyn Model) -> Vec<Bound> {
+    let types = model.inputs().iter().map(|input| input.array_type().expect("types are known"));
+    types.map(Bound::Type).collect()
+}
+
+fn error(content: &[u8]) -> FormatError {
+    let built = read("module.hlo.pb", content).and_then(|model| model.build(&types(&*model)));
+    built.map(drop).expect_err("there is a mistake")
+}
+
+/// A field of a message that has a length.
+fn field(number: u64, content: &[u8]) -> Vec<u8> {
+    Message::default().bytes(number, content).as_ref().to_vec()
+}
+
+/// A field that is a number.
+fn number(number: u64, value: u64) -> Vec<u8> {
+    Message::default().int(number, value as i64).as_ref().to_vec()
+}
+
+/// A computation of these instructions, whose last one is its root.
+fn computation(id: u64, instructions: &[Vec<u8>]) -> Vec<u8> {
+    let numbered = instructions.iter().enumerate().map(|(id, instruction)| {
+        field(2, &[&instruction[..], &number(35, id as u64 + 1)].concat())
+    });
+    let all: Vec<u8> = numbered.flatten().collect();
+    let root = number(6, instructions.len() as u64);
+    field(3, &[field(1, format!("c{id}").as_bytes()), all, number(5, id), root].concat())
+}
+
+fn instruction(name: &str, opcode: &str, shape: &[u8]) -> Vec<u8> {
+    [field(1, name.as_bytes()), field(2, opcode.as_bytes()), field(3, shape)].concat()
+}
+
+/// A module of computations, of which the one with this id is the program.
+fn module(computations: &[Vec<u8>], entry: u64) -> Vec<u8> {
+    [field(1, b"m"), field(2, b"entry"), computations.concat(), number(6, entry)].concat()
+}
+
+fn scalar() -> Vec<u8> {
+    number(2, 11)
+}
+
+#[test]
+fn a_message_and_its_text_are_one_program() {
+    for name in ["everything", "constants", "tuples", "softmax_lowered", "softmax"] {
+        let [message, text] = ["hlo.pb", "hlo"].map(|kind| model(&format!("{name}.{kind}")));
+        assert_eq!(message.inputs(), text.inputs(), "{name}");
+        assert_eq!(message.outputs(), text.outputs(), "{name}");
+        let [message, text] =
+            [&message, &text].map(|model| model.build(&types(&**model)).expect("a program").graph);
+        assert_eq!(message.to_string(), text.to_string(), "{name}");
+        assert_eq!(message, text, "{name}");
+    }
+}
+
+#[test]
+fn messages_give_what_xla_computes() {
+    for name in ["everything", "constants", "softmax_lowered", "softmax"] {
+        let model = model(&format!("{name}.hlo.pb"));
+        let graph = model.build(&types(&*model)).expect("a program").graph;
+        let names = |all: Vec<indim_ops::DType>| -> Vec<String> {
+            all.into_iter().map(|dtype| dtype.to_string()).collect()
+        };
+        let given = names(model.inputs().iter().filter_map(|input| input.dtype).collect());
+        let expected =
+            names(graph.outputs().iter().map(|&id| graph[id].array_type.dtype).collect());
+        let arrays = path(&format!("{name}.npz"));
+        let found = run(&*model, &npz::read(&arrays, "input", &given)).expect("it runs");
+        let wrong = disagreements(&found, &npz::read(&arrays, "output", &expected));
+        assert!(wrong.is_empty(), "{name}: {}", wrong.join("; "));
+    }
+}
+
+#[test]
+fn a_module_may_be_alone_or_in_what_xla_dumps() {
+    let alone = bytes("everything.hlo.pb");
+    let dumped = [field(1, &alone), field(3, b"")].concat();
+    for content in [&alone, &dumped] {
+        assert_eq!(Format::of(content), Some(Format::Hlo));
+        assert_eq!(Format::of(&content[..16]), Some(Format::Hlo));
+    }
+    let [alone, dumped] = [&alone, &dumped].map(|content| model_of("module", content));
+    let [alone, dumped] =
+        [&alone, &dumped].map(|m| m.build(&types(&**m)).expect("a program").graph);
+    assert_eq!(alone, dumped);
+}
+
+#[test]
+fn mistakes_name_the_instruction() {
+    let replaced = |from: &[u8], to: &[u8]| {
+        let mut content = bytes("everything.hlo.pb");
+        let place = content.windows(from.len()).position(|found| found == from).expect("there");
+        content[place..place + to.len()].copy_from_slice(to);
+        content
+    };
+    let described = |error: &FormatError| error.place.described.clone().expect("a place");
+    let unknown = error(&replaced(b"\x07reverse", b"\x07scatter"));
+    assert_eq!(unknown.code(), "unsupported-op");
+    assert_eq!(described(&unknown), "instruction `flipped` (scatter) of `main`");
+    assert!(unknown.is_out_of_scope());
+    let direction = error(&replaced(b"\x02LT", b"\x02XY"));
+    assert_eq!(direction.code(), "attribute");
+    assert_eq!(described(&direction), "instruction `less` (compare) of `main`");
+    // A type that XLA has and indim has not: 8-bit floats.
+    let f8 = [number(2, 19), field(3, &[2, 3])].concat();
+    let content = module(&[computation(1, &[instruction("x", "parameter", &f8)])], 1);
+    let f8 = error(&content);
+    let FormatErrorKind::UnsupportedType { name } = &f8.kind else { panic!("{f8}") };
+    assert_eq!(name, "f8e5m2[2, 3]");
+    assert_eq!(described(&f8), "instruction `x` (parameter) of `c1`");
+}
+
+#[test]
+fn modules_are_whole() {
+    let x = instruction("x", "parameter", &scalar());
+    let with = |fields: Vec<u8>| [instruction("y", "negate", &scalar()), fields].concat();
+    let code = |instructions: &[Vec<u8>]| error(&module(&[computation(1, instructions)], 1)).code();
+    let sound = module(&[computation(1, &[x.clone(), with(number(36, 1))])], 1);
+    model_of("sound", &sound);
+    assert_eq!(code(&[x.clone(), with(number(36, 7))]), "undefined");
+    // Its own operand.
+    assert_eq!(code(&[x.clone(), with(number(36, 2))]), "undefined");
+    assert_eq!(code(&[x.clone(), with(Vec::new())]), "wrong-count");
+    assert_eq!(code(&[x.clone(), x.clone()]), "attribute");
+    assert_eq!(code(&[instruction("c", "constant", &scalar())]), "elided-elements");
+    let literal =
+        |literal: &[u8]| [instruction("c", "constant", &scalar()), field(8, literal)].concat();
+    assert_eq!(code(&[literal(b"")]), "wrong-element-count");
+    assert_eq!(code(&[literal(&field(1, &field(3, &[2])))]), "type-mismatch");
+    assert_eq!(code(&[literal(b"\x08")]), "damaged");
+    let calls = [instruction("y", "call", &scalar()), number(36, 1), number(38, 1)].concat();
+    assert_eq!(code(&[x.clone(), calls]), "undefined");
+    assert_eq!(error(&module(&[computation(1, &[x])], 2)).code(), "undefined");
+    assert_eq!(error(&module(&[], 1)).code(), "undefined");
+}
+
+#[test]
+fn damaged_messages_give_an_error_or_a_program() {
+    for name in ["everything.hlo.pb", "tuples.hlo.pb", "softmax.hlo.pb"] {
+        let content = bytes(name);
+        for end in 0..content.len() {
+            either_is_fine(&content[..end]);
+        }
+        for place in 0..content.len() {
+            let mut changed = content.clone();
+            changed[place] ^= 1 << (place % 8);
+            either_is_fine(&changed);
+        }
+    }
+}
+
+fn either_is_fine(content: &[u8]) {
+    if let Ok(model) = read("changed.hlo.pb", content) {
+        let types = model.inputs().iter().filter_map(|input| input.array_type());
+        let types: Vec<_> = types.map(Bound::Type).collect();
+        let _either_is_fine = model.build(&types).is_ok();
+    }
+}
+
+#[test]
+fn hostile_messages_end_quickly() {
+    // Calls that double.
+    let parameter = instruction("x", "parameter", &scalar());
+    let call = |operand: u64, called: u64| {
+        [instruction("y", "call", &scalar()), number(36, operand), number(38, called)].concat()
+    };
+    let mut computations = vec![computation(0, std::slice::from_ref(&parameter))];
+    for level in 1..100 {
+        let calls = [parameter.clone(), call(1, level - 1), call(2, level - 1)];
+        computations.push(computation(level, &calls));
+    }
+    assert_eq!(error(&module(&computations, 99)).code(), "limit");
+    // Types nested deeper than any stack, and with more parts than memory should hold.
+    let deep = (0..2000).fold(scalar(), |inner, _| [number(2, 13), field(4, &inner)].concat());
+    let wide = [number(2, 13), field(4, b"").repeat(1_000_000)].concat();
+    let huge = [number(2, 11), number(3, u64::MAX >> 1).repeat(2)].concat();
+    let high = [number(2, 11), field(3, &[1; 100_000])].concat();
+    for (shape, code) in [(deep, "limit"), (wide, "limit"), (huge, "too-large"), (high, "limit")] {
+        let content = module(&[computation(1, &[instruction("x", "parameter", &shape)])], 1);
+        assert_eq!(error(&content).code(), code);
+    }
+    // More instructions than are read.
+    let many = field(3, &field(2, b"").repeat(1_000_000));
+    assert_eq!(error(&module(&[many], 1)).code(), "limit");
+}

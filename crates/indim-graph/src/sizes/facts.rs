@@ -1,0 +1,37 @@
+//! What the maker of a graph knows of its sizes, and its nodes do not say.
+
+use std::collections::BTreeMap;
+
+use crate::graph::ValueId;
+
+/// What is known of sizes in a graph beside what its nodes say: which were numbers to whoever made it, and
+/// which are equal because one was made of the other.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SizeFacts {
+    pinned: BTreeMap<(ValueId, usize), &'static str>,
+    equal: Vec<(ValueId, ValueId)>,
+}
+
+impl SizeFacts {
+    /// The size of this axis was used as a number; `reason` says for what, as in "the mean divides by it".
+    pub fn pin(&mut self, value: ValueId, axis: usize, reason: &'static str) {
+        self.pinned.entry((value, axis)).or_insert(reason);
+    }
+
+    /// Two values have one shape, since that of one was made of the other's.
+    pub fn equate(&mut self, value: ValueId, other: ValueId) {
+        if value != other {
+            self.equal.push((value, other));
+        }
+    }
+
+    /// The axes whose sizes were numbers, and why.
+    pub(super) fn pinned(&self) -> impl Iterator<Item = (ValueId, usize, &'static str)> + '_ {
+        self.pinned.iter().map(|(&(value, axis), &reason)| (value, axis, reason))
+    }
+
+    /// The values of one shape.
+    pub(super) fn equal(&self) -> impl Iterator<Item = (ValueId, ValueId)> + '_ {
+        self.equal.iter().copied()
+    }
+}

@@ -1,0 +1,284 @@
+//! Which sizes of the parameters a graph stands for.
+
+use core::fmt;
+
+use super::classes::Reason;
+use crate::graph::{Graph, ValueId};
+use crate::terminal::shown;
+
+/// The size of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Size {
+    /// This number.
+    Number(usize),
+    /// What the symbol of this number stands for.
+    Symbol(usize),
+}
+
+impl Size {
+    /// The number, where the symbols stand for these.
+    pub(super) fn number(self, symbols: &[usize]) -> usize {
+        match self {
+            Size::Number(number) => number,
+            Size::Symbol(symbol) => symbols[symbol],
+        }
+    }
+}
+
+/// What a symbol may stand for. Longer axes are indexed in another type.
+const LEAST: usize = 2;
+const MOST: usize = i32::MAX as usize;
+
+/// Which sizes of the parameters a graph stands for: equal symbols are equal sizes of at least 2, and a
+/// number is that number.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::SymbolicGraph;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [100, 3])?;
+/// let v = b.parameter("v", DType::F32, [1, 3])?;
+/// let graph = b.finish(&[b.numpy().mul(x, v)?])?;
+///
+/// let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
+/// let guards = symbolic.guards();
+/// assert_eq!(guards.to_string(), "x: [n, m], v: [1, m]; n, m >= 2");
+/// assert_eq!(guards.symbols(&[&[7, 8], &[1, 8]]), Ok(vec![7, 8]));
+/// let error = guards.symbols(&[&[7, 8], &[1, 9]]).unwrap_err();
+/// assert_eq!(error.to_string(), "axis 1 of `v` is 9, but as axis 1 of `x` it must be 8");
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guards {
+    pub(super) names: Vec<String>,
+    /// For each parameter the size of each axis.
+    pub(super) parameters: Vec<Vec<Size>>,
+    /// For each of them why it is a number, if it is one.
+    pub(super) reasons: Vec<Vec<Reason>>,
+    pub(super) symbol_count: usize,
+    /// Every shape in the graph with a symbol, and the bytes of the widest element: each fits into memory.
+    pub(super) shapes: Vec<(Vec<Size>, usize)>,
+}
+
+impl Guards {
+    /// How many symbols there are.
+    pub fn symbol_count(&self) -> usize {
+        self.symbol_count
+    }
+
+    /// For each parameter the size of each axis.
+    pub fn parameters(&self) -> &[Vec<Size>] {
+        &self.parameters
+    }
+
+    /// What each symbol stands for where the parameters have these shapes.
+    ///
+    /// # Errors
+    /// `guard-not-met`: the first guard that does not hold.
+    ///
+    /// # Panics
+    /// When there are more or fewer shapes than parameters.
+    pub fn symbols(&self, shapes: &[&[usize]]) -> Result<Vec<usize>, GuardError> {
+        assert_eq!(shapes.len(), self.parameters.len(), "there is a shape for each parameter");
+        // No symbol stands for 0.
+        let mut symbols = vec![0; self.symbol_count];
+        for (parameter, (sizes, shape)) in self.parameters.iter().zip(shapes).enumerate() {
+            if sizes.len() != shape.len() {
+                return Err(self.error(parameter, 0, Broken::Rank { rank: shape.len() }));
+            }
+            for (axis, (&expected, &size)) in sizes.iter().zip(*shape).enumerate() {
+                let broken = match expected {
+                    Size::Number(number) if number == size => continue,
+                    Size::Number(number) => Broken::Number { size, number },
+                    Size::Symbol(symbol) if size != 0 && symbols[symbol] == size => continue,
+                    Size::Symbol(symbol)
+                        if symbols[symbol] == 0 && (LEAST..=MOST).contains(&size) =>
+                    {
+                        symbols[symbol] = size;
+                        continue;
+                    }
+                    Size::Symbol(symbol) if symbols[symbol] == 0 => Broken::Range { size },
+                    Size::Symbol(symbol) => {
+                        Broken::Unequal { size, symbol, known: symbols[symbol] }
+                    }
+                };
+                return Err(self.error(parameter, axis, broken));
+            }
+        }
+        match self.symbols_fit(&symbols) {
+            true => Ok(symbols),
+            false => Err(GuardError { name: String::new(), axis: 0, kind: Kind::TooLarge }),
+        }
+    }
+
+    /// Whether every array of the graph fits into memory where the symbols stand for these.
+    pub(super) fn symbols_fit(&self, symbols: &[usize]) -> bool {
+        self.shapes.iter().all(|shape| fits(shape, symbols))
+    }
+
+    fn error(&self, parameter: usize, axis: usize, broken: Broken) -> GuardError {
+        let kind = match broken {
+            Broken::Rank { rank } => {
+                Kind::Rank { rank, expected: self.parameters[parameter].len() }
+            }
+            Broken::Number { size, number } => {
+                let reason = self.reasons[parameter][axis];
+                Kind::Number { size, number, reason }
+            }
+            Broken::Range { size } => Kind::Range { size },
+            Broken::Unequal { size, symbol, known } => {
+                let (first, of_first) = self.first_place(symbol);
+                Kind::Unequal { size, known, first: self.names[first].clone(), of_first }
+            }
+        };
+        GuardError { name: self.names[parameter].clone(), axis, kind }
+    }
+
+    /// The parameter and axis where a symbol stands first.
+    fn first_place(&self, symbol: usize) -> (usize, usize) {
+        let place = |sizes: &Vec<Size>| sizes.iter().position(|&size| size == Size::Symbol(symbol));
+        let mut places = self.parameters.iter().map(place).enumerate();
+        let first = places.find_map(|(parameter, axis)| Some((parameter, axis?)));
+        first.expect("invariant: every symbol is the size of an axis of a parameter")
+    }
+
+    /// The axes whose sizes are numbers: the parameter's name, the axis, the
+    /// number, and why.
+    pub fn pinned(&self) -> impl Iterator<Item = (&str, usize, usize, &'static str)> + '_ {
+        let of_axis = move |parameter: usize, axis: usize| match self.parameters[parameter][axis] {
+            Size::Number(number) => {
+                let reason = self.reasons[parameter][axis];
+                Some((self.names[parameter].as_str(), axis, number, reason))
+            }
+            Size::Symbol(_) => None,
+        };
+        let of_parameter = move |(parameter, sizes): (usize, &Vec<Size>)| {
+            (0..sizes.len()).filter_map(move |axis| of_axis(parameter, axis))
+        };
+        self.parameters.iter().enumerate().flat_map(of_parameter)
+    }
+}
+
+/// Whether arrays of this shape fit into memory.
+fn fits((sizes, bytes): &(Vec<Size>, usize), symbols: &[usize]) -> bool {
+    let numbers = sizes.iter().map(|size| size.number(symbols).max(1));
+    let all = numbers.fold(*bytes, usize::saturating_mul);
+    isize::try_from(all).is_ok() && all != usize::MAX
+}
+
+/// What a symbol is called.
+fn symbol_name(symbol: usize) -> String {
+    match ["n", "m", "k", "l", "p", "q"].get(symbol) {
+        Some(&name) => name.to_owned(),
+        None => format!("n{symbol}"),
+    }
+}
+
+impl fmt::Display for Guards {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = |size: &Size| match size {
+            Size::Number(number) => number.to_string(),
+            Size::Symbol(symbol) => symbol_name(*symbol),
+        };
+        for (index, (name, sizes)) in self.names.iter().zip(&self.parameters).enumerate() {
+            let sizes: Vec<String> = sizes.iter().map(size).collect();
+            let comma = if index == 0 { "" } else { ", " };
+            write!(formatter, "{comma}{}: [{}]", shown(name), sizes.join(", "))?;
+        }
+        let symbols: Vec<String> = (0..self.symbol_count).map(symbol_name).collect();
+        match symbols.is_empty() {
+            true => Ok(()),
+            false => write!(formatter, "; {} >= {LEAST}", symbols.join(", ")),
+        }
+    }
+}
+
+/// The guards of a graph whose sizes are `sizes`, by value and axis.
+pub(super) fn guards(
+    graph: &Graph,
+    sizes: &[Vec<Size>],
+    reasons: Vec<Vec<Reason>>,
+    symbol_count: usize,
+) -> Guards {
+    let mut shapes: Vec<(Vec<Size>, usize)> = Vec::new();
+    for (value, node) in graph.iter() {
+        let (of_node, bytes) = (&sizes[value.index()], node.array_type.dtype.size());
+        if of_node.iter().any(|size| matches!(size, Size::Symbol(_))) {
+            match shapes.iter_mut().find(|(known, _)| known == of_node) {
+                Some((_, widest)) => *widest = bytes.max(*widest),
+                None => shapes.push((of_node.clone(), bytes)),
+            }
+        }
+    }
+    let of_parameter = |value: &ValueId| sizes[value.index()].clone();
+    Guards {
+        names: (0..graph.parameters().len()).map(|i| graph.parameter_name(i).to_owned()).collect(),
+        parameters: graph.parameters().iter().map(of_parameter).collect(),
+        reasons,
+        symbol_count,
+        shapes,
+    }
+}
+
+/// What a shape breaks.
+enum Broken {
+    Rank { rank: usize },
+    Number { size: usize, number: usize },
+    Range { size: usize },
+    Unequal { size: usize, symbol: usize, known: usize },
+}
+
+/// The first guard of a graph that sizes do not meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuardError {
+    /// The parameter; nothing where it is no one's fault alone.
+    name: String,
+    axis: usize,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Rank { rank: usize, expected: usize },
+    Number { size: usize, number: usize, reason: &'static str },
+    Range { size: usize },
+    Unequal { size: usize, known: usize, first: String, of_first: usize },
+    TooLarge,
+}
+
+impl GuardError {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        "guard-not-met"
+    }
+}
+
+impl fmt::Display for GuardError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let GuardError { name, axis, kind } = self;
+        let name = shown(name);
+        match kind {
+            Kind::Rank { rank, expected } => {
+                write!(formatter, "`{name}` has {rank} axes, the program was made for {expected}")
+            }
+            Kind::Number { size, number, reason } => write!(
+                formatter,
+                "axis {axis} of `{name}` is {size}, the program was made for {number}: {reason}"
+            ),
+            Kind::Range { size } => write!(
+                formatter,
+                "axis {axis} of `{name}` is {size}, the program was made for sizes from {LEAST} to {MOST}"
+            ),
+            Kind::Unequal { size, known, first, of_first } => write!(
+                formatter,
+                "axis {axis} of `{name}` is {size}, but as axis {of_first} of `{first}` it must be {known}",
+                first = shown(first),
+            ),
+            Kind::TooLarge => formatter.write_str("an array between would not fit into memory"),
+        }
+    }
+}
+
+impl core::error::Error for GuardError {}

@@ -1,0 +1,21 @@
+//! Which sizes of a graph are free: so that one graph stands for all arrays of its element types and ranks
+//! whose sizes meet some guards.
+//!
+//! A graph is made for the sizes that are seen first. `classes.rs` finds which axes have one size by what
+//! their nodes do; a class that holds an axis of a parameter, and that nothing needs as a number, is a
+//! *symbol*. What only the maker of a graph knows of its sizes are `facts.rs`: that one was a number to it,
+//! as the divisor of a mean. `guards.rs` says which sizes of the parameters a graph stands for, `resize.rs`
+//! makes the graph for others.
+//!
+//! Sizes 0 and 1 decide what is legal and what is expanded, so a symbol stands for neither: an axis of such
+//! a size is a number. What is not known to follow from the parameters is a number too, and what is not known
+//! at all makes numbers of all sizes.
+
+mod classes;
+mod facts;
+mod guards;
+mod resize;
+
+pub use facts::SizeFacts;
+pub use guards::{GuardError, Guards, Size};
+pub use resize::SymbolicGraph;

@@ -1,0 +1,170 @@
+//! The same graph for other sizes.
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt, HashSet};
+use indim_ops::ArrayType;
+
+use super::classes::{Classes, Reason};
+use super::facts::SizeFacts;
+use super::guards::{Guards, Size, guards};
+use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::views::AxisSlice;
+
+/// A graph with what its sizes are: numbers, and symbols that stand for others.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::SymbolicGraph;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [4, 3])?;
+/// let graph = b.finish(&[2.0 * &x])?;
+/// let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
+/// let other = symbolic.resized(&[100, 7]);
+/// assert_eq!(other[other.outputs()[0]].array_type.to_string(), "f32[100, 7]");
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SymbolicGraph {
+    graph: Graph,
+    /// By value and axis.
+    sizes: Vec<Vec<Size>>,
+    guards: Guards,
+}
+
+/// Why the sizes of a graph are all numbers: something in it is not known to follow from them, or the graph
+/// is too large for sizes that are all different.
+const NOT_FOLLOWED: Reason = "a size is made of those of the inputs in a way that is not followed";
+const TOO_LARGE: Reason = "the arrays of the program have too many axes of different sizes";
+
+impl SymbolicGraph {
+    /// Finds the symbols of a graph; `facts` are those of the builder that has made it.
+    pub fn new(graph: &Graph, facts: &SizeFacts) -> SymbolicGraph {
+        let mut classes = Classes::of(graph, facts);
+        let symbols = symbols(graph, &mut classes);
+        let is_followed = graph.iter().all(|(value, node)| {
+            (0..node.array_type.shape.rank()).all(|axis| {
+                let class = classes.class(value, axis);
+                classes.reason(class).is_some() || symbols.contains_key(&class)
+            })
+        });
+        if !is_followed {
+            return SymbolicGraph::with(graph, &mut classes, &HashMap::new(), NOT_FOLLOWED);
+        }
+        let symbolic = SymbolicGraph::with(graph, &mut classes, &symbols, NOT_FOLLOWED);
+        match symbolic.guards.symbols_fit(&symbolic.distinct_sizes()) {
+            true => symbolic,
+            false => SymbolicGraph::with(graph, &mut classes, &HashMap::new(), TOO_LARGE),
+        }
+    }
+
+    /// The graph whose classes of axes have these symbols; the others are numbers, for their own reasons or
+    /// for this one.
+    fn with(
+        graph: &Graph,
+        classes: &mut Classes,
+        symbols: &HashMap<usize, usize>,
+        reason: Reason,
+    ) -> SymbolicGraph {
+        let sizes = sizes(graph, classes, symbols);
+        let mut reasons = Vec::with_capacity(graph.parameters().len());
+        for &parameter in graph.parameters() {
+            let axes = 0..graph[parameter].array_type.shape.rank();
+            let why = |axis| {
+                let class = classes.class(parameter, axis);
+                classes.reason(class).unwrap_or(reason)
+            };
+            reasons.push(axes.map(why).collect());
+        }
+        let guards = guards(graph, &sizes, reasons, symbols.len());
+        SymbolicGraph { graph: graph.clone(), sizes, guards }
+    }
+
+    /// The graph for the sizes that were seen first.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Which sizes of the parameters it stands for.
+    pub fn guards(&self) -> &Guards {
+        &self.guards
+    }
+
+    /// The size of each axis of a value.
+    pub fn sizes(&self, value: ValueId) -> &[Size] {
+        &self.sizes[value.index()]
+    }
+
+    /// The graph where the symbols stand for these sizes, as [`Guards::symbols`] gives them.
+    ///
+    /// # Panics
+    /// When there are fewer sizes than symbols.
+    pub fn resized(&self, symbols: &[usize]) -> Graph {
+        let nodes = self.graph.iter().map(|(value, node)| {
+            let sizes = &self.sizes[value.index()];
+            if sizes.iter().all(|size| matches!(size, Size::Number(_))) {
+                return node.clone();
+            }
+            let shape = sizes.iter().map(|size| size.number(symbols)).collect::<Vec<usize>>();
+            let kind = match &node.kind {
+                NodeKind::Slice(slices) => NodeKind::Slice(resized_slices(slices, sizes, symbols)),
+                kind => kind.clone(),
+            };
+            let array_type = ArrayType::new(node.array_type.dtype, shape);
+            Node { kind, operands: node.operands.clone(), array_type }
+        });
+        Graph::unchecked(nodes.collect(), self.graph.outputs().to_vec())
+    }
+
+    /// A size for each symbol, of which no two are equal and none is any other size in the graph: what is
+    /// made of the graph for these says by its sizes what they stand for.
+    pub fn distinct_sizes(&self) -> Vec<usize> {
+        let numbers = self.sizes.iter().flatten().filter_map(|size| match size {
+            Size::Number(number) => Some(*number),
+            Size::Symbol(_) => None,
+        });
+        let numbers: HashSet<usize> = numbers.collect();
+        let distinct = (FIRST_DISTINCT..).filter(|size| !numbers.contains(size));
+        distinct.take(self.guards.symbol_count()).collect()
+    }
+}
+
+/// Larger than what is small enough to be treated on its own, and small, so that products are.
+const FIRST_DISTINCT: usize = 67;
+
+/// The symbol of each class that holds an axis of a parameter and is no number, in the order of the axes.
+fn symbols(graph: &Graph, classes: &mut Classes) -> HashMap<usize, usize> {
+    let mut symbols: HashMap<usize, usize> = HashMap::new();
+    for &parameter in graph.parameters() {
+        for axis in 0..graph[parameter].array_type.shape.rank() {
+            let class = classes.class(parameter, axis);
+            if classes.reason(class).is_none() {
+                let next = symbols.len();
+                symbols.entry(class).or_insert(next);
+            }
+        }
+    }
+    symbols
+}
+
+fn sizes(graph: &Graph, classes: &mut Classes, symbols: &HashMap<usize, usize>) -> Vec<Vec<Size>> {
+    let of_node = |(value, node): (ValueId, &Node)| {
+        let size = |(axis, &number): (usize, &usize)| {
+            let symbol = symbols.get(&classes.class(value, axis));
+            symbol.map_or(Size::Number(number), |&symbol| Size::Symbol(symbol))
+        };
+        node.array_type.shape.iter().enumerate().map(size).collect()
+    };
+    graph.iter().map(of_node).collect()
+}
+
+/// Slices along symbols show all there is.
+fn resized_slices(slices: &[AxisSlice], sizes: &[Size], symbols: &[usize]) -> Arc<[AxisSlice]> {
+    let resized = |(slice, size): (&AxisSlice, &Size)| match size {
+        Size::Symbol(symbol) => AxisSlice::whole(symbols[*symbol]),
+        Size::Number(_) => *slice,
+    };
+    slices.iter().zip(sizes).map(resized).collect()
+}

@@ -1,0 +1,113 @@
+//! `eval!`, which `indim` hands on with the feature `macros`.
+#![forbid(unsafe_code)]
+
+use indim_text::{Expression, Limits};
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Error, Expr, Ident, LitStr, Token, parse_macro_input, parse_quote};
+
+/// Evaluates an expression over variables of its names: `eval!("(x - m) * s", x, m, s)?`.
+///
+/// It is `indim::evaluate`, or `evaluate_all` where the text gives several results, with a text that is read
+/// when it is compiled: what is no expression is an error of the compiler, and so are a name that nothing is
+/// given for and a variable that the text does not mention. `name = value` gives a name any value. Arrays are
+/// borrowed; a number adapts to what it meets. Shapes are checked when it runs.
+#[proc_macro]
+pub fn eval(input: TokenStream) -> TokenStream {
+    let call = parse_macro_input!(input as Call);
+    let checked = call.check().map(|results| call.expanded(results));
+    checked.unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// `"(x - m) * s", x, m = mean, s`.
+struct Call {
+    text: LitStr,
+    inputs: Punctuated<Input, Token![,]>,
+}
+
+struct Input {
+    name: Ident,
+    value: Expr,
+}
+
+impl Parse for Call {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let text = input.parse()?;
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+        Ok(Call { text, inputs: Punctuated::parse_terminated(input)? })
+    }
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name: Ident = input.parse()?;
+        let value = match input.parse::<Option<Token![=]>>()? {
+            Some(_) => input.parse()?,
+            None => parse_quote!(#name),
+        };
+        Ok(Input { name, value })
+    }
+}
+
+/// How many results a text gives.
+enum Results {
+    One,
+    Several,
+}
+
+impl Call {
+    /// # Errors
+    /// What is wrong with the text or its names, at the piece of code that says it.
+    fn check(&self) -> syn::Result<Results> {
+        let text = self.text.value();
+        let expression = Expression::parse(&text, &Limits::default())
+            .map_err(|error| Error::new(self.text.span(), error.diagnostic(&text)))?;
+        for (index, Input { name, .. }) in self.inputs.iter().enumerate() {
+            let name_text = name.unraw().to_string();
+            if self.inputs.iter().take(index).any(|earlier| earlier.name == *name) {
+                return Err(Error::new(name.span(), format!("two inputs are called `{name}`")));
+            }
+            if !expression.mentions(&name_text) && !expression.assigns(&name_text) {
+                let message = format!("the expression does not mention the input `{name}`");
+                return Err(Error::new(name.span(), message));
+            }
+        }
+        let is_given = |name: &str| self.inputs.iter().any(|input| input.name.unraw() == name);
+        if let Some(name) = expression.names().into_iter().find(|name| !is_given(name)) {
+            let message = format!("nothing is given for `{name}`: name it after the text");
+            return Err(Error::new(self.text.span(), message));
+        }
+        Ok(match expression.check_single_result() {
+            Ok(()) => Results::One,
+            Err(_) => Results::Several,
+        })
+    }
+
+    /// A `match` keeps what the values borrow until the results are there.
+    fn expanded(&self, results: Results) -> Tokens {
+        let text = &self.text;
+        let inputs = self.inputs.iter().map(|Input { name, value }| {
+            let name = name.unraw().to_string();
+            quote!((#name, ::indim::AsInput::as_input(&(#value))))
+        });
+        let count = self.inputs.len();
+        let function = match results {
+            Results::One => quote!(::indim::evaluate),
+            Results::Several => quote!(::indim::evaluate_all),
+        };
+        quote! {
+            match [#(#inputs),*] {
+                inputs => {
+                    let inputs: [(&'static str, ::indim::Input<'_>); #count] = inputs;
+                    #function(#text, inputs)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Whether numbers agree as well as they have to.
+
+use indim_graph::Array;
+use indim_ops::{ArrayData, Complex, bf16, f16, for_each_element};
+
+use crate::model::Agreement;
+
+/// Where two arrays do not agree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disagreement {
+    /// How many elements do not.
+    pub count: usize,
+    /// How many there are.
+    pub elements: usize,
+    /// The first of them, in row-major order.
+    pub first: usize,
+    /// What stands there.
+    pub found: String,
+    /// What belongs there.
+    pub expected: String,
+}
+
+impl Agreement {
+    /// Compares the elements of arrays of one type; `None` where all agree.
+    ///
+    /// ```
+    /// use indim_model::Agreement;
+    /// use indim_graph::Array;
+    ///
+    /// let found = Array::new([2], vec![1.0f32, f32::NAN])?;
+    /// let expected = Array::new([2], vec![1.0f32 + f32::EPSILON, f32::NAN])?;
+    /// assert_eq!(Agreement::Equal.compare(&found, &expected).unwrap().first, 0);
+    /// assert_eq!(Agreement::Ulps { least: 0, most: 1 }.compare(&found, &expected), None);
+    /// # Ok::<(), indim_graph::WrongElementCount>(())
+    /// ```
+    pub fn compare(self, found: &Array, expected: &Array) -> Option<Disagreement> {
+        if found.array_type() != expected.array_type() {
+            let count = expected.data().len();
+            return Some(Disagreement {
+                count,
+                elements: count,
+                first: 0,
+                found: found.array_type().to_string(),
+                expected: expected.array_type().to_string(),
+            });
+        }
+        compare_data(self, found.data(), expected.data())
+    }
+}
+
+/// An element that can be compared.
+trait Compared: core::fmt::Debug {
+    fn agrees(&self, expected: &Self, agreement: Agreement) -> bool;
+}
+
+macro_rules! exact {
+    ($($type:ty)*) => {$(
+        impl Compared for $type {
+            fn agrees(&self, expected: &Self, _: Agreement) -> bool {
+                self == expected
+            }
+        }
+    )*};
+}
+
+exact! { bool i8 i16 i32 i64 u8 u16 u32 u64 }
+
+macro_rules! floats {
+    ($($type:ty, $signed:ty, $to_f64:expr;)*) => {$(
+        impl Compared for $type {
+            fn agrees(&self, expected: &Self, agreement: Agreement) -> bool {
+                let place = |x: Self| {
+                    let bits = x.to_bits() as $signed;
+                    let size = i64::from(bits & <$signed>::MAX);
+                    if bits < 0 { -size } else { size }
+                };
+                let apart = place(*self).abs_diff(place(*expected));
+                agreement.holds_for($to_f64(*self), $to_f64(*expected), apart)
+            }
+        }
+    )*};
+}
+
+floats! {
+    f16, i16, f16::to_f64;
+    bf16, i16, bf16::to_f64;
+    f32, i32, f64::from;
+    f64, i64, f64::from;
+}
+
+impl<F: Compared> Compared for Complex<F> {
+    fn agrees(&self, expected: &Self, agreement: Agreement) -> bool {
+        self.re.agrees(&expected.re, agreement) && self.im.agrees(&expected.im, agreement)
+    }
+}
+
+impl Agreement {
+    /// Whether it holds for two numbers between which so many of their type lie.
+    fn holds_for(self, found: f64, expected: f64, apart: u64) -> bool {
+        if found.is_nan() || expected.is_nan() {
+            return found.is_nan() && expected.is_nan();
+        }
+        match self {
+            // Infinities agree with themselves only.
+            _ if found.is_infinite() || expected.is_infinite() => found == expected,
+            Agreement::Equal => found == expected,
+            Agreement::Near { absolute, relative } => {
+                (found - expected).abs() <= absolute + relative * expected.abs()
+            }
+            Agreement::Ulps { least, most } => (least..=most).contains(&apart),
+        }
+    }
+}
+
+fn compare_data(
+    agreement: Agreement,
+    found: &ArrayData,
+    expected: &ArrayData,
+) -> Option<Disagreement> {
+    macro_rules! compare {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match (found, expected) {
+                $((ArrayData::$variant(x), ArrayData::$variant(y)) => disagreement(x, y, agreement),)*
+                _ => None,
+            }
+        };
+    }
+    for_each_element!(compare)
+}
+
+fn disagreement<T: Compared>(
+    found: &[T],
+    expected: &[T],
+    agreement: Agreement,
+) -> Option<Disagreement> {
+    let pairs = found.iter().zip(expected).enumerate();
+    let mut wrong = pairs.filter(|(_, (x, y))| !x.agrees(y, agreement));
+    let (first, (x, y)) = wrong.next()?;
+    let count = 1 + wrong.count();
+    let (found, wanted) = (format!("{x:?}"), format!("{y:?}"));
+    Some(Disagreement { count, elements: expected.len(), first, found, expected: wanted })
+}

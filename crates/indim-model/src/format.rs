@@ -1,0 +1,178 @@
+//! The formats, and which one a file has.
+
+use core::fmt;
+
+/// A format of programs.
+///
+/// ```
+/// use indim_model::Format;
+///
+/// assert_eq!(Format::of(b"HloModule m"), Some(Format::Hlo));
+/// assert_eq!(Format::of(b"<?xml version=\"1.0\"?>"), Some(Format::OpenVino));
+/// assert_eq!(Format::of(b"module @jit_f {"), Some(Format::StableHlo));
+/// assert_eq!(Format::of(b"\x08\x0a\n# text but for that"), Some(Format::Onnx));
+/// assert_eq!(Format::of(b"\n\x05jit_f\x12\x04main"), Some(Format::Hlo));
+/// assert_eq!(Format::of(b"\x93NUMPY"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// The text of StableHLO, which is MLIR.
+    StableHlo,
+    /// HLO: a text, or a protobuf.
+    Hlo,
+    /// OpenVINO's IR: an XML file, beside it one with the constants.
+    OpenVino,
+    /// ONNX: a protobuf.
+    Onnx,
+}
+
+/// Beginnings of lines that only MLIR has.
+const OF_MLIR: [&str; 7] =
+    ["module", "func.func", "\"builtin.module\"", "\"func.func\"", "#", "!", "builtin.module"];
+
+/// The wire types of numbers, and of what has a length.
+const VARINT: u64 = 0;
+const LENGTH: u64 = 2;
+
+/// How many fields of a protobuf are looked at.
+const FIELDS: usize = 32;
+
+/// How much of a file is looked at to see that it is text.
+const BEGINNING: usize = 1024;
+
+/// The content as far as it is text; what is damaged further on is still one.
+fn beginning_of_text(content: &[u8]) -> Option<&str> {
+    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+    let text = match core::str::from_utf8(content) {
+        Ok(text) => text,
+        Err(error) if error.valid_up_to() > 64 => {
+            core::str::from_utf8(&content[..error.valid_up_to()]).ok()?
+        }
+        Err(_) => return None,
+    };
+    // Protobufs are full of them, soon if not at once.
+    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    (!text.bytes().take(BEGINNING).any(|byte| is_control(&byte))).then_some(text)
+}
+
+fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for (place, &byte) in rest.iter().take(10).enumerate() {
+        number |= u64::from(byte & 0x7f).checked_shl(7 * place as u32)?;
+        if byte < 0x80 {
+            *rest = &rest[place + 1..];
+            return Some(number);
+        }
+    }
+    None
+}
+
+impl Format {
+    /// The format of a file with this content, whatever the file is called; its beginning is enough.
+    pub fn of(content: &[u8]) -> Option<Format> {
+        match beginning_of_text(content) {
+            Some(text) => Format::of_text(text),
+            None => Format::of_protobuf(content),
+        }
+    }
+
+    /// Whether a file with this content is no text.
+    pub fn is_binary(content: &[u8]) -> bool {
+        beginning_of_text(content).is_none()
+    }
+
+    fn of_text(text: &str) -> Option<Format> {
+        if text.trim_start().starts_with('<') {
+            return Some(Format::OpenVino);
+        }
+        let lines = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
+        // Both MLIR and HLO have such comments; where there is nothing else, it is a test of MLIR.
+        let is_comment = |line: &&str| line.trim_start().starts_with("//");
+        let has_comment = lines.clone().any(|line| is_comment(&line));
+        let found = lines.filter(|line| !is_comment(line)).find_map(Format::of_line);
+        found.or(has_comment.then_some(Format::StableHlo))
+    }
+
+    fn of_line(line: &str) -> Option<Format> {
+        let trimmed = line.trim_start();
+        let name = |c: char| c.is_alphanumeric() || "._-".contains(c);
+        let behind_name = trimmed.trim_start_matches('%').trim_start_matches(name).trim_start();
+        if trimmed.starts_with("HloModule") || trimmed.starts_with("ENTRY ") {
+            return Some(Format::Hlo);
+        }
+        if OF_MLIR.iter().any(|start| trimmed.starts_with(start)) {
+            return Some(Format::StableHlo);
+        }
+        let has_name = behind_name.len() < trimmed.len();
+        let is_computation = has_name && behind_name.starts_with(['(', '{']);
+        is_computation.then_some(Format::Hlo)
+    }
+
+    /// By the first field that only one of the messages has: a model of ONNX begins with the version of the
+    /// IR, what XLA dumps with a module, and a module with its name.
+    fn of_protobuf(content: &[u8]) -> Option<Format> {
+        let mut rest = content;
+        for _ in 0..FIELDS {
+            let tag = varint(&mut rest)?;
+            match (tag >> 3, tag & 7) {
+                (1, VARINT) => {
+                    return (1..128).contains(&varint(&mut rest)?).then_some(Format::Onnx);
+                }
+                // A graph, and operator sets.
+                (7 | 8, LENGTH) => return Some(Format::Onnx),
+                // The number of the computation that is the program.
+                (1, LENGTH) | (6, VARINT) => return Some(Format::Hlo),
+                (_, VARINT) => drop(varint(&mut rest)?),
+                (_, LENGTH) => {
+                    let length = usize::try_from(varint(&mut rest)?).ok()?;
+                    rest = rest.get(length..)?;
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Every format.
+    pub const ALL: [Format; 4] = [Format::StableHlo, Format::Hlo, Format::OpenVino, Format::Onnx];
+
+    /// The format of this name.
+    ///
+    /// ```
+    /// use indim_model::Format;
+    ///
+    /// assert!(Format::ALL.into_iter().all(|format| Format::named(format.name()) == Some(format)));
+    /// ```
+    pub fn named(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Whether it is written as text.
+    pub const fn is_text(self) -> bool {
+        !matches!(self, Format::Onnx)
+    }
+
+    /// The name, as commands take it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::StableHlo => "stablehlo",
+            Format::Hlo => "hlo",
+            Format::OpenVino => "openvino",
+            Format::Onnx => "onnx",
+        }
+    }
+
+    /// What to do with a file of a kind that is known, but not read.
+    pub fn advice(content: &[u8]) -> Option<&'static str> {
+        content.starts_with(b"ML\xefR").then_some(
+            "it is MLIR's bytecode: stablehlo-translate --deserialize makes text of a portable artifact",
+        )
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}

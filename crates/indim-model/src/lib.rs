@@ -1,0 +1,47 @@
+//! What a program in the file of another system is, whichever system that is.
+//!
+//! `format.rs` says which format a file has, `source.rs` where it is read from, `limits.rs` what it may ask
+//! for. A reader makes a `Model` of it (`model.rs`), and that for inputs of known types a `Program`, by
+//! `making.rs`, with its `origin.rs`; what is wrong is said by `error.rs`; whether results are as expected,
+//! by `agreement.rs`. `writer.rs` is the way back: from a graph to a file.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![forbid(unsafe_code)]
+
+mod agreement;
+mod error;
+mod format;
+mod limits;
+mod making;
+mod model;
+mod origin;
+mod recognise;
+pub mod shape_values;
+mod source;
+mod writer;
+
+pub use agreement::Disagreement;
+pub use error::{FormatError, FormatErrorKind, Place, Unsupported};
+pub use format::Format;
+pub use limits::FormatLimits;
+pub use making::{Census, Making, array_of_bytes, integers};
+pub use model::{Agreement, Bound, Expectation, Input, Model, Program, Size, check_inputs};
+pub use origin::{BroadcastRule, Origin, RuleNote};
+pub use recognise::{Recognised, Recogniser};
+pub use source::{Directory, Folder, Source};
+pub use writer::{Composed, Noted, Notes, WriteOptions, Writer, Written, place_of};
+
+/// What there is to say about reading a file, beside the file.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// What the file may ask for.
+    pub limits: FormatLimits,
+    /// Which function of the file is the program, where it has several.
+    pub function: Option<String>,
+}
+
+/// Reads one format.
+pub trait Reader {
+    /// # Errors
+    /// What is wrong with the file.
+    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError>;
+}

@@ -1,0 +1,267 @@
+//! Where programs are read from.
+
+use core::fmt;
+use core::ops::Range;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+/// A file that holds a program, and what lies beside it.
+///
+/// ```
+/// use indim_model::Source;
+///
+/// let source = Source::new("relu.mlir", "module {}");
+/// assert_eq!((source.name(), source.bytes()), ("relu.mlir", &b"module {}"[..]));
+/// ```
+#[derive(Clone)]
+pub struct Source {
+    name: String,
+    bytes: Bytes,
+    folder: Option<Arc<dyn Folder>>,
+    /// The lines of the file that come before what is to be read.
+    lines_before: usize,
+    /// Where each line begins; found when it is first asked for, as programs have as many places as lines.
+    line_starts: Arc<OnceLock<Vec<usize>>>,
+}
+
+/// What lies beside a file: constants that it does not hold itself.
+pub trait Folder: Send + Sync {
+    /// The content of the file with this name, which is relative to the folder.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::PermissionDenied`] for a file outside the folder.
+    fn read(&self, name: &str) -> io::Result<Bytes>;
+
+    /// These bytes of the file with this name, all of which have to be there.
+    ///
+    /// # Errors
+    /// As [`Folder::read`]; [`io::ErrorKind::UnexpectedEof`] where the file ends before they do.
+    fn read_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
+        let content = self.read(name)?;
+        match range.start <= range.end && range.end <= content.len() {
+            true => Ok(content.slice(range)),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+}
+
+/// A folder of the file system.
+#[derive(Debug, Clone)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// That one.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Directory(path.into())
+    }
+
+    /// The path of a file in the folder.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::PermissionDenied`] where that, or what it links to, lies outside.
+    pub fn inside(&self, name: &str) -> io::Result<PathBuf> {
+        let outside =
+            || io::Error::new(io::ErrorKind::PermissionDenied, "it lies outside the folder");
+        let is_below =
+            |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        if !Path::new(name).components().all(is_below) {
+            return Err(outside());
+        }
+        let folder = match self.0.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => &self.0,
+        };
+        let path = folder.join(name).canonicalize()?;
+        if path.starts_with(folder.canonicalize()?) { Ok(path) } else { Err(outside()) }
+    }
+}
+
+impl Folder for Directory {
+    fn read(&self, name: &str) -> io::Result<Bytes> {
+        std::fs::read(self.inside(name)?).map(Bytes::from)
+    }
+
+    fn read_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
+        let path = self.inside(name)?;
+        // A pipe has no ranges, and would be waited for; memory is asked for only if the bytes are there.
+        let metadata = path.metadata()?;
+        let (start, end) = (range.start as u64, range.end as u64);
+        if !metadata.is_file() || start > end || end > metadata.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = vec![0; range.len()];
+        file.read_exact(&mut bytes)?;
+        Ok(bytes.into())
+    }
+}
+
+impl Source {
+    /// A program that is in memory, with a name for messages.
+    pub fn new(name: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
+        let (name, bytes) = (name.into(), bytes.into());
+        Source { name, bytes, folder: None, lines_before: 0, line_starts: Arc::default() }
+    }
+
+    /// A file of the file system, in its folder.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        let folder = Directory::new(path.parent().unwrap_or(Path::new("")));
+        let source = Source::new(path.to_string_lossy(), std::fs::read(path)?);
+        Ok(source.beside(Arc::new(folder)))
+    }
+
+    /// The same, with what lies beside it.
+    #[must_use]
+    pub fn beside(self, folder: Arc<dyn Folder>) -> Self {
+        Source { folder: Some(folder), ..self }
+    }
+
+    /// The name of the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The content.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The content, shared.
+    pub fn shared_bytes(&self) -> Bytes {
+        self.bytes.clone()
+    }
+
+    /// The content as text, as far as it is one.
+    pub fn text(&self) -> &str {
+        match core::str::from_utf8(&self.bytes) {
+            Ok(text) => text,
+            Err(error) => core::str::from_utf8(&self.bytes[..error.valid_up_to()]).unwrap_or(""),
+        }
+    }
+
+    /// The content of a file beside this one.
+    ///
+    /// # Errors
+    /// As [`Folder::read`]; [`io::ErrorKind::NotFound`] where nothing lies beside this.
+    pub fn neighbour(&self, name: &str) -> io::Result<Bytes> {
+        self.folder()?.read(name)
+    }
+
+    /// These bytes of a file beside this one; no others are read of a file in a [`Directory`].
+    ///
+    /// # Errors
+    /// As [`Folder::read_range`]; [`io::ErrorKind::NotFound`] where nothing lies beside this.
+    pub fn neighbour_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
+        self.folder()?.read_range(name, range)
+    }
+
+    fn folder(&self) -> io::Result<&dyn Folder> {
+        self.folder.as_deref().ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, "the program was not read from a folder")
+        })
+    }
+
+    /// The programs in this file: MLIR's test files hold several, divided by lines that begin with
+    /// `// -----`.
+    pub fn pieces(&self) -> Vec<Source> {
+        let text = self.text();
+        let (mut pieces, mut start, mut lines, mut position) = (Vec::new(), 0, 0, 0);
+        let mut lines_before = 0;
+        for line in text.split_inclusive('\n') {
+            lines += 1;
+            if line.starts_with("// -----") {
+                pieces.push(self.piece(start..position, lines_before));
+                (start, lines_before) = (position + line.len(), lines);
+            }
+            position += line.len();
+        }
+        // What is no text to its end is one piece, and for its reader to refuse.
+        if pieces.is_empty() {
+            return vec![self.clone()];
+        }
+        pieces.push(self.piece(start..self.bytes.len(), lines_before));
+        pieces
+    }
+
+    fn piece(&self, range: Range<usize>, lines_before: usize) -> Source {
+        let lines_before = self.lines_before + lines_before;
+        let bytes = self.bytes.slice(range);
+        Source { bytes, lines_before, line_starts: Arc::default(), ..self.clone() }
+    }
+
+    /// The line, counted from 1 in the whole file, and the column, in characters from 1, of a byte of the
+    /// text.
+    pub fn line_and_column(&self, position: usize) -> (usize, usize) {
+        let is_inside_character = |&&byte: &&u8| byte & 0b1100_0000 == 0b1000_0000;
+        let mut position = position.min(self.bytes.len());
+        // What is no text may begin inside a character.
+        while position > 0 && self.bytes.get(position).as_ref().is_some_and(is_inside_character) {
+            position -= 1;
+        }
+        let starts = self.line_starts();
+        let line = starts.partition_point(|&start| start <= position);
+        let before = &self.bytes[starts[line - 1]..position];
+        let column = before.len() - before.iter().filter(is_inside_character).count() + 1;
+        (self.lines_before + line, column)
+    }
+
+    /// Where each line begins, the first at 0.
+    fn line_starts(&self) -> &[usize] {
+        self.line_starts.get_or_init(|| {
+            let newlines = self.bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+            core::iter::once(0).chain(newlines.map(|(position, _)| position + 1)).collect()
+        })
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.bytes.len();
+        formatter.debug_struct("Source").field("name", &self.name).field("bytes", &bytes).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_files_are_read_alone() {
+        let folder = std::env::temp_dir().join(format!("indim-ranges-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        // More than any memory holds; on the disk it takes no room.
+        let file = File::create(folder.join("weights")).expect("a file");
+        file.set_len(1 << 42).expect("a sparse file");
+        let source = Source::new("m", "").beside(Arc::new(Directory::new(&folder)));
+        let read = |name: &str, range| source.neighbour_range(name, range).map_err(|e| e.kind());
+        assert_eq!(read("weights", (1 << 42) - 4..1 << 42), Ok(Bytes::from_static(&[0; 4])));
+        assert_eq!(read("weights", 0..(1 << 42) + 1), Err(io::ErrorKind::UnexpectedEof));
+        assert_eq!(read(".", 0..0), Err(io::ErrorKind::UnexpectedEof));
+        assert_eq!(read("../weights", 0..4), Err(io::ErrorKind::PermissionDenied));
+        assert_eq!(read("absent", 0..4), Err(io::ErrorKind::NotFound));
+        std::fs::remove_dir_all(&folder).expect("the folder is removed");
+    }
+
+    #[test]
+    fn places_are_lines_and_characters() {
+        let source = Source::new("a.mlir", "é = 1\n// -----\nß\nxy");
+        assert_eq!(source.line_and_column(0), (1, 1));
+        assert_eq!(source.line_and_column(1), (1, 1), "inside a character");
+        assert_eq!(source.line_and_column(2), (1, 2));
+        assert_eq!(source.line_and_column(6), (1, 6), "the line's end");
+        assert_eq!(source.line_and_column(1000), (4, 3), "the text's end");
+        assert_eq!(Source::new("a.mlir", &b"\x80"[..]).line_and_column(0), (1, 1), "no text");
+        let second = &source.pieces()[1];
+        assert_eq!(second.line_and_column(0), (3, 1));
+        assert_eq!(second.line_and_column(3), (4, 1));
+    }
+}

@@ -1,0 +1,106 @@
+//! The functions of neural networks that have parameters.
+
+use indim_builder::Value;
+use indim_graph::{Array, Literal};
+use indim_model::FormatErrorKind;
+use indim_ops::{DType, Op};
+use indim_shape::RuleSet;
+
+use super::call::{Call, Made, one};
+
+pub(super) fn celu(call: &Call<'_>) -> Made {
+    let (x, alpha) = (call.value(0)?, call.float("alpha", 1.0)?);
+    one(x.max(0) + ((x / alpha).expm1() * alpha).min(0))
+}
+
+pub(super) fn elu(call: &Call<'_>) -> Made {
+    one(call.builder.elu(call.value(0)?, call.float("alpha", 1.0)?)?)
+}
+
+/// The version in which the factors got all their digits.
+const SELU_DIGITS_SINCE: i64 = 6;
+
+pub(super) fn selu(call: &Call<'_>) -> Made {
+    let (alpha, gamma) = match call.version() < SELU_DIGITS_SINCE {
+        true => (1.6732, 1.0507),
+        false => (1.673_263_2, 1.050_701),
+    };
+    let elu = call.builder.elu(call.value(0)?, call.float("alpha", alpha)?)?;
+    one(elu * call.float("gamma", gamma)?)
+}
+
+pub(super) fn gelu(call: &Call<'_>) -> Made {
+    let x = call.value(0)?;
+    match &call.text("approximate", "none")?[..] {
+        "none" => one(call.builder.gelu(x)?),
+        "tanh" => one(call.builder.gelu_tanh(x)?),
+        _ => Err(FormatErrorKind::attribute("approximate", "is neither none nor tanh")),
+    }
+}
+
+pub(super) fn hard_sigmoid(call: &Call<'_>) -> Made {
+    let (alpha, beta) = (call.float("alpha", 0.2)?, call.float("beta", 0.5)?);
+    one(call.builder.hard_sigmoid(call.value(0)?, alpha, beta)?)
+}
+
+pub(super) fn swish(call: &Call<'_>) -> Made {
+    one(call.builder.swish(call.value(0)?, call.float("alpha", 1.0)?)?)
+}
+
+pub(super) fn swiglu(call: &Call<'_>) -> Made {
+    let gate = call.builder.swish(call.value(0)?, call.float("alpha", 1.0)?)?;
+    one(call.builder.elementwise(Op::Mul, &[&gate, call.value(1)?], &RuleSet::None)?)
+}
+
+pub(super) fn leaky_relu(call: &Call<'_>) -> Made {
+    let x = call.value(0)?;
+    one(x.lt(0).select(x * call.float("alpha", 0.01)?, x))
+}
+
+pub(super) fn thresholded_relu(call: &Call<'_>) -> Made {
+    let x = call.value(0)?;
+    one(x.gt(call.float("alpha", 1.0)?).select(x, 0))
+}
+
+/// On integers too it is computed in double precision, as the threshold and the bias are no integers.
+pub(super) fn shrink(call: &Call<'_>) -> Made {
+    let dtype = call.dtype(0)?;
+    let computed = if dtype.is_float() { dtype } else { DType::F64 };
+    let x = call.builder.convert(call.value(0)?, computed)?;
+    let (threshold, bias) = (call.float("lambd", 0.5)?, call.float("bias", 0.0)?);
+    let above = x.gt(threshold).select(&x - bias, 0);
+    one(call.builder.convert(x.lt(-threshold).select(&x + bias, above), dtype)?)
+}
+
+/// Before opset 7 a slope for each channel lies on axis 1, or there is one; then it lies on the last axes.
+pub(super) fn prelu(call: &Call<'_>) -> Made {
+    let (x, slope) = (call.value(0)?, call.value(1)?);
+    let slopes = call.shape(1)?;
+    let below = match call.version() < 7 {
+        true if slopes.element_count().is_ok_and(|count| count == 1) => x * call.scalar(1)?,
+        true => {
+            let rule = call.rule.of(RuleSet::OnnxLegacy { broadcast: true, axis: Some(1) });
+            call.builder.elementwise(Op::Mul, &[x, slope], &rule)?
+        }
+        false => x * call.onto(slope, &call.shape(0)?)?,
+    };
+    one(x.lt(0).select(below, x))
+}
+
+/// The operand itself, and a mask that leaves out nothing; the first versions have the mask in its type.
+pub(super) fn dropout(call: &Call<'_>) -> Made {
+    if call.version() >= 12 && call.optional(2).is_some() {
+        let is_training = call.elements(2)?;
+        if is_training.elements::<bool>() != Some(&[false][..]) {
+            let what = "Dropout for training is".to_owned();
+            return Err(FormatErrorKind::Unsupported { what });
+        }
+    }
+    let dtype = if call.version() < 10 { call.dtype(0)? } else { DType::Bool };
+    let kept: Value = match dtype {
+        DType::Bool => call.builder.constant(Array::scalar(true)),
+        dtype => call.builder.literal(Literal::Int(1), dtype)?,
+    };
+    let mask = call.builder.broadcast_in_dim(kept, &[], call.shape(0)?)?;
+    Ok(vec![call.known(0)?.clone(), mask.into()])
+}

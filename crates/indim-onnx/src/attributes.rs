@@ -1,0 +1,107 @@
+//! The attributes of a node, read as what the operator takes them for.
+
+use std::sync::Arc;
+
+use indim_model::FormatErrorKind;
+
+use super::call::Call;
+use super::messages::{AttributeProto, TensorProto};
+
+/// What an attribute is, by the number of its type, which old files do not say.
+#[derive(Clone, Copy)]
+enum Kind {
+    Float = 1,
+    Int = 2,
+    Text = 3,
+    Tensor = 4,
+    Floats = 6,
+    Ints = 7,
+}
+
+impl Kind {
+    const fn expected(self) -> &'static str {
+        match self {
+            Kind::Float => "is no number",
+            Kind::Int => "is no whole number",
+            Kind::Text => "is no text",
+            Kind::Tensor => "is no array",
+            Kind::Floats => "is no list of numbers",
+            Kind::Ints => "is no list of whole numbers",
+        }
+    }
+}
+
+type Read<T> = Result<T, FormatErrorKind>;
+
+impl Call<'_> {
+    /// The attribute with this name, if the node has it.
+    ///
+    /// # Errors
+    /// `attribute`: it says that it is something else.
+    fn attribute(&self, name: &str, kind: Kind) -> Read<Option<&Arc<AttributeProto>>> {
+        let attribute = self.node.attributes.get(name);
+        match attribute.filter(|attribute| ![0, kind as i32].contains(&attribute.r#type)) {
+            Some(_) => Err(FormatErrorKind::attribute(name, kind.expected())),
+            None => Ok(attribute),
+        }
+    }
+
+    /// A value that is in a field of its own. Some writers leave out what is 0, and say only the type.
+    fn single<'a, T: Default>(
+        &'a self,
+        name: &str,
+        kind: Kind,
+        field: impl Fn(&'a AttributeProto) -> Option<T>,
+    ) -> Read<Option<T>> {
+        let Some(attribute) = self.attribute(name, kind)? else { return Ok(None) };
+        match (field(attribute), attribute.r#type) {
+            (Some(value), _) => Ok(Some(value)),
+            (None, 0) => Err(FormatErrorKind::attribute(name, kind.expected())),
+            (None, _) => Ok(Some(T::default())),
+        }
+    }
+
+    pub(super) fn optional_int(&self, name: &str) -> Read<Option<i64>> {
+        self.single(name, Kind::Int, |attribute| attribute.i)
+    }
+
+    pub(super) fn int(&self, name: &str, default: i64) -> Read<i64> {
+        Ok(self.optional_int(name)?.unwrap_or(default))
+    }
+
+    /// # Errors
+    /// `attribute`: it is missing, too.
+    pub(super) fn required_int(&self, name: &str) -> Read<i64> {
+        self.optional_int(name)?.ok_or_else(|| FormatErrorKind::attribute(name, "is missing"))
+    }
+
+    pub(super) fn ints(&self, name: &str) -> Read<Option<Vec<i64>>> {
+        Ok(self.attribute(name, Kind::Ints)?.map(|attribute| attribute.ints.clone()))
+    }
+
+    pub(super) fn optional_float(&self, name: &str) -> Read<Option<f64>> {
+        self.single(name, Kind::Float, |attribute| attribute.f.map(f64::from))
+    }
+
+    /// A number. Its default too is one of `f32`: 0.2 is 0.20000000298.
+    pub(super) fn float(&self, name: &str, default: f32) -> Read<f64> {
+        Ok(self.optional_float(name)?.unwrap_or(default.into()))
+    }
+
+    pub(super) fn floats(&self, name: &str) -> Read<Option<&[f32]>> {
+        Ok(self.attribute(name, Kind::Floats)?.map(|attribute| &attribute.floats[..]))
+    }
+
+    pub(super) fn text(&self, name: &str, default: &str) -> Read<String> {
+        let bytes = self.single(name, Kind::Text, |attribute| attribute.s.clone())?;
+        let Some(bytes) = bytes else { return Ok(default.to_owned()) };
+        let text = String::from_utf8(bytes.to_vec());
+        text.map_err(|_| FormatErrorKind::attribute(name, Kind::Text.expected()))
+    }
+
+    pub(super) fn tensor(&self, name: &str) -> Read<Option<&TensorProto>> {
+        let Some(attribute) = self.attribute(name, Kind::Tensor)? else { return Ok(None) };
+        let missing = || FormatErrorKind::attribute(name, Kind::Tensor.expected());
+        attribute.t.as_ref().map(Some).ok_or_else(missing)
+    }
+}

@@ -1,0 +1,214 @@
+//! The program of a model for inputs of known types: the nodes one after another, and constants for what is
+//! known before a run.
+
+use indim_builder::Value;
+use indim_graph::Array;
+use indim_ops::ArrayType;
+
+use super::call::{Call, Made};
+use super::constants;
+use super::elementwise;
+use super::flat_node::{FlatNode, ValueNumber};
+use super::flatten::Step;
+use super::model::OnnxModel;
+use super::operators::Meaning;
+use super::reductions;
+use super::tensor::Tensors;
+use super::types::declared_at;
+use indim_model::shape_values::{Known, folded};
+use indim_model::{
+    Bound, FormatError, FormatErrorKind, Making, Place, Program, RuleNote, check_inputs,
+};
+
+/// How many values of a chain are named.
+const CHAIN: usize = 8;
+
+/// A program in the making.
+pub(super) struct Build<'m> {
+    model: &'m OnnxModel,
+    making: Making,
+    tensors: Tensors,
+    values: Vec<Option<Known>>,
+}
+
+impl<'m> Build<'m> {
+    pub(super) fn new(model: &'m OnnxModel) -> Self {
+        Build {
+            model,
+            making: Making::new(&model.limits),
+            tensors: Tensors::new(&model.source, &model.limits),
+            values: vec![None; model.value_count],
+        }
+    }
+
+    /// # Errors
+    /// As [`crate::Model::build`].
+    pub(super) fn program(mut self, given: &[Bound]) -> Result<Program, FormatError> {
+        let types = check_inputs(&self.model.inputs, given)?;
+        self.model.remarks.iter().for_each(|remark| self.making.remark(remark));
+        for (position, array_type) in types.into_iter().enumerate() {
+            if let Some(array_type) = array_type {
+                self.input(position, array_type, &given[position])?;
+            }
+        }
+        for (tensor, number) in &self.model.initializers {
+            // An input that is given comes before its default.
+            if self.values[*number].is_none() {
+                let place = || declared_at("initializer", &tensor.name);
+                let array = self.tensors.array(tensor).map_err(|kind| kind.at(place()))?;
+                self.values[*number] = Some(self.constant(array, place)?);
+            }
+        }
+        for (number, Step { node, operator }) in self.model.nodes.iter().enumerate() {
+            self.making.operation(number, || node.place())?;
+            self.node(node, &operator.becomes)?;
+        }
+        self.finish()
+    }
+
+    fn input(
+        &mut self,
+        position: usize,
+        array_type: ArrayType,
+        bound: &Bound,
+    ) -> Result<(), FormatError> {
+        let input = &self.model.inputs[position];
+        let ArrayType { dtype, shape } = array_type;
+        let value = self.making.builder.parameter(&input.name, dtype, shape);
+        let place = || declared_at("input", &input.name);
+        let value = value.map_err(|error| FormatErrorKind::from(error).at(place()))?;
+        self.values[self.model.input_numbers[position]] = Some(match bound {
+            Bound::Elements(array) if input.is_shape => {
+                let name = indim_graph::terminal::shown(&input.name);
+                self.making.remark(format!(
+                    "the program is made for these elements of the input {name}, of which it makes shapes"
+                ));
+                Known::with_elements(value, array.clone())
+            }
+            _ => value.into(),
+        });
+        Ok(())
+    }
+
+    fn constant(
+        &mut self,
+        array: Array,
+        place: impl FnOnce() -> Place,
+    ) -> Result<Known, FormatError> {
+        let value = self.making.constant(array.clone(), place)?;
+        Ok(Known::with_elements(value, array))
+    }
+
+    fn node(&mut self, node: &FlatNode, meaning: &Meaning) -> Result<(), FormatError> {
+        let place = || node.place();
+        let operands: Vec<Option<Known>> =
+            node.operands.iter().map(|number| self.values[(*number)?].clone()).collect();
+        let tensors = &self.tensors;
+        let builder = self.making.builder.clone();
+        let rule = RuleNote::default();
+        let call = Call { builder: &builder, node, operands: &operands, tensors, rule: &rule };
+        let made = match meaning {
+            Meaning::Constant => {
+                let array = constants::of_node(&call).map_err(|kind| kind.at(place()))?;
+                vec![self.constant(array, place)?]
+            }
+            _ => {
+                let made = make_known(meaning, &call);
+                made.map_err(|kind| self.with_chain(kind, node).at(place()))?
+            }
+        };
+        self.making.rule(rule.take());
+        if node.results.len() > made.len() {
+            let expected = format!("at most {}", made.len());
+            let given = node.results.len();
+            return Err(FormatErrorKind::Count { what: "results", expected, given }.at(place()));
+        }
+        for (known, number) in made.into_iter().zip(&node.results) {
+            // What an operator of Rust has found wrong shows here.
+            known.value.array_type().map_err(|error| FormatErrorKind::from(error).at(place()))?;
+            if let Some(number) = number {
+                self.values[*number] = Some(known);
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the values that lead to an operand whose elements are not known, that one the last.
+    fn with_chain(&self, kind: FormatErrorKind, node: &FlatNode) -> FormatErrorKind {
+        let FormatErrorKind::DependsOnData { chain } = &kind else { return kind };
+        let Some(name) = chain.first() else { return kind };
+        let inputs = node.node.proto.input.iter();
+        let mut sought = inputs.zip(&node.operands).find(|(input, _)| *input == name);
+        let mut names = vec![];
+        let mut rest = &self.model.nodes[..];
+        while let Some((name, Some(number))) = sought.filter(|_| names.len() < CHAIN) {
+            let makes = |step: &Step| step.node.results.contains(&Some(*number));
+            let Some(position) = rest.iter().rposition(makes) else {
+                names.push(indim_graph::terminal::shown(name));
+                break;
+            };
+            let maker = &rest[position].node;
+            let name = indim_graph::terminal::shown(name);
+            names.push(format!("{name}, made by {}", maker.operator));
+            rest = &rest[..position];
+            let mut operands = maker.node.proto.input.iter().zip(&maker.operands);
+            sought = operands.find(|(_, operand)| operand.is_some_and(|o| self.is_unknown(o)));
+        }
+        names.reverse();
+        FormatErrorKind::DependsOnData { chain: names }
+    }
+
+    fn is_unknown(&self, number: ValueNumber) -> bool {
+        self.values[number].as_ref().is_none_or(|known| known.elements.is_none())
+    }
+
+    fn finish(mut self) -> Result<Program, FormatError> {
+        let mut outputs: Vec<(String, Value)> = Vec::new();
+        for (output, number) in self.model.outputs.iter().zip(&self.model.output_numbers) {
+            let Some(known) = &self.values[*number] else {
+                let undefined =
+                    FormatErrorKind::Undefined { what: "value", name: output.name.clone() };
+                return Err(undefined.at(declared_at("output", &output.name)));
+            };
+            let found = known.value.array_type().map_err(|e| FormatErrorKind::from(e).nowhere())?;
+            if output.dtype.is_some_and(|dtype| dtype != found.dtype) {
+                let (stated, inferred) = (output.declared(), found.to_string());
+                let kind = FormatErrorKind::TypeMismatch { stated, inferred };
+                return Err(kind.at(declared_at("output", &output.name)));
+            }
+            if output.array_type().is_some_and(|stated| stated != found) {
+                let (name, stated) =
+                    (indim_graph::terminal::shown(&output.name), output.declared());
+                self.making.remark(format!("the output {name} is {found}; the file says {stated}"));
+            }
+            outputs.push((output.name.clone(), known.value.clone()));
+        }
+        self.making.finish(outputs, Vec::new())
+    }
+}
+
+/// The results of a node: constants where all that it depends on is known.
+fn make_known(meaning: &Meaning, call: &Call<'_>) -> Made {
+    let again = folded(call.operands, |builder, operands| {
+        make(meaning, &Call { builder, operands, ..*call })
+    });
+    match again {
+        Some(arrays) => {
+            Ok(arrays.into_iter().map(|array| Known::constant(call.builder, array)).collect())
+        }
+        None => make(meaning, call),
+    }
+}
+
+fn make(meaning: &Meaning, call: &Call<'_>) -> Made {
+    match meaning {
+        Meaning::Unary(op) => elementwise::unary(call, *op),
+        Meaning::Binary(op, takes) => elementwise::binary(call, *op, *takes),
+        Meaning::Folded(op) => elementwise::fold(call, *op).map(|value| vec![value.into()]),
+        Meaning::Composed(composition) => elementwise::composed(call, *composition),
+        Meaning::Reduced(reduction) => reductions::reduce(call, *reduction),
+        Meaning::Pooled(function) => reductions::pool(call, *function),
+        Meaning::Constant => Ok(vec![Known::constant(call.builder, constants::of_node(call)?)]),
+        Meaning::By(make) => make(call),
+    }
+}

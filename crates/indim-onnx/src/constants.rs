@@ -1,0 +1,160 @@
+//! Constants, and arrays that are computed of sizes and numbers: ranges, shapes, triangles.
+
+use indim_builder::Value;
+use indim_graph::{Array, Literal};
+use indim_ops::{DType, Element};
+use indim_shape::Shape;
+
+use super::call::{Call, Made, one};
+use super::elementwise::sizes;
+use super::types::dtype_of;
+use indim_model::FormatErrorKind;
+use indim_model::shape_values::Known;
+
+/// The array that a `Constant` is.
+///
+/// # Errors
+/// `attribute` where it says none; as [`super::tensor::Tensors::array`].
+pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
+    if let Some(tensor) = call.tensor("value")? {
+        return call.tensors.of_attribute(tensor);
+    }
+    if let Some(number) = call.optional_float("value_float")? {
+        return Ok(Array::scalar(number as f32));
+    }
+    if let Some(number) = call.optional_int("value_int")? {
+        return Ok(Array::scalar(number));
+    }
+    if let Some(numbers) = call.floats("value_floats")? {
+        return list(numbers.to_vec());
+    }
+    match call.ints("value_ints")? {
+        Some(numbers) => list(numbers),
+        None => Err(FormatErrorKind::attribute("value", "is missing")),
+    }
+}
+
+fn list<T: Element>(elements: Vec<T>) -> Result<Array, FormatErrorKind> {
+    let count = elements.len();
+    Array::new([count], elements).map_err(|_| FormatErrorKind::attribute("value", "is no array"))
+}
+
+pub(super) fn of_shape(call: &Call<'_>) -> Made {
+    let shape = sizes(&call.integers(0)?)?;
+    let element = match call.tensor("value")? {
+        None => Array::scalar(0.0f32),
+        Some(tensor) => {
+            let one = call.tensors.of_attribute(tensor)?;
+            let several = |_| FormatErrorKind::attribute("value", "has not one element");
+            one.reshaped(Shape::scalar()).map_err(several)?
+        }
+    };
+    one(call.builder.broadcast_in_dim(call.builder.constant(element), &[], shape)?)
+}
+
+/// The sizes from axis `start` to axis `end`.
+pub(super) fn shape(call: &Call<'_>) -> Made {
+    let shape = call.shape(0)?;
+    let rank = shape.rank() as i64;
+    let place =
+        |axis: i64| (if axis < 0 { axis.saturating_add(rank) } else { axis }).clamp(0, rank);
+    let start = place(call.int("start", 0)?) as usize;
+    let end = place(call.int("end", rank)?) as usize;
+    let sizes: Vec<i64> = shape.get(start..end).unwrap_or(&[]).iter().map(|&n| n as i64).collect();
+    Ok(vec![Known::constant(call.builder, list(sizes)?)])
+}
+
+pub(super) fn size(call: &Call<'_>) -> Made {
+    let count = call.shape(0)?.element_count().unwrap_or(usize::MAX);
+    Ok(vec![Known::constant(call.builder, Array::scalar(count as i64))])
+}
+
+/// `start + i * delta`, as long as that does not reach `limit`.
+pub(super) fn range(call: &Call<'_>) -> Made {
+    let dtype = call.dtype(0)?;
+    let count = match dtype.is_integer() {
+        true => whole_count(&[0, 1, 2].map(|position| number(call, position)))?,
+        false => float_count(call)?,
+    };
+    // 16-bit floats are summed in `f32`, unless that is said not to be so.
+    let is_half = matches!(dtype, DType::F16 | DType::Bf16) && call.int("stash_type", 1)? == 1;
+    let computed = if is_half { DType::F32 } else { dtype };
+    let places = call.builder.iota(computed, [count], 0)?;
+    let (start, delta) = (call.scalar(0)?.convert(computed), call.scalar(2)?.convert(computed));
+    one(call.builder.convert(places * delta + start, dtype)?)
+}
+
+fn number(call: &Call<'_>, position: usize) -> Result<i64, FormatErrorKind> {
+    let one = || FormatErrorKind::Unexpected { expected: "one number".to_owned() };
+    match call.integers(position)?[..] {
+        [number] => Ok(number),
+        _ => Err(one()),
+    }
+}
+
+fn whole_count(numbers: &[Result<i64, FormatErrorKind>; 3]) -> Result<usize, FormatErrorKind> {
+    let [start, limit, delta] = numbers.clone().map(|number| number.map(i128::from));
+    let (start, limit, delta) = (start?, limit?, delta?);
+    let span = limit - start;
+    // Rounded up; where the step leads away from the limit, there is nothing.
+    let count = match delta {
+        0 => return Err(FormatErrorKind::attribute("delta", "is 0")),
+        _ if (span > 0) != (delta > 0) => 0,
+        _ => (span.abs() + delta.abs() - 1) / delta.abs(),
+    };
+    Ok(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+fn float_count(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
+    let [start, limit, delta] = [0, 1, 2].map(|position| -> Result<f64, FormatErrorKind> {
+        let builder = indim_builder::GraphBuilder::new();
+        let element = builder.constant(call.elements(position)?.clone());
+        let element = builder.reshape(element, Shape::scalar())?.convert(DType::F64);
+        let numbers = indim_graph::evaluate(&builder.finish(&[element])?, &[]).unwrap_or_default();
+        let first = numbers.first().and_then(|array| array.elements::<f64>()?.first().copied());
+        first.ok_or_else(|| FormatErrorKind::Unexpected { expected: "a number".to_owned() })
+    });
+    let count = ((limit? - start?) / delta?).ceil();
+    match count.is_finite() {
+        // What is beyond any size becomes the largest, which the builder refuses.
+        true => Ok(count.max(0.0) as usize),
+        false => Err(FormatErrorKind::attribute("delta", "gives no number of steps")),
+    }
+}
+
+/// For each element of a matrix, and of matrices beside each other, its column less its row.
+fn columns_less_rows(call: &Call<'_>, shape: &Shape) -> Result<Value, FormatErrorKind> {
+    let Some(row_axis) = shape.rank().checked_sub(2) else {
+        let expected = "an array with at least two axes".to_owned();
+        return Err(FormatErrorKind::Unexpected { expected });
+    };
+    let rows = call.builder.iota(DType::I64, shape, row_axis as i64)?;
+    let columns = call.builder.iota(DType::I64, shape, row_axis as i64 + 1)?;
+    Ok(columns - rows)
+}
+
+pub(super) fn eye_like(call: &Call<'_>) -> Made {
+    let dtype = match call.optional_int("dtype")? {
+        Some(number) => dtype_of(number)?,
+        None => call.dtype(0)?,
+    };
+    let is_on = columns_less_rows(call, &call.shape(0)?)?.eq(call.int("k", 0)?);
+    one(call.builder.convert(is_on, dtype)?)
+}
+
+pub(super) fn triangle(call: &Call<'_>) -> Made {
+    let diagonal = match call.optional_integers(1)?.as_deref() {
+        None => 0,
+        Some(&[diagonal]) => diagonal,
+        Some(_) => {
+            return Err(FormatErrorKind::Unexpected { expected: "one diagonal".to_owned() });
+        }
+    };
+    let places = columns_less_rows(call, &call.shape(0)?)?;
+    let is_kept = match call.int("upper", 1)? != 0 {
+        true => places.ge(diagonal),
+        false => places.le(diagonal),
+    };
+    let zero = call.builder.literal(Literal::Int(0), call.dtype(0)?)?;
+    one(is_kept.select(call.value(0)?, zero))
+}

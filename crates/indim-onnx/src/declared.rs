@@ -1,0 +1,144 @@
+//! Which attributes the operators have, in which of their versions, as ONNX declares them; those that it does
+//! not declare are refused, as its checker and ONNX Runtime refuse them.
+
+use indim_model::FormatErrorKind;
+
+use super::body::Attributes;
+
+/// An attribute, from the opset on that is said first up to that which is said last.
+struct Declared {
+    first: i64,
+    last: i64,
+    name: &'static str,
+}
+
+impl Declared {
+    fn is_of(&self, version: i64) -> bool {
+        (self.first..=self.last).contains(&version)
+    }
+}
+
+const fn between(first: i64, last: i64, name: &'static str) -> Declared {
+    Declared { first, last, name }
+}
+
+const fn always(name: &'static str) -> Declared {
+    between(1, i64::MAX, name)
+}
+
+const fn since(first: i64, name: &'static str) -> Declared {
+    between(first, i64::MAX, name)
+}
+
+const fn up_to(last: i64, name: &'static str) -> Declared {
+    between(1, last, name)
+}
+
+/// Of the operators that have any.
+#[rustfmt::skip]
+const DECLARED: &[(&[&str], &[Declared])] = &[
+    (&[
+        "Abs", "Ceil", "Exp", "Floor", "Log", "Max", "Mean", "Min", "Neg", "PRelu", "Reciprocal", "Relu",
+        "Sigmoid", "Sqrt", "Sum", "Tanh",
+    ], &[
+        up_to(5, "consumed_inputs"),
+    ]),
+    (&["Add", "Div", "Mul", "Sub"], &[up_to(6, "axis"), up_to(6, "broadcast"), up_to(5, "consumed_inputs")]),
+    (&["And", "Equal", "Greater", "Less", "Or", "Pow", "Xor"], &[up_to(6, "axis"), up_to(6, "broadcast")]),
+    (&["BatchNormalization"], &[
+        up_to(5, "consumed_inputs"), always("epsilon"), up_to(6, "is_test"), always("momentum"),
+        up_to(8, "spatial"), since(14, "training_mode"),
+    ]),
+    (&["BitCast"], &[always("to")]),
+    (&["BitShift"], &[always("direction")]),
+    (&["Cast"], &[since(24, "round_mode"), since(19, "saturate"), always("to")]),
+    (&["CastLike"], &[since(24, "round_mode"), since(19, "saturate")]),
+    (&["Celu"], &[always("alpha")]),
+    (&["Clip"], &[up_to(5, "consumed_inputs"), up_to(10, "max"), up_to(10, "min")]),
+    (&["Concat", "Flatten", "Gather", "Hardmax", "LogSoftmax", "Softmax"], &[always("axis")]),
+    (&["Constant"], &[
+        since(11, "sparse_value"), always("value"), since(12, "value_float"), since(12, "value_floats"),
+        since(12, "value_int"), since(12, "value_ints"), since(12, "value_string"),
+        since(12, "value_strings"),
+    ]),
+    (&["ConstantOfShape"], &[always("value")]),
+    (&["DepthToSpace"], &[always("blocksize"), since(11, "mode")]),
+    (&["Dropout"],
+        &[up_to(5, "consumed_inputs"), up_to(6, "is_test"), up_to(11, "ratio"), since(12, "seed")]),
+    (&["Elu", "LeakyRelu"], &[always("alpha"), up_to(5, "consumed_inputs")]),
+    (&["EyeLike"], &[always("dtype"), always("k")]),
+    (&["Gelu"], &[always("approximate")]),
+    (&["GroupNormalization"], &[always("epsilon"), always("num_groups"), since(21, "stash_type")]),
+    (&["HardSigmoid"], &[always("alpha"), always("beta"), up_to(5, "consumed_inputs")]),
+    (&["InstanceNormalization"], &[up_to(5, "consumed_inputs"), always("epsilon")]),
+    (&["IsInf"], &[always("detect_negative"), always("detect_positive")]),
+    (&["LayerNormalization"], &[always("axis"), always("epsilon"), always("stash_type")]),
+    (&["LpNormalization"], &[always("axis"), always("p")]),
+    (&["MeanVarianceNormalization"], &[always("axes")]),
+    (&["Mod"], &[always("fmod")]),
+    (&["Pad"], &[always("mode"), up_to(1, "paddings"), between(2, 10, "pads"), up_to(10, "value")]),
+    (&["RMSNormalization"], &[always("axis"), always("epsilon"), always("stash_type")]),
+    (&["Range"], &[since(27, "stash_type")]),
+    (&[
+        "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+        "ReduceProd", "ReduceSumSquare",
+    ], &[
+        up_to(17, "axes"), always("keepdims"), since(18, "noop_with_empty_axes"),
+    ]),
+    (&["ReduceSum"], &[up_to(12, "axes"), always("keepdims"), since(13, "noop_with_empty_axes")]),
+    (&["Reshape"], &[since(14, "allowzero"), up_to(4, "consumed_inputs"), up_to(4, "shape")]),
+    (&["Selu"], &[always("alpha"), up_to(5, "consumed_inputs"), always("gamma")]),
+    (&["Shape"], &[since(15, "end"), since(15, "start")]),
+    (&["Shrink"], &[always("bias"), always("lambd")]),
+    (&["Slice"], &[up_to(9, "axes"), up_to(9, "ends"), up_to(9, "starts")]),
+    (&["SpaceToDepth"], &[always("blocksize"), since(28, "mode")]),
+    (&["Split"], &[always("axis"), since(18, "num_outputs"), up_to(12, "split")]),
+    (&["Squeeze", "Unsqueeze"], &[up_to(12, "axes")]),
+    (&["SwiGLU"], &[always("alpha")]),
+    (&["Swish"], &[always("alpha")]),
+    (&["ThresholdedRelu"], &[always("alpha")]),
+    (&["Transpose"], &[always("perm")]),
+    (&["Trilu"], &[always("upper")]),
+];
+
+/// # Errors
+/// `attribute`: one that this version of the operator has not; `duplicate`.
+pub(super) fn check(
+    operator: &'static str,
+    version: i64,
+    attributes: &Attributes,
+) -> Result<(), FormatErrorKind> {
+    let row = DECLARED.iter().find(|(operators, _)| operators.contains(&operator));
+    let declared = row.map_or(&[][..], |(_, declared)| declared);
+    for (position, (name, _)) in attributes.iter().enumerate() {
+        // Whoever names one so asks for it to be passed over; where axes belong says the rule of reductions.
+        if name.starts_with("__") || name == "axes" && operator.starts_with("Reduce") {
+            continue;
+        }
+        if attributes.iter().take(position).any(|(before, _)| before == name) {
+            return Err(FormatErrorKind::Duplicate { what: "attribute", name: name.clone() });
+        }
+        if !declared.iter().any(|known| known.name == name && known.is_of(version)) {
+            let why = why_unknown(name, version, declared);
+            let problem = format!("is none of {operator} in version {version}{why}");
+            return Err(FormatErrorKind::attribute(name, problem));
+        }
+    }
+    Ok(())
+}
+
+/// When the operator has it, or what it has instead.
+fn why_unknown(name: &str, version: i64, declared: &[Declared]) -> String {
+    match declared.iter().find(|known| known.name == name) {
+        Some(once) if once.last < version => format!(": it was up to opset {}", once.last),
+        Some(once) => format!(": it came with opset {}", once.first),
+        None => {
+            let has = declared.iter().filter(|known| known.is_of(version));
+            let names: Vec<&str> = has.map(|known| known.name).collect();
+            match names.is_empty() {
+                true => String::new(),
+                false => format!(", which has {}", names.join(", ")),
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Operators that compute each element by itself, and those that only convert or repeat elements.
+
+use indim_builder::{Composition, Value};
+use indim_graph::Literal;
+use indim_model::FormatErrorKind;
+use indim_ops::{DType, DTypeClass, Op};
+use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
+
+use super::call::{Call, Made, one};
+use super::types::{dtype_named, dtype_of};
+
+/// Which element types an operator takes of those that its operation takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// All.
+    Any,
+    /// Truth values.
+    Booleans,
+    /// Numbers.
+    Numbers,
+}
+
+impl Takes {
+    fn takes(self, dtype: DType) -> bool {
+        match self {
+            Takes::Any => true,
+            Takes::Booleans => dtype == DType::Bool,
+            Takes::Numbers => dtype != DType::Bool,
+        }
+    }
+}
+
+pub(super) fn unary(call: &Call<'_>, op: Op) -> Made {
+    one(call.builder.elementwise(op, &[call.value(0)?], &RuleSet::None)?)
+}
+
+pub(super) fn composed(call: &Call<'_>, composition: Composition) -> Made {
+    let operands = [call.value(0)?.clone()];
+    one(call.builder.compose(composition, &operands, &[], &RuleSet::None)?)
+}
+
+pub(super) fn binary(call: &Call<'_>, op: Op, takes: Takes) -> Made {
+    call.check_dtype(0, |dtype| takes.takes(dtype))?;
+    one(call.builder.elementwise(op, &[call.value(0)?, call.value(1)?], &call.rule()?)?)
+}
+
+/// All operands from left to right.
+pub(super) fn fold(call: &Call<'_>, op: Op) -> Result<Value, FormatErrorKind> {
+    let rule = call.rule.of(if call.version() >= 8 { RuleSet::Numpy } else { RuleSet::None });
+    call.check_dtype(0, |dtype| dtype != DType::Bool)?;
+    let mut folded = call.value(0)?.clone();
+    for position in 1..call.operands.len() {
+        folded = call.builder.elementwise(op, &[&folded, call.value(position)?], &rule)?;
+    }
+    Ok(folded)
+}
+
+pub(super) fn mean(call: &Call<'_>) -> Made {
+    let sum = fold(call, Op::Add)?;
+    let count = Literal::Int(call.operands.len() as i128);
+    let count = call.builder.literal(count, call.dtype(0)?)?;
+    one(sum / count)
+}
+
+/// An amount that is negative or beyond the width leaves what the sign bit alone does.
+pub(super) fn bit_shift(call: &Call<'_>) -> Made {
+    let is_signed = call.dtype(0)?.class() == DTypeClass::Signed;
+    let op = match &call.text("direction", "")?[..] {
+        "LEFT" => Op::Shl,
+        "RIGHT" if is_signed => Op::ShrArithmetic,
+        "RIGHT" => Op::ShrLogical,
+        _ => return Err(FormatErrorKind::attribute("direction", "is neither LEFT nor RIGHT")),
+    };
+    binary(call, op, Takes::Numbers)
+}
+
+/// The opset from which on floats too have a remainder with the sign of the divisor.
+const FLOAT_MODULO_SINCE: i64 = 28;
+
+pub(super) fn modulo(call: &Call<'_>) -> Made {
+    let is_c = call.int("fmod", 0)? != 0;
+    if !is_c && call.dtype(0)?.is_float() && call.version() < FLOAT_MODULO_SINCE {
+        return Err(FormatErrorKind::attribute("fmod", "must be 1 for floats before opset 28"));
+    }
+    binary(call, if is_c { Op::Rem } else { Op::PyMod }, Takes::Numbers)
+}
+
+/// The result has the type of the base, whatever that of the exponent.
+pub(super) fn power(call: &Call<'_>) -> Made {
+    let (base, exponent) = (call.dtype(0)?, call.dtype(1)?);
+    let common = match (base, exponent) {
+        _ if base == exponent || call.version() < 12 => {
+            return binary(call, Op::Pow, Takes::Numbers);
+        }
+        _ if base.is_integer() && exponent.is_integer() => DType::I64,
+        _ if holds_all(base, exponent) => base,
+        _ => DType::F64,
+    };
+    let operands = [call.value(0)?.convert(common), call.value(1)?.convert(common)];
+    let power = call.builder.elementwise(Op::Pow, &operands, &call.rule()?)?;
+    one(call.builder.convert(power, base)?)
+}
+
+/// Whether a float type has each number of another type.
+fn holds_all(float: DType, other: DType) -> bool {
+    match (float, other) {
+        (DType::F64, _) => other.size() <= 4,
+        (DType::F32, _) => other.size() <= 2,
+        (DType::F16, _) => other.is_integer() && other.size() == 1,
+        _ => false,
+    }
+}
+
+pub(super) fn choose(call: &Call<'_>) -> Made {
+    let operands = [call.value(0)?, call.value(1)?, call.value(2)?];
+    one(call.builder.elementwise(Op::Select, &operands, &call.rule.of(RuleSet::Numpy))?)
+}
+
+/// May give more than is asked for: the operand's sizes count as well.
+pub(super) fn expand(call: &Call<'_>) -> Made {
+    let target = sizes(&call.integers(1)?)?;
+    let rule = call.rule.of(TargetRule::Bidirectional);
+    one(call.builder.broadcast_to_target(call.value(0)?, &rule, target)?)
+}
+
+/// Sizes of axes, none of them negative.
+///
+/// # Errors
+/// `attribute`, `limit`.
+pub(super) fn sizes(given: &[i64]) -> Result<Shape, FormatErrorKind> {
+    if given.len() > indim_shape::MAXIMUM_RANK {
+        let limit = indim_shape::MAXIMUM_RANK;
+        return Err(FormatErrorKind::Limit { what: "axes", limit });
+    }
+    let size = |&size: &i64| u64::try_from(size).map(saturating_size);
+    let sizes: Result<Vec<usize>, _> = given.iter().map(size).collect();
+    let sizes = sizes.map_err(|_| FormatErrorKind::attribute("shape", "has a negative size"))?;
+    Ok(Shape::from(sizes))
+}
+
+pub(super) fn cast(call: &Call<'_>) -> Made {
+    let dtype = match call.version() < 6 {
+        true => dtype_named(&call.text("to", "")?)?,
+        false => dtype_of(call.required_int("to")?)?,
+    };
+    one(call.builder.convert(call.value(0)?, dtype)?)
+}
+
+pub(super) fn cast_like(call: &Call<'_>) -> Made {
+    one(call.builder.convert(call.value(0)?, call.dtype(1)?)?)
+}
+
+/// Truth values are bytes that are 0 or 1.
+pub(super) fn bit_cast(call: &Call<'_>) -> Made {
+    let dtype = dtype_of(call.required_int("to")?)?;
+    let is_byte = |dtype: DType| dtype.is_integer() && dtype.size() == 1;
+    let is_truth = match (call.dtype(0)?, dtype) {
+        (DType::Bool, to) => to == DType::Bool || is_byte(to),
+        (from, to) => to == DType::Bool && is_byte(from),
+    };
+    match is_truth {
+        true => one(call.builder.convert(call.value(0)?, dtype)?),
+        false => one(call.builder.bitcast(call.value(0)?, dtype)?),
+    }
+}
+
+pub(super) fn identity(call: &Call<'_>) -> Made {
+    Ok(vec![call.known(0)?.clone()])
+}
+
+/// A bound that is not given is none: infinities stay.
+pub(super) fn clip(call: &Call<'_>) -> Made {
+    let x = call.value(0)?;
+    let dtype = call.dtype(0)?;
+    let bound = |name: &str, position: usize| match call.version() < 11 {
+        true => {
+            let number = call.optional_float(name)?.map(Literal::Float);
+            number.map(|number| Ok(call.builder.literal(number, dtype)?)).transpose()
+        }
+        false => call.optional(position).map(|_| call.scalar(position)).transpose(),
+    };
+    let clipped = match (bound("min", 1)?, bound("max", 2)?) {
+        (None, None) => x.clone(),
+        (Some(low), None) => call.builder.max(x, low, &[])?,
+        (None, Some(high)) => call.builder.min(x, high, &[])?,
+        (Some(low), Some(high)) => call.builder.clamp(low, x, high)?,
+    };
+    one(clipped)
+}
+
+pub(super) fn is_infinite(call: &Call<'_>) -> Made {
+    let x = call.value(0)?;
+    let detects = |name: &str| Ok::<bool, FormatErrorKind>(call.int(name, 1)? != 0);
+    let is_infinite = call.builder.is_inf(x)?;
+    one(match (detects("detect_negative")?, detects("detect_positive")?) {
+        (true, true) => is_infinite,
+        (true, false) => is_infinite & x.lt(0),
+        (false, true) => is_infinite & x.gt(0),
+        (false, false) => x.lt(x),
+    })
+}

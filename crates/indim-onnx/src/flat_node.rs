@@ -1,0 +1,52 @@
+//! A node of an operator with everything that it depends on, wherever in the file it stands.
+
+use std::sync::Arc;
+
+use indim_model::Place;
+
+use super::body::{Attributes, Node};
+
+/// A value by its number.
+pub(super) type ValueNumber = usize;
+
+/// A node of an operator, with everything that it depends on.
+pub(super) struct FlatNode {
+    pub(super) node: Arc<Node>,
+    /// The name of the operator.
+    pub(super) operator: &'static str,
+    /// The version of the operator: the opset that introduced it or changed it last.
+    pub(super) version: i64,
+    pub(super) opset: i64,
+    pub(super) attributes: Attributes,
+    /// The values of its operands; nothing for those that are left out.
+    pub(super) operands: Vec<Option<ValueNumber>>,
+    /// The number of each result that has a name.
+    pub(super) results: Vec<Option<ValueNumber>>,
+    pub(super) index: usize,
+    pub(super) function: Option<Arc<str>>,
+}
+
+impl FlatNode {
+    /// ``node 4 `relu` (Relu, opset 13), in the function my.Scaled``.
+    pub(super) fn place(&self) -> Place {
+        let function = self.function.as_deref();
+        node_place(&self.node, self.index, Some(self.opset), function)
+    }
+}
+
+/// Where a node stands, whatever is known of it.
+pub(super) fn node_place(
+    node: &Node,
+    index: usize,
+    opset: Option<i64>,
+    function: Option<&str>,
+) -> Place {
+    let quoted = match node.proto.name.as_str() {
+        "" => String::new(),
+        name => format!(" `{name}`"),
+    };
+    let opset = opset.map_or(String::new(), |opset| format!(", opset {opset}"));
+    let within = function.map_or(String::new(), |name| format!(", in the function {name}"));
+    let text = format!("node {index}{quoted} ({}{opset}){within}", node.operator_name());
+    Place::described(indim_graph::terminal::shown(&text))
+}

@@ -1,0 +1,326 @@
+//! A model as one list of nodes: calls of functions are replaced by what these are made of, names by
+//! numbers, and operators are looked up.
+//!
+//! Calls are a stack, not a recursion. Each step counts, calls too, so that functions that call each other
+//! twice and twice again come to an end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indim_graph::terminal::shown;
+use indim_model::{Census, FormatError, FormatErrorKind, FormatLimits, Place};
+
+use super::body::{Attributes, Body, Function, Node, domain_of};
+use super::declared;
+use super::flat_node::{FlatNode, ValueNumber, node_place};
+use super::operators::{NEWEST_OPSET, Operator};
+use super::refused::{refusal, why_unknown};
+
+/// More remarks than these tell nobody more.
+const REMARKS: usize = 16;
+
+/// A node of an operator.
+pub(super) struct Step {
+    pub(super) node: FlatNode,
+    pub(super) operator: &'static Operator,
+}
+
+/// The functions of a model, by domain, name and overload.
+pub(super) type Functions = HashMap<(String, String, String), Arc<Function>>;
+
+/// Makes the list.
+pub(super) struct Flattening<'m> {
+    functions: &'m Functions,
+    limits: &'m FormatLimits,
+    pub(super) nodes: Vec<Step>,
+    pub(super) census: Census,
+    pub(super) value_count: usize,
+    /// What calls say that their functions do not take.
+    pub(super) remarks: Vec<String>,
+    work: usize,
+}
+
+/// The body that is gone through, and what its names mean.
+struct Frame {
+    place: FramePlace,
+    next: usize,
+    /// Nothing for an input that the call leaves out.
+    names: HashMap<String, Option<ValueNumber>>,
+    arguments: Attributes,
+}
+
+enum FramePlace {
+    Graph,
+    Call { function: Arc<Function>, name: Arc<str>, node: Arc<Node> },
+}
+
+impl Frame {
+    fn body<'f>(&'f self, graph: &'f Body) -> &'f Body {
+        match &self.place {
+            FramePlace::Graph => graph,
+            FramePlace::Call { function, .. } => &function.body,
+        }
+    }
+
+    fn function_name(&self) -> Option<Arc<str>> {
+        match &self.place {
+            FramePlace::Graph => None,
+            FramePlace::Call { name, .. } => Some(name.clone()),
+        }
+    }
+
+    /// Where a node of the body stands.
+    fn place_of(&self, graph: &Body, index: usize, node: &Node) -> Place {
+        let opset = self.body(graph).opset(&node.proto.domain);
+        node_place(node, index, opset, self.function_name().as_deref())
+    }
+
+    fn define(&mut self, name: &str, value: Option<ValueNumber>) -> Result<(), FormatErrorKind> {
+        if self.names.insert(name.to_owned(), value).is_some() {
+            let name = name.to_owned();
+            return Err(FormatErrorKind::Duplicate { what: "value", name });
+        }
+        Ok(())
+    }
+
+    fn value(&self, name: &str) -> Result<Option<ValueNumber>, FormatErrorKind> {
+        let undefined = || FormatErrorKind::Undefined { what: "value", name: name.to_owned() };
+        match name {
+            "" => Ok(None),
+            _ => self.names.get(name).copied().ok_or_else(undefined),
+        }
+    }
+}
+
+impl<'m> Flattening<'m> {
+    pub(super) fn new(functions: &'m Functions, limits: &'m FormatLimits) -> Self {
+        Flattening {
+            functions,
+            limits,
+            nodes: Vec::new(),
+            census: Census::default(),
+            value_count: 0,
+            remarks: Vec::new(),
+            work: 0,
+        }
+    }
+
+    /// A value that there was not before.
+    pub(super) fn new_value(&mut self) -> ValueNumber {
+        self.value_count += 1;
+        self.value_count - 1
+    }
+
+    /// Goes through a graph in which these names mean these values; the numbers of its outputs.
+    ///
+    /// # Errors
+    /// `undefined`, `duplicate`, `cycle`, `limit`, `wrong-count`, `operator-too-new`.
+    pub(super) fn graph(
+        &mut self,
+        graph: &Body,
+        names: HashMap<String, Option<ValueNumber>>,
+        outputs: &[(String, Place)],
+    ) -> Result<Vec<ValueNumber>, FormatError> {
+        let arguments = Attributes::default();
+        let mut frames = vec![Frame { place: FramePlace::Graph, next: 0, names, arguments }];
+        loop {
+            let frame = frames.last_mut().expect("invariant: the graph's frame stays");
+            let index = frame.next;
+            frame.next += 1;
+            match frame.body(graph).nodes.get(index).cloned() {
+                Some(node) => match self.node(&mut frames, graph, index, &node) {
+                    Ok(called) => frames.extend(called),
+                    Err(kind) => {
+                        let frame = frames.last().expect("invariant: the graph's frame stays");
+                        return Err(kind.at(frame.place_of(graph, index, &node)));
+                    }
+                },
+                None if frames.len() > 1 => self.leave(&mut frames)?,
+                None => break,
+            }
+        }
+        let value = |(name, place): &(String, Place)| {
+            let undefined = || FormatErrorKind::Undefined { what: "value", name: name.clone() };
+            let value = frames[0].value(name).and_then(|value| value.ok_or_else(undefined));
+            value.map_err(|kind| kind.at(place.clone()))
+        };
+        outputs.iter().map(value).collect()
+    }
+
+    /// One node: a call, for which there is a new frame, or one of an operator.
+    fn node(
+        &mut self,
+        frames: &mut [Frame],
+        graph: &Body,
+        index: usize,
+        node: &Arc<Node>,
+    ) -> Result<Option<Frame>, FormatErrorKind> {
+        let last = frames.len() - 1;
+        let opset = frames[last].body(graph).opset(&node.proto.domain);
+        self.count(node.work())?;
+        let operands = node.proto.input.iter().map(|name| frames[last].value(name));
+        let operands: Vec<Option<ValueNumber>> = operands.collect::<Result<_, _>>()?;
+        let attributes = node.resolved(&frames[last].arguments);
+        if let Some(called) = self.function_of(node) {
+            let frame = self.call(frames, called, node, &operands, &attributes)?;
+            return Ok(Some(frame));
+        }
+        let mut results = Vec::with_capacity(node.proto.output.len());
+        for name in &node.proto.output {
+            let value = (!name.is_empty()).then(|| self.new_value());
+            if value.is_some() {
+                frames[last].define(name, value)?;
+            }
+            results.push(value);
+        }
+        let frame = &frames[last];
+        let Some((operator, version)) = operator(node, opset)? else {
+            let (name, reason) = (node.operator_name(), why_unknown(&node.proto));
+            self.census.add(&name, reason, frame.place_of(graph, index, node));
+            return Ok(None);
+        };
+        declared::check(operator.name, version, &attributes)?;
+        let flat = FlatNode {
+            node: node.clone(),
+            operator: operator.name,
+            version,
+            opset: opset.unwrap_or_default(),
+            attributes,
+            operands,
+            results,
+            index,
+            function: frame.function_name(),
+        };
+        match refusal(&flat) {
+            Some(reason) => self.census.add(operator.name, Some(reason), flat.place()),
+            None => self.nodes.push(Step { node: flat, operator }),
+        }
+        Ok(None)
+    }
+
+    fn count(&mut self, work: usize) -> Result<(), FormatErrorKind> {
+        self.work = self.work.saturating_add(work);
+        let limit = self.limits.operations;
+        if self.work > limit {
+            let what = "operations, calls replaced by what they call,";
+            return Err(FormatErrorKind::Limit { what, limit });
+        }
+        Ok(())
+    }
+
+    fn function_of(&self, node: &Node) -> Option<Arc<Function>> {
+        if self.functions.is_empty() {
+            return None;
+        }
+        let proto = &node.proto;
+        let domain = domain_of(&proto.domain).to_owned();
+        self.functions.get(&(domain, proto.op_type.clone(), proto.overload.clone())).cloned()
+    }
+
+    /// The frame of a call.
+    fn call(
+        &mut self,
+        frames: &[Frame],
+        function: Arc<Function>,
+        node: &Arc<Node>,
+        operands: &[Option<ValueNumber>],
+        attributes: &Attributes,
+    ) -> Result<Frame, FormatErrorKind> {
+        let is_this = |frame: &Frame| match &frame.place {
+            FramePlace::Graph => false,
+            FramePlace::Call { function: open, .. } => Arc::ptr_eq(open, &function),
+        };
+        if frames.iter().any(is_this) {
+            let name = function.shown.clone();
+            return Err(FormatErrorKind::Cycle { name });
+        }
+        if frames.len() > self.limits.depth {
+            let limit = self.limits.depth;
+            return Err(FormatErrorKind::Limit { what: "calls within calls", limit });
+        }
+        self.count(function.work())?;
+        check_count((0, function.inputs.len()), operands.len())?;
+        let results = node.proto.output.len();
+        if results > function.outputs.len() {
+            let expected = format!("at most {}", function.outputs.len());
+            return Err(FormatErrorKind::Count { what: "results", expected, given: results });
+        }
+        self.remark_attributes(&function, attributes);
+        let arguments = function.arguments(attributes);
+        let name = Arc::from(function.shown.as_str());
+        let mut names = HashMap::with_capacity(function.inputs.len());
+        for (position, input) in function.inputs.iter().enumerate() {
+            names.insert(input.clone(), operands.get(position).copied().flatten());
+        }
+        let place = FramePlace::Call { function, name, node: node.clone() };
+        Ok(Frame { place, next: 0, names, arguments })
+    }
+
+    /// The attributes of a call that its function has not mean nothing, as they mean to others.
+    fn remark_attributes(&mut self, function: &Function, attributes: &Attributes) {
+        for (name, _) in attributes.iter().filter(|(name, _)| !function.takes(name)) {
+            let [name, function] = [name, &function.shown].map(|text| shown(text));
+            let remark = format!("the function {function} has no attribute {name}: it is ignored");
+            if self.remarks.len() < REMARKS && !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+    }
+
+    /// The end of a call: its outputs get the names that the caller has for them.
+    fn leave(&mut self, frames: &mut Vec<Frame>) -> Result<(), FormatError> {
+        let Some(left) = frames.pop() else { return Ok(()) };
+        let (FramePlace::Call { function, node, name }, Some(caller)) =
+            (&left.place, frames.last_mut())
+        else {
+            return Ok(());
+        };
+        let place = Place::described(format!("the function {name}"));
+        for (output, given) in function.outputs.iter().zip(&node.proto.output) {
+            let defined = left.value(output).and_then(|value| match given.is_empty() {
+                true => Ok(()),
+                false => caller.define(given, value),
+            });
+            defined.map_err(|kind| kind.at(place.clone()))?;
+        }
+        Ok(())
+    }
+}
+
+/// The operator of a node with its version; nothing where none has the name.
+fn operator(
+    node: &Node,
+    opset: Option<i64>,
+) -> Result<Option<(&'static Operator, i64)>, FormatErrorKind> {
+    if !domain_of(&node.proto.domain).is_empty() {
+        return Ok(None);
+    }
+    let Some(operator) = Operator::named(&node.proto.op_type) else { return Ok(None) };
+    let opset = opset.ok_or_else(|| FormatErrorKind::Undefined {
+        what: "operator set that the model imports",
+        name: "ai.onnx".to_owned(),
+    })?;
+    if opset > NEWEST_OPSET {
+        let what = format!("opset {opset}, newer than {NEWEST_OPSET}, is");
+        return Err(FormatErrorKind::Unsupported { what });
+    }
+    let version = operator.version(opset).ok_or_else(|| FormatErrorKind::OperatorTooNew {
+        name: operator.name.to_owned(),
+        introduced: operator.introduced(),
+        opset,
+    })?;
+    check_count(operator.operands, node.proto.input.len())?;
+    Ok(Some((operator, version)))
+}
+
+fn check_count((least, most): (usize, usize), given: usize) -> Result<(), FormatErrorKind> {
+    if (least..=most).contains(&given) {
+        return Ok(());
+    }
+    let expected = match most {
+        usize::MAX => format!("at least {least}"),
+        _ if least == most => least.to_string(),
+        _ => format!("{least} to {most}"),
+    };
+    Err(FormatErrorKind::Count { what: "operands", expected, given })
+}

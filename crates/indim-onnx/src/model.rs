@@ -1,0 +1,248 @@
+//! A model of ONNX: its nodes as one list, its inputs and outputs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indim_model::{
+    Bound, FormatError, FormatErrorKind, FormatLimits, Input, Model, Place, Program, Size, Source,
+};
+use indim_ops::DType;
+
+use super::analysis::{count_on_data, make_shapes};
+use super::body::{Body, Function, decoded, domain_of};
+use super::build::Build;
+use super::flat_node::ValueNumber;
+use super::flatten::{Flattening, Functions, Step};
+use super::messages::{
+    FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
+};
+use super::types::{declared_at, dtype_of, input_of};
+
+/// The version of the format from which on a model says which operator sets it imports.
+const OPSETS_SINCE: i64 = 3;
+
+/// What was read from a file.
+pub(super) struct OnnxModel {
+    pub(super) source: Source,
+    pub(super) limits: FormatLimits,
+    pub(super) inputs: Vec<Input>,
+    pub(super) input_numbers: Vec<ValueNumber>,
+    /// Arrays of the file, and the values that they are.
+    pub(super) initializers: Vec<(TensorProto, ValueNumber)>,
+    pub(super) nodes: Vec<Step>,
+    pub(super) value_count: usize,
+    /// What the file says that means nothing.
+    pub(super) remarks: Vec<String>,
+    /// What the file says of its outputs, as of inputs.
+    pub(super) outputs: Vec<Input>,
+    pub(super) output_numbers: Vec<ValueNumber>,
+}
+
+impl Model for OnnxModel {
+    fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> Vec<String> {
+        self.outputs.iter().map(|output| output.name.clone()).collect()
+    }
+
+    fn build(&self, inputs: &[Bound]) -> Result<Program, FormatError> {
+        Build::new(self).program(inputs)
+    }
+
+    /// Of a node, by its position in the list.
+    fn place(&self, number: usize) -> Place {
+        self.nodes.get(number).map_or_else(Place::default, |step| step.node.place())
+    }
+}
+
+impl OnnxModel {
+    /// # Errors
+    /// What is wrong with the file.
+    pub(super) fn new(
+        proto: ModelProto,
+        source: &Source,
+        limits: &FormatLimits,
+    ) -> Result<OnnxModel, FormatError> {
+        let missing =
+            || FormatErrorKind::Unexpected { expected: "a model with a graph".to_owned() };
+        let graph = proto.graph.ok_or_else(|| missing().nowhere())?;
+        if !graph.sparse_initializer.is_empty() {
+            let what = "sparse initializers are".to_owned();
+            return Err(FormatErrorKind::Unsupported { what }.nowhere());
+        }
+        let functions = functions_of(&proto.functions, limits)?;
+        let mut opsets = proto.opset_import;
+        if opsets.is_empty() && proto.ir_version < OPSETS_SINCE {
+            opsets.push(OperatorSetIdProto { domain: String::new(), version: 1 });
+        }
+        let body = Body::new(&graph.node, &opsets, limits)?;
+        let mut flattening = Flattening::new(&functions, limits);
+        let mut names = Names::default();
+        let inputs = names.inputs(&graph, &mut flattening, limits)?;
+        let initializers = names.initializers(&graph, &mut flattening, limits)?;
+        let outputs = declared(&graph.output, "output", limits)?;
+        let place = |output: &Input| (output.name.clone(), declared_at("output", &output.name));
+        let sought: Vec<(String, Place)> = outputs.iter().map(place).collect();
+        let output_numbers = flattening.graph(&body, names.values, &sought)?;
+        let Flattening { nodes, census, value_count, remarks, .. } = flattening;
+        let mut model = OnnxModel {
+            source: source.clone(),
+            limits: *limits,
+            inputs,
+            input_numbers: names.input_numbers,
+            initializers,
+            nodes,
+            value_count,
+            remarks,
+            outputs,
+            output_numbers,
+        };
+        model.find_shapes();
+        let mut census = census;
+        count_on_data(&model.nodes, model.known_from_the_start(), &mut census);
+        census.check()?;
+        Ok(model)
+    }
+
+    /// Says of the inputs whether they have a default, and whether shapes are made of them. Those that must
+    /// be given come first: before IR version 4 every array of the file is listed as an input too.
+    fn find_shapes(&mut self) {
+        let leads = make_shapes(&self.nodes, self.value_count);
+        let mut is_filled = vec![false; self.value_count];
+        self.initializers.iter().for_each(|(_, number)| is_filled[*number] = true);
+        let inputs = core::mem::take(&mut self.inputs);
+        let mut numbered: Vec<(Input, ValueNumber)> =
+            inputs.into_iter().zip(core::mem::take(&mut self.input_numbers)).collect();
+        for (input, number) in &mut numbered {
+            input.has_default = is_filled[*number];
+            input.is_shape = leads[*number] && may_say_shapes(input);
+        }
+        numbered.sort_by_key(|(input, _)| input.has_default);
+        (self.inputs, self.input_numbers) = numbered.into_iter().unzip();
+    }
+
+    fn known_from_the_start(&self) -> Vec<bool> {
+        let mut is_known = vec![false; self.value_count];
+        for (_, number) in &self.initializers {
+            is_known[*number] = true;
+        }
+        for (input, &number) in self.inputs.iter().zip(&self.input_numbers) {
+            is_known[number] = input.is_shape;
+        }
+        is_known
+    }
+}
+
+/// Whole numbers and truth values say shapes, and single numbers where a range begins and ends.
+fn may_say_shapes(input: &Input) -> bool {
+    let is_whole = input.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
+    let is_one = |sizes: &[Size]| sizes.iter().all(|size| *size == Size::Known(1));
+    is_whole || input.sizes.as_deref().is_some_and(is_one)
+}
+
+/// What the names of a graph mean before its first node.
+#[derive(Default)]
+struct Names {
+    values: HashMap<String, Option<ValueNumber>>,
+    input_numbers: Vec<ValueNumber>,
+}
+
+impl Names {
+    fn inputs(
+        &mut self,
+        graph: &GraphProto,
+        flattening: &mut Flattening<'_>,
+        limits: &FormatLimits,
+    ) -> Result<Vec<Input>, FormatError> {
+        let inputs = declared(&graph.input, "input", limits)?;
+        for input in &inputs {
+            let number = flattening.new_value();
+            self.input_numbers.push(number);
+            if self.values.insert(input.name.clone(), Some(number)).is_some() {
+                let name = input.name.clone();
+                let place = declared_at("input", &name);
+                return Err(FormatErrorKind::Duplicate { what: "input", name }.at(place));
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// The arrays of the file, of which those that are inputs too are their defaults.
+    fn initializers(
+        &mut self,
+        graph: &GraphProto,
+        flattening: &mut Flattening<'_>,
+        limits: &FormatLimits,
+    ) -> Result<Vec<(TensorProto, ValueNumber)>, FormatError> {
+        check_many("initializers", graph.initializer.len(), limits)?;
+        let mut initializers: Vec<(TensorProto, ValueNumber)> = Vec::new();
+        let first_own = flattening.value_count;
+        let mut is_filled = vec![false; first_own];
+        for (index, bytes) in graph.initializer.iter().enumerate() {
+            let place = || Place::described(format!("initializer {index}"));
+            let tensor: TensorProto = decoded(bytes.clone(), place)?;
+            let stated = dtype_of(tensor.data_type.into());
+            stated.map_err(|kind| kind.at(declared_at("initializer", &tensor.name)))?;
+            let number = match self.values.get(&tensor.name) {
+                Some(&Some(number)) if number < first_own && !is_filled[number] => {
+                    is_filled[number] = true;
+                    number
+                }
+                Some(_) => {
+                    let name = tensor.name;
+                    return Err(
+                        FormatErrorKind::Duplicate { what: "initializer", name }.at(place())
+                    );
+                }
+                None => flattening.new_value(),
+            };
+            self.values.insert(tensor.name.clone(), Some(number));
+            initializers.push((tensor, number));
+        }
+        Ok(initializers)
+    }
+}
+
+fn declared(
+    infos: &[bytes::Bytes],
+    what: &'static str,
+    limits: &FormatLimits,
+) -> Result<Vec<Input>, FormatError> {
+    check_many(what, infos.len(), limits)?;
+    let one = |(index, bytes): (usize, &bytes::Bytes)| {
+        let place = || Place::described(format!("{what} {index}"));
+        let info: ValueInfoProto = decoded(bytes.clone(), place)?;
+        input_of(&info, limits).map_err(|kind| kind.at(declared_at(what, &info.name)))
+    };
+    infos.iter().enumerate().map(one).collect()
+}
+
+fn check_many(what: &'static str, count: usize, limits: &FormatLimits) -> Result<(), FormatError> {
+    let limit = limits.operations;
+    match count > limit {
+        true => Err(FormatErrorKind::Limit { what, limit }.nowhere()),
+        false => Ok(()),
+    }
+}
+
+fn functions_of(
+    functions: &[bytes::Bytes],
+    limits: &FormatLimits,
+) -> Result<Functions, FormatError> {
+    check_many("functions", functions.len(), limits)?;
+    let mut known = Functions::new();
+    for (index, bytes) in functions.iter().enumerate() {
+        let place = || Place::described(format!("function {index}"));
+        let proto: FunctionProto = decoded(bytes.clone(), place)?;
+        let domain = domain_of(&proto.domain).to_owned();
+        let key = (domain, proto.name.clone(), proto.overload.clone());
+        let function = Function::new(proto, limits)?;
+        let name = function.shown.clone();
+        if known.insert(key, Arc::new(function)).is_some() {
+            return Err(FormatErrorKind::Duplicate { what: "function", name }.at(place()));
+        }
+    }
+    Ok(known)
+}

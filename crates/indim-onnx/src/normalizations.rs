@@ -1,0 +1,166 @@
+//! Normalisations: elements less their mean, over their deviation, then scaled and moved.
+
+use indim_builder::{AxisFunction, Value};
+use indim_graph::GraphError;
+use indim_model::FormatErrorKind;
+use indim_ops::{DType, Op};
+use indim_shape::{RuleSet, Shape};
+
+use super::call::{Call, Made, one};
+use super::reductions::along;
+
+/// An operand and the axes that are normalised together.
+struct Normalized<'c> {
+    call: &'c Call<'c>,
+    x: Value,
+    axes: Vec<usize>,
+}
+
+impl Normalized<'_> {
+    /// Of the axes, which stay with size 1.
+    fn of_axes(&self, function: AxisFunction) -> Result<Value, GraphError> {
+        self.call.builder.along(function, &self.x, &along(&self.axes, true), &[])
+    }
+
+    fn numpy(&self, op: Op, x: &Value, y: &Value) -> Result<Value, GraphError> {
+        self.call.builder.elementwise(op, &[x, y], &RuleSet::Numpy)
+    }
+
+    /// The mean, the reciprocal of the deviation, and `(x - mean) / sqrt(variance + epsilon)`.
+    fn standard(&self, epsilon: f64) -> Result<[Value; 3], GraphError> {
+        let mean = self.of_axes(AxisFunction::Mean)?;
+        let variance = self.of_axes(AxisFunction::Var)?;
+        let scale = (variance + epsilon).sqrt().reciprocal();
+        let distance = self.numpy(Op::Sub, &self.x, &mean)?;
+        let standard = self.numpy(Op::Mul, &distance, &scale)?;
+        Ok([mean, scale, standard])
+    }
+}
+
+/// The type in which statistics are computed.
+fn stash_dtype(call: &Call<'_>) -> Result<DType, FormatErrorKind> {
+    match call.int("stash_type", 1)? {
+        0 => call.dtype(0),
+        number => super::types::dtype_of(number),
+    }
+}
+
+/// A value for each channel, which lies on axis `axis` of `shape`.
+fn along_channel(
+    call: &Call<'_>,
+    value: &Value,
+    axis: i64,
+    shape: &Shape,
+) -> Result<Value, FormatErrorKind> {
+    Ok(call.builder.broadcast_in_dim(value, &[axis], shape)?)
+}
+
+/// The axes from the attribute `axis` on.
+fn last_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
+    let rank = call.shape(0)?.rank();
+    Ok((call.axis(call.int("axis", -1)?, rank)?..rank).collect())
+}
+
+pub(super) fn layer(call: &Call<'_>) -> Made {
+    let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
+    let x = call.value(0)?.convert(stash_dtype(call)?);
+    let normalized = Normalized { call, x, axes: last_axes(call)? };
+    let [mean, scale, standard] = normalized.standard(call.float("epsilon", 1e-5)?)?;
+    let mut scaled = standard.convert(dtype) * call.onto(call.value(1)?, &shape)?;
+    if let Some(bias) = call.optional(2) {
+        scaled = scaled + call.onto(&bias.value, &shape)?;
+    }
+    Ok(vec![scaled.into(), mean.into(), scale.into()])
+}
+
+pub(super) fn root_mean_square(call: &Call<'_>) -> Made {
+    let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
+    let x = call.value(0)?.convert(stash_dtype(call)?);
+    let squares = Normalized { call, x: x.square(), axes: last_axes(call)? };
+    let root = (squares.of_axes(AxisFunction::Mean)? + call.float("epsilon", 1e-5)?).sqrt();
+    let standard = squares.numpy(Op::Div, &x, &root)?.convert(dtype);
+    one(standard * call.onto(call.value(1)?, &shape)?)
+}
+
+/// Over the images of each channel.
+pub(super) fn instance(call: &Call<'_>) -> Made {
+    let shape = call.shape(0)?;
+    let axes = (2..shape.rank()).collect();
+    let normalized = Normalized { call, x: call.value(0)?.clone(), axes };
+    let [_, _, standard] = normalized.standard(call.float("epsilon", 1e-5)?)?;
+    let scale = along_channel(call, call.value(1)?, 1, &shape)?;
+    one(standard * scale + along_channel(call, call.value(2)?, 1, &shape)?)
+}
+
+/// The opset from which on there is a scale for each channel, and not for each group.
+const SCALES_OF_CHANNELS_SINCE: i64 = 21;
+
+/// Over the channels of each group.
+pub(super) fn group(call: &Call<'_>) -> Made {
+    let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
+    let groups = usize::try_from(call.required_int("num_groups")?).unwrap_or(0);
+    let channels = shape.get(1).copied().unwrap_or(0);
+    if groups == 0 || channels % groups != 0 {
+        return Err(FormatErrorKind::attribute("num_groups", "does not divide the channels"));
+    }
+    let mut apart = shape.to_vec();
+    apart.splice(1..2, [groups, channels / groups]);
+    let apart = Shape::from(apart);
+    let is_per_channel = call.version() >= SCALES_OF_CHANNELS_SINCE;
+    let computed = if is_per_channel { stash_dtype(call)? } else { dtype };
+    let x = call.builder.reshape(call.value(0)?.convert(computed), &apart)?;
+    let normalized = Normalized { call, x, axes: (2..apart.rank()).collect() };
+    let [_, _, standard] = normalized.standard(call.float("epsilon", 1e-5)?)?;
+    let (onto, axis) = if is_per_channel { (&shape, 1) } else { (&apart, 1) };
+    let standard = call.builder.reshape(standard.convert(dtype), onto)?;
+    let scale = along_channel(call, call.value(1)?, axis, onto)?;
+    let scaled = standard * scale + along_channel(call, call.value(2)?, axis, onto)?;
+    one(call.builder.reshape(scaled, &shape)?)
+}
+
+/// By statistics that are given: mean and variance of each channel.
+pub(super) fn batch(call: &Call<'_>) -> Made {
+    let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
+    // Without a second axis there is one channel; once there could be a scale for each element of an image.
+    let is_spatial = call.version() >= 9 || call.int("spatial", 1)? != 0;
+    let dims: Vec<i64> = match (shape.rank(), is_spatial) {
+        (0 | 1, _) => vec![0],
+        (_, true) => vec![1],
+        (rank, false) => (1..rank as i64).collect(),
+    };
+    let statistic = |position: usize| -> Result<Value, FormatErrorKind> {
+        let value = call.value(position)?.convert(dtype);
+        Ok(call.builder.broadcast_in_dim(value, &dims, &shape)?)
+    };
+    let deviation = (statistic(4)? + call.float("epsilon", 1e-5)?).sqrt();
+    let standard = (call.value(0)? - statistic(3)?) / deviation;
+    one(standard * statistic(1)? + statistic(2)?)
+}
+
+/// What the standard's own definition adds to a deviation.
+const MEAN_VARIANCE_EPSILON: f64 = 1e-9;
+
+pub(super) fn mean_variance(call: &Call<'_>) -> Made {
+    let rank = call.shape(0)?.rank();
+    let axes = call.axes(&call.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]), rank)?;
+    let normalized = Normalized { call, x: call.value(0)?.clone(), axes };
+    let mean = normalized.of_axes(AxisFunction::Mean)?;
+    let deviation = normalized.of_axes(AxisFunction::Std)? + MEAN_VARIANCE_EPSILON;
+    let distance = normalized.numpy(Op::Sub, &normalized.x, &mean)?;
+    one(normalized.numpy(Op::Div, &distance, &deviation)?)
+}
+
+/// Over the sum of magnitudes, or the root of the sum of squares; what is all 0 stays so.
+pub(super) fn lp(call: &Call<'_>) -> Made {
+    let rank = call.shape(0)?.rank();
+    let x = call.value(0)?;
+    let axes = vec![call.axis(call.int("axis", -1)?, rank)?];
+    let (function, measured) = match call.int("p", 2)? {
+        1 => (AxisFunction::Sum, x.abs()),
+        2 => (AxisFunction::Norm, x.clone()),
+        _ => return Err(FormatErrorKind::attribute("p", "is neither 1 nor 2")),
+    };
+    let norm = Normalized { call, x: measured, axes }.of_axes(function)?;
+    let divisor = norm.eq(0).select(1, &norm);
+    one(call.builder.elementwise(Op::Div, &[x, &divisor], &RuleSet::Numpy)?)
+}

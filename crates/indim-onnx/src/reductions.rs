@@ -1,0 +1,155 @@
+//! Reductions, softmax and its kin.
+
+use indim_builder::{Along, AxisFunction, Value};
+use indim_model::FormatErrorKind;
+use indim_ops::{DType, Op};
+use indim_shape::{OnnxAxes, OnnxReduction, ReductionRule, ReductionRuleName, RuleSet};
+
+use super::call::{Call, Made, one};
+use super::views::matrix_sizes;
+
+/// What is left of elements along axes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reduction {
+    L1,
+    L2,
+    LogSum,
+    LogSumExp,
+    Max,
+    Mean,
+    Min,
+    Prod,
+    Sum,
+    SumSquare,
+}
+
+impl Reduction {
+    /// Each element as it is reduced, and as it is where no axis is: that of a square is the square.
+    fn prepared(self, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
+        let is_negative_free = !dtype.is_float() && x.builder().neg(x).is_err();
+        Ok(match self {
+            Reduction::L1 if !is_negative_free => x.builder().abs(x)?,
+            Reduction::SumSquare => x.builder().mul(x, x, &[])?,
+            _ => x.clone(),
+        })
+    }
+
+    /// What a reduction along no axis makes of each element.
+    fn of_one(self, x: &Value) -> Result<Value, FormatErrorKind> {
+        Ok(match self {
+            Reduction::L2 => x.builder().abs(x)?,
+            Reduction::LogSum => x.builder().log(x)?,
+            _ => x.clone(),
+        })
+    }
+
+    fn function(self) -> AxisFunction {
+        match self {
+            Reduction::L2 => AxisFunction::Norm,
+            Reduction::LogSumExp => AxisFunction::LogSumExp,
+            Reduction::Max => AxisFunction::Max,
+            Reduction::Min => AxisFunction::Min,
+            Reduction::Mean => AxisFunction::Mean,
+            Reduction::Prod => AxisFunction::Prod,
+            Reduction::L1 | Reduction::LogSum | Reduction::Sum | Reduction::SumSquare => {
+                AxisFunction::Sum
+            }
+        }
+    }
+}
+
+/// Along axes that have been checked; of nothing there are extremes as well.
+pub(super) fn along(axes: &[usize], keepdims: bool) -> Along {
+    let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+    Along { keepdims, rule: ReductionRuleName::Xla, ..Along::axes(&axes) }
+}
+
+pub(super) fn reduce(call: &Call<'_>, reduction: Reduction) -> Made {
+    let dtype = call.dtype(0)?;
+    let form = rule(call, reduction)?.elaborate(&call.shape(0)?);
+    let form =
+        form.map_err(|error| call.graph_error(indim_graph::GraphErrorKind::Reduction(error)))?;
+    let x = reduction.prepared(call.value(0)?, dtype)?;
+    if form.axes().is_empty() {
+        return one(reduction.of_one(&x)?);
+    }
+    let along = along(form.axes(), form.keeps_axes());
+    let is_whole_mean = reduction == Reduction::Mean && dtype.is_integer();
+    let reduced = match is_whole_mean {
+        true => {
+            // Of whole numbers it is one, rounded towards 0.
+            let count: usize = form.axes().iter().map(|&axis| form.operand()[axis]).product();
+            let sum = call.builder.along(AxisFunction::Sum, &x, &along, &[])?;
+            let count = indim_graph::Literal::Int(count as i128);
+            call.builder.div(sum, call.builder.literal(count, dtype)?, &[])?
+        }
+        false => call.builder.along(reduction.function(), &x, &along, &[])?,
+    };
+    let reduced = if reduction == Reduction::LogSum { call.builder.log(reduced)? } else { reduced };
+    one(call.builder.convert(reduced, dtype)?)
+}
+
+/// Where the axes stand, and which are legal, depends on the opset.
+fn rule(call: &Call<'_>, reduction: Reduction) -> Result<ReductionRule, FormatErrorKind> {
+    let opset = u32::try_from(call.version()).unwrap_or(u32::MAX);
+    let onnx = OnnxReduction::new(opset, reduction == Reduction::Sum);
+    let axes = match (call.ints("axes")?, call.optional_integers(1)?) {
+        (_, Some(axes)) => OnnxAxes::Input(axes),
+        (Some(axes), None) => OnnxAxes::Attribute(axes),
+        (None, None) => OnnxAxes::Absent,
+    };
+    Ok(ReductionRule::Onnx(OnnxReduction {
+        axes,
+        keepdims: call.int("keepdims", 1)? != 0,
+        noop_with_empty_axes: call.int("noop_with_empty_axes", 0)? != 0,
+        ..onnx
+    }))
+}
+
+/// All axes but the first two: the images of each channel.
+pub(super) fn pool(call: &Call<'_>, function: AxisFunction) -> Made {
+    let axes: Vec<usize> = (2..call.shape(0)?.rank()).collect();
+    one(call.builder.along(function, call.value(0)?, &along(&axes, true), &[])?)
+}
+
+/// The opset from which on one axis is normalised, and not all from it on as one.
+const ONE_AXIS_SINCE: i64 = 13;
+
+fn softmax_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
+    let rank = call.shape(0)?.rank();
+    match call.version() < ONE_AXIS_SINCE {
+        true => match call.int("axis", 1)? {
+            axis if axis == rank as i64 => Ok(Vec::new()),
+            axis => Ok((call.axis(axis, rank)?..rank).collect()),
+        },
+        false => Ok(vec![call.axis(call.int("axis", -1)?, rank)?]),
+    }
+}
+
+pub(super) fn softmax(call: &Call<'_>) -> Made {
+    let along = along(&softmax_axes(call)?, false);
+    one(call.builder.along(AxisFunction::Softmax, call.value(0)?, &along, &[])?)
+}
+
+pub(super) fn log_softmax(call: &Call<'_>) -> Made {
+    let along = along(&softmax_axes(call)?, false);
+    one(call.builder.along(AxisFunction::LogSoftmax, call.value(0)?, &along, &[])?)
+}
+
+/// 1 where the first of the largest elements is, else 0.
+pub(super) fn hardmax(call: &Call<'_>) -> Made {
+    let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
+    let axes = softmax_axes(call)?;
+    let is_flattened = call.version() < ONE_AXIS_SINCE;
+    let (x, axis) = match is_flattened {
+        true => {
+            let columns = shape.rank() - axes.len();
+            (call.builder.reshape(call.value(0)?, matrix_sizes(&shape, columns))?, 1)
+        }
+        false => (call.value(0)?.clone(), axes[0]),
+    };
+    let places = call.builder.iota(DType::I64, x.array_type()?.shape, axis as i64)?;
+    let found = call.builder.along(AxisFunction::ArgMax, &x, &along(&[axis], true), &[])?;
+    let is_found = call.builder.elementwise(Op::Eq, &[places, found], &RuleSet::Numpy)?;
+    one(call.builder.reshape(call.builder.convert(is_found, dtype)?, shape)?)
+}

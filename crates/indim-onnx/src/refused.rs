@@ -1,0 +1,150 @@
+//! What nodes ask for that is not to be had, as far as the file alone says so.
+
+use indim_model::FormatErrorKind;
+
+use super::flat_node::FlatNode;
+use super::messages::NodeProto;
+use super::types::dtype_of;
+
+/// Why an operator that is in the table is refused here: it has modes that are not to be had.
+pub(super) fn refusal(node: &FlatNode) -> Option<String> {
+    let number = |name: &str| node.attributes.get(name).and_then(|attribute| attribute.i);
+    let is_set = |name: &str| number(name).unwrap_or(0) != 0;
+    let is_for_training = match node.operator {
+        "Dropout" | "BatchNormalization" if node.version < 7 => !is_set("is_test"),
+        "BatchNormalization" => {
+            is_set("training_mode") || node.results.iter().flatten().count() > 1
+        }
+        _ => false,
+    };
+    match node.operator {
+        _ if is_for_training => Some("for training".to_owned()),
+        "Pad" => pad_mode(node),
+        "Constant" => {
+            let refused = ["value_string", "value_strings", "sparse_value"];
+            let name = refused.into_iter().find(|name| node.attributes.get(name).is_some());
+            name.map(|name| format!("with the attribute {name}")).or_else(|| unknown_type(node))
+        }
+        _ => unknown_type(node),
+    }
+}
+
+/// What is said of an element type that is not to be had: of an array, or of a result.
+fn unknown_type(node: &FlatNode) -> Option<String> {
+    let types = ["to", "dtype"].into_iter().filter_map(|name| node.attributes.get(name)?.i);
+    let of_arrays = node.attributes.iter().filter_map(|(_, attribute)| attribute.t.as_ref());
+    let types = types.chain(of_arrays.map(|tensor| tensor.data_type.into()));
+    match types.filter_map(|number| dtype_of(number).err()).next()? {
+        FormatErrorKind::UnsupportedType { name } => Some(format!("with the element type {name}")),
+        _ => None,
+    }
+}
+
+fn pad_mode(node: &FlatNode) -> Option<String> {
+    let mode = node.attributes.get("mode")?.s.as_ref()?;
+    let is_constant = mode.is_empty() || &mode[..] == b"constant";
+    (!is_constant).then(|| format!("in the mode {}", String::from_utf8_lossy(mode)))
+}
+
+/// Why an operator that is not in the table is refused, where there is more to say.
+pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
+    let domain = super::body::domain_of(&proto.domain);
+    match domain {
+        "" if !OTHERS.contains(&proto.op_type.as_str()) => {
+            Some("no operator of ONNX that is known has this name".to_owned())
+        }
+        "" => None,
+        domain => Some(format!("the model has no function of this name in the domain {domain}")),
+    }
+}
+
+/// The operators of ONNX that are not to be had.
+const OTHERS: &[&str] = &[
+    "AffineGrid",
+    "ArgMax",
+    "ArgMin",
+    "Attention",
+    "AveragePool",
+    "Bernoulli",
+    "BlackmanWindow",
+    "CausalConvWithState",
+    "CenterCropPad",
+    "Col2Im",
+    "Compress",
+    "ConcatFromSequence",
+    "Conv",
+    "ConvInteger",
+    "ConvTranspose",
+    "CumProd",
+    "CumSum",
+    "DFT",
+    "DeformConv",
+    "DequantizeLinear",
+    "Det",
+    "DynamicQuantizeLinear",
+    "Einsum",
+    "GRU",
+    "GatherElements",
+    "GatherND",
+    "Gemm",
+    "GlobalLpPool",
+    "GridSample",
+    "HammingWindow",
+    "HannWindow",
+    "If",
+    "ImageDecoder",
+    "LRN",
+    "LSTM",
+    "LinearAttention",
+    "Loop",
+    "LpPool",
+    "MatMul",
+    "MatMulInteger",
+    "MaxPool",
+    "MaxRoiPool",
+    "MaxUnpool",
+    "MelWeightMatrix",
+    "Multinomial",
+    "NegativeLogLikelihoodLoss",
+    "NonMaxSuppression",
+    "NonZero",
+    "OneHot",
+    "Optional",
+    "OptionalGetElement",
+    "OptionalHasElement",
+    "QLinearConv",
+    "QLinearMatMul",
+    "QuantizeLinear",
+    "RNN",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+    "RegexFullMatch",
+    "Resize",
+    "ReverseSequence",
+    "RoiAlign",
+    "RotaryEmbedding",
+    "STFT",
+    "Scan",
+    "Scatter",
+    "ScatterElements",
+    "ScatterND",
+    "SequenceAt",
+    "SequenceConstruct",
+    "SequenceEmpty",
+    "SequenceErase",
+    "SequenceInsert",
+    "SequenceLength",
+    "SequenceMap",
+    "SoftmaxCrossEntropyLoss",
+    "SplitToSequence",
+    "StringConcat",
+    "StringNormalizer",
+    "StringSplit",
+    "TensorScatter",
+    "TfIdfVectorizer",
+    "TopK",
+    "Unique",
+    "Upsample",
+];

@@ -1,0 +1,173 @@
+//! Arrays of the file: their elements stand in it, raw or one by one, or in a file beside it.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use indim_graph::Array;
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Source, array_of_bytes};
+use indim_ops::{ArrayType, DType};
+use indim_shape::{Shape, saturating_size};
+use prost::Message;
+
+use super::messages::TensorProto;
+use super::types::{declared_at, dtype_of};
+
+/// The value of `data_location` for elements in another file.
+const EXTERNAL: i32 = 1;
+
+/// Reads arrays of one model.
+pub(super) struct Tensors {
+    source: Source,
+    limits: FormatLimits,
+    /// Arrays of attributes by where these are: a node of a function stands in the model once for each call.
+    arrays: Mutex<HashMap<usize, Array>>,
+}
+
+impl Tensors {
+    pub(super) fn new(source: &Source, limits: &FormatLimits) -> Self {
+        Tensors { source: source.clone(), limits: *limits, arrays: Mutex::default() }
+    }
+
+    /// The array of an attribute, which stays where it is.
+    ///
+    /// # Errors
+    /// As [`Tensors::array`].
+    pub(super) fn of_attribute(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
+        let place = core::ptr::from_ref(tensor).addr();
+        let known = || self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(array) = known().get(&place) {
+            return Ok(array.clone());
+        }
+        let array = self.array(tensor)?;
+        known().insert(place, array.clone());
+        Ok(array)
+    }
+
+    /// The array.
+    ///
+    /// # Errors
+    /// `unsupported-type`, `unsupported`, `limit`, `attribute`, `wrong-element-count`, `bad-element`,
+    /// `file-beside`.
+    pub(super) fn array(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
+        let array_type = self.array_type(tensor)?;
+        if tensor.segment.is_some() {
+            let what = "an array that is stored in segments is".to_owned();
+            return Err(FormatErrorKind::Unsupported { what });
+        }
+        if tensor.data_location == EXTERNAL {
+            return array_of_bytes(&array_type, &self.external(tensor, &array_type)?);
+        }
+        match &tensor.raw_data {
+            Some(raw) if !raw.is_empty() => array_of_bytes(&array_type, raw),
+            _ => array_of_bytes(&array_type, &typed_bytes(tensor, array_type.dtype)?),
+        }
+    }
+
+    fn array_type(&self, tensor: &TensorProto) -> Result<ArrayType, FormatErrorKind> {
+        let dtype = dtype_of(tensor.data_type.into())?;
+        if tensor.dims.len() > self.limits.rank {
+            return Err(FormatErrorKind::Limit { what: "axes", limit: self.limits.rank });
+        }
+        let size = |&size: &i64| u64::try_from(size).ok().map(saturating_size);
+        let shape: Option<Vec<usize>> = tensor.dims.iter().map(size).collect();
+        let negative = || FormatErrorKind::attribute("dims", "has a negative size");
+        Ok(ArrayType::new(dtype, Shape::from(shape.ok_or_else(negative)?)))
+    }
+
+    /// The bytes of an array that stands in a file beside the model: these alone are read of it.
+    fn external(
+        &self,
+        tensor: &TensorProto,
+        array_type: &ArrayType,
+    ) -> Result<Bytes, FormatErrorKind> {
+        let entry = |key: &str| {
+            let mut entries = tensor.external_data.iter();
+            entries.find(|entry| entry.key == key).map(|entry| entry.value.as_str())
+        };
+        let location = entry("location")
+            .ok_or_else(|| FormatErrorKind::attribute("external_data", "has no location"))?;
+        let number = |key: &'static str| match entry(key).map(str::parse::<usize>) {
+            None => Ok(None),
+            Some(Ok(number)) => Ok(Some(number)),
+            Some(Err(_)) => Err(FormatErrorKind::attribute(key, "is no number of bytes")),
+        };
+        let beside =
+            |problem: String| FormatErrorKind::Beside { file: location.to_owned(), problem };
+        let offset = number("offset")?.unwrap_or(0);
+        let needed = array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX);
+        let length = number("length")?.unwrap_or(needed);
+        // Before anything is read.
+        if length != needed {
+            let (array_type, given) = (array_type.clone(), format!("{length} bytes"));
+            return Err(FormatErrorKind::ElementCount { array_type, given });
+        }
+        if length > self.limits.constant_bytes {
+            let limit = self.limits.constant_bytes;
+            return Err(FormatErrorKind::Limit { what: "bytes of constants", limit });
+        }
+        let range = offset..offset.saturating_add(length);
+        self.source.neighbour_range(location, range).map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof => {
+                beside(format!("{length} bytes from byte {offset} on are not all there"))
+            }
+            _ => beside(error.to_string()),
+        })
+    }
+}
+
+/// The little-endian bytes of elements that stand one by one in the field for their type.
+fn typed_bytes(tensor: &TensorProto, dtype: DType) -> Result<Vec<u8>, FormatErrorKind> {
+    let words = |words: &[i32]| narrowed(dtype, words.iter().map(|&word| word.into()));
+    let bytes = match dtype {
+        // A complex number is a pair of them.
+        DType::F32 | DType::C64 => {
+            tensor.float_data.iter().flat_map(|number| number.to_le_bytes()).collect()
+        }
+        DType::F64 | DType::C128 => {
+            tensor.double_data.iter().flat_map(|number| number.to_le_bytes()).collect()
+        }
+        DType::I64 => tensor.int64_data.iter().flat_map(|number| number.to_le_bytes()).collect(),
+        DType::U32 | DType::U64 => {
+            narrowed(dtype, tensor.uint64_data.iter().map(|&number| number.into()))?
+        }
+        _ => words(&tensor.int32_data)?,
+    };
+    Ok(bytes)
+}
+
+/// Numbers in as many bytes as the type has, which hold them; 16-bit floats are given as their bits.
+fn narrowed(dtype: DType, numbers: impl Iterator<Item = i128>) -> Result<Vec<u8>, FormatErrorKind> {
+    let size = dtype.size();
+    let bits = match dtype {
+        DType::Bool => DType::U8,
+        DType::F16 | DType::Bf16 => DType::U16,
+        dtype => dtype,
+    };
+    let (low, high) = indim_graph::literal::integer_range(bits).unwrap_or((0, 0));
+    let mut bytes = Vec::with_capacity(numbers.size_hint().0.saturating_mul(size));
+    for number in numbers {
+        if !(low..=high).contains(&number) {
+            return Err(FormatErrorKind::Element { dtype });
+        }
+        bytes.extend_from_slice(&number.to_le_bytes()[..size]);
+    }
+    Ok(bytes)
+}
+
+/// The array in a file that holds one `TensorProto` and nothing else, as ONNX's node tests have them for
+/// inputs and results, with its name.
+///
+/// # Errors
+/// `damaged`, and what is wrong with the array.
+pub fn read_onnx_tensor(
+    source: &Source,
+    limits: &FormatLimits,
+) -> Result<(String, Array), FormatError> {
+    let tensor = TensorProto::decode(source.shared_bytes())
+        .map_err(|error| FormatErrorKind::Damaged { problem: error.to_string() }.nowhere())?;
+    let array = Tensors::new(source, limits).array(&tensor);
+    let array = array.map_err(|kind| kind.at(declared_at("tensor", &tensor.name)))?;
+    Ok((tensor.name, array))
+}

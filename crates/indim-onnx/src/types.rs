@@ -1,0 +1,128 @@
+//! Element types, and what a model says of its inputs and outputs.
+
+use indim_model::{FormatErrorKind, FormatLimits, Input, Place, Size};
+use indim_ops::DType;
+use indim_shape::saturating_size;
+
+use super::messages::{TensorShapeProto, TypeProto, ValueInfoProto};
+
+/// The names of the element types, by their numbers, and what they are here.
+const ELEMENT_TYPES: [(&str, Option<DType>); 29] = [
+    ("UNDEFINED", None),
+    ("FLOAT", Some(DType::F32)),
+    ("UINT8", Some(DType::U8)),
+    ("INT8", Some(DType::I8)),
+    ("UINT16", Some(DType::U16)),
+    ("INT16", Some(DType::I16)),
+    ("INT32", Some(DType::I32)),
+    ("INT64", Some(DType::I64)),
+    ("STRING", None),
+    ("BOOL", Some(DType::Bool)),
+    ("FLOAT16", Some(DType::F16)),
+    ("DOUBLE", Some(DType::F64)),
+    ("UINT32", Some(DType::U32)),
+    ("UINT64", Some(DType::U64)),
+    ("COMPLEX64", Some(DType::C64)),
+    ("COMPLEX128", Some(DType::C128)),
+    ("BFLOAT16", Some(DType::Bf16)),
+    ("FLOAT8E4M3FN", None),
+    ("FLOAT8E4M3FNUZ", None),
+    ("FLOAT8E5M2", None),
+    ("FLOAT8E5M2FNUZ", None),
+    ("UINT4", None),
+    ("INT4", None),
+    ("FLOAT4E2M1", None),
+    ("FLOAT8E8M0", None),
+    ("UINT2", None),
+    ("INT2", None),
+    ("FLOAT6E2M3", None),
+    ("FLOAT6E3M2", None),
+];
+
+/// The element type with this number.
+///
+/// # Errors
+/// `unsupported-type`.
+pub(super) fn dtype_of(number: i64) -> Result<DType, FormatErrorKind> {
+    let row = usize::try_from(number).ok().and_then(|number| ELEMENT_TYPES.get(number));
+    match row {
+        Some((_, Some(dtype))) => Ok(*dtype),
+        Some((name, None)) => Err(FormatErrorKind::UnsupportedType { name: (*name).to_owned() }),
+        None => Err(FormatErrorKind::UnsupportedType { name: format!("number {number}") }),
+    }
+}
+
+/// The number of an element type.
+pub(super) fn number_of(dtype: DType) -> i32 {
+    let is_same = |row: &(&str, Option<DType>)| row.1 == Some(dtype);
+    ELEMENT_TYPES.iter().position(is_same).unwrap_or(0) as i32
+}
+
+/// The element type with this name, as the first version of `Cast` has it.
+///
+/// # Errors
+/// `unsupported-type`.
+pub(super) fn dtype_named(name: &str) -> Result<DType, FormatErrorKind> {
+    let number = ELEMENT_TYPES.iter().position(|row| row.0 == name);
+    match number {
+        Some(number) => dtype_of(number as i64),
+        None => Err(FormatErrorKind::UnsupportedType { name: name.to_owned() }),
+    }
+}
+
+/// What a model says of an input.
+///
+/// # Errors
+/// `unsupported-type`, `limit`, `attribute` for a negative size.
+pub(super) fn input_of(
+    info: &ValueInfoProto,
+    limits: &FormatLimits,
+) -> Result<Input, FormatErrorKind> {
+    let mut input = Input {
+        name: info.name.clone(),
+        dtype: None,
+        sizes: None,
+        has_default: false,
+        is_shape: false,
+    };
+    let Some(declared) = &info.r#type else { return Ok(input) };
+    let Some(tensor) = &declared.tensor_type else {
+        return Err(FormatErrorKind::UnsupportedType { name: kind_of(declared).to_owned() });
+    };
+    if tensor.elem_type != 0 {
+        input.dtype = Some(dtype_of(tensor.elem_type.into())?);
+    }
+    input.sizes = tensor.shape.as_ref().map(|shape| sizes_of(shape, limits)).transpose()?;
+    Ok(input)
+}
+
+fn kind_of(declared: &TypeProto) -> &'static str {
+    match declared {
+        TypeProto { sequence_type: Some(_), .. } => "sequence",
+        TypeProto { map_type: Some(_), .. } => "map",
+        TypeProto { sparse_tensor_type: Some(_), .. } => "sparse tensor",
+        TypeProto { optional_type: Some(_), .. } => "optional",
+        _ => "of no kind that is known",
+    }
+}
+
+fn sizes_of(shape: &TensorShapeProto, limits: &FormatLimits) -> Result<Vec<Size>, FormatErrorKind> {
+    if shape.dim.len() > limits.rank {
+        return Err(FormatErrorKind::Limit { what: "axes", limit: limits.rank });
+    }
+    let size = |dim: &super::messages::DimensionProto| match (dim.dim_value, &dim.dim_param) {
+        (Some(value), _) => match u64::try_from(value) {
+            Ok(value) => Size::Known(saturating_size(value)),
+            // Some exporters write -1 for a size that is not known.
+            Err(_) => Size::Any,
+        },
+        (None, Some(name)) if !name.is_empty() => Size::Named(name.clone()),
+        (None, _) => Size::Any,
+    };
+    Ok(shape.dim.iter().map(size).collect())
+}
+
+/// Where an input or an output is declared.
+pub(super) fn declared_at(what: &str, name: &str) -> Place {
+    Place::described(format!("{what} {}", indim_graph::terminal::shown(name)))
+}

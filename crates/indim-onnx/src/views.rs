@@ -1,0 +1,306 @@
+//! Operators that only show elements elsewhere: under another shape, in another order, in parts or put
+//! together.
+
+use indim_builder::Value;
+use indim_graph::{AxisSlice, Literal, TakeMode};
+use indim_shape::Shape;
+
+use super::call::{Call, Made, one};
+use super::elementwise::sizes;
+use indim_model::FormatErrorKind;
+use indim_model::shape_values::Known;
+
+/// A size of 0 is that of the operand, one of -1 what is left.
+pub(super) fn reshape(call: &Call<'_>) -> Made {
+    let from = call.shape(0)?;
+    let missing = || FormatErrorKind::attribute("shape", "is missing");
+    let mut target = call.list("shape", 1, 5)?.ok_or_else(missing)?;
+    if call.int("allowzero", 0)? == 0 {
+        for (axis, size) in target.iter_mut().enumerate().filter(|(_, size)| **size == 0) {
+            let copied = from.get(axis).copied();
+            let beyond =
+                || FormatErrorKind::attribute("shape", "has a 0 where the operand has no axis");
+            *size = copied.ok_or_else(beyond)? as i64;
+        }
+    }
+    if let Some(open) = target.iter().position(|&size| size == -1) {
+        target[open] = left_over(&from, &target, open)?;
+    }
+    one(call.builder.reshape(call.value(0)?, sizes(&target)?)?)
+}
+
+/// The size of the axis that the others leave open.
+fn left_over(from: &Shape, target: &[i64], open: usize) -> Result<i64, FormatErrorKind> {
+    let others = target.iter().enumerate().filter(|(axis, _)| *axis != open);
+    let product = others.map(|(_, &size)| size).try_fold(1i64, i64::checked_mul);
+    let count = from.element_count().ok().and_then(|count| i64::try_from(count).ok());
+    let wrong = |problem: &str| FormatErrorKind::attribute("shape", problem);
+    match (count, product) {
+        (Some(0), Some(0)) => Err(wrong("leaves a size open beside one of 0")),
+        (Some(count), Some(product)) if product > 0 && count % product == 0 => Ok(count / product),
+        _ => Err(wrong("leaves open a size that is no whole number")),
+    }
+}
+
+pub(super) fn flatten(call: &Call<'_>) -> Made {
+    let shape = call.shape(0)?;
+    // Behind the last axis is a place too.
+    let axis = match call.int("axis", 1)? {
+        axis if axis == shape.rank() as i64 => shape.rank(),
+        axis => call.axis(axis, shape.rank())?,
+    };
+    one(call.builder.reshape(call.value(0)?, matrix_sizes(&shape, axis))?)
+}
+
+/// The sizes of a matrix whose columns are the axes from `axis` on. What no size can be, is refused where it
+/// becomes a shape.
+pub(super) fn matrix_sizes(shape: &Shape, axis: usize) -> [usize; 2] {
+    let product = |sizes: &[usize]| sizes.iter().fold(1usize, |count, &n| count.saturating_mul(n));
+    [product(&shape[..axis]), product(&shape[axis..])]
+}
+
+pub(super) fn transpose(call: &Call<'_>) -> Made {
+    let rank = call.shape(0)?.rank() as i64;
+    let permutation = call.ints("perm")?.unwrap_or_else(|| (0..rank).rev().collect());
+    one(call.builder.transpose(call.value(0)?, &permutation)?)
+}
+
+pub(super) fn squeeze(call: &Call<'_>) -> Made {
+    let shape = call.shape(0)?;
+    let dropped = match call.list("axes", 1, 13)? {
+        Some(axes) => call.axes(&axes, shape.rank())?,
+        None => (0..shape.rank()).filter(|&axis| shape[axis] == 1).collect(),
+    };
+    if dropped.iter().any(|&axis| shape[axis] != 1) {
+        return Err(FormatErrorKind::attribute("axes", "names an axis whose size is not 1"));
+    }
+    let kept = (0..shape.rank()).filter(|axis| !dropped.contains(axis)).map(|axis| shape[axis]);
+    one(call.builder.reshape(call.value(0)?, kept.collect::<Shape>())?)
+}
+
+/// The axes are those of the result.
+pub(super) fn unsqueeze(call: &Call<'_>) -> Made {
+    let shape = call.shape(0)?;
+    let missing = || FormatErrorKind::attribute("axes", "is missing");
+    let given = call.list("axes", 1, 13)?.ok_or_else(missing)?;
+    let rank = shape.rank() + given.len();
+    if rank > indim_shape::MAXIMUM_RANK {
+        return Err(FormatErrorKind::Limit { what: "axes", limit: indim_shape::MAXIMUM_RANK });
+    }
+    let added = call.axes(&given, rank)?;
+    let mut old = shape.iter().copied();
+    let size = |axis: usize| match added.contains(&axis) {
+        true => 1,
+        false => old.next().unwrap_or(1),
+    };
+    one(call.builder.reshape(call.value(0)?, (0..rank).map(size).collect::<Shape>())?)
+}
+
+/// Before opset 4 the axis was 1 if it was not said.
+pub(super) fn concat(call: &Call<'_>) -> Made {
+    let axis = match call.version() < 4 {
+        true => call.int("axis", 1)?,
+        false => call.required_int("axis")?,
+    };
+    let values: Vec<&Value> =
+        (0..call.operands.len()).map(|position| call.value(position)).collect::<Result<_, _>>()?;
+    one(call.builder.concatenate(&values, axis)?)
+}
+
+/// Only of what is known before a run: the elements of shapes.
+pub(super) fn gather(call: &Call<'_>) -> Made {
+    let axis = call.int("axis", 0)?;
+    one(call.builder.take(call.value(0)?, call.value(1)?, axis, TakeMode::Error)?)
+}
+
+/// The axes of a list that comes with values for each: those named, or the first ones.
+fn listed_axes(
+    call: &Call<'_>,
+    axes: Option<Vec<i64>>,
+    values: usize,
+    rank: usize,
+) -> Result<Vec<usize>, FormatErrorKind> {
+    let axes = match axes {
+        Some(axes) => call.axes(&axes, rank)?,
+        None => (0..values).collect(),
+    };
+    if axes.len() != values || values > rank {
+        let problem = format!("has {values} elements for {} axes", axes.len());
+        return Err(FormatErrorKind::attribute("axes", problem));
+    }
+    Ok(axes)
+}
+
+/// Ends beyond the operand are clamped.
+pub(super) fn slice(call: &Call<'_>) -> Made {
+    let shape = call.shape(0)?;
+    let missing = || FormatErrorKind::attribute("starts", "is missing");
+    let starts = call.list("starts", 1, 10)?.ok_or_else(missing)?;
+    let ends = call.list("ends", 2, 10)?.ok_or_else(missing)?;
+    let axes = listed_axes(call, call.list("axes", 3, 10)?, starts.len(), shape.rank())?;
+    let steps = match call.version() < 10 {
+        true => None,
+        false => call.optional_integers(4)?,
+    };
+    let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
+    if ends.len() != starts.len() || steps.len() != starts.len() {
+        return Err(FormatErrorKind::attribute("starts", "is not as long as the ends and steps"));
+    }
+    let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
+    for (position, &axis) in axes.iter().enumerate() {
+        let [start, end, step] = [&starts, &ends, &steps].map(|list| Some(list[position]));
+        let slice = AxisSlice::python(start, end, step, shape[axis]);
+        slices[axis] = slice.map_err(|kind| call.graph_error(kind))?;
+    }
+    one(call.builder.slice(call.value(0)?, &slices)?)
+}
+
+/// All beginnings, then all ends; negative ones are taken away.
+pub(super) fn pad(call: &Call<'_>) -> Made {
+    let (rank, dtype) = (call.shape(0)?.rank(), call.dtype(0)?);
+    let name = if call.version() < 2 { "paddings" } else { "pads" };
+    let missing = || FormatErrorKind::attribute(name, "is missing");
+    let pads = call.list(name, 1, 11)?.ok_or_else(missing)?;
+    let axes = if call.version() < 18 { None } else { call.optional_integers(3)? };
+    let axes = match pads.len() % 2 {
+        0 => listed_axes(call, axes, pads.len() / 2, rank)?,
+        _ => return Err(FormatErrorKind::attribute(name, "has an odd number of elements")),
+    };
+    if axes.len() != rank && call.version() < 18 {
+        return Err(FormatErrorKind::attribute(name, "has not two elements for each axis"));
+    }
+    let mut widths = vec![(0, 0, 0); rank];
+    for (position, &axis) in axes.iter().enumerate() {
+        widths[axis] = (pads[position], pads[axes.len() + position], 0);
+    }
+    let value = match call.version() < 11 {
+        true => call.builder.literal(Literal::Float(call.float("value", 0.0)?), dtype)?,
+        false if call.optional(2).is_some() => call.scalar(2)?,
+        false => call.builder.literal(Literal::Int(0), dtype)?,
+    };
+    one(call.builder.pad(call.value(0)?, value, &widths)?)
+}
+
+pub(super) fn split(call: &Call<'_>) -> Made {
+    let shape = call.shape(0)?;
+    let axis = call.axis(call.int("axis", 0)?, shape.rank())?;
+    // In the first version the sizes were either.
+    let given = match call.version() {
+        1 if call.optional(1).is_some() => call.optional_integers(1)?,
+        _ => call.list("split", 1, 13)?,
+    };
+    let parts = match given {
+        Some(parts) => sizes(&parts)?.to_vec(),
+        None => equal_parts(call, shape[axis])?,
+    };
+    if parts.iter().try_fold(0usize, |sum, &part| sum.checked_add(part)) != Some(shape[axis]) {
+        return Err(FormatErrorKind::attribute("split", "does not add up to the size of the axis"));
+    }
+    let mut start = 0;
+    let mut made = Vec::with_capacity(parts.len());
+    for part in parts {
+        let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
+        slices[axis] = AxisSlice::new(start, part, 1);
+        start += part;
+        made.push(Known::from(call.builder.slice(call.value(0)?, &slices)?));
+    }
+    Ok(made)
+}
+
+/// From opset 18 on the last part may be smaller.
+fn equal_parts(call: &Call<'_>, size: usize) -> Result<Vec<usize>, FormatErrorKind> {
+    let outputs = call.node.results.len();
+    let count = match call.optional_int("num_outputs")? {
+        Some(count) => usize::try_from(count).ok().filter(|&count| count == outputs),
+        None => Some(outputs),
+    };
+    let wrong = |problem: &str| FormatErrorKind::attribute("num_outputs", problem);
+    let count = count.filter(|&count| count > 0);
+    let count = count.ok_or_else(|| wrong("is not the number of results"))?;
+    let part = size.div_ceil(count);
+    if call.version() < 18 && part * count != size {
+        return Err(wrong("does not divide the size of the axis"));
+    }
+    let first = |position: usize| position.saturating_mul(part).min(size);
+    Ok((0..count).map(|position| first(position + 1) - first(position)).collect())
+}
+
+/// The operand again and again along each axis: an axis in front of it is repeated, then both are one.
+pub(super) fn tile(call: &Call<'_>) -> Made {
+    let shape = call.shape(0)?;
+    let repeats = match call.version() < 6 {
+        true => single_repeat(call, shape.rank())?,
+        false => call.integers(1)?,
+    };
+    if repeats.len() != shape.rank() {
+        return Err(FormatErrorKind::attribute("repeats", "has not one element for each axis"));
+    }
+    let (mut apart, mut lands, mut joined) = (Vec::new(), Vec::new(), Vec::new());
+    for (&size, &repeat) in shape.iter().zip(sizes(&repeats)?.iter()) {
+        if repeat != 1 {
+            apart.push(repeat);
+        }
+        lands.push(apart.len() as i64);
+        apart.push(size);
+        joined.push(size.saturating_mul(repeat));
+    }
+    if apart.len() > indim_shape::MAXIMUM_RANK {
+        return Err(FormatErrorKind::Limit { what: "axes", limit: indim_shape::MAXIMUM_RANK });
+    }
+    let repeated = call.builder.broadcast_in_dim(call.value(0)?, &lands, apart)?;
+    one(call.builder.reshape(repeated, joined)?)
+}
+
+/// The first version repeats along one axis.
+fn single_repeat(call: &Call<'_>, rank: usize) -> Result<Vec<i64>, FormatErrorKind> {
+    let (tiles, axis) = (call.integers(1)?, call.integers(2)?);
+    let mut repeats = vec![1; rank];
+    match (&tiles[..], &axis[..]) {
+        (&[tiles], &[axis]) => repeats[call.axis(axis, rank)?] = tiles,
+        _ => return Err(FormatErrorKind::Unexpected { expected: "one number".to_owned() }),
+    }
+    Ok(repeats)
+}
+
+/// The sizes of an image, of which there are several with several channels, and those of a block.
+fn image(call: &Call<'_>) -> Result<([usize; 4], usize), FormatErrorKind> {
+    let block = usize::try_from(call.required_int("blocksize")?).ok().filter(|&block| block > 0);
+    let block = block.filter(|block| block.checked_mul(*block).is_some());
+    let block = block.ok_or_else(|| FormatErrorKind::attribute("blocksize", "is no size"))?;
+    let expected = "an operand with four axes".to_owned();
+    let shape = <[usize; 4]>::try_from(call.shape(0)?.sizes());
+    Ok((shape.map_err(|_| FormatErrorKind::Unexpected { expected })?, block))
+}
+
+fn rearranged(call: &Call<'_>, apart: &[usize], order: &[i64], joined: [usize; 4]) -> Made {
+    let apart = call.builder.reshape(call.value(0)?, apart)?;
+    one(call.builder.reshape(call.builder.transpose(apart, order)?, joined)?)
+}
+
+pub(super) fn depth_to_space(call: &Call<'_>) -> Made {
+    let ([n, c, h, w], b) = image(call)?;
+    if c % (b * b) != 0 {
+        return Err(FormatErrorKind::attribute("blocksize", "does not divide the channels"));
+    }
+    let depth = c / (b * b);
+    let joined = [n, depth, h.saturating_mul(b), w.saturating_mul(b)];
+    match &call.text("mode", "DCR")?[..] {
+        "DCR" => rearranged(call, &[n, b, b, depth, h, w], &[0, 3, 4, 1, 5, 2], joined),
+        "CRD" => rearranged(call, &[n, depth, b, b, h, w], &[0, 1, 4, 2, 5, 3], joined),
+        _ => Err(FormatErrorKind::attribute("mode", "is neither DCR nor CRD")),
+    }
+}
+
+pub(super) fn space_to_depth(call: &Call<'_>) -> Made {
+    let ([n, c, h, w], b) = image(call)?;
+    if h % b != 0 || w % b != 0 {
+        return Err(FormatErrorKind::attribute("blocksize", "does not divide the image"));
+    }
+    let apart = [n, c, h / b, b, w / b, b];
+    let joined = [n, c.saturating_mul(b * b), h / b, w / b];
+    match &call.text("mode", "DCR")?[..] {
+        "DCR" => rearranged(call, &apart, &[0, 3, 5, 1, 2, 4], joined),
+        "CRD" => rearranged(call, &apart, &[0, 1, 3, 5, 2, 4], joined),
+        _ => Err(FormatErrorKind::attribute("mode", "is neither DCR nor CRD")),
+    }
+}

@@ -1,0 +1,223 @@
+//! Operations of the table as operators of ONNX. What ONNX has under a name of its own is one node; what it
+//! lacks is made of several in `compositions.rs`.
+
+use indim_graph::{Node, ValueId};
+use indim_model::place_of;
+use indim_ops::{DType, DTypeClass, Op};
+
+use super::writing::{Piece, Writing, int, text};
+
+/// The operators that compute one operation each, and what they are called.
+const NAMES: &[(Op, &str)] = &[
+    (Op::Abs, "Abs"),
+    (Op::Sign, "Sign"),
+    (Op::Floor, "Floor"),
+    (Op::Ceil, "Ceil"),
+    (Op::RoundEven, "Round"),
+    (Op::IsNan, "IsNaN"),
+    (Op::IsInf, "IsInf"),
+    (Op::Reciprocal, "Reciprocal"),
+    (Op::Sqrt, "Sqrt"),
+    (Op::Exp, "Exp"),
+    (Op::Log, "Log"),
+    (Op::Sin, "Sin"),
+    (Op::Cos, "Cos"),
+    (Op::Tan, "Tan"),
+    (Op::Tanh, "Tanh"),
+    (Op::Asin, "Asin"),
+    (Op::Acos, "Acos"),
+    (Op::Atan, "Atan"),
+    (Op::Sinh, "Sinh"),
+    (Op::Cosh, "Cosh"),
+    (Op::Asinh, "Asinh"),
+    (Op::Acosh, "Acosh"),
+    (Op::Atanh, "Atanh"),
+    (Op::Erf, "Erf"),
+    (Op::Logistic, "Sigmoid"),
+    (Op::Real, "Identity"),
+    (Op::Conj, "Identity"),
+    (Op::Add, "Add"),
+    (Op::Sub, "Sub"),
+    (Op::Mul, "Mul"),
+    (Op::Div, "Div"),
+    (Op::Max, "Max"),
+    (Op::Min, "Min"),
+    (Op::Eq, "Equal"),
+    (Op::Lt, "Less"),
+    (Op::Le, "LessOrEqual"),
+    (Op::Gt, "Greater"),
+    (Op::Ge, "GreaterOrEqual"),
+    (Op::Select, "Where"),
+];
+
+/// What takes truth values under another name.
+const OF_BOOLEANS: &[(Op, &str)] = &[
+    (Op::Not, "Not"),
+    (Op::And, "And"),
+    (Op::Or, "Or"),
+    (Op::Xor, "Xor"),
+    (Op::Add, "Or"),
+    (Op::Mul, "And"),
+    (Op::Max, "Or"),
+    (Op::Min, "And"),
+];
+
+/// What takes the bits of whole numbers.
+const OF_BITS: &[(Op, &str)] = &[
+    (Op::Not, "BitwiseNot"),
+    (Op::And, "BitwiseAnd"),
+    (Op::Or, "BitwiseOr"),
+    (Op::Xor, "BitwiseXor"),
+];
+
+/// What takes no 16-bit floats before opset 22, or not all of them.
+const WIDE_BEFORE_22: &[Op] = &[
+    Op::Acos,
+    Op::Acosh,
+    Op::Asin,
+    Op::Asinh,
+    Op::Atan,
+    Op::Atanh,
+    Op::Cos,
+    Op::Cosh,
+    Op::Sin,
+    Op::Sinh,
+    Op::Tan,
+    Op::RoundEven,
+    Op::IsInf,
+];
+
+fn name_in(table: &[(Op, &'static str)], op: Op) -> Option<&'static str> {
+    table.iter().find(|(known, _)| *known == op).map(|(_, name)| *name)
+}
+
+impl Writing<'_> {
+    /// The operation of a node on its operands.
+    pub(super) fn elementwise(&mut self, value: ValueId, node: &Node, op: Op) {
+        let pieces: Vec<Piece> = node.operands.iter().map(|&operand| self.piece(operand)).collect();
+        let sizes = Writing::joined_sizes(&pieces);
+        let inputs: Vec<&str> = pieces.iter().map(|piece| piece.name.as_str()).collect();
+        // The first operand of a choice is a truth value.
+        let last = node.operands.last().copied();
+        let dtype = last.map_or(node.array_type.dtype, |last| self.graph[last].array_type.dtype);
+        let name = match self.of_one_operator(op, &inputs, dtype) {
+            Some(name) => name,
+            None => match self.composition(op, &inputs, dtype) {
+                Some((name, by)) => {
+                    let place = place_of(self.graph, value);
+                    self.notes.composed(op.name(), by, place);
+                    name
+                }
+                None => {
+                    let place = place_of(self.graph, value);
+                    self.notes.unsupported(op.name(), Some(format!("on {dtype}")), place);
+                    inputs[0].to_owned()
+                }
+            },
+        };
+        self.set(value, name, sizes);
+    }
+
+    pub(super) fn of_one_operator(
+        &mut self,
+        op: Op,
+        inputs: &[&str],
+        dtype: DType,
+    ) -> Option<String> {
+        if dtype == DType::Bool {
+            let name = match op {
+                Op::Select | Op::Eq => name_in(NAMES, op),
+                _ => name_in(OF_BOOLEANS, op),
+            };
+            return name.map(|name| self.op(name, inputs));
+        }
+        if let Some(name) = name_in(OF_BITS, op) {
+            return Some(self.op(name, inputs));
+        }
+        if op == Op::Div && dtype.is_integer() {
+            self.notes.warning("whole numbers divided by 0 are undefined in ONNX");
+        }
+        let is_half = dtype.is_float() && dtype.size() == 2;
+        if is_half && self.opset < 22 && WIDE_BEFORE_22.contains(&op) {
+            return self.through_f32(op, inputs, dtype);
+        }
+        match op {
+            Op::Neg if dtype.class() != DTypeClass::Unsigned => Some(self.op("Neg", inputs)),
+            Op::Neg => {
+                let zero = self.number(0.0, dtype);
+                Some(self.op("Sub", &[&zero, inputs[0]]))
+            }
+            Op::Square => Some(self.op("Mul", &[inputs[0], inputs[0]])),
+            Op::Ne => {
+                let equal = self.op("Equal", inputs);
+                Some(self.op("Not", &[&equal]))
+            }
+            Op::Pow => self.power(inputs, dtype),
+            Op::Rem => Some(self.node("Mod", inputs, vec![int("fmod", 1)])),
+            Op::PyMod if dtype.is_integer() || self.opset >= 28 => Some(self.op("Mod", inputs)),
+            Op::Clamp => Some(self.clamp(inputs)),
+            Op::Shl | Op::ShrLogical | Op::ShrArithmetic => self.shift(op, inputs, dtype),
+            _ => name_in(NAMES, op).map(|name| self.op(name, inputs)),
+        }
+    }
+
+    /// 16-bit floats are computed in 32 bits here too.
+    fn through_f32(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Option<String> {
+        let wide: Vec<String> = inputs.iter().map(|input| self.cast(input, DType::F32)).collect();
+        let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
+        let computed = self.op(name_in(NAMES, op)?, &wide);
+        match op.result_dtype(dtype) {
+            DType::Bool => Some(computed),
+            _ => Some(self.cast(&computed, dtype)),
+        }
+    }
+
+    /// The larger bound counts, as everywhere; `Clip` takes bounds without axes alone.
+    fn clamp(&mut self, inputs: &[&str]) -> String {
+        let above = self.op("Max", &[inputs[0], inputs[1]]);
+        self.op("Min", &[&above, inputs[2]])
+    }
+
+    /// Whole numbers of other widths are raised as `i64`, and wrap alike.
+    fn power(&mut self, inputs: &[&str], dtype: DType) -> Option<String> {
+        if dtype.is_float() || matches!(dtype, DType::I32 | DType::I64) {
+            return Some(self.op("Pow", inputs));
+        }
+        let wide: Vec<String> = inputs.iter().map(|input| self.cast(input, DType::I64)).collect();
+        let power = self.op("Pow", &[&wide[0], &wide[1]]);
+        Some(self.cast(&power, dtype))
+    }
+
+    /// Before opset 28 only bits without a sign are moved, by amounts below their width.
+    fn shift(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Option<String> {
+        let is_signed = dtype.class() == DTypeClass::Signed;
+        let direction = if op == Op::Shl { "LEFT" } else { "RIGHT" };
+        let shifted = |writing: &mut Self, inputs: &[&str]| {
+            writing.node("BitShift", inputs, vec![text("direction", direction)])
+        };
+        match op {
+            Op::ShrArithmetic if self.opset < 28 || !is_signed => return None,
+            Op::ShrLogical if is_signed => {}
+            _ if self.opset >= 28 || !is_signed => {
+                if self.opset < 28 {
+                    self.notes
+                        .warning("shifts by the width and beyond are undefined before opset 28");
+                }
+                return Some(shifted(self, inputs));
+            }
+            _ => {}
+        }
+        let unsigned = match dtype {
+            DType::I8 => DType::U8,
+            DType::I16 => DType::U16,
+            DType::I32 => DType::U32,
+            _ => DType::U64,
+        };
+        self.notes.warning(
+            "signed numbers are shifted as unsigned ones: negative ones are expected to wrap",
+        );
+        let bits: Vec<String> = inputs.iter().map(|input| self.cast(input, unsigned)).collect();
+        let moved = shifted(self, &[&bits[0], &bits[1]]);
+        Some(self.cast(&moved, dtype))
+    }
+}

@@ -1,0 +1,256 @@
+//! Graphs as models of ONNX.
+//!
+//! NumPy's rule broadcasts by itself, so a broadcast is a `Transpose` and a `Reshape` where axes do not end
+//! up last, and an `Expand` only where a value is read in its full shape. `writing.rs` is the model in the
+//! making, `structure.rs`, `elementwise.rs` and `compositions.rs` write the kinds of nodes, `idiom.rs`
+//! several of them that are one operator.
+
+mod compositions;
+mod elementwise;
+mod idiom;
+mod one_node;
+mod structure;
+mod writing;
+
+pub use one_node::OnnxNode;
+
+use std::collections::{HashMap, HashSet};
+
+use bytes::Bytes;
+use indim_graph::{Graph, Node, NodeKind, ValueId};
+use indim_model::{FormatError, FormatErrorKind, WriteOptions, Writer, Written, place_of};
+use indim_ops::{ArrayType, DType, DTypeClass};
+use prost::Message;
+
+use self::idiom::Plan;
+use self::writing::{Writing, int};
+use super::Onnx;
+use super::messages::{
+    DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
+    TensorProto, TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto,
+};
+use super::operators::NEWEST_OPSET;
+use super::types::{declared_at, number_of};
+
+/// The operator set that models are written for, and the oldest one.
+const OPSET: i64 = 21;
+const OLDEST_OPSET: i64 = 18;
+
+/// The version of the format that has that operator set.
+const IR_VERSION: i64 = 10;
+
+/// With more bytes of constants than this, they go into a file of their own: a protobuf has at most 2 GiB.
+const MOST_BYTES_WITHIN: usize = 1 << 30;
+
+/// The value of `data_location` for elements in another file.
+const EXTERNAL: i32 = 1;
+
+impl Writer for Onnx {
+    fn write(
+        &self,
+        graph: &Graph,
+        outputs: &[String],
+        options: &WriteOptions,
+    ) -> Result<Written, FormatError> {
+        let opset = options.opset.map_or(OPSET, i64::from);
+        if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
+            let what =
+                format!("models for opset {opset}, not {OLDEST_OPSET} to {NEWEST_OPSET}, are");
+            return Err(FormatErrorKind::Unsupported { what }.nowhere());
+        }
+        let mut writing = Writing::new(graph, outputs, opset);
+        let plan = Plan::of(graph, opset);
+        for (value, node) in graph.iter().filter(|(value, _)| plan.is_needed[value.index()]) {
+            match &plan.idioms[value.index()] {
+                Some(found) => writing.idiom(value, found),
+                None => writing.value(value, node),
+            }
+        }
+        let names = writing.outputs(outputs)?;
+        let Writing { nodes, mut initializers, notes, .. } = writing;
+        let (composed, warnings) = notes.finish(options.exact)?;
+        let beside = moved_out(&mut initializers, &options.name, MOST_BYTES_WITHIN);
+        let declared = |name: &String, value: &ValueId| info(name, &graph[*value].array_type);
+        let parameters: Vec<String> = (0..graph.parameters().len())
+            .map(|index| graph.parameter_name(index).to_owned())
+            .collect();
+        let encoded = |message: &dyn Fn() -> Vec<u8>| Bytes::from(message());
+        let model = ModelProto {
+            ir_version: IR_VERSION,
+            graph: Some(GraphProto {
+                node: nodes.iter().map(|node| encoded(&|| node.encode_to_vec())).collect(),
+                name: options.name.clone(),
+                initializer: initializers.iter().map(|t| encoded(&|| t.encode_to_vec())).collect(),
+                input: parameters
+                    .iter()
+                    .zip(graph.parameters())
+                    .map(|(n, v)| declared(n, v))
+                    .collect(),
+                output: names.iter().zip(graph.outputs()).map(|(n, v)| declared(n, v)).collect(),
+                sparse_initializer: Vec::new(),
+            }),
+            opset_import: vec![OperatorSetIdProto { domain: String::new(), version: opset }],
+            functions: Vec::new(),
+        };
+        Ok(Written { content: model.encode_to_vec(), beside, composed, warnings })
+    }
+}
+
+/// The name and the type of an input or output.
+fn info(name: &str, array_type: &ArrayType) -> Bytes {
+    let dim = |&size: &usize| DimensionProto { dim_value: Some(size as i64), dim_param: None };
+    let shape = TensorShapeProto { dim: array_type.shape.iter().map(dim).collect() };
+    let tensor = TensorTypeProto { elem_type: number_of(array_type.dtype), shape: Some(shape) };
+    let declared = TypeProto { tensor_type: Some(tensor), ..TypeProto::default() };
+    Bytes::from(ValueInfoProto { name: name.to_owned(), r#type: Some(declared) }.encode_to_vec())
+}
+
+/// The constants in a file of their own, if they have more bytes than `most`.
+fn moved_out(tensors: &mut [TensorProto], name: &str, most: usize) -> Option<(String, Vec<u8>)> {
+    let size = |tensor: &TensorProto| tensor.raw_data.as_ref().map_or(0, Bytes::len);
+    if tensors.iter().map(size).sum::<usize>() <= most {
+        return None;
+    }
+    let file = format!("{name}.onnx.data");
+    let mut content = Vec::new();
+    for tensor in tensors {
+        let Some(raw) = tensor.raw_data.take() else { continue };
+        let entry =
+            |key: &str, value: String| StringStringEntryProto { key: key.to_owned(), value };
+        tensor.external_data = vec![
+            entry("location", file.clone()),
+            entry("offset", content.len().to_string()),
+            entry("length", raw.len().to_string()),
+        ];
+        tensor.data_location = EXTERNAL;
+        content.extend_from_slice(&raw);
+    }
+    Some((file, content))
+}
+
+impl Writing<'_> {
+    fn value(&mut self, value: ValueId, node: &Node) {
+        let ArrayType { dtype, shape } = node.array_type.clone();
+        if dtype.class() == DTypeClass::Complex {
+            let reason = Some("ONNX computes nothing with complex numbers".to_owned());
+            self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
+        }
+        match &node.kind {
+            NodeKind::Parameter { name, .. } => self.set(value, name.clone(), shape),
+            NodeKind::Constant(array) => {
+                let name = self.constant(array);
+                self.set(value, name, shape);
+            }
+            NodeKind::Iota { axis } => self.iota(value, *axis),
+            NodeKind::Elementwise(op) => self.elementwise(value, node, *op),
+            NodeKind::Convert => self.convert(value, node, dtype),
+            NodeKind::Bitcast => self.bit_cast(value, node, dtype),
+            NodeKind::BroadcastInDim(map) => self.broadcast(value, node.operands[0], map),
+            NodeKind::Reshape => self.reshape(value, node.operands[0]),
+            NodeKind::Reduce { op, axis } => self.reduce(value, node, *op, *axis),
+            NodeKind::Slice(slices) => self.slice(value, node.operands[0], slices),
+            NodeKind::Concatenate { axis } => self.concatenate(value, node, *axis),
+            NodeKind::Take { axis, mode } => self.take(value, node, *axis, *mode),
+        }
+    }
+
+    fn convert(&mut self, value: ValueId, node: &Node, dtype: DType) {
+        let piece = self.piece(node.operands[0]);
+        let from = self.graph[node.operands[0]].array_type.dtype;
+        if from.is_float() && dtype.is_integer() {
+            self.notes.warning("floats beyond a type of whole numbers are undefined there in ONNX");
+        }
+        let name = self.cast(&piece.name, dtype);
+        self.set(value, name, piece.sizes);
+    }
+
+    fn bit_cast(&mut self, value: ValueId, node: &Node, dtype: DType) {
+        let piece = self.piece(node.operands[0]);
+        if self.opset < 26 {
+            let reason = Some("BitCast came with opset 26".to_owned());
+            self.notes.unsupported("bitcast", reason, place_of(self.graph, value));
+        }
+        let attributes = vec![int("to", number_of(dtype).into())];
+        let name = self.node("BitCast", &[&piece.name], attributes);
+        self.set(value, name, piece.sizes);
+    }
+
+    /// Gives the outputs their names.
+    fn outputs(&mut self, outputs: &[String]) -> Result<Vec<String>, FormatError> {
+        let graph = self.graph;
+        let wholes: Vec<String> = graph.outputs().iter().map(|&value| self.whole(value)).collect();
+        let made: HashSet<String> =
+            self.nodes.iter().flat_map(|node| node.output.clone()).collect();
+        let parameters: HashSet<&str> =
+            (0..graph.parameters().len()).map(|index| graph.parameter_name(index)).collect();
+        let mut distinct = HashSet::new();
+        let mut renamed: HashMap<String, String> = HashMap::new();
+        for (whole, output) in wholes.into_iter().zip(outputs) {
+            let is_other = parameters.contains(output.as_str()) && whole != *output;
+            if !distinct.insert(output) || is_other {
+                let name = output.clone();
+                let kind = FormatErrorKind::Duplicate { what: "name", name };
+                return Err(kind.at(declared_at("output", output)));
+            }
+            if whole == *output {
+                continue;
+            }
+            let is_free = !renamed.contains_key(&whole);
+            match made.contains(&whole) && is_free {
+                true => drop(renamed.insert(whole, output.clone())),
+                false => self.named_node("Identity", &[&whole], Vec::new(), output.clone()),
+            }
+        }
+        for node in &mut self.nodes {
+            for name in node.input.iter_mut().chain(&mut node.output) {
+                if let Some(output) = renamed.get(name) {
+                    name.clone_from(output);
+                }
+            }
+        }
+        Ok(outputs.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+
+    use indim_graph::Array;
+    use indim_model::{Folder, FormatLimits, Source};
+
+    use super::*;
+    use crate::tensor::Tensors;
+
+    /// One file beside a model.
+    struct Beside(String, Vec<u8>);
+
+    impl Folder for Beside {
+        fn read(&self, name: &str) -> io::Result<Bytes> {
+            assert_eq!(name, self.0);
+            Ok(Bytes::from(self.1.clone()))
+        }
+    }
+
+    #[test]
+    fn large_constants_are_read_back_from_the_file_beside() {
+        let nothing: [indim_builder::Value; 0] = [];
+        let graph = indim_builder::GraphBuilder::new().finish(&nothing).unwrap();
+        let mut writing = Writing::new(&graph, &[], OPSET);
+        let arrays = [
+            Array::new([3], vec![1.0f32, 2.0, 3.0]).unwrap(),
+            Array::new([2, 1], vec![true, false]).unwrap(),
+            Array::scalar(7i64),
+        ];
+        arrays.iter().for_each(|array| drop(writing.constant(array)));
+        let mut tensors = writing.initializers;
+        assert_eq!(moved_out(&mut tensors, "m", 22), None);
+        let (name, content) = moved_out(&mut tensors, "m", 21).expect("a file");
+        assert_eq!((name.as_str(), content.len()), ("m.onnx.data", 22));
+        let source = Source::new("m.onnx", Vec::new()).beside(Arc::new(Beside(name, content)));
+        let reader = Tensors::new(&source, &FormatLimits::default());
+        let read: Vec<Array> = tensors.iter().map(|t| reader.array(t).unwrap()).collect();
+        assert_eq!(read, arrays);
+    }
+}

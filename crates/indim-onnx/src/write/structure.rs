@@ -1,0 +1,202 @@
+//! Nodes that move, repeat or reduce elements, as operators of ONNX.
+
+use indim_graph::{AxisSlice, Node, TakeMode, ValueId};
+use indim_model::place_of;
+use indim_ops::{DType, DTypeClass, ReduceOp};
+use indim_shape::{AxisMap, Shape};
+
+use super::writing::{Writing, int, ints};
+
+fn sizes_of(shape: &Shape) -> Vec<i64> {
+    shape.iter().map(|&size| size as i64).collect()
+}
+
+impl Writing<'_> {
+    /// A value under other sizes in the file.
+    fn resized(&mut self, name: &str, from: &Shape, to: &Shape) -> String {
+        if from == to {
+            return name.to_owned();
+        }
+        let target = self.list(&sizes_of(to));
+        // A 0 is a size, not one of the operand's.
+        let attributes = if to.contains(&0) { vec![int("allowzero", 1)] } else { Vec::new() };
+        self.node("Reshape", &[name, &target], attributes)
+    }
+
+    /// The axes land where the map says; what the result only repeats is left to those who read it.
+    pub(super) fn broadcast(&mut self, value: ValueId, operand: ValueId, map: &AxisMap) {
+        let rank = self.graph[value].array_type.shape.rank();
+        let piece = self.piece(operand);
+        let operand_rank = map.len();
+        let is_suffix = map.iter().enumerate().all(|(axis, &to)| to + operand_rank == axis + rank);
+        if is_suffix {
+            self.set(value, piece.name, piece.sizes);
+            return;
+        }
+        // The axes that are not there in front have size 1.
+        let absent = operand_rank - piece.sizes.rank();
+        let size = |axis: usize| if axis < absent { 1 } else { piece.sizes[axis - absent] };
+        let mut name = piece.name.clone();
+        let mut sizes = piece.sizes.clone();
+        let mut order: Vec<usize> = (0..operand_rank).collect();
+        order.sort_by_key(|&axis| map[axis]);
+        if !map.is_increasing() {
+            name = self.resized(&name, &sizes, &(0..operand_rank).map(size).collect());
+            let order_list = order.iter().map(|&axis| axis as i64).collect();
+            name = self.node("Transpose", &[&name], vec![ints("perm", order_list)]);
+            sizes = order.iter().map(|&axis| size(axis)).collect();
+        }
+        let mut target = vec![1; rank];
+        (0..operand_rank).for_each(|axis| target[map[axis]] = size(axis));
+        let target = Shape::from(target);
+        let name = self.resized(&name, &sizes, &target);
+        self.set(value, name, target);
+    }
+
+    pub(super) fn reshape(&mut self, value: ValueId, operand: ValueId) {
+        let (from, to) =
+            (&self.graph[operand].array_type.shape, &self.graph[value].array_type.shape);
+        let (from, to) = (from.clone(), to.clone());
+        let whole = self.whole(operand);
+        let name = self.resized(&whole, &from, &to);
+        self.set(value, name, to);
+    }
+
+    pub(super) fn iota(&mut self, value: ValueId, axis: usize) {
+        let array_type = self.graph[value].array_type.clone();
+        let count = array_type.shape[axis];
+        // Floats do not count beyond what they hold, so whole numbers do.
+        let counted = match array_type.dtype {
+            DType::I16 | DType::I32 => array_type.dtype,
+            _ => DType::I64,
+        };
+        let [start, limit, step] =
+            [0.0, count as f64, 1.0].map(|number| self.number(number, counted));
+        let mut name = self.op("Range", &[&start, &limit, &step]);
+        if counted != array_type.dtype {
+            name = self.cast(&name, array_type.dtype);
+        }
+        let mut sizes = vec![1; array_type.shape.rank() - axis];
+        sizes[0] = count;
+        let sizes = Shape::from(sizes);
+        let name = self.resized(&name, &Shape::from([count]), &sizes);
+        self.set(value, name, sizes);
+    }
+
+    pub(super) fn slice(&mut self, value: ValueId, operand: ValueId, slices: &[AxisSlice]) {
+        let shape = self.graph[operand].array_type.shape.clone();
+        let (mut starts, mut ends, mut axes, mut steps) = (vec![], vec![], vec![], vec![]);
+        for (axis, slice) in slices.iter().enumerate().filter(|(a, s)| !s.is_whole(shape[*a])) {
+            let (start, step) = (slice.start() as i64, slice.step() as i64);
+            let end = i128::from(start) + slice.count() as i128 * i128::from(step);
+            starts.push(start);
+            // An end in front of the first element is none that counts from the end.
+            ends.push(if end < 0 { i64::MIN } else { i64::try_from(end).unwrap_or(i64::MAX) });
+            axes.push(axis as i64);
+            steps.push(step);
+        }
+        let whole = self.whole(operand);
+        let [starts, ends, axes, steps] = [starts, ends, axes, steps].map(|list| self.list(&list));
+        let name = self.op("Slice", &[&whole, &starts, &ends, &axes, &steps]);
+        self.set(value, name, self.graph[value].array_type.shape.clone());
+    }
+
+    pub(super) fn concatenate(&mut self, value: ValueId, node: &Node, axis: usize) {
+        let wholes: Vec<String> =
+            node.operands.iter().map(|&operand| self.whole(operand)).collect();
+        let wholes: Vec<&str> = wholes.iter().map(String::as_str).collect();
+        let name = self.node("Concat", &wholes, vec![int("axis", axis as i64)]);
+        self.set(value, name, node.array_type.shape.clone());
+    }
+
+    pub(super) fn take(&mut self, value: ValueId, node: &Node, axis: usize, mode: TakeMode) {
+        let [operand, indices] = [node.operands[0], node.operands[1]];
+        let size = self.graph[operand].array_type.shape[axis];
+        let (operand, mut named) = (self.whole(operand), self.whole(indices));
+        if self.graph[indices].array_type.dtype != DType::I64 {
+            named = self.cast(&named, DType::I64);
+        }
+        named = match mode {
+            TakeMode::Error => named,
+            TakeMode::Clip => {
+                let bounds = [0.0, size as f64 - 1.0].map(|bound| self.number(bound, DType::I64));
+                self.op("Clip", &[&named, &bounds[0], &bounds[1]])
+            }
+            TakeMode::Wrap => {
+                let size = self.number(size as f64, DType::I64);
+                self.op("Mod", &[&named, &size])
+            }
+        };
+        let name = self.node("Gather", &[&operand, &named], vec![int("axis", axis as i64)]);
+        self.set(value, name, node.array_type.shape.clone());
+    }
+
+    pub(super) fn reduce(&mut self, value: ValueId, node: &Node, op: ReduceOp, axis: usize) {
+        let operand = node.operands[0];
+        let dtype = self.graph[operand].array_type.dtype;
+        let whole = self.whole(operand);
+        let name = match (op, dtype) {
+            (ReduceOp::ArgMax | ReduceOp::ArgMin, _) => self.search(&whole, dtype, op, axis),
+            (ReduceOp::Max | ReduceOp::Or, DType::Bool) => {
+                self.over_bytes("ReduceMax", &whole, axis)
+            }
+            (ReduceOp::Min | ReduceOp::And, DType::Bool) => {
+                self.over_bytes("ReduceMin", &whole, axis)
+            }
+            (ReduceOp::Add | ReduceOp::Mul | ReduceOp::Max | ReduceOp::Min, _) => {
+                self.fold(&whole, dtype, op, axis)
+            }
+            _ => {
+                let place = place_of(self.graph, value);
+                self.notes.unsupported(op.name(), None, place);
+                whole
+            }
+        };
+        self.set(value, name, node.array_type.shape.clone());
+    }
+
+    fn reduced(&mut self, operator: &str, whole: &str, axis: usize) -> String {
+        let axes = self.list(&[axis as i64]);
+        self.node(operator, &[whole, &axes], vec![int("keepdims", 0)])
+    }
+
+    /// Truth values as 0 and 1: before opset 20 they have no extremes.
+    fn over_bytes(&mut self, operator: &str, whole: &str, axis: usize) -> String {
+        let bytes = self.cast(whole, DType::U8);
+        let reduced = self.reduced(operator, &bytes, axis);
+        self.cast(&reduced, DType::Bool)
+    }
+
+    /// Narrow whole numbers are reduced as wider ones: sums and products wrap alike.
+    fn fold(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
+        let operator = match op {
+            ReduceOp::Add => "ReduceSum",
+            ReduceOp::Mul => "ReduceProd",
+            ReduceOp::Max => "ReduceMax",
+            _ => "ReduceMin",
+        };
+        let is_extreme = matches!(op, ReduceOp::Max | ReduceOp::Min);
+        let wider = match (dtype.class(), dtype.size()) {
+            (DTypeClass::Signed | DTypeClass::Unsigned, 1) if is_extreme => dtype,
+            (DTypeClass::Signed, 1 | 2) => DType::I32,
+            (DTypeClass::Unsigned, 1 | 2) => DType::U32,
+            _ => dtype,
+        };
+        if wider == dtype {
+            return self.reduced(operator, whole, axis);
+        }
+        let wide = self.cast(whole, wider);
+        let reduced = self.reduced(operator, &wide, axis);
+        self.cast(&reduced, dtype)
+    }
+
+    fn search(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
+        let operator = if op == ReduceOp::ArgMax { "ArgMax" } else { "ArgMin" };
+        if dtype.is_float() {
+            self.notes.warning(format!("{operator} of ONNX says nothing of where a NaN is"));
+        }
+        let searched =
+            if dtype == DType::Bool { self.cast(whole, DType::U8) } else { whole.to_owned() };
+        self.node(operator, &[&searched], vec![int("axis", axis as i64), int("keepdims", 0)])
+    }
+}

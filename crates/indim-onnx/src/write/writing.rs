@@ -1,0 +1,204 @@
+//! A model in the making: nodes, constants and the names of values.
+
+use std::collections::{HashMap, HashSet};
+
+use bytes::Bytes;
+use indim_builder::GraphBuilder;
+use indim_graph::{Array, Graph, Literal, ValueId, evaluate};
+use indim_model::Notes;
+use indim_ops::DType;
+use indim_shape::Shape;
+
+use super::super::messages::{AttributeProto, NodeProto, TensorProto};
+use super::super::types::number_of;
+
+/// A value as it stands in the file: its axes are those of the value, but some that are only repeated have
+/// size 1 or, in front, are not there. Operators broadcast them by themselves.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    pub(super) name: String,
+    /// The sizes in the file.
+    pub(super) sizes: Shape,
+}
+
+/// What is written of a graph.
+pub(super) struct Writing<'g> {
+    pub(super) graph: &'g Graph,
+    pub(super) opset: i64,
+    pub(super) nodes: Vec<NodeProto>,
+    pub(super) initializers: Vec<TensorProto>,
+    pub(super) notes: Notes,
+    pieces: Vec<Option<Piece>>,
+    /// The names of values in their full shape.
+    wholes: HashMap<ValueId, String>,
+    constants: HashMap<Array, String>,
+    /// The names that users have given.
+    taken: HashSet<String>,
+    fresh: usize,
+}
+
+/// An attribute that is a whole number.
+pub(super) fn int(name: &str, number: i64) -> AttributeProto {
+    AttributeProto { name: name.to_owned(), i: Some(number), r#type: 2, ..Default::default() }
+}
+
+/// An attribute that is a number.
+pub(super) fn float(name: &str, number: f32) -> AttributeProto {
+    AttributeProto { name: name.to_owned(), f: Some(number), r#type: 1, ..Default::default() }
+}
+
+/// An attribute that is a text.
+pub(super) fn text(name: &str, text: &'static str) -> AttributeProto {
+    let s = Some(Bytes::from_static(text.as_bytes()));
+    AttributeProto { name: name.to_owned(), s, r#type: 3, ..Default::default() }
+}
+
+/// An attribute that is a list of whole numbers.
+pub(super) fn ints(name: &str, numbers: Vec<i64>) -> AttributeProto {
+    AttributeProto { name: name.to_owned(), ints: numbers, r#type: 7, ..Default::default() }
+}
+
+impl<'g> Writing<'g> {
+    pub(super) fn new(graph: &'g Graph, outputs: &[String], opset: i64) -> Self {
+        let parameters = (0..graph.parameters().len()).map(|i| graph.parameter_name(i).to_owned());
+        Writing {
+            graph,
+            opset,
+            nodes: Vec::new(),
+            initializers: Vec::new(),
+            notes: Notes::default(),
+            pieces: vec![None; graph.len()],
+            wholes: HashMap::new(),
+            constants: HashMap::new(),
+            taken: parameters.chain(outputs.iter().cloned()).collect(),
+            fresh: 0,
+        }
+    }
+
+    /// A name that nothing has.
+    pub(super) fn fresh(&mut self, prefix: &str) -> String {
+        loop {
+            let name = format!("{prefix}{}", self.fresh);
+            self.fresh += 1;
+            if !self.taken.contains(&name) {
+                return name;
+            }
+        }
+    }
+
+    /// The result of a node.
+    pub(super) fn node(
+        &mut self,
+        operator: &str,
+        inputs: &[&str],
+        attribute: Vec<AttributeProto>,
+    ) -> String {
+        let output = self.fresh("v");
+        self.named_node(operator, inputs, attribute, output.clone());
+        output
+    }
+
+    pub(super) fn named_node(
+        &mut self,
+        operator: &str,
+        inputs: &[&str],
+        attribute: Vec<AttributeProto>,
+        output: String,
+    ) {
+        self.nodes.push(NodeProto {
+            input: inputs.iter().map(|&input| input.to_owned()).collect(),
+            output: vec![output],
+            op_type: operator.to_owned(),
+            attribute,
+            ..NodeProto::default()
+        });
+    }
+
+    /// The result of an operator without attributes.
+    pub(super) fn op(&mut self, operator: &str, inputs: &[&str]) -> String {
+        self.node(operator, inputs, Vec::new())
+    }
+
+    /// An array of the file; equal ones stand in it once.
+    pub(super) fn constant(&mut self, array: &Array) -> String {
+        if let Some(name) = self.constants.get(array) {
+            return name.clone();
+        }
+        let name = self.fresh("c");
+        self.initializers.push(TensorProto {
+            dims: array.shape().iter().map(|&size| size as i64).collect(),
+            data_type: number_of(array.dtype()),
+            name: name.clone(),
+            raw_data: Some(Bytes::from(array.data().to_le_bytes())),
+            ..TensorProto::default()
+        });
+        self.constants.insert(array.clone(), name.clone());
+        name
+    }
+
+    /// A number of an element type.
+    pub(super) fn number(&mut self, number: f64, dtype: DType) -> String {
+        let builder = GraphBuilder::new();
+        let literal = match number.fract() == 0.0 {
+            true => Literal::Int(number as i128),
+            false => Literal::Float(number),
+        };
+        let graph = builder.literal(literal, dtype).and_then(|value| builder.finish(&[value]));
+        let arrays = graph.ok().and_then(|graph| evaluate(&graph, &[]).ok()).unwrap_or_default();
+        let array = arrays.into_iter().next().expect("invariant: each type has such a number");
+        self.constant(&array)
+    }
+
+    /// A list of whole numbers.
+    pub(super) fn list(&mut self, numbers: &[i64]) -> String {
+        let array = Array::new([numbers.len()], numbers.to_vec());
+        self.constant(&array.expect("invariant: a list has as many elements as it has"))
+    }
+
+    /// A value converted to another element type.
+    pub(super) fn cast(&mut self, input: &str, dtype: DType) -> String {
+        self.node("Cast", &[input], vec![int("to", number_of(dtype).into())])
+    }
+
+    pub(super) fn set(&mut self, value: ValueId, name: String, sizes: Shape) {
+        self.pieces[value.index()] = Some(Piece { name, sizes });
+    }
+
+    /// A value as it stands in the file.
+    pub(super) fn piece(&self, value: ValueId) -> Piece {
+        self.pieces[value.index()].clone().expect("invariant: operands are earlier")
+    }
+
+    /// The name of a value in its full shape.
+    pub(super) fn whole(&mut self, value: ValueId) -> String {
+        if let Some(name) = self.wholes.get(&value) {
+            return name.clone();
+        }
+        let piece = self.piece(value);
+        let shape = self.graph[value].array_type.shape.clone();
+        let name = match piece.sizes == shape {
+            true => piece.name,
+            false => {
+                let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
+                let target = self.list(&sizes);
+                self.op("Expand", &[&piece.name, &target])
+            }
+        };
+        self.wholes.insert(value, name.clone());
+        name
+    }
+
+    /// The sizes that are the result of operands under NumPy's rule, which they are known to keep.
+    pub(super) fn joined_sizes(operands: &[Piece]) -> Shape {
+        let rank = operands.iter().map(|piece| piece.sizes.rank()).max().unwrap_or(0);
+        let size = |axis: usize| {
+            let from_end = rank - axis;
+            let sizes = operands.iter().filter_map(|piece| {
+                let sizes = piece.sizes.sizes();
+                sizes.len().checked_sub(from_end).map(|axis| sizes[axis])
+            });
+            sizes.reduce(|a, b| if a == 1 { b } else { a }).unwrap_or(1)
+        };
+        (0..rank).map(size).collect()
+    }
+}

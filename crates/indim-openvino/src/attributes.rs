@@ -1,0 +1,101 @@
+//! The attributes of a layer, which are text, as what they say.
+
+use core::str::FromStr;
+
+use indim_model::FormatErrorKind;
+use indim_ops::DType;
+use indim_shape::RuleSet;
+
+use crate::element_type::element_type;
+use crate::layer::Layer;
+
+/// What an attribute says, or what is wrong with it.
+type Said<T> = Result<T, FormatErrorKind>;
+
+impl Layer {
+    /// An attribute that has to be there.
+    pub(super) fn text(&self, name: &str) -> Said<&str> {
+        self.attribute(name).ok_or_else(|| FormatErrorKind::attribute(name, "is missing"))
+    }
+
+    fn parsed<T: FromStr>(&self, name: &str, text: &str, what: &str) -> Said<T> {
+        let wrong = |_| FormatErrorKind::attribute(name, format!("is no {what}"));
+        text.trim().parse().map_err(wrong)
+    }
+
+    /// A truth value.
+    pub(super) fn flag(&self, name: &str, default: Option<bool>) -> Said<bool> {
+        let Some(text) = self.attribute(name) else {
+            return default.ok_or_else(|| FormatErrorKind::attribute(name, "is missing"));
+        };
+        match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(FormatErrorKind::attribute(name, "is neither true nor false")),
+        }
+    }
+
+    /// A number.
+    pub(super) fn float(&self, name: &str) -> Said<f64> {
+        self.parsed(name, self.text(name)?, "number")
+    }
+
+    /// A whole number.
+    pub(super) fn integer(&self, name: &str, default: Option<i64>) -> Said<i64> {
+        match (self.attribute(name), default) {
+            (None, Some(default)) => Ok(default),
+            _ => self.parsed(name, self.text(name)?, "whole number"),
+        }
+    }
+
+    /// A list of whole numbers; none where the attribute is absent.
+    pub(super) fn integers(&self, name: &str) -> Said<Vec<i64>> {
+        let text = self.attribute(name).unwrap_or_default().trim();
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        text.split(',').map(|number| self.parsed(name, number, "list of whole numbers")).collect()
+    }
+
+    /// A word, in lower case.
+    pub(super) fn word(&self, name: &str, default: &str) -> String {
+        self.attribute(name).unwrap_or(default).trim().to_ascii_lowercase()
+    }
+
+    /// An element type.
+    pub(super) fn element_type(&self, name: &str) -> Said<DType> {
+        let open = || FormatErrorKind::attribute(name, "says no element type");
+        element_type(self.text(name)?.trim())?.ok_or_else(open)
+    }
+
+    /// By which rule the operands meet.
+    pub(super) fn rule(&self) -> Said<RuleSet> {
+        match self.word("auto_broadcast", "numpy").as_str() {
+            "numpy" => Ok(RuleSet::Numpy),
+            "none" | "explicit" => Ok(RuleSet::None),
+            "pdpd" => Ok(RuleSet::Pdpd { axis: self.pdpd_axis(PDPD_AXIS)? }),
+            _ => Err(FormatErrorKind::attribute("auto_broadcast", "names no rule")),
+        }
+    }
+
+    /// The axis of the PDPD rule, which has one of these names; absent it is -1, as OpenVINO documents it.
+    pub(super) fn pdpd_axis(&self, names: &[&str]) -> Said<Option<i64>> {
+        let given = names.iter().find(|name| self.attribute(name).is_some());
+        given.map(|name| self.integer(name, None)).transpose()
+    }
+
+    /// Whether it leaves open where the second operand lands: OpenVINO does other than it documents.
+    pub(super) fn is_without_pdpd_axis(&self) -> bool {
+        let (attribute, names) = match self.is("Broadcast") {
+            true => ("mode", PDPD_AXIS_OF_BROADCAST),
+            false => ("auto_broadcast", PDPD_AXIS),
+        };
+        let is_pdpd = self.word(attribute, "") == "pdpd";
+        is_pdpd && names.iter().all(|name| self.attribute(name).is_none())
+    }
+}
+
+/// The attribute that says the axis.
+const PDPD_AXIS: &[&str] = &["auto_broadcast.auto_broadcast_axis"];
+/// As Broadcast writes it, in its versions.
+pub(super) const PDPD_AXIS_OF_BROADCAST: &[&str] = &["mode.mode.axis", "mode.auto_broadcast_axis"];

@@ -1,0 +1,163 @@
+//! The graph of a network for inputs of known types.
+
+use indim_builder::Value;
+use indim_graph::Array;
+use indim_ops::ArrayType;
+
+use crate::call::{Call, Lowered};
+use crate::element_type::element_type;
+use crate::layer::{Edge, Layer, Port};
+use crate::model::IrModel;
+use crate::operation::{Meaning, Operation};
+use indim_model::shape_values::{Known, folded};
+use indim_model::{Bound, FormatError, FormatErrorKind, Making, Program, RuleNote, check_inputs};
+
+pub(super) fn build(model: &IrModel, inputs: &[Bound]) -> Result<Program, FormatError> {
+    let mut building = Building::new(model, inputs)?;
+    for &position in &model.network.order {
+        let layer = &model.network.layers[position];
+        if !matches!(model.operations[position].meaning, Meaning::Parameter) {
+            building.making.operation(position, || layer.place())?;
+        }
+        let rule = RuleNote::default();
+        let results = building.layer(position, &rule).map_err(|kind| layer.fault(kind))?;
+        building.making.rule(rule.take());
+        building.check_results(layer, &results)?;
+        building.values[position].extend(results);
+    }
+    building.finish()
+}
+
+struct Building<'m> {
+    model: &'m IrModel,
+    making: Making,
+    /// The results of each layer, of a layer that has been made.
+    values: Vec<Vec<Known>>,
+    /// Whether the file says of some value not even how many axes it has: a port without sizes may be that.
+    has_open_rank: bool,
+}
+
+impl<'m> Building<'m> {
+    fn new(model: &'m IrModel, inputs: &[Bound]) -> Result<Self, FormatError> {
+        let types = check_inputs(&model.inputs, inputs)?;
+        let mut making = Making::new(&model.limits);
+        let mut values = vec![Vec::new(); model.network.layers.len()];
+        for ((position, input), (array_type, bound)) in
+            model.parameters.iter().zip(&model.inputs).zip(types.into_iter().zip(inputs))
+        {
+            let layer = &model.network.layers[*position];
+            making.operation(*position, || layer.place())?;
+            let Some(ArrayType { dtype, shape }) = array_type else { continue };
+            let value = making.builder.parameter(&input.name, dtype, shape);
+            let value = value.map_err(|error| layer.fault(error.into()))?;
+            values[*position].push(match bound {
+                Bound::Elements(array) if input.is_shape => {
+                    Known::with_elements(value, array.clone())
+                }
+                _ => Known::from(value),
+            });
+        }
+        model.remarks.iter().for_each(|remark| making.remark(remark));
+        let has_open_rank = model.inputs.iter().any(|input| input.sizes.is_none());
+        Ok(Building { model, making, values, has_open_rank })
+    }
+
+    /// The value from which an edge comes.
+    fn source(&self, edge: &Edge) -> Lowered<Known> {
+        let nothing = || FormatErrorKind::Count {
+            what: "results",
+            expected: "more".to_owned(),
+            given: self.values[edge.layer].len(),
+        };
+        self.values[edge.layer].get(edge.output).cloned().ok_or_else(nothing)
+    }
+
+    /// What a layer gives, whose operands have been made.
+    fn layer(&mut self, position: usize, rule: &RuleNote) -> Lowered<Vec<Known>> {
+        let layer = &self.model.network.layers[position];
+        let operation = self.model.operations[position];
+        let operands: Vec<Known> =
+            layer.sources.iter().map(|source| self.source(source)).collect::<Lowered<_>>()?;
+        let constant = |array| Known::constant(&self.making.builder, array);
+        let limits = &self.model.limits;
+        let builder = &self.making.builder;
+        let call = Call { builder, layer, operands: &operands, limits, rule };
+        match operation.meaning {
+            Meaning::Parameter => return Ok(core::mem::take(&mut self.values[position])),
+            Meaning::Result => return Ok(Vec::new()),
+            Meaning::Constant => {
+                let array = self.model.constants[position].clone();
+                return Ok(array.into_iter().map(constant).collect());
+            }
+            Meaning::Shape(shape) => return Ok(vec![constant(shape(&call)?)]),
+            _ => {}
+        }
+        match computed(operation, &call) {
+            Some(arrays) => Ok(arrays.into_iter().map(constant).collect()),
+            None => Ok(operation.lower(&call)?.into_iter().map(Known::from).collect()),
+        }
+    }
+
+    /// That what a layer gives is what its ports say.
+    fn check_results(&self, layer: &Layer, results: &[Known]) -> Result<(), FormatError> {
+        let is_output = results.is_empty();
+        if !is_output && results.len() != layer.outputs.len() {
+            let (expected, given) = (results.len().to_string(), layer.outputs.len());
+            let kind = FormatErrorKind::Count { what: "output ports", expected, given };
+            return Err(kind.at(layer.place()));
+        }
+        for (held, port) in results.iter().zip(&layer.outputs) {
+            self.check_port(port, held).map_err(|kind| match kind {
+                FormatErrorKind::TypeMismatch { .. } => kind.at(layer.port_place(port)),
+                kind => layer.fault(kind),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_port(&self, port: &Port, held: &Known) -> Lowered<()> {
+        let inferred = held.value.array_type()?;
+        let rank = inferred.shape.rank();
+        if rank > self.model.limits.rank {
+            let limit = self.model.limits.rank;
+            return Err(FormatErrorKind::Limit { what: "axes", limit });
+        }
+        let precision = match &port.precision {
+            Some(precision) => element_type(precision)?,
+            None => None,
+        };
+        let is_open = port.sizes.is_empty() && self.has_open_rank;
+        let sizes = port.sizes.iter().zip(inferred.shape.iter());
+        let fits = is_open
+            || port.sizes.len() == rank
+                && sizes.into_iter().all(|(said, size)| said.is_none_or(|said| said == *size));
+        if fits && precision.is_none_or(|dtype| dtype == inferred.dtype) {
+            return Ok(());
+        }
+        let dtype = precision.map_or("?", |dtype| dtype.name());
+        let size = |size: &Option<usize>| size.map_or("?".to_owned(), |size| size.to_string());
+        let sizes = port.sizes.iter().map(size).collect::<Vec<_>>().join(", ");
+        let (stated, inferred) = (format!("{dtype}[{sizes}]"), inferred.to_string());
+        Err(FormatErrorKind::TypeMismatch { stated, inferred })
+    }
+
+    fn finish(self) -> Result<Program, FormatError> {
+        let mut outputs: Vec<(String, Value)> = Vec::with_capacity(self.model.results.len());
+        for (position, name) in &self.model.results {
+            let layer = &self.model.network.layers[*position];
+            let held = self.source(&layer.sources[0]).map_err(|kind| layer.fault(kind))?;
+            outputs.push((name.clone(), held.value));
+        }
+        self.making.finish(outputs, Vec::new())
+    }
+}
+
+/// What a call gives where all operands are known and the results are few.
+fn computed(operation: &Operation, call: &Call<'_>) -> Option<Vec<Array>> {
+    let operands: Vec<Option<Known>> = call.operands.iter().cloned().map(Some).collect();
+    folded(&operands, |builder, operands| {
+        let operands: Vec<Known> = operands.iter().flatten().cloned().collect();
+        let values = operation.lower(&Call { builder, operands: &operands, ..*call })?;
+        Lowered::Ok(values.into_iter().map(Known::from).collect())
+    })
+}

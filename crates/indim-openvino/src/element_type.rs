@@ -1,0 +1,59 @@
+//! The names of element types.
+
+use indim_model::FormatErrorKind;
+use indim_ops::DType;
+
+/// Each element type as attributes have it, and as ports have it.
+const NAMES: [(DType, &str, &str); 13] = [
+    (DType::Bool, "boolean", "BOOL"),
+    (DType::I8, "i8", "I8"),
+    (DType::I16, "i16", "I16"),
+    (DType::I32, "i32", "I32"),
+    (DType::I64, "i64", "I64"),
+    (DType::U8, "u8", "U8"),
+    (DType::U16, "u16", "U16"),
+    (DType::U32, "u32", "U32"),
+    (DType::U64, "u64", "U64"),
+    (DType::F16, "f16", "FP16"),
+    (DType::Bf16, "bf16", "BF16"),
+    (DType::F32, "f32", "FP32"),
+    (DType::F64, "f64", "FP64"),
+];
+
+/// What the element type of an input, or of a port, may be called where only its arrays say it.
+const OPEN: [&str; 3] = ["dynamic", "undefined", "unspecified"];
+
+/// The element type of this name, in either spelling; nothing where the file leaves it open.
+///
+/// # Errors
+/// `unsupported-type`.
+pub(super) fn element_type(name: &str) -> Result<Option<DType>, FormatErrorKind> {
+    let is = |known: &str| known.eq_ignore_ascii_case(name);
+    if OPEN.iter().any(|open| is(open)) {
+        return Ok(None);
+    }
+    let found = NAMES.iter().find(|(_, attribute, port)| is(attribute) || is(port));
+    match found {
+        Some((dtype, ..)) => Ok(Some(*dtype)),
+        None => Err(FormatErrorKind::UnsupportedType { name: name.to_owned() }),
+    }
+}
+
+fn names(dtype: DType) -> Option<&'static (DType, &'static str, &'static str)> {
+    NAMES.iter().find(|(known, ..)| *known == dtype)
+}
+
+/// Whether files can have elements of this type.
+pub(super) fn has_name(dtype: DType) -> bool {
+    names(dtype).is_some()
+}
+
+/// What attributes call an element type.
+pub(super) fn attribute_name(dtype: DType) -> &'static str {
+    names(dtype).map_or("undefined", |(_, attribute, _)| attribute)
+}
+
+/// What ports call an element type.
+pub(super) fn port_name(dtype: DType) -> &'static str {
+    names(dtype).map_or("UNSPECIFIED", |(.., port)| port)
+}

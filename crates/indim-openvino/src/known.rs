@@ -1,0 +1,77 @@
+//! Which attributes the operations have. OpenVINO passes over all others, and so does indim, but says so.
+
+use indim_graph::terminal::shown;
+
+use crate::layer::Layer;
+
+/// Operations whose operands meet by a rule.
+const MEET: &str = "Add Subtract Multiply Divide Maximum Minimum Power SquaredDifference Mod FloorMod \
+    Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalXor Xor \
+    BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift Select FakeQuantize";
+
+/// Attributes, and the operations that have them.
+const KNOWN: &[(&str, &str)] = &[
+    ("element_type", "Parameter Const Constant"),
+    ("shape", "Parameter Const Constant"),
+    ("offset", "Const Constant"),
+    ("size", "Const Constant"),
+    ("auto_broadcast", MEET),
+    ("auto_broadcast.auto_broadcast_axis", MEET),
+    ("m_pythondiv", "Divide"),
+    ("mode", "Broadcast Round"),
+    ("mode.mode.axis", "Broadcast"),
+    ("mode.auto_broadcast_axis", "Broadcast"),
+    ("destination_type", "Convert"),
+    ("output_type", "ShapeOf Range"),
+    ("detect_negative", "IsInf"),
+    ("detect_positive", "IsInf"),
+    ("min", "Clamp"),
+    ("max", "Clamp"),
+    ("alpha", "Elu"),
+    ("approximation_mode", "Gelu"),
+    ("levels", "FakeQuantize"),
+    (
+        "keep_dims",
+        "ReduceSum ReduceProd ReduceMax ReduceMin ReduceMean ReduceL1 ReduceL2 ReduceLogicalAnd \
+         ReduceLogicalOr",
+    ),
+    ("axis", "SoftMax LogSoftmax Concat"),
+    ("eps", "MVN NormalizeL2"),
+    ("eps_mode", "MVN NormalizeL2"),
+    ("normalize_variance", "MVN"),
+    ("across_channels", "MVN"),
+    ("reduction_axes", "MVN"),
+    ("epsilon", "BatchNormInference"),
+    ("special_zero", "Reshape"),
+    ("allow_axis_skip", "Squeeze"),
+    ("num_splits", "Split"),
+    ("begin_mask", "StridedSlice"),
+    ("end_mask", "StridedSlice"),
+    ("new_axis_mask", "StridedSlice"),
+    ("shrink_axis_mask", "StridedSlice"),
+    ("ellipsis_mask", "StridedSlice"),
+    ("pad_mode", "Pad"),
+    ("batch_dims", "Gather"),
+];
+
+fn is_known(layer: &Layer, attribute: &str) -> bool {
+    let of_that = KNOWN.iter().filter(|(name, _)| *name == attribute);
+    of_that.flat_map(|(_, operations)| operations.split_whitespace()).any(|name| layer.is(name))
+}
+
+/// What is to be said of layers with attributes that their operations have not.
+pub(super) fn remark(layers: &[Layer]) -> Option<String> {
+    let unknown = |layer: &Layer| {
+        let mut names = layer.attributes.iter().map(|(name, _)| name.clone());
+        names.find(|name| !is_known(layer, name))
+    };
+    let mut found = layers.iter().filter_map(|layer| Some((layer, unknown(layer)?)));
+    let (first, name) = found.next()?;
+    let (first, name) = (first.described(), shown(&name));
+    Some(match found.count() {
+        0 => format!("{first}: the operation has no attribute `{name}`, it is ignored"),
+        count => format!(
+            "{first}: the operation has no attribute `{name}`, it is ignored, as are such of {count} more"
+        ),
+    })
+}

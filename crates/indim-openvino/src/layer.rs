@@ -1,0 +1,187 @@
+//! What a layer says: its name, its operation, its attributes, its ports.
+
+use core::ops::Range;
+
+use indim_graph::terminal::shown;
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Place};
+use roxmltree::Node;
+
+use crate::xml;
+
+/// A layer of the file.
+#[derive(Debug)]
+pub(super) struct Layer {
+    pub(super) id: u64,
+    pub(super) name: String,
+    /// The operation, as the file writes it.
+    pub(super) operation: String,
+    /// The operation set: `opset1`.
+    pub(super) version: String,
+    pub(super) attributes: Vec<(String, String)>,
+    pub(super) inputs: Vec<Port>,
+    pub(super) outputs: Vec<Port>,
+    /// What each input is: as many as there are inputs, once the edges have been read.
+    pub(super) sources: Vec<Edge>,
+    /// Where it begins.
+    span: Range<usize>,
+    /// Where its attributes stand, if it has any.
+    data: Option<Range<usize>>,
+}
+
+/// An edge, at the end where it arrives.
+#[derive(Debug, Clone)]
+pub(super) struct Edge {
+    /// The position of the layer that it comes from.
+    pub(super) layer: usize,
+    /// Which output of that.
+    pub(super) output: usize,
+    /// Where the file says so.
+    pub(super) span: Range<usize>,
+}
+
+/// A port of a layer.
+#[derive(Debug)]
+pub(super) struct Port {
+    pub(super) id: u64,
+    /// What the value is called.
+    pub(super) names: Vec<String>,
+    pub(super) precision: Option<String>,
+    /// The size of each axis, of which `None` is not known.
+    pub(super) sizes: Vec<Option<usize>>,
+    pub(super) span: Range<usize>,
+}
+
+impl Layer {
+    /// # Errors
+    /// `attribute`, `unexpected`, `limit`: in the file.
+    pub(super) fn read(node: Node<'_, '_>, limits: &FormatLimits) -> Result<Layer, FormatError> {
+        let data = xml::child(node, "data");
+        let attributes = data.into_iter().flat_map(|data| data.attributes());
+        let ports = |side: &str| match xml::child(node, side) {
+            Some(side) => {
+                xml::children(side, "port").map(|port| Port::read(port, limits)).collect()
+            }
+            None => Ok(Vec::new()),
+        };
+        Ok(Layer {
+            id: xml::number(node, "id")?,
+            name: node.attribute("name").unwrap_or_default().to_owned(),
+            operation: xml::attribute(node, "type")?.to_owned(),
+            version: node.attribute("version").unwrap_or_default().to_owned(),
+            attributes: attributes.map(|a| (a.name().to_owned(), a.value().to_owned())).collect(),
+            inputs: ports("input")?,
+            outputs: ports("output")?,
+            sources: Vec::new(),
+            span: xml::start_tag(&node),
+            data: data.map(|data| xml::start_tag(&data)),
+        })
+    }
+
+    /// Whether it is this operation, which is compared without case.
+    pub(super) fn is(&self, operation: &str) -> bool {
+        self.operation.eq_ignore_ascii_case(operation)
+    }
+
+    /// ``layer 12 `Add_3` (Add, opset1)``.
+    pub(super) fn described(&self) -> String {
+        let [name, operation, version] =
+            [&self.name, &self.operation, &self.version].map(|s| shown(s));
+        format!("layer {} `{name}` ({operation}, {version})", self.id)
+    }
+
+    /// The place where it begins.
+    pub(super) fn place(&self) -> Place {
+        Place { span: Some(self.span.clone()), described: Some(self.described()) }
+    }
+
+    /// The place of its attributes, or where it begins.
+    pub(super) fn data_place(&self) -> Place {
+        let span = self.data.as_ref().unwrap_or(&self.span);
+        Place { span: Some(span.clone()), described: Some(self.described()) }
+    }
+
+    /// The place of one of its ports.
+    pub(super) fn port_place(&self, port: &Port) -> Place {
+        Place { span: Some(port.span.clone()), described: Some(self.described()) }
+    }
+
+    /// A mistake where it can be mended: in the attributes, if they say how shapes meet or say something
+    /// wrong, else at the layer.
+    pub(super) fn fault(&self, kind: FormatErrorKind) -> FormatError {
+        let is_of_attributes = match &kind {
+            FormatErrorKind::Attribute { name, .. } => self.attribute(name).is_some(),
+            FormatErrorKind::Graph(_) => {
+                self.attribute("auto_broadcast").is_some() || self.attribute("mode").is_some()
+            }
+            FormatErrorKind::UnsupportedType { .. } | FormatErrorKind::ElementCount { .. } => true,
+            _ => false,
+        };
+        kind.at(if is_of_attributes { self.data_place() } else { self.place() })
+    }
+
+    /// The text of an attribute.
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+        let found = self.attributes.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.as_str())
+    }
+}
+
+impl Port {
+    fn read(node: Node<'_, '_>, limits: &FormatLimits) -> Result<Port, FormatError> {
+        let mut sizes = Vec::new();
+        for size in xml::children(node, "dim") {
+            sizes.push(dimension(size)?);
+            if sizes.len() > limits.rank {
+                let kind = FormatErrorKind::Limit { what: "axes", limit: limits.rank };
+                return Err(kind.in_text(xml::start_tag(&node)));
+            }
+        }
+        Ok(Port {
+            id: xml::number(node, "id")?,
+            names: node.attribute("names").map(names).unwrap_or_default(),
+            precision: node.attribute("precision").map(str::to_owned),
+            sizes,
+            span: xml::start_tag(&node),
+        })
+    }
+}
+
+/// The size of an axis; -1, and a range, stand for any.
+fn dimension(node: Node<'_, '_>) -> Result<Option<usize>, FormatError> {
+    let text = node.text().unwrap_or_default().trim();
+    match text {
+        "-1" | "?" => Ok(None),
+        _ if text.contains("..") => Ok(None),
+        _ => text.parse().map(Some).map_err(|_| {
+            let expected = "the size of an axis".to_owned();
+            FormatErrorKind::Unexpected { expected }.in_text(xml::start_tag(&node))
+        }),
+    }
+}
+
+/// The names in a list, in which a comma that belongs to a name stands behind a backslash.
+fn names(list: &str) -> Vec<String> {
+    let (mut names, mut name) = (Vec::new(), String::new());
+    let mut characters = list.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => name.extend(characters.next()),
+            ',' => names.push(core::mem::take(&mut name)),
+            _ => name.push(character),
+        }
+    }
+    names.push(name);
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::layer::names;
+
+    #[test]
+    fn commas_in_names_are_escaped() {
+        assert_eq!(names(r"a,b\,c,,d"), ["a", "b,c", "d"]);
+        assert!(names("").is_empty());
+    }
+}

@@ -1,0 +1,192 @@
+//! What was read of a file: its inputs, its constants, and the layers of which graphs are made.
+
+use std::collections::HashSet;
+
+use indim_graph::Array;
+use indim_model::{
+    Bound, FormatError, FormatErrorKind, FormatLimits, Input, Model, Place, Program, Size, Source,
+};
+
+use crate::build::build;
+use crate::constants::Constants;
+use crate::element_type::element_type;
+use crate::known;
+use crate::layer::Layer;
+use crate::network::Network;
+use crate::operation::{Meaning, Operation};
+use crate::survey::Survey;
+
+/// A network, of which graphs are made.
+pub(super) struct IrModel {
+    pub(super) network: Network,
+    /// The row of the table for each layer.
+    pub(super) operations: Vec<&'static Operation>,
+    /// The elements of each layer that is a constant.
+    pub(super) constants: Vec<Option<Array>>,
+    pub(super) inputs: Vec<Input>,
+    /// Which layers those are.
+    pub(super) parameters: Vec<usize>,
+    /// Which layers are outputs, and their names.
+    pub(super) results: Vec<(usize, String)>,
+    /// What is to be said of the file.
+    pub(super) remarks: Vec<String>,
+    pub(super) limits: FormatLimits,
+}
+
+impl IrModel {
+    /// # Errors
+    /// What is wrong with the file whatever its inputs are.
+    pub(super) fn read(source: &Source, limits: &FormatLimits) -> Result<IrModel, FormatError> {
+        let network = Network::read(text(source)?, limits)?;
+        let Survey { operations, is_shape } = Survey::of(&network)?;
+        let mut model = IrModel {
+            constants: vec![None; operations.len()],
+            inputs: Vec::new(),
+            parameters: Vec::new(),
+            results: Vec::new(),
+            remarks: [pdpd_remark(&network.layers), known::remark(&network.layers)]
+                .into_iter()
+                .flatten()
+                .collect(),
+            limits: *limits,
+            operations,
+            network,
+        };
+        model.read_constants(source)?;
+        model.find_inputs(&is_shape)?;
+        model.find_results()?;
+        Ok(model)
+    }
+
+    /// Positions of the layers that are this.
+    fn layers(&self, is_meant: fn(Meaning) -> bool) -> Vec<usize> {
+        let all = self.operations.iter().enumerate();
+        all.filter(|(_, row)| is_meant(row.meaning)).map(|(position, _)| position).collect()
+    }
+
+    fn read_constants(&mut self, source: &Source) -> Result<(), FormatError> {
+        let mut constants = Constants::new(source, &self.limits);
+        for position in self.layers(|meaning| matches!(meaning, Meaning::Constant)) {
+            self.constants[position] = Some(constants.read(&self.network.layers[position])?);
+        }
+        Ok(())
+    }
+
+    fn find_inputs(&mut self, is_shape: &[bool]) -> Result<(), FormatError> {
+        self.parameters = self.layers(|meaning| matches!(meaning, Meaning::Parameter));
+        let mut taken: HashSet<&str> = HashSet::new();
+        for &position in &self.parameters {
+            let layer = &self.network.layers[position];
+            let own = layer.outputs.iter().flat_map(|port| &port.names).chain([&layer.name]);
+            let Some(name) = own.into_iter().find(|name| taken.insert(name)) else {
+                let name = layer.name.clone();
+                return Err(FormatErrorKind::Duplicate { what: "input", name }.at(layer.place()));
+            };
+            let mut input = declared(layer, &self.limits).map_err(|kind| layer.fault(kind))?;
+            (input.name, input.is_shape) = (name.clone(), is_shape[position]);
+            self.inputs.push(input);
+        }
+        Ok(())
+    }
+
+    /// A result is called as the value that it is, or, where that is another result too, as itself.
+    fn find_results(&mut self) -> Result<(), FormatError> {
+        let mut taken: HashSet<&str> = HashSet::new();
+        for position in self.layers(|meaning| matches!(meaning, Meaning::Result)) {
+            let layer = &self.network.layers[position];
+            let source = &layer.sources[0];
+            let names = &self.network.layers[source.layer].outputs[source.output].names;
+            let free = names.iter().find(|name| taken.insert(name));
+            let name = free.unwrap_or(&layer.name).clone();
+            self.results.push((position, name));
+        }
+        match self.results.is_empty() {
+            true => {
+                let expected = "a layer of type Result".to_owned();
+                Err(FormatErrorKind::Unexpected { expected }.nowhere())
+            }
+            false => Ok(()),
+        }
+    }
+}
+
+/// What is to be said of layers of the pdpd rule that say no axis.
+fn pdpd_remark(layers: &[Layer]) -> Option<String> {
+    let mut silent = layers.iter().filter(|layer| layer.is_without_pdpd_axis());
+    let first = silent.next()?.described();
+    let others = match silent.count() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    Some(format!(
+        "{first}{others}: of the pdpd rule without an axis, read as -1, as OpenVINO documents it; its own \
+         reader takes 0"
+    ))
+}
+
+/// The whole of the file, which has to be text.
+fn text(source: &Source) -> Result<&str, FormatError> {
+    let text = source.text();
+    match text.len() == source.bytes().len() {
+        true => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        false => {
+            let problem = "this is no UTF-8".to_owned();
+            Err(FormatErrorKind::Damaged { problem }.in_text(text.len()..text.len()))
+        }
+    }
+}
+
+/// What a layer says of the input that it is, which has no name yet.
+fn declared(layer: &Layer, limits: &FormatLimits) -> Result<Input, FormatErrorKind> {
+    let dtype = element_type(layer.text("element_type")?.trim())?;
+    let shape = layer.text("shape")?.trim();
+    let sizes = match shape {
+        "..." => None,
+        "" => Some(Vec::new()),
+        _ => {
+            let sizes = shape.split(',').take(limits.rank + 1).map(size);
+            Some(sizes.collect::<Result<Vec<Size>, FormatErrorKind>>()?)
+        }
+    };
+    if sizes.as_ref().is_some_and(|sizes| sizes.len() > limits.rank) {
+        return Err(FormatErrorKind::Limit { what: "axes", limit: limits.rank });
+    }
+    Ok(Input { name: String::new(), dtype, sizes, has_default: false, is_shape: false })
+}
+
+/// `3`, `?`, `1..5`, where either end may be left out.
+fn size(text: &str) -> Result<Size, FormatErrorKind> {
+    let wrong = || FormatErrorKind::attribute("shape", "is no list of sizes");
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+    match (text.trim(), text.split_once("..")) {
+        ("?" | "-1", _) => Ok(Size::Any),
+        (text, None) => Ok(Size::Known(number(text)?)),
+        (_, Some((least, most))) => {
+            let least = if least.trim().is_empty() { 0 } else { number(least)? };
+            let most = match most.trim() {
+                "" | "?" => None,
+                most => Some(number(most)?),
+            };
+            Ok(Size::Between { least, most })
+        }
+    }
+}
+
+impl Model for IrModel {
+    /// Of a layer, by its position.
+    fn place(&self, number: usize) -> Place {
+        self.network.layers.get(number).map_or_else(Place::default, Layer::place)
+    }
+
+    fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> Vec<String> {
+        self.results.iter().map(|(_, name)| name.clone()).collect()
+    }
+
+    fn build(&self, inputs: &[Bound]) -> Result<Program, FormatError> {
+        build(self, inputs)
+    }
+}

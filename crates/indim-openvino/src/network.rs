@@ -1,0 +1,191 @@
+//! The layers of a file in the order in which they are computed.
+
+use std::collections::{HashMap, VecDeque};
+
+use roxmltree::Node;
+
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Place};
+
+use crate::layer::{Edge, Layer};
+use crate::xml;
+
+/// The versions of the format that are read.
+const VERSIONS: [u64; 2] = [10, 11];
+
+/// What is left of a file once edges are known to fit ports.
+#[derive(Debug)]
+pub(super) struct Network {
+    /// As they stand in the file.
+    pub(super) layers: Vec<Layer>,
+    /// Positions in `layers`, each behind those that it depends on.
+    pub(super) order: Vec<usize>,
+}
+
+impl Network {
+    /// # Errors
+    /// What is wrong with the XML, or with what the layers say of themselves and of each other.
+    pub(super) fn read(text: &str, limits: &FormatLimits) -> Result<Network, FormatError> {
+        let document = xml::parse(text, limits)?;
+        let net = document.root_element();
+        check_version(net)?;
+        let mut layers = read_layers(section(net, "layers")?, limits)?;
+        connect(&mut layers, section(net, "edges")?)?;
+        let order = order(&layers)?;
+        Ok(Network { layers, order })
+    }
+}
+
+fn check_version(net: Node<'_, '_>) -> Result<(), FormatError> {
+    let place = || xml::start_tag(&net);
+    if !net.has_tag_name("net") {
+        let expected = "`<net`, as the IR of OpenVINO begins".to_owned();
+        return Err(FormatErrorKind::Unexpected { expected }.in_text(place()));
+    }
+    let version = xml::number(net, "version")?;
+    if VERSIONS.contains(&version) {
+        return Ok(());
+    }
+    let what = format!("IR of version {version}: versions 10 and 11 are read; this one is");
+    Err(FormatErrorKind::Unsupported { what }.in_text(place()))
+}
+
+fn section<'a, 't>(net: Node<'a, 't>, name: &str) -> Result<Node<'a, 't>, FormatError> {
+    let missing = || {
+        let expected = format!("`<{name}>` in the network");
+        FormatErrorKind::Unexpected { expected }.in_text(xml::start_tag(&net))
+    };
+    xml::child(net, name).ok_or_else(missing)
+}
+
+fn read_layers(section: Node<'_, '_>, limits: &FormatLimits) -> Result<Vec<Layer>, FormatError> {
+    let mut layers = Vec::new();
+    for node in xml::children(section, "layer") {
+        if layers.len() == limits.operations {
+            let kind = FormatErrorKind::Limit { what: "operations", limit: limits.operations };
+            return Err(kind.in_text(xml::start_tag(&node)));
+        }
+        layers.push(Layer::read(node, limits)?);
+    }
+    Ok(layers)
+}
+
+/// Gives each input of each layer its source.
+fn connect(layers: &mut [Layer], section: Node<'_, '_>) -> Result<(), FormatError> {
+    let ports = Ports::of(layers)?;
+    let mut sources: Vec<Vec<Option<Edge>>> =
+        layers.iter().map(|layer| vec![None; layer.inputs.len()]).collect();
+    for node in xml::children(section, "edge") {
+        let span = xml::start_tag(&node);
+        let from = ports.find(&ports.outputs, node, ["from-layer", "from-port"])?;
+        let to = ports.find(&ports.inputs, node, ["to-layer", "to-port"])?;
+        let edge = Edge { layer: from.0, output: from.1, span: span.clone() };
+        if sources[to.0][to.1].replace(edge).is_some() {
+            let name = format!("layer {}, port {}", layers[to.0].id, layers[to.0].inputs[to.1].id);
+            return Err(FormatErrorKind::Duplicate { what: "edge to", name }.in_text(span));
+        }
+    }
+    for (layer, sources) in layers.iter_mut().zip(sources) {
+        if let Some(input) = sources.iter().position(Option::is_none) {
+            let port = &layer.inputs[input];
+            let expected = format!("an edge that leads to port {}", port.id);
+            return Err(FormatErrorKind::Unexpected { expected }.at(layer.port_place(port)));
+        }
+        layer.sources = sources.into_iter().flatten().collect();
+    }
+    Ok(())
+}
+
+/// Positions of layers, and of ports in them, by their numbers.
+struct Ports {
+    layers: HashMap<u64, usize>,
+    inputs: HashMap<(usize, u64), usize>,
+    outputs: HashMap<(usize, u64), usize>,
+}
+
+impl Ports {
+    fn of(layers: &[Layer]) -> Result<Ports, FormatError> {
+        let mut ports =
+            Ports { layers: HashMap::new(), inputs: HashMap::new(), outputs: HashMap::new() };
+        for (position, layer) in layers.iter().enumerate() {
+            if ports.layers.insert(layer.id, position).is_some() {
+                let name = layer.id.to_string();
+                return Err(FormatErrorKind::Duplicate { what: "layer", name }.at(layer.place()));
+            }
+            let sides = [(&layer.inputs, &mut ports.inputs), (&layer.outputs, &mut ports.outputs)];
+            for (side, known) in sides {
+                for (index, port) in side.iter().enumerate() {
+                    if known.insert((position, port.id), index).is_some() {
+                        let (what, name) = ("port", port.id.to_string());
+                        let kind = FormatErrorKind::Duplicate { what, name };
+                        return Err(kind.at(layer.port_place(port)));
+                    }
+                }
+            }
+        }
+        Ok(ports)
+    }
+
+    /// The layer, and the port in it, that an edge names.
+    fn find(
+        &self,
+        side: &HashMap<(usize, u64), usize>,
+        edge: Node<'_, '_>,
+        [layer, port]: [&str; 2],
+    ) -> Result<(usize, usize), FormatError> {
+        let undefined = |what, number: u64| {
+            let name = number.to_string();
+            FormatErrorKind::Undefined { what, name }.in_text(xml::start_tag(&edge))
+        };
+        let (layer, port) = (xml::number(edge, layer)?, xml::number(edge, port)?);
+        let Some(&position) = self.layers.get(&layer) else {
+            return Err(undefined("layer", layer));
+        };
+        match side.get(&(position, port)) {
+            Some(&index) => Ok((position, index)),
+            None => Err(undefined("port", port)),
+        }
+    }
+}
+
+/// Each layer behind its sources, otherwise as in the file.
+fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); layers.len()];
+    let mut missing: Vec<usize> = Vec::with_capacity(layers.len());
+    for (position, layer) in layers.iter().enumerate() {
+        missing.push(layer.sources.len());
+        layer.sources.iter().for_each(|source| users[source.layer].push(position));
+    }
+    let mut ready: VecDeque<usize> = (0..layers.len()).filter(|&l| missing[l] == 0).collect();
+    let mut order = Vec::with_capacity(layers.len());
+    while let Some(position) = ready.pop_front() {
+        order.push(position);
+        for &user in &users[position] {
+            missing[user] -= 1;
+            if missing[user] == 0 {
+                ready.push_back(user);
+            }
+        }
+    }
+    match missing.iter().position(|&count| count > 0) {
+        Some(waiting) => Err(cycle(layers, &missing, waiting)),
+        None => Ok(order),
+    }
+}
+
+/// A cycle, at an edge of it: among the sources of each layer that waits is one that waits too.
+fn cycle(layers: &[Layer], missing: &[usize], waiting: usize) -> FormatError {
+    let waits_for =
+        |layer: usize| layers[layer].sources.iter().find(|source| missing[source.layer] > 0);
+    let (mut seen, mut current) = (vec![false; layers.len()], waiting);
+    while let Some(source) = waits_for(current) {
+        if seen[source.layer] || source.layer == current {
+            let layer = &layers[source.layer];
+            let place =
+                Place { described: Some(layer.described()), ..Place::text(source.span.clone()) };
+            return FormatErrorKind::Cycle { name: layer.name.clone() }.at(place);
+        }
+        seen[current] = true;
+        current = source.layer;
+    }
+    FormatErrorKind::Cycle { name: layers[current].name.clone() }.at(layers[current].place())
+}

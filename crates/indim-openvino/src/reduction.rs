@@ -1,0 +1,155 @@
+//! Reductions, and what brings elements to a common scale.
+
+use indim_builder::{Along, AxisFunction, Value};
+use indim_graph::Literal;
+use indim_model::FormatErrorKind;
+use indim_ops::DType;
+use indim_shape::{ReductionRuleName, TargetRule};
+
+use crate::call::{Call, Lowered};
+
+/// The axes of the second operand, and whether they stay.
+fn along(call: &Call<'_>) -> Lowered<Along> {
+    let axes = call.integers(1)?;
+    let keepdims = call.layer.flag("keep_dims", Some(false))?;
+    Ok(Along { keepdims, rule: ReductionRuleName::OpenVino, ..Along::axes(&axes) })
+}
+
+fn check_numbers(call: &Call<'_>) -> Lowered<DType> {
+    let dtype = call.dtype(0)?;
+    match dtype {
+        DType::Bool => {
+            Err(FormatErrorKind::Unexpected { expected: "numbers to reduce".to_owned() })
+        }
+        _ => Ok(dtype),
+    }
+}
+
+/// A function along axes that keeps the element type.
+pub(super) fn reduce(call: &Call<'_>, function: AxisFunction) -> Lowered {
+    check_numbers(call)?;
+    Ok(call.builder.along(function, call.value(0), &along(call)?, &[])?)
+}
+
+/// What is computed in double precision; of integers it is truncated.
+pub(super) fn reduce_wide(call: &Call<'_>, function: AxisFunction) -> Lowered {
+    let dtype = check_numbers(call)?;
+    if dtype.is_float() {
+        return reduce(call, function);
+    }
+    let wide = call.builder.convert(call.value(0), DType::F64)?;
+    let result = call.builder.along(function, wide, &along(call)?, &[])?;
+    Ok(call.builder.convert(result, dtype)?)
+}
+
+pub(super) fn reduce_l1(call: &Call<'_>) -> Lowered {
+    let dtype = check_numbers(call)?;
+    let x = call.value(0);
+    let magnitudes = if indim_ops::Op::Abs.takes(dtype) { call.builder.abs(x)? } else { x };
+    Ok(call.builder.along(AxisFunction::Sum, magnitudes, &along(call)?, &[])?)
+}
+
+pub(super) fn reduce_logical(call: &Call<'_>, function: AxisFunction) -> Lowered {
+    if call.dtype(0)? != DType::Bool {
+        let expected = "truth values to reduce".to_owned();
+        return Err(FormatErrorKind::Unexpected { expected });
+    }
+    Ok(call.builder.along(function, call.value(0), &along(call)?, &[])?)
+}
+
+/// Along one axis, which stays.
+pub(super) fn softmax(call: &Call<'_>, function: AxisFunction) -> Lowered {
+    let axis = call.layer.integer("axis", Some(1))?;
+    let axis = call.axis(axis, call.shape(0)?.rank())?;
+    Ok(call.builder.along(function, call.value(0), &Along::axes(&[axis as i64]), &[])?)
+}
+
+/// The operand in the type that elements are scaled in: 16-bit floats in `f32`.
+fn scaled_in(call: &Call<'_>, operand: usize) -> Lowered {
+    call.check_dtype_of(operand, DType::is_float, "floats")?;
+    let dtype = if call.dtype(0)? == DType::F64 { DType::F64 } else { DType::F32 };
+    Ok(call.builder.convert(call.value(operand), dtype)?)
+}
+
+/// A number that is added before a root is drawn, or behind it.
+enum Epsilon {
+    Inside(f64),
+    Outside(f64),
+}
+
+/// The axes are operands.
+pub(super) fn mvn(call: &Call<'_>) -> Lowered {
+    let eps = call.layer.float("eps")?;
+    let epsilon = match call.layer.word("eps_mode", "").as_str() {
+        "inside_sqrt" => Epsilon::Inside(eps),
+        "outside_sqrt" => Epsilon::Outside(eps),
+        _ => return Err(FormatErrorKind::attribute("eps_mode", "is no place of `eps`")),
+    };
+    let axes = call.axes(1, call.shape(0)?.rank())?;
+    normalized(call, &axes, &epsilon)
+}
+
+/// The axes behind the channels, or with these.
+pub(super) fn mvn_of_channels(call: &Call<'_>) -> Lowered {
+    let epsilon = Epsilon::Inside(call.layer.float("eps")?);
+    let rank = call.shape(0)?.rank();
+    let across = call.layer.flag("across_channels", Some(true))?;
+    let axes: Vec<usize> = (if across { 1 } else { 2 }..rank).collect();
+    normalized(call, &axes, &epsilon)
+}
+
+/// Mean 0 and, where the layer asks for it, variance 1 along these axes.
+fn normalized(call: &Call<'_>, axes: &[usize], epsilon: &Epsilon) -> Lowered {
+    let normalizes_variance = call.layer.flag("normalize_variance", Some(true))?;
+    let (b, x) = (call.builder, scaled_in(call, 0)?);
+    let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+    let along = Along { keepdims: true, ..Along::axes(&axes) };
+    let mean = b.along(AxisFunction::Mean, &x, &along, &[])?;
+    let distances = b.numpy().sub(&x, mean)?;
+    if !normalizes_variance {
+        return Ok(b.convert(distances, call.dtype(0)?)?);
+    }
+    let no_correction = [Some(Literal::Float(0.0))];
+    let variance = b.along(AxisFunction::Var, &x, &along, &no_correction)?;
+    let deviation = match *epsilon {
+        Epsilon::Inside(eps) => (variance + eps).sqrt(),
+        Epsilon::Outside(eps) => variance.sqrt() + eps,
+    };
+    Ok(b.convert(b.numpy().div(distances, deviation)?, call.dtype(0)?)?)
+}
+
+pub(super) fn normalize_l2(call: &Call<'_>) -> Lowered {
+    let eps = call.layer.float("eps")?;
+    let (b, x) = (call.builder, scaled_in(call, 0)?);
+    let axes: Vec<i64> =
+        call.axes(1, call.shape(0)?.rank())?.into_iter().map(|axis| axis as i64).collect();
+    let along = Along { keepdims: true, ..Along::axes(&axes) };
+    // Without axes each element stands by itself.
+    let squares = x.square();
+    let total = match axes.is_empty() {
+        true => squares,
+        false => b.along(AxisFunction::Sum, squares, &along, &[])?,
+    };
+    let length = match call.layer.word("eps_mode", "").as_str() {
+        "add" => (total + eps).sqrt(),
+        "max" => total.max(eps).sqrt(),
+        _ => return Err(FormatErrorKind::attribute("eps_mode", "is neither add nor max")),
+    };
+    Ok(b.convert(b.numpy().div(x, length)?, call.dtype(0)?)?)
+}
+
+/// `[data, gamma, beta, mean, variance]`: where these stand among the operands.
+pub(super) fn batch_norm(call: &Call<'_>, positions: [usize; 5]) -> Lowered {
+    let epsilon = call.layer.float("epsilon")?;
+    let [data, gamma, beta, mean, variance] = positions;
+    let (b, shape, dtype) = (call.builder, call.shape(data)?, call.dtype(data)?);
+    let of_channels = |operand: usize| -> Lowered<Value> {
+        let value = scaled_in(call, operand)?;
+        Ok(b.broadcast_to_target(value, &TargetRule::Explicit { axes: vec![1] }, &shape)?)
+    };
+    let deviation = (of_channels(variance)? + epsilon).sqrt();
+    let none = b.none();
+    let distances = none.sub(scaled_in(call, data)?, of_channels(mean)?)?;
+    let scaled = none.mul(none.div(distances, deviation)?, of_channels(gamma)?)?;
+    Ok(b.convert(none.add(scaled, of_channels(beta)?)?, dtype)?)
+}

@@ -1,0 +1,152 @@
+//! What is looked at before a graph is made: which operations there are, and what is known of their operands.
+
+use indim_graph::terminal::shown;
+use indim_model::{Census, FormatError, FormatErrorKind};
+
+use crate::element_type::element_type;
+use crate::layer::Layer;
+use crate::network::Network;
+use crate::operation::{Meaning, Missing, Operation, operation_of};
+
+/// The rows of the table for the layers of a file.
+pub(super) struct Survey {
+    /// One for each layer.
+    pub(super) operations: Vec<&'static Operation>,
+    /// Which layers are inputs whose elements say shapes.
+    pub(super) is_shape: Vec<bool>,
+}
+
+impl Survey {
+    /// # Errors
+    /// `unsupported-op`, with all operations that are not to be had; then `wrong-count`, `depends-on-data`.
+    pub(super) fn of(network: &Network) -> Result<Survey, FormatError> {
+        let mut census = Census::default();
+        let rows: Vec<Option<&'static Operation>> =
+            network.layers.iter().map(|layer| row(layer, &mut census)).collect();
+        let is_shape = shape_inputs(network, &rows);
+        let is_known = known(network, &rows, &is_shape);
+        for layer in &network.layers {
+            if let Some(reason) = refusal(layer, &is_known) {
+                census.add(&layer.operation, Some(reason), layer.place());
+            }
+        }
+        census.check()?;
+        let operations: Vec<&Operation> = rows.into_iter().flatten().collect();
+        for (layer, operation) in network.layers.iter().zip(&operations) {
+            check_operands(network, layer, operation, &is_known)?;
+        }
+        Ok(Survey { operations, is_shape })
+    }
+}
+
+fn row(layer: &Layer, census: &mut Census) -> Option<&'static Operation> {
+    let reason = match operation_of(layer) {
+        Ok(operation) => return Some(operation),
+        Err(Missing::Operation) => None,
+        Err(Missing::Since(since)) => {
+            Some(format!("{} has none, it came with opset{since}", layer.version))
+        }
+        Err(Missing::Set) => Some(format!("of the operation set `{}`", layer.version)),
+    };
+    census.add(&layer.operation, reason, layer.place());
+    None
+}
+
+/// Why an operation that is in the table is not to be had as this layer asks for it.
+fn refusal(layer: &Layer, is_known: &[bool]) -> Option<String> {
+    let is_all_known = || layer.sources.iter().all(|source| is_known[source.layer]);
+    if layer.is("Gather") && !is_all_known() {
+        return Some("of what is known only when the program runs".to_owned());
+    }
+    if layer.is("Gather") && layer.word("batch_dims", "0") != "0" {
+        return Some("with `batch_dims`".to_owned());
+    }
+    let mode = layer.word("pad_mode", "constant");
+    (layer.is("Pad") && mode != "constant").then(|| format!("with `pad_mode` {}", shown(&mode)))
+}
+
+/// The inputs of integers from which operands follow that must be known.
+fn shape_inputs(network: &Network, rows: &[Option<&'static Operation>]) -> Vec<bool> {
+    let mut pending: Vec<usize> = Vec::new();
+    for (layer, row) in network.layers.iter().zip(rows) {
+        let shapes = row.map_or(&[][..], |row| row.shapes);
+        pending.extend(shapes.iter().filter_map(|&shape| Some(layer.sources.get(shape)?.layer)));
+    }
+    let mut is_seen = vec![false; network.layers.len()];
+    let mut is_shape = vec![false; network.layers.len()];
+    while let Some(position) = pending.pop() {
+        if core::mem::replace(&mut is_seen[position], true) {
+            continue;
+        }
+        let layer = &network.layers[position];
+        match rows[position].map(|row| row.meaning) {
+            Some(Meaning::Parameter) => is_shape[position] = is_of_integers(layer),
+            Some(Meaning::Shape(_)) => {}
+            _ => pending.extend(layer.sources.iter().map(|source| source.layer)),
+        }
+    }
+    is_shape
+}
+
+fn is_of_integers(layer: &Layer) -> bool {
+    let dtype = layer.attribute("element_type").and_then(|name| element_type(name).ok().flatten());
+    dtype.is_some_and(|dtype| dtype.is_integer())
+}
+
+/// Which layers' results are known while the graph is made.
+fn known(network: &Network, rows: &[Option<&'static Operation>], is_shape: &[bool]) -> Vec<bool> {
+    let mut is_known = vec![false; network.layers.len()];
+    for &position in &network.order {
+        let sources = &network.layers[position].sources;
+        is_known[position] = match rows[position].map(|row| row.meaning) {
+            Some(Meaning::Constant | Meaning::Shape(_)) => true,
+            Some(Meaning::Parameter) => is_shape[position],
+            Some(_) => !sources.is_empty() && sources.iter().all(|source| is_known[source.layer]),
+            None => false,
+        };
+    }
+    is_known
+}
+
+fn check_operands(
+    network: &Network,
+    layer: &Layer,
+    operation: &Operation,
+    is_known: &[bool],
+) -> Result<(), FormatError> {
+    let given = layer.sources.len();
+    if !operation.operands.contains(&given) {
+        let (least, most) = (operation.operands.start(), operation.operands.end());
+        let expected = match (least == most, *most == usize::MAX) {
+            (true, _) => least.to_string(),
+            (false, true) => format!("{least} or more"),
+            (false, false) => format!("{least} to {most}"),
+        };
+        let kind = FormatErrorKind::Count { what: "operands", expected, given };
+        return Err(kind.at(layer.place()));
+    }
+    for &shape in operation.shapes {
+        let Some(source) = layer.sources.get(shape) else { continue };
+        if !is_known[source.layer] {
+            let chain = chain(network, source.layer, is_known);
+            return Err(FormatErrorKind::DependsOnData { chain }.at(layer.place()));
+        }
+    }
+    Ok(())
+}
+
+/// The layers that lead to one that is not known, the first one first.
+fn chain(network: &Network, from: usize, is_known: &[bool]) -> Vec<String> {
+    /// More of them tell nobody more.
+    const SHOWN: usize = 8;
+    let mut chain = vec![network.layers[from].described()];
+    let mut current = from;
+    while let Some(source) =
+        network.layers[current].sources.iter().find(|source| !is_known[source.layer])
+    {
+        current = source.layer;
+        chain.insert(0, network.layers[current].described());
+        chain.truncate(SHOWN);
+    }
+    chain
+}

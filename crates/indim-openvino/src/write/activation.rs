@@ -1,0 +1,51 @@
+//! Functions of neural networks.
+
+use indim_builder::Composition;
+use indim_shape::Shape;
+
+use crate::write::file::{Attribute, Port};
+use crate::write::maker::{Made, Maker};
+
+impl Maker {
+    /// A composition that is one operation.
+    ///
+    /// # Errors
+    /// None: each float type has numbers.
+    pub(super) fn composition(
+        &mut self,
+        composition: Composition,
+        numbers: &[f64],
+        x: &Port,
+    ) -> Made {
+        let approximation = |mode: &str| vec![("approximation_mode", mode.to_owned())];
+        let alpha = || numbers.iter().map(|alpha| ("alpha", format!("{alpha:?}"))).collect();
+        let (operation, attributes, operands): (_, Vec<Attribute>, &[f64]) = match composition {
+            Composition::Gelu => (("Gelu", 7), approximation("ERF"), &[]),
+            Composition::GeluTanh => (("Gelu", 7), approximation("TANH"), &[]),
+            Composition::Elu => (("Elu", 1), alpha(), &[]),
+            Composition::Mish => (("Mish", 4), Vec::new(), &[]),
+            Composition::HardSwish => (("HSwish", 4), Vec::new(), &[]),
+            Composition::Softsign => (("SoftSign", 9), Vec::new(), &[]),
+            Composition::Swish if *numbers == [1.0] => (("Swish", 4), Vec::new(), &[]),
+            Composition::Swish => (("Swish", 4), Vec::new(), numbers),
+            Composition::HardSigmoid => (("HardSigmoid", 1), Vec::new(), numbers),
+            // No other one is looked for.
+            _ => (("ReLU", 1), Vec::new(), &[]),
+        };
+        let mut inputs = vec![x.clone()];
+        for &number in operands {
+            inputs.push(self.number(number, x.array_type.dtype)?);
+        }
+        Ok(self.file.layer(operation, &attributes, &inputs, x.array_type.clone()))
+    }
+
+    /// A slope along one axis would belong to the channels: so it has as many axes as the operand.
+    pub(super) fn prelu(&mut self, x: &Port, slope: &Port) -> Port {
+        let rank = x.array_type.shape.rank();
+        let own = &slope.array_type.shape;
+        let missing = core::iter::repeat_n(1, rank.saturating_sub(own.rank()));
+        let shape: Shape = missing.chain(own.iter().copied()).collect();
+        let slope = self.reshape(slope, &shape);
+        self.file.layer(("PReLU", 1), &[], &[x.clone(), slope], x.array_type.clone())
+    }
+}

@@ -1,0 +1,171 @@
+//! What OpenVINO has no operation for, composed of operations that it has.
+
+use core::f64::consts::{LN_2, LN_10};
+
+use indim_ops::DType;
+
+use crate::write::file::Port;
+use crate::write::maker::{Made, Maker};
+
+fn dtype(operands: &[Port]) -> DType {
+    operands[0].array_type.dtype
+}
+
+/// Integers of no sign, which OpenVINO does not negate.
+pub(super) fn from_zero(m: &mut Maker, operands: &[Port]) -> Made {
+    let zero = m.number(0.0, dtype(operands))?;
+    m.binary("Subtract", &zero, &operands[0])
+}
+
+pub(super) fn square(m: &mut Maker, operands: &[Port]) -> Made {
+    m.binary("Multiply", &operands[0], &operands[0])
+}
+
+pub(super) fn reciprocal(m: &mut Maker, operands: &[Port]) -> Made {
+    let one = m.number(1.0, dtype(operands))?;
+    m.binary("Divide", &one, &operands[0])
+}
+
+pub(super) fn rsqrt(m: &mut Maker, operands: &[Port]) -> Made {
+    let root = m.unary(("Sqrt", 1), &operands[0]);
+    reciprocal(m, &[root])
+}
+
+/// A zero keeps its sign.
+pub(super) fn trunc(m: &mut Maker, operands: &[Port]) -> Made {
+    let x = &operands[0];
+    let zero = m.number(0.0, dtype(operands))?;
+    let is_below = m.compare("Less", x, &zero)?;
+    let (above, below) = (m.unary(("Floor", 1), x), m.unary(("Ceiling", 1), x));
+    m.select(&is_below, &below, &above)
+}
+
+pub(super) fn exp2(m: &mut Maker, operands: &[Port]) -> Made {
+    let two = m.number(2.0, dtype(operands))?;
+    m.binary("Power", &two, &operands[0])
+}
+
+/// `tanh(x / 2) * (exp(x) + 1)`: nothing cancels.
+pub(super) fn expm1(m: &mut Maker, operands: &[Port]) -> Made {
+    let x = &operands[0];
+    let [half, one] = [m.number(0.5, dtype(operands))?, m.number(1.0, dtype(operands))?];
+    let halved = m.binary("Multiply", x, &half)?;
+    let tanh = m.unary(("Tanh", 1), &halved);
+    let exp = m.unary(("Exp", 1), x);
+    let above = m.binary("Add", &exp, &one)?;
+    m.binary("Multiply", &tanh, &above)
+}
+
+/// Near 0 `2 atanh(x / (x + 2))`, where `log(1 + x)` would cancel.
+pub(super) fn log1p(m: &mut Maker, operands: &[Port]) -> Made {
+    let x = &operands[0];
+    let [half, one, two] = [0.5, 1.0, 2.0].map(|number| m.number(number, dtype(operands)));
+    let (half, one, two) = (half?, one?, two?);
+    let above = m.binary("Add", x, &two)?;
+    let ratio = m.binary("Divide", x, &above)?;
+    let atanh = m.unary(("Atanh", 4), &ratio);
+    let near = m.binary("Multiply", &atanh, &two)?;
+    let moved = m.binary("Add", x, &one)?;
+    let far = m.unary(("Log", 1), &moved);
+    let magnitude = m.unary(("Abs", 1), x);
+    let is_near = m.compare("Less", &magnitude, &half)?;
+    m.select(&is_near, &near, &far)
+}
+
+fn log_over(m: &mut Maker, operands: &[Port], base: f64) -> Made {
+    let log = m.unary(("Log", 1), &operands[0]);
+    let base = m.number(base, dtype(operands))?;
+    m.binary("Divide", &log, &base)
+}
+
+pub(super) fn log2(m: &mut Maker, operands: &[Port]) -> Made {
+    log_over(m, operands, LN_2)
+}
+
+pub(super) fn log10(m: &mut Maker, operands: &[Port]) -> Made {
+    log_over(m, operands, LN_10)
+}
+
+pub(super) fn cbrt(m: &mut Maker, operands: &[Port]) -> Made {
+    let x = &operands[0];
+    let third = m.number(1.0 / 3.0, dtype(operands))?;
+    let (sign, magnitude) = (m.unary(("Sign", 1), x), m.unary(("Abs", 1), x));
+    let root = m.binary("Power", &magnitude, &third)?;
+    m.binary("Multiply", &sign, &root)
+}
+
+pub(super) fn erfc(m: &mut Maker, operands: &[Port]) -> Made {
+    let one = m.number(1.0, dtype(operands))?;
+    let erf = m.unary(("Erf", 1), &operands[0]);
+    m.binary("Subtract", &one, &erf)
+}
+
+pub(super) fn floor_div(m: &mut Maker, operands: &[Port]) -> Made {
+    let quotient = m.binary("Divide", &operands[0], &operands[1])?;
+    Ok(m.unary(("Floor", 1), &quotient))
+}
+
+/// Scaled by the larger one, so that no square overflows.
+pub(super) fn hypot(m: &mut Maker, operands: &[Port]) -> Made {
+    let [zero, one] = [m.number(0.0, dtype(operands))?, m.number(1.0, dtype(operands))?];
+    let [x, y] = [0, 1].map(|index: usize| m.unary(("Abs", 1), &operands[index]));
+    let (large, small) = (m.binary("Maximum", &x, &y)?, m.binary("Minimum", &x, &y)?);
+    let ratio = m.binary("Divide", &small, &large)?;
+    let square = m.binary("Multiply", &ratio, &ratio)?;
+    let sum = m.binary("Add", &square, &one)?;
+    let root = m.unary(("Sqrt", 1), &sum);
+    let scaled = m.binary("Multiply", &large, &root)?;
+    // Of two zeros, and of two infinities, the ratio is none.
+    let is_zero = m.compare("Equal", &large, &zero)?;
+    let infinity = m.number(f64::INFINITY, dtype(operands))?;
+    let is_infinite = m.compare("Equal", &large, &infinity)?;
+    let is_limit = m.compare("LogicalOr", &is_zero, &is_infinite)?;
+    m.select(&is_limit, &large, &scaled)
+}
+
+/// The larger one and `log(1 + exp(-d))` of the distance, which SoftPlus is; equal ones have none.
+pub(super) fn logaddexp(m: &mut Maker, operands: &[Port]) -> Made {
+    let (x, y) = (&operands[0], &operands[1]);
+    let large = m.binary("Maximum", x, y)?;
+    let difference = m.binary("Subtract", x, y)?;
+    let distance = m.unary(("Abs", 1), &difference);
+    let negative = m.unary(("Negative", 1), &distance);
+    let more = m.unary(("SoftPlus", 4), &negative);
+    let sum = m.binary("Add", &large, &more)?;
+    let log_two = m.number(LN_2, dtype(operands))?;
+    let doubled = m.binary("Add", &large, &log_two)?;
+    let is_equal = m.compare("Equal", x, y)?;
+    m.select(&is_equal, &doubled, &sum)
+}
+
+/// A number wins over a NaN.
+fn number_first(m: &mut Maker, operands: &[Port], operation: &'static str) -> Made {
+    let (x, y) = (&operands[0], &operands[1]);
+    let [no_x, no_y] = [x, y].map(|operand| m.compare("NotEqual", operand, operand));
+    let both = m.binary(operation, x, y)?;
+    let without_y = m.select(&no_y?, x, &both)?;
+    m.select(&no_x?, y, &without_y)
+}
+
+pub(super) fn fmax(m: &mut Maker, operands: &[Port]) -> Made {
+    number_first(m, operands, "Maximum")
+}
+
+pub(super) fn fmin(m: &mut Maker, operands: &[Port]) -> Made {
+    number_first(m, operands, "Minimum")
+}
+
+/// The operands are bound, value, bound.
+pub(super) fn clamp(m: &mut Maker, operands: &[Port]) -> Made {
+    let above = m.binary("Maximum", &operands[1], &operands[0])?;
+    m.binary("Minimum", &above, &operands[2])
+}
+
+pub(super) fn fma(m: &mut Maker, operands: &[Port]) -> Made {
+    let product = m.binary("Multiply", &operands[0], &operands[1])?;
+    m.binary("Add", &product, &operands[2])
+}
+
+pub(super) fn identity(_: &mut Maker, operands: &[Port]) -> Made {
+    Ok(operands[0].clone())
+}

@@ -1,0 +1,209 @@
+//! The layers of a file that is written, and its constants.
+
+use core::fmt::Write as _;
+use std::collections::HashMap;
+
+use indim_graph::Array;
+use indim_ops::{ArrayType, DType};
+
+use crate::element_type::{attribute_name, port_name};
+
+/// A value in the file: the only output of a layer.
+#[derive(Debug, Clone)]
+pub(super) struct Port {
+    layer: usize,
+    pub(super) array_type: ArrayType,
+}
+
+/// An attribute of a layer.
+pub(super) type Attribute = (&'static str, String);
+
+struct Layer {
+    operation: &'static str,
+    set: u32,
+    name: String,
+    attributes: Vec<Attribute>,
+    inputs: Vec<Port>,
+    /// None of a result.
+    output: Option<ArrayType>,
+    /// What the output is called.
+    names: Vec<String>,
+}
+
+/// A file in the making.
+#[derive(Default)]
+pub(super) struct File {
+    layers: Vec<Layer>,
+    constants: Vec<u8>,
+    /// Lists of whole numbers, which are written once.
+    lists: HashMap<Vec<i64>, Port>,
+}
+
+impl File {
+    /// A layer, with the type of its output.
+    pub(super) fn layer(
+        &mut self,
+        (operation, set): (&'static str, u32),
+        attributes: &[Attribute],
+        inputs: &[Port],
+        output: ArrayType,
+    ) -> Port {
+        let layer = self.layers.len();
+        self.layers.push(Layer {
+            operation,
+            set,
+            name: format!("{operation}_{layer}"),
+            attributes: attributes.to_vec(),
+            inputs: inputs.to_vec(),
+            output: Some(output.clone()),
+            names: Vec::new(),
+        });
+        Port { layer, array_type: output }
+    }
+
+    pub(super) fn parameter(&mut self, name: &str, array_type: &ArrayType) -> Port {
+        let sizes = array_type.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let element_type = attribute_name(array_type.dtype).to_owned();
+        let attributes = [("shape", sizes), ("element_type", element_type)];
+        let port = self.layer(("Parameter", 1), &attributes, &[], array_type.clone());
+        self.layers[port.layer].name = name.to_owned();
+        self.layers[port.layer].names.push(name.to_owned());
+        port
+    }
+
+    pub(super) fn constant(&mut self, array: &Array) -> Port {
+        let (array_type, bytes) = (array.array_type(), array.data().to_le_bytes());
+        let sizes = array_type.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let attributes = [
+            ("element_type", attribute_name(array_type.dtype).to_owned()),
+            ("shape", sizes),
+            ("offset", self.constants.len().to_string()),
+            ("size", bytes.len().to_string()),
+        ];
+        self.constants.extend(bytes);
+        self.layer(("Const", 1), &attributes, &[], array_type)
+    }
+
+    /// A constant of whole numbers along one axis.
+    pub(super) fn list(&mut self, numbers: &[i64]) -> Port {
+        if let Some(port) = self.lists.get(numbers) {
+            return port.clone();
+        }
+        let array = Array::new([numbers.len()], numbers.to_vec());
+        let port = self.constant(&array.expect("invariant: the elements fill the axis"));
+        self.lists.insert(numbers.to_vec(), port.clone());
+        port
+    }
+
+    /// An output of the network.
+    pub(super) fn result(&mut self, name: &str, value: &Port) {
+        let names = &mut self.layers[value.layer].names;
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+        let output =
+            self.layer(("Result", 1), &[], core::slice::from_ref(value), value.array_type.clone());
+        let layer = &mut self.layers[output.layer];
+        (layer.name, layer.output) = (name.to_owned(), None);
+    }
+
+    /// Whether a layer computes elements of one of these types.
+    pub(super) fn computes(&self, types: &[DType]) -> bool {
+        let mut computing = self.layers.iter().filter(|layer| !layer.inputs.is_empty());
+        computing.any(|l| l.output.as_ref().is_some_and(|output| types.contains(&output.dtype)))
+    }
+
+    /// The two files: the network, called `name`, and its constants.
+    pub(super) fn finish(self, name: &str) -> (String, Vec<u8>) {
+        let mut text = format!(
+            "<?xml version=\"1.0\"?>\n<net name=\"{}\" version=\"11\">\n\t<layers>\n",
+            escaped(name)
+        );
+        for (id, layer) in self.layers.iter().enumerate() {
+            self.write_layer(&mut text, id, layer);
+        }
+        text += "\t</layers>\n\t<edges>\n";
+        for (to, layer) in self.layers.iter().enumerate() {
+            for (input, source) in layer.inputs.iter().enumerate() {
+                let (from, port) = (source.layer, self.layers[source.layer].inputs.len());
+                let edge = format_args!(
+                    "\t\t<edge from-layer=\"{from}\" from-port=\"{port}\" to-layer=\"{to}\" \
+                     to-port=\"{input}\" />\n"
+                );
+                append(&mut text, edge);
+            }
+        }
+        text += "\t</edges>\n\t<rt_info />\n</net>\n";
+        (text, self.constants)
+    }
+
+    fn write_layer(&self, text: &mut String, id: usize, layer: &Layer) {
+        let Layer { operation, set, name, attributes, inputs, output, names } = layer;
+        let name = escaped(name);
+        append(
+            text,
+            format_args!(
+                "\t\t<layer id=\"{id}\" name=\"{name}\" type=\"{operation}\" version=\"opset{set}\">\n"
+            ),
+        );
+        if !attributes.is_empty() {
+            *text += "\t\t\t<data";
+            for (name, value) in attributes {
+                append(text, format_args!(" {name}=\"{}\"", escaped(value)));
+            }
+            *text += " />\n";
+        }
+        if !inputs.is_empty() {
+            *text += "\t\t\t<input>\n";
+            for (index, port) in inputs.iter().enumerate() {
+                write_port(text, index, &port.array_type, &[]);
+            }
+            *text += "\t\t\t</input>\n";
+        }
+        if let Some(array_type) = output {
+            *text += "\t\t\t<output>\n";
+            write_port(text, inputs.len(), array_type, names);
+            *text += "\t\t\t</output>\n";
+        }
+        *text += "\t\t</layer>\n";
+    }
+}
+
+fn append(text: &mut String, arguments: core::fmt::Arguments<'_>) {
+    text.write_fmt(arguments).expect("invariant: text can be appended to");
+}
+
+fn write_port(text: &mut String, id: usize, array_type: &ArrayType, names: &[String]) {
+    let precision = port_name(array_type.dtype);
+    append(text, format_args!("\t\t\t\t<port id=\"{id}\" precision=\"{precision}\""));
+    if !names.is_empty() {
+        // A comma divides names.
+        let names = names.iter().map(|name| name.replace('\\', "\\\\").replace(',', "\\,"));
+        let names = names.collect::<Vec<_>>().join(",");
+        append(text, format_args!(" names=\"{}\"", escaped(&names)));
+    }
+    *text += ">\n";
+    for size in array_type.shape.iter() {
+        append(text, format_args!("\t\t\t\t\t<dim>{size}</dim>\n"));
+    }
+    *text += "\t\t\t\t</port>\n";
+}
+
+/// Text as the value of an attribute; what XML cannot hold becomes `?`.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\t' => escaped += "&#9;",
+            '\n' => escaped += "&#10;",
+            '\r' => escaped += "&#13;",
+            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('?'),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,105 @@
+//! What several nodes say together, and OpenVINO by one operation.
+
+use indim_builder::Composition;
+use indim_graph::{Graph, Node, NodeKind, ValueId};
+use indim_model::Recogniser;
+use indim_ops::{DType, Op, ReduceOp};
+
+use crate::write::reducing::reduction;
+
+/// An operation on one value that stands for several nodes.
+#[derive(Debug, Clone)]
+pub(super) enum Idiom {
+    /// A composition, with its numbers.
+    Composition(Composition, Vec<f64>),
+    /// Nothing: bits that were read as another type are read as their own again.
+    Same,
+    /// Bounds that attributes can say.
+    Clamp([f64; 2]),
+    /// The logarithm of 1 and an exponential.
+    SoftPlus,
+    /// A sum, mean or product that is computed in double precision, and rounded: along these axes.
+    Sum(&'static str, Vec<usize>),
+}
+
+/// What ends at a node, and the value that it is computed from.
+pub(super) fn idiom(
+    graph: &Graph,
+    value: ValueId,
+    uses: &[usize],
+    recogniser: &Recogniser,
+) -> Option<(Idiom, ValueId)> {
+    if let Some(found) = recogniser.find(graph, value) {
+        return Some((Idiom::Composition(found.composition, found.numbers), found.operand));
+    }
+    let node = &graph[value];
+    match (&node.kind, &node.operands[..]) {
+        (NodeKind::Elementwise(Op::Clamp), [low, x, high]) => {
+            let (low, high) = (number(graph, *low)?, number(graph, *high)?);
+            (low <= high).then_some((Idiom::Clamp([low, high]), *x))
+        }
+        (NodeKind::Elementwise(Op::Logaddexp), &[x, y]) => match [x, y].map(|v| number(graph, v)) {
+            [_, Some(0.0)] => Some((Idiom::SoftPlus, x)),
+            [Some(0.0), _] => Some((Idiom::SoftPlus, y)),
+            _ => None,
+        },
+        (NodeKind::Convert, [_]) => sum(graph, node, uses),
+        (NodeKind::Bitcast, [bits]) => {
+            let NodeKind::Bitcast = graph[*bits].kind else { return None };
+            let x = graph[*bits].operands[0];
+            (graph[x].array_type == node.array_type).then_some((Idiom::Same, x))
+        }
+        _ => None,
+    }
+}
+
+/// The number that a constant, or what it is broadcast to, is everywhere.
+fn number(graph: &Graph, value: ValueId) -> Option<f64> {
+    /// Doubles have all whole numbers below.
+    const EXACT: f64 = 9e15;
+    let shown = match graph[value].kind {
+        NodeKind::BroadcastInDim(_) => graph[value].operands[0],
+        _ => value,
+    };
+    let NodeKind::Constant(array) = &graph[shown].kind else { return None };
+    let number: f64 = array.scalar_text()?.parse().ok()?;
+    (array.dtype().is_float() || number.abs() < EXACT).then_some(number)
+}
+
+/// Elements converted to double precision, summed or multiplied, divided by their number, and rounded.
+fn sum(graph: &Graph, node: &Node, uses: &[usize]) -> Option<(Idiom, ValueId)> {
+    let (mut current, mut divisor) = (node.operands[0], None);
+    let folded = loop {
+        let step = &graph[current];
+        if uses[current.index()] > 1 || step.array_type.dtype != DType::F64 {
+            return None;
+        }
+        match step.kind {
+            NodeKind::Reshape => {}
+            NodeKind::Elementwise(Op::Div) if divisor.is_none() => {
+                divisor = Some(number(graph, step.operands[1])?);
+            }
+            NodeKind::Reduce { op, axis } => break (step, op, axis),
+            _ => return None,
+        }
+        current = step.operands[0];
+    };
+    let (step, op, axis) = folded;
+    let (wide, axes) = reduction(graph, step, (op, axis), uses);
+    let x = narrow(graph, wide, node.array_type.dtype)?;
+    let count: f64 = axes.iter().map(|&axis| graph[x].array_type.shape[axis] as f64).product();
+    let operation = match (op, divisor) {
+        (ReduceOp::Add, None) => "ReduceSum",
+        (ReduceOp::Add, Some(divisor)) if divisor == count => "ReduceMean",
+        (ReduceOp::Mul, None) => "ReduceProd",
+        _ => return None,
+    };
+    Some((Idiom::Sum(operation, axes), x))
+}
+
+/// What was converted to double precision, if it was of this type.
+fn narrow(graph: &Graph, wide: ValueId, dtype: DType) -> Option<ValueId> {
+    let NodeKind::Convert = graph[wide].kind else { return None };
+    let x = graph[wide].operands[0];
+    (graph[x].array_type.dtype == dtype && dtype.is_float()).then_some(x)
+}

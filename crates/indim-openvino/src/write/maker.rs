@@ -1,0 +1,122 @@
+//! Layers by what they compute: the types of their results follow.
+
+use indim_builder::GraphBuilder;
+use indim_graph::{Array, Literal, evaluate};
+use indim_model::FormatErrorKind;
+use indim_ops::{ArrayType, DType};
+use indim_shape::{RuleSet, Shape};
+
+use crate::element_type::attribute_name;
+use crate::write::file::{Attribute, File, Port};
+
+/// A layer that was written, or why there is none.
+pub(super) type Made = Result<Port, FormatErrorKind>;
+
+/// Writes layers into a file.
+#[derive(Default)]
+pub(super) struct Maker {
+    pub(super) file: File,
+}
+
+impl Maker {
+    /// A layer whose result has the type of its operand.
+    pub(super) fn unary(&mut self, operation: (&'static str, u32), x: &Port) -> Port {
+        self.file.layer(operation, &[], core::slice::from_ref(x), x.array_type.clone())
+    }
+
+    /// A layer whose operands meet by NumPy's rule.
+    ///
+    /// # Errors
+    /// The label of the rule, which is broken by no graph.
+    pub(super) fn meeting(
+        &mut self,
+        operation: (&'static str, u32),
+        attributes: &[Attribute],
+        operands: &[&Port],
+        dtype: DType,
+    ) -> Made {
+        let shapes: Vec<Shape> =
+            operands.iter().map(|port| port.array_type.shape.clone()).collect();
+        let met = RuleSet::Numpy.elaborate(&shapes);
+        let result =
+            met.map_err(|error| FormatErrorKind::Damaged { problem: error.to_string() })?;
+        let array_type = ArrayType::new(dtype, result.result().clone());
+        let rule = [("auto_broadcast", "numpy".to_owned())];
+        let operands: Vec<Port> = operands.iter().map(|&port| port.clone()).collect();
+        Ok(self.file.layer(operation, &[&rule, attributes].concat(), &operands, array_type))
+    }
+
+    /// An operation of the first set on two operands of one type.
+    pub(super) fn binary(&mut self, operation: &'static str, x: &Port, y: &Port) -> Made {
+        self.meeting((operation, 1), &[], &[x, y], x.array_type.dtype)
+    }
+
+    /// A comparison.
+    pub(super) fn compare(&mut self, operation: &'static str, x: &Port, y: &Port) -> Made {
+        self.meeting((operation, 1), &[], &[x, y], DType::Bool)
+    }
+
+    /// `x` where the condition holds, else `y`.
+    pub(super) fn select(&mut self, condition: &Port, x: &Port, y: &Port) -> Made {
+        self.meeting(("Select", 1), &[], &[condition, x, y], x.array_type.dtype)
+    }
+
+    /// A number of a type.
+    ///
+    /// # Errors
+    /// None: each type has numbers.
+    pub(super) fn number(&mut self, number: f64, dtype: DType) -> Made {
+        let b = GraphBuilder::new();
+        let graph = b.finish(&[b.literal(Literal::Float(number), dtype)?])?;
+        let wrong =
+            |error: indim_graph::EvalError| FormatErrorKind::Damaged { problem: error.to_string() };
+        let arrays: Vec<Array> = evaluate(&graph, &[]).map_err(wrong)?;
+        Ok(self.file.constant(&arrays[0]))
+    }
+
+    pub(super) fn convert(&mut self, x: &Port, dtype: DType) -> Port {
+        let attribute = ("destination_type", attribute_name(dtype).to_owned());
+        let array_type = ArrayType::new(dtype, x.array_type.shape.clone());
+        self.file.layer(("Convert", 1), &[attribute], core::slice::from_ref(x), array_type)
+    }
+
+    pub(super) fn reshape(&mut self, x: &Port, shape: &Shape) -> Port {
+        if x.array_type.shape == *shape {
+            return x.clone();
+        }
+        let target = self.sizes(shape);
+        let attribute = ("special_zero", "false".to_owned());
+        let array_type = ArrayType::new(x.array_type.dtype, shape.clone());
+        self.file.layer(("Reshape", 1), &[attribute], &[x.clone(), target], array_type)
+    }
+
+    /// Axis `i` of the result is axis `order[i]` of the operand.
+    pub(super) fn transpose(&mut self, x: &Port, order: &[usize]) -> Port {
+        if order.iter().enumerate().all(|(axis, &from)| axis == from) {
+            return x.clone();
+        }
+        let sizes: Shape = order.iter().map(|&from| x.array_type.shape[from]).collect();
+        let order: Vec<i64> = order.iter().map(|&from| from as i64).collect();
+        let order = self.file.list(&order);
+        let array_type = ArrayType::new(x.array_type.dtype, sizes);
+        self.file.layer(("Transpose", 1), &[], &[x.clone(), order], array_type)
+    }
+
+    /// Axis `i` of the operand lands on axis `axes[i]` of the result; they increase.
+    pub(super) fn broadcast(&mut self, x: &Port, axes: &[usize], shape: &Shape) -> Port {
+        let target = self.sizes(shape);
+        let array_type = ArrayType::new(x.array_type.dtype, shape.clone());
+        if axes.is_empty() {
+            let mode = ("mode", "numpy".to_owned());
+            return self.file.layer(("Broadcast", 3), &[mode], &[x.clone(), target], array_type);
+        }
+        let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+        let (mode, axes) = (("mode", "explicit".to_owned()), self.file.list(&axes));
+        self.file.layer(("Broadcast", 3), &[mode], &[x.clone(), target, axes], array_type)
+    }
+
+    fn sizes(&mut self, shape: &Shape) -> Port {
+        let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
+        self.file.list(&sizes)
+    }
+}

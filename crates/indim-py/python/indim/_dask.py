@@ -1,0 +1,275 @@
+"""Dask arrays: programs over their chunks, computed when Dask computes.
+
+The compiled part says which axes are cut together, and in which stages a program runs over chunks. Here
+chunks are brought together, and each stage becomes a layer of Dask's graph.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import warnings
+
+import dask.array as da
+import numpy as np
+from dask.array.core import PerformanceWarning, common_blockdim
+
+from . import _arrays
+from ._engines import name_of, returned
+from ._indim import _ChunkedProgram, _Combination, _graph_of_expression
+
+#: Sums along an axis that is cut take chunks of so many elements, times a power of two.
+ALIGNED = 512
+
+#: So many partial results are combined by one task; a power of two, so that it does whole levels of the tree.
+COMBINED_BY_A_TASK = 16
+
+
+def call(compiled, function, arguments, out):
+    """A compiled function called with Dask arrays."""
+    sources, leaves = _placeholders(arguments.leaves, name_of(compiled))
+    return _lazily(compiled._graph(arguments.with_leaves(leaves)), sources)
+
+
+def evaluate(text, objects, rule, results, out):
+    """An expression of Dask arrays."""
+    sources, leaves = _placeholders(objects.values(), "an expression", list(objects))
+    return _lazily(_graph_of_expression(text, dict(zip(objects, leaves)), rule, results), sources)
+
+
+def _placeholders(leaves, what, names=None):
+    """The Dask arrays by the ids of what stands in for them, and the leaves with stand-ins, which take no
+    memory."""
+    sources, replaced = {}, []
+    for position, leaf in enumerate(leaves):
+        if isinstance(leaf, da.Array):
+            name = names[position] if names else f"argument {position} of {what}"
+            _check(leaf, name)
+            array, leaf = leaf, np.broadcast_to(np.zeros((), leaf.dtype.newbyteorder("=")), leaf.shape)
+            # The stand-in is kept, so that its id stays its own.
+            sources[id(leaf)] = (leaf, array)
+        replaced.append(leaf)
+    return sources, replaced
+
+
+def _check(array, name):
+    if any(math.isnan(size) for size in array.shape):
+        raise ValueError(
+            f"`{name}` is a Dask array of unknown sizes, {array.shape}, and broadcasts are checked by sizes: "
+            f"call `{name}.compute_chunk_sizes()` first"
+        )
+    if type(array._meta) is not np.ndarray:
+        raise TypeError(
+            f"`{name}` is a Dask array of {type(array._meta).__name__}, and indim computes with NumPy "
+            f"arrays: convert its blocks, `{name}.map_blocks(...)`"
+        )
+
+
+def _lazily(parts, sources):
+    """The results of a graph as Dask arrays."""
+    text, operands, kind, keys = parts
+    program = _ChunkedProgram(text)
+    operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
+    chunks = _chunks(program, operands)
+    is_cut = [len(sizes) > 1 for sizes in chunks]
+    values = {
+        number: _in_chunks(array, shape, cuts, chunks)
+        for array, (number, _, shape, cuts) in zip(operands, program.parameters())
+    }
+    for number, stage in enumerate(program.stages(is_cut)):
+        values.update(_Stage(text, is_cut, number, stage).layers(values, chunks))
+    return returned(kind, keys, [values[number] for number, *_ in program.outputs()])
+
+
+def _in_chunks(array, shape, cuts, chunks):
+    """An operand in the chunks of its cuts."""
+    sizes = tuple((size,) if cut is None else chunks[cut] for size, cut in zip(shape, cuts))
+    return array.rechunk(sizes) if isinstance(array, da.Array) else da.from_array(array, chunks=sizes)
+
+
+# How axes are cut.
+
+
+def _chunks(program, operands):
+    """The sizes of the chunks along each cut."""
+    met = [set() for _ in program.cuts()]
+    together = [set() for _ in program.cuts()]
+    for array, (_, _, _, cuts) in zip(operands, program.parameters()):
+        for axis, cut in enumerate(cuts):
+            if cut is not None and isinstance(array, da.Array):
+                met[cut].add(array.chunks[axis])
+                together[cut].update(other for other in cuts if other is not None)
+    chunks = [common_blockdim(sizes) if sizes else (size,) for sizes, (size, _) in zip(met, program.cuts())]
+    for cut, (size, place) in enumerate(program.cuts()):
+        if len(chunks[cut]) == 1 or place == "anywhere":
+            continue
+        if place == "nowhere":
+            warnings.warn(
+                f"an axis of size {size} is brought into one chunk, since a slice, a concatenation, a search "
+                "or an operation that moves elements needs all of it; rechunk it yourself to say so",
+                PerformanceWarning,
+                stacklevel=5,
+            )
+            chunks[cut] = (size,)
+            continue
+        before = max(chunks[cut])
+        chunks[cut] = _aligned(chunks[cut])
+        neighbours = [other for other in together[cut] if program.cuts()[other][1] == "anywhere"]
+        _divide(chunks, neighbours, max(chunks[cut]) / before)
+    return chunks
+
+
+def _aligned(sizes):
+    """Chunks between which the tree of a sum can be cut: all of one size, 512 times a power of two, but the
+    last, which may be shorter; as they are where they are so, else of about their size."""
+    total, largest = sum(sizes), max(sizes)
+    length = ALIGNED
+    while 2 * length <= largest:
+        length *= 2
+    whole, rest = divmod(total, length)
+    return (length,) * whole + ((rest,) if rest else ())
+
+
+def _divide(chunks, cuts, factor):
+    """Divides the chunks along these cuts, so that they do not take more memory when they have grown by
+    ``factor`` along another."""
+    for cut in sorted(cuts, key=lambda cut: -max(chunks[cut])):
+        pieces = min(int(factor), max(chunks[cut]))
+        if pieces > 1:
+            length = math.ceil(max(chunks[cut]) / pieces)
+            chunks[cut] = tuple(piece for size in chunks[cut] for piece in _pieces(size, length))
+            factor /= pieces
+
+
+def _pieces(size, length):
+    whole, rest = divmod(size, length)
+    return (length,) * whole + ((rest,) if rest else ())
+
+
+# The layers.
+
+
+class _Stage:
+    """One stage of a program: what its layers are, and what runs on a chunk."""
+
+    def __init__(self, text, is_cut, number, described):
+        self._program = text, tuple(is_cut), number
+        self._shape, self._cuts, self._inputs, self._outputs, self._reduced = described
+
+    def layers(self, values, chunks):
+        """The arrays that the stage gives, by the numbers of their values."""
+        axes = tuple(range(len(self._shape)))
+        given = [values[number] for number, _ in self._inputs]
+        read = [tuple(of) for _, of in self._inputs]
+        walked = {axis for of in read for axis in of}
+        new_axes = {axis: self._shape[axis] for axis in axes if self._cuts[axis] is None}
+        for axis in axes:
+            # No input moves with this axis: zeros that do say how long the chunks are.
+            if axis not in walked and axis not in new_axes:
+                given.append(da.zeros(self._shape[axis], chunks=(chunks[self._cuts[axis]],), dtype=bool))
+                read.append((axis,))
+        run = _Run(self._program, tuple(self._shape), tuple(read), len(self._inputs), len(self._outputs) == 1)
+        dtypes = [_arrays.numpy_dtype(dtype) for (_, dtype, _, _), _ in self._outputs]
+        adjusted = {} if self._reduced is None else {self._reduced: _one}
+        layer = da.blockwise(
+            run,
+            axes,
+            *(part for array, of in zip(given, read) for part in (array, _labels(of))),
+            new_axes=new_axes,
+            adjust_chunks=adjusted,
+            align_arrays=False,
+            token="indim",
+            meta=np.empty((0,) * len(axes), dtypes[0]),
+        )
+        arrays = {}
+        for position, (((number, *_), combined_by), dtype) in enumerate(zip(self._outputs, dtypes)):
+            array = layer
+            if len(self._outputs) > 1:
+                meta = np.empty((0,) * len(axes), dtype)
+                array = da.blockwise(
+                    operator.itemgetter(position), axes, layer, axes, token="indim-item", meta=meta
+                )
+            arrays[number] = array if self._reduced is None else self._combined(array, combined_by)
+        return arrays
+
+    def _combined(self, array, operation):
+        """The tree over what the stage made of each chunk."""
+        axis = self._reduced
+        return da.reduction(
+            array,
+            chunk=_as_it_is,
+            combine=functools.partial(_combine, operation),
+            aggregate=functools.partial(_combine, operation),
+            axis=axis,
+            concatenate=False,
+            split_every={axis: COMBINED_BY_A_TASK},
+            dtype=array.dtype,
+            meta=np.empty((0,) * (array.ndim - 1), array.dtype),
+            name="indim-combined",
+        )
+
+
+def _labels(axes):
+    """The labels of an operand's axes: those of the stage, and others of which a chunk has all."""
+    return tuple(~position if axis is None else axis for position, axis in enumerate(axes))
+
+
+def _one(_):
+    return 1
+
+
+class _Run:
+    """What runs on the chunks of a stage. It travels as text."""
+
+    def __init__(self, program, shape, read, count, is_single):
+        self._parts = program, shape, read, count, is_single
+
+    def __reduce__(self):
+        return _Run, self._parts
+
+    def __dask_tokenize__(self):
+        return "indim", self._parts
+
+    def __call__(self, *chunks):
+        program, shape, read, count, is_single = self._parts
+        chunks, sizes = [_alone(chunk) for chunk in chunks], list(shape)
+        for chunk, axes in zip(chunks, read):
+            for axis, size in zip(axes, chunk.shape):
+                if axis is not None:
+                    sizes[axis] = size
+        results = _chunk_program(*program).run(chunks[:count], sizes)
+        return results[0] if is_single else tuple(results)
+
+
+def _alone(chunk):
+    """The only chunk along axes that are not cut, which Dask puts into lists."""
+    while isinstance(chunk, list):
+        (chunk,) = chunk
+    return chunk
+
+
+@functools.lru_cache(maxsize=64)
+def _chunk_program(text, is_cut, number):
+    return _chunked_program(text).stage(list(is_cut), number)
+
+
+@functools.lru_cache(maxsize=64)
+def _chunked_program(text):
+    return _ChunkedProgram(text)
+
+
+@functools.lru_cache(maxsize=64)
+def _combination(operation):
+    return _Combination(operation)
+
+
+def _as_it_is(chunk, axis, keepdims):
+    return chunk
+
+
+def _combine(operation, chunks, axis, keepdims):
+    """Partial results combined by pairs."""
+    (axis,) = axis if isinstance(axis, tuple) else (axis,)
+    (combined,) = _combination(operation).run(chunks if isinstance(chunks, list) else [chunks])
+    return combined if keepdims else combined.squeeze(axis)

@@ -1,0 +1,103 @@
+"""Calls with arrays that others hold, and which engine computes with them.
+
+The compiled part comes here when it meets such an array: first come labels (xarray, then pandas), whose
+arrays may be Dask's in turn.
+"""
+
+from __future__ import annotations
+
+from ._tracing import rebuilt
+
+
+def call(compiled, function, arguments, out):
+    """A compiled function called with ``arguments``, all of them by position."""
+    arguments = _Arguments(arguments, compiled._is_static)
+    return _engine(arguments.leaves, out).call(compiled, function, arguments, out)
+
+
+def evaluate(text, objects, rule, results, out):
+    """An expression whose names stand for ``objects``."""
+    return _engine(objects.values(), out).evaluate(text, objects, rule, results, out)
+
+
+def _engine(objects, out):
+    """The module that computes with these."""
+    packages = {_package(value) for value in objects}
+    if packages & {"dask", "xarray"}:
+        refuse_out(out)
+    if "xarray" in packages:
+        from . import _xarray as engine
+    elif "pandas" in packages:
+        from . import _pandas as engine
+    else:
+        from . import _dask as engine
+    return engine
+
+
+def refuse_out(out):
+    if out is not None:
+        raise TypeError(
+            "`out` is a NumPy array, and results of Dask's and xarray's arrays are new ones of theirs"
+        )
+
+
+def _package(value):
+    return next(
+        (
+            name
+            for name in (str(cls.__module__).partition(".")[0] for cls in type(value).__mro__)
+            if name in ("xarray", "pandas", "dask")
+        ),
+        None,
+    )
+
+
+class _Arguments:
+    """The arguments of a call: what is in their containers, and how they are put together again."""
+
+    def __init__(self, arguments, is_static):
+        self._arguments = arguments
+        self._is_static = [
+            position < len(is_static) and is_static[position] for position in range(len(arguments))
+        ]
+        #: What is no container.
+        self.leaves = []
+        for argument, static in zip(arguments, self._is_static):
+            if not static:
+                self._collect(argument)
+
+    def _collect(self, value):
+        if not isinstance(value, (list, tuple, dict)):
+            self.leaves.append(value)
+            return
+        for item in value.values() if isinstance(value, dict) else value:
+            self._collect(item)
+
+    def with_leaves(self, leaves):
+        """The arguments with these in the place of the leaves."""
+        leaves = iter(leaves)
+        return tuple(
+            argument if static else _replaced(argument, leaves)
+            for argument, static in zip(self._arguments, self._is_static)
+        )
+
+
+def _replaced(value, leaves):
+    if not isinstance(value, (list, tuple, dict)):
+        return next(leaves)
+    items = value.values() if isinstance(value, dict) else value
+    return rebuilt(value, [_replaced(item, leaves) for item in items])
+
+
+def name_of(compiled):
+    """What messages call a compiled function."""
+    return getattr(compiled, "__name__", "the function")
+
+
+def returned(kind, keys, values):
+    """Results as they are returned: alone, as a tuple, a list or a dict."""
+    if kind == "single":
+        return values[0]
+    if kind == "dict":
+        return dict(zip(keys, values))
+    return values if kind == "list" else tuple(values)

@@ -1,0 +1,201 @@
+"""xarray's DataArrays, Datasets and Variables: dimensions by name.
+
+A compiled function is traced with labelled arrays of tracing values, so what their operations mean is said
+by xarray itself: how dimensions and coordinates meet, what becomes of attributes. What the program computes
+is what xarray would have asked of NumPy. Operations of indim and expressions go through
+`xarray.apply_ufunc`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import xarray as xr
+
+from ._engines import name_of, refuse_out, returned
+from ._indim import evaluate as _evaluate
+from ._tracing import Tracer, flatten
+
+_LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
+
+
+def call(compiled, function, arguments, out):
+    """A compiled function called with labelled arrays."""
+    leaves = arguments.leaves
+    parts = [_variables(leaf, f"argument {position}") for position, leaf in enumerate(leaves)]
+    counts = [len(of_leaf) for of_leaf in parts]
+    results = []
+
+    def traced(*arrays):
+        for array in arrays:
+            if isinstance(array, Tracer):
+                # xarray calls NumPy's functions then, which are all traced; those of the standard are fewer.
+                array._recording.namespace = np
+        arrays = iter(arrays)
+        rebuilt = [
+            _with_arrays(leaf, [next(arrays) for _ in range(count)]) for leaf, count in zip(leaves, counts)
+        ]
+        kind, keys, values = flatten(function(*arguments.with_leaves(rebuilt)))
+        outputs, templates = [], []
+        for value in values:
+            computed = _variables(value, "a result")
+            templates.append((_template(value), len(computed)))
+            outputs.extend(computed)
+        results[:] = [(kind, keys, templates)]
+        return tuple(outputs)
+
+    traced.__qualname__ = traced.__name__ = name_of(compiled)
+    arrays = iter(type(compiled)(traced)(*(array for of_leaf in parts for array in of_leaf)))
+    kind, keys, templates = results[0]
+    values = [_with_arrays(template, [next(arrays) for _ in range(count)]) for template, count in templates]
+    return returned(kind, keys, values)
+
+
+def _variables(value, name):
+    """The arrays of an argument or a result that the program computes with."""
+    if isinstance(value, xr.Dataset):
+        return [
+            array for key in _numeric(value) for array in _variables(value.variables[key], f"{name}[{key!r}]")
+        ]
+    if isinstance(value, xr.DataArray):
+        return _variables(value.variable, name)
+    if not isinstance(value, xr.Variable):
+        return [value]
+    is_lazy = isinstance(value._data, xr.core.indexing.ExplicitlyIndexed) and not value._in_memory
+    if is_lazy:
+        raise TypeError(
+            f"`{name}` is not in memory, and would be loaded whole: call `.load()`, or `.chunk()` to have "
+            "Dask load its chunks, and the result is not in memory either"
+        )
+    return [value.data]
+
+
+def _numeric(dataset):
+    """The variables of a Dataset that are computed with; the others stay what they are."""
+    return [name for name, array in dataset.data_vars.items() if array.dtype.kind in "biufc"]
+
+
+def _with_arrays(value, arrays):
+    """An argument or a result with these arrays for its own."""
+    if isinstance(value, xr.Dataset):
+        return value.copy(data=dict(value.data_vars) | dict(zip(_numeric(value), arrays)))
+    return value.copy(data=arrays[0]) if isinstance(value, _LABELLED) else arrays[0]
+
+
+def _template(value):
+    """A result of a traced function with stand-ins for tracing values, which mean nothing afterwards."""
+    if not isinstance(value, _LABELLED):
+        return None
+    stand_ins = [_stand_in(array) for array in _variables(value, "a result")]
+    return _with_arrays(value, stand_ins)
+
+
+def _stand_in(array):
+    if not isinstance(array, Tracer):
+        return array
+    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
+
+
+def apply(function, operands, is_positional):
+    """A function of arrays on labelled ones: dimensions meet by name, and the result has all of them.
+
+    ``is_positional`` says whether the function counts axes, which means something where all have the same
+    dimensions in the same order.
+    """
+    if is_positional and len(_dimensions(operands)) > 1:
+        raise ValueError(
+            f"axes are counted, but the dimensions differ: {', '.join(map(str, _dimensions(operands)))}. "
+            "Within a function of `indim.jit` reduce along a dimension by its name, `x.mean('time')`, or "
+            "`transpose` and `broadcast` the arrays alike first"
+        )
+
+    def computed(*arrays):
+        rank = max(np.ndim(array) for array in arrays)
+        result = function(*arrays)
+        if result.ndim != rank:
+            raise ValueError(
+                "the result has not all of the dimensions, and which it has is not known: within a function "
+                "of `indim.jit` reduce along a dimension by its name, `x.mean('time')`"
+            )
+        return result
+
+    join = xr.get_options()["arithmetic_join"]
+    result = xr.apply_ufunc(
+        computed,
+        *operands,
+        join=join,
+        dataset_join=join,
+        dataset_fill_value=np.nan,
+        keep_attrs="drop_conflicts" if _keep_attributes() else "drop",
+        dask="allowed",
+    )
+    if isinstance(result, xr.DataArray):
+        # The name that all have, as operators keep it.
+        names = {value.name for value in operands if isinstance(value, xr.DataArray)}
+        result.name = names.pop() if len(names) == 1 else None
+    return result
+
+
+def _keep_attributes():
+    """Whether operators keep attributes: of the option's default the answer depends on the version."""
+    option = xr.get_options()["keep_attrs"]
+    kept = xr.Variable((), 0.0, {"units": "K"}) * xr.Variable((), 0.0)
+    return bool(kept.attrs) if option == "default" else option
+
+
+def _dimensions(operands):
+    """The dimensions of labelled arrays, each order once."""
+    dimensions = set()
+    for value in operands:
+        if isinstance(value, xr.Dataset):
+            dimensions |= _dimensions(value.data_vars.values())
+        elif isinstance(value, _LABELLED):
+            dimensions.add(value.dims)
+    return dimensions
+
+
+#: What an expression says that counts axes.
+_POSITIONAL = re.compile(r"\b(axis|axes|dims|shape)\s*=|\[|\b(transpose|reshape|broadcast_to)\s*\(")
+
+
+def evaluate(text, objects, rule, results, out):
+    """An expression of labelled arrays."""
+    operands = list(objects.values())
+    for name, value in objects.items():
+        _variables(value, name)
+    calls = []
+
+    def first(*arrays):
+        calls.append(_evaluate(text, dict(zip(objects, arrays)), {}, rule=rule, results=results))
+        return _results(calls[-1])[0]
+
+    is_positional = _POSITIONAL.search(text) is not None
+    values = [apply(first, operands, is_positional)]
+    for position in range(1, len(_results(calls[0]))):
+        # The other results are labelled by the same calls, which have been made already.
+        computed = iter([_results(call)[position] for call in calls])
+        values.append(apply(lambda *_: next(computed), operands, is_positional))
+    kind = (
+        "single"
+        if not isinstance(calls[0], (tuple, dict))
+        else "dict"
+        if isinstance(calls[0], dict)
+        else "tuple"
+    )
+    return returned(kind, list(calls[0]) if kind == "dict" else [], values)
+
+
+def _results(computed):
+    if isinstance(computed, dict):
+        return list(computed.values())
+    return computed if isinstance(computed, tuple) else [computed]
+
+
+def operation(function, operands, attributes, out):
+    """One operation of indim on labelled arrays, which may be tracing values with labels."""
+    refuse_out(out)
+    for position, value in enumerate(operands):
+        _variables(value, f"operand {position}")
+    is_positional = any(keyword in (None, "axis", "dims", "axes") for keyword, _ in attributes)
+    return apply(function, operands, is_positional)

@@ -1,0 +1,277 @@
+//! Programs over arrays that come in chunks, as `indim/_dask.py` runs them: what may be cut, the stages, and
+//! the program of each for the chunks it is given. They are found again from the text of the graph, which is
+//! what travels to other processes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use indim::{ArrayType, Graph, GraphBuilder, Order, RuleSet, Value, parse_graph};
+use indim_graph::chunks::{Cut, Cuts, Stage, WhereToCut, stages};
+use indim_graph::{NodeKind, ValueId};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::computation::Compiled;
+use crate::error::computation_error;
+use crate::model::as_stored;
+use crate::operand::Operand;
+use crate::run::run;
+
+/// Programs for so many sizes of chunks are kept of each stage.
+const MOST_KEPT: usize = 16;
+
+/// Types of inputs, and sizes of what a stage goes through.
+type Sizes = (Vec<ArrayType>, Vec<usize>);
+
+/// What was compiled, for which sizes; the last used is at the end.
+#[derive(Default)]
+struct Kept(Mutex<Vec<(Sizes, Arc<Compiled>)>>);
+
+impl Kept {
+    /// The program for these sizes, compiled now if there is none.
+    fn compiled(
+        &self,
+        py: Python<'_>,
+        sizes: Sizes,
+        graph: impl FnOnce(&Sizes) -> PyResult<Graph>,
+    ) -> PyResult<Arc<Compiled>> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut kept = kept();
+            if let Some(found) = kept.iter().rposition(|(known, _)| *known == sizes) {
+                kept[found..].rotate_left(1);
+                return Ok(Arc::clone(&kept[kept.len() - 1].1));
+            }
+        }
+        let graph = graph(&sizes)?;
+        check_types(&graph, &sizes.0)?;
+        let compiled = Compiled::new(|| Ok(as_stored(&graph)?));
+        let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
+        let mut kept = kept();
+        let oldest = (kept.len() >= MOST_KEPT).then(|| kept.remove(0));
+        kept.push((sizes, Arc::clone(&compiled)));
+        drop(kept);
+        // What may take long to free is freed after the lock.
+        drop(oldest);
+        Ok(compiled)
+    }
+
+    /// Runs the program on these chunks.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        chunks: &[Bound<'py, PyAny>],
+        sizes: Vec<usize>,
+        graph: impl FnOnce(&Sizes) -> PyResult<Graph>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let operand = |chunk: &Bound<'py, PyAny>| Operand::from_python(chunk, "chunk");
+        let mut operands: Vec<Operand<'py>> =
+            chunks.iter().map(operand).collect::<PyResult<_>>()?;
+        operands.iter_mut().try_for_each(Operand::settle)?;
+        let array_type = |operand: &Operand<'py>| match operand {
+            Operand::Array(array) => Ok(array.array_type()),
+            Operand::Number(_) => Err(PyTypeError::new_err("a chunk is a number, not an array")),
+        };
+        let types = operands.iter().map(array_type).collect::<PyResult<_>>()?;
+        let compiled = self.compiled(py, (types, sizes), graph)?;
+        let results = run(py, &compiled, &operands, &[], Order::K)?;
+        Ok(results.into_iter().map(|array| array.into_object()).collect())
+    }
+}
+
+/// Refuses chunks that are not what the metadata of their array says.
+fn check_types(graph: &Graph, types: &[ArrayType]) -> PyResult<()> {
+    let expected: Vec<&ArrayType> =
+        graph.parameters().iter().map(|&value| &graph[value].array_type).collect();
+    for (given, expected) in types.iter().zip(&expected) {
+        if given != *expected {
+            return Err(PyTypeError::new_err(format!(
+                "a chunk is {given}, but its array says {expected}"
+            )));
+        }
+    }
+    match types.len() == expected.len() {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err(format!(
+            "{} chunks for a program of {} inputs",
+            types.len(),
+            expected.len()
+        ))),
+    }
+}
+
+/// A value of the graph: its number, element type by NumPy's name, sizes, and the cut of each axis.
+type DescribedValue = (usize, &'static str, Vec<usize>, Vec<Option<usize>>);
+
+/// A stage: what it goes through (sizes, cuts), its inputs (the number of a value, and the axis of the stage
+/// that each of its axes moves with), its outputs (the numbers, and how chunks of each are combined), and the
+/// axis that is reduced.
+type DescribedStage = (
+    Vec<usize>,
+    Vec<Option<usize>>,
+    Vec<(usize, Vec<Option<usize>>)>,
+    Vec<(DescribedValue, Option<&'static str>)>,
+    Option<usize>,
+);
+
+/// A program over arrays that come in chunks.
+#[pyclass(frozen, name = "_ChunkedProgram", module = "indim._indim")]
+pub(crate) struct ChunkedProgram {
+    graph: Graph,
+    cuts: Cuts,
+}
+
+impl ChunkedProgram {
+    fn described(&self, value: ValueId) -> DescribedValue {
+        let ArrayType { dtype, shape } = &self.graph[value].array_type;
+        (value.index(), dtype.name(), shape.to_vec(), self.cuts.axes(value).to_vec())
+    }
+
+    fn planned(&self, is_cut: &[bool]) -> PyResult<Vec<Stage>> {
+        if is_cut.len() != self.cuts.cuts().len() {
+            return Err(PyValueError::new_err("one answer for each cut"));
+        }
+        stages(&self.graph, &self.cuts, is_cut)
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
+#[pymethods]
+impl ChunkedProgram {
+    /// The program of the text of a graph.
+    #[new]
+    fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let graph = py.detach(|| parse_graph(text));
+        let graph = graph.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let cuts = Cuts::of(&graph);
+        Ok(ChunkedProgram { graph, cuts })
+    }
+
+    /// What it takes.
+    fn parameters(&self) -> Vec<DescribedValue> {
+        self.graph.parameters().iter().map(|&value| self.described(value)).collect()
+    }
+
+    /// What it gives.
+    fn outputs(&self) -> Vec<DescribedValue> {
+        self.graph.outputs().iter().map(|&value| self.described(value)).collect()
+    }
+
+    /// The size along each cut, and where it may be cut.
+    fn cuts(&self) -> Vec<(usize, &'static str)> {
+        let described = |cut: &Cut| {
+            let place = match cut.place {
+                WhereToCut::Anywhere => "anywhere",
+                WhereToCut::Aligned => "aligned",
+                WhereToCut::Nowhere => "nowhere",
+            };
+            (cut.size, place)
+        };
+        self.cuts.cuts().iter().map(described).collect()
+    }
+
+    /// The stages where these of the cuts are cut.
+    #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
+    fn stages(&self, is_cut: Vec<bool>) -> PyResult<Vec<DescribedStage>> {
+        let described = |stage: Stage| {
+            let inputs = stage.inputs.into_iter().map(|input| (input.value.index(), input.axes));
+            let output = |&value: &ValueId| (self.described(value), self.combined_by(value));
+            let outputs = stage.outputs.iter().map(output).collect();
+            (stage.shape, stage.cuts, inputs.collect(), outputs, stage.reduced)
+        };
+        Ok(self.planned(&is_cut)?.into_iter().map(described).collect())
+    }
+
+    /// The program of stage `number`.
+    #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
+    fn stage(&self, is_cut: Vec<bool>, number: usize) -> PyResult<ChunkProgram> {
+        let mut stages = self.planned(&is_cut)?;
+        match number < stages.len() {
+            true => Ok(ChunkProgram { stage: stages.swap_remove(number), kept: Kept::default() }),
+            false => Err(PyIndexError::new_err("no such stage")),
+        }
+    }
+}
+
+impl ChunkedProgram {
+    /// The operation that combines what a reduction makes of chunks.
+    fn combined_by(&self, value: ValueId) -> Option<&'static str> {
+        match self.graph[value].kind {
+            NodeKind::Reduce { op, .. } => Some(op.operation().name()),
+            _ => None,
+        }
+    }
+}
+
+/// The program of one stage, compiled for the sizes of the chunks it meets.
+#[pyclass(frozen, name = "_ChunkProgram", module = "indim._indim")]
+pub(crate) struct ChunkProgram {
+    stage: Stage,
+    kept: Kept,
+}
+
+#[pymethods]
+impl ChunkProgram {
+    /// Runs it on these chunks; `sizes` are those along the axes of the stage.
+    #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        chunks: Vec<Bound<'py, PyAny>>,
+        sizes: Vec<usize>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        if sizes.len() != self.stage.shape.len() {
+            return Err(PyValueError::new_err("one size for each axis of the stage"));
+        }
+        self.kept.run(py, &chunks, sizes, |(_, sizes)| {
+            let graph = self.stage.program(sizes);
+            graph.map_err(|error| PyValueError::new_err(error.to_string()))
+        })
+    }
+}
+
+/// An operation that combines what a reduction makes of chunks.
+#[pyclass(frozen, name = "_Combination", module = "indim._indim")]
+pub(crate) struct Combination {
+    op: indim::Op,
+    kept: Kept,
+}
+
+#[pymethods]
+impl Combination {
+    #[new]
+    fn new(operation: &str) -> PyResult<Self> {
+        let op = operation.parse().map_err(|_| PyValueError::new_err("no such operation"))?;
+        Ok(Combination { op, kept: Kept::default() })
+    }
+
+    /// The chunks combined by pairs, neighbours first, an odd one carried up.
+    #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        chunks: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.kept.run(py, &chunks, Vec::new(), |(types, _)| {
+            self.graph(types).map_err(|error| PyValueError::new_err(error.to_string()))
+        })
+    }
+}
+
+impl Combination {
+    fn graph(&self, types: &[ArrayType]) -> Result<Graph, indim::GraphError> {
+        let b = GraphBuilder::new();
+        let parameter = |(index, of): (usize, &ArrayType)| {
+            b.parameter(&format!("x{index}"), of.dtype, of.shape.clone())
+        };
+        let mut values: Vec<Value> =
+            types.iter().enumerate().map(parameter).collect::<Result<_, _>>()?;
+        while values.len() > 1 {
+            let combined = values.chunks(2).map(|pair| match pair {
+                [x, y] => b.elementwise(self.op, &[x.clone(), y.clone()], &RuleSet::None),
+                alone => Ok(alone[0].clone()),
+            });
+            values = combined.collect::<Result<_, _>>()?;
+        }
+        b.finish(&values)
+    }
+}

@@ -1,0 +1,82 @@
+"""A cluster of processes: a data set of Zarr that is larger than the memory of its workers, and a worker that
+is killed in the middle."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import compiled_functions
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+zarr = pytest.importorskip("zarr")
+
+#: Days, rows and columns of f32: 576 MiB, and as much for the result.
+SHAPE = (4608, 128, 256)
+
+CHUNKS = (512, 64, 128)
+
+#: Bytes that each of the two workers may hold; the interpreter and its packages take more than half of them.
+WORKER_MEMORY = 256 << 20
+
+month = np.arange(SHAPE[0]) // 30 % 12
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """The data set, written piece by piece."""
+    folder = tmp_path_factory.mktemp("data") / "temperature.zarr"
+    array = zarr.open(str(folder), mode="w", shape=SHAPE, chunks=CHUNKS, dtype="f4")
+    random = np.random.default_rng(7)
+    for start in range(0, SHAPE[0], 512):
+        array[start : start + 512] = random.standard_normal((512, *SHAPE[1:]), dtype="f4")
+    return folder
+
+
+@pytest.fixture
+def client(tmp_path):
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=WORKER_MEMORY,
+            local_directory=str(tmp_path),
+            dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.upload_file(str(Path(__file__).with_name("compiled_functions.py")))
+        yield client
+
+
+def kill_a_worker(client, writing, path):
+    """Kills one of the workers when the first chunks of the result are written; it is started anew."""
+    # Where the two formats of Zarr have their chunks.
+    while not any([*path.glob("c/*/*/*"), *path.glob("[0-9]*")]):
+        time.sleep(0.05)
+    pid = next(iter(client.run(os.getpid).values()))
+    assert writing.status == "pending"
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes are killed by signals")
+def test_the_anomaly_of_a_data_set_larger_than_memory_with_a_worker_killed(stored, client, tmp_path):
+    x = da.from_zarr(str(stored))
+    lazy = compiled_functions.anomaly(x, month)
+    assert isinstance(lazy, da.Array) and lazy.chunks == x.chunks and lazy.dtype == np.float32
+    path = tmp_path / "anomaly.zarr"
+    result = zarr.open(str(path), mode="w", shape=SHAPE, chunks=CHUNKS, dtype="f4")
+    writing = client.compute(da.store(lazy, result, lock=False, compute=False))
+    killed = kill_a_worker(client, writing, path)
+    writing.result(timeout=300)
+    assert killed not in client.run(os.getpid).values() and x.nbytes > 2 * WORKER_MEMORY
+    source = zarr.open(str(stored), mode="r")
+    for row in range(0, SHAPE[1], 32):
+        expected = compiled_functions.anomaly(source[:, row : row + 32], month)
+        assert result[:, row : row + 32].tobytes() == expected.tobytes()

@@ -1,0 +1,246 @@
+"""Dask arrays: what is computed over chunks has the bits of one process, and nothing is computed before."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import indim
+
+da = pytest.importorskip("dask.array")
+
+import dask  # noqa: E402
+from dask.array.core import PerformanceWarning  # noqa: E402
+
+
+def forbidden(*_, **__):
+    raise AssertionError("it is computed")
+
+
+def same_bits(lazy, expected):
+    """A Dask array whose metadata are those of the array that it becomes, and that array."""
+    assert isinstance(lazy, da.Array), type(lazy)
+    with dask.config.set(scheduler="sync"):
+        computed = np.asarray(lazy.compute())
+        blocks = [np.asarray(block).shape for block in dask.compute(*lazy.to_delayed().ravel())]
+    assert (lazy.shape, lazy.dtype) == (expected.shape, expected.dtype)
+    assert (computed.shape, computed.dtype) == (expected.shape, expected.dtype)
+    assert lazy._meta.dtype == lazy.dtype and lazy._meta.ndim == lazy.ndim
+    assert blocks == block_shapes(lazy)
+    assert computed.tobytes() == np.ascontiguousarray(expected).tobytes()
+
+
+def block_shapes(array):
+    return [
+        tuple(sizes[index] for sizes, index in zip(array.chunks, place))
+        for place in np.ndindex(array.numblocks)
+    ]
+
+
+@indim.jit
+def standardise(x, mean, deviation):
+    return (x - mean) / deviation
+
+
+@indim.jit
+def statistics(x):
+    centred = x - np.mean(x, axis=0)
+    return {"z": centred / np.std(x, axis=0, ddof=1), "largest": np.max(x, axis=0), "total": np.sum(x)}
+
+
+random = np.random.default_rng(5)
+
+
+def test_nothing_is_computed_before_dask_computes():
+    x = da.ones((8, 3), chunks=(2, 3)).map_blocks(forbidden, dtype="f8", meta=np.empty((0, 0)))
+    for lazy in (
+        standardise(x, np.zeros(3), np.ones(3)),
+        indim.evaluate("2 * x + sum(x, axis=0)"),
+        indim.add(x, 1),
+        *statistics(x).values(),
+    ):
+        assert isinstance(lazy, da.Array)
+        with pytest.raises(AssertionError, match="it is computed"):
+            lazy.compute(scheduler="sync")
+
+
+def test_a_program_of_element_wise_operations_is_one_layer():
+    x = da.from_array(random.standard_normal((60, 7)), chunks=(13, 4))
+    v = da.from_array(random.standard_normal(7), chunks=4)
+    y = indim.jit(lambda x, v: np.sqrt(np.abs(x - v)) * v + 1)(x, v)
+    ours = [name for name in y.dask.layers if name.startswith("indim")]
+    assert len(ours) == 1 and y.chunks == x.chunks
+    assert indim.evaluate("where(x > v, x, v)").chunks == x.chunks
+
+
+def cuts(draw, size):
+    """Random chunks along an axis."""
+    sizes = []
+    while sum(sizes) < size:
+        sizes.append(draw(st.integers(1, size - sum(sizes))))
+    return tuple(sizes)
+
+
+@st.composite
+def chunked(draw, shape, dtype="f8"):
+    """A NumPy array and the same one in random chunks."""
+    seed = draw(st.integers(0, 2**32 - 1))
+    array = np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+    return array, da.from_array(array, chunks=tuple(cuts(draw, size) for size in shape))
+
+
+@settings(max_examples=15, deadline=None)
+@given(data=st.data(), rows=st.integers(1, 9), columns=st.integers(1, 7), dtype=st.sampled_from(["f4", "f8"]))
+def test_element_wise_programs_over_random_chunks(data, rows, columns, dtype):
+    x, x_chunked = data.draw(chunked((rows, columns), dtype))
+    v, v_chunked = data.draw(chunked((columns,), dtype))
+    w, w_chunked = data.draw(chunked((rows,), dtype))
+
+    @indim.jit
+    def f(x, v, w):
+        return np.exp(x) * v, indim.sub(x, w, broadcast_dimensions=(0,)).T, v[:, None] + w
+
+    for lazy, expected in zip(f(x_chunked, v_chunked, w_chunked), f(x, v, w)):
+        same_bits(lazy, expected)
+    # Some chunked, some not.
+    for lazy, expected in zip(f(x_chunked, v, w_chunked), f(x, v, w)):
+        same_bits(lazy, expected)
+    text = "x * v + xla_w - max(v)".replace(
+        "xla_w", "broadcast_in_dim(w, shape=%s, dims=[0])" % list(x.shape)
+    )
+    same_bits(
+        indim.evaluate(text, x=x_chunked, v=v_chunked, w=w_chunked), indim.evaluate(text, x=x, v=v, w=w)
+    )
+
+
+@settings(max_examples=6, deadline=None)
+@given(
+    data=st.data(), rows=st.integers(1, 3000), columns=st.integers(1, 4), dtype=st.sampled_from(["f4", "f8"])
+)
+def test_reductions_along_cut_axes_have_the_bits_of_one_process(data, rows, columns, dtype):
+    x, x_chunked = data.draw(chunked((rows, columns), dtype))
+    expected = statistics(x)
+    for name, lazy in statistics(x_chunked).items():
+        same_bits(lazy, expected[name])
+    for function in (indim.sum, indim.mean, indim.min, indim.var, indim.logsumexp):
+        for axis in (0, 1, None):
+            same_bits(function(x_chunked, axis=axis), function(x, axis=axis))
+    n = (x * 1000).astype("i4")
+    n_chunked = (x_chunked * 1000).astype("i4")
+    same_bits(indim.sum(n_chunked, axis=0), indim.sum(n, axis=0))
+    same_bits(indim.any(n_chunked > 2000, axis=0), indim.any(n > 2000, axis=0))
+    same_bits(indim.prod(x_chunked, axis=0), indim.prod(x, axis=0))
+
+
+def test_a_tree_of_many_pieces():
+    x = random.standard_normal(512 * 77 + 5).astype("f4")
+    same_bits(indim.sum(da.from_array(x, chunks=512)), indim.sum(x))
+    same_bits(indim.mean(da.from_array(x, chunks=1000)), indim.mean(x))
+    # The chunks that are aligned stay as they are.
+    lazy = da.from_array(x, chunks=1024)
+    assert not [name for name in indim.sum(lazy).dask.layers if name.startswith("rechunk")]
+
+
+def test_chunks_that_grow_along_one_axis_shrink_along_another():
+    x = da.zeros((4096, 600, 500), chunks=(32, 600, 500), dtype="f4")
+    total = indim.sum(x, axis=0)
+    largest = np.prod([max(sizes) for sizes in total.chunks]) * 512
+    assert largest <= 1.3 * np.prod(x.chunksize)
+
+
+def test_one_array_read_in_several_ways():
+    x = random.standard_normal((700, 700))
+    lazy = da.from_array(x, chunks=(300, 250))
+    same_bits(indim.evaluate("x + transpose(x)", x=lazy), indim.evaluate("x + transpose(x)"))
+    points = random.standard_normal((50, 3))
+    distances = indim.jit(lambda p: np.sqrt(np.sum((p[:, None] - p[None]) ** 2, axis=-1)))
+    result = distances(da.from_array(points, chunks=(13, 2)))
+    same_bits(result, distances(points))
+    assert result.numblocks == (4, 4)
+
+
+def test_what_moves_elements_brings_the_axis_into_one_chunk_and_says_so():
+    x = random.standard_normal((60, 5))
+    lazy = da.from_array(x, chunks=(7, 2))
+    functions = (
+        indim.jit(lambda x: x[1:] - x[:-1]),
+        indim.jit(lambda x: np.argmax(x, axis=0)),
+        indim.jit(lambda x: np.concatenate([x, 2 * x])),
+        indim.jit(lambda x: np.cumsum(x, axis=0))
+        if hasattr(indim, "cumsum")
+        else indim.jit(lambda x: x[::-1]),
+        indim.jit(lambda x: x.reshape(6, 10, 5) + 1),
+    )
+    for function in functions:
+        with pytest.warns(PerformanceWarning, match="one chunk"):
+            result = function(lazy)
+        same_bits(result, function(x))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same_bits(functions[0](lazy.rechunk({0: -1})), functions[0](x))
+        # The other axis stays cut.
+        assert functions[0](lazy.rechunk({0: -1})).numblocks == (1, 3)
+
+
+def test_indices_of_a_table():
+    months = np.arange(100) % 12
+    table = random.standard_normal((12, 3))
+    f = indim.jit(lambda table, months: np.take(table, months, axis=0) * 2)
+    same_bits(f(da.from_array(table, chunks=(12, 2)), da.from_array(months, chunks=30)), f(table, months))
+
+
+def test_containers_captured_arrays_and_numbers():
+    x = random.standard_normal((6, 4))
+    weights = random.standard_normal(4)
+    f = indim.jit(lambda pair, k: [pair["a"] * weights + k, pair["b"]])
+    lazy = da.from_array(x, chunks=(4, 3))
+    for result, expected in zip(f({"a": lazy, "b": lazy}, 2), f({"a": x, "b": x}, 2)):
+        same_bits(result, expected)
+    same_bits(indim.evaluate("a * pi + True", a=lazy), indim.evaluate("a * pi + True", a=x))
+    same_bits(indim.evaluate("lazy > 0"), x > 0)
+    low, high = indim.evaluate("min(lazy, axis=0), max(lazy, axis=0)")
+    same_bits(low, x.min(axis=0))
+    same_bits(high, x.max(axis=0))
+    assert list(indim.evaluate("low = lazy - 1; high = lazy + 1", results=["low", "high"])) == ["low", "high"]
+
+
+def test_other_types_orders_and_sizes():
+    for dtype in ("?", "u1", "i8", "f2", "c16", ">f4"):
+        x = (random.standard_normal((6, 4)) * 3).astype(dtype)
+        f = indim.jit(lambda x: np.where(x == x, x, x))
+        same_bits(f(da.from_array(x, chunks=(4, 3))), f(x))
+    for shape in ((), (0,), (3, 0), (1,), (1, 5)):
+        x = random.standard_normal(shape)
+        same_bits(indim.evaluate("x * 2 + 1", x=da.from_array(x, chunks=2)), indim.evaluate("x * 2 + 1"))
+        same_bits(indim.sum(da.from_array(x, chunks=2)), indim.sum(x))
+    zeros = indim.jit(lambda x, s: (np.zeros_like(x) + s, x))
+    x = random.standard_normal((5, 4))
+    for result, expected in zip(zeros(da.from_array(x, chunks=2), 3.0), zeros(x, 3.0)):
+        same_bits(result, expected)
+
+
+def test_layers_have_names_that_say_what_they_compute():
+    x = da.from_array(np.arange(12.0), chunks=5)
+    f = indim.jit(lambda x: x * 2)
+    assert f(x).name == f(x).name == indim.jit(lambda x: x * 2)(x).name
+    assert f(x).name != indim.jit(lambda x: x * 3)(x).name
+    pickle.loads(pickle.dumps(statistics(da.from_array(random.standard_normal((2000, 2)), chunks=512))["z"]))
+
+
+def test_what_is_refused():
+    x = da.from_array(np.arange(12.0), chunks=5)
+    with pytest.raises(ValueError, match=r"compute_chunk_sizes\(\)"):
+        indim.add(x[x > 3], 1)
+    with pytest.raises(TypeError, match="out"):
+        indim.add(x, 1, out=np.empty(12))
+    with pytest.raises(TypeError, match="pass it as an argument"):
+        indim.jit(lambda y: y + x)(np.ones(12))
+    with pytest.raises(indim.ShapeError, match="5"):
+        indim.add(x, np.ones(5))
+    with pytest.raises(TypeError, match="indim computes with NumPy arrays"):
+        indim.add(x.map_blocks(np.ma.masked_less, 3, meta=np.ma.array([], dtype="f8")), 1)
+    with pytest.raises(TypeError, match="its array says"):
+        indim.add(x.map_blocks(np.float32, dtype="f8"), 1).compute(scheduler="sync")

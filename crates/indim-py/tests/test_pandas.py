@@ -1,0 +1,79 @@
+"""Series and DataFrames of pandas: their labels are compared where they meet, and kept."""
+
+import numpy as np
+import pytest
+
+import indim
+
+pd = pytest.importorskip("pandas")
+
+frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]}, index=["x", "y", "z"])
+a, b = frame["a"], frame["b"]
+
+
+def test_labels_are_kept():
+    pd.testing.assert_series_equal(indim.evaluate("a * 2 + b"), a * 2 + b)
+    pd.testing.assert_series_equal(indim.evaluate("a * 2"), a * 2)
+    pd.testing.assert_series_equal(indim.jit(np.sqrt)(a), np.sqrt(a))
+    pd.testing.assert_series_equal(indim.add(a, 1), a + 1)
+    pd.testing.assert_frame_equal(indim.jit(lambda f: np.exp(f) / 2)(frame), np.exp(frame) / 2)
+    pd.testing.assert_series_equal(indim.evaluate("a + b", frame), a + b)
+    single = frame[["a"]]
+    pd.testing.assert_frame_equal(indim.evaluate("single * 2"), single * 2)
+    pd.testing.assert_frame_equal(indim.evaluate("row * 2", row=frame[:1]), frame[:1] * 2)
+
+
+def test_a_series_meets_the_columns():
+    means = frame.mean()
+    pd.testing.assert_frame_equal(indim.evaluate("frame - means"), frame - means)
+    with pytest.raises(ValueError, match="labels of `rows` are not those of `columns`"):
+        square = pd.DataFrame(np.eye(2), index=["x", "y"], columns=["a", "b"])
+        indim.evaluate("columns - rows", columns=square, rows=pd.Series([1.0, 2.0], index=["x", "y"]))
+
+
+def test_reductions_keep_the_labels_that_are_left():
+    pd.testing.assert_series_equal(indim.sum(frame, axis=0), frame.sum())
+    pd.testing.assert_series_equal(indim.evaluate("max(frame, axis=1)"), frame.max(axis=1))
+    assert indim.sum(frame).shape == ()
+    standardised = indim.jit(lambda f: (f - f.mean(axis=0)) / f.std(axis=0))(frame)
+    pd.testing.assert_frame_equal(standardised, (frame - frame.mean()) / frame.std(ddof=0))
+    low, high = indim.evaluate("min(frame, axis=0), max(frame, axis=0)")
+    assert list(low.index) == list(high.index) == ["a", "b"]
+
+
+def test_results_of_other_axes_have_no_labels():
+    steps = indim.jit(lambda f: f[1:] - f[:-1])(frame)
+    assert isinstance(steps, np.ndarray) and steps.shape == (2, 2)
+    assert isinstance(indim.jit(lambda f: f[::-1])(frame), np.ndarray)
+    pd.testing.assert_frame_equal(indim.jit(lambda f: f.T)(frame), frame.T)
+    assert list(indim.jit(lambda x, w: x[:, None] * w)(a, np.ones(5)).shape) == [3, 5]
+
+
+def test_differing_labels_are_an_error():
+    for x, y in ((a, b[::-1]), (a, b.rename({"x": "w"})), (frame, frame[["b", "a"]])):
+        for call in (lambda: indim.evaluate("x + y", x=x, y=y), lambda: indim.jit(lambda x, y: x + y)(x, y)):
+            with pytest.raises(ValueError, match="labels of .* are not those of"):
+                call()
+    aligned = a.align(b[::-1])
+    pd.testing.assert_series_equal(indim.add(*aligned), a + b[::-1])
+    # Arrays without labels meet by position.
+    pd.testing.assert_series_equal(indim.add(a, np.ones(3)), a + 1)
+
+
+def test_names_and_containers():
+    assert indim.add(a, a.rename("other")).name is None and indim.add(a, a).name == "a"
+    result = indim.jit(lambda columns: {"sum": columns["a"] + columns["b"]})({"a": a, "b": b})
+    pd.testing.assert_series_equal(result["sum"], (a + b).rename(None))
+    out = np.empty(3)
+    assert indim.evaluate("a + b", out=out) is out and out.tolist() == [5.0, 7.0, 9.0]
+
+
+def test_what_is_refused():
+    with pytest.raises(TypeError, match="`text`"):
+        indim.evaluate("text + 1", text=pd.Series(["x", "y"]))
+    with pytest.raises(TypeError, match="pass it as an argument"):
+        indim.jit(lambda x: indim.add(x, a))(np.ones(3))
+    # Labels that only count positions are no loss.
+    assert indim.jit(lambda x: x + pd.Series([1.0, 2.0]))(np.ones(2)).tolist() == [2, 3]
+    with pytest.raises(TypeError, match="object"):
+        indim.add(pd.DataFrame({"a": [1.0], "b": ["x"]}), 1)

@@ -1,0 +1,106 @@
+"""Calls with ever new sizes: one program for all that meet its guards, with NumPy's results."""
+
+import indim as im
+import numpy as np
+import pytest
+
+
+@im.jit
+def standardise(x, m, s):
+    return (x - m) / s * 2.0 + 1.0
+
+
+def test_many_lengths_give_numpys_results():
+    for length in [*range(8), 100, 1000, 70_000, *range(8, 200)]:
+        x = np.linspace(-1, 1, length, dtype=np.float32)
+        m, s = np.float32(0.25), np.full(length, 1.5, np.float32)
+        np.testing.assert_array_equal(standardise(x, m, s), (x - m) / s * np.float32(2) + np.float32(1))
+        np.testing.assert_array_equal(im.evaluate("x * 2 - s"), x * 2 - s)
+
+
+def test_sizes_that_broadcast_otherwise_have_programs_of_their_own():
+    pairs = [
+        ((3, 4), (4,)),
+        ((5, 6), (6,)),
+        ((5, 6), (1,)),
+        ((5, 1), (7,)),
+        ((6, 1), (8,)),
+        ((1, 6), (6,)),
+        ((0, 6), (6,)),
+        ((2, 2), (2,)),
+        ((7, 3), (3,)),
+        ((1, 1), (1,)),
+        ((9, 1), (1,)),
+        ((4, 0), (1,)),
+    ]
+    for left, right in pairs:
+        x = np.arange(np.prod(left), dtype=np.float64).reshape(left)
+        v = np.arange(np.prod(right), dtype=np.float64).reshape(right) + 1
+        np.testing.assert_array_equal(im.evaluate("x / v + sum(x, axis=0)"), x / v + x.sum(axis=0))
+    for left, right in [((3, 4), (5,)), ((5, 6), (5,)), ((6, 7), (6, 8))]:
+        x, v = np.zeros(left), np.zeros(right)
+        with pytest.raises(im.ShapeError):
+            im.evaluate("x / v + sum(x, axis=0)")
+
+
+def test_what_needs_a_number_follows_each_size():
+    texts = {
+        "mean(x, axis=0)": lambda x: x.mean(axis=0),
+        "mean(x, axis=1)": lambda x: x.mean(axis=1),
+        "x - mean(x)": lambda x: x - x.mean(),
+        "x[-1]": lambda x: x[-1],
+        "x[1:]": lambda x: x[1:],
+        "x[:4]": lambda x: x[:4],
+        "x[::-1]": lambda x: x[::-1],
+        "reshape(x, -1)": lambda x: x.reshape(-1),
+        "roll(x, 3, axis=0)": lambda x: np.roll(x, 3, axis=0),
+        "concatenate([x, x], axis=1)": lambda x: np.concatenate([x, x], axis=1),
+        "argmax(x, axis=0)": lambda x: x.argmax(axis=0),
+        "ones_like(x)": np.ones_like,
+        "pad(x, [[1, 2], [0, 0]])": lambda x: np.pad(x, [[1, 2], [0, 0]]),
+        "max(x, axis=1)": lambda x: x.max(axis=1),
+    }
+    generator = np.random.default_rng(7)
+    for text, expected in texts.items():
+        for shape in [
+            (4, 3),
+            (5, 3),
+            (6, 4),
+            (4, 3),
+            (2, 9),
+            (9, 2),
+            (7, 7),
+            (80, 3),
+            (3, 80),
+            (1, 5),
+            (5, 1),
+        ]:
+            x = generator.integers(-8, 8, shape).astype(np.float64)
+            np.testing.assert_allclose(im.evaluate(text), expected(x), rtol=1e-15, err_msg=f"{text} {shape}")
+
+
+def test_functions_that_use_sizes_are_traced_for_each():
+    @im.jit
+    def centred(x):
+        return x - x.sum(axis=0) / x.shape[0]
+
+    for rows in [3, 4, 5, 6]:
+        x = np.arange(rows * 2, dtype=np.float64).reshape(rows, 2)
+        np.testing.assert_allclose(centred(x), x - x.mean(axis=0))
+
+
+def test_gradients_follow_each_size():
+    gradient = im.jit(im.grad(lambda x, v: (x * v + 2).sum()))
+    for rows, columns in [(3, 4), (5, 4), (6, 2), (7, 7), (1, 3)]:
+        x, v = np.full((rows, columns), 2.0), np.full(columns, 3.0)
+        np.testing.assert_array_equal(gradient(x, v), np.full((rows, columns), 3.0))
+
+
+def test_out_of_other_sizes_and_types():
+    for length in [3, 4, 5, 6]:
+        x = np.arange(length, dtype=np.float32)
+        out = np.zeros(length, np.float32)
+        assert im.evaluate("x + 1", out=out) is out
+        np.testing.assert_array_equal(out, x + 1)
+        rows = np.zeros((2, length))
+        np.testing.assert_array_equal(im.evaluate("x + 1", out=rows), np.tile(x + 1, (2, 1)))

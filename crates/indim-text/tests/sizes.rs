@@ -1,0 +1,269 @@
+//! For which sizes a graph stands: where its guards hold, the text elaborated for those sizes is the graph
+//! resized to them.
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use indim_builder::GraphBuilder;
+use indim_graph::{Graph, GraphAssembler, Size, SymbolicGraph, ValueId};
+use indim_ops::DType;
+use indim_shape::RuleSet;
+use indim_text::{Expression, Limits};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+/// The operands of the expressions, and their element types.
+const NAMES: [(&str, DType); 5] = [
+    ("x", DType::F32),
+    ("y", DType::F32),
+    ("v", DType::F32),
+    ("i", DType::I32),
+    ("c", DType::Bool),
+];
+
+type Shapes = Vec<Vec<usize>>;
+
+/// The graph of a text for operands of these shapes, if it is legal for them.
+fn symbolic(text: &str, shapes: &[Vec<usize>], rule: Option<&RuleSet>) -> Option<SymbolicGraph> {
+    let b = GraphBuilder::new();
+    let bind = |((name, dtype), shape): (&(&'static str, DType), &Vec<usize>)| {
+        (*name, b.parameter(name, *dtype, &shape[..]).unwrap())
+    };
+    let bindings: Vec<_> = NAMES.iter().zip(shapes).map(bind).collect();
+    let expression = Expression::parse(text, &Limits::default()).unwrap();
+    let result = expression.build(&b, &bindings, rule).ok()?;
+    Some(SymbolicGraph::new(&b.finish(&[result]).unwrap(), &b.size_facts()))
+}
+
+/// The graph with equal nodes shared, as builders share them.
+fn shared(graph: &Graph) -> Graph {
+    let mut assembler = GraphAssembler::new();
+    let mut renamed: Vec<ValueId> = Vec::new();
+    for (_, node) in graph.iter() {
+        let operands: Vec<ValueId> =
+            node.operands.iter().map(|operand| renamed[operand.index()]).collect();
+        let added = assembler.add(node.kind.clone(), &operands, node.array_type.clone());
+        renamed.push(added.expect("a resized graph keeps every invariant"));
+    }
+    let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
+    assembler.finish(outputs).unwrap()
+}
+
+/// Whether the guards held; then both graphs are the same.
+fn check(text: &str, first: &[Vec<usize>], then: &[Vec<usize>], rule: Option<&RuleSet>) -> bool {
+    let Some(symbolic_graph) = symbolic(text, first, rule) else { return false };
+    let shapes: Vec<&[usize]> = then.iter().map(Vec::as_slice).collect();
+    let Ok(symbols) = symbolic_graph.guards().symbols(&shapes) else { return false };
+    let resized = shared(&symbolic_graph.resized(&symbols));
+    let Some(anew) = symbolic(text, then, rule) else {
+        panic!("{text}: guards hold from {first:?} to {then:?}, but it is illegal there");
+    };
+    assert_eq!(resized, *anew.graph(), "{text}: from {first:?} to {then:?}");
+    !symbols.is_empty()
+}
+
+/// Sizes that meet the guards, but for some that may not.
+fn other_shapes(graph: &SymbolicGraph, sizes: &[usize], changed: usize) -> Shapes {
+    let size = |size: &Size| match size {
+        Size::Number(number) => *number,
+        Size::Symbol(symbol) => sizes[symbol % sizes.len()],
+    };
+    let of_parameter = |parameter: &Vec<Size>| parameter.iter().map(size).collect();
+    let mut shapes: Shapes = graph.guards().parameters().iter().map(of_parameter).collect();
+    let all: Vec<&mut usize> = shapes.iter_mut().flatten().collect();
+    if let Some(one) = all.into_iter().nth(changed) {
+        *one = sizes[0];
+    }
+    shapes
+}
+
+fn rules() -> Vec<Option<RuleSet>> {
+    let all = [
+        RuleSet::None,
+        RuleSet::Numpy,
+        RuleSet::Xla { dims: vec![] },
+        RuleSet::Xla { dims: vec![1] },
+        RuleSet::StableHlo,
+        RuleSet::Pdpd { axis: None },
+        RuleSet::Pdpd { axis: Some(0) },
+        RuleSet::OnnxLegacy { broadcast: false, axis: None },
+        RuleSet::OnnxLegacy { broadcast: true, axis: None },
+        RuleSet::OnnxLegacy { broadcast: true, axis: Some(0) },
+    ];
+    [None, None, None].into_iter().chain(all.into_iter().map(Some)).collect()
+}
+
+/// What is done to one array.
+const OF_ONE: &[&str] = &[
+    "exp(#)",
+    "2 * #",
+    "where(# > 1, #, 0)",
+    "sum(#)",
+    "sum(#, axis=-1)",
+    "sum(#, axis=0, keepdims=True)",
+    "mean(#, axis=-1)",
+    "var(#, axis=0)",
+    "softmax(#, axis=-1)",
+    "max(#, axis=0, keepdims=True)",
+    "argmax(#, axis=-1)",
+    "argmax(#)",
+    "std(#)",
+    "cumulative(#)",
+    "norm(#, axis=-1)",
+    "#[1:]",
+    "#[:2]",
+    "#[:7]",
+    "#[::-1]",
+    "#[-1]",
+    "#[0]",
+    "#[None]",
+    "#[..., None]",
+    "#[:]",
+    "#[..., 1:3]",
+    "flip(#, axis=0)",
+    "transpose(#)",
+    "reshape(#, [-1])",
+    "reshape(#, [6])",
+    "reshape(#, [3, -1])",
+    "broadcast_to(#, [5, 3])",
+    "broadcast_to(#, [3])",
+    "roll(#, 3, axis=0)",
+    "roll(#, 1)",
+    "diff(#, axis=0)",
+    "pad(#, [[0, 0]])",
+    "pad(#, [[1, 0]])",
+    "pad(#, [[2, 2]], mode=reflect)",
+    "squeeze(#)",
+    "expand_dims(#, axis=0)",
+    "ones_like(#)",
+    "take(#, i, axis=0)",
+    "take(#, [0, 1], axis=0)",
+    "layer_norm(#, v, v)",
+    "rms_norm(#, v)",
+    "concatenate([#, #], axis=0)",
+    "stack([#, #], axis=0)",
+    "logsumexp(#, axis=0)",
+    "any(# > 0, axis=0)",
+    "sum(#, where=c)",
+    "mean(#, where=c)",
+    "count_nonzero(#, where=c)",
+    "sum(#, axis=[0, 1])",
+    "nanmean(#)",
+    "clip(#, -1, 1)",
+    "# ** 2",
+    "max(#, initial=0)",
+    "count_nonzero(#, axis=0)",
+    "nansum(#, axis=0)",
+];
+
+/// What is done to two.
+const OF_TWO: &[&str] = &[
+    "(# + @)",
+    "(# * @)",
+    "where(c, #, @)",
+    "maximum(#, @)",
+    "add(#, @, dims=[1])",
+    "sub(#, @, dims=[0])",
+    "mul(#, @, axis=0)",
+    "(# < @) * #",
+    "concatenate([#, @], axis=0)",
+    "vecdot(#, @)",
+    "stack([#, @], axis=-1)",
+];
+
+fn expression() -> impl Strategy<Value = String> {
+    let leaf =
+        prop::sample::select(vec!["x", "y", "v", "x", "y", "v", "2.5"]).prop_map(str::to_owned);
+    leaf.prop_recursive(3, 12, 2, |inner| {
+        let of_one = (prop::sample::select(OF_ONE), inner.clone());
+        let of_two = (prop::sample::select(OF_TWO), inner.clone(), inner);
+        prop_oneof![
+            of_one.prop_map(|(pattern, x)| pattern.replace('#', &x)),
+            of_two.prop_map(|(pattern, x, y)| pattern.replace('#', &x).replace('@', &y)),
+        ]
+    })
+}
+
+/// Shapes that mostly go together: some axes of one shape, some expanded.
+fn shapes() -> impl Strategy<Value = Shapes> {
+    let full = prop::collection::vec(prop::sample::select(vec![0, 1, 2, 3, 3, 5, 5]), 3);
+    let partial = (0usize..4, prop::collection::vec(0usize..5, 3));
+    (full, prop::collection::vec(partial, NAMES.len())).prop_map(|(full, partial)| {
+        let shape = |(skipped, choices): &(usize, Vec<usize>)| {
+            let axes = full.iter().zip(choices).skip(skipped % 4);
+            axes.map(|(&size, &choice)| if choice == 0 { 1 } else { size }).collect()
+        };
+        partial.iter().map(shape).collect()
+    })
+}
+
+const CASES: u32 = 4000;
+
+#[test]
+fn where_guards_hold_the_text_gives_the_resized_graph() {
+    let sizes = prop::sample::select(vec![2usize, 3, 4, 5, 6, 7, 8, 100, 1, 0]);
+    let sizes = prop::collection::vec(sizes, 4);
+    let rule = prop::sample::select(rules());
+    let case = (expression(), shapes(), sizes, 0usize..20, rule);
+    let config = ProptestConfig { cases: CASES, failure_persistence: None, ..Default::default() };
+    let reused = AtomicU32::new(0);
+    let checked = TestRunner::new(config).run(&case, |(text, first, sizes, changed, rule)| {
+        let rule = rule.as_ref();
+        let is_text = Expression::parse(&text, &Limits::default()).is_ok();
+        if let Some(graph) = is_text.then(|| symbolic(&text, &first, rule)).flatten()
+            && check(&text, &first, &other_shapes(&graph, &sizes, changed), rule)
+        {
+            reused.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    checked.unwrap();
+    let reused = reused.into_inner();
+    assert!(reused > CASES / 8, "of {CASES} programs only {reused} are used for other sizes");
+}
+
+/// The guards of texts over `x`, `y`, `v`, `i` and `c`; those of operands that are not used are left out.
+#[test]
+fn guards_say_what_the_rules_relied_on() {
+    let shapes: Shapes = vec![vec![4, 3], vec![4, 1], vec![3], vec![5], vec![4, 3]];
+    let cases = [
+        ("x + v", "x: [n, m], v: [m]"),
+        ("x * y - 2.5", "x: [n, m], y: [n, 1]"),
+        ("add(x, v, dims=[1])", "x: [n, m], v: [m]"),
+        ("where(c, x, v)", "x: [n, m], v: [m], c: [n, m]"),
+        ("softmax(x, axis=-1)", "x: [n, m]"),
+        ("sum(x, axis=0)", "x: [n, m]"),
+        ("mean(x, axis=-1)", "x: [n, 3]"),
+        ("layer_norm(x, v, v)", "x: [n, 3], v: [3]"),
+        ("ones_like(x)", "x: [n, m]"),
+        ("count_nonzero(x, where=v > 0)", "x: [n, m], v: [m]"),
+        ("x[None, :, 1:]", "x: [n, 3]"),
+        ("transpose(x) + v[:, None]", "x: [n, m], v: [m]"),
+        ("reshape(x, [-1])", "x: [4, 3]"),
+        ("broadcast_to(v, [3])", "v: [3]"),
+        ("take(x, i, axis=0)", "x: [4, n], i: [m]"),
+        ("concatenate([x, x], axis=0)", "x: [4, n]"),
+        ("stack([x, x], axis=0)", "x: [n, m]"),
+        ("roll(v, 3, axis=0)", "v: [3]"),
+    ];
+    for (text, expected) in cases {
+        let symbolic = symbolic(text, &shapes, None).expect(text);
+        let guards = symbolic.guards().to_string();
+        let expression = Expression::parse(text, &Limits::default()).unwrap();
+        let guards = guards.split(';').next().unwrap();
+        for part in expected.split("], ") {
+            let (name, sizes) = part.split_once(": ").unwrap();
+            assert!(expression.mentions(name));
+            let part = format!("{name}: {}]", sizes.trim_end_matches(']'));
+            // Symbols are numbered over all operands, of which those before may not be used.
+            let sizes_of = |guards: &str, name: &str| {
+                let start = guards.find(&format!("{name}: [")).unwrap() + name.len() + 2;
+                guards[start..].split_inclusive(']').next().unwrap().to_owned()
+            };
+            let found = sizes_of(guards, name);
+            let kinds = |sizes: &str| {
+                let size = |size: &str| size.trim().parse::<usize>().ok();
+                sizes.trim_matches(['[', ']']).split(", ").map(size).collect::<Vec<_>>()
+            };
+            assert_eq!(kinds(&found), kinds(part.split_once(": ").unwrap().1), "{text}: {guards}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The messages of `*.hlo.pb` that are read, with the numbers of their fields.
+//!
+//! Whatever else a file has is skipped. What repeats and is large when decoded is kept as bytes, so that it
+//! is counted before it is decoded; bytes share the memory of the file.
+
+use bytes::Bytes;
+
+/// What XLA dumps: a module, and what its compiler noted of it.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct HloProto {
+    /// A [`HloModuleProto`].
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub(super) hlo_module: Option<Bytes>,
+}
+
+/// A program; what is called stands before what calls it.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct HloModuleProto {
+    #[prost(string, tag = "2")]
+    pub(super) entry_computation_name: String,
+    /// Of [`HloComputationProto`].
+    #[prost(bytes = "bytes", repeated, tag = "3")]
+    pub(super) computations: Vec<Bytes>,
+    #[prost(int64, tag = "6")]
+    pub(super) entry_computation_id: i64,
+}
+
+/// Instructions, operands before their use.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct HloComputationProto {
+    #[prost(string, tag = "1")]
+    pub(super) name: String,
+    /// Of [`HloInstructionProto`].
+    #[prost(bytes = "bytes", repeated, tag = "2")]
+    pub(super) instructions: Vec<Bytes>,
+    #[prost(int64, tag = "5")]
+    pub(super) id: i64,
+    #[prost(int64, tag = "6")]
+    pub(super) root_id: i64,
+}
+
+/// An instruction, with what only some have.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct HloInstructionProto {
+    #[prost(string, tag = "1")]
+    pub(super) name: String,
+    #[prost(string, tag = "2")]
+    pub(super) opcode: String,
+    /// A [`ShapeProto`].
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub(super) shape: Option<Bytes>,
+    #[prost(message, optional, tag = "7")]
+    pub(super) metadata: Option<OpMetadata>,
+    /// A [`LiteralProto`].
+    #[prost(bytes = "bytes", optional, tag = "8")]
+    pub(super) literal: Option<Bytes>,
+    #[prost(int64, tag = "9")]
+    pub(super) parameter_number: i64,
+    #[prost(int64, tag = "13")]
+    pub(super) tuple_index: i64,
+    #[prost(int64, repeated, tag = "14")]
+    pub(super) dimensions: Vec<i64>,
+    #[prost(message, repeated, tag = "17")]
+    pub(super) slice_dimensions: Vec<SliceDimensions>,
+    #[prost(int32, tag = "18")]
+    pub(super) exponent_bits: i32,
+    #[prost(int32, tag = "19")]
+    pub(super) mantissa_bits: i32,
+    #[prost(message, optional, tag = "21")]
+    pub(super) padding_config: Option<PaddingConfig>,
+    #[prost(string, tag = "28")]
+    pub(super) custom_call_target: String,
+    #[prost(int64, tag = "35")]
+    pub(super) id: i64,
+    #[prost(int64, repeated, tag = "36")]
+    pub(super) operand_ids: Vec<i64>,
+    #[prost(int64, repeated, tag = "38")]
+    pub(super) called_computation_ids: Vec<i64>,
+    #[prost(string, tag = "63")]
+    pub(super) comparison_direction: String,
+    #[prost(string, tag = "72")]
+    pub(super) comparison_type: String,
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct OpMetadata {
+    #[prost(string, tag = "2")]
+    pub(super) op_name: String,
+}
+
+/// What a `slice` takes of an axis.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(super) struct SliceDimensions {
+    #[prost(int64, tag = "1")]
+    pub(super) start: i64,
+    #[prost(int64, tag = "2")]
+    pub(super) limit: i64,
+    #[prost(int64, tag = "3")]
+    pub(super) stride: i64,
+}
+
+/// What a `pad` adds.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct PaddingConfig {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) dimensions: Vec<PaddingConfigDimension>,
+}
+
+/// What a `pad` adds to an axis.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(super) struct PaddingConfigDimension {
+    #[prost(int64, tag = "1")]
+    pub(super) edge_padding_low: i64,
+    #[prost(int64, tag = "2")]
+    pub(super) edge_padding_high: i64,
+    #[prost(int64, tag = "3")]
+    pub(super) interior_padding: i64,
+}
+
+/// A type.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct ShapeProto {
+    #[prost(int32, tag = "2")]
+    pub(super) element_type: i32,
+    #[prost(int64, repeated, tag = "3")]
+    pub(super) dimensions: Vec<i64>,
+    /// Of [`ShapeProto`].
+    #[prost(bytes = "bytes", repeated, tag = "4")]
+    pub(super) tuple_shapes: Vec<Bytes>,
+    #[prost(message, optional, tag = "5")]
+    pub(super) layout: Option<LayoutProto>,
+    #[prost(bool, repeated, tag = "6")]
+    pub(super) is_dynamic_dimension: Vec<bool>,
+}
+
+/// How the elements lie in memory.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct LayoutProto {
+    #[prost(int64, repeated, tag = "1")]
+    pub(super) minor_to_major: Vec<i64>,
+    /// That there are any is all that is read of them.
+    #[prost(bytes = "bytes", repeated, tag = "6")]
+    pub(super) tiles: Vec<Bytes>,
+    #[prost(int64, tag = "7")]
+    pub(super) element_size_in_bits: i64,
+    #[prost(int64, tag = "8")]
+    pub(super) memory_space: i64,
+}
+
+/// The elements of a constant, in the order of its own layout.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct LiteralProto {
+    /// A [`ShapeProto`].
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub(super) shape: Option<Bytes>,
+    #[prost(bool, repeated, tag = "2")]
+    pub(super) preds: Vec<bool>,
+    #[prost(bytes = "bytes", tag = "3")]
+    pub(super) u8s: Bytes,
+    #[prost(int32, repeated, tag = "4")]
+    pub(super) s32s: Vec<i32>,
+    #[prost(int64, repeated, tag = "5")]
+    pub(super) s64s: Vec<i64>,
+    #[prost(uint32, repeated, tag = "6")]
+    pub(super) u32s: Vec<u32>,
+    #[prost(uint64, repeated, tag = "7")]
+    pub(super) u64s: Vec<u64>,
+    #[prost(float, repeated, tag = "8")]
+    pub(super) f32s: Vec<f32>,
+    #[prost(double, repeated, tag = "9")]
+    pub(super) f64s: Vec<f64>,
+    /// Of [`LiteralProto`].
+    #[prost(bytes = "bytes", repeated, tag = "10")]
+    pub(super) tuple_literals: Vec<Bytes>,
+    #[prost(bytes = "bytes", tag = "11")]
+    pub(super) f16s: Bytes,
+    /// Real and imaginary parts in turn.
+    #[prost(float, repeated, tag = "12")]
+    pub(super) c64s: Vec<f32>,
+    #[prost(bytes = "bytes", tag = "13")]
+    pub(super) bf16s: Bytes,
+    #[prost(bytes = "bytes", tag = "15")]
+    pub(super) s8s: Bytes,
+    #[prost(bytes = "bytes", tag = "16")]
+    pub(super) u16s: Bytes,
+    #[prost(bytes = "bytes", tag = "17")]
+    pub(super) s16s: Bytes,
+    /// Real and imaginary parts in turn.
+    #[prost(double, repeated, tag = "18")]
+    pub(super) c128s: Vec<f64>,
+}

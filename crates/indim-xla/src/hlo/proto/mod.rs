@@ -1,0 +1,217 @@
+//! HLO as a message, `*.hlo.pb`, read to the same syntax as the text: the messages are in `messages.rs`,
+//! types in `shape.rs`, constants in `literal.rs`; attributes are spelled as in the text, by `spelled.rs`.
+
+mod literal;
+mod messages;
+mod shape;
+mod spelled;
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Place};
+use indim_text::Span;
+
+use super::syntax::{Computation, Instruction, Module};
+pub(super) use literal::arrays;
+use messages::{
+    HloComputationProto, HloInstructionProto, HloModuleProto, HloProto, OpMetadata, PaddingConfig,
+};
+use shape::Shapes;
+pub(super) use spelled::Spelled;
+
+/// Reads a module, alone or in what XLA dumps; spans are places in the text that comes with it.
+///
+/// # Errors
+/// `damaged`, `undefined`, `duplicate`, `limit`, `attribute`.
+pub(super) fn read(file: &Bytes, limits: &FormatLimits) -> Result<(Module, Spelled), FormatError> {
+    let proto = module(file).map_err(FormatErrorKind::nowhere)?;
+    let mut reading = Reading {
+        limits,
+        shapes: Shapes { limits, parts: 0 },
+        module: Module::default(),
+        spelled: Spelled::default(),
+        numbers: HashMap::new(),
+        instructions: 0,
+    };
+    for (index, encoded) in proto.computations.iter().enumerate() {
+        let place = || Place::described(format!("computation {index}"));
+        let computation = decoded(encoded.clone()).map_err(|kind| kind.at(place()))?;
+        reading.computation(&computation)?;
+    }
+    let Reading { mut module, spelled, numbers, .. } = reading;
+    let by_id = numbers.get(&proto.entry_computation_id);
+    module.entry = by_id.or(module.by_name.get(&proto.entry_computation_name)).copied();
+    match module.entry {
+        Some(_) => Ok((module, spelled)),
+        None => {
+            let name = proto.entry_computation_name;
+            Err(FormatErrorKind::Undefined { what: "computation", name }.nowhere())
+        }
+    }
+}
+
+/// # Errors
+/// `damaged`.
+fn decoded<M: prost::Message + Default>(bytes: Bytes) -> Result<M, FormatErrorKind> {
+    M::decode(bytes).map_err(|error| FormatErrorKind::Damaged { problem: error.to_string() })
+}
+
+/// What XLA dumps has the module as its first field, where a module has its name: no name reads as a module.
+fn module(file: &Bytes) -> Result<HloModuleProto, FormatErrorKind> {
+    let first = decoded::<HloProto>(file.clone())?.hlo_module;
+    let dumped = first.and_then(|first| decoded::<HloModuleProto>(first).ok());
+    match dumped.filter(|module| !module.computations.is_empty()) {
+        Some(module) => Ok(module),
+        None => decoded(file.clone()),
+    }
+}
+
+struct Reading<'l> {
+    limits: &'l FormatLimits,
+    shapes: Shapes<'l>,
+    module: Module,
+    spelled: Spelled,
+    /// The numbers of computations by what the file calls their ids.
+    numbers: HashMap<i64, usize>,
+    instructions: usize,
+}
+
+impl Reading<'_> {
+    fn computation(&mut self, proto: &HloComputationProto) -> Result<(), FormatError> {
+        let shown = indim_graph::terminal::shown(&proto.name);
+        let fail =
+            |kind: FormatErrorKind| kind.at(Place::described(format!("computation `{shown}`")));
+        self.instructions = self.instructions.saturating_add(proto.instructions.len());
+        let limit = self.limits.operations;
+        if self.instructions > limit {
+            return Err(fail(FormatErrorKind::Limit { what: "instructions", limit }));
+        }
+        let name = self.spelled.add(&proto.name);
+        let mut instructions = Vec::with_capacity(proto.instructions.len());
+        let mut numbers = HashMap::with_capacity(proto.instructions.len());
+        for encoded in &proto.instructions {
+            let instruction: HloInstructionProto = decoded(encoded.clone()).map_err(fail)?;
+            instructions.push(self.instruction(&instruction, name, &numbers)?);
+            if numbers.insert(instruction.id, numbers.len()).is_some() {
+                let (what, name) = ("instruction", instruction.name);
+                return Err(fail(FormatErrorKind::Duplicate { what, name }));
+            }
+        }
+        let root = numbers.get(&proto.root_id).copied().ok_or_else(|| {
+            let name = proto.root_id.to_string();
+            fail(FormatErrorKind::Undefined { what: "instruction", name })
+        })?;
+        let computation = Computation::new(instructions, root, &self.spelled.text);
+        let computation = computation.map_err(|error| self.spelled.error(error))?;
+        let number = self.module.computations.len();
+        self.module.computations.push(computation);
+        self.module.by_name.insert(proto.name.clone(), number);
+        match self.numbers.insert(proto.id, number) {
+            Some(_) => {
+                let name = proto.name.clone();
+                Err(fail(FormatErrorKind::Duplicate { what: "computation", name }))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// An instruction, whose operands have been read.
+    fn instruction(
+        &mut self,
+        proto: &HloInstructionProto,
+        computation: Span,
+        numbers: &HashMap<i64, usize>,
+    ) -> Result<Instruction, FormatError> {
+        let [name, span] = self.spelled.instruction(computation, &proto.name, &proto.opcode);
+        let shape = proto.shape.as_ref();
+        let shape = shape.map(|shape| self.shapes.read(shape, &mut self.spelled)).transpose();
+        let operands = proto.operand_ids.iter().map(|id| number_of(numbers, *id, "instruction"));
+        let parts = shape.and_then(|shape| Ok((shape, operands.collect::<Result<_, _>>()?)));
+        let parts = parts.and_then(|(shape, operands)| Ok((shape, operands, self.called(proto)?)));
+        let (shape, operands, called) =
+            parts.map_err(|kind| self.spelled.error(kind.in_text(name.start..name.end)))?;
+        let is_parameter = proto.opcode == "parameter";
+        let content = is_parameter.then(|| self.spelled.add(&proto.parameter_number.to_string()));
+        let attributes = attributes(proto).into_iter();
+        let attributes =
+            attributes.map(|(key, value)| (self.spelled.add(key), self.spelled.add(&value)));
+        Ok(Instruction {
+            name: Some(name),
+            span,
+            opcode: proto.opcode.clone(),
+            shape,
+            operands,
+            content,
+            attributes: attributes.collect(),
+            called,
+            literal: proto.literal.clone(),
+        })
+    }
+
+    /// What it calls or applies, where that is one computation.
+    fn called(&self, proto: &HloInstructionProto) -> Result<Option<usize>, FormatErrorKind> {
+        match (proto.opcode.as_str(), &proto.called_computation_ids[..]) {
+            ("call" | "fusion" | "map" | "reduce", [id]) => {
+                number_of(&self.numbers, *id, "computation").map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+fn number_of(
+    numbers: &HashMap<i64, usize>,
+    id: i64,
+    what: &'static str,
+) -> Result<usize, FormatErrorKind> {
+    let undefined = || FormatErrorKind::Undefined { what, name: format!("with the id {id}") };
+    numbers.get(&id).copied().ok_or_else(undefined)
+}
+
+/// The attributes, as the text has them.
+fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
+    let dimensions = || format!("{{{}}}", joined(&proto.dimensions, ",", i64::to_string));
+    match proto.opcode.as_str() {
+        "parameter" => proto.metadata.iter().map(|data| ("metadata", op_name(data))).collect(),
+        "iota" => vec![("iota_dimension", dimensions())],
+        "slice" => {
+            let ranges = joined(&proto.slice_dimensions, ", ", |slice| {
+                format!("[{}:{}:{}]", slice.start, slice.limit, slice.stride)
+            });
+            vec![("slice", format!("{{{ranges}}}"))]
+        }
+        "pad" => vec![("padding", proto.padding_config.as_ref().map_or(String::new(), widths))],
+        "get-tuple-element" => vec![("index", proto.tuple_index.to_string())],
+        "reduce-precision" => vec![
+            ("exponent_bits", proto.exponent_bits.to_string()),
+            ("mantissa_bits", proto.mantissa_bits.to_string()),
+        ],
+        "custom-call" => vec![("custom_call_target", format!("\"{}\"", proto.custom_call_target))],
+        "compare" => {
+            let all =
+                [("direction", &proto.comparison_direction), ("type", &proto.comparison_type)];
+            let said = all.into_iter().filter(|(_, value)| !value.is_empty());
+            said.map(|(key, value)| (key, value.clone())).collect()
+        }
+        "broadcast" | "transpose" | "reverse" | "concatenate" | "reduce" | "map" => {
+            vec![("dimensions", dimensions())]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn joined<T>(items: &[T], between: &str, spelled: impl FnMut(&T) -> String) -> String {
+    items.iter().map(spelled).collect::<Vec<_>>().join(between)
+}
+
+fn widths(padding: &PaddingConfig) -> String {
+    joined(&padding.dimensions, "x", |axis| {
+        let (low, high) = (axis.edge_padding_low, axis.edge_padding_high);
+        format!("{low}_{high}_{}", axis.interior_padding)
+    })
+}
+
+fn op_name(metadata: &OpMetadata) -> String {
+    format!("{{op_name=\"{}\"}}", metadata.op_name)
+}

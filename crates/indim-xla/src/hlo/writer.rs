@@ -1,0 +1,267 @@
+//! Graphs as HLO's text: computations that reductions apply, and one `ENTRY`.
+
+use std::collections::BTreeMap;
+
+use indim_graph::{Array, Graph, Node, NodeKind, ValueId};
+use indim_model::{FormatError, Notes, WriteOptions, Written};
+use indim_ops::{ArrayType, DType, Op, ReduceOp};
+
+use super::shape::type_name;
+use crate::element::{Number, numbers, part_of};
+use crate::legalize::{legalize, ranges, reducer_of, search_of};
+use crate::opcode::{direction_of, name_of};
+
+/// The text of a graph.
+///
+/// # Errors
+/// `unsupported-op`.
+pub(super) fn write(
+    graph: &Graph,
+    outputs: &[String],
+    options: &WriteOptions,
+) -> Result<Written, FormatError> {
+    let mut notes = Notes::default();
+    let legal = legalize(graph, false, &mut notes)?;
+    let is_named = |(number, name): (usize, &String)| *name == format!("output{number}");
+    if !outputs.iter().enumerate().all(is_named) {
+        notes.warning("HLO has no names for outputs");
+    }
+    let (composed, warnings) = notes.finish(options.exact)?;
+    let mut text = Text { graph: &legal, lines: Vec::new(), applied: BTreeMap::new() };
+    let content = text.program().into_bytes();
+    Ok(Written { content, beside: None, composed, warnings })
+}
+
+fn shape(array_type: &ArrayType) -> String {
+    format!("{}[{}]", type_name(array_type.dtype), list(array_type.shape.iter(), ","))
+}
+
+fn scalar(dtype: DType) -> String {
+    shape(&ArrayType::new(dtype, []))
+}
+
+fn list<T: ToString>(items: impl IntoIterator<Item = T>, between: &str) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(between)
+}
+
+/// The elements of a constant, in braces as its axes say.
+fn literal(array: &Array) -> String {
+    let parts: Vec<String> = numbers(array).into_iter().map(|n| number(n, array.dtype())).collect();
+    let elements: Vec<String> = match part_of(array.dtype()) == array.dtype() {
+        true => parts,
+        false => parts.chunks_exact(2).map(|pair| format!("({}, {})", pair[0], pair[1])).collect(),
+    };
+    let sizes = array.shape().sizes();
+    // Of no elements there are as many empty lists as the axes in front say.
+    let (sizes, mut parts) = match sizes.iter().position(|&size| size == 0) {
+        Some(empty) => {
+            let count = sizes[..empty].iter().product();
+            (&sizes[..empty], vec!["{}".to_owned(); count])
+        }
+        None => (sizes, elements),
+    };
+    for &size in sizes.iter().rev() {
+        parts = parts.chunks(size).map(|part| format!("{{{}}}", part.join(", "))).collect();
+    }
+    parts.join(", ")
+}
+
+fn number(number: Number, dtype: DType) -> String {
+    let (bits, is_negative, is_nan) = match number {
+        Number::Finite(text) => return text,
+        Number::NotFinite { bits, is_negative, is_nan } => (bits, is_negative, is_nan),
+    };
+    let sign = if is_negative { "-" } else { "" };
+    let mantissa = match part_of(dtype) {
+        DType::F64 => 52,
+        DType::F32 => 23,
+        DType::F16 => 10,
+        _ => 7,
+    };
+    let payload = bits & ((1 << mantissa) - 1);
+    match is_nan {
+        false => format!("{sign}inf"),
+        true if payload == 1 << (mantissa - 1) => format!("{sign}nan"),
+        true => format!("{sign}nan({payload:#x})"),
+    }
+}
+
+struct Text<'g> {
+    graph: &'g Graph,
+    /// The instructions of the entry: the name, and what stands behind it.
+    lines: Vec<(String, String)>,
+    /// What reductions apply, by name.
+    applied: BTreeMap<String, String>,
+}
+
+impl Text<'_> {
+    fn program(&mut self) -> String {
+        for (id, node) in self.graph.iter() {
+            self.node(id, node);
+        }
+        let outputs = self.graph.outputs();
+        let root = match outputs {
+            [output] => value(*output),
+            _ => {
+                let types = list(outputs.iter().map(|&id| shape(&self.graph[id].array_type)), ", ");
+                let values = list(outputs.iter().map(|&id| value(id)), ", ");
+                self.line("results", format!("({types}) tuple({values})"));
+                "results".to_owned()
+            }
+        };
+        let mut text = "HloModule main\n\n".to_owned();
+        for (name, body) in &self.applied {
+            text += &format!("{name} {{\n{body}}}\n\n");
+        }
+        text += "ENTRY main {\n";
+        for (name, instruction) in &self.lines {
+            let mark = if *name == root { "ROOT " } else { "" };
+            text += &format!("  {mark}{name} = {instruction}\n");
+        }
+        text + "}\n"
+    }
+
+    fn line(&mut self, name: impl Into<String>, instruction: String) {
+        self.lines.push((name.into(), instruction));
+    }
+
+    fn node(&mut self, id: ValueId, node: &Node) {
+        let operands = list(node.operands.iter().map(|&operand| value(operand)), ", ");
+        let result = shape(&node.array_type);
+        let instruction = match &node.kind {
+            NodeKind::Parameter { index, name } => {
+                let is_plain = |c: char| !c.is_control() && c != '"' && c != '\\';
+                let metadata = match !name.is_empty() && name.chars().all(is_plain) {
+                    true => format!(", metadata={{op_name=\"{name}\"}}"),
+                    false => String::new(),
+                };
+                format!("{result} parameter({index}){metadata}")
+            }
+            NodeKind::Constant(array) => format!("{result} constant({})", literal(array)),
+            NodeKind::Iota { axis } => format!("{result} iota(), iota_dimension={axis}"),
+            NodeKind::Elementwise(op) => {
+                let Some(operation) = elementwise(*op, &operands) else { return };
+                format!("{result} {operation}")
+            }
+            NodeKind::Convert => format!("{result} convert({operands})"),
+            NodeKind::Bitcast => format!("{result} bitcast-convert({operands})"),
+            NodeKind::BroadcastInDim(map) => self.broadcast(id, node, map),
+            NodeKind::Reshape => format!("{result} reshape({operands})"),
+            NodeKind::Concatenate { axis } => {
+                format!("{result} concatenate({operands}), dimensions={{{axis}}}")
+            }
+            NodeKind::Slice(slices) => match ranges(slices) {
+                Some(ranges) => {
+                    let range =
+                        |[start, limit, step]: [usize; 3]| format!("[{start}:{limit}:{step}]");
+                    let ranges = list(ranges.into_iter().map(range), ", ");
+                    format!("{result} slice({operands}), slice={{{ranges}}}")
+                }
+                None => {
+                    let backwards = slices.iter().enumerate().filter(|(_, s)| s.step() < 0);
+                    let axes = list(backwards.map(|(axis, _)| axis), ",");
+                    format!("{result} reverse({operands}), dimensions={{{axes}}}")
+                }
+            },
+            NodeKind::Reduce { op, axis } => match self.reduce(id, *op, *axis, node) {
+                Some(instruction) => instruction,
+                None => return,
+            },
+            // A legal graph has none.
+            NodeKind::Take { .. } => return,
+        };
+        self.line(value(id), instruction);
+    }
+
+    /// Axes that are repeated go before: HLO's broadcast only adds axes.
+    fn broadcast(&mut self, id: ValueId, node: &Node, map: &[usize]) -> String {
+        let operand = &self.graph[node.operands[0]].array_type;
+        let sizes = node.array_type.shape.sizes();
+        let stays = |axis: usize| operand.shape.sizes()[axis] == sizes[map[axis]];
+        let kept: Vec<usize> = (0..map.len()).filter(|&axis| stays(axis)).collect();
+        let mut from = value(node.operands[0]);
+        if kept.len() < map.len() {
+            let shrunk: Vec<usize> = kept.iter().map(|&axis| operand.shape.sizes()[axis]).collect();
+            let shrunk = shape(&ArrayType::new(operand.dtype, shrunk));
+            let name = format!("{}.shrunk", value(id));
+            self.line(&name, format!("{shrunk} reshape({from})"));
+            from = name;
+        }
+        let dims = list(kept.iter().map(|&axis| map[axis]), ",");
+        format!("{} broadcast({from}), dimensions={{{dims}}}", shape(&node.array_type))
+    }
+
+    fn reduce(&mut self, id: ValueId, op: ReduceOp, axis: usize, node: &Node) -> Option<String> {
+        let operand = value(node.operands[0]);
+        let from = &self.graph[node.operands[0]].array_type;
+        let (number, result) = (scalar(from.dtype), shape(&node.array_type));
+        let start = format!("{}.start", value(id));
+        let apply = format!("{}.{}", op.name(), type_name(from.dtype));
+        if let Some((name, first)) = reducer_of(op, from.dtype) {
+            self.line(&start, format!("{number} constant({})", literal(&first)));
+            self.applied.entry(apply.clone()).or_insert_with(|| {
+                format!(
+                    "  a = {number} parameter(0)\n  b = {number} parameter(1)\n  \
+                     ROOT r = {number} {name}(a, b)\n"
+                )
+            });
+            return Some(format!(
+                "{result} reduce({operand}, {start}), dimensions={{{axis}}}, to_apply={apply}"
+            ));
+        }
+        let (direction, first) = search_of(op, from.dtype)?;
+        self.line(&start, format!("{number} constant({})", literal(&first)));
+        let (count, zero) = (format!("{}.count", value(id)), format!("{}.zero", value(id)));
+        let indices = shape(&ArrayType::new(DType::I64, from.shape.clone()));
+        self.line(&count, format!("{indices} iota(), iota_dimension={axis}"));
+        self.line(&zero, "s64[] constant(0)".to_owned());
+        self.applied.entry(apply.clone()).or_insert_with(|| search(from.dtype, direction));
+        let extreme = shape(&ArrayType::new(from.dtype, node.array_type.shape.clone()));
+        let both = format!("{}.both", value(id));
+        self.line(
+            &both,
+            format!(
+                "({extreme}, {result}) reduce({operand}, {count}, {start}, {zero}), \
+                 dimensions={{{axis}}}, to_apply={apply}"
+            ),
+        );
+        Some(format!("{result} get-tuple-element({both}), index=1"))
+    }
+}
+
+fn value(id: ValueId) -> String {
+    format!("v{}", id.index())
+}
+
+fn elementwise(op: Op, operands: &str) -> Option<String> {
+    if let Some((direction, is_total)) = direction_of(op) {
+        let order = if is_total { ", type=TOTALORDER" } else { "" };
+        return Some(format!("compare({operands}), direction={direction}{order}"));
+    }
+    let (name, _) = name_of(op)?;
+    Some(format!("{}({operands})", name.replace('_', "-")))
+}
+
+/// JAX's argmax: of equal extremes the first, of NaNs the first.
+fn search(dtype: DType, direction: &str) -> String {
+    let number = scalar(dtype);
+    let (nan, wins) = match dtype.is_float() {
+        true => ("  n = pred[] compare(a, a), direction=NE\n  w = pred[] or(g, n)\n", "w"),
+        false => ("", "g"),
+    };
+    format!(
+        "  a = {number} parameter(0)
+  i = s64[] parameter(1)
+  b = {number} parameter(2)
+  j = s64[] parameter(3)
+  g = pred[] compare(a, b), direction={direction}
+{nan}  e = pred[] compare(a, b), direction=EQ
+  l = pred[] compare(i, j), direction=LT
+  f = pred[] and(e, l)
+  s = pred[] or({wins}, f)
+  x = {number} select({wins}, a, b)
+  y = s64[] select(s, i, j)
+  ROOT r = ({number}, s64[]) tuple(x, y)
+"
+    )
+}

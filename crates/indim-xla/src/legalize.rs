@@ -1,0 +1,217 @@
+//! A graph made again, of operations that XLA has: what it lacks is composed of others.
+
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::{Array, AxisSlice, Graph, Node, NodeKind, ValueId};
+use indim_model::{FormatError, FormatErrorKind, Notes, place_of};
+use indim_ops::{DType, DTypeClass, Op, ReduceOp};
+use indim_shape::RuleSet;
+
+use super::compose::compose;
+use super::opcode::{Dialect, direction_of, name_of};
+
+/// The same graph, with what was composed in the notes, and what is not to be had.
+///
+/// # Errors
+/// What the builder says.
+pub(crate) fn legalize(
+    graph: &Graph,
+    has_chlo: bool,
+    notes: &mut Notes,
+) -> Result<Graph, FormatError> {
+    let mut making = Legalizer { graph, builder: GraphBuilder::new(), has_chlo, notes };
+    let mut values: Vec<Option<Value>> = vec![None; graph.len()];
+    for &parameter in graph.parameters() {
+        let node = &graph[parameter];
+        values[parameter.index()] = Some(making.parameter(parameter, node)?);
+    }
+    for (id, node) in graph.iter() {
+        if values[id.index()].is_none() {
+            let operands: Option<Vec<Value>> =
+                node.operands.iter().map(|operand| values[operand.index()].clone()).collect();
+            // Where an operand is not to be had, that is noted.
+            let Some(operands) = operands else { continue };
+            let value = making.node(id, node, &operands);
+            values[id.index()] = value.map_err(|kind| kind.at(place_of(graph, id)))?;
+        }
+    }
+    let outputs: Option<Vec<Value>> =
+        graph.outputs().iter().map(|output| values[output.index()].clone()).collect();
+    let builder = making.builder;
+    let finished = builder.finish(&outputs.unwrap_or_default());
+    finished.map_err(|error| FormatErrorKind::from(error).nowhere())
+}
+
+struct Legalizer<'g, 'n> {
+    graph: &'g Graph,
+    builder: GraphBuilder,
+    /// Whether operations of chlo may be written.
+    has_chlo: bool,
+    notes: &'n mut Notes,
+}
+
+type Made = Result<Option<Value>, FormatErrorKind>;
+
+impl Legalizer<'_, '_> {
+    fn parameter(&self, id: ValueId, node: &Node) -> Result<Value, FormatError> {
+        let name = match &node.kind {
+            NodeKind::Parameter { name, .. } => name.as_str(),
+            _ => "",
+        };
+        let made =
+            self.builder.parameter(name, node.array_type.dtype, node.array_type.shape.clone());
+        made.map_err(|error| FormatErrorKind::from(error).at(place_of(self.graph, id)))
+    }
+
+    fn node(&mut self, id: ValueId, node: &Node, operands: &[Value]) -> Made {
+        let b = self.builder.clone();
+        let array_type = &node.array_type;
+        Ok(Some(match &node.kind {
+            NodeKind::Parameter { .. } => return Ok(None),
+            NodeKind::Constant(array) => b.constant(array.clone()),
+            NodeKind::Iota { axis } => {
+                b.iota(array_type.dtype, array_type.shape.clone(), *axis as i64)?
+            }
+            NodeKind::Elementwise(op) => return self.elementwise(id, *op, operands),
+            NodeKind::Convert => self.convert(id, &operands[0], array_type.dtype)?,
+            NodeKind::Bitcast => b.bitcast(&operands[0], array_type.dtype)?,
+            NodeKind::BroadcastInDim(map) => {
+                let dims: Vec<i64> = map.iter().map(|&axis| axis as i64).collect();
+                b.broadcast_in_dim(&operands[0], &dims, array_type.shape.clone())?
+            }
+            NodeKind::Reshape => b.reshape(&operands[0], array_type.shape.clone())?,
+            NodeKind::Reduce { op, axis } => self.reduce(id, *op, &operands[0], *axis as i64)?,
+            NodeKind::Slice(slices) => slice(&b, &operands[0], slices)?,
+            NodeKind::Concatenate { axis } => b.concatenate(operands, *axis as i64)?,
+            NodeKind::Take { .. } => {
+                let reason = Some("a gather".to_owned());
+                self.notes.unsupported("take", reason, place_of(self.graph, id));
+                return Ok(None);
+            }
+        }))
+    }
+
+    /// Whether XLA has the operation on elements of this type.
+    fn has(&self, op: Op, dtype: DType) -> bool {
+        let class = dtype.class();
+        match (op, class) {
+            // jaxlib folds sums of truth values that it knows into their exclusive or.
+            (Op::Add | Op::Mul, DTypeClass::Bool) | (Op::Sign, DTypeClass::Unsigned) => false,
+            (Op::IsFinite | Op::IsInf, DTypeClass::Complex) | (Op::Conj, DTypeClass::Float) => {
+                false
+            }
+            _ if direction_of(op).is_some() => true,
+            _ => match name_of(op) {
+                Some((_, Dialect::Chlo | Dialect::ChloAndNameInHlo)) => self.has_chlo,
+                Some(_) => true,
+                None => false,
+            },
+        }
+    }
+
+    fn elementwise(&mut self, id: ValueId, op: Op, operands: &[Value]) -> Made {
+        let dtype = operands[operands.len() - 1].array_type()?.dtype;
+        if self.has(op, dtype) {
+            return Ok(Some(self.builder.elementwise(op, operands, &RuleSet::None)?));
+        }
+        let place = place_of(self.graph, id);
+        match compose(op, operands)? {
+            Some((value, by)) => {
+                self.notes.composed(op.name(), by, place);
+                Ok(Some(value))
+            }
+            None => {
+                self.notes.unsupported(op.name(), None, place);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Of a complex number XLA converts the real part; what it is not 0 by may be the other one.
+    fn convert(&mut self, id: ValueId, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
+        let is_complex = x.array_type()?.dtype.class() == DTypeClass::Complex;
+        if dtype != DType::Bool || !is_complex {
+            return Ok(self.builder.convert(x, dtype)?);
+        }
+        self.notes.composed("convert", "x != 0", place_of(self.graph, id));
+        Ok(x.real().ne(0.0) | x.imag().ne(0.0))
+    }
+
+    /// `reduce_fmax` and `reduce_fmin` take the NaNs out, unless there is nothing else.
+    fn reduce(
+        &mut self,
+        id: ValueId,
+        op: ReduceOp,
+        x: &Value,
+        axis: i64,
+    ) -> Result<Value, FormatErrorKind> {
+        let (extreme, nothing) = match op {
+            ReduceOp::Fmax => (ReduceOp::Max, f64::NEG_INFINITY),
+            ReduceOp::Fmin => (ReduceOp::Min, f64::INFINITY),
+            _ => return Ok(self.builder.reduce(op, x, axis)?),
+        };
+        let by = "select where it is a NaN, and a reduction";
+        self.notes.composed(op.name(), by, place_of(self.graph, id));
+        let is_nan = x.ne(x);
+        let all = self.builder.reduce(ReduceOp::And, &is_nan, axis)?;
+        let numbers = self.builder.reduce(extreme, is_nan.select(nothing, x), axis)?;
+        Ok(all.select(f64::NAN, numbers))
+    }
+}
+
+/// A slice of XLA goes forwards: one that goes backwards is reversed behind it.
+fn slice(b: &GraphBuilder, x: &Value, slices: &[AxisSlice]) -> Result<Value, FormatErrorKind> {
+    let forwards = |slice: &AxisSlice| match slice.step() < 0 {
+        true => {
+            let last = slice.index(slice.count().saturating_sub(1));
+            AxisSlice::new(last, slice.count(), -slice.step())
+        }
+        false => *slice,
+    };
+    let all: Vec<AxisSlice> = slices.iter().map(forwards).collect();
+    let backwards = slices.iter().enumerate().filter(|(_, slice)| slice.step() < 0);
+    let axes: Vec<i64> = backwards.map(|(axis, _)| axis as i64).collect();
+    let sliced = b.slice(x, &all)?;
+    match axes.is_empty() {
+        true => Ok(sliced),
+        false => Ok(b.reverse(sliced, &axes)?),
+    }
+}
+
+/// What a reduction begins with, and what XLA calls its operation.
+pub(crate) fn reducer_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Array)> {
+    let name = match op {
+        ReduceOp::Add => "add",
+        ReduceOp::Mul => "multiply",
+        ReduceOp::Max => "maximum",
+        ReduceOp::Min => "minimum",
+        ReduceOp::And => "and",
+        ReduceOp::Or => "or",
+        ReduceOp::Xor => "xor",
+        _ => return None,
+    };
+    Array::identity(op, dtype).map(|start| (name, start))
+}
+
+/// Of a search: the direction of its comparison, and the extreme that it begins with.
+pub(crate) fn search_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Array)> {
+    let (direction, fold) = match op {
+        ReduceOp::ArgMax => ("GT", ReduceOp::Max),
+        ReduceOp::ArgMin => ("LT", ReduceOp::Min),
+        _ => return None,
+    };
+    Array::identity(fold, dtype).map(|start| (direction, start))
+}
+
+/// For each axis, the first index, the one behind the last, and the step: `[0:5:2, 1:3:1]`. Those that
+/// are left by the builder's `reverse` go backwards over a whole axis.
+pub(crate) fn ranges(slices: &[AxisSlice]) -> Option<Vec<[usize; 3]>> {
+    let range = |slice: &AxisSlice| {
+        let step = usize::try_from(slice.step()).ok()?;
+        let limit = match slice.count() {
+            0 => slice.start(),
+            count => slice.index(count - 1) + 1,
+        };
+        Some([slice.start(), limit, step])
+    };
+    slices.iter().map(range).collect()
+}

@@ -1,0 +1,198 @@
+//! THE table of XLA's element-wise operations, by the names of StableHLO and chlo, which HLO writes with
+//! dashes.
+
+use indim_model::FormatErrorKind;
+use indim_ops::{DType, DTypeClass, Op};
+
+/// Where an operation is at home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// In StableHLO, and in HLO.
+    StableHlo,
+    /// In chlo; HLO has it too.
+    ChloAndHlo,
+    /// In chlo; HLO has a name for it, of which XLA makes no machine code.
+    ChloAndNameInHlo,
+    /// In chlo only.
+    Chlo,
+}
+
+/// The operations, by their names.
+const TABLE: [(&str, Op, Dialect); 58] = [
+    ("abs", Op::Abs, Dialect::StableHlo),
+    ("acos", Op::Acos, Dialect::ChloAndNameInHlo),
+    ("acosh", Op::Acosh, Dialect::ChloAndNameInHlo),
+    ("add", Op::Add, Dialect::StableHlo),
+    ("and", Op::And, Dialect::StableHlo),
+    ("asin", Op::Asin, Dialect::ChloAndNameInHlo),
+    ("asinh", Op::Asinh, Dialect::ChloAndNameInHlo),
+    ("atan", Op::Atan, Dialect::ChloAndNameInHlo),
+    ("atan2", Op::Atan2, Dialect::StableHlo),
+    ("atanh", Op::Atanh, Dialect::ChloAndNameInHlo),
+    ("cbrt", Op::Cbrt, Dialect::StableHlo),
+    ("ceil", Op::Ceil, Dialect::StableHlo),
+    ("clamp", Op::Clamp, Dialect::StableHlo),
+    ("complex", Op::Complex, Dialect::StableHlo),
+    ("conj", Op::Conj, Dialect::Chlo),
+    ("cosh", Op::Cosh, Dialect::ChloAndNameInHlo),
+    ("cosine", Op::Cos, Dialect::StableHlo),
+    ("count_leading_zeros", Op::Clz, Dialect::StableHlo),
+    ("divide", Op::Div, Dialect::StableHlo),
+    ("erf", Op::Erf, Dialect::ChloAndHlo),
+    ("erfc", Op::Erfc, Dialect::Chlo),
+    ("exponential", Op::Exp, Dialect::StableHlo),
+    ("exponential_minus_one", Op::Expm1, Dialect::StableHlo),
+    ("floor", Op::Floor, Dialect::StableHlo),
+    ("imag", Op::Imag, Dialect::StableHlo),
+    ("is_finite", Op::IsFinite, Dialect::StableHlo),
+    ("is_inf", Op::IsInf, Dialect::Chlo),
+    ("log", Op::Log, Dialect::StableHlo),
+    ("log_plus_one", Op::Log1p, Dialect::StableHlo),
+    ("logistic", Op::Logistic, Dialect::StableHlo),
+    ("maximum", Op::Max, Dialect::StableHlo),
+    ("minimum", Op::Min, Dialect::StableHlo),
+    ("mulhi", Op::Mulhi, Dialect::ChloAndHlo),
+    ("multiply", Op::Mul, Dialect::StableHlo),
+    ("negate", Op::Neg, Dialect::StableHlo),
+    ("next_after", Op::Nextafter, Dialect::Chlo),
+    ("not", Op::Not, Dialect::StableHlo),
+    ("or", Op::Or, Dialect::StableHlo),
+    ("popcnt", Op::Popcnt, Dialect::StableHlo),
+    ("power", Op::Pow, Dialect::StableHlo),
+    ("real", Op::Real, Dialect::StableHlo),
+    ("remainder", Op::Rem, Dialect::StableHlo),
+    ("round_nearest_afz", Op::RoundAway, Dialect::StableHlo),
+    ("round_nearest_even", Op::RoundEven, Dialect::StableHlo),
+    ("rsqrt", Op::Rsqrt, Dialect::StableHlo),
+    ("select", Op::Select, Dialect::StableHlo),
+    ("shift_left", Op::Shl, Dialect::StableHlo),
+    ("shift_right_arithmetic", Op::ShrArithmetic, Dialect::StableHlo),
+    ("shift_right_logical", Op::ShrLogical, Dialect::StableHlo),
+    ("sign", Op::Sign, Dialect::StableHlo),
+    ("sine", Op::Sin, Dialect::StableHlo),
+    ("sinh", Op::Sinh, Dialect::ChloAndNameInHlo),
+    ("sqrt", Op::Sqrt, Dialect::StableHlo),
+    ("square", Op::Square, Dialect::Chlo),
+    ("subtract", Op::Sub, Dialect::StableHlo),
+    ("tan", Op::Tan, Dialect::StableHlo),
+    ("tanh", Op::Tanh, Dialect::StableHlo),
+    ("xor", Op::Xor, Dialect::StableHlo),
+];
+
+/// The operation that XLA calls so.
+pub(crate) fn elementwise(name: &str) -> Option<Op> {
+    TABLE.iter().find(|(known, ..)| *known == name).map(|(_, op, _)| *op)
+}
+
+/// What XLA calls the operation, and where.
+pub(crate) fn name_of(op: Op) -> Option<(&'static str, Dialect)> {
+    TABLE.iter().find(|(_, known, _)| *known == op).map(|(name, _, dialect)| (*name, *dialect))
+}
+
+/// The comparison that the operation is: its direction, and whether in the total order.
+pub(crate) fn direction_of(op: Op) -> Option<(&'static str, bool)> {
+    Some(match op {
+        Op::Eq => ("EQ", false),
+        Op::Ne => ("NE", false),
+        Op::Lt => ("LT", false),
+        Op::Le => ("LE", false),
+        Op::Gt => ("GT", false),
+        Op::Ge => ("GE", false),
+        Op::TotalEq => ("EQ", true),
+        Op::TotalNe => ("NE", true),
+        Op::TotalLt => ("LT", true),
+        Op::TotalLe => ("LE", true),
+        Op::TotalGt => ("GT", true),
+        Op::TotalGe => ("GE", true),
+        _ => return None,
+    })
+}
+
+/// What a comparison of such elements says of them.
+pub(crate) fn order_of(dtype: DType, is_total: bool) -> &'static str {
+    match dtype.class() {
+        DTypeClass::Float | DTypeClass::Complex if is_total => "TOTALORDER",
+        DTypeClass::Float | DTypeClass::Complex => "FLOAT",
+        DTypeClass::Signed => "SIGNED",
+        DTypeClass::Unsigned | DTypeClass::Bool => "UNSIGNED",
+    }
+}
+
+/// How `compare` compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    /// The operation where NaNs equal nothing.
+    ordinary: Op,
+    /// The operation in the total order.
+    total: Op,
+    order: Order,
+}
+
+/// What a comparison says of the elements: only the total order changes its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Unsaid,
+    Float,
+    Total,
+    Signed,
+    Unsigned,
+}
+
+impl Comparison {
+    /// # Errors
+    /// `attribute`.
+    pub(crate) fn of(direction: &str, order: Option<&str>) -> Result<Self, FormatErrorKind> {
+        let (ordinary, total) = match direction {
+            "EQ" => (Op::Eq, Op::TotalEq),
+            "NE" => (Op::Ne, Op::TotalNe),
+            "LT" => (Op::Lt, Op::TotalLt),
+            "LE" => (Op::Le, Op::TotalLe),
+            "GT" => (Op::Gt, Op::TotalGt),
+            "GE" => (Op::Ge, Op::TotalGe),
+            _ => {
+                let problem = "is none of EQ, NE, LT, LE, GT, GE";
+                return Err(FormatErrorKind::attribute("comparison_direction", problem));
+            }
+        };
+        let order = match order {
+            None | Some("NOTYPE") => Order::Unsaid,
+            Some("FLOAT") => Order::Float,
+            Some("TOTALORDER") => Order::Total,
+            Some("SIGNED") => Order::Signed,
+            Some("UNSIGNED") => Order::Unsigned,
+            Some(_) => {
+                let problem = "is none of FLOAT, TOTALORDER, SIGNED, UNSIGNED";
+                return Err(FormatErrorKind::attribute("compare_type", problem));
+            }
+        };
+        Ok(Comparison { ordinary, total, order })
+    }
+
+    /// The operation on elements of this type.
+    ///
+    /// # Errors
+    /// `attribute`, where the elements are of another kind than it says.
+    pub(crate) fn op(self, dtype: DType) -> Result<Op, FormatErrorKind> {
+        let class = dtype.class();
+        let is_float = matches!(class, DTypeClass::Float | DTypeClass::Complex);
+        let fits = match self.order {
+            Order::Unsaid => true,
+            Order::Float | Order::Total => is_float,
+            Order::Signed => class == DTypeClass::Signed,
+            Order::Unsigned => matches!(class, DTypeClass::Unsigned | DTypeClass::Bool),
+        };
+        if !fits {
+            let problem = format!("does not fit elements of type {dtype}");
+            return Err(FormatErrorKind::attribute("compare_type", problem));
+        }
+        Ok(if self.order == Order::Total { self.total } else { self.ordinary })
+    }
+
+    /// The operation, as if NaNs did not matter: for the recognition of reducers.
+    pub(crate) const fn ordinary(self) -> Option<Op> {
+        match self.order {
+            Order::Total => None,
+            _ => Some(self.ordinary),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Reductions of XLA: several axes at once, from a start on.
+
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::Array;
+use indim_model::FormatErrorKind;
+use indim_ops::{DType, Op, ReduceOp};
+use indim_shape::RuleSet;
+
+use super::reducer::{Reducer, reduction_of};
+use super::slot::{Fact, Known};
+
+/// The results of `reduce`, whose operands are `operands`, then as many starts.
+///
+/// # Errors
+/// `wrong-count`, `attribute`, `unsupported`, and what the builder says.
+pub(crate) fn reduce(
+    builder: &GraphBuilder,
+    reducer: &Reducer,
+    operands: &[Known],
+    axes: &[i64],
+) -> Result<Vec<Value>, FormatErrorKind> {
+    let (values, starts) = operands.split_at(operands.len() / 2);
+    let count = match reducer {
+        Reducer::Folds(ops) => ops.len(),
+        Reducer::Search(_) => 2,
+    };
+    if operands.len() != 2 * count {
+        let expected = format!("{count} values and as many starts");
+        let given = operands.len();
+        return Err(FormatErrorKind::Count { what: "operands", expected, given });
+    }
+    let axes = descending(axes)?;
+    match reducer {
+        Reducer::Folds(ops) => {
+            let each = ops.iter().zip(values).zip(starts);
+            each.map(|((&op, value), start)| fold(builder, op, value, start, &axes)).collect()
+        }
+        Reducer::Search(op) => search(builder, *op, values, starts, &axes),
+    }
+}
+
+/// The last axis first, so that those before it keep their numbers.
+fn descending(axes: &[i64]) -> Result<Vec<i64>, FormatErrorKind> {
+    let mut sorted = axes.to_vec();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    match sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        true => Err(FormatErrorKind::attribute("dimensions", "names an axis twice")),
+        false => Ok(sorted),
+    }
+}
+
+fn fold(
+    b: &GraphBuilder,
+    op: Op,
+    operand: &Known,
+    start: &Known,
+    axes: &[i64],
+) -> Result<Value, FormatErrorKind> {
+    let dtype = operand.value.array_type()?.dtype;
+    let start_type = start.value.array_type()?;
+    if start_type.dtype != dtype || !start_type.shape.is_scalar() {
+        let (stated, inferred) = (start_type.to_string(), format!("{dtype}[] as the start"));
+        return Err(FormatErrorKind::TypeMismatch { stated, inferred });
+    }
+    let not_reduced = || FormatErrorKind::Unsupported {
+        what: format!("a reduction of {dtype} by {} is", op.name()),
+    };
+    let reduction = reduction_of(op, dtype).ok_or_else(not_reduced)?;
+    let wide = match (reduction, dtype) {
+        (ReduceOp::Add | ReduceOp::Mul, DType::F16 | DType::Bf16 | DType::F32) => DType::F64,
+        (ReduceOp::Add | ReduceOp::Mul, DType::C64) => DType::C128,
+        _ => dtype,
+    };
+    let mut value = b.convert(&operand.value, wide)?;
+    for &axis in axes {
+        value = b.reduce(reduction, &value, axis)?;
+    }
+    // What begins with nothing ends as it is.
+    if start.constant() != Array::identity(reduction, dtype).as_ref() {
+        let shape = value.array_type()?.shape;
+        let start = b.broadcast_in_dim(b.convert(&start.value, wide)?, &[], shape)?;
+        value = b.elementwise(op, &[start, value], &RuleSet::StableHlo)?;
+    }
+    Ok(b.convert(value, dtype)?)
+}
+
+/// The extreme along an axis and where it is: the second operand has to count along the axis.
+fn search(
+    b: &GraphBuilder,
+    op: ReduceOp,
+    values: &[Known],
+    starts: &[Known],
+    axes: &[i64],
+) -> Result<Vec<Value>, FormatErrorKind> {
+    let (fold, indices) = match op {
+        ReduceOp::ArgMax => (ReduceOp::Max, values[1].value.array_type()?.dtype),
+        _ => (ReduceOp::Min, values[1].value.array_type()?.dtype),
+    };
+    let dtype = values[0].value.array_type()?.dtype;
+    let counts = matches!((&values[1].fact, axes), (Fact::Iota(axis), [along]) if axis == along);
+    let zero = b.convert(b.scalar(0i64), indices)?;
+    let begins_with_nothing = starts[0].constant() == Array::identity(fold, dtype).as_ref()
+        && starts[1].constant().is_some_and(is_zero)
+        && starts[1].value.array_type()? == zero.array_type()?;
+    if !counts || !begins_with_nothing {
+        let what = "a search for extremes whose second operand does not count along its one axis, \
+                    or whose starts are others than the type's extreme and 0, is";
+        return Err(FormatErrorKind::Unsupported { what: what.to_owned() });
+    }
+    let extreme = b.reduce(fold, &values[0].value, axes[0])?;
+    let position = b.reduce(op, &values[0].value, axes[0])?;
+    Ok(vec![extreme, b.convert(position, indices)?])
+}
+
+fn is_zero(array: &Array) -> bool {
+    array.data().to_le_bytes().iter().all(|&byte| byte == 0)
+}

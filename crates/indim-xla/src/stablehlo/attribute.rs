@@ -1,0 +1,197 @@
+//! The values of attributes, read from their places by whoever needs them.
+
+use std::collections::HashMap;
+
+use indim_model::{FormatError, FormatErrorKind, integers};
+use indim_text::Span;
+
+use super::dense::Dense;
+use super::lexer::{Lexer, Token, TokenKind};
+use super::syntax::{Attribute, Module, Operation};
+
+/// Lists of axes and sizes are not longer.
+const LONGEST: usize = 4096;
+
+/// An attribute's value by its name.
+pub(super) fn find(attributes: &[Attribute], name: &str) -> Option<Span> {
+    attributes.iter().find(|attribute| attribute.name == name)?.value
+}
+
+/// What stands between the quotes of a string, or a text without quotes; with the characters that
+/// backslashes stand for.
+pub(super) fn unquoted(text: &str) -> String {
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    if !text.contains('\\') {
+        return text.to_owned();
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        let next = rest.next().unwrap_or(b'\\');
+        let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
+        match (next, digit(next), rest.clone().next().and_then(digit)) {
+            (b'n', ..) => bytes.push(b'\n'),
+            (b't', ..) => bytes.push(b'\t'),
+            (_, Some(high), Some(low)) => {
+                rest.next();
+                bytes.push(high << 4 | low);
+            }
+            _ => bytes.push(next),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Reads attributes of one text.
+#[derive(Clone, Copy)]
+pub(super) struct Attributes<'t> {
+    pub(super) text: &'t str,
+    pub(super) aliases: &'t HashMap<String, Span>,
+    pub(super) resources: &'t HashMap<String, Span>,
+}
+
+impl<'t> Attributes<'t> {
+    pub(super) fn new(text: &'t str, module: &'t Module) -> Self {
+        Attributes { text, aliases: &module.aliases, resources: &module.resources }
+    }
+
+    /// What an alias stands for, or the place itself.
+    pub(super) fn resolved(&self, span: Span) -> Span {
+        let mut span = span;
+        // An alias of an alias of ... may lead back to the first.
+        for _ in 0..8 {
+            match self.aliases.get(span.of(self.text).trim()) {
+                Some(&value) => span = value,
+                None => return span,
+            }
+        }
+        span
+    }
+
+    /// The attribute of an operation.
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub(super) fn required(&self, operation: &Operation, name: &str) -> Result<Span, FormatError> {
+        find(&operation.attributes, name).map(|span| self.resolved(span)).ok_or_else(|| {
+            let kind = FormatErrorKind::attribute(name, "is missing");
+            kind.in_text(operation.span.start..operation.span.end)
+        })
+    }
+
+    /// The attribute of an operation, if it has that.
+    pub(super) fn optional(&self, operation: &Operation, name: &str) -> Option<Span> {
+        find(&operation.attributes, name).map(|span| self.resolved(span))
+    }
+
+    fn wrong(&self, name: &str, problem: &str, span: Span) -> FormatError {
+        FormatErrorKind::attribute(name, problem).in_text(span.start..span.end)
+    }
+
+    /// `[0, 2]`, `array<i64: 0, 2>`, `dense<[0, 2]> : tensor<2xi64>`.
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub(super) fn integers(
+        &self,
+        operation: &Operation,
+        name: &str,
+    ) -> Result<Vec<i64>, FormatError> {
+        let span = self.required(operation, name)?;
+        let wrong = || self.wrong(name, "is no list of integers", span);
+        if span.of(self.text).starts_with("dense") {
+            let dense = Dense::read(self, span, None)?;
+            return dense.full(LONGEST).as_ref().and_then(integers).ok_or_else(wrong);
+        }
+        let mut lexer = Lexer::new(self.text, span);
+        match lexer.token().span.of(self.text) {
+            "[" => {}
+            // `<`, the element type, and a colon where elements follow.
+            "array" => {
+                for _ in 0..3 {
+                    lexer.token();
+                }
+            }
+            _ => return Err(wrong()),
+        }
+        self.list(lexer).filter(|list| list.len() <= LONGEST).ok_or_else(wrong)
+    }
+
+    /// Integers between commas, up to a bracket or the end.
+    fn list(&self, mut lexer: Lexer<'t>) -> Option<Vec<i64>> {
+        let mut list = Vec::new();
+        loop {
+            let mut token = lexer.token();
+            let is_end =
+                |token: Token| matches!(token.kind, TokenKind::End | TokenKind::Mark(b']' | b'>'));
+            if is_end(token) && list.is_empty() {
+                return Some(list);
+            }
+            let is_negative = token.kind == TokenKind::Mark(b'-');
+            if is_negative {
+                token = lexer.token();
+            }
+            if token.kind != TokenKind::Integer {
+                return None;
+            }
+            let number: i64 = token.span.of(self.text).parse().ok()?;
+            list.push(if is_negative { -number } else { number });
+            let behind = lexer.token();
+            if is_end(behind) {
+                return Some(list);
+            }
+            if behind.kind != TokenKind::Mark(b',') {
+                return None;
+            }
+        }
+    }
+
+    /// `1`, `1 : i64`, `[1]`.
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub(super) fn integer(&self, operation: &Operation, name: &str) -> Result<i64, FormatError> {
+        let span = self.required(operation, name)?;
+        let text = span.of(self.text);
+        let number = text.split(':').next().unwrap_or(text).trim_matches(['[', ']', ' ']);
+        number.parse().map_err(|_| self.wrong(name, "is no integer", span))
+    }
+
+    /// `0.1`, `0.1 : f64`.
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub(super) fn float(&self, name: &str, span: Span) -> Result<f64, FormatError> {
+        let text = span.of(self.text);
+        let number = text.split(':').next().unwrap_or(text).trim();
+        number.parse().map_err(|_| self.wrong(name, "is no number", span))
+    }
+
+    /// The last word: `LT` of `#stablehlo<comparison_direction LT>`, of `"LT"`, of `LT`.
+    pub(super) fn last_word(&self, span: Span) -> &'t str {
+        let belongs = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let text = span.of(self.text).trim_end_matches(|c| !belongs(c));
+        let start = text.rfind(|c| !belongs(c)).map_or(0, |position| position + 1);
+        &text[start..]
+    }
+
+    /// `@f`, `"f"`: the name.
+    pub(super) fn name(&self, span: Span) -> String {
+        unquoted(span.of(self.text).trim_start_matches('@'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backslashes_stand_for_characters() {
+        assert_eq!(unquoted(r#""a\"b\\c\41\n""#), "a\"b\\cA\n");
+        assert_eq!(unquoted("plain"), "plain");
+    }
+}

@@ -1,0 +1,331 @@
+//! The elements of constants: `dense<..>`, `dense_resource<..>`.
+
+use indim_graph::Array;
+use indim_model::{FormatError, FormatErrorKind, array_of_bytes};
+use indim_ops::{ArrayType, DType, bf16, f16};
+use indim_shape::Shape;
+use indim_text::Span;
+
+use super::attribute::{Attributes, unquoted};
+use super::lexer::{Lexer, Token, TokenKind};
+use super::parser::array_type;
+
+/// The elements of a constant.
+#[derive(Debug, Clone)]
+pub(super) enum Dense {
+    /// This one everywhere.
+    Splat(Array, Shape),
+    /// All of them.
+    Full(Array),
+}
+
+type Read<T> = Result<T, FormatError>;
+
+fn unexpected(token: Token, expected: &str) -> FormatError {
+    let expected = expected.to_owned();
+    FormatErrorKind::Unexpected { expected }.in_text(token.span.start..token.span.end)
+}
+
+impl Dense {
+    /// The elements, which are of the type that stands behind them, or else of `stated`.
+    ///
+    /// # Errors
+    /// `bad-element`, `wrong-element-count`, `elided`, `unsupported-type`, `unexpected`, `undefined`.
+    pub(super) fn read(
+        attributes: &Attributes<'_>,
+        span: Span,
+        stated: Option<&ArrayType>,
+    ) -> Read<Dense> {
+        let text = attributes.text;
+        let mut lexer = Lexer::new(text, span);
+        let form = lexer.token();
+        let open = lexer.token();
+        if open.kind != TokenKind::Mark(b'<') {
+            return Err(unexpected(form, "`dense<..>`"));
+        }
+        let written = type_behind(text, span);
+        let array_type = match (&written, stated) {
+            (Some(written), Some(stated)) if written != stated => {
+                let (stated, inferred) = (stated.to_string(), written.to_string());
+                let kind = FormatErrorKind::TypeMismatch { stated, inferred };
+                return Err(kind.in_text(span.start..span.end));
+            }
+            (Some(known), _) => known,
+            (None, Some(known)) => known,
+            (None, None) => return Err(unexpected(form, "the type of an array behind it")),
+        };
+        match form.span.of(text) {
+            "dense" => Elements::new(text, lexer, array_type).dense(),
+            "dense_resource" => resource(attributes, lexer.token(), array_type),
+            _ => Err(unexpected(form, "`dense<..>` or `dense_resource<..>`")),
+        }
+    }
+
+    /// One element: `3.5 : f32`.
+    ///
+    /// # Errors
+    /// `bad-element`.
+    pub(super) fn element(
+        attributes: &Attributes<'_>,
+        span: Span,
+        array_type: &ArrayType,
+    ) -> Read<Dense> {
+        let lexer = Lexer::new(attributes.text, span);
+        let mut elements = Elements::new(attributes.text, lexer, array_type);
+        let first = elements.lexer.token();
+        elements.element(first)?;
+        let place = span.start..span.end;
+        of_bytes(&elements.bytes, array_type).map_err(|kind| kind.in_text(place))
+    }
+
+    /// All elements, unless there are more than `most`.
+    pub(super) fn full(self, most: usize) -> Option<Array> {
+        match self {
+            Dense::Full(array) => Some(array),
+            Dense::Splat(element, shape) => {
+                let count = shape.element_count().ok().filter(|&count| count <= most)?;
+                let bytes = element.data().to_le_bytes().repeat(count);
+                array_of_bytes(&ArrayType::new(element.dtype(), shape), &bytes).ok()
+            }
+        }
+    }
+}
+
+/// The type behind the brackets: `dense<1> : tensor<2xi64>`. In front of it there is nothing but elements,
+/// and in these no colon.
+fn type_behind(text: &str, span: Span) -> Option<ArrayType> {
+    let (_, written) = span.of(text).rsplit_once(':')?;
+    array_type(written.trim())
+}
+
+/// The blob with this name at the end of the file.
+fn resource(attributes: &Attributes<'_>, name: Token, array_type: &ArrayType) -> Read<Dense> {
+    let place = name.span.start..name.span.end;
+    let name = unquoted(name.span.of(attributes.text));
+    let Some(&blob) = attributes.resources.get(&name) else {
+        return Err(match name.as_str() {
+            "__elided__" => FormatErrorKind::Elided { advice: None },
+            _ => FormatErrorKind::Undefined { what: "resource", name },
+        }
+        .in_text(place));
+    };
+    let bytes = hexadecimal(blob.of(attributes.text), blob)?;
+    // Its alignment comes first.
+    let bytes = bytes.get(4..).unwrap_or(&[]);
+    of_bytes(bytes, array_type).map_err(|kind| kind.in_text(blob.start..blob.end))
+}
+
+/// The bytes of `"0x0A0B"`.
+fn hexadecimal(string: &str, span: Span) -> Read<Vec<u8>> {
+    let expected = || {
+        let expected = "a string of hexadecimal digits: \"0x0A0B\"".to_owned();
+        FormatErrorKind::Unexpected { expected }.in_text(span.start..span.end)
+    };
+    let digits = string.trim_matches('"').strip_prefix("0x").ok_or_else(expected)?.as_bytes();
+    let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
+    let byte = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
+    digits.chunks(2).map(byte).collect::<Option<_>>().ok_or_else(expected)
+}
+
+/// Elements from their bytes; those of one element are for all.
+fn of_bytes(bytes: &[u8], array_type: &ArrayType) -> Result<Dense, FormatErrorKind> {
+    let ArrayType { dtype, shape } = array_type;
+    let truths: Vec<u8>;
+    let bytes = match dtype {
+        DType::Bool => {
+            truths = bytes.iter().map(|&byte| u8::from(byte != 0)).collect();
+            &truths
+        }
+        _ => bytes,
+    };
+    if bytes.len() == dtype.size() {
+        let element = array_of_bytes(&ArrayType::new(*dtype, Shape::scalar()), bytes)?;
+        return Ok(Dense::Splat(element, shape.clone()));
+    }
+    array_of_bytes(array_type, bytes).map(Dense::Full)
+}
+
+/// Elements as they are written, on their way to bytes.
+struct Elements<'t> {
+    text: &'t str,
+    lexer: Lexer<'t>,
+    array_type: &'t ArrayType,
+    bytes: Vec<u8>,
+    /// For each list that is open, how many parts it has so far.
+    open: Vec<usize>,
+}
+
+impl<'t> Elements<'t> {
+    fn new(text: &'t str, lexer: Lexer<'t>, array_type: &'t ArrayType) -> Self {
+        Elements { text, lexer, array_type, bytes: Vec::new(), open: Vec::new() }
+    }
+
+    /// What stands between the brackets of `dense<..>`.
+    fn dense(mut self) -> Read<Dense> {
+        let first = self.lexer.token();
+        let place = first.span.start..first.span.end;
+        match first.kind {
+            TokenKind::String => {
+                let bytes = hexadecimal(first.span.of(self.text), first.span)?;
+                of_bytes(&bytes, self.array_type).map_err(|kind| kind.in_text(place))
+            }
+            TokenKind::Mark(b'>') => {
+                array_of_bytes(self.array_type, &[]).map(Dense::Full).map_err(|k| k.in_text(place))
+            }
+            TokenKind::Mark(b'[') => {
+                let last = self.lists(first)?;
+                let place = first.span.start..last.span.end;
+                let array = array_of_bytes(self.array_type, &self.bytes);
+                array.map(Dense::Full).map_err(|kind| kind.in_text(place))
+            }
+            _ => {
+                self.element(first)?;
+                of_bytes(&self.bytes, self.array_type).map_err(|kind| kind.in_text(place))
+            }
+        }
+    }
+
+    fn count_error(&self, token: Token) -> FormatError {
+        let axis = self.open.len().saturating_sub(1);
+        let given = match self.open.last() {
+            Some(count) => format!("{count} elements along axis {axis}"),
+            None => "elements that are nested otherwise".to_owned(),
+        };
+        let array_type = self.array_type.clone();
+        let kind = FormatErrorKind::ElementCount { array_type, given };
+        kind.in_text(token.span.start..token.span.end)
+    }
+
+    /// Lists of lists of elements, nested as the axes are; returns the last bracket.
+    fn lists(&mut self, first: Token) -> Read<Token> {
+        let rank = self.array_type.shape.rank();
+        let mut token = first;
+        loop {
+            match token.kind {
+                TokenKind::Mark(b'[') if self.open.len() < rank => {
+                    self.open.push(0);
+                    token = self.lexer.token();
+                    if token.kind != TokenKind::Mark(b']') {
+                        continue;
+                    }
+                }
+                TokenKind::Mark(b'[') => return Err(self.count_error(token)),
+                _ if self.open.len() < rank => return Err(self.count_error(token)),
+                _ => {
+                    self.element(token)?;
+                    self.count_part();
+                    token = self.lexer.token();
+                }
+            }
+            // What follows a part: brackets that close, then the comma in front of the next one.
+            while token.kind == TokenKind::Mark(b']') {
+                if self.close(token)? {
+                    return Ok(token);
+                }
+                token = self.lexer.token();
+            }
+            if token.kind != TokenKind::Mark(b',') {
+                return Err(unexpected(token, "`,` or `]`"));
+            }
+            token = self.lexer.token();
+        }
+    }
+
+    fn count_part(&mut self) {
+        if let Some(count) = self.open.last_mut() {
+            *count += 1;
+        }
+    }
+
+    /// Closes a list; says whether it was the outermost.
+    fn close(&mut self, bracket: Token) -> Read<bool> {
+        let axis = self.open.len() - 1;
+        if self.open.last() != self.array_type.shape.sizes().get(axis) {
+            return Err(self.count_error(bracket));
+        }
+        self.open.pop();
+        self.count_part();
+        Ok(self.open.is_empty())
+    }
+
+    fn element(&mut self, token: Token) -> Read<()> {
+        let dtype = self.array_type.dtype;
+        let part = match dtype {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            _ => return self.number(token, dtype),
+        };
+        self.mark(token, b'(')?;
+        let real = self.lexer.token();
+        self.number(real, part)?;
+        let comma = self.lexer.token();
+        self.mark(comma, b',')?;
+        let imaginary = self.lexer.token();
+        self.number(imaginary, part)?;
+        let close = self.lexer.token();
+        self.mark(close, b')')
+    }
+
+    fn bad(&self, token: Token) -> FormatError {
+        let kind = FormatErrorKind::Element { dtype: self.array_type.dtype };
+        kind.in_text(token.span.start..token.span.end)
+    }
+
+    fn mark(&self, token: Token, mark: u8) -> Read<()> {
+        match token.kind == TokenKind::Mark(mark) {
+            true => Ok(()),
+            false => Err(self.bad(token)),
+        }
+    }
+
+    fn number(&mut self, token: Token, dtype: DType) -> Read<()> {
+        let is_negative = token.kind == TokenKind::Mark(b'-');
+        let number = if is_negative { self.lexer.token() } else { token };
+        let text = number.span.of(self.text);
+        let bits = match number.kind {
+            TokenKind::Word if dtype == DType::Bool && !is_negative => match text {
+                "true" => Some(1),
+                "false" => Some(0),
+                _ => None,
+            },
+            TokenKind::Integer => integer_bits(text, is_negative, dtype),
+            TokenKind::Float if dtype.is_float() => float_bits(text, is_negative, dtype),
+            _ => None,
+        };
+        let bits = bits.ok_or_else(|| self.bad(token))?;
+        self.bytes.extend_from_slice(&bits.to_le_bytes()[..dtype.size()]);
+        Ok(())
+    }
+}
+
+/// The bits of an integer, or those of a float in hexadecimal digits. What the type has no sign for may
+/// still fill all of its bits: 200 is an i8.
+fn integer_bits(text: &str, is_negative: bool, dtype: DType) -> Option<u64> {
+    let hexadecimal = text.strip_prefix("0x");
+    let magnitude = match hexadecimal {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        None => text.parse().ok()?,
+    };
+    let bits = 8 * dtype.size() as u32;
+    let most = u64::MAX >> (64 - bits);
+    let is_signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64);
+    let fits = match dtype {
+        DType::Bool => magnitude <= 1 && !is_negative,
+        _ if dtype.is_float() => hexadecimal.is_some() && !is_negative && magnitude <= most,
+        _ if is_negative => is_signed && magnitude <= most / 2 + 1 || magnitude == 0,
+        _ => magnitude <= most,
+    };
+    fits.then_some(if is_negative { magnitude.wrapping_neg() } else { magnitude })
+}
+
+/// The bits of a decimal: read as an f64, then rounded, as MLIR does it.
+fn float_bits(text: &str, is_negative: bool, dtype: DType) -> Option<u64> {
+    let magnitude: f64 = text.parse().ok()?;
+    let number = if is_negative { -magnitude } else { magnitude };
+    Some(match dtype {
+        DType::F64 => number.to_bits(),
+        DType::F32 => u64::from((number as f32).to_bits()),
+        DType::F16 => u64::from(f16::from_f64(number).to_bits()),
+        _ => u64::from(bf16::from_f64(number).to_bits()),
+    })
+}

@@ -1,0 +1,382 @@
+//! What operations of StableHLO mean: the table of their names, and what each says beside its operands, in
+//! terms of XLA's operations.
+
+use indim_graph::terminal::shown;
+use indim_model::{Agreement, FormatError, FormatErrorKind};
+use indim_ops::Op;
+
+use super::attribute::Attributes;
+use super::syntax::Operation as Syntax;
+use crate::opcode::{Comparison, elementwise};
+use crate::operation::Operation;
+
+/// What is to be said of an attribute that the operation has not: MLIR passes over such, and so does indim.
+/// Those with the name of a dialect are that dialect's own affair.
+pub(super) fn remark_on_attributes(meaning: Meaning, syntax: &Syntax) -> Option<String> {
+    let own = meaning.attributes()?;
+    let mut names = syntax.attributes.iter().map(|attribute| attribute.name.as_str());
+    let name = names.find(|name| !name.contains('.') && !own.contains(name))?;
+    Some(format!("{} has no attribute `{}`: it is ignored", syntax.name, shown(name)))
+}
+
+/// What an operation means, as far as its name says it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Meaning {
+    /// One result, of arrays.
+    Array(Shaped),
+    Constant,
+    /// chlo's `constant_like`: one element for the shape of the operand.
+    ConstantLike,
+    Reduce,
+    Map,
+    Tuple,
+    GetTupleElement,
+    /// Its operands.
+    Same,
+    Call,
+    Composite,
+    CustomCall,
+    Expect(Expected),
+    Return,
+}
+
+/// Operations of one result, of which attributes say more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Shaped {
+    Elementwise(Op),
+    Numpy(Op),
+    Compare,
+    NumpyCompare,
+    IsInfinity(f64),
+    Convert,
+    Bitcast,
+    Reshape,
+    BroadcastInDim,
+    Broadcast,
+    Transpose,
+    Reverse,
+    Slice,
+    Pad,
+    Concatenate,
+    Iota,
+    ReducePrecision,
+}
+
+/// How a program's own expectations compare, and with what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Expected {
+    how: How,
+    /// Whether the expected value is an attribute.
+    pub(super) is_constant: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Equal,
+    Near,
+    Close,
+}
+
+impl Expected {
+    /// `check.expect_eq`, `check.expect_almost_eq_const`, ...
+    pub(super) fn of(name: &str) -> Option<Expected> {
+        let name = name.strip_prefix("check.expect_")?;
+        let (how, is_constant) = match name.strip_suffix("_const") {
+            Some(how) => (how, true),
+            None => (name, false),
+        };
+        let how = match how {
+            "eq" => How::Equal,
+            "almost_eq" => How::Near,
+            "close" => How::Close,
+            _ => return None,
+        };
+        Some(Expected { how, is_constant })
+    }
+
+    /// How well the results have to agree: `as_call` when it is a custom call, whose tolerance is wider.
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub(super) fn agreement(
+        self,
+        operation: &Syntax,
+        attributes: &Attributes<'_>,
+        as_call: bool,
+    ) -> Result<Agreement, FormatError> {
+        let number = |name: &str, otherwise: f64| match attributes.optional(operation, name) {
+            Some(span) => attributes.float(name, span),
+            None => Ok(otherwise),
+        };
+        Ok(match self.how {
+            How::Equal => Agreement::Equal,
+            How::Near => {
+                let absolute = number("tolerance", if as_call { 1e-3 } else { 1e-4 })?;
+                Agreement::Near { absolute, relative: 0.0 }
+            }
+            How::Close => Agreement::Ulps {
+                least: number("min_ulp_difference", 0.0)? as u64,
+                most: number("max_ulp_difference", 3.0)? as u64,
+            },
+        })
+    }
+}
+
+impl Meaning {
+    /// By the full name.
+    pub(super) fn of(name: &str) -> Option<Meaning> {
+        let (dialect, operation) = name.split_once('.')?;
+        match dialect {
+            "stablehlo" => of_stablehlo(operation),
+            "chlo" => of_chlo(operation),
+            "func" => Some(match operation {
+                "call" => Meaning::Call,
+                "return" => Meaning::Return,
+                _ => return None,
+            }),
+            "check" => Expected::of(name).map(Meaning::Expect),
+            "sdy" => (operation == "sharding_constraint").then_some(Meaning::Same),
+            _ => None,
+        }
+    }
+
+    /// The attributes that it has; nothing of calls of what stands outside of the file.
+    fn attributes(self) -> Option<&'static [&'static str]> {
+        Some(match self {
+            Meaning::CustomCall | Meaning::Composite => return None,
+            Meaning::Array(shaped) => shaped.attributes(),
+            Meaning::Constant | Meaning::ConstantLike => &["value"],
+            Meaning::Reduce => &["dimensions", "applies"],
+            Meaning::Map => &["dimensions"],
+            Meaning::GetTupleElement => &["index"],
+            Meaning::Call => &["callee", "no_inline", "arg_attrs", "res_attrs"],
+            Meaning::Expect(_) => {
+                &["value", "tolerance", "min_ulp_difference", "max_ulp_difference"]
+            }
+            // Of sdy's constraint.
+            Meaning::Same => &["sharding"],
+            Meaning::Tuple | Meaning::Return => &[],
+        })
+    }
+
+    /// Whether it is done to each element by itself, so that it may stand in the body of a map.
+    pub(super) const fn is_elementwise(self) -> bool {
+        matches!(
+            self,
+            Meaning::Array(
+                Shaped::Elementwise(_)
+                    | Shaped::Compare
+                    | Shaped::IsInfinity(_)
+                    | Shaped::Convert
+                    | Shaped::Bitcast
+                    | Shaped::ReducePrecision
+            ) | Meaning::Constant
+                | Meaning::Call
+                | Meaning::Map
+                | Meaning::Same
+                | Meaning::Return
+        )
+    }
+}
+
+/// Whether the pretty form of an operation can be read.
+pub(super) fn is_known(name: &str) -> bool {
+    Meaning::of(name).is_some()
+}
+
+fn of_stablehlo(operation: &str) -> Option<Meaning> {
+    if let Some(op) = elementwise(operation) {
+        return Some(Meaning::Array(Shaped::Elementwise(op)));
+    }
+    Some(match operation {
+        "constant" => Meaning::Constant,
+        "reduce" => Meaning::Reduce,
+        "map" => Meaning::Map,
+        "tuple" => Meaning::Tuple,
+        "get_tuple_element" => Meaning::GetTupleElement,
+        "optimization_barrier" => Meaning::Same,
+        "composite" => Meaning::Composite,
+        "custom_call" => Meaning::CustomCall,
+        "return" => Meaning::Return,
+        _ => Meaning::Array(match operation {
+            "compare" => Shaped::Compare,
+            "convert" => Shaped::Convert,
+            "bitcast_convert" => Shaped::Bitcast,
+            "reshape" => Shaped::Reshape,
+            "broadcast_in_dim" => Shaped::BroadcastInDim,
+            "broadcast" => Shaped::Broadcast,
+            "transpose" => Shaped::Transpose,
+            "reverse" => Shaped::Reverse,
+            "slice" => Shaped::Slice,
+            "pad" => Shaped::Pad,
+            "concatenate" => Shaped::Concatenate,
+            "iota" => Shaped::Iota,
+            "reduce_precision" => Shaped::ReducePrecision,
+            _ => return None,
+        }),
+    })
+}
+
+fn of_chlo(operation: &str) -> Option<Meaning> {
+    Some(match operation {
+        "constant" => Meaning::Constant,
+        "constant_like" => Meaning::ConstantLike,
+        _ => Meaning::Array(match operation {
+            "is_pos_inf" => Shaped::IsInfinity(f64::INFINITY),
+            "is_neg_inf" => Shaped::IsInfinity(f64::NEG_INFINITY),
+            "broadcast_compare" => Shaped::NumpyCompare,
+            _ => match operation.strip_prefix("broadcast_") {
+                Some(broadcast) => Shaped::Numpy(elementwise(broadcast)?),
+                None => Shaped::Elementwise(elementwise(operation)?),
+            },
+        }),
+    })
+}
+
+impl Shaped {
+    const fn attributes(self) -> &'static [&'static str] {
+        match self {
+            // How exact it need not be.
+            Shaped::Elementwise(_) => &["result_accuracy"],
+            Shaped::Numpy(_) | Shaped::BroadcastInDim => &["broadcast_dimensions"],
+            Shaped::Compare => &["comparison_direction", "compare_type"],
+            Shaped::NumpyCompare => {
+                &["comparison_direction", "compare_type", "broadcast_dimensions"]
+            }
+            Shaped::Broadcast => &["broadcast_sizes"],
+            Shaped::Transpose => &["permutation"],
+            Shaped::Reverse => &["dimensions"],
+            Shaped::Slice => &["ranges", "start_indices", "limit_indices", "strides"],
+            Shaped::Pad => &["edge_padding_low", "edge_padding_high", "interior_padding"],
+            Shaped::Concatenate => &["dimension"],
+            Shaped::Iota => &["iota_dimension"],
+            Shaped::ReducePrecision => &["format", "exponent_bits", "mantissa_bits"],
+            Shaped::IsInfinity(_) | Shaped::Convert | Shaped::Bitcast | Shaped::Reshape => &[],
+        }
+    }
+
+    /// With what the attributes say.
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub(super) fn operation(
+        self,
+        syntax: &Syntax,
+        attributes: &Attributes<'_>,
+    ) -> Result<Operation, FormatError> {
+        let list = |name: &str| attributes.integers(syntax, name);
+        Ok(match self {
+            Shaped::Elementwise(op) => Operation::Elementwise(op),
+            Shaped::Numpy(op) => {
+                let name = "broadcast_dimensions";
+                let has_dims = attributes.optional(syntax, name).is_some();
+                Operation::Numpy(op, if has_dims { Some(list(name)?) } else { None })
+            }
+            Shaped::Compare => Operation::Compare(comparison(syntax, attributes)?),
+            Shaped::NumpyCompare => Operation::NumpyCompare(comparison(syntax, attributes)?),
+            Shaped::IsInfinity(infinity) => Operation::IsInfinity(infinity),
+            Shaped::Convert => Operation::Convert,
+            Shaped::Bitcast => Operation::Bitcast,
+            Shaped::Reshape => Operation::Reshape,
+            Shaped::BroadcastInDim => Operation::BroadcastInDim(list("broadcast_dimensions")?),
+            Shaped::Broadcast => Operation::Broadcast(list("broadcast_sizes")?),
+            Shaped::Transpose => Operation::Transpose(list("permutation")?),
+            Shaped::Reverse => Operation::Reverse(list("dimensions")?),
+            Shaped::Slice => Operation::Slice(ranges(syntax, attributes)?),
+            Shaped::Pad => {
+                let names = ["edge_padding_low", "edge_padding_high", "interior_padding"];
+                Operation::Pad(triples(syntax, attributes, names)?)
+            }
+            Shaped::Concatenate => Operation::Concatenate(attributes.integer(syntax, "dimension")?),
+            Shaped::Iota => Operation::Iota(attributes.integer(syntax, "iota_dimension")?),
+            Shaped::ReducePrecision => reduce_precision(syntax, attributes)?,
+        })
+    }
+}
+
+/// What a comparison says.
+///
+/// # Errors
+/// `attribute`.
+pub(super) fn comparison(
+    syntax: &Syntax,
+    attributes: &Attributes<'_>,
+) -> Result<Comparison, FormatError> {
+    let direction = attributes.required(syntax, "comparison_direction")?;
+    let order = attributes.optional(syntax, "compare_type");
+    let order = order.map(|span| attributes.last_word(span));
+    Comparison::of(attributes.last_word(direction), order)
+        .map_err(|kind| kind.in_text(direction.start..direction.end))
+}
+
+/// Three lists of as many numbers, as one of threes.
+fn triples(
+    syntax: &Syntax,
+    attributes: &Attributes<'_>,
+    names: [&str; 3],
+) -> Result<Vec<[i64; 3]>, FormatError> {
+    let mut lists = Vec::with_capacity(3);
+    for name in names {
+        lists.push(attributes.integers(syntax, name)?);
+    }
+    let [first, second, third] = [&lists[0], &lists[1], &lists[2]];
+    if first.len() != second.len() || first.len() != third.len() {
+        let kind = FormatErrorKind::attribute(names[1], "is of another length than the others");
+        return Err(kind.in_text(syntax.span.start..syntax.span.end));
+    }
+    Ok((0..first.len()).map(|axis| [first[axis], second[axis], third[axis]]).collect())
+}
+
+/// `[0:2, 1:6:2]`, or three lists.
+fn ranges(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Vec<[i64; 3]>, FormatError> {
+    let Some(span) = attributes.optional(syntax, "ranges") else {
+        return triples(syntax, attributes, ["start_indices", "limit_indices", "strides"]);
+    };
+    let text = span.of(attributes.text).trim_start_matches('[').trim_end_matches(']');
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let range = |text: &str| {
+        let mut numbers = text.split(':').map(|number| number.trim().parse().ok());
+        let (start, limit) = (numbers.next()??, numbers.next()??);
+        let stride = numbers.next().unwrap_or(Some(1))?;
+        numbers.next().is_none().then_some([start, limit, stride])
+    };
+    let ranges: Option<Vec<[i64; 3]>> = text.split(',').map(range).collect();
+    ranges.ok_or_else(|| {
+        let kind = FormatErrorKind::attribute("ranges", "is not of the form [start:limit:stride]");
+        kind.in_text(span.start..span.end)
+    })
+}
+
+/// `format = e5m10`, or two numbers. What a type has not to lose is out of any number's reach.
+fn reduce_precision(
+    syntax: &Syntax,
+    attributes: &Attributes<'_>,
+) -> Result<Operation, FormatError> {
+    let (exponent, mantissa, place) = match attributes.optional(syntax, "format") {
+        Some(span) => {
+            let numbers = attributes.last_word(span).strip_prefix('e').and_then(|text| {
+                let (exponent, mantissa) = text.split_once('m')?;
+                Some((exponent.parse().ok()?, mantissa.parse().ok()?))
+            });
+            let wrong = || {
+                let kind = FormatErrorKind::attribute("format", "is not of the form e5m10");
+                kind.in_text(span.start..span.end)
+            };
+            let (exponent, mantissa): (i64, i64) = numbers.ok_or_else(wrong)?;
+            (exponent, mantissa, span)
+        }
+        None => {
+            let exponent = attributes.integer(syntax, "exponent_bits")?;
+            (exponent, attributes.integer(syntax, "mantissa_bits")?, syntax.span)
+        }
+    };
+    match (u32::try_from(exponent), u32::try_from(mantissa)) {
+        (Ok(exponent), Ok(mantissa)) => Ok(Operation::ReducePrecision(exponent, mantissa)),
+        _ => {
+            let kind = FormatErrorKind::attribute("format", "has a negative number of bits");
+            Err(kind.in_text(place.start..place.end))
+        }
+    }
+}

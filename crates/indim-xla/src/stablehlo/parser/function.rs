@@ -1,0 +1,181 @@
+//! Functions, in both forms.
+
+use indim_model::FormatErrorKind;
+use indim_text::Span;
+
+use super::{Parsed, Parser};
+use crate::stablehlo::attribute::{find, unquoted};
+use crate::stablehlo::lexer::{Lexer, TokenKind};
+use crate::stablehlo::syntax::{
+    Argument, Attribute, Block, Function, FunctionResult, Module, Operation, Signature,
+};
+
+impl Parser<'_, '_> {
+    pub(super) fn add_function(&mut self, function: Function, module: &mut Module) -> Parsed<()> {
+        let number = module.functions.len();
+        if module.by_name.insert(function.name.clone(), number).is_some() {
+            let (span, name) = (function.span, function.name);
+            let kind = FormatErrorKind::Duplicate { what: "function", name };
+            return Err(kind.in_text(span.start..span.end));
+        }
+        module.functions.push(function);
+        Ok(())
+    }
+
+    /// `func.func public @f(..) -> .. { .. }`.
+    pub(super) fn function(&mut self) -> Parsed<Function> {
+        self.advance();
+        let mut is_public = true;
+        for visibility in ["public", "private", "nested"] {
+            if self.eat_word(visibility).is_some() {
+                is_public = visibility == "public";
+            }
+        }
+        let symbol = self.expect(TokenKind::Symbol, "the name of the function")?;
+        let name = unquoted(&self.word(symbol)[1..]);
+        self.expect_mark(b'(')?;
+        let arguments = self.arguments()?;
+        let results = match self.next.kind {
+            TokenKind::Arrow => {
+                self.advance();
+                self.function_results()?
+            }
+            _ => Vec::new(),
+        };
+        if self.eat_word("attributes").is_some() {
+            self.skip_balanced()?;
+        }
+        let body = match self.is_mark(b'{') {
+            true => Some(self.region(arguments.unwrap_or_default())?),
+            false => None,
+        };
+        self.location()?;
+        Ok(Function { name, span: symbol.span, is_public, results, body })
+    }
+
+    /// The arguments of a function; those of a declaration have no names.
+    fn arguments(&mut self) -> Parsed<Option<Vec<Argument>>> {
+        let (mut arguments, mut has_names) = (Vec::new(), true);
+        while self.eat_mark(b')').is_none() {
+            if self.next.kind == TokenKind::Value {
+                arguments.push(self.argument()?);
+            } else {
+                has_names = false;
+                self.value_type()?;
+                if self.is_mark(b'{') {
+                    self.skip_balanced()?;
+                }
+            }
+            if self.eat_mark(b',').is_none() && !self.is_mark(b')') {
+                return Err(self.unexpected("`,` or `)`"));
+            }
+        }
+        Ok(has_names.then_some(arguments))
+    }
+
+    /// `%x: T {..} loc(..)`.
+    pub(super) fn argument(&mut self) -> Parsed<Argument> {
+        let name = self.expect(TokenKind::Value, "an argument")?.span;
+        self.expect_mark(b':')?;
+        let value_type = self.value_type()?;
+        if self.is_mark(b'{') {
+            self.skip_balanced()?;
+        }
+        let location = self.location()?;
+        Ok(Argument { name, value_type, location })
+    }
+
+    fn function_results(&mut self) -> Parsed<Vec<FunctionResult>> {
+        let mut results = Vec::new();
+        if self.eat_mark(b'(').is_none() {
+            let value_type = self.value_type()?;
+            return Ok(vec![FunctionResult { value_type, attributes: Vec::new() }]);
+        }
+        while self.eat_mark(b')').is_none() {
+            let value_type = self.value_type()?;
+            let mut attributes = Vec::new();
+            if self.is_mark(b'{') {
+                self.dictionary(&mut attributes)?;
+            }
+            results.push(FunctionResult { value_type, attributes });
+            if self.eat_mark(b',').is_none() && !self.is_mark(b')') {
+                return Err(self.unexpected("`,` or `)`"));
+            }
+        }
+        Ok(results)
+    }
+
+    /// What a generic operation outside of functions says: `"builtin.module"`, `"func.func"`.
+    pub(super) fn generic_top(&mut self, first: Operation, module: &mut Module) -> Parsed<()> {
+        let mut waiting = vec![first];
+        while let Some(operation) = waiting.pop() {
+            match operation.name.as_str() {
+                "builtin.module" => {
+                    let inside = operation.regions.into_iter().flat_map(|region| region.operations);
+                    let mut inside: Vec<Operation> = inside.collect();
+                    inside.reverse();
+                    waiting.extend(inside);
+                }
+                "func.func" => {
+                    let function = self.generic_function(operation)?;
+                    self.add_function(function, module)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn generic_function(&mut self, operation: Operation) -> Parsed<Function> {
+        let span = operation.span;
+        let value = |name: &str| find(&operation.attributes, name);
+        let missing = |name: &str| {
+            FormatErrorKind::attribute(name, "is missing").in_text(span.start..span.end)
+        };
+        let text = self.text;
+        let string = |name: &str| value(name).map(|value| unquoted(value.of(text)));
+        let name = string("sym_name").ok_or_else(|| missing("sym_name"))?;
+        let is_public = string("sym_visibility").is_none_or(|visibility| visibility == "public");
+        let function_type = value("function_type").ok_or_else(|| missing("function_type"))?;
+        let attributes = match value("res_attrs") {
+            Some(span) => self.within(span, |parser| parser.dictionaries())?,
+            None => Vec::new(),
+        };
+        let signature = self.within(function_type, |parser| parser.signature())?;
+        let Signature::Function(_, types) = signature else {
+            let kind = FormatErrorKind::attribute("function_type", "is no type of a function");
+            return Err(kind.in_text(function_type.start..function_type.end));
+        };
+        let mut attributes = attributes.into_iter();
+        let results = types.into_iter().map(|value_type| {
+            let attributes = attributes.next().unwrap_or_default();
+            FunctionResult { value_type, attributes }
+        });
+        let results = results.collect();
+        let body: Option<Block> = operation.regions.into_iter().next();
+        Ok(Function { name, span, is_public, results, body })
+    }
+
+    /// `[{..}, {..}]`.
+    fn dictionaries(&mut self) -> Parsed<Vec<Vec<Attribute>>> {
+        let mut all = Vec::new();
+        self.expect_mark(b'[')?;
+        while self.is_mark(b'{') {
+            let mut attributes = Vec::new();
+            self.dictionary(&mut attributes)?;
+            all.push(attributes);
+            self.eat_mark(b',');
+        }
+        Ok(all)
+    }
+
+    /// Reads a piece of the text that was passed before.
+    fn within<T>(&mut self, piece: Span, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let (lexer, next) = (self.lexer, self.next);
+        self.lexer = Lexer::new(self.text, piece);
+        self.next = self.lexer.token();
+        let result = read(self);
+        (self.lexer, self.next) = (lexer, next);
+        result
+    }
+}

@@ -1,0 +1,219 @@
+//! From the text to its syntax tree: what stands at the top of a file, here; the operations
+//! `operation.rs`, their pretty forms `pretty.rs`, functions `function.rs`, types `types.rs`; what only has
+//! to be passed `skip.rs`.
+
+mod function;
+mod operation;
+mod pretty;
+mod skip;
+mod types;
+
+pub(super) use types::{array_type, type_name};
+
+use std::collections::HashMap;
+
+use indim_model::{FormatError, FormatErrorKind, FormatLimits};
+use indim_text::Span;
+
+use crate::stablehlo::attribute::unquoted;
+use crate::stablehlo::lexer::{Lexer, Token, TokenKind};
+use crate::stablehlo::syntax::{Module, Type};
+
+/// How deep regions and types may be nested: these are read by functions that call themselves. No program
+/// that can be run has more than a few levels.
+const NESTED: usize = 64;
+
+type Parsed<T> = Result<T, FormatError>;
+
+/// Reads a text.
+///
+/// # Errors
+/// `unexpected`, `duplicate`, `limit`, `unsupported`.
+pub(super) fn parse(text: &str, limits: &FormatLimits) -> Parsed<Module> {
+    let mut lexer = Lexer::new(text, Span::new(0, text.len()));
+    let next = lexer.token();
+    let types = HashMap::new();
+    let mut parser = Parser { text, lexer, next, limits, nested: 0, types };
+    let mut module = Module::default();
+    parser.top(&mut module)?;
+    Ok(module)
+}
+
+pub(super) struct Parser<'t, 'l> {
+    text: &'t str,
+    lexer: Lexer<'t>,
+    /// The token that is not passed yet.
+    next: Token,
+    limits: &'l FormatLimits,
+    /// How many regions and types are open.
+    nested: usize,
+    /// Types with a name.
+    types: HashMap<&'t str, Type>,
+}
+
+impl<'t> Parser<'t, '_> {
+    fn advance(&mut self) -> Token {
+        let token = self.next;
+        self.next = self.lexer.token();
+        token
+    }
+
+    /// The token behind the next.
+    fn second(&self) -> Token {
+        let mut ahead = self.lexer;
+        ahead.token()
+    }
+
+    fn word(&self, token: Token) -> &'t str {
+        token.span.of(self.text)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.next.kind == TokenKind::Word && self.word(self.next) == word
+    }
+
+    fn is_mark(&self, mark: u8) -> bool {
+        self.next.kind == TokenKind::Mark(mark)
+    }
+
+    fn eat_mark(&mut self, mark: u8) -> Option<Token> {
+        self.is_mark(mark).then(|| self.advance())
+    }
+
+    fn eat_word(&mut self, word: &str) -> Option<Token> {
+        self.is_word(word).then(|| self.advance())
+    }
+
+    fn expect_mark(&mut self, mark: u8) -> Parsed<Token> {
+        self.eat_mark(mark).ok_or_else(|| self.unexpected(format!("`{}`", mark as char)))
+    }
+
+    fn expect(&mut self, kind: TokenKind, what: &str) -> Parsed<Token> {
+        match self.next.kind == kind {
+            true => Ok(self.advance()),
+            false => Err(self.unexpected(what)),
+        }
+    }
+
+    /// The error that something else belongs where the next token stands.
+    fn unexpected(&self, expected: impl Into<String>) -> FormatError {
+        let expected = match self.next.kind {
+            TokenKind::End => format!("{}, not the end of the text", expected.into()),
+            _ => expected.into(),
+        };
+        FormatErrorKind::Unexpected { expected }.in_text(self.next.span.start..self.next.span.end)
+    }
+
+    /// Counts a level of what is nested while `read` reads it.
+    fn nest<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.nested += 1;
+        let limit = NESTED.min(self.limits.depth);
+        if self.nested > limit {
+            let span = self.next.span;
+            let what = "nested regions and types";
+            return Err(FormatErrorKind::Limit { what, limit }.in_text(span.start..span.end));
+        }
+        let read = read(self);
+        self.nested -= 1;
+        read
+    }
+
+    /// What a file has outside of functions; modules in modules are as good as one.
+    fn top(&mut self, module: &mut Module) -> Parsed<()> {
+        let mut open = 0usize;
+        loop {
+            match self.next.kind {
+                TokenKind::End if open == 0 => return Ok(()),
+                TokenKind::End => return Err(self.unexpected("`}`")),
+                TokenKind::Mark(b'}') if open > 0 => {
+                    self.advance();
+                    open -= 1;
+                    self.location()?;
+                }
+                TokenKind::Hash => self.attribute_alias(module)?,
+                TokenKind::Bang => self.type_alias()?,
+                TokenKind::ResourcesBegin => self.resources(module)?,
+                TokenKind::String => {
+                    let operation = self.operation()?;
+                    self.generic_top(operation, module)?;
+                }
+                TokenKind::Word => match self.word(self.next) {
+                    "module" | "builtin.module" => {
+                        self.module_head()?;
+                        open += 1;
+                    }
+                    "func.func" | "func" => {
+                        let function = self.function()?;
+                        self.add_function(function, module)?;
+                    }
+                    word if word.starts_with("vhlo.") => return Err(self.versioned()),
+                    // Of other dialects, as `sdy.mesh @mesh = <..>`, which say nothing for one device.
+                    word if word.contains('.') => self.skip_operation()?,
+                    _ => return Err(self.unexpected("a function")),
+                },
+                _ => return Err(self.unexpected("a function")),
+            }
+        }
+    }
+
+    fn versioned(&self) -> FormatError {
+        let what = "the versioned dialect vhlo, which stablehlo-opt --vhlo-to-version=target=current \
+                    --vhlo-legalize-to-stablehlo makes StableHLO of, is";
+        FormatErrorKind::Unsupported { what: what.to_owned() }
+            .in_text(self.next.span.start..self.next.span.end)
+    }
+
+    fn module_head(&mut self) -> Parsed<()> {
+        self.advance();
+        if self.next.kind == TokenKind::Symbol {
+            self.advance();
+        }
+        if self.eat_word("attributes").is_some() {
+            self.skip_balanced()?;
+        }
+        self.expect_mark(b'{')?;
+        Ok(())
+    }
+
+    /// `#name = attribute`.
+    fn attribute_alias(&mut self, module: &mut Module) -> Parsed<()> {
+        let name = self.advance();
+        self.expect_mark(b'=')?;
+        let value = self.skip_alias_value()?;
+        let key = self.word(name).to_owned();
+        if module.aliases.insert(key.clone(), value).is_some() {
+            let kind = FormatErrorKind::Duplicate { what: "alias", name: key };
+            return Err(kind.in_text(name.span.start..name.span.end));
+        }
+        Ok(())
+    }
+
+    /// `!name = type`.
+    fn type_alias(&mut self) -> Parsed<()> {
+        let name = self.advance();
+        self.expect_mark(b'=')?;
+        let value_type = self.value_type()?;
+        self.types.insert(self.word(name), value_type);
+        Ok(())
+    }
+
+    /// `{-# dialect_resources: { builtin: { NAME: "0x.." } } #-}`: each string that has a name is one.
+    fn resources(&mut self, module: &mut Module) -> Parsed<()> {
+        self.advance();
+        loop {
+            let token = self.advance();
+            match token.kind {
+                TokenKind::ResourcesEnd => return Ok(()),
+                TokenKind::End | TokenKind::Bad => return Err(self.unexpected("`#-}`")),
+                TokenKind::Word | TokenKind::String if self.is_mark(b':') => {
+                    self.advance();
+                    if self.next.kind == TokenKind::String {
+                        let name = unquoted(self.word(token));
+                        module.resources.insert(name, self.advance().span);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The pretty forms. All that can be had are lists of the same things: values, `name = attribute`,
+//! attributes without a name, and types behind a colon. What a form calls its attributes, or leaves without
+//! a name, gets here the names of the generic form.
+
+use indim_model::{FormatError, FormatErrorKind};
+use indim_text::Span;
+
+use super::{Parsed, Parser};
+use crate::stablehlo::lexer::TokenKind;
+use crate::stablehlo::meaning;
+use crate::stablehlo::syntax::{Argument, Attribute, Operation, Use};
+
+/// The name with its dialect, in the spelling of today: `mhlo` was StableHLO until 2022.
+pub(super) fn full_name(name: &str) -> String {
+    match name {
+        "return" | "call" => format!("func.{name}"),
+        _ => match name.strip_prefix("mhlo.") {
+            Some(operation) => format!("stablehlo.{operation}"),
+            None => name.to_owned(),
+        },
+    }
+}
+
+/// The generic name of an attribute that the pretty form of an operation has.
+fn generic_name<'n>(operation: &str, name: &'n str) -> &'n str {
+    let operation = operation.split_once('.').map_or(operation, |(_, operation)| operation);
+    match (operation, name) {
+        ("broadcast_in_dim", "dims") => "broadcast_dimensions",
+        ("transpose", "dims") => "permutation",
+        ("reverse", "dims") => "dimensions",
+        ("broadcast", "sizes") => "broadcast_sizes",
+        ("iota", "dim") => "iota_dimension",
+        ("concatenate", "dim") => "dimension",
+        ("pad", "low") => "edge_padding_low",
+        ("pad", "high") => "edge_padding_high",
+        ("pad", "interior") => "interior_padding",
+        _ => name,
+    }
+}
+
+/// The generic names of attributes that stand without one, in their order.
+fn unnamed(operation: &str) -> &'static [&'static str] {
+    let operation = operation.split_once('.').map_or(operation, |(_, operation)| operation);
+    match operation {
+        "compare" => &["comparison_direction", "compare_type"],
+        "constant" | "expect_eq_const" | "expect_almost_eq_const" | "expect_close_const" => {
+            &["value"]
+        }
+        "slice" => &["ranges"],
+        "get_tuple_element" => &["index"],
+        "call" => &["callee"],
+        "custom_call" => &["call_target_name"],
+        "composite" => &["name"],
+        "sharding_constraint" => &["sharding"],
+        _ => &[],
+    }
+}
+
+/// What a pretty form has beside operands and attributes with names.
+#[derive(Default)]
+struct Pieces {
+    without_name: Vec<Span>,
+    /// The starts of a reduction, which come behind all operands.
+    starts: Vec<Use>,
+}
+
+impl Parser<'_, '_> {
+    pub(super) fn pretty(&mut self, operation: &mut Operation) -> Parsed<()> {
+        if !meaning::is_known(&operation.name) {
+            return self.skip_operation();
+        }
+        self.advance();
+        let mut pieces = Pieces::default();
+        // Nothing has to stand behind `return`.
+        let may_end = operation.name.ends_with(".return");
+        while !(self.is_mark(b':') || may_end && self.ends_without_types()) {
+            self.item(operation, &mut pieces)?;
+        }
+        let Pieces { without_name, mut starts } = pieces;
+        operation.operands.append(&mut starts);
+        let names = unnamed(&operation.name);
+        if without_name.len() > names.len() {
+            let span = without_name[names.len()];
+            return Err(self.surplus(span));
+        }
+        for (name, value) in names.iter().zip(without_name) {
+            operation.attributes.push(Attribute { name: (*name).to_owned(), value: Some(value) });
+        }
+        if self.eat_mark(b':').is_some() {
+            operation.signature = self.signature()?;
+        }
+        if self.is_mark(b'{') {
+            self.dictionary(&mut operation.attributes)?;
+        }
+        if self.is_word("reducer") {
+            self.reducer(operation)?;
+        }
+        Ok(())
+    }
+
+    fn ends_without_types(&self) -> bool {
+        self.next.begins_line || self.is_mark(b'}') || self.is_word("loc")
+    }
+
+    fn surplus(&self, span: Span) -> FormatError {
+        let expected = "`:` and the types".to_owned();
+        FormatErrorKind::Unexpected { expected }.in_text(span.start..span.end)
+    }
+
+    fn item(&mut self, operation: &mut Operation, pieces: &mut Pieces) -> Parsed<()> {
+        match self.next.kind {
+            TokenKind::Value => operation.operands.push(self.value_use()?),
+            TokenKind::Mark(b'(') => self.operands_in_brackets(operation, pieces)?,
+            TokenKind::Mark(b'{') => self.dictionary(&mut operation.attributes)?,
+            TokenKind::Word if self.second().kind == TokenKind::Mark(b'=') => {
+                let name = self.advance();
+                let name = generic_name(&operation.name, self.word(name)).to_owned();
+                self.advance();
+                let value = Some(self.skip_primary()?);
+                operation.attributes.push(Attribute { name, value });
+            }
+            TokenKind::Word if self.is_word("applies") => {
+                self.advance();
+                let value = Some(self.expect(TokenKind::Word, "an operation")?.span);
+                operation.attributes.push(Attribute { name: "applies".to_owned(), value });
+                return Ok(());
+            }
+            TokenKind::Word if self.is_word("across") => {
+                self.advance();
+                return Ok(());
+            }
+            TokenKind::End | TokenKind::Bad => return Err(self.unexpected("`:` and the types")),
+            _ => pieces.without_name.push(self.skip_primary()?),
+        }
+        self.eat_mark(b',');
+        Ok(())
+    }
+
+    /// `(%a, %b)`; of a reduction `(%x init: %i)`, whose starts come behind all operands.
+    fn operands_in_brackets(
+        &mut self,
+        operation: &mut Operation,
+        pieces: &mut Pieces,
+    ) -> Parsed<()> {
+        self.expect_mark(b'(')?;
+        while self.eat_mark(b')').is_none() {
+            operation.operands.push(self.value_use()?);
+            if self.eat_word("init").is_some() {
+                self.expect_mark(b':')?;
+                pieces.starts.push(self.value_use()?);
+            }
+            if self.eat_mark(b',').is_none() && !self.is_mark(b')') {
+                return Err(self.unexpected("`,` or `)`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `reducer(%a: T, %c: T) (%b: U, %d: U) { .. }`: a pair for each operand, of which the generic form has
+    /// all first ones before all second ones.
+    fn reducer(&mut self, operation: &mut Operation) -> Parsed<()> {
+        self.advance();
+        let (mut first, mut second): (Vec<Argument>, Vec<Argument>) = (Vec::new(), Vec::new());
+        while self.eat_mark(b'(').is_some() {
+            first.push(self.argument()?);
+            self.expect_mark(b',')?;
+            second.push(self.argument()?);
+            self.expect_mark(b')')?;
+        }
+        first.append(&mut second);
+        let region = self.region(first)?;
+        operation.regions.push(region);
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! The results of single operations, on their way to a graph.
+
+use indim_model::{Agreement, Expectation, FormatErrorKind, Place};
+use indim_ops::ArrayType;
+
+use super::dense::Dense;
+use super::elaborate::{Elaborator, Made, at};
+use super::meaning::{Expected, Shaped};
+use super::reducer;
+use super::syntax::{Operation, Signature, Type};
+use crate::operation::{Operation as Meant, check_type};
+use crate::reduction::reduce;
+use crate::slot::{Fact, Known, Slot};
+
+impl Elaborator<'_> {
+    pub(super) fn array(
+        &mut self,
+        operation: &Operation,
+        shaped: Shaped,
+        operands: &[Slot],
+    ) -> Made<Slot> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let meant = shaped.operation(operation, &self.attributes)?;
+        self.making.rule(meant.rule());
+        let mut values = Vec::with_capacity(operands.len());
+        for operand in operands {
+            values.push(operand.array().map_err(fail)?.value.clone());
+        }
+        let stated = self.result_type(operation);
+        let value = meant.build(&self.making.builder, &values, stated.as_ref()).map_err(fail)?;
+        let fact = match meant {
+            Meant::Iota(axis) => Fact::Iota(axis),
+            _ => Fact::None,
+        };
+        Ok(Slot::Array(Known { value, fact }))
+    }
+
+    /// The type of its one result, as the operation says it.
+    fn result_type(&self, operation: &Operation) -> Option<ArrayType> {
+        let stated = match &operation.signature {
+            Signature::Function(_, results) => results.first(),
+            Signature::List(types) => types.last(),
+            Signature::None => None,
+        };
+        match stated? {
+            Type::Array(stated) => Some(self.meant(stated)),
+            Type::Tuple(_) | Type::Dynamic(_) | Type::Other(_) => None,
+        }
+    }
+
+    pub(super) fn part(&self, operation: &Operation, operands: &[Slot]) -> Made<Slot> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let index = self.attributes.integer(operation, "index")?;
+        let [tuple] = operands else {
+            let (expected, given) = ("one".to_owned(), operands.len());
+            return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
+        };
+        // A negative number is that of no part.
+        tuple.part(usize::try_from(index).unwrap_or(usize::MAX)).cloned().map_err(fail)
+    }
+
+    pub(super) fn constant(&mut self, operation: &Operation) -> Made<Slot> {
+        let span = self.attributes.required(operation, "value")?;
+        let stated = match &operation.signature {
+            Signature::Function(_, results) => results.first(),
+            Signature::List(types) => types.first(),
+            Signature::None => None,
+        };
+        let stated = match stated {
+            Some(Type::Array(stated)) => Some(stated),
+            _ => None,
+        };
+        let dense = Dense::read(&self.attributes, span, stated)?;
+        self.dense(dense, operation)
+    }
+
+    fn dense(&mut self, dense: Dense, operation: &Operation) -> Made<Slot> {
+        let place = Place::text(at(operation));
+        let (value, fact) = match dense {
+            Dense::Full(array) => {
+                let fact = if array.shape().is_scalar() {
+                    Fact::Scalar(array.clone())
+                } else {
+                    Fact::None
+                };
+                (self.making.constant(array, || place)?, fact)
+            }
+            Dense::Splat(element, shape) => {
+                let fact =
+                    if shape.is_scalar() { Fact::Scalar(element.clone()) } else { Fact::None };
+                let shape = self.lanes().filter(|_| shape.is_scalar()).cloned().unwrap_or(shape);
+                let value = self.making.splat(element, &shape);
+                (value.map_err(|error| FormatErrorKind::from(error).at(place))?, fact)
+            }
+        };
+        Ok(Slot::Array(Known { value, fact }))
+    }
+
+    pub(super) fn constant_like(&mut self, operation: &Operation, operands: &[Slot]) -> Made<Slot> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let [like] = operands else {
+            let (expected, given) = ("one".to_owned(), operands.len());
+            return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
+        };
+        let array_type = like.array().map_err(fail)?.value.array_type();
+        let array_type = array_type.map_err(|error| fail(error.into()))?;
+        let span = self.attributes.required(operation, "value")?;
+        let dense = Dense::element(&self.attributes, span, &array_type)?;
+        self.dense(dense, operation)
+    }
+
+    pub(super) fn reduce(&self, operation: &Operation, operands: &[Slot]) -> Made<Vec<Slot>> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let Some(reducer) = reducer::of(operation, &self.attributes) else {
+            let what = "a reduction with this body is".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        };
+        let axes = self.attributes.integers(operation, "dimensions")?;
+        let known: Result<Vec<Known>, _> = operands.iter().map(|o| o.array().cloned()).collect();
+        let results = reduce(&self.making.builder, &reducer, &known.map_err(fail)?, &axes);
+        Ok(results.map_err(fail)?.into_iter().map(Slot::from).collect())
+    }
+
+    pub(super) fn custom_call(
+        &mut self,
+        operation: &Operation,
+        operands: Vec<Slot>,
+    ) -> Made<Vec<Slot>> {
+        let span = self.attributes.required(operation, "call_target_name")?;
+        let target = self.attributes.name(span);
+        match Expected::of(&target) {
+            Some(expected) => self.expect(operation, expected, &operands, true),
+            None if target == "Sharding" => Ok(operands),
+            None => {
+                let what = format!("custom calls of @{target} are");
+                Err(FormatErrorKind::Unsupported { what }.in_text(at(operation)))
+            }
+        }
+    }
+
+    /// What the program says of its own results.
+    pub(super) fn expect(
+        &mut self,
+        operation: &Operation,
+        expected: Expected,
+        operands: &[Slot],
+        as_call: bool,
+    ) -> Made<Vec<Slot>> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let agreement: Agreement = expected.agreement(operation, &self.attributes, as_call)?;
+        let constant = match expected.is_constant {
+            true => Some(self.constant(operation)?),
+            false => None,
+        };
+        let all: Vec<&Slot> = operands.iter().chain(&constant).collect();
+        let [result, expected] = all[..] else {
+            let (expected, given) = ("a result and what is expected".to_owned(), all.len());
+            return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
+        };
+        let result = result.array().map_err(fail)?.value.clone();
+        let expected = expected.array().map_err(fail)?.value.clone();
+        let array_type = expected.array_type().map_err(|error| fail(error.into()))?;
+        check_type(&result, &array_type).map_err(fail)?;
+        let place = Place::text(at(operation));
+        let expectation = Expectation { result: 0, expected: 0, agreement, place };
+        self.expectations.push((expectation, result, expected));
+        Ok(Vec::new())
+    }
+}

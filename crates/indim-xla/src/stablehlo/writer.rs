@@ -1,0 +1,291 @@
+//! Graphs as StableHLO's text, in its pretty form: one function, `@main`.
+
+use core::fmt::Write as _;
+
+use indim_graph::{Array, Graph, Node, NodeKind, ValueId};
+use indim_model::{FormatError, Notes, WriteOptions, Written};
+use indim_ops::{ArrayType, DType, Op, ReduceOp};
+
+use super::parser::type_name;
+use crate::element::{Number, numbers, part_of};
+use crate::legalize::{legalize, ranges, reducer_of, search_of};
+use crate::opcode::{Dialect, direction_of, name_of, order_of};
+
+/// Above so many elements a constant is a blob.
+const LONGEST_LIST: usize = 100;
+
+/// The text of a graph.
+///
+/// # Errors
+/// `unsupported-op`.
+pub(super) fn write(
+    graph: &Graph,
+    outputs: &[String],
+    options: &WriteOptions,
+) -> Result<Written, FormatError> {
+    let mut notes = Notes::default();
+    let legal = legalize(graph, true, &mut notes)?;
+    let (composed, warnings) = notes.finish(options.exact)?;
+    let mut text = Text { graph: &legal, text: String::new() };
+    text.program(outputs, &options.name);
+    Ok(Written { content: text.text.into_bytes(), beside: None, composed, warnings })
+}
+
+fn tensor(array_type: &ArrayType) -> String {
+    let sizes: String = array_type.shape.iter().map(|size| format!("{size}x")).collect();
+    format!("tensor<{sizes}{}>", type_name(array_type.dtype))
+}
+
+fn quoted(name: &str) -> String {
+    let mut text = String::from("\"");
+    for byte in name.bytes() {
+        match byte {
+            b'"' | b'\\' | 0..0x20 | 0x7f => drop(write!(text, "\\{byte:02X}")),
+            0x80.. => drop(write!(text, "\\{byte:02X}")),
+            _ => text.push(byte as char),
+        }
+    }
+    text + "\""
+}
+
+fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// `dense<..>` without the type.
+fn dense(array: &Array) -> String {
+    let bytes = array.data().to_le_bytes();
+    let size = array.dtype().size();
+    let count = array.data().len();
+    let is_splat = count > 0 && bytes.chunks_exact(size).all(|element| element == &bytes[..size]);
+    if !is_splat && count > LONGEST_LIST {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+        return format!("dense<\"0x{digits}\">");
+    }
+    let width = 2 * part_of(array.dtype()).size();
+    let number = |number: Number| match number {
+        Number::Finite(text) => text,
+        Number::NotFinite { bits, .. } => format!("0x{bits:0width$X}"),
+    };
+    let parts: Vec<String> = numbers(array).into_iter().map(number).collect();
+    let elements: Vec<String> = match part_of(array.dtype()) == array.dtype() {
+        true => parts,
+        false => parts.chunks_exact(2).map(|pair| format!("({},{})", pair[0], pair[1])).collect(),
+    };
+    match (count, is_splat) {
+        (0, _) => "dense<>".to_owned(),
+        (_, true) => format!("dense<{}>", elements[0]),
+        _ => format!("dense<{}>", nested(elements, array.shape().sizes())),
+    }
+}
+
+/// Lists of lists of elements, as the axes say, the innermost first.
+fn nested(elements: Vec<String>, sizes: &[usize]) -> String {
+    let mut parts = elements;
+    for &size in sizes.iter().rev() {
+        parts = parts.chunks(size).map(|part| format!("[{}]", part.join(", "))).collect();
+    }
+    parts.join(", ")
+}
+
+struct Text<'g> {
+    graph: &'g Graph,
+    text: String,
+}
+
+impl Text<'_> {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn program(&mut self, outputs: &[String], name: &str) {
+        let parameters = self.graph.parameters().iter().enumerate().map(|(index, &id)| {
+            let name = quoted(self.graph.parameter_name(index));
+            format!("{}: {} loc({name})", self.value(id), tensor(&self.graph[id].array_type))
+        });
+        let parameters = list(parameters);
+        let results = self.graph.outputs().iter().zip(outputs).map(|(&id, name)| {
+            let name = quoted(name);
+            format!("{} {{jax.result_info = {name}}}", tensor(&self.graph[id].array_type))
+        });
+        let results = list(results);
+        self.line(&format!("module @{} {{", quoted(name)));
+        self.line(&format!("  func.func public @main({parameters}) -> ({results}) {{"));
+        for (id, node) in self.graph.iter() {
+            self.node(id, node);
+        }
+        let returned = list(self.graph.outputs().iter().map(|&id| self.value(id)));
+        let types = list(self.graph.outputs().iter().map(|&id| tensor(&self.graph[id].array_type)));
+        match returned.is_empty() {
+            true => self.line("    return"),
+            false => self.line(&format!("    return {returned} : {types}")),
+        }
+        self.line("  }\n}");
+    }
+
+    fn value(&self, id: ValueId) -> String {
+        match &self.graph[id].kind {
+            NodeKind::Parameter { index, .. } => format!("%arg{index}"),
+            _ => id.to_string(),
+        }
+    }
+
+    /// An operation, whose types stand behind a colon.
+    fn operation(&mut self, id: ValueId, operation: &str, types: &str) {
+        let value = self.value(id);
+        self.line(&format!("    {value} = {operation} : {types}"));
+    }
+
+    fn node(&mut self, id: ValueId, node: &Node) {
+        let operands = list(node.operands.iter().map(|&operand| self.value(operand)));
+        let result = tensor(&node.array_type);
+        let from = list(node.operands.iter().map(|&id| tensor(&self.graph[id].array_type)));
+        let function = format!("({from}) -> {result}");
+        match &node.kind {
+            // `take` is none that a legal graph has.
+            NodeKind::Parameter { .. } | NodeKind::Take { .. } => {}
+            NodeKind::Constant(array) => {
+                let operation = format!("stablehlo.constant {}", dense(array));
+                self.operation(id, &operation, &result);
+            }
+            NodeKind::Iota { axis } => {
+                self.operation(id, &format!("stablehlo.iota dim = {axis}"), &result);
+            }
+            NodeKind::Elementwise(op) => self.elementwise(id, *op, node, &operands),
+            NodeKind::Convert => {
+                self.operation(id, &format!("stablehlo.convert {operands}"), &function);
+            }
+            NodeKind::Bitcast => {
+                self.operation(id, &format!("stablehlo.bitcast_convert {operands}"), &function);
+            }
+            NodeKind::BroadcastInDim(map) => {
+                let dims = list(map.iter());
+                let operation = format!("stablehlo.broadcast_in_dim {operands}, dims = [{dims}]");
+                self.operation(id, &operation, &function);
+            }
+            NodeKind::Reshape => {
+                self.operation(id, &format!("stablehlo.reshape {operands}"), &function);
+            }
+            NodeKind::Concatenate { axis } => {
+                let operation = format!("stablehlo.concatenate {operands}, dim = {axis}");
+                self.operation(id, &operation, &function);
+            }
+            NodeKind::Slice(slices) => match ranges(slices) {
+                Some(ranges) => {
+                    let range =
+                        |[start, limit, step]: [usize; 3]| format!("{start}:{limit}:{step}");
+                    let ranges = list(ranges.into_iter().map(range));
+                    let operation = format!("stablehlo.slice {operands} [{ranges}]");
+                    self.operation(id, &operation, &function);
+                }
+                None => {
+                    let backwards = slices.iter().enumerate().filter(|(_, s)| s.step() < 0);
+                    let dims = list(backwards.map(|(axis, _)| axis));
+                    let operation = format!("stablehlo.reverse {operands}, dims = [{dims}]");
+                    self.operation(id, &operation, &result);
+                }
+            },
+            NodeKind::Reduce { op, axis } => self.reduce(id, *op, *axis, node),
+        }
+    }
+
+    fn elementwise(&mut self, id: ValueId, op: Op, node: &Node, operands: &str) {
+        let types: Vec<&ArrayType> =
+            node.operands.iter().map(|&operand| &self.graph[operand].array_type).collect();
+        let result = tensor(&node.array_type);
+        let from = list(types.iter().map(|array_type| tensor(array_type)));
+        let function = format!("({from}) -> {result}");
+        if let Some((direction, is_total)) = direction_of(op) {
+            let order = order_of(types[0].dtype, is_total);
+            let operation = format!("stablehlo.compare {direction}, {operands}, {order}");
+            return self.operation(id, &operation, &function);
+        }
+        let Some((name, dialect)) = name_of(op) else { return };
+        if dialect != Dialect::StableHlo {
+            return self.operation(
+                id,
+                &format!("chlo.{name} {operands}"),
+                &format!("{from} -> {result}"),
+            );
+        }
+        let are_equal = types.iter().all(|&array_type| *array_type == node.array_type);
+        let types = match op {
+            Op::Select => format!("{}, {result}", tensor(types[0])),
+            Op::Complex => result,
+            _ if are_equal => result,
+            _ => function,
+        };
+        self.operation(id, &format!("stablehlo.{name} {operands}"), &types);
+    }
+
+    fn reduce(&mut self, id: ValueId, op: ReduceOp, axis: usize, node: &Node) {
+        let operand = self.value(node.operands[0]);
+        let from = &self.graph[node.operands[0]].array_type;
+        let scalar = tensor(&ArrayType::new(from.dtype, []));
+        let (from_text, result) = (tensor(from), tensor(&node.array_type));
+        let number = id.index();
+        if let Some((name, start)) = reducer_of(op, from.dtype) {
+            let start = dense(&start);
+            self.line(&format!("    %start{number} = stablehlo.constant {start} : {scalar}"));
+            let operation = format!(
+                "stablehlo.reduce({operand} init: %start{number}) applies stablehlo.{name} across \
+                 dimensions = [{axis}]"
+            );
+            return self.operation(id, &operation, &format!("({from_text}, {scalar}) -> {result}"));
+        }
+        self.search(id, op, axis, node);
+    }
+
+    /// JAX's argmax and argmin: a reduction of the elements with their indices.
+    fn search(&mut self, id: ValueId, op: ReduceOp, axis: usize, node: &Node) {
+        let from = &self.graph[node.operands[0]].array_type;
+        let Some((direction, start)) = search_of(op, from.dtype) else { return };
+        let (operand, value, number) = (self.value(node.operands[0]), self.value(id), id.index());
+        let scalar = tensor(&ArrayType::new(from.dtype, []));
+        let indices = tensor(&ArrayType::new(DType::I64, from.shape.clone()));
+        let extreme = tensor(&ArrayType::new(from.dtype, node.array_type.shape.clone()));
+        let (from_text, result) = (tensor(from), tensor(&node.array_type));
+        let body = search_body(from.dtype, &scalar, direction);
+        let start = dense(&start);
+        self.line(&format!("    %start{number} = stablehlo.constant {start} : {scalar}"));
+        self.line(&format!("    %first{number} = stablehlo.constant dense<0> : tensor<i64>"));
+        self.line(&format!("    %count{number} = stablehlo.iota dim = {axis} : {indices}"));
+        self.line(&format!(
+            "    %both{number}:2 = stablehlo.reduce({operand} init: %start{number}), \
+             (%count{number} init: %first{number}) across dimensions = [{axis}] : \
+             ({from_text}, {indices}, {scalar}, tensor<i64>) -> ({extreme}, {result})"
+        ));
+        self.line(&format!(
+            "     reducer(%a: {scalar}, %b: {scalar}) (%i: tensor<i64>, %j: tensor<i64>) {{"
+        ));
+        self.line(&format!("{body}    }}"));
+        let barrier = format!("stablehlo.optimization_barrier %both{number}#1");
+        self.line(&format!("    {value} = {barrier} : {result}"));
+    }
+}
+
+/// Of equal extremes the first one wins, of NaNs the first.
+fn search_body(dtype: DType, scalar: &str, direction: &str) -> String {
+    let order = order_of(dtype, false);
+    let compare = |name: &str, direction: &str, operands: &str| {
+        let types = format!("({scalar}, {scalar}) -> tensor<i1>");
+        format!("      {name} = stablehlo.compare {direction}, {operands}, {order} : {types}\n")
+    };
+    let mut body = compare("%g", direction, "%a, %b");
+    let wins = if dtype.is_float() { "%w" } else { "%g" };
+    if dtype.is_float() {
+        body += &compare("%n", "NE", "%a, %a");
+        body += "      %w = stablehlo.or %g, %n : tensor<i1>\n";
+    }
+    body += &compare("%e", "EQ", "%a, %b");
+    let indices = "(tensor<i64>, tensor<i64>) -> tensor<i1>";
+    body += &format!("      %l = stablehlo.compare LT, %i, %j, SIGNED : {indices}\n");
+    body + &format!(
+        "      %f = stablehlo.and %e, %l : tensor<i1>
+      %s = stablehlo.or {wins}, %f : tensor<i1>
+      %x = stablehlo.select {wins}, %a, %b : tensor<i1>, {scalar}
+      %y = stablehlo.select %s, %i, %j : tensor<i1>, tensor<i64>
+      stablehlo.return %x, %y : {scalar}, tensor<i64>\n"
+    )
+}

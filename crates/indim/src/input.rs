@@ -1,0 +1,127 @@
+//! What the names of an expression stand for: arrays and numbers, of whoever makes them.
+
+#[cfg(feature = "ndarray")]
+use indim_cpu::StoredAs;
+use indim_cpu::{ArrayView, Buffer};
+use indim_graph::{Array, Literal};
+use indim_ops::Element;
+
+/// What a name of an expression stands for, given to [`evaluate`](crate::evaluate).
+///
+/// ```
+/// use indim::{Input, evaluate};
+///
+/// let inputs = [("x", Input::from(&[1.0f32, 2.0])), ("k", Input::from(0.5))];
+/// assert_eq!(evaluate("x * k", inputs)?.elements::<f32>().unwrap(), [0.5, 1.0]);
+/// # Ok::<(), indim::EvaluateError>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Input<'a> {
+    /// An array.
+    Array(ArrayView<'a>),
+    /// A number that adapts to what it meets.
+    Number(Literal),
+}
+
+impl<'a> From<ArrayView<'a>> for Input<'a> {
+    fn from(view: ArrayView<'a>) -> Self {
+        Input::Array(view)
+    }
+}
+
+/// What `eval!` takes for a name: arrays, slices and vectors of elements, numbers, and references to them.
+///
+/// ```
+/// use indim::{AsInput, evaluate};
+///
+/// let x = vec![1.0f32, 2.0];
+/// assert_eq!(evaluate("x * 2", [("x", (&x).as_input())])?.elements::<f32>().unwrap(), [2.0, 4.0]);
+/// # Ok::<(), indim::EvaluateError>(())
+/// ```
+pub trait AsInput {
+    /// The array or the number, borrowed.
+    fn as_input(&self) -> Input<'_>;
+}
+
+impl<T: AsInput + ?Sized> AsInput for &T {
+    fn as_input(&self) -> Input<'_> {
+        (**self).as_input()
+    }
+}
+
+impl AsInput for ArrayView<'_> {
+    fn as_input(&self) -> Input<'_> {
+        Input::Array(self.clone())
+    }
+}
+
+#[cfg(feature = "ndarray")]
+impl<'a, S, D> From<&'a ndarray::ArrayBase<S, D>> for Input<'a>
+where
+    S: ndarray::Data,
+    S::Elem: StoredAs,
+    D: ndarray::Dimension,
+{
+    fn from(array: &'a ndarray::ArrayBase<S, D>) -> Self {
+        Input::Array(array.into())
+    }
+}
+
+#[cfg(feature = "ndarray")]
+impl<S, D> AsInput for ndarray::ArrayBase<S, D>
+where
+    S: ndarray::Data,
+    S::Elem: StoredAs,
+    D: ndarray::Dimension,
+{
+    fn as_input(&self) -> Input<'_> {
+        self.into()
+    }
+}
+
+macro_rules! arrays {
+    ($([$($parameters:tt)*] $type:ty;)*) => {$(
+        impl<'a, $($parameters)*> From<&'a $type> for Input<'a> {
+            fn from(array: &'a $type) -> Self {
+                Input::Array(array.into())
+            }
+        }
+
+        impl<$($parameters)*> AsInput for $type {
+            fn as_input(&self) -> Input<'_> {
+                self.into()
+            }
+        }
+    )*};
+}
+
+arrays! {
+    [] Array;
+    [] Buffer;
+    [T: Element] [T];
+    [T: Element] Vec<T>;
+    [T: Element, const N: usize] [T; N];
+}
+
+macro_rules! numbers {
+    ($($variant:ident: $($type:ident)*;)*) => {$($(
+        impl From<$type> for Input<'_> {
+            fn from(number: $type) -> Self {
+                Input::Number(Literal::$variant(number.into()))
+            }
+        }
+
+        impl AsInput for $type {
+            fn as_input(&self) -> Input<'_> {
+                (*self).into()
+            }
+        }
+    )*)*};
+}
+
+numbers! {
+    Bool: bool;
+    Int: i8 i16 i32 i64 u8 u16 u32 u64;
+    Float: f32 f64;
+}

@@ -1,0 +1,130 @@
+//! indim among other crates: the examples of users' jobs, `eval!`, and arrays of `ndarray` in every layout.
+
+use indim::{
+    Array, ArrayView, ArrayViewMut, CompileOptions, DType, Executable, GraphBuilder, as_elements,
+    compile, eval, evaluate, from_elements,
+};
+use ndarray::{ArrayD, Axis, IxDyn, Slice, arr2};
+
+/// Each example checks its results itself.
+macro_rules! examples {
+    ($($name:ident $path:literal)*) => {$(
+        #[path = $path]
+        mod $name;
+
+        #[test]
+        fn $name() {
+            $name::main().unwrap();
+        }
+    )*};
+}
+
+examples! {
+    standardise "../examples/standardise.rs"
+    pictures "../examples/pictures.rs"
+    black_scholes "../examples/black_scholes.rs"
+    masked_select "../examples/masked_select.rs"
+    demodulation "../examples/demodulation.rs"
+    batches "../examples/batches.rs"
+}
+
+#[test]
+fn executables_are_shared_by_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<Executable>();
+}
+
+#[test]
+fn a_macro_takes_what_users_have() {
+    let (x, k) = (vec![1.0f32, 2.0], 2);
+    let slice = &x[..];
+    let array = Array::new([2], x.clone()).unwrap();
+    for result in [
+        eval!("x * k", x, k),
+        eval!("x * k", x = slice, k = k),
+        eval!("x * k", x = &array, k = &k),
+        eval!("x * k", x = [&x[..], &[]].concat(), k = 1 + 1),
+        eval!("x * k", x = array.clone(), k = 2.0),
+    ] {
+        assert_eq!(result.unwrap().elements::<f32>().unwrap(), [2.0, 4.0]);
+    }
+    let r#type = [1i64, 2];
+    assert_eq!(eval!("type + 1", r#type).unwrap().elements::<i64>().unwrap(), [2, 3]);
+    assert_eq!(eval!("pi").unwrap().to_array().dtype(), DType::F64);
+    let both = eval!("a = x + 1; a, a * 2", x).unwrap();
+    assert_eq!(both[1].elements::<f32>().unwrap(), [4.0, 6.0]);
+    let error = eval!("x + y", x, y = [1.0f32, 2.0, 3.0]).unwrap_err();
+    assert_eq!((error.code(), error.location.file()), ("size-mismatch", file!()));
+}
+
+/// A generator of small numbers.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// An array whose axes are permuted, sliced with steps of either sign, and repeated.
+fn any_layout(numbers: &mut Numbers, sizes: &mut Vec<usize>) -> ArrayD<f32> {
+    let rank = numbers.below(4);
+    *sizes = (0..rank).map(|_| numbers.below(4) + usize::from(numbers.below(8) > 0)).collect();
+    let mut count = 0.0;
+    ArrayD::from_shape_simple_fn(IxDyn(sizes), || {
+        count += 1.0;
+        count
+    })
+}
+
+#[test]
+fn arrays_of_ndarray_are_read_and_written_in_every_layout() {
+    let mut numbers = Numbers(1);
+    for _ in 0..2000 {
+        let mut sizes = Vec::new();
+        let mut owned = any_layout(&mut numbers, &mut sizes);
+        let mut view = owned.view_mut();
+        for axis in 0..sizes.len() {
+            let steps = [1, -1, 2, -2, 3];
+            let slice = Slice::new(0, None, steps[numbers.below(steps.len())]);
+            view.slice_axis_inplace(Axis(axis), slice);
+            view.swap_axes(axis, numbers.below(sizes.len()));
+        }
+        let expected = view.mapv(|x| 2.0 * x + 1.0);
+
+        let result = evaluate("2 * x + 1", [("x", &view)]).unwrap();
+        assert_eq!(result.ndarray::<f32>().unwrap(), expected);
+        assert_eq!(result.to_ndarray::<f32>().unwrap(), expected);
+        assert!(result.ndarray::<f64>().is_none());
+
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, view.shape()).unwrap();
+        let graph = b.finish(&[2 * x + 1]).unwrap();
+        let executable = compile(&graph, &CompileOptions::default()).unwrap();
+        let given = view.to_owned();
+        executable.run_into(&[(&given).into()], &mut [ArrayViewMut::from(&mut view)]).unwrap();
+        assert_eq!(view, expected);
+    }
+}
+
+#[test]
+fn a_repeated_array_is_read_where_it_lies() {
+    let row = arr2(&[[1.0f64, 2.0, 3.0]]);
+    let repeated = row.broadcast((1000, 3)).unwrap();
+    let view = ArrayView::from(&repeated);
+    assert_eq!(view.strides(), [0, 8]);
+    let sum = evaluate("sum(x, axis=0)", [("x", &repeated)]).unwrap();
+    assert_eq!(sum.elements::<f64>().unwrap(), [1000.0, 2000.0, 3000.0]);
+}
+
+#[test]
+fn half_floats_come_and_go_as_they_are() {
+    let weights = arr2(&[[half::f16::from_f32(0.5), half::f16::from_f32(1.5)]]);
+    let doubled = evaluate("w * 2", [("w", &weights)]).unwrap();
+    assert_eq!(doubled.array_type().to_string(), "f16[1, 2]");
+    let theirs: Vec<half::f16> = doubled.ndarray().unwrap().iter().copied().collect();
+    assert_eq!(theirs, [half::f16::from_f32(1.0), half::f16::from_f32(3.0)]);
+    let elements = as_elements(&theirs);
+    assert_eq!(from_elements::<half::f16>(elements), theirs);
+}
