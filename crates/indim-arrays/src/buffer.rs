@@ -100,6 +100,41 @@ impl Buffer {
         Ok(Buffer { array_type, strides, is_row_major, first, bytes, memory })
     }
 
+    /// A row-major array whose bytes `fill` writes; they are zeros before. Of bools every byte but 0 is true.
+    ///
+    /// ```
+    /// use indim_arrays::{ArrayError, Buffer};
+    /// use indim_ops::{ArrayType, DType};
+    ///
+    /// let buffer = Buffer::filled(ArrayType::new(DType::Bool, [3]), |bytes| {
+    ///     bytes[1] = 7;
+    ///     Ok::<(), ArrayError>(())
+    /// })?;
+    /// assert_eq!(buffer.elements::<bool>(), Some(&[false, true, false][..]));
+    /// # Ok::<(), ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`; `out-of-memory`; what `fill` says.
+    pub fn filled<E: From<ArrayError>>(
+        array_type: ArrayType,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let is_bool = array_type.dtype == DType::Bool;
+        // SAFETY: every element is written before the buffer is handed out, as 0 or 1 if it is a bool.
+        let buffer = unsafe { Self::uninitialised(array_type)? };
+        // SAFETY: the memory is owned and of this size; zeros are initialised bytes.
+        let bytes = unsafe {
+            buffer.first.write_bytes(0, buffer.bytes);
+            core::slice::from_raw_parts_mut(buffer.first.as_ptr(), buffer.bytes)
+        };
+        fill(bytes)?;
+        if is_bool {
+            bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+        }
+        Ok(buffer)
+    }
+
     /// Element type and shape.
     pub fn array_type(&self) -> &ArrayType {
         &self.array_type

@@ -55,6 +55,7 @@ fn the_table_is_complete_and_true() {
         "indim-codegen",
         "indim-targets",
         "indim-arrays",
+        "indim-stores",
         "indim-cpu",
         "indim-macros",
         "indim",

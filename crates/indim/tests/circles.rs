@@ -125,6 +125,7 @@ fn circles_are_small() {
         "indim-codegen",
         "indim-targets",
         "indim-arrays",
+        "indim-stores",
         "indim-cpu",
         "indim-macros",
         "indim",

@@ -1,0 +1,144 @@
+//! What is wrong with an array that lies elsewhere.
+
+use core::fmt;
+use std::io;
+
+use indim_arrays::ArrayError;
+use indim_graph::terminal::shown;
+use indim_ops::ArrayType;
+use indim_shape::{Diagnostic, Shape};
+
+use crate::Region;
+
+/// An array that cannot be read, or a result that cannot be written.
+///
+/// ```
+/// use indim_shape::Shape;
+/// use indim_stores::{Region, StoreError, StoreErrorKind};
+///
+/// let kind = StoreErrorKind::OutsideOfArray { region: Region::new([4], [2]), shape: Shape::from([5]) };
+/// let error = StoreError::new("x.zarr", kind);
+/// assert_eq!(error.code(), "outside-of-array");
+/// assert_eq!(error.to_string(), "x.zarr: an array of shape [5] has not the region [4:6]");
+/// assert_eq!(error.diagnostic().to_string(), format!("error[outside-of-array]: {error}\n"));
+/// ```
+#[derive(Debug)]
+pub struct StoreError {
+    /// What holds the array: the path of a file, and what in it.
+    pub place: String,
+    /// What is wrong.
+    pub kind: StoreErrorKind,
+}
+
+/// The kinds of mistakes.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// The system refuses.
+    Io(io::Error),
+    /// There is no such region in the array.
+    OutsideOfArray {
+        /// The region asked for.
+        region: Region,
+        /// The shape of the array.
+        shape: Shape,
+    },
+    /// A piece is not of the type and shape of the region that it is to be.
+    WrongPiece {
+        /// What was given.
+        given: ArrayType,
+        /// What was to be given.
+        expected: ArrayType,
+    },
+    /// A result is to be finished of which elements are missing.
+    Incomplete {
+        /// How many elements were written.
+        written: usize,
+        /// How many there are.
+        elements: usize,
+    },
+    /// An array cannot be had in memory.
+    Array(ArrayError),
+    /// The file changed while it was read.
+    FileChanged,
+    /// What another part says of its file, without the place.
+    Other(Box<Diagnostic>),
+}
+
+impl StoreError {
+    /// What is wrong with what is there.
+    pub fn new(place: impl Into<String>, kind: impl Into<StoreErrorKind>) -> Self {
+        StoreError { place: place.into(), kind: kind.into() }
+    }
+
+    /// A stable name of the kind of error.
+    pub fn code(&self) -> &'static str {
+        match &self.kind {
+            StoreErrorKind::Io(_) => "io",
+            StoreErrorKind::OutsideOfArray { .. } => "outside-of-array",
+            StoreErrorKind::WrongPiece { .. } => "wrong-piece",
+            StoreErrorKind::Incomplete { .. } => "incomplete",
+            StoreErrorKind::Array(error) => error.code(),
+            StoreErrorKind::FileChanged => "file-changed",
+            StoreErrorKind::Other(diagnostic) => diagnostic.code,
+        }
+    }
+
+    /// What people read of it.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let headline = self.to_string();
+        match &self.kind {
+            StoreErrorKind::Other(diagnostic) => Diagnostic { headline, ..(**diagnostic).clone() },
+            _ => Diagnostic::new(self.code(), headline),
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", shown(&self.place), self.kind)
+    }
+}
+
+impl fmt::Display for StoreErrorKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreErrorKind::Io(error) => write!(formatter, "{error}"),
+            StoreErrorKind::OutsideOfArray { region, shape } => {
+                write!(formatter, "an array of shape {shape} has not the region {region}")
+            }
+            StoreErrorKind::WrongPiece { given, expected } => {
+                write!(formatter, "a piece of type {given} cannot be written where {expected} belongs")
+            }
+            StoreErrorKind::Incomplete { written, elements } => {
+                write!(formatter, "{written} of {elements} elements were written")
+            }
+            StoreErrorKind::Array(error) => write!(formatter, "{error}"),
+            StoreErrorKind::FileChanged => formatter.write_str(
+                "it changed while it was read, so that there is no telling of what the result would be; \
+                 let its writer finish first, or give a copy of it",
+            ),
+            StoreErrorKind::Other(diagnostic) => formatter.write_str(&diagnostic.headline),
+        }
+    }
+}
+
+impl core::error::Error for StoreError {}
+
+impl From<io::Error> for StoreErrorKind {
+    fn from(error: io::Error) -> Self {
+        StoreErrorKind::Io(error)
+    }
+}
+
+impl From<ArrayError> for StoreErrorKind {
+    fn from(error: ArrayError) -> Self {
+        StoreErrorKind::Array(error)
+    }
+}
+
+impl From<Diagnostic> for StoreErrorKind {
+    fn from(diagnostic: Diagnostic) -> Self {
+        StoreErrorKind::Other(Box::new(diagnostic))
+    }
+}

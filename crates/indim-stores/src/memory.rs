@@ -1,0 +1,184 @@
+//! Sources and sinks over arrays in memory.
+
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use indim_arrays::{ArrayError, Buffer};
+use indim_ops::ArrayType;
+
+use crate::copy::{copy_from_region, copy_into_region};
+use crate::sink::{Complete, Sink, check_piece};
+use crate::source::{Source, check_region};
+use crate::{Region, StoreError, StoreErrorKind};
+
+/// An array in memory as a source; [`Source`] has an example.
+#[derive(Debug)]
+pub struct MemorySource {
+    array: Buffer,
+    chunks: Option<Vec<usize>>,
+}
+
+impl MemorySource {
+    /// The source of an array.
+    ///
+    /// # Errors
+    /// `out-of-memory`, for a copy in row-major order.
+    pub fn new(array: Buffer) -> Result<Self, ArrayError> {
+        let array = if array.is_row_major() { array } else { array.to_row_major()? };
+        Ok(MemorySource { array, chunks: None })
+    }
+
+    /// The same, which says that it is stored in pieces of these sizes.
+    ///
+    /// # Panics
+    /// When there is not one size for each axis.
+    #[must_use]
+    pub fn in_chunks(self, chunks: impl Into<Vec<usize>>) -> Self {
+        let chunks = chunks.into();
+        assert_eq!(chunks.len(), self.array_type().shape.rank(), "one size for each axis");
+        MemorySource { chunks: Some(chunks), ..self }
+    }
+}
+
+impl Source for MemorySource {
+    fn array_type(&self) -> &ArrayType {
+        self.array.array_type()
+    }
+
+    fn chunks(&self) -> Option<&[usize]> {
+        self.chunks.as_deref()
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        let ArrayType { dtype, shape } = self.array_type();
+        let read = || {
+            check_region(region, self.array_type())?;
+            Buffer::filled(ArrayType::new(*dtype, region.extents().clone()), |bytes| {
+                copy_from_region(self.array.bytes(), shape, dtype.size(), region, bytes);
+                Ok::<(), StoreErrorKind>(())
+            })
+        };
+        read().map_err(|kind| StoreError::new("memory", kind))
+    }
+}
+
+/// A result that is gathered in memory; [`Sink`] has an example.
+#[derive(Debug)]
+pub struct MemorySink {
+    array_type: ArrayType,
+    /// The elements, in row-major order.
+    bytes: Vec<u8>,
+    elements_written: usize,
+    chunks: Option<Vec<usize>>,
+    result: MemoryResult,
+}
+
+/// Where the array of a [`MemorySink`] is to be had once the sink is finished.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryResult(Arc<Mutex<Option<Buffer>>>);
+
+impl MemoryResult {
+    /// The array, if the sink is finished and nobody took it before.
+    pub fn take(&self) -> Option<Buffer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl MemorySink {
+    /// Memory for a result, and where that will be.
+    ///
+    /// # Errors
+    /// `too-large`, `out-of-memory`.
+    pub fn new(array_type: ArrayType) -> Result<(Self, MemoryResult), ArrayError> {
+        let size = array_type.dtype.size();
+        let count = array_type.shape.byte_count(size).map_err(ArrayError::TooLarge)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(count).map_err(|_| ArrayError::OutOfMemory { bytes: count })?;
+        bytes.resize(count, 0);
+        let result = MemoryResult::default();
+        let sink = MemorySink {
+            array_type,
+            bytes,
+            elements_written: 0,
+            chunks: None,
+            result: result.clone(),
+        };
+        Ok((sink, result))
+    }
+
+    /// The same, which says that it is stored in pieces of these sizes.
+    ///
+    /// # Panics
+    /// When there is not one size for each axis.
+    #[must_use]
+    pub fn in_chunks(self, chunks: impl Into<Vec<usize>>) -> Self {
+        let chunks = chunks.into();
+        assert_eq!(chunks.len(), self.array_type.shape.rank(), "one size for each axis");
+        MemorySink { chunks: Some(chunks), ..self }
+    }
+
+    fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
+        check_piece(region, piece.array_type(), &self.array_type)?;
+        let ArrayType { dtype, shape } = &self.array_type;
+        let copy;
+        let piece = match piece.is_row_major() {
+            true => piece,
+            false => {
+                copy = piece.to_row_major()?;
+                &copy
+            }
+        };
+        copy_into_region(piece.bytes(), &mut self.bytes, shape, dtype.size(), region);
+        self.elements_written += piece.bytes().len() / dtype.size();
+        Ok(())
+    }
+
+    /// The whole array.
+    fn whole(&mut self) -> Result<Buffer, StoreErrorKind> {
+        let elements = self.bytes.len() / self.array_type.dtype.size();
+        if self.elements_written != elements {
+            return Err(StoreErrorKind::Incomplete { written: self.elements_written, elements });
+        }
+        let from = mem::take(&mut self.bytes);
+        Buffer::filled(self.array_type.clone(), |bytes| {
+            bytes.copy_from_slice(&from);
+            Ok(())
+        })
+    }
+}
+
+impl Sink for MemorySink {
+    fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    fn chunks(&self) -> Option<&[usize]> {
+        self.chunks.as_deref()
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+        self.store(region, piece).map_err(|kind| StoreError::new("memory", kind))
+    }
+
+    fn complete(mut self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+        let array = self.whole().map_err(|kind| StoreError::new("memory", kind))?;
+        Ok(Box::new(CompleteArray { array, result: self.result }))
+    }
+}
+
+#[derive(Debug)]
+struct CompleteArray {
+    array: Buffer,
+    result: MemoryResult,
+}
+
+impl Complete for CompleteArray {
+    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
+        *self.result.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.array);
+        Ok(())
+    }
+}

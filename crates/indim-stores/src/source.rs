@@ -1,0 +1,73 @@
+//! What an array is that lies elsewhere and can be read by regions.
+
+use core::fmt;
+
+use indim_arrays::Buffer;
+use indim_ops::ArrayType;
+
+use crate::{Region, StoreError, StoreErrorKind};
+
+/// An array that lies elsewhere and is read by regions, by several threads at once.
+///
+/// What [`Source::array_type`] says has been checked against what the format allows, so that a region may be
+/// allocated; no more than the region, and [`Source::scratch_bytes`], is held while one is read.
+///
+/// ```
+/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_ops::{ArrayType, DType};
+/// use indim_stores::{MemorySource, Region, Source};
+///
+/// let array = Buffer::filled(ArrayType::new(DType::U8, [2, 3]), |bytes| {
+///     bytes.copy_from_slice(&[0, 1, 2, 3, 4, 5]);
+///     Ok::<(), ArrayError>(())
+/// })?;
+/// let source: Box<dyn Source> = Box::new(MemorySource::new(array)?);
+/// let column = source.read(&Region::new([0, 1], [2, 1]))?;
+/// assert_eq!(column.array_type().to_string(), "u8[2, 1]");
+/// assert_eq!(column.elements::<u8>(), Some(&[1, 4][..]));
+/// assert_eq!(source.read(&Region::new([2, 0], [1, 3])).unwrap_err().code(), "outside-of-array");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Source: fmt::Debug + Send + Sync {
+    /// Element type and shape.
+    fn array_type(&self) -> &ArrayType;
+
+    /// The sizes of the pieces that the array is stored in, each of which is read as a whole; `None` where
+    /// regions of any size cost what they hold.
+    fn chunks(&self) -> Option<&[usize]> {
+        None
+    }
+
+    /// The bytes of memory that one read takes beside its result, such as one decoded chunk.
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    /// The elements of a region, in row-major order.
+    ///
+    /// # Errors
+    /// `outside-of-array`; what is wrong with the file that the elements come from.
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError>;
+
+    /// Refuses what was read of an array that has changed since it was opened, as far as that can be told.
+    ///
+    /// # Errors
+    /// `file-changed`.
+    fn check_unchanged(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// Refuses a region that an array has not.
+///
+/// # Errors
+/// `outside-of-array`.
+pub(crate) fn check_region(region: &Region, array_type: &ArrayType) -> Result<(), StoreErrorKind> {
+    match region.is_within(&array_type.shape) {
+        true => Ok(()),
+        false => Err(StoreErrorKind::OutsideOfArray {
+            region: region.clone(),
+            shape: array_type.shape.clone(),
+        }),
+    }
+}
