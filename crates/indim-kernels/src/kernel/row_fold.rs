@@ -46,7 +46,10 @@ where
     #[inline(always)]
     unsafe fn run(results: *mut u8, source: *const u8, rows: FoldedRows) {
         let FoldedRows { count, stride, width, .. } = rows;
+        let is_dense = stride == (width * Self::SOURCE_SIZE) as isize;
         let (covered, begun) = match width {
+            // SAFETY: the caller's promise; dense rows lie one after another.
+            2..=4 if is_dense => (0, unsafe { Self::narrow_rows(results, source, rows) }),
             // SAFETY: the caller's promise.
             0..LANES => (0, unsafe { Self::short_rows(results, source, rows) }),
             _ => (covered(rows, Self::SOURCE_SIZE, width.next_multiple_of(LANES)), 0),
@@ -91,6 +94,47 @@ where
         let result = results.wrapping_add(index * size_of::<T::Stored>());
         // SAFETY: the caller's promise.
         unsafe { *result.cast() = Unaligned::<T>(folded.to_stored()) }
+    }
+
+    /// Folds dense rows of two to four elements, all of which are read; says how many.
+    ///
+    /// # Safety
+    /// As [`RowFoldFn`]; rows lie one after another.
+    #[inline(always)]
+    unsafe fn narrow_rows(results: *mut u8, source: *const u8, rows: FoldedRows) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match rows.width {
+                2 => Self::dense_rows_of::<2>(results, source, rows.count),
+                3 => Self::dense_rows_of::<3>(results, source, rows.count),
+                _ => Self::dense_rows_of::<4>(results, source, rows.count),
+            }
+        }
+        rows.count
+    }
+
+    /// As [`RowBody::narrow_rows`], for rows of so many elements: a loop over rows that the compiler
+    /// vectorizes, each row in a lane of its own.
+    ///
+    /// # Safety
+    /// As [`RowFoldFn`]; rows have as many elements, and lie one after another.
+    #[inline(always)]
+    unsafe fn dense_rows_of<const N: usize>(results: *mut u8, source: *const u8, count: usize) {
+        let identity = <F as Fold<W::Source>>::identity::<Scalars>();
+        let source = source.cast::<[Unaligned<R::Source>; N]>();
+        for index in 0..count {
+            // SAFETY: the caller's promise.
+            let row = unsafe { &*source.wrapping_add(index) };
+            let mut wide = [<F as Fold<T>>::identity::<Scalars>(); 4];
+            for lane in 0..N {
+                let element = R::read(row[lane].get());
+                wide[lane] = W::read(<F as Fold<W::Source>>::combine::<Scalars>(identity, element));
+            }
+            let [first, second, third, fourth] = wide;
+            let all = Self::combined(Self::combined(Self::combined(first, second), third), fourth);
+            // SAFETY: the caller's promise.
+            unsafe { Self::write(results, index, all) }
+        }
     }
 
     /// Folds rows that have fewer elements than there are lanes, each from as few lanes as hold them; says

@@ -129,7 +129,7 @@ pub fn most_nodes(length: usize) -> usize {
 const SHORT_AXIS: usize = 8;
 
 /// Rows along a short axis that are read where they lie are folded all the same if they have so many
-/// elements, or if they are so few that gathering takes longer to begin with.
+/// elements, if they lie one after another, or if they are so few that gathering takes longer to begin with.
 const SHORTEST_ROW: usize = 5;
 const FEW_ROWS: usize = 256;
 
@@ -211,7 +211,10 @@ impl Reducing<'_> {
 
     /// Whether kernels fold rows along a short axis where they lie.
     fn are_read_as_rows(&self, kept: &CoalescedAxes) -> bool {
-        let pays = self.sizes[self.reduced] >= SHORTEST_ROW
+        let length = self.sizes[self.reduced];
+        let bytes = |operand: usize| (length * self.element_sizes[operand]) as isize;
+        let pays = length >= SHORTEST_ROW
+            || self.accesses().all(|operand| last(kept, operand) == bytes(operand))
             || kept.sizes.iter().product::<usize>() <= FEW_ROWS;
         let is_direct = !self.folds && self.are_direct(|operand| self.along(operand));
         pays && is_direct && self.has_row_kernels
