@@ -162,7 +162,8 @@ impl GraphBuilder {
         ValueId::from_index(self.state().assembler.value_count())
     }
 
-    pub(crate) fn has_parameter(&self, name: &str) -> bool {
+    /// Whether a parameter has this name.
+    pub fn has_parameter(&self, name: &str) -> bool {
         self.state().assembler.has_parameter(name)
     }
 

@@ -4,7 +4,10 @@
 
 use core::fmt;
 
-use indim_ops::{DType, DTypeClass};
+use indim_ops::meaning::convert::ConvertTo;
+use indim_ops::{DType, DTypeClass, Element, bf16, c64, c128, f16};
+
+use crate::array::Array;
 
 /// A number of the text, without an element type of its own.
 ///
@@ -85,6 +88,38 @@ impl Literal {
         }
     }
 
+    /// The number as an element of `dtype`, which it [fits](Literal::fits): an array of rank 0.
+    ///
+    /// ```
+    /// use indim_graph::Literal;
+    /// use indim_ops::DType;
+    ///
+    /// assert_eq!(Literal::Int(3).element(DType::F16).scalar_text().as_deref(), Some("3"));
+    /// ```
+    pub fn element(self, dtype: DType) -> Array {
+        let float = self.to_float();
+        match (self.to_int(), dtype) {
+            (_, DType::Bool) => Array::scalar(self.is_true()),
+            // Only integers of 64 bits need more than an f64 holds.
+            (Some(value), DType::I64) => Array::scalar(value as i64),
+            (Some(value), DType::U64) => Array::scalar(value as u64),
+            (_, DType::I8) => Array::scalar(float as i8),
+            (_, DType::I16) => Array::scalar(float as i16),
+            (_, DType::I32) => Array::scalar(float as i32),
+            (_, DType::I64) => Array::scalar(float as i64),
+            (_, DType::U8) => Array::scalar(float as u8),
+            (_, DType::U16) => Array::scalar(float as u16),
+            (_, DType::U32) => Array::scalar(float as u32),
+            (_, DType::U64) => Array::scalar(float as u64),
+            (_, DType::F16) => Array::scalar(converted::<f16>(float)),
+            (_, DType::Bf16) => Array::scalar(converted::<bf16>(float)),
+            (_, DType::F32) => Array::scalar(float as f32),
+            (_, DType::F64) => Array::scalar(float),
+            (_, DType::C64) => Array::scalar(converted::<c64>(float)),
+            (_, DType::C128) => Array::scalar(converted::<c128>(float)),
+        }
+    }
+
     /// Whether it is other than 0.
     pub fn is_true(self) -> bool {
         match self {
@@ -121,6 +156,14 @@ impl fmt::Display for Literal {
             Literal::Float(value) => write!(formatter, "{value:?}"),
         }
     }
+}
+
+/// As the operation `convert` has it.
+fn converted<T: Element>(value: f64) -> T
+where
+    f64: ConvertTo<T>,
+{
+    ConvertTo::<T>::convert(value)
 }
 
 /// The smallest and the largest value of an integer type.

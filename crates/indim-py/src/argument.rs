@@ -3,6 +3,7 @@
 //! A list, tuple or dict that holds arrays is handed to the function as a container of tracing values.
 //! One of numbers alone is an array, as it is to NumPy.
 
+use indim::Literal;
 use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::PyVisit;
@@ -46,8 +47,9 @@ pub(crate) enum ArgumentType {
     },
 }
 
-/// An argument as `indim/_tracing.py` takes it: a name, what it is (`"array"`, `"number"`, `"static"` or
-/// `"container"`), the object, and the items of a container.
+/// An argument as `indim/_tracing.py` takes it: a name, what it is (`"array"`, `"number"`, which is an input,
+/// `"constant"`, which is part of the program, `"static"` or `"container"`), the object,
+/// and the items of a container.
 pub(crate) type Described<'py> = (String, &'static str, Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
 
 static STATIC_KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -142,8 +144,12 @@ impl<'py> Argument<'py> {
             Argument::Operand(Operand::Array(array)) => {
                 (name, "array", array.object().clone(), Vec::new())
             }
-            Argument::Operand(Operand::Number(number)) => {
-                (name, "number", python_number(py, *number)?, Vec::new())
+            Argument::Operand(operand @ Operand::Number(number)) => {
+                let kind = if operand.input().is_some() { "number" } else { "constant" };
+                (name, kind, python_number(py, *number)?, Vec::new())
+            }
+            Argument::Operand(Operand::Constant(_)) => {
+                unreachable!("invariant: an argument is given")
             }
             Argument::Static { value, .. } => (name, "static", value.clone(), Vec::new()),
             Argument::Container(Container { container, keys, items }) => {
@@ -174,15 +180,28 @@ impl<'py> Argument<'py> {
         }
     }
 
-    /// Adds the arrays to `operands`, in the order in which the tracer makes parameters of them.
-    pub(crate) fn into_arrays(self, operands: &mut Vec<Operand<'py>>) {
+    /// Adds the arrays and the numbers that are inputs to `operands`, in the order in which the tracer makes
+    /// parameters of them.
+    pub(crate) fn into_operands(self, operands: &mut Vec<Operand<'py>>) {
         match self {
             Argument::Operand(operand @ Operand::Array(_)) => operands.push(operand),
-            Argument::Operand(Operand::Number(_)) | Argument::Static { .. } => {}
+            Argument::Operand(operand) if operand.input().is_some() => operands.push(operand),
+            Argument::Operand(_) | Argument::Static { .. } => {}
             Argument::Container(Container { items, .. }) => {
                 for item in items {
-                    item.into_arrays(operands);
+                    item.into_operands(operands);
                 }
+            }
+        }
+    }
+
+    /// Adds the numbers that are inputs, in the same order.
+    pub(crate) fn add_inputs(&self, inputs: &mut Vec<Literal>) {
+        match self {
+            Argument::Operand(operand) => inputs.extend(operand.input()),
+            Argument::Static { .. } => {}
+            Argument::Container(container) => {
+                container.items.iter().for_each(|item| item.add_inputs(inputs));
             }
         }
     }
@@ -282,10 +301,11 @@ fn is_identifier(key: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-fn python_number(py: Python<'_>, number: indim::Literal) -> PyResult<Bound<'_, PyAny>> {
+/// The number as Python's own.
+pub(crate) fn python_number(py: Python<'_>, number: Literal) -> PyResult<Bound<'_, PyAny>> {
     Ok(match number {
-        indim::Literal::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
-        indim::Literal::Int(value) => value.into_pyobject(py)?.into_any(),
-        indim::Literal::Float(value) => value.into_pyobject(py)?.into_any(),
+        Literal::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
+        Literal::Int(value) => value.into_pyobject(py)?.into_any(),
+        Literal::Float(value) => value.into_pyobject(py)?.into_any(),
     })
 }

@@ -12,7 +12,7 @@ use pyo3::types::PyString;
 use crate::computation::{Compiled, Computation, SymbolicProgram, Target};
 use crate::error::ComputationError;
 use crate::held::{Held, held_bytes};
-use crate::operand::{Operand, OperandType};
+use crate::operand::{Operand, OperandType, inputs_among};
 use crate::text_cache::forget;
 
 /// Bytes that computations may hold in all, before and after they are compiled; one that is used may hold
@@ -74,9 +74,11 @@ impl CachedComputation {
         targets: &[Target],
     ) -> Result<Arc<Compiled>, ComputationError> {
         self.used.store(USES.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        let numbers = inputs_among(operands);
         let fits = |compiled: &&Arc<Compiled>| {
             operands.iter().zip(&compiled.types).all(|(operand, of)| operand.is_of(of))
                 && compiled.targets == targets
+                && compiled.numbers.holds(&numbers)
         };
         if let Some(compiled) = lock(&self.variants).iter().rev().find(fits) {
             return Ok(Arc::clone(compiled));

@@ -69,7 +69,9 @@ impl Kept {
         operands.iter_mut().try_for_each(Operand::settle)?;
         let array_type = |operand: &Operand<'py>| match operand {
             Operand::Array(array) => Ok(array.array_type()),
-            Operand::Number(_) => Err(PyTypeError::new_err("a chunk is a number, not an array")),
+            Operand::Number(_) | Operand::Constant(_) => {
+                Err(PyTypeError::new_err("a chunk is a number, not an array"))
+            }
         };
         let types = operands.iter().map(array_type).collect::<PyResult<_>>()?;
         let compiled = self.compiled(py, (types, sizes), graph)?;

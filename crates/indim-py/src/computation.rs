@@ -7,10 +7,11 @@
 use core::fmt;
 use std::collections::HashMap;
 
+use indim::ExprError;
 use indim::{
     ArrayType, Binding, CompileOptions, DType, Executable, Expression, Graph, GraphBuilder,
-    GraphError, Limits, RuleSet, Shape, SymbolicExecutable, SymbolicGraph, TargetRule,
-    compile_symbolic_with, compile_with,
+    GraphError, Limits, Literal, NumberProgram, Numbers, RuleSet, Shape, SymbolicExecutable,
+    SymbolicGraph, TargetRule, compile_symbolic_with, compile_with,
 };
 use indim_text::{Call, CallOperand};
 
@@ -36,6 +37,8 @@ pub(crate) struct Definition {
 pub(crate) enum Step {
     /// Values by an operation or expression.
     Definition(Definition),
+    /// A number by an operation on numbers.
+    Number(Definition),
     /// The results of a function with their derivatives.
     Derivative(Derivative),
 }
@@ -95,13 +98,29 @@ impl Definition {
         builder: &GraphBuilder,
         values: &HashMap<String, Binding>,
     ) -> Result<Vec<indim::Value>, ComputationError> {
+        let (bindings, rule) = (self.bindings(values), self.rule.as_ref());
+        self.expression.build_results(builder, &bindings, rule).map_err(|error| self.error(error))
+    }
+
+    /// What the definition makes of numbers: a number for each name.
+    pub(crate) fn numbers(
+        &self,
+        builder: &GraphBuilder,
+        values: &HashMap<String, Binding>,
+    ) -> Result<Vec<Binding>, ComputationError> {
+        let (bindings, rule) = (self.bindings(values), self.rule.as_ref());
+        self.expression.build_bindings(builder, &bindings, rule).map_err(|error| self.error(error))
+    }
+
+    /// What its names stand for.
+    fn bindings(&self, values: &HashMap<String, Binding>) -> Vec<(&str, Binding)> {
         let names = self.expression.names().into_iter().chain(self.expression.constants());
-        let bindings: Vec<(&str, Binding)> =
-            names.filter_map(|name| Some((name, values.get(name)?.clone()))).collect();
-        self.expression.build_results(builder, &bindings, self.rule.as_ref()).map_err(|error| {
-            let text = self.expression.text().to_owned();
-            ComputationError::Definition { text, error: Box::new(error) }
-        })
+        names.filter_map(|name| Some((name, values.get(name)?.clone()))).collect()
+    }
+
+    fn error(&self, error: ExprError) -> ComputationError {
+        let text = self.expression.text().to_owned();
+        ComputationError::Definition { text, error: Box::new(error) }
     }
 }
 
@@ -109,7 +128,7 @@ impl Step {
     /// What later steps call its values.
     fn names(&self) -> &[String] {
         match self {
-            Step::Definition(definition) => &definition.names,
+            Step::Definition(definition) | Step::Number(definition) => &definition.names,
             Step::Derivative(derivative) => &derivative.names,
         }
     }
@@ -119,17 +138,19 @@ impl Step {
         &self,
         builder: &GraphBuilder,
         values: &HashMap<String, Binding>,
-    ) -> Result<Vec<indim::Value>, ComputationError> {
-        match self {
-            Step::Definition(definition) => definition.build(builder, values),
-            Step::Derivative(derivative) => derivative.build(builder, values),
-        }
+    ) -> Result<Vec<Binding>, ComputationError> {
+        let built = match self {
+            Step::Definition(definition) => definition.build(builder, values)?,
+            Step::Derivative(derivative) => derivative.build(builder, values)?,
+            Step::Number(definition) => return definition.numbers(builder, values),
+        };
+        Ok(built.into_iter().map(Binding::Array).collect())
     }
 
     /// Whether another does the same.
     fn is_same(&self, other: &Step) -> bool {
         match (self, other) {
-            (Step::Definition(x), Step::Definition(y)) => {
+            (Step::Definition(x), Step::Definition(y)) | (Step::Number(x), Step::Number(y)) => {
                 x.names == y.names && x.rule == y.rule && x.expression.text() == y.expression.text()
             }
             (Step::Derivative(x), Step::Derivative(y)) => x.is_same(y),
@@ -140,7 +161,9 @@ impl Step {
     /// The bytes of its text, that of the function's steps where it is a derivative.
     fn text_length(&self) -> usize {
         match self {
-            Step::Definition(definition) => definition.expression.text().len(),
+            Step::Definition(definition) | Step::Number(definition) => {
+                definition.expression.text().len()
+            }
             Step::Derivative(derivative) => derivative.computation.text_length(),
         }
     }
@@ -178,7 +201,7 @@ impl Computation {
     /// The expressions among the steps.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.steps.iter().filter_map(|step| match step {
-            Step::Definition(definition) => Some(&definition.expression),
+            Step::Definition(definition) | Step::Number(definition) => Some(&definition.expression),
             Step::Derivative(_) => None,
         })
     }
@@ -193,29 +216,41 @@ impl Computation {
         targets: &[Target],
         as_stored: bool,
     ) -> Result<Graph, ComputationError> {
-        let (b, outputs) = self.built(types, targets, as_stored)?;
+        let Built { b, outputs, .. } = self.built(types, targets, as_stored)?;
         Ok(b.finish(&outputs)?)
     }
 
-    /// As [`Computation::graph`], of what is as it is stored, with what its sizes may be beside those given.
-    fn symbolic(&self, types: &[OperandType]) -> Result<SymbolicGraph, ComputationError> {
-        let (b, outputs) = self.built(types, &[], true)?;
-        Ok(SymbolicGraph::new(&b.finish(&outputs)?, &b.size_facts()))
+    /// As [`Computation::graph`], with what its numbers may be.
+    pub(crate) fn graph_and_numbers(
+        &self,
+        types: &[OperandType],
+    ) -> Result<(Graph, NumberProgram), ComputationError> {
+        let Built { b, outputs, numbers } = self.built(types, &[], false)?;
+        Ok((b.finish(&outputs)?, numbers))
     }
 
-    /// The builder of the graph, and the outputs.
+    /// As [`Computation::graph`], of what is as it is stored, with what its sizes may be beside those given,
+    /// and what its numbers may be.
+    fn symbolic(
+        &self,
+        types: &[OperandType],
+    ) -> Result<(SymbolicGraph, NumberProgram), ComputationError> {
+        let Built { b, outputs, numbers } = self.built(types, &[], true)?;
+        Ok((SymbolicGraph::new(&b.finish(&outputs)?, &b.size_facts()), numbers))
+    }
+
+    /// The graph in the making.
     fn built(
         &self,
         types: &[OperandType],
         targets: &[Target],
         as_stored: bool,
-    ) -> Result<(GraphBuilder, Vec<indim::Value>), ComputationError> {
-        let b = GraphBuilder::new();
-        let mut values = self.bound_parameters(&b, types, as_stored)?;
+    ) -> Result<Built, ComputationError> {
+        let (b, numbers) = (GraphBuilder::new(), Numbers::default());
+        let mut values = self.bound_parameters(&b, &numbers, types, as_stored)?;
         for step in &self.steps {
             let built = step.build(&b, &values).map_err(|error| self.pieces.in_words(error))?;
-            let names = step.names().iter().cloned();
-            values.extend(names.zip(built.into_iter().map(Binding::Array)));
+            values.extend(step.names().iter().cloned().zip(built));
         }
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for (index, name) in self.outputs.iter().enumerate() {
@@ -229,19 +264,23 @@ impl Computation {
             }
             outputs.push(value);
         }
-        Ok((b, outputs))
+        Ok(Built { b, outputs, numbers: numbers.program() })
     }
 
     /// What the parameters stand for, by their names.
     fn bound_parameters(
         &self,
         b: &GraphBuilder,
+        numbers: &Numbers,
         types: &[OperandType],
         as_stored: bool,
     ) -> Result<HashMap<String, Binding>, GraphError> {
         let bound = |(name, of): (&String, &OperandType)| {
             let binding = match of {
                 OperandType::Number(number) => Binding::Number(*number),
+                OperandType::Input(number) => {
+                    numbers.given(name, *number).map_or(Binding::Number(*number), Binding::Input)
+                }
                 OperandType::Array(of) => Binding::Array(parameter(b, name, of, as_stored)?),
             };
             Ok((name.clone(), binding))
@@ -274,8 +313,13 @@ impl Computation {
         types: Vec<OperandType>,
         targets: Vec<Target>,
     ) -> Result<Compiled, ComputationError> {
-        let (compiled, types) = (Compiled::new(|| self.graph(&types, &targets, true))?, types);
-        Ok(Compiled { types, targets, ..compiled })
+        let (executable, numbers) = detached(|signals| {
+            let Built { b, outputs, numbers } = self.built(&types, &targets, true)?;
+            let graph = b.finish(&outputs)?;
+            let executable = compile_with(&graph, &compile_options(), &mut || signals.look())?;
+            Ok((executable, numbers))
+        })?;
+        Ok(Compiled { targets, ..Compiled::of(executable, types, numbers) })
     }
 
     /// As [`Computation::compile`], with the program for other sizes, if it may have others.
@@ -283,22 +327,23 @@ impl Computation {
         &self,
         types: Vec<OperandType>,
     ) -> Result<(Compiled, Option<SymbolicProgram>), ComputationError> {
-        let (alone, executable) = detached(|signals| {
-            let symbolic = self.symbolic(&types)?;
+        let (alone, executable, numbers) = detached(|signals| {
+            let (symbolic, numbers) = self.symbolic(&types)?;
             let options = compile_options();
             if symbolic.guards().symbol_count() == 0 {
                 let alone = compile_with(symbolic.graph(), &options, &mut || signals.look())?;
-                return Ok((Some(alone), None));
+                return Ok((Some(alone), None, numbers));
             }
             let executable = compile_symbolic_with(&symbolic, &options, &mut || signals.look())?;
-            Ok((None, Some(executable)))
+            Ok((None, Some(executable), numbers))
         })?;
         let program = executable.map(|executable| {
             let held = Held::new(executable.held_bytes());
-            SymbolicProgram { types: types.clone(), executable, _held: held }
+            let (types, numbers) = (types.clone(), numbers.clone());
+            SymbolicProgram { types, executable, numbers, _held: held }
         });
         let bound = program.as_ref().and_then(|program| program.bound(&types));
-        let alone = alone.map(|executable| Compiled::of(executable, types));
+        let alone = alone.map(|executable| Compiled::of(executable, types, numbers));
         let compiled = bound.or(alone).expect("invariant: the first sizes meet the guards");
         Ok((compiled, program))
     }
@@ -312,16 +357,17 @@ impl Compiled {
         let executable = detached(|signals| {
             Ok(compile_with(&graph()?, &compile_options(), &mut || signals.look())?)
         })?;
-        Ok(Compiled::of(executable, Vec::new()))
+        Ok(Compiled::of(executable, Vec::new(), NumberProgram::default()))
     }
 
     /// What was compiled for operands of these types.
-    fn of(executable: Executable, types: Vec<OperandType>) -> Compiled {
+    fn of(executable: Executable, types: Vec<OperandType>, numbers: NumberProgram) -> Compiled {
         let is_parallel = executable.is_parallel();
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
         let held = Held::new(executable.held_bytes());
-        Compiled { types, targets: Vec::new(), executable, is_parallel, bytes, _held: held }
+        let targets = Vec::new();
+        Compiled { types, targets, numbers, executable, is_parallel, bytes, _held: held }
     }
 }
 
@@ -334,24 +380,42 @@ pub(crate) struct SymbolicProgram {
     /// What it was compiled for first, one for each parameter.
     types: Vec<OperandType>,
     executable: SymbolicExecutable,
+    /// What its numbers are.
+    numbers: NumberProgram,
     /// The memory of the program itself.
     _held: Held,
 }
 
 impl SymbolicProgram {
-    /// Whether operands differ in sizes alone from those it was compiled for.
+    /// Whether operands differ from those it was compiled for in sizes alone, and in numbers for which it
+    /// holds.
     pub(crate) fn takes(&self, types: &[OperandType]) -> bool {
         types.len() == self.types.len()
             && types.iter().zip(&self.types).all(|(of, own)| of.has_kind_of(own))
+            && self.numbers.holds(&inputs_of(types))
     }
 
     /// The computation for operands of these types, which it takes; `None` where their sizes do not meet the
     /// guards.
     pub(crate) fn bound(&self, types: &[OperandType]) -> Option<Compiled> {
-        let shapes: Vec<&[usize]> = types.iter().filter_map(OperandType::sizes).collect();
+        let mut shapes: Vec<&[usize]> = types.iter().filter_map(OperandType::sizes).collect();
+        // Numbers are the last inputs.
+        shapes.resize(self.executable.guards().parameters().len(), &[]);
         let executable = self.executable.bind_once(&shapes).ok()?;
-        Some(Compiled::of(executable, types.to_vec()))
+        Some(Compiled::of(executable, types.to_vec(), self.numbers.clone()))
     }
+}
+
+/// A graph in the making, its outputs, and what the numbers among its inputs are.
+struct Built {
+    b: GraphBuilder,
+    outputs: Vec<indim::Value>,
+    numbers: NumberProgram,
+}
+
+/// The numbers that are inputs.
+fn inputs_of(types: &[OperandType]) -> Vec<Literal> {
+    types.iter().filter_map(OperandType::input).collect()
 }
 
 /// The error of a result that does not broadcast to `out`.
@@ -383,6 +447,8 @@ pub(crate) struct Compiled {
     pub(crate) types: Vec<OperandType>,
     /// What its outputs were converted to; empty when they were not.
     pub(crate) targets: Vec<Target>,
+    /// The inputs behind the arrays, and for which numbers it holds.
+    pub(crate) numbers: NumberProgram,
     pub(crate) executable: Executable,
     /// Whether a run is work for several threads.
     pub(crate) is_parallel: bool,
@@ -393,10 +459,12 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Whether operands of these types differ in sizes alone from those it was compiled for.
+    /// Whether operands of these types differ from those it was compiled for in sizes alone, and in numbers
+    /// for which it holds.
     pub(crate) fn is_of_kind(&self, types: &[OperandType]) -> bool {
         self.types.len() == types.len()
             && self.types.iter().zip(types).all(|(own, of)| own.has_kind_of(of))
+            && self.numbers.holds(&inputs_of(types))
     }
 }
 

@@ -37,12 +37,12 @@ pub(crate) fn graph_parts<'py>(
     operands: &[Operand<'py>],
     structure: &Structure,
 ) -> PyResult<GraphParts<'py>> {
-    let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
-    let graph = computation.graph(&types, &[], false);
+    let types = operands.iter().map(|operand| operand.operand_type().without_inputs());
+    let graph = computation.graph(&types.collect::<Vec<OperandType>>(), &[], false);
     let graph = graph.map_err(|error| computation_error(py, &error))?;
     let arrays = operands.iter().filter_map(|operand| match operand {
         Operand::Array(array) => Some(array.object().clone()),
-        Operand::Number(_) => None,
+        Operand::Number(_) | Operand::Constant(_) => None,
     });
     let (kind, keys) = structure.described(py);
     Ok((graph.to_string(), arrays.collect(), kind, keys))

@@ -147,7 +147,7 @@ impl<'a, 'py> Names<'a, 'py> {
             match self.find(name.bind(py))? {
                 Some(object) => operands.push(Operand::from_python(&object, text)?),
                 None => match Literal::constant(text) {
-                    Some(number) => operands.push(Operand::Number(number)),
+                    Some(number) => operands.push(Operand::Constant(number)),
                     None => return Err(self.unknown_name(py, cached, &operands)),
                 },
             }

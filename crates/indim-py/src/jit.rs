@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indim::Order;
+use indim::{NumberProgram, Order};
 use pyo3::PyTraverseError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
@@ -34,6 +34,8 @@ const MOST_TRACES: usize = 64;
 struct Trace {
     arguments: Vec<ArgumentType>,
     has_used_sizes: bool,
+    /// For which numbers it holds.
+    numbers: NumberProgram,
     captured: Vec<Py<PyAny>>,
     /// What the function may have read beside its arguments.
     surroundings: Surroundings,
@@ -106,8 +108,10 @@ impl CompiledFunction {
         // Comparing static arguments calls Python code, which the lock must not be held for.
         let known: Vec<Arc<Trace>> = self.traces().clone();
         let mut stale = None;
+        let mut inputs = Vec::new();
+        arguments.iter().for_each(|argument| argument.add_inputs(&mut inputs));
         for trace in known.iter().rev() {
-            if !trace.is_for(arguments)? {
+            if !trace.is_for(arguments)? || !trace.numbers.holds(&inputs) {
                 continue;
             }
             if trace.surroundings.are_unchanged(py)? {
@@ -167,6 +171,7 @@ impl CompiledFunction {
         Ok(Trace {
             arguments: arguments.iter().map(Argument::argument_type).collect(),
             has_used_sizes: recorded.has_used_sizes,
+            numbers: recorded.numbers,
             captured: recorded.captured,
             surroundings: Surroundings::new(py, places)?,
             cached,
@@ -202,7 +207,7 @@ impl Trace {
         self.surroundings.traverse(visit)
     }
 
-    /// The operands of the computation: arrays among the arguments, then captured ones.
+    /// The operands of the computation: arrays and numbers among the arguments, then captured arrays.
     fn operands<'py>(
         &self,
         py: Python<'py>,
@@ -210,7 +215,7 @@ impl Trace {
     ) -> PyResult<Vec<Operand<'py>>> {
         let mut operands = Vec::with_capacity(self.cached.computation.parameters.len());
         for argument in arguments {
-            argument.into_arrays(&mut operands);
+            argument.into_operands(&mut operands);
         }
         for object in &self.captured {
             operands.push(Operand::from_python(object.bind(py), "captured array")?);
@@ -293,7 +298,7 @@ impl CompiledFunction {
             let Some(types) = trace.cached.last_types() else { return Ok(None) };
             (trace, types)
         };
-        explain_computation(py, &trace.cached.computation, &types).map(Some)
+        explain_computation(py, &trace.cached.computation, &types, &trace.numbers).map(Some)
     }
 
     /// The graph for these arguments.
@@ -319,7 +324,8 @@ impl CompiledFunction {
         let arguments = self.arguments(&self.bound(args, Some(kwargs))?)?;
         let trace = self.trace(py, &arguments)?;
         let operands = trace.operands(py, arguments)?;
-        let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
+        let types = operands.iter().map(|operand| operand.operand_type().without_inputs());
+        let types: Vec<OperandType> = types.collect();
         let graph = trace.cached.computation.graph(&types, &[], false);
         let graph = graph.map_err(|error| computation_error(py, &error))?;
         write_traced(py, &graph, &destination)

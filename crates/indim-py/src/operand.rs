@@ -3,7 +3,7 @@
 //! NumPy arrays are used where they are. Everything else becomes one by NumPy's own conversions:
 //! the buffer protocol, `__array_interface__`, `__array__`, DLPack, and last sequences of numbers.
 
-use indim::{ArrayType, Literal};
+use indim::{ArrayType, Literal, Numbers};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -15,8 +15,10 @@ use crate::numpy_api::{NumpyArray, Recognised};
 pub(crate) enum Operand<'py> {
     /// Elements in memory.
     Array(NumpyArray<'py>),
-    /// A number without an element type of its own; part of the compiled computation.
+    /// A number without an element type of its own, which is given.
     Number(Literal),
+    /// One that is always the same, such as `pi`; part of the compiled computation.
+    Constant(Literal),
 }
 
 /// What a computation was compiled for, one for each operand.
@@ -24,6 +26,8 @@ pub(crate) enum Operand<'py> {
 pub(crate) enum OperandType {
     /// Any array of this type.
     Array(ArrayType),
+    /// A number of this kind; it was compiled when it was this one.
+    Input(Literal),
     /// This number.
     Number(Literal),
 }
@@ -35,8 +39,25 @@ impl OperandType {
             (OperandType::Array(x), OperandType::Array(y)) => {
                 x.dtype == y.dtype && x.shape.rank() == y.shape.rank()
             }
+            (OperandType::Input(x), OperandType::Input(y)) => is_same_kind(*x, *y),
             (OperandType::Number(x), OperandType::Number(y)) => is_same_number(*x, *y),
             _ => false,
+        }
+    }
+
+    /// The number, if a program takes it as an input.
+    pub(crate) fn input(&self) -> Option<Literal> {
+        match self {
+            OperandType::Input(number) => Some(*number),
+            OperandType::Array(_) | OperandType::Number(_) => None,
+        }
+    }
+
+    /// The same for a program of which numbers are a part.
+    pub(crate) fn without_inputs(self) -> OperandType {
+        match self {
+            OperandType::Input(number) => OperandType::Number(number),
+            other => other,
         }
     }
 
@@ -44,7 +65,7 @@ impl OperandType {
     pub(crate) fn sizes(&self) -> Option<&[usize]> {
         match self {
             OperandType::Array(of) => Some(&of.shape),
-            OperandType::Number(_) => None,
+            OperandType::Input(_) | OperandType::Number(_) => None,
         }
     }
 }
@@ -63,6 +84,9 @@ impl<'py> Operand<'py> {
             Recognised::Foreign => converted(object, name).map(Operand::Array),
             Recognised::Other => match number(object, name)? {
                 Some(number) => Ok(Operand::Number(number)),
+                None if is_traced_number(object)? => {
+                    Operand::from_python(&object.call_method0("_plain")?, name)
+                }
                 None => converted(object, name).map(Operand::Array),
             },
         }
@@ -76,7 +100,7 @@ impl<'py> Operand<'py> {
     pub(crate) fn settle(&mut self) -> PyResult<()> {
         match self {
             Operand::Array(array) => array.read_again(),
-            Operand::Number(_) => Ok(()),
+            Operand::Number(_) | Operand::Constant(_) => Ok(()),
         }
     }
 
@@ -84,7 +108,16 @@ impl<'py> Operand<'py> {
     pub(crate) fn operand_type(&self) -> OperandType {
         match self {
             Operand::Array(array) => OperandType::Array(array.array_type()),
-            Operand::Number(number) => OperandType::Number(*number),
+            Operand::Number(number) if Numbers::take(*number) => OperandType::Input(*number),
+            Operand::Number(number) | Operand::Constant(number) => OperandType::Number(*number),
+        }
+    }
+
+    /// The number, if a program takes it as an input.
+    pub(crate) fn input(&self) -> Option<Literal> {
+        match self {
+            Operand::Number(number) if Numbers::take(*number) => Some(*number),
+            _ => None,
         }
     }
 
@@ -92,12 +125,26 @@ impl<'py> Operand<'py> {
     pub(crate) fn is_of(&self, expected: &OperandType) -> bool {
         match (self, expected) {
             (Operand::Array(array), OperandType::Array(expected)) => array.is_of(expected),
-            (Operand::Number(number), OperandType::Number(expected)) => {
-                is_same_number(*number, *expected)
+            (Operand::Number(number), OperandType::Input(expected)) => {
+                is_same_kind(*number, *expected) && Numbers::take(*number)
             }
+            (
+                Operand::Number(number) | Operand::Constant(number),
+                OperandType::Number(expected),
+            ) => is_same_number(*number, *expected),
             _ => false,
         }
     }
+}
+
+/// The numbers among operands that programs take as inputs.
+pub(crate) fn inputs_among(operands: &[Operand<'_>]) -> Vec<Literal> {
+    operands.iter().filter_map(Operand::input).collect()
+}
+
+/// Whether two numbers are of one kind.
+fn is_same_kind(x: Literal, y: Literal) -> bool {
+    core::mem::discriminant(&x) == core::mem::discriminant(&y)
 }
 
 /// Whether two numbers are of one kind and value: -0.0 is not 0.0, and a NaN is itself.
@@ -114,6 +161,12 @@ pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         || object.is_instance_of::<PyInt>()
         || object.is_instance_of::<PyComplex>()
         || is_numpy_scalar(object)?)
+}
+
+/// Whether `object` stands for a number while a function is traced; here it is wanted by itself.
+fn is_traced_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    Ok(object.get_type().is(TRACED_NUMBER.import(py, "indim._numbers", "Number")?))
 }
 
 /// A Python number; `None` for everything else, NumPy's scalars among it: those have an element type.
@@ -147,12 +200,14 @@ static GENERIC: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static MASKED_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static TRACED_NUMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Makes what is otherwise made at its first use.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     GENERIC.import(py, "numpy", "generic")?;
     NDARRAY.import(py, "numpy", "ndarray")?;
     MASKED_ARRAY.import(py, "numpy.ma", "MaskedArray")?;
+    TRACED_NUMBER.import(py, "indim._numbers", "Number")?;
     AS_ARRAY.import(py, "indim._arrays", "as_array").map(|_| ())
 }
 

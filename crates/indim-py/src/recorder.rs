@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use indim::{ArrayType, Binding, GraphBuilder, GraphError, Index, Literal, RuleSet};
+use indim::{
+    ArrayType, Binding, GraphBuilder, GraphError, Index, Literal, NumberProgram, Numbers, RuleSet,
+};
 use indim_text::{Call, CallAttribute, CallOperand};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -28,6 +30,8 @@ struct Recording {
     builder: GraphBuilder,
     /// The values of the graph by name.
     values: HashMap<String, Binding>,
+    /// The numbers among them.
+    numbers: Numbers,
     /// Arrays that the function uses without being given them, bound to the last parameters.
     captured: Vec<Py<PyAny>>,
     /// Whether the function looked at sizes, and so holds for these sizes alone.
@@ -47,6 +51,8 @@ pub(crate) struct Recorded {
     pub(crate) computation: Computation,
     pub(crate) captured: Vec<Py<PyAny>>,
     pub(crate) has_used_sizes: bool,
+    /// For which numbers it holds.
+    pub(crate) numbers: NumberProgram,
 }
 
 impl Recorder {
@@ -62,6 +68,7 @@ impl Recorder {
             computation,
             captured: recording.captured,
             has_used_sizes: recording.has_used_sizes,
+            numbers: recording.numbers.program(),
         }
     }
 }
@@ -87,7 +94,9 @@ impl Recorder {
         let py = array.py();
         let array_type = match Operand::from_python(array, name)? {
             Operand::Array(array) => array.array_type(),
-            Operand::Number(_) => return Err(PyValueError::new_err("a number is no parameter")),
+            Operand::Number(_) | Operand::Constant(_) => {
+                return Err(PyValueError::new_err("a number is no parameter"));
+            }
         };
         let mut recording = self.recording();
         let name = recording.parameter(name, &array_type);
@@ -110,6 +119,36 @@ impl Recorder {
         let name = self.recording().parameter(name, &array_type);
         let name = name.map_err(|error| computation_error(py, &error.into()))?;
         described(py, name.clone(), name, &array_type)
+    }
+
+    /// A number that is given, under a name like `name`; returns its name.
+    fn number(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+        let value = python_number(value)?;
+        Ok(self.recording().number(name, value))
+    }
+
+    /// Records an operator on numbers that are given, by name, and others. Returns the name of what it makes,
+    /// `None` where the function is recorded for that, and what it is now; `None` for what is no number or
+    /// has none.
+    fn record_number<'py>(
+        &self,
+        py: Python<'py>,
+        function: String,
+        operands: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<(Option<String>, Bound<'py, PyAny>)>> {
+        let operands = operands.iter().map(operand).collect::<PyResult<_>>()?;
+        let call = Call { function, operands, attributes: Vec::new() };
+        let added = self.recording().record_number(&call);
+        added
+            .map(|(name, value)| Ok((name, crate::argument::python_number(py, value)?)))
+            .transpose()
+    }
+
+    /// Says that the function is recorded for the value of a number.
+    fn pin(&self, name: &str) {
+        if let Some(Binding::Input(number)) = self.recording().values.get(name) {
+            number.pin();
+        }
     }
 
     /// An array that the function uses without being given it.
@@ -260,12 +299,46 @@ impl Recording {
 
     /// Adds a parameter under a name like `name`; returns its name.
     fn parameter(&mut self, name: &str, array_type: &ArrayType) -> Result<String, GraphError> {
-        let name = self.unused_name(name.to_owned());
+        let mut name = self.unused_name(name.to_owned());
+        while self.builder.has_parameter(&name) {
+            name = self.unused_name(name + "_");
+        }
         let ArrayType { dtype, shape } = array_type.clone();
         let value = self.builder.parameter(&name, dtype, shape)?;
         self.computation.parameters.push(name.clone());
         self.values.insert(name.clone(), Binding::Array(value));
         Ok(name)
+    }
+
+    /// Adds a number that is given under a name like `name`; returns its name.
+    fn number(&mut self, name: &str, value: Literal) -> String {
+        let name = self.unused_name(name.to_owned());
+        self.computation.parameters.push(name.clone());
+        let number = self.numbers.given(&name, value);
+        let binding = number.map_or(Binding::Number(value), Binding::Input);
+        self.values.insert(name.clone(), binding);
+        name
+    }
+
+    /// Adds what an operator makes of numbers. `None` when there are too many, or there is no such number.
+    fn record_number(&mut self, call: &Call) -> Option<(Option<String>, Literal)> {
+        let index = self.computation.steps.len();
+        if index == MAXIMUM_OPERATIONS {
+            return None;
+        }
+        let name = self.unused_name(format!("_{index}"));
+        let definition = Definition::recorded(&name, call, None).ok()?;
+        let made = definition.numbers(&self.builder, &self.values).ok()?.pop()?;
+        match made {
+            Binding::Input(number) => {
+                self.computation.pieces.insert(&name, definition.expression.text());
+                self.values.insert(name.clone(), Binding::Input(number.clone()));
+                self.computation.steps.push(Step::Number(definition));
+                Some((Some(name), number.value()))
+            }
+            Binding::Number(value) => Some((None, value)),
+            _ => None,
+        }
     }
 
     /// The type of a value.

@@ -3,7 +3,7 @@
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
     Attributes, AxisFunction, Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK,
-    RankLimit, RuleChoice, RuleSetName, Shape, express, oracle,
+    NumberProgram, RankLimit, RuleChoice, RuleSetName, Shape, express, oracle,
 };
 use indim_text::catalogue::{self, EntryKind};
 use pyo3::exceptions::PyValueError;
@@ -117,7 +117,7 @@ pub(crate) fn _explain_expression(
             },
         }
     }
-    explain_computation(py, &computation, &types)
+    explain_computation(py, &computation, &types, &NumberProgram::default())
 }
 
 /// Text, JSON, SVG, and what lists the machine code, which is only made when somebody asks for it.
@@ -134,17 +134,28 @@ impl MachineCode {
     }
 }
 
-/// An explanation of a computation for operands of these types.
+/// An explanation of a computation for operands of these types; `numbers` says for which numbers it was
+/// recorded.
 pub(crate) fn explain_computation(
     py: Python<'_>,
     computation: &Computation,
     types: &[OperandType],
+    numbers: &NumberProgram,
 ) -> PyResult<ExplainedTexts> {
-    let graph =
-        computation.graph(types, &[], false).map_err(|error| computation_error(py, &error))?;
+    let explained = computation.graph_and_numbers(types);
+    let (graph, own) = explained.map_err(|error| computation_error(py, &error))?;
     let explanation =
         Explanation::new(&graph, &CompileOptions::default()).map_err(compile_error)?;
-    Ok(explained_texts(explanation))
+    let (text, json, svg, machine_code) = explained_texts(explanation);
+    let mut guards = numbers.guards();
+    guards.extend(own.guards());
+    guards.sort();
+    guards.dedup();
+    let made_for = match guards.is_empty() {
+        true => String::new(),
+        false => format!("\nnumbers\n   the program is made for {}\n", guards.join(", ")),
+    };
+    Ok((text + &made_for, json, svg, machine_code))
 }
 
 /// An explanation in its forms.

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::computation::Compiled;
 use crate::numpy_api::NumpyArray;
-use crate::operand::Operand;
+use crate::operand::{Operand, inputs_among};
 use crate::pool;
 
 /// Below this much memory a run takes less time than giving the interpreter's lock away and back.
@@ -36,12 +36,15 @@ pub(crate) fn run<'py>(
         .iter()
         .filter_map(|operand| match operand {
             Operand::Array(array) => Some(array),
-            Operand::Number(_) => None,
+            Operand::Number(_) | Operand::Constant(_) => None,
         })
         .collect();
+    let numbers = compiled.numbers.inputs(&inputs_among(operands));
+    let numbers = numbers.expect("invariant: the variant was chosen for these numbers");
     // From here on no Python code runs, which could change an array: only memory is asked for.
-    let views: Vec<ArrayView<'_>> =
+    let mut views: Vec<ArrayView<'_>> =
         inputs.iter().map(|array| array.view()).collect::<PyResult<_>>()?;
+    views.extend(numbers.iter().map(ArrayView::from_array));
     let given = |index: usize| outputs.get(index).cloned().flatten();
     let types = compiled.executable.outputs();
     let outputs: Vec<NumpyArray<'py>> = match (0..types.len()).map(given).collect() {

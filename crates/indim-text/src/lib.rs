@@ -17,8 +17,8 @@ mod suggest;
 
 pub use cursor::Cursor;
 pub use expression::{
-    Binding, Call, CallAttribute, CallOperand, ExprError, ExprErrorKind, Expression,
-    StatementError, promote,
+    Binding, Call, CallAttribute, CallOperand, ExprError, ExprErrorKind, Expression, Number,
+    NumberProgram, Numbers, StatementError, promote,
 };
 pub use graph::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
 pub use limits::{LimitError, Limits};

@@ -99,7 +99,8 @@ pub use indim_shape::{
 
 // Text: expressions, and the text form of graphs.
 pub use indim_text::{
-    Binding, ExprError, ExprErrorKind, Expression, LimitError, Limits, StatementError, promote,
+    Binding, ExprError, ExprErrorKind, Expression, LimitError, Limits, Number, NumberProgram,
+    Numbers, StatementError, promote,
 };
 pub use indim_text::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
 

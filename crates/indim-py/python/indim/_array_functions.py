@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _arrays
+from ._numbers import as_it_is
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, tracer_of
 
 
@@ -123,7 +124,7 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, 
         number = fill_value.astype(dtype)
     else:
         number = np.zeros((), dtype)
-        np.copyto(number, fill_value, casting="unsafe")
+        np.copyto(number, as_it_is(fill_value), casting="unsafe")
     everywhere = a._call("bool")._call("ones_like")
     return everywhere._record("where", (everywhere, number, number))
 

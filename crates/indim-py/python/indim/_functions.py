@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _arrays, _foreign
 from ._indim import evaluate
+from ._numbers import as_it_is
 from ._tracing import OPERANDS_BY_KEYWORD, Tracer
 
 _NAMES = ("x", "y", "z")
@@ -68,6 +69,7 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
 
 def constant(function, name, value):
     """A number as Python's own; what it must be is checked where the function is."""
+    value = as_it_is(value)
     if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
         value = value.item()
     if not isinstance(value, (bool, int, float)):

@@ -19,8 +19,9 @@ class CompiledFunction(_CompiledFunction):
 
     It is run once on tracing values for each combination of element types and ranks. Once it has met
     several shapes, one program serves all whose sizes meet its guards. Calls take ``out=``, ``order=``
-    and ``casting=`` beside the function's own arguments. Python numbers are part of the program and
-    adapt to the arrays they meet; NumPy's scalars are arrays of rank 0.
+    and ``casting=`` beside the function's own arguments. Python numbers adapt to the arrays they meet; a
+    number that changes compiles nothing unless the program needs its value, as an exponent or an axis.
+    NumPy's scalars are arrays of rank 0.
     """
 
     def __new__(cls, function, static=()):

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _arrays, _captured, _foreign
 from ._errors import ExprError
+from ._numbers import Number, as_it_is
 from ._operators import define_operators
 from ._signatures import ADAPTED
 from ._statics import frozen
@@ -90,6 +91,7 @@ class Recording:
         """A tracing value or an array, which messages call ``name``, as a value of this recording."""
         if isinstance(value, Tracer):
             return self.lifted(value)
+        value = as_it_is(value)
         if self.around is not None:
             return self.lifted(self.around.tracer(value, name))
         array = _arrays.as_array(_foreign.without_default_labels(value), name)
@@ -97,6 +99,9 @@ class Recording:
 
     def operand(self, operand):
         """The name of a value, or a number."""
+        if type(operand) is Number and operand._recording is self:
+            return operand._name
+        operand = as_it_is(operand)
         if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
             return operand
         return self.tracer(operand, "operand")._name
@@ -104,6 +109,8 @@ class Recording:
 
 class Tracer:
     """Stands for an array while a function is traced."""
+
+    _is_tracer = True
 
     __slots__ = ("_recording", "_name", "_piece", "_dtype", "_shape")
 
@@ -202,7 +209,7 @@ class Tracer:
         recording = innermost([*operands, *(value for _, value in attributes)])
         operands = [recording.operand(operand) for operand in operands]
         attributes = [
-            (keyword, recording.operand(value) if keyword in OPERANDS_BY_KEYWORD else value)
+            (keyword, recording.operand(value) if keyword in OPERANDS_BY_KEYWORD else as_it_is(value))
             for keyword, value in attributes
         ]
         recorder = recording.recorder(self._piece)
@@ -415,6 +422,8 @@ def _value(recording, name, kind, given, items):
     if kind == "static":
         return frozen(given)
     if kind == "number":
+        return Number(recording, recording.recorder(name).number(name, given), given)
+    if kind == "constant":
         return given
     return rebuilt(given, [_value(recording, *item) for item in items])
 
@@ -455,5 +464,6 @@ def result_tracer(recording, value):
             "the results of a compiled function are arrays in one tuple, list or dict, not in nested ones"
         )
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
-        return Tracer(recording, recording.recorder("result").record("copy", [value], [], "numpy"))
+        operand = recording.operand(value)
+        return Tracer(recording, recording.recorder("result").record("copy", [operand], [], "numpy"))
     return recording.tracer(value, "result")

@@ -53,9 +53,9 @@ impl Elaborator<'_, '_> {
     ) -> Elaborated<Along> {
         let keepdims = self.arguments(function.name(), &[Along::KEEPDIMS], attributes)?;
         let given = |parameter: indim_builder::Parameter| argument(attributes, parameter.name());
-        let initial = given(Along::INITIAL).map(|node| match &self.operands[node] {
-            Operand::Literal(number) => Initial::Number(*number),
-            Operand::Array(value) => Initial::Value(value.clone()),
+        let initial = given(Along::INITIAL).and_then(|node| match &self.operands[node] {
+            Operand::Array(value) => Some(Initial::Value(value.clone())),
+            _ => self.literal(node).map(Initial::Number),
         });
         Ok(Along {
             axes: axes(function, attributes),

@@ -4,7 +4,7 @@
 use indim_builder::{Composition, Value};
 use indim_shape::RuleSet;
 
-use super::elaborate::{Elaborated, Elaborator, Operand};
+use super::elaborate::{Elaborated, Elaborator};
 use super::elementwise::Operands;
 use super::error::{ExprError, ExprErrorKind};
 use super::function::Attribute;
@@ -35,6 +35,10 @@ impl Elaborator<'_, '_> {
         let is_of_rules =
             |given: &GivenAttribute| !matches!(given.attribute, Attribute::Argument(_));
         let states_rule = attributes.iter().any(is_of_rules);
+        if composition == Composition::FloatPower {
+            // Some exponents make another operation of a power.
+            self.literal(nodes[1]);
+        }
         let operands = Operands { nodes, rule: &rule, states_rule, mark };
         let (values, rule) = self.converted(&operands, |_| dtype)?;
         self.builder
@@ -56,8 +60,8 @@ impl Elaborator<'_, '_> {
             let Some(GivenAttribute { value: AttributeValue::Number(node), .. }) = given else {
                 return Ok(None);
             };
-            match self.operands[*node] {
-                Operand::Literal(number) if parameter.accepts(number) => Ok(Some(number)),
+            match self.literal(*node) {
+                Some(number) if parameter.accepts(number) => Ok(Some(number)),
                 _ => {
                     let expected = parameter.expected();
                     let kind = ExprErrorKind::BadArgument { function, argument: name, expected };

@@ -15,6 +15,7 @@ use super::elementwise::Operation;
 use super::error::{ExprError, ExprErrorKind};
 use super::folding::{fold_binary, fold_unary};
 use super::function::{Attribute, Function, Manner, operation_of};
+use super::numbers::{Number, Numbers};
 use super::statement_error::StatementError;
 use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
 use super::typing::OperandType;
@@ -30,6 +31,8 @@ pub(super) type Elaborated<T> = Result<T, ExprError>;
 #[derive(Debug, Clone)]
 pub(super) enum Operand {
     Literal(Literal),
+    /// A number that is an input.
+    Number(Number),
     Array(Value),
 }
 
@@ -38,7 +41,26 @@ impl From<Binding> for Operand {
         match binding {
             Binding::Array(value) => Operand::Array(value),
             Binding::Number(literal) => Operand::Literal(literal),
+            Binding::Input(number) => Operand::Number(number),
         }
+    }
+}
+
+impl From<Operand> for Binding {
+    fn from(operand: Operand) -> Self {
+        match operand {
+            Operand::Array(value) => Binding::Array(value),
+            Operand::Literal(literal) => Binding::Number(literal),
+            Operand::Number(number) => Binding::Input(number),
+        }
+    }
+}
+
+/// What is made of numbers that are inputs: one too, or a constant where it is none that programs take.
+fn taken(number: Number) -> Operand {
+    match Numbers::take(number.value()) {
+        true => Operand::Number(number),
+        false => Operand::Literal(number.pin()),
     }
 }
 
@@ -51,12 +73,13 @@ pub(super) struct Elaborator<'e, 'b> {
     pub(super) operands: Vec<Operand>,
 }
 
-pub(super) fn elaborate<'e>(
+/// What all nodes of an expression have become.
+pub(super) fn elaborate<'e, 'b>(
     expression: &'e Expression,
-    builder: &GraphBuilder,
+    builder: &'b GraphBuilder,
     bindings: &[(&'e str, Binding)],
     rule: Option<&'e RuleSet>,
-) -> Elaborated<Vec<Value>> {
+) -> Elaborated<Elaborator<'e, 'b>> {
     let bindings: HashMap<&str, Binding> = bindings.iter().cloned().collect();
     for assigned in &expression.assigned {
         if bindings.contains_key(assigned.name.as_str()) {
@@ -71,7 +94,7 @@ pub(super) fn elaborate<'e>(
         elaborator.check_rank(&operand, node.mark)?;
         elaborator.operands.push(operand);
     }
-    expression.outputs.iter().map(|output| elaborator.value(output.node)).collect()
+    Ok(elaborator)
 }
 
 impl<'e, 'b> Elaborator<'e, 'b> {
@@ -114,9 +137,12 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         operand: NodeIndex,
         mark: Span,
     ) -> Elaborated<Operand> {
-        if let Operand::Literal(x) = self.operands[operand] {
+        if let Some(x) = self.number_value(operand) {
             let folded = fold_unary(operator, x).map_err(|kind| ExprError::new(kind, mark))?;
-            return Ok(Operand::Literal(folded));
+            return Ok(match &self.operands[operand] {
+                Operand::Number(number) => taken(number.unary(operator, folded)),
+                _ => Operand::Literal(folded),
+            });
         }
         let op = match operator {
             UnaryOperator::Plus => return self.plus(operand, mark),
@@ -153,13 +179,17 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         nodes: &[NodeIndex; 2],
         mark: Span,
     ) -> Elaborated<Operand> {
-        let [x, y] = nodes.map(|node| &self.operands[node]);
-        if let (&Operand::Literal(x), &Operand::Literal(y)) = (x, y) {
+        if let [Some(x), Some(y)] = nodes.map(|node| self.number_value(node)) {
             let folded = fold_binary(operator, x, y).map_err(|kind| ExprError::new(kind, mark))?;
-            return match folded {
-                Some(literal) => Ok(Operand::Literal(literal)),
-                None => self.fold_by_table(operator, nodes, mark).map(Operand::Literal),
+            let Some(folded) = folded else {
+                return self.fold_by_table(operator, nodes, mark).map(Operand::Literal);
             };
+            let operand = |node: NodeIndex| match &self.operands[node] {
+                Operand::Number(number) => Ok(number),
+                _ => Err(self.literal(node).unwrap_or(folded)),
+            };
+            let made = Number::binary(operator, nodes.map(operand), folded);
+            return Ok(made.map_or(Operand::Literal(folded), taken));
         }
         if operator == BinaryOperator::Power
             && let Some(square) = self.square(nodes, mark)?
@@ -182,9 +212,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let (op, _) = operation_of(operator);
         let b = GraphBuilder::new();
         let fold = || {
-            let scalars = nodes.map(|node| match &self.operands[node] {
-                Operand::Literal(literal) => b.literal(*literal, DType::F64),
-                Operand::Array(value) => Ok(value.clone()),
+            let scalars = nodes.map(|node| match (self.literal(node), &self.operands[node]) {
+                (None, Operand::Array(value)) => Ok(value.clone()),
+                (literal, _) => b.literal(literal.unwrap_or(Literal::Int(0)), DType::F64),
             });
             let [x, y] = scalars;
             let result = b.elementwise(op, &[x?, y?], &RuleSet::None)?;
@@ -265,6 +295,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let extent = self.expression.nodes[node].extent;
         match &self.operands[node] {
             Operand::Literal(literal) => self.scalar(*literal, dtype, extent),
+            Operand::Number(number) => self.input(number, dtype, extent),
             Operand::Array(value) => self
                 .builder
                 .convert(value, dtype)
@@ -280,6 +311,38 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 let extent = self.expression.nodes[node].extent;
                 self.scalar(*literal, literal.default_dtype(), extent)
             }
+            Operand::Number(number) => {
+                let extent = self.expression.nodes[node].extent;
+                self.input(number, number.value().default_dtype(), extent)
+            }
+        }
+    }
+
+    /// A number that is an input as an element of `dtype`; as a constant where the program is made for it.
+    fn input(&self, number: &Number, dtype: DType, span: Span) -> Elaborated<Value> {
+        match number.is_pinned() || !number.value().fits(dtype) {
+            true => self.scalar(number.pin(), dtype, span),
+            false => {
+                number.cast(self.builder, dtype).map_err(|error| self.graph_error(error, &[], span))
+            }
+        }
+    }
+
+    /// The number that a node is, as a constant: the program is made for it. `None` of an array.
+    pub(super) fn literal(&self, node: NodeIndex) -> Option<Literal> {
+        match &self.operands[node] {
+            Operand::Literal(literal) => Some(*literal),
+            Operand::Number(number) => Some(number.pin()),
+            Operand::Array(_) => None,
+        }
+    }
+
+    /// The number that a node is now. `None` of an array.
+    fn number_value(&self, node: NodeIndex) -> Option<Literal> {
+        match &self.operands[node] {
+            Operand::Literal(literal) => Some(*literal),
+            Operand::Number(number) => Some(number.value()),
+            Operand::Array(_) => None,
         }
     }
 
@@ -293,6 +356,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     pub(super) fn operand_type(&self, node: NodeIndex) -> Elaborated<OperandType> {
         match &self.operands[node] {
             Operand::Literal(literal) => Ok(OperandType::Literal(*literal)),
+            Operand::Number(number) => Ok(OperandType::Literal(number.value())),
             Operand::Array(value) => {
                 self.dtype(value, self.expression.nodes[node].extent).map(OperandType::Array)
             }

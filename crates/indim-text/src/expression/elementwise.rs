@@ -43,6 +43,10 @@ impl<'b> Elaborator<'_, 'b> {
         let Operation { op, manner, nodes, mark, .. } = *operation;
         let types =
             nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
+        if op == Op::Pow {
+            // Some exponents make another operation of a power.
+            self.literal(nodes[1]);
+        }
         let is_numpy = operation.rule == RuleSet::Numpy;
         let plan = match is_numpy {
             true => typing::numpy(op, manner, &types),
@@ -75,8 +79,8 @@ impl<'b> Elaborator<'_, 'b> {
     /// `x ** 2` is a multiplication, as in NumPy: it is exact where a general power is not.
     pub(super) fn square(&self, nodes: &[NodeIndex; 2], mark: Span) -> Elaborated<Option<Value>> {
         let [base, exponent] = *nodes;
-        let (OperandType::Array(dtype), Operand::Literal(exponent)) =
-            (self.operand_type(base)?, &self.operands[exponent])
+        let (OperandType::Array(dtype), Some(exponent)) =
+            (self.operand_type(base)?, self.literal(exponent))
         else {
             return Ok(None);
         };
@@ -86,7 +90,7 @@ impl<'b> Elaborator<'_, 'b> {
         }
         let is_two = match exponent {
             Literal::Int(2) => dtype != DType::Bool,
-            Literal::Float(exponent) => *exponent == 2.0 && dtype.is_float(),
+            Literal::Float(exponent) => exponent == 2.0 && dtype.is_float(),
             _ => false,
         };
         if !is_two {
@@ -170,6 +174,8 @@ impl<'b> Elaborator<'_, 'b> {
 
     /// A comparison whose result no element changes: a constant with the shape of the array.
     fn constant_comparison(&self, is_true: bool, operation: &Operation<'_>) -> Elaborated<Value> {
+        // That no element equals it is so for this number.
+        operation.nodes.iter().for_each(|&node| _ = self.literal(node));
         let mut arrays = operation.nodes.iter().filter(|node| self.is_array(**node));
         let x = self.value(*arrays.next().unwrap_or(&operation.nodes[0]))?;
         // An integer equals itself.

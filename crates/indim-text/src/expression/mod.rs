@@ -5,7 +5,8 @@
 //! its values are given, `results.rs` says; `elaborate.rs` turns it into nodes of a graph through the
 //! builder (`elementwise.rs` for the operations of the table, `composition.rs` for compositions,
 //! `structure.rs` for reshapes and the like, `views.rs` for indices), in the element types that
-//! `typing.rs`, `folding.rs` and `promote.rs` decide. `draw.rs` draws an error at its place. The language
+//! `typing.rs`, `folding.rs` and `promote.rs` decide; numbers that are inputs are in `numbers.rs`.
+//! `draw.rs` draws an error at its place. The language
 //! is described for users in `docs/expressions.md`.
 
 mod along;
@@ -21,6 +22,7 @@ mod foreign;
 mod function;
 mod index;
 mod lexer;
+mod numbers;
 mod parser;
 mod promote;
 mod recorded;
@@ -37,6 +39,7 @@ use indim_shape::RuleSet;
 
 pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
+pub use numbers::{Number, NumberProgram, Numbers};
 pub use promote::promote;
 pub use recorded::{Call, CallAttribute, CallOperand};
 pub use statement_error::StatementError;
@@ -70,6 +73,8 @@ pub enum Binding {
     Array(Value),
     /// A number that adapts to what it meets, as one written in the text does.
     Number(Literal),
+    /// Such a number as an input of the program, which is not made for its value.
+    Input(Number),
 }
 
 /// A parsed expression, or several statements, which can be built into any graph.

@@ -134,7 +134,24 @@ impl Expression {
         bindings: &[(&str, Binding)],
         rule: Option<&RuleSet>,
     ) -> Result<Vec<Value>, ExprError> {
-        elaborate(self, builder, bindings, rule)
+        let elaborator = elaborate(self, builder, bindings, rule)?;
+        self.outputs.iter().map(|output| elaborator.value(output.node)).collect()
+    }
+
+    /// As [`build_results`](Self::build_results), where a result may be a number: one that numbers make among
+    /// themselves.
+    ///
+    /// # Errors
+    /// As [`build_results`](Self::build_results).
+    pub fn build_bindings(
+        &self,
+        builder: &GraphBuilder,
+        bindings: &[(&str, Binding)],
+        rule: Option<&RuleSet>,
+    ) -> Result<Vec<Binding>, ExprError> {
+        let elaborator = elaborate(self, builder, bindings, rule)?;
+        let binding = |output: &Output| elaborator.operands[output.node].clone().into();
+        Ok(self.outputs.iter().map(binding).collect())
     }
 
     fn extent_of(&self, outputs: &[Output]) -> Span {

@@ -8,7 +8,7 @@ use indim_graph::{AxisSlice, Literal, TakeMode};
 use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
 
-use super::elaborate::{Elaborated, Elaborator, Operand};
+use super::elaborate::{Elaborated, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
 use super::function::Attribute;
 use super::promote::promote_all;
@@ -43,17 +43,17 @@ impl Elaborator<'_, '_> {
                 Index::Slice { start, stop, step } => Index::Slice { start, stop, step },
                 Index::NewAxis => Index::NewAxis,
                 Index::Ellipsis => Index::Ellipsis,
-                Index::Elements(node) => match &self.operands[node] {
-                    Operand::Array(value) => {
-                        nodes.push(node);
-                        Index::Elements(value.clone())
+                Index::Elements(node) => match self.literal(node) {
+                    Some(Literal::Int(index)) if i64::try_from(index).is_ok() => {
+                        Index::At(index as i64)
                     }
-                    Operand::Literal(Literal::Int(index)) if i64::try_from(*index).is_ok() => {
-                        Index::At(*index as i64)
-                    }
-                    Operand::Literal(literal) => {
-                        let kind = ExprErrorKind::BadIndex { literal: *literal };
+                    Some(literal) => {
+                        let kind = ExprErrorKind::BadIndex { literal };
                         return Err(ExprError::new(kind, self.extent(node)));
+                    }
+                    None => {
+                        nodes.push(node);
+                        Index::Elements(self.value(node)?)
                     }
                 },
             });
@@ -311,9 +311,9 @@ impl Elaborator<'_, '_> {
         let Some(GivenAttribute { value: AttributeValue::Number(node), .. }) = given else {
             return Ok(None);
         };
-        match self.operands[*node] {
-            Operand::Literal(number) => Ok(Some(number)),
-            Operand::Array(_) => Err(self.bad_argument(call, name, "a number")),
+        match self.literal(*node) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.bad_argument(call, name, "a number")),
         }
     }
 

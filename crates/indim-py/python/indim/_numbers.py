@@ -1,0 +1,125 @@
+"""Numbers among the arguments of a traced function.
+
+A :class:`Number` stands for a Python number that may be another one at the next call. What it makes with
+numbers by ``+ - * /``, and what it makes with arrays, is part of the program; a comparison is a condition
+under which the program holds. Whatever else needs the number gets it as it is, and the program is made for
+it alone.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from ._operators import define_operators
+
+_ARITHMETIC = {"+", "-", "*", "/"}
+_OF_INTEGERS = {"//", "%"}
+_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
+
+_PLAIN = {
+    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv},
+    **{"//": operator.floordiv, "%": operator.mod, "**": operator.pow},
+    **{"&": operator.and_, "|": operator.or_, "^": operator.xor},
+    **{"<<": operator.lshift, ">>": operator.rshift},
+    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+    **{"==": operator.eq, "!=": operator.ne},
+}
+
+
+class Number:
+    """Stands for a Python number while a function is traced."""
+
+    __slots__ = ("_recording", "_name", "_value")
+
+    def __init__(self, recording, name, value):
+        self._recording, self._name, self._value = recording, name, value
+
+    @property
+    def __class__(self):
+        return type(self._value)
+
+    def _plain(self):
+        """The number; the program is made for it alone."""
+        if not self._recording.is_over:
+            self._recording.recorder(self._name).pin(self._name)
+        return self._value
+
+    def _operator(self, symbol, x, y):
+        other = y if x is self else x
+        if getattr(type(other), "_is_tracer", False):
+            return NotImplemented
+        if _is_recorded(symbol, x, y) and not self._recording.is_over:
+            recorder = self._recording.recorder(self._name)
+            names = [of._name if type(of) is Number else of for of in (x, y)]
+            made = recorder.record_number(symbol, names)
+            if made is not None:
+                name, value = made
+                return value if name is None else Number(self._recording, name, value)
+        return _PLAIN[symbol](as_it_is(x), as_it_is(y))
+
+    def __neg__(self):
+        made = None
+        if not self._recording.is_over:
+            made = self._recording.recorder(self._name).record_number("-", [self._name])
+        return -self._plain() if made is None or made[0] is None else Number(self._recording, *made)
+
+    def __pos__(self):
+        return self
+
+    def __bool__(self):
+        return self != 0
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._plain(), name)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self._plain(), dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if any(getattr(type(value), "_is_tracer", False) for value in inputs):
+            return NotImplemented
+        return getattr(ufunc, method)(*map(as_it_is, inputs), **kwargs)
+
+
+def _is_recorded(symbol, x, y):
+    """Whether the compiled part computes it as Python does."""
+    values = [of._value if type(of) is Number else of for of in (x, y)]
+    recordings = [of._recording for of in (x, y) if type(of) is Number]
+    if recordings[0] is not recordings[-1] or not all(type(value) in (int, float) for value in values):
+        return False
+    are_whole = all(type(value) is int for value in values)
+    return symbol in _ARITHMETIC or symbol in _COMPARISONS or (symbol in _OF_INTEGERS and are_whole)
+
+
+def as_it_is(value):
+    """A number as it is; anything else too."""
+    return value._plain() if type(value) is Number else value
+
+
+define_operators(Number, Number._operator)
+
+
+def _use(function):
+    """The method that gives ``function`` the number as it is."""
+    return lambda self, *arguments: function(self._plain(), *map(as_it_is, arguments))
+
+
+for _name, _function in {
+    **{"int": int, "float": float, "index": operator.index, "hash": hash, "str": str, "repr": repr},
+    **{"format": format, "round": round, "abs": abs, "invert": operator.invert, "divmod": divmod},
+    **{"trunc": math.trunc, "floor": math.floor, "ceil": math.ceil},
+    "rdivmod": lambda x, y: divmod(y, x),
+    "reduce_ex": lambda x, protocol: x.__reduce_ex__(protocol),
+}.items():
+    setattr(Number, f"__{_name}__", _use(_function))

@@ -1,0 +1,190 @@
+"""Python numbers among the arguments: inputs that adapt to the arrays they meet, not parts of the program."""
+
+import math
+
+import numpy as np
+import pytest
+
+import indim
+
+DTYPES = ["bool", "int8", "uint8", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+NUMBERS = [0, 1, -1, 3, 0.5, -0.0, 2.0, 1e300, float("nan"), 200, 2**40, True]
+
+FUNCTIONS = {
+    "product": lambda x, k: x * k,
+    "first": lambda x, k: k - x,
+    "of numbers": lambda x, k: (1 - k) * x + k / 3,
+    "twice": lambda x, k: np.where(x > k, x, k),
+    "comparison": lambda x, k: (x < k) | (x == k),
+    "branch": lambda x, k: x + k if k > 1 else x * k,
+    "negative": lambda x, k: x + -k,
+    "maximum": lambda x, k: np.maximum(x, k) if x.dtype.kind != "c" else x * k,
+}
+
+
+def outcome(compute):
+    """What a function gives, or that it refuses."""
+    with np.errstate(all="ignore"):
+        try:
+            return compute()
+        except (OverflowError, TypeError, ZeroDivisionError, indim.IndimError):
+            return None
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_adapt_as_those_of_numpy(name, dtype):
+    x = np.array([0, 1, 1, 0, 1]).astype(dtype)
+    compiled = indim.jit(FUNCTIONS[name])
+    for k in NUMBERS + NUMBERS[::-1]:
+        expected, result = outcome(lambda: FUNCTIONS[name](x, k)), outcome(lambda: compiled(x, k))
+        alone = outcome(lambda: indim.jit(FUNCTIONS[name], static="k")(x, k))
+        assert (result is None) == (alone is None)
+        if result is not None:
+            assert result.dtype == alone.dtype
+            assert result.tobytes() == alone.tobytes(), (k, result, alone)
+        if expected is not None and result is not None:
+            assert result.dtype == expected.dtype
+
+
+def test_a_changing_number_is_traced_and_compiled_once():
+    x = np.arange(5, dtype=np.float32)
+    traced = []
+
+    @indim.jit
+    def blend(x, alpha, low=0.0):
+        traced.append(1)
+        return np.maximum(x * (1 - alpha) + alpha / 2, low)
+
+    for step in range(1000):
+        alpha = step / 7
+        expected = np.maximum(x * (1 - alpha) + alpha / 2, 0.0)
+        np.testing.assert_array_equal(blend(x, alpha), expected)
+    assert blend.trace_count == 1 and len(traced) == 1
+    before = indim._indim._held_bytes()
+    for step in range(1000):
+        blend(x, step / 3, low=-step / 3)
+        indim.evaluate("x * (1 - alpha)", {"x": x, "alpha": step / 3}, {})
+    assert indim._indim._held_bytes() - before < 200_000
+
+
+def test_numbers_out_of_range_are_refused_as_before():
+    x = np.arange(3, dtype=np.uint8)
+    product = indim.jit(lambda x, k: x * k)
+    np.testing.assert_array_equal(product(x, 3), x * 3)
+    for k in (300, -1):
+        with pytest.raises(indim.IndimError, match=f"{k} is not a value of u8") as refused:
+            product(x, k)
+        assert refused.value.code == "literal-out-of-range"
+        with pytest.raises(indim.IndimError, match="literal-out-of-range"):
+            indim.evaluate("x * k", {"x": x, "k": k}, {})
+    greater = indim.jit(lambda x, k: x > k)
+    for k in (1, 300, -1, 2):
+        np.testing.assert_array_equal(greater(x, k), x > k)
+
+
+def test_what_needs_the_number_is_made_for_it():
+    x = np.arange(12.0).reshape(3, 4) + 1
+    power = indim.jit(lambda x, k: x**k)
+    for k in (2, 3, 0.5, -1.0, 2):
+        np.testing.assert_array_equal(power(x, k), indim.jit(lambda x: x**k)(x))
+    assert "the program is made for k = 3" in str(power.explain(x, 3))
+
+    total = indim.jit(lambda x, axis, count: x.sum(axis=axis) * [1, 2, 3][count])
+    for axis, count in ((0, 1), (1, 2), (-1, 0)):
+        np.testing.assert_array_equal(total(x, axis, count), x.sum(axis=axis) * [1, 2, 3][count])
+    assert "axis = 1, count = 2" in str(total.explain(x, 1, 2))
+
+    branch = indim.jit(lambda x, k: x if k > 1 else -x)
+    for k in (2, 3, 0, -5, 7):
+        np.testing.assert_array_equal(branch(x, k), x if k > 1 else -x)
+    assert branch.trace_count == 2
+    assert "(k > 1) = True" in str(branch.explain(x, 3))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda k: math.sqrt(k),
+        lambda k: k**2,
+        lambda k: int(k),
+        lambda k: float(k),
+        lambda k: round(k),
+        lambda k: abs(k) + divmod(k, 2)[1] + divmod(7, k)[0],
+        lambda k: k // 2 + k % 2,
+        lambda k: max(k, 2) + min(1, k),
+        lambda k: len(f"{k}{k:.1f}{k!r}"),
+        lambda k: {3: 5}.get(k, 7),
+        lambda k: sum(range(int(k))),
+        lambda k: np.sqrt(k),
+        lambda k: np.asarray(k) + 1,
+        lambda k: isinstance(k, int) + 2 * isinstance(k, float),
+        lambda k: float(np.float32(2) * k) + float(k + np.ones(2)[0]),
+        lambda k: k == 3,
+        lambda k: k != "a",
+        lambda k: bool(k),
+        lambda k: +k - -k,
+        lambda k: math.floor(k) + math.ceil(k) + math.trunc(k),
+        lambda k: hash(k),
+        lambda k: 1 / (k - 3) if k != 3 else k.real,
+    ],
+)
+def test_numbers_are_python_numbers_to_the_function(use):
+    x = np.array([1.0, 2.0])
+    compiled = indim.jit(lambda x, k: x * use(k))
+    for k in (3, 4, 3.0, 4.5, 3, 1, 4.5):
+        np.testing.assert_array_equal(compiled(x, k), x * use(k), err_msg=str(k))
+
+
+def test_division_by_zero_is_pythons():
+    x = np.array([1.0, 2.0])
+    inverse = indim.jit(lambda x, k: x * (1 / k))
+    np.testing.assert_array_equal(inverse(x, 2), x * 0.5)
+    with pytest.raises(ZeroDivisionError):
+        inverse(x, 0)
+    np.testing.assert_array_equal(inverse(x, 4), x * 0.25)
+
+
+def test_numbers_in_containers_and_beyond_the_call():
+    x, kept = np.array([1.0, 2.0]), []
+
+    @indim.jit
+    def layer(x, parameters):
+        kept.append(parameters["rate"])
+        return x * parameters["rate"] + parameters["others"][0]
+
+    for rate in (0.5, 0.25):
+        others = [rate, x]
+        np.testing.assert_array_equal(layer(x, {"rate": rate, "others": others}), x * rate + rate)
+    assert layer.trace_count == 1
+    assert kept[0] + 1 == 1.5 and float(kept[0]) == 0.5
+
+
+def test_numbers_meet_gradients():
+    x = np.array([1.0, 2.0])
+
+    @indim.jit
+    def step(x, rate, decay):
+        return x - rate * indim.grad(lambda x: np.sum(decay * x * x))(x)
+
+    for rate, decay in ((0.1, 1.0), (0.2, 1.0), (0.1, 3.0)):
+        np.testing.assert_allclose(step(x, rate, decay), x - rate * 2 * decay * x)
+
+
+def test_a_number_alone_and_results_that_are_numbers():
+    assert indim.jit(lambda k: k + 1)(2).dtype == np.int64
+    both = indim.jit(lambda x, k: (x, k, 2 * k))
+    for k in (1, 5):
+        assert [value.tolist() for value in both(np.ones(1), k)] == [[1.0], k, 2 * k]
+    outer = indim.jit(lambda x, k: indim.jit(lambda y, m: y * m)(x, k))
+    for k in (2, 3.5):
+        np.testing.assert_array_equal(outer(np.ones(2), k), [k, k])
+    assert indim.evaluate("k + m", {"k": 2, "m": 3.5}, {}) == 5.5
+
+
+def test_numbers_and_lengths_change_together():
+    shifted = indim.jit(lambda x, k: x * k + 1)
+    for length in range(2, 500):
+        x = np.arange(length, dtype=np.float32)
+        np.testing.assert_array_equal(shifted(x, length / 4), x * (length / 4) + 1)
+    assert shifted.trace_count == 1

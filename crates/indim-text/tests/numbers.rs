@@ -1,0 +1,230 @@
+//! Numbers that are inputs: where a program holds for other numbers, it computes what the program that is made
+//! for those computes, bit for bit.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use indim_builder::GraphBuilder;
+use indim_graph::{Array, Graph, Literal, evaluate};
+use indim_ops::{ArrayData, DType};
+use indim_shape::RuleSet;
+use indim_text::{Binding, Expression, Limits, NumberProgram, Numbers};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+/// The graph of a text over arrays and two numbers, which are inputs or constants.
+fn built(
+    text: &str,
+    numbers: [Literal; 2],
+    are_inputs: bool,
+    rule: Option<&RuleSet>,
+) -> Option<(Graph, NumberProgram)> {
+    let (b, program) = (GraphBuilder::new(), Numbers::default());
+    let mut bindings: Vec<(&str, Binding)> = arrays()
+        .iter()
+        .map(|(name, array)| {
+            let parameter = b.parameter(name, array.dtype(), array.shape().clone());
+            (*name, Binding::Array(parameter.unwrap()))
+        })
+        .collect();
+    for (name, number) in ["k", "m"].into_iter().zip(numbers) {
+        let given = program.given(name, number).filter(|_| are_inputs);
+        bindings.push((name, given.map_or(Binding::Number(number), Binding::Input)));
+    }
+    let expression = Expression::parse(text, &Limits::default()).unwrap();
+    let result = expression.build_bound(&b, &bindings, rule).ok()?;
+    Some((b.finish(&[result]).unwrap(), program.program()))
+}
+
+fn arrays() -> [(&'static str, Array); 5] {
+    [
+        ("x", Array::new([3], vec![1.5f32, -2.25, 0.1]).unwrap()),
+        ("d", Array::new([2, 3], vec![0.1, 1.0, -3.0, 1e300, 0.0, 7.0]).unwrap()),
+        ("i", Array::new([3], vec![-7i32, 5, 100]).unwrap()),
+        ("u", Array::new([3], vec![1u8, 5, 255]).unwrap()),
+        ("c", Array::new([3], vec![true, false, true]).unwrap()),
+    ]
+}
+
+/// By their bits, since NaNs are not equal.
+fn bits(data: &ArrayData) -> String {
+    match data {
+        ArrayData::F32(all) => format!("{:?}", all.iter().map(|x| x.to_bits()).collect::<Vec<_>>()),
+        ArrayData::F64(all) => format!("{:?}", all.iter().map(|x| x.to_bits()).collect::<Vec<_>>()),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Whether the program for the first numbers holds for the others; then both programs give the same.
+fn check(text: &str, first: [Literal; 2], then: [Literal; 2], rule: Option<&RuleSet>) -> bool {
+    let Some((graph, numbers)) = built(text, first, true, rule) else {
+        assert!(
+            built(text, first, false, rule).is_none(),
+            "{text}: legal where {first:?} is known"
+        );
+        return false;
+    };
+    let taken = |of: [Literal; 2]| -> Vec<Literal> {
+        let pairs = first.into_iter().zip(of);
+        pairs.filter(|(first, _)| Numbers::take(*first)).map(|(_, of)| of).collect()
+    };
+    assert!(numbers.holds(&taken(first)), "{text}: holds for what it was made for, {first:?}");
+    // Those that are no inputs are constants, of which a program is made for each.
+    let is_alike = |(x, y): (Literal, Literal)| Numbers::take(x) || x == y;
+    if !first.into_iter().zip(then).all(is_alike) {
+        return false;
+    }
+    let Some(inputs) = numbers.inputs(&taken(then)) else { return false };
+    let given: Vec<Array> = arrays().into_iter().map(|(_, array)| array).collect();
+    let Some((known, _)) = built(text, then, false, rule) else {
+        panic!("{text}: holds from {first:?} to {then:?}, but it is illegal there");
+    };
+    let as_inputs: Vec<Array> = given.iter().cloned().chain(inputs).collect();
+    let found = evaluate(&graph, &as_inputs).unwrap();
+    let expected = evaluate(&known, &given).unwrap();
+    assert_eq!(found[0].array_type(), expected[0].array_type(), "{text}: {first:?} to {then:?}");
+    assert_eq!(bits(found[0].data()), bits(expected[0].data()), "{text}: {first:?} to {then:?}");
+    true
+}
+
+const OF_ONE: &[&str] = &[
+    "(-#)",
+    "exp(#)",
+    "(~(#))",
+    "(# ** 2)",
+    "(# ** k)",
+    "(2 ** #)",
+    "f16(#)",
+    "i32(#)",
+    "u8(#)",
+    "bool(#)",
+    "sum(#)",
+    "max(#, initial=k)",
+    "elu(#, k)",
+    "round(#, m)",
+    "(# > k)",
+    "(# == 300)",
+    "clip(#, k, m)",
+    "where(c, #, k)",
+    "nan_to_num(#, nan=k)",
+    "pow(#, k)",
+    "float_power(#, m)",
+    "isclose(#, k)",
+    "x[m]",
+    "pad(#, [[1, 1]], constant_values=k)",
+    "sqrt(#)",
+];
+
+const OF_TWO: &[&str] = &[
+    "(# + @)",
+    "(# - @)",
+    "(# * @)",
+    "(# / @)",
+    "(# // @)",
+    "(# % @)",
+    "(# < @)",
+    "(# & @)",
+    "(# << @)",
+    "maximum(#, @)",
+    "where(c, #, @)",
+    "atan2(#, @)",
+    "logaddexp(#, @)",
+    "mul(#, @, axis=0)",
+];
+
+fn expression() -> impl Strategy<Value = String> {
+    let leaves = vec!["x", "d", "i", "u", "k", "m", "k", "m", "k", "2", "0.5"];
+    let leaf = prop::sample::select(leaves).prop_map(str::to_owned);
+    leaf.prop_recursive(4, 16, 2, |inner| {
+        let of_one = (prop::sample::select(OF_ONE), inner.clone());
+        let of_two = (prop::sample::select(OF_TWO), inner.clone(), inner);
+        prop_oneof![
+            of_one.prop_map(|(pattern, x)| pattern.replace('#', &x)),
+            of_two.prop_map(|(pattern, x, y)| pattern.replace('#', &x).replace('@', &y)),
+            of_two_again(),
+        ]
+    })
+}
+
+/// Numbers among themselves.
+fn of_two_again() -> impl Strategy<Value = String> {
+    let leaf = || prop::sample::select(vec!["k", "m", "1", "2.5", "(1 - k)", "x"]);
+    (prop::sample::select(&OF_TWO[..6]), leaf(), leaf())
+        .prop_map(|(pattern, x, y)| pattern.replace('#', x).replace('@', y))
+}
+
+fn number() -> impl Strategy<Value = Literal> {
+    prop_oneof![
+        prop::sample::select(vec![-300i128, -1, 0, 1, 2, 3, 255, 256, 1 << 31, 1 << 53, 1 << 60])
+            .prop_map(Literal::Int),
+        prop::sample::select(vec![-0.0, 0.0, 0.5, 2.0, 3.0, -1.0, 1e300, f64::INFINITY, f64::NAN])
+            .prop_map(Literal::Float),
+        any::<f64>().prop_map(Literal::Float),
+        any::<bool>().prop_map(Literal::Bool),
+    ]
+}
+
+const CASES: u32 = 6000;
+
+#[test]
+fn programs_for_other_numbers_give_the_bits_of_those_made_for_them() {
+    let held = AtomicU32::new(0);
+    let config = ProptestConfig { cases: CASES, failure_persistence: None, ..Default::default() };
+    let strategy = (expression(), [number(), number()], [number(), number()], 0usize..4);
+    TestRunner::new(config)
+        .run(&strategy, |(text, first, other, rule)| {
+            let rules = [None, None, Some(RuleSet::Numpy), Some(RuleSet::Pdpd { axis: None })];
+            // Most often numbers of the same kinds.
+            let is_of_kind = |(x, y): (&Literal, &Literal)| {
+                core::mem::discriminant(x) == core::mem::discriminant(y)
+            };
+            let then = core::array::from_fn(|place| {
+                let alike = [&first, &other].map(|of| of[place]);
+                if is_of_kind((&alike[0], &alike[1])) { alike[1] } else { alike[0] }
+            });
+            let holds = check(&text, first, then, rules[rule].as_ref());
+            held.fetch_add(u32::from(holds && first != then), Ordering::Relaxed);
+            check(&text, first, other, rules[rule].as_ref());
+            Ok(())
+        })
+        .unwrap();
+    let held = held.into_inner();
+    assert!(held > CASES / 20, "programs held for other numbers in {held} of {CASES} cases");
+}
+
+#[test]
+fn what_a_program_is_made_for_is_said() {
+    let two = [Literal::Int(2), Literal::Float(0.5)];
+    let guards = |text: &str| built(text, two, true, None).unwrap().1.guards();
+    assert_eq!(guards("x * k + m"), Vec::<String>::new());
+    assert_eq!(guards("x * (1 - k) / m"), Vec::<String>::new());
+    assert_eq!(guards("x ** k"), ["k = 2"]);
+    assert_eq!(guards("x ** (k + 1)"), ["(k + 1) = 3"]);
+    assert_eq!(guards("where(k > m, x, 1)"), ["(k > m) = True"]);
+    assert_eq!(guards("round(x, k)"), ["k = 2"]);
+    assert_eq!(guards("x[k]"), ["k = 2"]);
+}
+
+#[test]
+fn numbers_that_no_program_takes_are_constants() {
+    for number in [Literal::Bool(true), Literal::Int(1 << 60), Literal::Int(-(1 << 60))] {
+        assert!(!Numbers::take(number) && Numbers::default().given("k", number).is_none());
+    }
+    assert!(Numbers::take(Literal::Int(1 << 53)) && Numbers::take(Literal::Float(f64::NAN)));
+}
+
+#[test]
+fn elements_of_numbers_are_those_that_literals_become() {
+    let floats = [0.0, -0.0, 0.1, 2.5, -7.9, 1e-8, 65519.9, 65520.0, 1e39, 1e300, f64::NAN];
+    let floats = floats.into_iter().chain([f64::INFINITY, -1e300]).map(Literal::Float);
+    let integers = [0, 1, -1, 3, 255, 1 << 40, (1 << 53) - 1].map(Literal::Int);
+    for number in floats.chain(integers) {
+        for dtype in DType::ALL.iter().copied().filter(|&dtype| number.fits(dtype)) {
+            let b = GraphBuilder::new();
+            let literal = b.literal(number, dtype).unwrap();
+            let expected = evaluate(&b.finish(&[literal]).unwrap(), &[]).unwrap();
+            let found = number.element(dtype);
+            assert_eq!(found.array_type(), expected[0].array_type());
+            assert_eq!(format!("{:?}", found.data()), format!("{:?}", expected[0].data()));
+        }
+    }
+}
