@@ -10,6 +10,7 @@ use std::alloc::Layout;
 use indim_graph::Array;
 use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
+use indim_shape::Shape;
 
 use crate::pages::{self, Pages};
 use crate::view::{ArrayError, ArrayView, ArrayViewMut};
@@ -120,9 +121,45 @@ impl Buffer {
         array_type: ArrayType,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
     ) -> Result<Self, E> {
+        Self::filled_with_strides(array_type, None, fill)
+    }
+
+    /// As [`Buffer::filled`], of an array whose elements lie in column-major order: neighbours along the first
+    /// axis beside one another, as in Fortran.
+    ///
+    /// ```
+    /// use indim_arrays::{ArrayError, Buffer};
+    /// use indim_ops::{ArrayType, DType};
+    ///
+    /// let buffer = Buffer::filled_column_major(ArrayType::new(DType::U8, [2, 2]), |bytes| {
+    ///     bytes.copy_from_slice(&[1, 2, 3, 4]);
+    ///     Ok::<(), ArrayError>(())
+    /// })?;
+    /// assert_eq!(buffer.to_row_major()?.elements::<u8>(), Some(&[1, 3, 2, 4][..]));
+    /// # Ok::<(), ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Buffer::filled`].
+    pub fn filled_column_major<E: From<ArrayError>>(
+        array_type: ArrayType,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let reversed: Shape = array_type.shape.iter().rev().copied().collect();
+        reversed.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
+        let mut strides = row_major_strides(&ArrayType::new(array_type.dtype, reversed));
+        strides.reverse();
+        Self::filled_with_strides(array_type, Some(strides), fill)
+    }
+
+    fn filled_with_strides<E: From<ArrayError>>(
+        array_type: ArrayType,
+        strides: Option<Vec<isize>>,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Self, E> {
         let is_bool = array_type.dtype == DType::Bool;
         // SAFETY: every element is written before the buffer is handed out, as 0 or 1 if it is a bool.
-        let buffer = unsafe { Self::uninitialised(array_type)? };
+        let buffer = unsafe { Self::uninitialised_in_order(array_type, strides)? };
         // SAFETY: the memory is owned and of this size; zeros are initialised bytes.
         let bytes = unsafe {
             buffer.first.write_bytes(0, buffer.bytes);

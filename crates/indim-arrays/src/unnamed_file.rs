@@ -1,7 +1,7 @@
 //! Files that have no name until they are complete, as memory to write to. Holds unsafe code.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::system_memory::MmapMut;
@@ -20,12 +20,24 @@ pub struct UnnamedFile {
 }
 
 impl UnnamedFile {
-    /// A file in `folder`, as public as the user's mask says.
+    /// A file in `folder`, as public as the user's mask says. It is locked for as long as somebody has it, so that
+    /// whoever finds it under a name for the time being sees that.
     ///
     /// # Errors
     /// [`io::ErrorKind::Unsupported`] where there are no such files; when the folder may not be written to.
     pub fn create_in(folder: &Path) -> io::Result<Self> {
-        Ok(UnnamedFile { file: system::create_in(folder)?, map: None })
+        let file = system::create_in(folder)?;
+        // Where nothing can be locked nothing is removed either.
+        let _ = file.try_lock();
+        Ok(UnnamedFile { file, map: None })
+    }
+
+    /// Takes room on the disk for a file of so many bytes; whether the file system can.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn reserve(&mut self, bytes: u64) -> io::Result<bool> {
+        system::reserve(&self.file, bytes)
     }
 
     /// Gives the file the owner and the permissions of another, as [`copy_owner_and_mode`] does.
@@ -42,7 +54,7 @@ impl UnnamedFile {
     /// # Errors
     /// When there is no room.
     pub fn map(&mut self, bytes: usize) -> io::Result<Option<&mut [u8]>> {
-        if !system::reserve(&self.file, bytes)? {
+        if !system::reserve(&self.file, bytes as u64)? {
             return Ok(None);
         }
         // SAFETY: the file has no name and its handle is not lent out, so that nobody else writes to it or
@@ -97,6 +109,12 @@ impl Write for UnnamedFile {
     }
 }
 
+impl Seek for UnnamedFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
 /// Gives the file `to` the owner and the group that are told of another, where they differ, and its
 /// permissions.
 ///
@@ -148,8 +166,8 @@ mod system {
     }
 
     /// Makes the file `bytes` long and takes room for them; whether that can be done.
-    pub(super) fn reserve(file: &File, bytes: usize) -> io::Result<bool> {
-        let reserve = || fallocate(file, FallocateFlags::empty(), 0, bytes as u64);
+    pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<bool> {
+        let reserve = || fallocate(file, FallocateFlags::empty(), 0, bytes);
         match retry_on_intr(reserve) {
             Ok(()) => Ok(true),
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(false),
@@ -176,7 +194,7 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(super) fn reserve(_: &File, _: usize) -> io::Result<bool> {
+    pub(super) fn reserve(_: &File, _: u64) -> io::Result<bool> {
         Ok(false)
     }
 

@@ -320,6 +320,41 @@ impl<'a> ArrayView<'a> {
         Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
     }
 
+    /// A part of the array: of `extents`, from the element at `starts` on.
+    ///
+    /// ```
+    /// use indim_arrays::ArrayView;
+    ///
+    /// let x = ArrayView::from_slice([2, 3], &[0u8, 1, 2, 3, 4, 5])?;
+    /// let column = x.part(&[0, 1], &[2, 1].into());
+    /// assert_eq!((column.array_type().to_string().as_str(), column.strides()), ("u8[2, 1]", &[3, 1][..]));
+    /// # Ok::<(), indim_arrays::ArrayError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the array has not all of the part.
+    pub fn part(&self, starts: &[usize], extents: &Shape) -> ArrayView<'a> {
+        let ArrayType { dtype, shape } = &*self.array_type;
+        let ends = starts.iter().zip(extents.iter()).zip(shape.iter());
+        let is_within = starts.len() == shape.rank()
+            && extents.rank() == shape.rank()
+            && ends.into_iter().all(|((&start, &extent), &size)| {
+                start.checked_add(extent).is_some_and(|end| end <= size)
+            });
+        assert!(is_within, "the part of {extents} from {starts:?} is within {shape}");
+        let offsets = starts.iter().zip(&*self.strides);
+        // Of a part without elements the address is not used.
+        let offset = offsets.map(|(&start, stride)| (start as isize).wrapping_mul(*stride));
+        let offset = offset.fold(0, isize::wrapping_add);
+        let first = self.first.as_ptr().wrapping_offset(offset);
+        let array_type = ArrayType::new(*dtype, extents.clone());
+        // SAFETY: the elements of a part are elements of this array, which are valid for 'a.
+        unsafe {
+            let first = NonNull::new(first).unwrap_or(self.first);
+            ArrayView::from_raw(array_type, self.strides.to_vec(), first)
+        }
+    }
+
     /// A view of an array of the graph crate.
     pub fn from_array(array: &'a Array) -> Self {
         let array_type = array.array_type();

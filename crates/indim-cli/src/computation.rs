@@ -24,7 +24,8 @@ pub(crate) struct Resources {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
     /// Refuse a run that would hold more memory: bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB,
-    /// TB. Large .npy files, which are read where they are, and a result that is written to one do not count.
+    /// TB. What is too large to hold is computed piece by piece, within the limit; large .npy files that are
+    /// mapped as a whole, and a result that is, do not count.
     #[arg(long, value_name = "SIZE", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
 }
@@ -33,6 +34,13 @@ impl Resources {
     /// How programs are compiled for them.
     pub(crate) fn compile_options(&self) -> Result<CompileOptions, Diagnostic> {
         Ok(CompileOptions { memory_limit: self.memory_limit, ..compile_options()? })
+    }
+
+    /// The threads that compute.
+    pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, Diagnostic> {
+        let threads = self.threads.unwrap_or(0).into();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map_err(|error| Diagnostic::new("threads", error.to_string()))
     }
 }
 
@@ -58,9 +66,7 @@ impl<'a> Computation<'a> {
         sources: Vec<(&'a str, Source)>,
         resources: &Resources,
     ) -> Result<Self, Diagnostic> {
-        let threads = resources.threads.unwrap_or(0).into();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| Diagnostic::new("threads", error.to_string()))?;
+        let pool = resources.pool()?;
         Ok(Computation { executable, sources, memory_limit: resources.memory_limit, pool })
     }
 

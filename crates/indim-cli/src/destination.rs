@@ -5,8 +5,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use indim::files::{
-    CompleteOutput, FileErrorKind, NpzMember, OutputFile, write_npy_to, write_npz_to,
+    CompleteOutput, FileErrorKind, NpySink, NpzMember, OutputFile, write_npy_to, write_npz_to,
 };
+use indim::stream::Sink;
 use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic};
 use indim_graph::terminal::shown;
 
@@ -71,6 +72,23 @@ impl Destination {
         signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
         let file = OutputFile::create(path).map_err(|error| error.diagnostic())?;
         Ok(Destination::File { file: Box::new(file), format })
+    }
+
+    /// What takes the result piece by piece, with room on the disk for all of it.
+    ///
+    /// # Errors
+    /// When there is no room, or it cannot be written.
+    pub(crate) fn into_sink(self, result: &ArrayType) -> Result<Box<dyn Sink>, Diagnostic> {
+        let sink = match self {
+            Destination::StandardOutput => {
+                NpySink::to_stream("standard output", Box::new(io::stdout()), result)
+            }
+            Destination::File { file, .. } => NpySink::in_file(*file, result),
+        };
+        match sink {
+            Ok(sink) => Ok(Box::new(sink)),
+            Err(error) => Err(error.diagnostic()),
+        }
     }
 
     /// The memory of the result in the file itself, where files can be memory.

@@ -5,18 +5,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indim::explain::broadcasts;
-use indim::{ArrayType, CompileError, Executable, Expression, RuleChoice, compile};
+use indim::{ArrayType, Expression, Graph, RuleChoice};
 use indim_graph::remove_unused;
 
 use crate::bare::refuse_attributes;
-use crate::computation::{Computation, Resources};
+use crate::computation::Resources;
 use crate::expression::{build_graph, check_names, no_misspelt_option, parse_expression};
 use crate::failure::Failure;
 use crate::output::warn_of_outer_products;
 use crate::outputs::Outputs;
+use crate::program::Program;
 use crate::rule::rule_of_operations;
 use crate::show::Show;
-use crate::source::{open_all, read_all, split_binding};
+use crate::source::{open_all, split_binding};
 
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
@@ -64,16 +65,15 @@ impl Eval {
         let (sources, memory_left) = open_all(&bindings, self.resources.memory_limit)?;
         let types: Vec<(&str, ArrayType)> =
             sources.iter().map(|(name, source)| (*name, source.array_type())).collect();
-        let executable = self.compile(&expression, &types)?;
-        self.show.check(executable.outputs())?;
-        let destinations = outputs.open()?;
-        let sources = read_all(sources, memory_left)?;
-        let computation = Computation::new(&executable, sources, &self.resources)?;
-        match destinations.is_empty() {
-            true => self.show.print(&labels(&expression), &computation.results()?)?,
-            false => computation.deliver(destinations, &members(&expression))?,
-        }
-        Ok(())
+        let graph = self.graph(&expression, &types)?;
+        let program = Program {
+            graph: &graph,
+            labels: &labels(&expression),
+            members: &members(&expression),
+            resources: &self.resources,
+            show: &self.show,
+        };
+        program.run(sources, memory_left, &outputs)
     }
 
     /// The names with their sources.
@@ -85,18 +85,17 @@ impl Eval {
         Ok(bindings)
     }
 
-    fn compile(
+    fn graph(
         &self,
         expression: &Expression,
         types: &[(&str, ArrayType)],
-    ) -> Result<Executable, Failure> {
+    ) -> Result<Graph, Failure> {
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
         let graph = build_graph(expression, types, rule.as_ref())?;
         if self.warn_outer_product {
             warn_of_outer_products(&broadcasts(&remove_unused(&graph)));
         }
-        let options = self.resources.compile_options()?;
-        Ok(compile(&graph, &options).map_err(CompileError::diagnostic)?)
+        Ok(graph)
     }
 }
 

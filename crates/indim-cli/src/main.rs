@@ -22,6 +22,7 @@ mod ops;
 mod oracle;
 mod output;
 mod outputs;
+mod program;
 mod progress;
 mod report;
 mod rule;
@@ -32,6 +33,7 @@ mod show;
 #[allow(unsafe_code)]
 mod signals;
 mod source;
+mod streamed;
 
 use std::process::ExitCode;
 

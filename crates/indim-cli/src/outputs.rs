@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
+use indim::stream::Stored;
 use indim::{Diagnostic, Expression};
 use indim_graph::terminal::shown;
 
@@ -107,6 +108,23 @@ impl<'a> Outputs<'a> {
                 Ok((self, found))
             }
         }
+    }
+
+    /// Whether results are printed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How results are stored that are written there piece by piece; `None` where one must be written as a whole.
+    pub(crate) fn stored(&self) -> Option<Vec<Stored>> {
+        let stored = |output: &Output<'_>| {
+            let metadata = output.path.metadata();
+            let is_stream = metadata.is_ok_and(|file| !file.is_file());
+            let is_sequential = is_stream || is_standard_output(&output.path);
+            let stored = Stored { is_sequential, ..Stored::default() };
+            (output.format == Format::Npy).then_some(stored)
+        };
+        self.0.iter().map(stored).collect()
     }
 
     /// Opens all of them for writing.

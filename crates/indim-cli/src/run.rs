@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indim::formats::Bound;
-use indim::{ArrayView, CompileError, compile};
 
-use crate::computation::{Computation, Resources};
+use crate::computation::Resources;
 use crate::failure::Failure;
 use crate::model::{bind, load, refused};
 use crate::output::say;
 use crate::outputs::Outputs;
+use crate::program::Program;
 use crate::show::Show;
-use crate::source::{Source, open_all, read_all};
+use crate::source::{Opened, open_all, read_pipe};
 
 /// Run a program in a file: StableHLO, HLO, OpenVINO IR or ONNX.
 #[derive(Debug, Args)]
@@ -58,22 +58,19 @@ impl Run {
         let given: Vec<(&str, &str)> =
             bound.into_iter().filter_map(|(name, source)| Some((name, source?))).collect();
         let (opened, memory_left) = open_all(&given, self.resources.memory_limit)?;
-        let sources = read_all(opened, memory_left)?;
+        let (sources, memory_left) = read_pipe(opened, memory_left)?;
         let types = bound_types(&model, &is_given, &sources)?;
 
         let program = model.program(&types).map_err(|error| refused(&error, &model))?;
         program.remarks.iter().for_each(|remark| say(&format!("note: {remark}")));
-        let options = self.resources.compile_options()?;
-        let executable = compile(&program.graph.returning(chosen), &options)
-            .map_err(CompileError::diagnostic)?;
-        self.show.check(executable.outputs())?;
-        let destinations = outputs.open()?;
-        let computation = Computation::new(&executable, sources, &self.resources)?;
-        match destinations.is_empty() {
-            true => self.show.print(&names, &computation.results()?)?,
-            false => computation.deliver(destinations, &names)?,
-        }
-        Ok(())
+        let program = Program {
+            graph: &program.graph.returning(chosen),
+            labels: &names,
+            members: &names,
+            resources: &self.resources,
+            show: &self.show,
+        };
+        program.run(sources, memory_left, &outputs)
     }
 }
 
@@ -81,14 +78,19 @@ impl Run {
 fn bound_types(
     model: &indim::formats::LoadedModel,
     is_given: &[bool],
-    sources: &[(&str, Source)],
+    sources: &[(&str, Opened)],
 ) -> Result<Vec<Bound>, Failure> {
     let mut sources = sources.iter();
-    let views: Vec<Option<ArrayView<'_>>> = is_given
-        .iter()
-        .map(|&is_given| {
-            is_given.then(|| sources.next()).flatten().map(|(_, source)| source.view())
-        })
-        .collect();
-    model.bound(&views).map_err(|error| refused(&error, model).into())
+    let bound = |(index, &is_given): (usize, &bool)| {
+        match is_given.then(|| sources.next()).flatten() {
+            Some((_, Opened::Read(source))) => {
+                let bound = model.bound_input(index, &source.view());
+                bound.map_err(|error| refused(&error, model).into())
+            }
+            // Large: it says no shape.
+            Some((_, source)) => Ok(Bound::Type(source.array_type())),
+            None => Ok(Bound::Default),
+        }
+    };
+    is_given.iter().enumerate().map(bound).collect()
 }

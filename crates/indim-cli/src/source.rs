@@ -4,10 +4,11 @@ use std::io::{self, IsTerminal, Stdin};
 use std::path::Path;
 
 use indim::files::{
-    ArrayFile, ArrayStream, FileError, FileErrorKind, read_npy_type, read_npz_member_type,
-    read_npz_member_within,
+    ArrayFile, ArrayStream, FileError, FileErrorKind, NpySource, read_npy_type,
+    read_npz_member_type, read_npz_member_within,
 };
 use indim::literal::parse_literal;
+use indim::stream::{Input, Source as Regions};
 use indim::{Array, ArrayType, ArrayView, Diagnostic};
 use indim_graph::terminal::shown;
 
@@ -30,13 +31,23 @@ pub(crate) enum Opened {
     Read(Source),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
+    /// A large file, which is read by regions, or opened again by its name to be read or mapped as a whole.
+    Stored {
+        regions: Box<dyn Regions>,
+        text: String,
+    },
 }
 
 impl Opened {
     /// Opens `text`: `-` for standard input, else what [`Source::open`] takes.
     pub(crate) fn open(text: &str, limit: usize) -> Result<Opened, Diagnostic> {
         if !is_standard_input(text) {
-            return Source::open(text, limit).map(Opened::Read);
+            return match open_regions(text).map_err(|error| error.diagnostic())? {
+                Some(source) => {
+                    Ok(Opened::Stored { regions: Box::new(source), text: text.to_owned() })
+                }
+                None => Source::open(text, limit).map(Opened::Read),
+            };
         }
         let input = io::stdin();
         if input.is_terminal() {
@@ -53,6 +64,24 @@ impl Opened {
         match self {
             Opened::Read(source) => source.array_type(),
             Opened::Pipe(stream) => stream.array_type().clone(),
+            Opened::Stored { regions, .. } => regions.array_type().clone(),
+        }
+    }
+
+    /// The source of what is read by regions.
+    pub(crate) fn regions(&self) -> Option<&dyn Regions> {
+        match self {
+            Opened::Stored { regions, .. } => Some(&**regions),
+            Opened::Read(_) | Opened::Pipe(_) => None,
+        }
+    }
+
+    /// What a computation piece by piece reads; nothing of a pipe before it has been read.
+    pub(crate) fn input(&self) -> Option<Input<'_>> {
+        match self {
+            Opened::Read(source) => Some(Input::Held(source.view())),
+            Opened::Stored { regions, .. } => Some(Input::Stored(&**regions)),
+            Opened::Pipe(_) => None,
         }
     }
 
@@ -60,7 +89,7 @@ impl Opened {
     pub(crate) fn held_bytes(&self) -> usize {
         match self {
             Opened::Read(source) => source.held_bytes(),
-            Opened::Pipe(_) => 0,
+            Opened::Pipe(_) | Opened::Stored { .. } => 0,
         }
     }
 
@@ -69,6 +98,11 @@ impl Opened {
         match self {
             Opened::Read(source) => Ok(source),
             Opened::Pipe(stream) => stream.read(limit).map(Source::File).map_err(of_standard_input),
+            Opened::Stored { text, regions } => {
+                // What was planned is of the file as it was.
+                regions.check_unchanged().map_err(|error| error.diagnostic())?;
+                Source::open(&text, limit)
+            }
         }
     }
 }
@@ -161,6 +195,25 @@ fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError> {
     }
 }
 
+/// The source of a large file, or of a large member of an archive that does not compress it.
+fn open_regions(text: &str) -> Result<Option<NpySource>, FileError> {
+    let is_large =
+        |path: &Path| path.metadata().is_ok_and(|file| file.is_file() && file.len() >= MAPPED_FROM);
+    match archive_member(text) {
+        Some((archive, member)) if is_large(archive) => {
+            let source = NpySource::open_member(archive, member)?;
+            Ok(source.filter(|source| {
+                let ArrayType { dtype, shape } = source.array_type();
+                shape.byte_count(dtype.size()).is_ok_and(|bytes| bytes as u64 >= MAPPED_FROM)
+            }))
+        }
+        None if text.ends_with(".npy") && is_large(Path::new(text)) => {
+            NpySource::open(Path::new(text)).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Finds out what `text` stands for. What is a literal is never a file, whatever the folder holds: `./3` is
 /// the file.
 fn place(text: &str) -> Result<Place<'_>, Diagnostic> {
@@ -234,16 +287,70 @@ pub(crate) fn open_all<'a>(
     Ok((sources, memory_left))
 }
 
-/// Reads what has not been read of the sources.
+/// Reads what has not been read of the sources, of at most `limit` bytes together.
 pub(crate) fn read_all<'a>(
     sources: Vec<(&'a str, Opened)>,
     limit: usize,
 ) -> Result<Vec<(&'a str, Source)>, Diagnostic> {
-    let read = |(name, source): (&'a str, Opened)| match source.read(limit) {
-        Ok(source) => Ok((name, source)),
-        Err(error) => Err(in_binding(name, error)),
+    let (sources, _) = settle(sources, limit, Opened::read)?;
+    Ok(sources)
+}
+
+/// Reads standard input, where a source is that; what is read by regions stays where it is. The answer says how
+/// many bytes of the limit are left.
+pub(crate) fn read_pipe<'a>(
+    sources: Vec<(&'a str, Opened)>,
+    limit: usize,
+) -> Result<OpenedSources<'a>, Diagnostic> {
+    settle(sources, limit, |source, limit| match source {
+        Opened::Pipe(_) => source.read(limit).map(Opened::Read),
+        source => Ok(source),
+    })
+}
+
+/// Maps or reads as a whole what could be read by regions.
+pub(crate) fn map_files<'a>(
+    sources: Vec<(&'a str, Opened)>,
+    limit: usize,
+) -> Result<OpenedSources<'a>, Diagnostic> {
+    settle(sources, limit, |source, limit| match source {
+        Opened::Stored { .. } => source.read(limit).map(Opened::Read),
+        source => Ok(source),
+    })
+}
+
+/// Sources of which more has been read, and how much memory is left.
+fn settle<'a, T: Held>(
+    sources: Vec<(&'a str, Opened)>,
+    mut limit: usize,
+    read: impl Fn(Opened, usize) -> Result<T, Diagnostic>,
+) -> Result<(Vec<(&'a str, T)>, usize), Diagnostic> {
+    let one = |(name, source): (&'a str, Opened)| {
+        let before = source.held_bytes();
+        let source = read(source, limit).map_err(|error| in_binding(name, error))?;
+        limit = limit.saturating_sub(source.held_bytes().saturating_sub(before));
+        Ok((name, source))
     };
-    sources.into_iter().map(read).collect()
+    let sources = sources.into_iter().map(one).collect::<Result<_, Diagnostic>>()?;
+    Ok((sources, limit))
+}
+
+/// What may hold elements in memory.
+trait Held {
+    /// The bytes of memory that the elements take now.
+    fn held_bytes(&self) -> usize;
+}
+
+impl Held for Opened {
+    fn held_bytes(&self) -> usize {
+        self.held_bytes()
+    }
+}
+
+impl Held for Source {
+    fn held_bytes(&self) -> usize {
+        self.held_bytes()
+    }
 }
 
 /// The error of a source, with the name that the source is bound to.

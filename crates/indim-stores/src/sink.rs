@@ -42,6 +42,11 @@ pub trait Sink: fmt::Debug + Send {
         None
     }
 
+    /// Whether elements are written in row-major order, each region behind the one before, as to a pipe.
+    fn is_sequential(&self) -> bool {
+        false
+    }
+
     /// The bytes of memory that the sink holds while it is written, such as one encoded chunk, or, of formats
     /// that are written in one go, the whole result.
     fn scratch_bytes(&self) -> usize {

@@ -43,7 +43,13 @@ pub trait Source: fmt::Debug + Send + Sync {
         0
     }
 
-    /// The elements of a region, in row-major order.
+    /// Whether neighbours along the first axis are stored beside one another, not those along the last, so that
+    /// regions are read fastest that are whole along the first axes.
+    fn is_column_major(&self) -> bool {
+        false
+    }
+
+    /// The elements of a region, in any dense order.
     ///
     /// # Errors
     /// `outside-of-array`; what is wrong with the file that the elements come from.

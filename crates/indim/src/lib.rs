@@ -28,6 +28,7 @@
 //! | how a mistake is drawn | [`Diagnostic`], [`draw_error`] |
 //! | text | [`Expression`] and its [`Limits`], [`parse_graph`]; [`literal`] for arrays |
 //! | files | [`files`]: `.npy` and `.npz`; [`print`](mod@print): text, CSV, JSON |
+//! | arrays larger than memory | [`stream`]: programs over files, piece by piece |
 //! | other systems' files | [`formats`]: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
 //! | to check against | [`reference`](mod@reference): one element at a time; [`oracle`]: verdicts on cases |
@@ -48,6 +49,8 @@ pub mod literal;
 pub mod oracle;
 pub mod print;
 pub mod reference;
+#[cfg(feature = "files")]
+pub mod stream;
 
 // One call.
 pub use evaluate::{EvaluateError, EvaluateErrorKind, evaluate, evaluate_all};

@@ -56,6 +56,7 @@ fn the_table_is_complete_and_true() {
         "indim-targets",
         "indim-arrays",
         "indim-stores",
+        "indim-stream",
         "indim-cpu",
         "indim-macros",
         "indim",

@@ -126,6 +126,7 @@ fn circles_are_small() {
         "indim-targets",
         "indim-arrays",
         "indim-stores",
+        "indim-stream",
         "indim-cpu",
         "indim-macros",
         "indim",

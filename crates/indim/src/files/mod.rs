@@ -20,6 +20,8 @@
 mod descr;
 mod error;
 mod header;
+mod npy_sink;
+mod npy_source;
 mod npz;
 mod output_file;
 mod read;
@@ -34,6 +36,8 @@ use indim_cpu::{ArrayView, MappedFile};
 use indim_ops::ArrayType;
 
 pub use error::{FileError, FileErrorKind};
+pub use npy_sink::NpySink;
+pub use npy_source::NpySource;
 pub use npz::{read_npz_member, read_npz_member_type, read_npz_member_within};
 pub use output_file::{CompleteOutput, OutputFile};
 pub use read::read_npy_type;

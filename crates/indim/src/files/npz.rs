@@ -5,9 +5,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use indim_ops::ArrayType;
+use zip::CompressionMethod;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::header::Header;
 use super::read::{read_header, read_npy};
 use super::{ArrayFile, FileError, FileErrorKind};
 
@@ -115,6 +117,30 @@ fn read_member<T>(
         read(&mut file, length).map_err(without_io)
     };
     read().map_err(|kind| FileError::new(path, kind))
+}
+
+/// A member that is stored as it is, not compressed: the archive's file, the header of the member, and where that
+/// begins in the file. None of a compressed one.
+pub(super) fn stored_member(
+    path: &Path,
+    member: &str,
+) -> Result<Option<(File, Header, u64)>, FileErrorKind> {
+    let (file, file_length) = super::read::open(path)?;
+    let mut archive = ZipArchive::new(file).map_err(archive_error)?;
+    let name = find(&archive, member)?;
+    let mut file = archive.by_name(&name).map_err(archive_error)?;
+    if file.compression() != CompressionMethod::Stored {
+        return Ok(None);
+    }
+    let length = usize::try_from(file.size().min(file.compressed_size())).unwrap_or(usize::MAX);
+    let (_, header) = read_header(&mut file, length).map_err(without_io)?;
+    let start = file.data_start();
+    drop(file);
+    let end = start.and_then(|start| start.checked_add(header.elements.end as u64));
+    match (start, end.filter(|&end| end <= file_length as u64)) {
+        (Some(start), Some(_)) => Ok(Some((archive.into_inner(), header, start))),
+        _ => Err(FileErrorKind::BadArchive(format!("`{member}` is longer than the archive"))),
+    }
 }
 
 /// What to say of an archive where one array is wanted: which members it has.

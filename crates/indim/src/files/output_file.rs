@@ -1,7 +1,7 @@
 //! Where a file goes that is being written: it appears under its name complete, or not at all.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use indim_cpu::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode, row_major_strides};
@@ -15,10 +15,21 @@ use super::{FileError, FileErrorKind};
 /// Symbolic links that are followed, as many as Linux follows.
 const MAXIMUM_LINKS: usize = 40;
 
+/// Names of files that are not complete, or have no other name yet.
+const HIDDEN_PREFIX: &str = ".indim-";
+const HIDDEN_SUFFIX: &str = ".tmp";
+
+/// So many names of a folder are looked at for what a killed process left.
+const MOST_NAMES: usize = 1 << 16;
+
+/// How often a hidden file is made anew, whose name another process took for one that was left.
+const MOST_TRIES: usize = 8;
+
 /// A file that is being written: it appears under its name complete and on disk, or not at all.
 ///
 /// Until then it has no name where the system allows that; elsewhere it has a hidden one in the same folder,
-/// which [`remove_unfinished_files`](super::remove_unfinished_files) removes. A file that has been there is
+/// which [`remove_unfinished_files`](super::remove_unfinished_files) removes, and after a kill the next file that
+/// is written to the folder: files are locked for as long as a process has them. A file that has been there is
 /// replaced, the new one has its owner and its permissions, and behind a link it is the file that is
 /// replaced. Pipes and devices take the bytes as they come.
 ///
@@ -96,6 +107,24 @@ impl OutputFile {
     ) -> Result<Option<ArrayViewMut<'_>>, FileError> {
         let Place::Unnamed { file, .. } = &mut self.place else { return Ok(None) };
         map_npy(file, array_type).map_err(|kind| FileError::new(&self.path, kind))
+    }
+
+    /// Takes room on the disk for so many bytes, where the file system can, so that a full disk is an error
+    /// before the work.
+    ///
+    /// # Errors
+    /// `io`, when there is no room.
+    pub fn reserve(&mut self, bytes: u64) -> Result<(), FileError> {
+        let Place::Unnamed { file, .. } = &mut self.place else { return Ok(()) };
+        match file.reserve(bytes) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(FileError::new(&self.path, no_room(error, bytes).into())),
+        }
+    }
+
+    /// Whether bytes go to a pipe or a device as they come, which is no file to go back in.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.place, Place::Stream(_))
     }
 
     /// Whether both would have the same name in the same folder.
@@ -234,6 +263,30 @@ impl Write for OutputFile {
     }
 }
 
+/// Not of a pipe or a device.
+impl Seek for OutputFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match &mut self.place {
+            Place::Unnamed { file, .. } => file.seek(to),
+            Place::Named { file, .. } => file.file.seek(to),
+            Place::Stream(_) => Err(ErrorKind::NotSeekable.into()),
+        }
+    }
+}
+
+/// The error of a disk that is full, with what was wanted of it.
+fn no_room(error: io::Error, bytes: u64) -> io::Error {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
+            let message = format!(
+                "there is no room for {bytes} bytes ({error}): make room, or write to another disk"
+            );
+            io::Error::new(error.kind(), message)
+        }
+        _ => error,
+    }
+}
+
 fn map_npy<'a>(
     file: &'a mut UnnamedFile,
     array_type: &ArrayType,
@@ -241,7 +294,9 @@ fn map_npy<'a>(
     let ArrayType { dtype, shape } = array_type;
     let elements = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
     let header = npy_header(array_type);
-    let Some(bytes) = file.map(header.len().saturating_add(elements))? else { return Ok(None) };
+    let bytes = header.len().saturating_add(elements);
+    let mapped = file.map(bytes).map_err(|error| no_room(error, bytes as u64))?;
+    let Some(bytes) = mapped else { return Ok(None) };
     bytes[..header.len()].copy_from_slice(&header);
     let strides = row_major_strides(array_type);
     let view = ArrayViewMut::from_bytes(array_type.clone(), strides, bytes, header.len());
@@ -301,6 +356,7 @@ fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<Place, Fil
         ErrorKind::PermissionDenied => FileErrorKind::OwnerNotKept,
         _ => error.into(),
     };
+    remove_left_behind(folder);
     match UnnamedFile::create_in(folder) {
         Err(error) if error.kind() == ErrorKind::Unsupported => {
             let file = Named::create_in(folder).map_err(no_folder)?;
@@ -337,8 +393,28 @@ fn give_name(file: &CompleteFile, target: &Path) -> io::Result<()> {
 /// Names that nothing has, and that list no files for who does not ask for hidden ones.
 fn hidden() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".indim-").suffix(".tmp");
+    builder.prefix(HIDDEN_PREFIX).suffix(HIDDEN_SUFFIX);
     builder
+}
+
+/// Removes hidden files that a killed process left in a folder: those that nobody has locked.
+fn remove_left_behind(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.take(MOST_NAMES).flatten() {
+        let name = entry.file_name();
+        let is_hidden = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(HIDDEN_PREFIX) && name.ends_with(HIDDEN_SUFFIX));
+        if !is_hidden || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        // Held until the file is gone: who makes it right now sees that.
+        if let Ok(file) = File::options().write(true).open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// A file with a hidden name, which is removed with this handle or by a signal.
@@ -355,10 +431,17 @@ impl Named {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut names = Names::lock();
-        let file = builder.tempfile_in(folder).map_err(without_name)?;
-        let (file, name) = file.keep().map_err(|error| error.error)?;
-        names.add(&name);
-        Ok(Named { file, name })
+        for _ in 0..MOST_TRIES {
+            let file = builder.tempfile_in(folder).map_err(without_name)?;
+            let (file, name) = file.keep().map_err(|error| error.error)?;
+            // Until it was locked another process may have taken it for one that was left.
+            let is_locked_by_another = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+            if !is_locked_by_another && name.exists() {
+                names.add(&name);
+                return Ok(Named { file, name });
+            }
+        }
+        Err(io::Error::other("another process removes files that this one writes"))
     }
 
     fn rename(self, target: &Path) -> io::Result<()> {
@@ -426,6 +509,26 @@ mod tests {
         file.write_all(b"text").unwrap();
         assert!(matches!(file.place, Place::Unnamed { .. }), "{file:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    /// What a killed process left is removed by the next file in the folder; what a process has is not, nor what has
+    /// another name.
+    #[test]
+    fn what_was_left_behind_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let [left, had, other] =
+            [".indim-left.tmp", ".indim-had.tmp", "left.tmp"].map(|name| folder.path().join(name));
+        for path in [&left, &had, &other] {
+            fs::write(path, "half").unwrap();
+        }
+        let had_by = File::open(&had).unwrap();
+        had_by.try_lock().unwrap();
+        let path = folder.path().join("x");
+        OutputFile::create(&path).unwrap().finish(&mut |_| ()).unwrap();
+        assert!(!left.exists() && had.exists() && other.exists());
+        drop(had_by);
+        OutputFile::create(&path).unwrap().finish(&mut |_| ()).unwrap();
+        assert!(!had.exists() && other.exists() && path.exists());
     }
 
     /// Where the system has no files without names.

@@ -1,0 +1,73 @@
+//! A program over sources: computed as a whole or piece by piece, and its results printed or written.
+
+use indim::{CompileError, Diagnostic, Graph, compile};
+
+use crate::computation::{Computation, Resources};
+use crate::failure::Failure;
+use crate::outputs::Outputs;
+use crate::show::Show;
+use crate::source::{Opened, map_files, read_all, read_pipe};
+use crate::streamed::{Way, output_types, way};
+
+/// What is to be computed.
+pub(crate) struct Program<'a> {
+    pub(crate) graph: &'a Graph,
+    /// What the results are called when they are printed.
+    pub(crate) labels: &'a [String],
+    /// What they are called in an archive.
+    pub(crate) members: &'a [String],
+    pub(crate) resources: &'a Resources,
+    pub(crate) show: &'a Show,
+}
+
+impl Program<'_> {
+    /// Computes the results from these sources, of which `memory_left` bytes may still be read into memory, and
+    /// prints them or writes them where they are to go.
+    pub(crate) fn run(
+        &self,
+        sources: Vec<(&str, Opened)>,
+        memory_left: usize,
+        outputs: &Outputs<'_>,
+    ) -> Result<(), Failure> {
+        let types = output_types(self.graph);
+        self.show.check(&types)?;
+        match way(self.graph, &sources, outputs, self.resources)? {
+            Way::Streamed(streamed) => {
+                let destinations = outputs.open()?;
+                let (sources, _) = read_pipe(sources, memory_left)?;
+                match destinations.is_empty() {
+                    true => self.show.print(self.labels, &streamed.results(&sources, &types)?)?,
+                    false => streamed.deliver(&sources, destinations, &types)?,
+                }
+                Ok(())
+            }
+            Way::Whole => Ok(self.run_whole(sources, memory_left, outputs)?),
+            // What it would take piece by piece says more than that the whole is too large.
+            Way::NotStreamed(error) => {
+                let run = self.run_whole(sources, memory_left, outputs);
+                Ok(run.map_err(|whole| match whole.code {
+                    "memory-limit" => error.diagnostic(),
+                    _ => whole,
+                })?)
+            }
+        }
+    }
+
+    fn run_whole(
+        &self,
+        sources: Vec<(&str, Opened)>,
+        memory_left: usize,
+        outputs: &Outputs<'_>,
+    ) -> Result<(), Diagnostic> {
+        let options = self.resources.compile_options()?;
+        let executable = compile(self.graph, &options).map_err(CompileError::diagnostic)?;
+        let (sources, memory_left) = map_files(sources, memory_left)?;
+        let destinations = outputs.open()?;
+        let sources = read_all(sources, memory_left)?;
+        let computation = Computation::new(&executable, sources, self.resources)?;
+        match destinations.is_empty() {
+            true => self.show.print(self.labels, &computation.results()?),
+            false => computation.deliver(destinations, self.members),
+        }
+    }
+}

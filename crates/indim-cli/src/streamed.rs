@@ -1,0 +1,174 @@
+//! Computations over files that are too large to be held: read, computed and written piece by piece.
+
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+
+use indim::stream::{
+    Complete, Input, MemoryResult, MemorySink, Plan, Sink, StoreError, StoreErrorKind, Stored,
+    StreamError, StreamOptions,
+};
+use indim::{ArrayType, Buffer, Diagnostic, Graph, keep_memory};
+
+use crate::computation::Resources;
+use crate::destination::Destination;
+use crate::output::say;
+use crate::outputs::Outputs;
+use crate::progress::Progress;
+use crate::source::Opened;
+
+/// Where what is read and written has fewer bytes in all, it is mapped as a whole, unless that is more than the
+/// limit of memory.
+const LARGE_BYTES: usize = 256 << 20;
+
+/// What is held where no limit is given; more makes no disk faster.
+const HELD_BYTES: usize = 256 << 20;
+
+/// A plan for a computation that is large.
+pub(crate) struct Streamed {
+    plan: Plan,
+    options: StreamOptions<'static>,
+    pool: rayon::ThreadPool,
+}
+
+/// Whether a computation goes piece by piece.
+pub(crate) enum Way {
+    Streamed(Box<Streamed>),
+    /// As a whole: it is small, or nothing that is read by regions is in it.
+    Whole,
+    /// As a whole, for this reason.
+    NotStreamed(StreamError),
+}
+
+/// Finds the way for a graph over these sources, whose results go there, or are printed.
+///
+/// # Errors
+/// `threads`; where it is large and cannot be compiled.
+pub(crate) fn way(
+    graph: &Graph,
+    sources: &[(&str, Opened)],
+    outputs: &Outputs<'_>,
+    resources: &Resources,
+) -> Result<Way, Diagnostic> {
+    let types = output_types(graph);
+    let Some(outputs) = stored_outputs(outputs, &types) else { return Ok(Way::Whole) };
+    let read = sources.iter().map(|(_, source)| source);
+    if !read.clone().any(|source| source.regions().is_some()) {
+        return Ok(Way::Whole);
+    }
+    let moved = read.clone().map(Opened::array_type).chain(types.iter().cloned());
+    let moved = moved.map(|array_type| bytes(&array_type)).fold(0, usize::saturating_add);
+    if moved <= resources.memory_limit.unwrap_or(LARGE_BYTES).min(LARGE_BYTES) {
+        return Ok(Way::Whole);
+    }
+    let held = read.clone().filter(|source| source.regions().is_none());
+    let held = held.map(|source| bytes(&source.array_type()));
+    let input_bytes = held.fold(0, usize::saturating_add);
+    let default = HELD_BYTES.saturating_add(input_bytes);
+    let limit = resources.memory_limit.unwrap_or(default);
+    // The rest is for memory that is kept from piece to piece.
+    let memory_limit = limit - limit.saturating_sub(input_bytes) / 4;
+    let inputs = read.map(|source| match source.regions() {
+        Some(regions) => Stored::input(&Input::Stored(regions)),
+        None => Stored { is_held: true, ..Stored::default() },
+    });
+    let inputs: Vec<Stored> = inputs.collect();
+    let compile = resources.compile_options()?;
+    let options = StreamOptions { memory_limit, input_bytes, compile, ..StreamOptions::default() };
+    let pool = resources.pool()?;
+    match pool.install(|| Plan::new(graph, &inputs, &outputs, &options)) {
+        Ok(plan) => Ok(Way::Streamed(Box::new(Streamed { plan, options, pool }))),
+        Err(error @ (StreamError::MemoryLimit { .. } | StreamError::TooManyReadings)) => {
+            Ok(Way::NotStreamed(error))
+        }
+        Err(error) => Err(error.diagnostic()),
+    }
+}
+
+/// The types of the outputs.
+pub(crate) fn output_types(graph: &Graph) -> Vec<ArrayType> {
+    graph.outputs().iter().map(|&output| graph[output].array_type.clone()).collect()
+}
+
+/// How the results are stored: each where it goes, or all in memory to be printed; `None` where one cannot be
+/// written piece by piece.
+fn stored_outputs(outputs: &Outputs<'_>, types: &[ArrayType]) -> Option<Vec<Stored>> {
+    if outputs.is_empty() {
+        // While they are gathered they are held twice.
+        let held = |array_type| Stored {
+            scratch_bytes: bytes(array_type).saturating_mul(2),
+            ..Stored::default()
+        };
+        return Some(types.iter().map(held).collect());
+    }
+    outputs.stored().filter(|stored| stored.len() == types.len())
+}
+
+fn bytes(array_type: &ArrayType) -> usize {
+    array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
+}
+
+impl Streamed {
+    /// Computes the results and writes them; no file appears before all are complete.
+    pub(crate) fn deliver(
+        &self,
+        sources: &[(&str, Opened)],
+        destinations: Vec<Destination>,
+        types: &[ArrayType],
+    ) -> Result<(), Diagnostic> {
+        let sinks = destinations.into_iter().zip(types);
+        let sinks = sinks.map(|(to, of)| to.into_sink(of)).collect::<Result<Vec<_>, _>>()?;
+        match self.run(sources, sinks) {
+            Ok(complete) => complete
+                .into_iter()
+                .try_for_each(|result| result.put_in_place().map_err(|error| error.diagnostic())),
+            // A reader that has seen enough is no error.
+            Err(StreamError::Store(StoreError { kind: StoreErrorKind::Io(error), .. }))
+                if error.kind() == ErrorKind::BrokenPipe =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(error.diagnostic()),
+        }
+    }
+
+    /// The results, in memory.
+    pub(crate) fn results(
+        &self,
+        sources: &[(&str, Opened)],
+        types: &[ArrayType],
+    ) -> Result<Vec<Buffer>, Diagnostic> {
+        let (mut sinks, mut results): (Vec<Box<dyn Sink>>, Vec<MemoryResult>) = Default::default();
+        for array_type in types {
+            let sink = MemorySink::new(array_type.clone());
+            let (sink, result) = sink.map_err(|error| error.diagnostic())?;
+            sinks.push(Box::new(sink));
+            results.push(result);
+        }
+        let complete = self.run(sources, sinks).map_err(|error| error.diagnostic())?;
+        let put = |result: Box<dyn Complete>| result.put_in_place();
+        complete.into_iter().try_for_each(put).map_err(|error| error.diagnostic())?;
+        Ok(results.iter().filter_map(MemoryResult::take).collect())
+    }
+
+    fn run(
+        &self,
+        sources: &[(&str, Opened)],
+        mut sinks: Vec<Box<dyn Sink>>,
+    ) -> Result<Vec<Box<dyn Complete>>, StreamError> {
+        keep_memory(self.options.memory_limit.saturating_sub(self.options.input_bytes) / 3);
+        let passes = self.plan.passes();
+        if passes > 1 {
+            say(&format!("note: computed piece by piece, in {passes} passes over what is read"));
+        }
+        let inputs: Vec<Input<'_>> = sources.iter().filter_map(|(_, it)| it.input()).collect();
+        let bar = Progress::of_elements(self.plan.elements());
+        let progress = |elements: usize| {
+            bar.advance(elements);
+            ControlFlow::Continue(())
+        };
+        let options = StreamOptions { progress: &progress, ..self.options.clone() };
+        self.pool.install(|| self.plan.run(&inputs, &mut sinks, &options))?;
+        drop(bar);
+        sinks.into_iter().map(|sink| Ok(sink.complete()?)).collect()
+    }
+}

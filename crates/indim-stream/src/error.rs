@@ -1,0 +1,175 @@
+//! Why a program is not computed piece by piece.
+
+use core::fmt;
+
+use indim_cpu::{CompileError, RunError};
+use indim_graph::chunks::{Cuts, TooManyReadings, WhereToCut};
+use indim_graph::{Graph, NodeKind, VerifyErrorKind};
+use indim_ops::ArrayType;
+use indim_shape::Diagnostic;
+use indim_stores::StoreError;
+
+/// So many obstacles are named in a message.
+const LISTED: usize = 3;
+
+/// Why a program is not computed piece by piece, or stopped.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// Even in small pieces it would hold more memory than is allowed.
+    MemoryLimit {
+        /// The least bytes that were found to do, or more.
+        bytes: usize,
+        /// The bytes that are allowed.
+        limit: usize,
+        /// What cannot be cut, the largest first.
+        obstacles: Vec<Obstacle>,
+    },
+    /// The program reads its values in too many ways, by transposing them.
+    TooManyReadings,
+    /// The program of a piece cannot be compiled.
+    Compile(CompileError),
+    /// The program of a piece does not run.
+    Run(RunError),
+    /// An input cannot be read, or an output not written.
+    Store(StoreError),
+    /// An array would be too large.
+    Graph(VerifyErrorKind),
+    /// The system gives no thread to read or write on.
+    Threads(std::io::Error),
+    /// `progress` stopped the run.
+    Stopped,
+}
+
+/// An operation that needs all elements along an axis at once, or moves them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The name of the operation.
+    pub operation: &'static str,
+    /// What it is of.
+    pub operand: ArrayType,
+    /// The axis; of its result for one that makes elements.
+    pub axis: usize,
+}
+
+impl Obstacle {
+    /// Those of a graph, the largest first.
+    pub(crate) fn all(graph: &Graph, cuts: &Cuts) -> Vec<Obstacle> {
+        let mut obstacles: Vec<Obstacle> = Vec::new();
+        for (value, node) in graph.iter() {
+            let of = node.operands.first().copied().unwrap_or(value);
+            let operand = &graph[of].array_type;
+            let is_obstacle = |axis: &usize| match &node.kind {
+                NodeKind::Iota { axis: along } | NodeKind::Concatenate { axis: along } => {
+                    axis == along
+                }
+                NodeKind::Reduce { op, axis: along } => op.is_search() && axis == along,
+                NodeKind::Take { axis: along, .. } => axis == along,
+                NodeKind::Slice(slices) => !slices[*axis].is_whole(operand.shape[*axis]),
+                NodeKind::Reshape | NodeKind::Constant(_) => true,
+                _ => false,
+            };
+            let is_whole = |axis: &usize| {
+                let cut = cuts.axes(of)[*axis];
+                cut.is_some_and(|cut| cuts.cuts()[cut].place == WhereToCut::Nowhere)
+            };
+            let axes = (0..operand.shape.rank()).filter(is_whole).filter(is_obstacle);
+            let operation = node.kind.name();
+            let found = axes.map(|axis| Obstacle { operation, operand: operand.clone(), axis });
+            obstacles.extend(found);
+        }
+        let bytes = |of: &Obstacle| of.operand.shape.byte_count(of.operand.dtype.size()).ok();
+        obstacles.sort_by_key(|obstacle| core::cmp::Reverse(bytes(obstacle)));
+        obstacles.dedup();
+        obstacles.truncate(LISTED);
+        obstacles
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Obstacle { operation, operand, axis } = self;
+        write!(formatter, "`{operation}` needs all of axis {axis} of {operand} at once")
+    }
+}
+
+impl StreamError {
+    /// A stable name of the kind of error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            StreamError::MemoryLimit { .. } => "memory-limit",
+            StreamError::TooManyReadings => "too-many-readings",
+            StreamError::Compile(error) => error.code(),
+            StreamError::Run(error) => error.code(),
+            StreamError::Store(error) => error.code(),
+            StreamError::Graph(_) => "too-large",
+            StreamError::Threads(_) => "threads",
+            StreamError::Stopped => "stopped",
+        }
+    }
+
+    /// What people read of it.
+    pub fn diagnostic(&self) -> Diagnostic {
+        match self {
+            StreamError::Store(error) => error.diagnostic(),
+            StreamError::Run(error) => error.diagnostic(),
+            _ => Diagnostic::new(self.code(), self.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamError::MemoryLimit { bytes, limit, obstacles } => {
+                write!(
+                    formatter,
+                    "piece by piece the program holds {bytes} bytes or more at a time, the limit is {limit}"
+                )?;
+                let obstacles: Vec<String> = obstacles.iter().map(Obstacle::to_string).collect();
+                if !obstacles.is_empty() {
+                    write!(formatter, ": {}", obstacles.join(", "))?;
+                }
+                formatter.write_str("; raise the limit, or compute a part of the result at a time")
+            }
+            StreamError::TooManyReadings => write!(formatter, "{TooManyReadings}"),
+            StreamError::Compile(error) => write!(formatter, "{error}"),
+            StreamError::Run(error) => write!(formatter, "{error}"),
+            StreamError::Store(error) => write!(formatter, "{error}"),
+            StreamError::Graph(error) => write!(formatter, "{error}"),
+            StreamError::Threads(error) => {
+                write!(formatter, "no thread to read or write on: {error}")
+            }
+            StreamError::Stopped => formatter.write_str("the run was stopped"),
+        }
+    }
+}
+
+impl core::error::Error for StreamError {}
+
+impl From<TooManyReadings> for StreamError {
+    fn from(_: TooManyReadings) -> Self {
+        StreamError::TooManyReadings
+    }
+}
+
+impl From<CompileError> for StreamError {
+    fn from(error: CompileError) -> Self {
+        StreamError::Compile(error)
+    }
+}
+
+impl From<RunError> for StreamError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Stopped => StreamError::Stopped,
+            error => StreamError::Run(error),
+        }
+    }
+}
+
+impl From<StoreError> for StreamError {
+    fn from(error: StoreError) -> Self {
+        StreamError::Store(error)
+    }
+}

@@ -1,0 +1,142 @@
+//! The largest pieces of a job that fit a limit of memory.
+
+use indim_graph::chunks::WhereToCut;
+
+use crate::job::Job;
+
+/// Pieces along an axis that a sum of floats runs along have so many elements, times a power of two.
+const ALIGNED: usize = 512;
+
+/// Which axis is cut first: the one whose elements lie farthest from one another, if arrays are stored
+/// row-major, or the other end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CutFirst {
+    First,
+    Last,
+}
+
+/// The bytes that a job holds at a time with pieces of this shape: one piece is read while one is computed and
+/// one is written.
+pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
+    let inputs = job.inputs.iter().filter(|(_, stored)| !stored.is_held);
+    let inputs = inputs.map(|(operand, stored)| {
+        operand.bytes(piece).saturating_mul(2).saturating_add(stored.scratch_bytes)
+    });
+    let copies = match job.reduced {
+        None => 2,
+        // What is combined waits for a neighbour at each level of a tree, and is copied once.
+        Some((axis, _)) => job.counts(piece)[axis].ilog2() as usize + 4,
+    };
+    let outputs = job.outputs.iter().map(|output| {
+        let scratch = output.sinks.iter().map(|(_, stored)| stored.scratch_bytes);
+        let scratch = scratch.fold(0, usize::saturating_add);
+        output.operand.bytes(piece).saturating_mul(copies).saturating_add(scratch)
+    });
+    inputs.chain(outputs).fold(0, usize::saturating_add)
+}
+
+/// The shape of pieces for which the job holds at most `limit` bytes, as large as can be; where there are none,
+/// of pieces that are as small as can be, or nearly.
+pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutFirst) -> Vec<usize> {
+    let mut piece = job.shape.to_vec();
+    let mut axes: Vec<usize> = (0..piece.len()).filter(|&axis| job.is_cut[axis]).collect();
+    if first == CutFirst::Last {
+        axes.reverse();
+    }
+    // First pieces of whole chunks, then smaller ones.
+    for is_whole_chunks in [true, false] {
+        for &axis in &axes {
+            if held_bytes(job, &piece) <= limit {
+                break;
+            }
+            let unit = Unit::of(job, axis, is_whole_chunks);
+            let fits = |extent: usize| {
+                let mut smaller = piece.clone();
+                smaller[axis] = extent;
+                held_bytes(job, &smaller) <= limit
+            };
+            piece[axis] = unit.largest(job.shape[axis], fits);
+        }
+    }
+    piece
+}
+
+/// Whether pieces come in the order of the elements, where a sink asks for that.
+pub(crate) fn is_in_order(job: &Job, piece: &[usize]) -> bool {
+    let mut sinks = job.outputs.iter().flat_map(|output| &output.sinks);
+    if !sinks.any(|(_, stored)| stored.is_sequential) {
+        return true;
+    }
+    let kept =
+        job.order().into_iter().filter(|&axis| job.reduced.map(|(axis, _)| axis) != Some(axis));
+    let kept: Vec<usize> = kept.collect();
+    let is_cut = |&axis: &usize| piece[axis] < job.shape[axis];
+    let last = kept.iter().rposition(is_cut);
+    last.is_none_or(|last| kept[..last].iter().all(|&axis| piece[axis] == 1))
+}
+
+/// What extents along an axis are made of.
+enum Unit {
+    /// 512 elements, times a power of two.
+    Aligned,
+    MultipleOf(usize),
+}
+
+impl Unit {
+    fn of(job: &Job, axis: usize, is_whole_chunks: bool) -> Unit {
+        if job.reduced == Some((axis, WhereToCut::Aligned)) {
+            return Unit::Aligned;
+        }
+        let size = job.shape[axis];
+        let chunk = |chunks: &Option<Vec<usize>>, axes: &[Option<usize>]| {
+            let of = axes.iter().position(|&of| of == Some(axis))?;
+            Some(chunks.as_ref()?[of].max(1))
+        };
+        let of_sinks = job.outputs.iter().flat_map(|output| {
+            let sinks = output.sinks.iter();
+            sinks.filter_map(|(_, stored)| chunk(&stored.chunks, &output.operand.axes))
+        });
+        let of_sources = job.inputs.iter().filter(|_| is_whole_chunks);
+        let of_sources = of_sources.filter_map(|(it, stored)| chunk(&stored.chunks, &it.axes));
+        let must = of_sinks.fold(1, |unit, chunk| common_multiple(unit, chunk, size));
+        let wanted = of_sources.fold(must, |unit, chunk| common_multiple(unit, chunk, size));
+        // A multiple of all that is no piece any more is not worth it.
+        Unit::MultipleOf(if wanted < size { wanted } else { must })
+    }
+
+    /// The largest extent that fits, or else the smallest.
+    fn largest(&self, size: usize, fits: impl Fn(usize) -> bool) -> usize {
+        if fits(size) {
+            return size;
+        }
+        match *self {
+            Unit::Aligned => {
+                let doubled = |&extent: &usize| extent.checked_mul(2);
+                let extents = core::iter::successors(Some(ALIGNED), doubled);
+                let extents: Vec<usize> = extents.take_while(|&extent| extent < size).collect();
+                let fitting = extents.iter().rev().find(|&&extent| fits(extent));
+                *fitting.or(extents.first()).unwrap_or(&size)
+            }
+            Unit::MultipleOf(unit) => {
+                let (mut fitting, mut too_many) = (1, size.div_ceil(unit));
+                while too_many - fitting > 1 {
+                    let middle = fitting + (too_many - fitting) / 2;
+                    let to = if fits(middle * unit) { &mut fitting } else { &mut too_many };
+                    *to = middle;
+                }
+                // Pieces of about one size.
+                let pieces = size.div_ceil(fitting * unit);
+                size.div_ceil(pieces).next_multiple_of(unit).min(size)
+            }
+        }
+    }
+}
+
+/// The least common multiple, or `most`.
+fn common_multiple(a: usize, b: usize, most: usize) -> usize {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x).checked_mul(b).map_or(most, |multiple| multiple.min(most))
+}

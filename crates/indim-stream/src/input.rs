@@ -1,0 +1,79 @@
+//! What a program reads, and how what it reads and writes is stored.
+
+use indim_cpu::ArrayView;
+use indim_ops::ArrayType;
+use indim_stores::{Sink, Source};
+
+/// What a program reads: an array in memory, or one that lies elsewhere and is read piece by piece.
+///
+/// ```
+/// use indim_cpu::ArrayView;
+/// use indim_stream::Input;
+///
+/// let x = Input::Held(ArrayView::from(&[1.0f32, 2.0]));
+/// assert_eq!(x.array_type().to_string(), "f32[2]");
+/// ```
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// In memory.
+    Held(ArrayView<'a>),
+    /// Read by regions.
+    Stored(&'a dyn Source),
+}
+
+impl Input<'_> {
+    /// Element type and shape.
+    pub fn array_type(&self) -> &ArrayType {
+        match self {
+            Input::Held(view) => view.array_type(),
+            Input::Stored(source) => source.array_type(),
+        }
+    }
+}
+
+/// How an array that is read or written piece by piece is stored: what a plan must know of it.
+///
+/// ```
+/// use indim_stream::Stored;
+///
+/// let chunked = Stored { chunks: Some(vec![512, 512]), ..Stored::default() };
+/// assert!(!chunked.is_held && chunked.scratch_bytes == 0);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Whether it is in memory already, and costs nothing to read.
+    pub is_held: bool,
+    /// The sizes of the pieces that it is stored in.
+    pub chunks: Option<Vec<usize>>,
+    /// Whether neighbours lie along the first axis, not the last.
+    pub is_column_major: bool,
+    /// Whether it must be written in the order of its elements, as to a pipe.
+    pub is_sequential: bool,
+    /// The bytes of memory that it takes beside the pieces.
+    pub scratch_bytes: usize,
+}
+
+impl Stored {
+    /// How an input is stored.
+    pub fn input(input: &Input<'_>) -> Self {
+        match input {
+            Input::Held(_) => Stored { is_held: true, ..Stored::default() },
+            Input::Stored(source) => Stored {
+                chunks: source.chunks().map(<[usize]>::to_vec),
+                is_column_major: source.is_column_major(),
+                scratch_bytes: source.scratch_bytes(),
+                ..Stored::default()
+            },
+        }
+    }
+
+    /// How an output is stored.
+    pub fn output(sink: &dyn Sink) -> Self {
+        Stored {
+            chunks: sink.chunks().map(<[usize]>::to_vec),
+            is_sequential: sink.is_sequential(),
+            scratch_bytes: sink.scratch_bytes(),
+            ..Stored::default()
+        }
+    }
+}

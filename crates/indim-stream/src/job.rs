@@ -1,0 +1,191 @@
+//! The jobs of a graph: each goes once over what it reads, piece by piece.
+
+use indim_graph::chunks::{Cuts, Stage, TooManyReadings, WhereToCut, stages};
+use indim_graph::{Graph, Node, NodeKind, Operands, ValueId, VerifyErrorKind};
+use indim_ops::ArrayType;
+use indim_shape::Shape;
+use indim_stores::Region;
+
+use crate::input::Stored;
+
+/// An array that a job reads or gives, and how it moves with the pieces.
+#[derive(Debug, Clone)]
+pub(crate) struct Operand {
+    pub(crate) value: ValueId,
+    pub(crate) array_type: ArrayType,
+    /// For each of its axes the axis of the job that it moves with; none where a piece has all of it.
+    pub(crate) axes: Vec<Option<usize>>,
+}
+
+impl Operand {
+    /// What a piece of the job has of it.
+    pub(crate) fn region(&self, piece: &Region) -> Region {
+        let along = |(&axis, &size): (&Option<usize>, &usize)| match axis {
+            Some(axis) => (piece.starts()[axis], piece.extents()[axis]),
+            None => (0, size),
+        };
+        let along = self.axes.iter().zip(self.array_type.shape.iter()).map(along);
+        let (starts, extents): (Vec<usize>, Vec<usize>) = along.unzip();
+        Region::new(starts, extents)
+    }
+
+    /// The shape of what a piece of this shape has of it.
+    pub(crate) fn extents(&self, piece: &[usize]) -> Shape {
+        let sizes = self.axes.iter().zip(self.array_type.shape.iter());
+        sizes.map(|(axis, &size)| axis.map_or(size, |axis| piece[axis])).collect()
+    }
+
+    /// The bytes of that.
+    pub(crate) fn bytes(&self, piece: &[usize]) -> usize {
+        let bytes = self.extents(piece).byte_count(self.array_type.dtype.size());
+        bytes.unwrap_or(usize::MAX)
+    }
+}
+
+/// What a job gives; what is reduced has not the axis along which it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    pub(crate) operand: Operand,
+    /// Which outputs of the graph it is, with how they are stored.
+    pub(crate) sinks: Vec<(usize, Stored)>,
+    /// Whether a later job reads it.
+    pub(crate) is_kept: bool,
+}
+
+/// One pass over what it reads.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// The sizes of what it goes through: those of its results, or of what is reduced.
+    pub(crate) shape: Shape,
+    /// Which axes are cut.
+    pub(crate) is_cut: Vec<bool>,
+    /// What it reads, with how it is stored, in the order of the parameters of its program.
+    pub(crate) inputs: Vec<(Operand, Stored)>,
+    pub(crate) outputs: Vec<Output>,
+    /// The axis along which results of pieces are combined, and whether pieces along it are aligned.
+    pub(crate) reduced: Option<(usize, WhereToCut)>,
+    program: Program,
+}
+
+#[derive(Debug)]
+enum Program {
+    Stage(Box<Stage>),
+    /// An output that is an input.
+    Copy(ArrayType),
+}
+
+impl Job {
+    /// The program for a piece of this shape.
+    ///
+    /// # Errors
+    /// When an array would be too large.
+    pub(crate) fn program(&self, piece: &[usize]) -> Result<Graph, VerifyErrorKind> {
+        match &self.program {
+            Program::Stage(stage) => stage.program(piece),
+            Program::Copy(whole) => Ok(copy(ArrayType::new(whole.dtype, Shape::from(piece)))),
+        }
+    }
+
+    /// The axes in the order in which pieces follow one another, the slowest first: what is combined comes at
+    /// once.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        let reduced = self.reduced.map(|(axis, _)| axis);
+        let kept = (0..self.shape.rank()).filter(|axis| Some(*axis) != reduced);
+        kept.chain(reduced).collect()
+    }
+
+    /// How many pieces of this shape there are along each axis.
+    pub(crate) fn counts(&self, piece: &[usize]) -> Vec<usize> {
+        self.shape.iter().zip(piece).map(|(size, extent)| size.div_ceil((*extent).max(1))).collect()
+    }
+}
+
+/// The graph that gives what it is given.
+pub(crate) fn copy(array_type: ArrayType) -> Graph {
+    let kind = NodeKind::Parameter { index: 0, name: "x".to_owned() };
+    let node = Node { kind, operands: Operands::new(&[]), array_type };
+    Graph::from_nodes(vec![node], vec![ValueId::from_index(0)])
+        .expect("invariant: a piece of an array is an array")
+}
+
+/// A graph, and how what it reads and writes is stored.
+#[derive(Debug)]
+pub(crate) struct Whole<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) cuts: &'a Cuts,
+    pub(crate) inputs: &'a [Stored],
+    pub(crate) outputs: &'a [Stored],
+}
+
+impl Whole<'_> {
+    /// The jobs of the graph where these of its cuts are cut, in the order in which they run.
+    pub(crate) fn jobs(&self, is_cut: &[bool]) -> Result<Vec<Job>, TooManyReadings> {
+        let stages = stages(self.graph, self.cuts, is_cut)?;
+        let read: Vec<ValueId> =
+            stages.iter().flat_map(|stage| stage.inputs.iter().map(|input| input.value)).collect();
+        let of_stages = stages.into_iter().map(|stage| self.of_stage(stage, &read));
+        Ok(of_stages.chain(self.copies()).collect())
+    }
+
+    fn of_stage(&self, stage: Stage, read: &[ValueId]) -> Job {
+        let is_cut: Vec<bool> = stage.cuts.iter().map(Option::is_some).collect();
+        let inputs = stage.inputs.iter().map(|input| {
+            let operand = self.operand(input.value, input.axes.clone());
+            (operand, self.stored(input.value))
+        });
+        let moved = (0..stage.shape.len()).filter(|axis| Some(*axis) != stage.reduced);
+        let axes: Vec<Option<usize>> = moved.map(|axis| is_cut[axis].then_some(axis)).collect();
+        let outputs = stage.outputs.iter().map(|&value| Output {
+            operand: self.operand(value, axes.clone()),
+            sinks: self.sinks(value),
+            is_kept: read.contains(&value),
+        });
+        let place = |axis: usize| stage.cuts[axis].map(|cut| self.cuts.cuts()[cut].place);
+        Job {
+            shape: Shape::from(&stage.shape[..]),
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+            reduced: stage.reduced.and_then(|axis| Some((axis, place(axis)?))),
+            is_cut,
+            program: Program::Stage(Box::new(stage)),
+        }
+    }
+
+    /// Outputs that are inputs belong to no stage.
+    fn copies(&self) -> impl Iterator<Item = Job> {
+        let parameters = self.graph.parameters().iter();
+        let given = parameters.filter(|value| self.graph.outputs().contains(value));
+        given.map(|&value| {
+            let array_type = self.graph[value].array_type.clone();
+            let is_cut: Vec<bool> = array_type.shape.iter().map(|&size| size > 1).collect();
+            let axes = (0..is_cut.len()).map(|axis| is_cut[axis].then_some(axis)).collect();
+            let operand = self.operand(value, axes);
+            Job {
+                shape: array_type.shape.clone(),
+                is_cut,
+                inputs: vec![(operand.clone(), self.stored(value))],
+                outputs: vec![Output { operand, sinks: self.sinks(value), is_kept: false }],
+                reduced: None,
+                program: Program::Copy(array_type),
+            }
+        })
+    }
+
+    fn operand(&self, value: ValueId, axes: Vec<Option<usize>>) -> Operand {
+        Operand { value, array_type: self.graph[value].array_type.clone(), axes }
+    }
+
+    /// How a parameter is stored; results of earlier jobs are in memory.
+    fn stored(&self, value: ValueId) -> Stored {
+        match self.graph[value].kind {
+            NodeKind::Parameter { index, .. } => self.inputs[index].clone(),
+            _ => Stored { is_held: true, ..Stored::default() },
+        }
+    }
+
+    fn sinks(&self, value: ValueId) -> Vec<(usize, Stored)> {
+        let outputs = self.graph.outputs().iter().enumerate();
+        let outputs = outputs.filter(|(_, output)| **output == value);
+        outputs.map(|(index, _)| (index, self.outputs[index].clone())).collect()
+    }
+}

@@ -1,0 +1,51 @@
+//! What a program over pieces may take.
+
+use core::fmt;
+use core::ops::ControlFlow;
+
+use indim_cpu::{CompileOptions, Progress};
+
+/// The memory that is asked for where no limit is set: more makes no disk faster.
+const DEFAULT_BYTES: usize = 256 << 20;
+
+/// How a program over pieces is planned and run.
+///
+/// ```
+/// use indim_stream::StreamOptions;
+///
+/// let options = StreamOptions { memory_limit: 64 << 20, ..StreamOptions::default() };
+/// assert_eq!(options.input_bytes, 0);
+/// ```
+#[derive(Clone)]
+pub struct StreamOptions<'a> {
+    /// The most bytes that a run may hold: the pieces that are read, computed and written at the same time, what
+    /// is kept between passes, what sources and sinks hold, and the compiled programs.
+    pub memory_limit: usize,
+    /// The bytes of memory that the caller holds for the inputs and that are to count towards the limit.
+    pub input_bytes: usize,
+    /// How programs are compiled.
+    pub compile: CompileOptions,
+    /// Hears how many elements of the passes have been gone through, and may stop the run.
+    pub progress: &'a Progress<'a>,
+}
+
+impl Default for StreamOptions<'_> {
+    /// 256 MiB, compiled for this processor, nobody listens.
+    fn default() -> Self {
+        StreamOptions {
+            memory_limit: DEFAULT_BYTES,
+            input_bytes: 0,
+            compile: CompileOptions::default(),
+            progress: &|_| ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl fmt::Debug for StreamOptions<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut options = formatter.debug_struct("StreamOptions");
+        options.field("memory_limit", &self.memory_limit);
+        options.field("input_bytes", &self.input_bytes);
+        options.field("compile", &self.compile).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,276 @@
+//! Which axes of a program are cut, and into which pieces, so that few bytes are moved.
+
+use core::fmt;
+
+use indim_cpu::{Executable, compile};
+use indim_graph::chunks::{Cuts, WhereToCut};
+use indim_graph::{Graph, remove_unused};
+
+use crate::cost::cost;
+use crate::error::{Obstacle, StreamError};
+use crate::extents::{CutFirst, held_bytes, is_in_order, largest_pieces};
+use crate::input::Stored;
+use crate::job::{Job, Whole};
+use crate::options::StreamOptions;
+
+/// So many cuts, those of the longest axes, are tried in all combinations.
+const MOST_CUTS: usize = 5;
+
+/// Pieces are sought that make a job hold so much, or so much, or all that is allowed: small pieces stay in the
+/// caches between reading, computing and writing, large ones need fewer runs of bytes.
+const WANTED_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
+
+/// How often smaller pieces are tried where the program takes more beside them than expected.
+const TRIES: usize = 8;
+
+/// A program over arrays that lie elsewhere, cut into passes and pieces that fit a limit of memory.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_ops::{DType, ReduceOp};
+/// use indim_stream::{Plan, Stored, StreamOptions};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F64, [1 << 20, 100])?; // 800 MiB
+/// let total = b.reduce(ReduceOp::Add, &x, 0)?;
+/// let graph = b.finish(&[b.sub(&x, &total, &[1])?])?;
+///
+/// let stored = [Stored::default()];
+/// let options = StreamOptions { memory_limit: 64 << 20, ..StreamOptions::default() };
+/// let plan = Plan::new(&graph, &stored, &stored, &options)?;
+/// assert_eq!(plan.passes(), 2);
+/// assert!(plan.held_bytes() <= 64 << 20);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) graph: Graph,
+    pub(crate) passes: Vec<Pass>,
+    /// What is kept from pass to pass.
+    kept_bytes: usize,
+    input_bytes: usize,
+}
+
+/// A job with its pieces.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    pub(crate) job: Job,
+    /// The shape of its pieces, but for the last along each axis.
+    pub(crate) piece: Vec<usize>,
+    /// The program for that shape.
+    pub(crate) executable: Executable,
+}
+
+impl Pass {
+    fn new(job: Job, piece: Vec<usize>, options: &StreamOptions<'_>) -> Result<Self, StreamError> {
+        let graph = job.program(&piece).map_err(StreamError::Graph)?;
+        let executable = compile(&graph, &options.compile)?;
+        Ok(Pass { job, piece, executable })
+    }
+
+    /// What the program takes beside its inputs and outputs; there are some for pieces of other shapes.
+    fn program_bytes(&self) -> usize {
+        let forecast = self.executable.forecast();
+        let registers = forecast.register_bytes.saturating_mul(thread_count());
+        let programs = self.executable.held_bytes().saturating_mul(2);
+        forecast.temporary_bytes.saturating_add(registers).saturating_add(programs)
+    }
+
+    fn held_bytes(&self) -> usize {
+        held_bytes(&self.job, &self.piece).saturating_add(self.program_bytes())
+    }
+}
+
+impl Plan {
+    /// The plan for a graph whose inputs and outputs are stored so.
+    ///
+    /// # Errors
+    /// `memory-limit` when even small pieces take more memory, or the program cannot be cut;
+    /// `too-many-readings`.
+    ///
+    /// # Panics
+    /// When there is not one [`Stored`] for each parameter and each output.
+    pub fn new(
+        graph: &Graph,
+        inputs: &[Stored],
+        outputs: &[Stored],
+        options: &StreamOptions<'_>,
+    ) -> Result<Self, StreamError> {
+        assert_eq!(inputs.len(), graph.parameters().len(), "one for each parameter");
+        assert_eq!(outputs.len(), graph.outputs().len(), "one for each output");
+        let graph = remove_unused(graph).into_owned();
+        let cuts = Cuts::of(&graph);
+        let whole = Whole { graph: &graph, cuts: &cuts, inputs, outputs };
+        let limit = options.memory_limit.saturating_sub(options.input_bytes);
+        let too_much = |bytes: usize| StreamError::MemoryLimit {
+            bytes: bytes.saturating_add(options.input_bytes),
+            limit: options.memory_limit,
+            obstacles: Obstacle::all(&graph, &cuts),
+        };
+        let mut for_pieces = limit;
+        for _ in 0..TRIES {
+            let with_programs = |bytes: usize| bytes.saturating_add(limit - for_pieces);
+            let chosen = choose(&whole, for_pieces)?;
+            let Chosen { jobs, kept_bytes } =
+                chosen.map_err(|least| too_much(with_programs(least)))?;
+            let passes = jobs.into_iter().map(|(job, piece)| Pass::new(job, piece, options));
+            let passes: Vec<Pass> = passes.collect::<Result<_, _>>()?;
+            let held = passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
+            if held.saturating_add(kept_bytes) <= limit {
+                let input_bytes = options.input_bytes;
+                return Ok(Plan { graph, passes, kept_bytes, input_bytes });
+            }
+            // As much less as the programs take, which is less for smaller pieces.
+            let programs = passes.iter().map(Pass::program_bytes).max().unwrap_or(0);
+            let pieces = held - programs.min(held);
+            let share = pieces as f64 / held.max(1) as f64;
+            let scaled = (limit.saturating_sub(kept_bytes) as f64 * share * 0.9) as usize;
+            for_pieces = scaled.saturating_add(kept_bytes).min(for_pieces / 10 * 9);
+        }
+        Err(too_much(limit.saturating_add(1)))
+    }
+
+    /// How many times what is stored elsewhere is gone over, in part or as a whole.
+    pub fn passes(&self) -> usize {
+        let reads = |pass: &&Pass| pass.job.inputs.iter().any(|(_, stored)| !stored.is_held);
+        self.passes.iter().filter(reads).count()
+    }
+
+    /// How many pieces there are, of all passes together.
+    pub fn pieces(&self) -> usize {
+        let pieces = |pass: &Pass| pass.job.counts(&pass.piece).iter().product::<usize>();
+        self.passes.iter().map(pieces).fold(0, usize::saturating_add)
+    }
+
+    /// The most bytes of memory that a run holds.
+    pub fn held_bytes(&self) -> usize {
+        let passes = self.passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
+        passes.saturating_add(self.kept_bytes).saturating_add(self.input_bytes)
+    }
+
+    /// How many elements are gone through, of all passes together: what `progress` hears of.
+    pub fn elements(&self) -> usize {
+        let elements = |pass: &Pass| pass.job.shape.element_count().unwrap_or(usize::MAX);
+        self.passes.iter().map(elements).fold(0, usize::saturating_add)
+    }
+}
+
+/// One line for each pass.
+impl fmt::Display for Plan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, pass) in self.passes.iter().enumerate() {
+            let (job, count) = (&pass.job, pass.job.counts(&pass.piece).iter().product::<usize>());
+            let comma = if index > 0 { "\n" } else { "" };
+            write!(formatter, "{comma}pass {} of {}: {}", index + 1, self.passes.len(), job.shape)?;
+            let plural = if count == 1 { "" } else { "s" };
+            let piece = indim_shape::Shape::from(&pass.piece[..]);
+            write!(formatter, " in {count} piece{plural} of {piece}")?;
+            if let Some((axis, _)) = job.reduced {
+                write!(formatter, ", combined along axis {axis}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The threads that compute: those of the current pool.
+fn thread_count() -> usize {
+    #[cfg(feature = "rayon")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "rayon"))]
+    1
+}
+
+/// Jobs, each with the shape of its pieces.
+struct Chosen {
+    jobs: Vec<(Job, Vec<usize>)>,
+    kept_bytes: usize,
+}
+
+/// The jobs that move the fewest bytes and hold at most `limit`; or else the least that any hold.
+fn choose(whole: &Whole<'_>, limit: usize) -> Result<Result<Chosen, usize>, StreamError> {
+    let mut best: Option<(u128, Chosen)> = None;
+    let mut least = usize::MAX;
+    for is_cut in combinations(whole.cuts) {
+        let jobs = match whole.jobs(&is_cut) {
+            Ok(jobs) => jobs,
+            // Another way to cut may read them in fewer.
+            Err(error) if is_cut.contains(&true) => {
+                let _ = error;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let kept_bytes = kept_bytes(&jobs);
+        let for_pieces = limit.saturating_sub(kept_bytes);
+        let pieces: Vec<_> = jobs.iter().map(|job| pieces(job, for_pieces)).collect();
+        let held = jobs.iter().zip(&pieces).map(|(job, (piece, _))| held_bytes(job, piece)).max();
+        let held = held.unwrap_or(0).saturating_add(kept_bytes);
+        let total = pieces
+            .iter()
+            .map(|(_, cost)| *cost)
+            .try_fold(0, |total: u128, cost| Some(total.saturating_add(cost?)));
+        match total.filter(|_| held <= limit) {
+            None => least = least.min(held.max(limit.saturating_add(1))),
+            Some(total) if best.as_ref().is_none_or(|(cost, _)| total < *cost) => {
+                let pieces = pieces.into_iter().map(|(piece, _)| piece);
+                let jobs = jobs.into_iter().zip(pieces).collect();
+                best = Some((total, Chosen { jobs, kept_bytes }));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(best.map(|(_, chosen)| chosen).ok_or(least))
+}
+
+/// The best pieces of a job with what they cost; no costs where they do not fit.
+fn pieces(job: &Job, limit: usize) -> (Vec<usize>, Option<u128>) {
+    let mut best: Option<(Vec<usize>, u128)> = None;
+    for wanted in WANTED_BYTES {
+        for first in [CutFirst::First, CutFirst::Last] {
+            let piece = largest_pieces(job, wanted.min(limit), first);
+            if held_bytes(job, &piece) > limit || !is_in_order(job, &piece) {
+                continue;
+            }
+            let cost = cost(job, &piece);
+            if best.as_ref().is_none_or(|(_, least)| cost < *least) {
+                best = Some((piece, cost));
+            }
+        }
+    }
+    match best {
+        Some((piece, cost)) => (piece, Some(cost)),
+        None => (largest_pieces(job, limit, CutFirst::First), None),
+    }
+}
+
+/// Which of the cuts may be cut, in all combinations, nothing first.
+fn combinations(cuts: &Cuts) -> Vec<Vec<bool>> {
+    let cuts = cuts.cuts();
+    let can_be_cut = |index: &usize| match cuts[*index].place {
+        WhereToCut::Nowhere => false,
+        WhereToCut::Aligned => cuts[*index].size > 512,
+        WhereToCut::Anywhere => cuts[*index].size > 1,
+    };
+    let mut longest: Vec<usize> = (0..cuts.len()).filter(can_be_cut).collect();
+    longest.sort_by_key(|&index| core::cmp::Reverse(cuts[index].size));
+    longest.truncate(MOST_CUTS);
+    let combination = |bits: usize| {
+        let mut is_cut = vec![false; cuts.len()];
+        let chosen = longest.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+        chosen.for_each(|(_, &cut)| is_cut[cut] = true);
+        is_cut
+    };
+    (0..1 << longest.len()).map(combination).collect()
+}
+
+/// What is kept from job to job: while it is gathered it is held twice.
+fn kept_bytes(jobs: &[Job]) -> usize {
+    let outputs = jobs.iter().flat_map(|job| &job.outputs).filter(|output| output.is_kept);
+    let bytes = outputs.map(|output| {
+        let array_type = &output.operand.array_type;
+        let bytes = array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX);
+        bytes.saturating_mul(2)
+    });
+    bytes.fold(0, usize::saturating_add)
+}

@@ -1,0 +1,304 @@
+//! A plan carried out.
+
+use core::ops::ControlFlow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indim_cpu::{ArrayView, Buffer};
+use indim_graph::{Graph, NodeKind, ValueId};
+use indim_ops::{ArrayType, Op};
+use indim_stores::{MemoryResult, MemorySink, Region, Sink, StoreError};
+
+use crate::error::StreamError;
+use crate::input::{Input, Stored};
+use crate::job::{Job, Operand, Output};
+use crate::options::StreamOptions;
+use crate::partial::Partial;
+use crate::pipeline::pipeline;
+use crate::plan::{Pass, Plan};
+use crate::programs::Programs;
+
+/// Computes a graph piece by piece: reads the inputs, writes the outputs, and makes these appear, all or none.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_cpu::ArrayView;
+/// use indim_ops::{ArrayType, DType};
+/// use indim_stores::{MemorySink, Sink};
+/// use indim_stream::{Input, StreamOptions, run};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [3])?;
+/// let graph = b.finish(&[2.0 * x])?;
+/// let (sink, doubled) = MemorySink::new(ArrayType::new(DType::F32, [3]))?;
+/// let x = Input::Held(ArrayView::from(&[1.0f32, 2.0, 3.0]));
+/// let plan = run(&graph, &[x], vec![Box::new(sink) as Box<dyn Sink>], &StreamOptions::default())?;
+/// assert_eq!((plan.passes(), plan.pieces()), (0, 1)); // nothing lies elsewhere
+/// assert_eq!(doubled.take().unwrap().elements::<f32>(), Some(&[2.0, 4.0, 6.0][..]));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`Plan::new`] and [`Plan::run`]; no output appears then.
+///
+/// # Panics
+/// As [`Plan::new`] and [`Plan::run`].
+pub fn run(
+    graph: &Graph,
+    inputs: &[Input<'_>],
+    mut sinks: Vec<Box<dyn Sink>>,
+    options: &StreamOptions<'_>,
+) -> Result<Plan, StreamError> {
+    let read: Vec<Stored> = inputs.iter().map(Stored::input).collect();
+    let written: Vec<Stored> = sinks.iter().map(|sink| Stored::output(&**sink)).collect();
+    let plan = Plan::new(graph, &read, &written, options)?;
+    plan.run(inputs, &mut sinks, options)?;
+    let complete = sinks.into_iter().map(|sink| sink.complete()).collect::<Result<Vec<_>, _>>()?;
+    complete.into_iter().try_for_each(|result| result.put_in_place())?;
+    Ok(plan)
+}
+
+/// What a job reads of one operand.
+#[derive(Debug, Clone, Copy)]
+enum Read<'a> {
+    Held(&'a ArrayView<'a>),
+    Kept(&'a Buffer),
+    Stored(&'a dyn indim_stores::Source),
+}
+
+impl Plan {
+    /// Computes what the plan is of: reads the inputs and writes every element of the outputs, which the
+    /// caller completes afterwards. The threads that compute are those of the current rayon pool; one more reads, and one
+    /// writes.
+    ///
+    /// # Errors
+    /// As sources, runs and sinks; `file-changed` when an input changed meanwhile; `stopped`.
+    ///
+    /// # Panics
+    /// When there are not as many inputs and sinks, of the same types, as the graph has parameters and outputs.
+    pub fn run(
+        &self,
+        inputs: &[Input<'_>],
+        sinks: &mut [Box<dyn Sink>],
+        options: &StreamOptions<'_>,
+    ) -> Result<(), StreamError> {
+        self.check(inputs, sinks);
+        let mut kept: HashMap<ValueId, Buffer> = HashMap::new();
+        for pass in &self.passes {
+            let given = |(operand, _): &(Operand, _)| match self.graph[operand.value].kind {
+                NodeKind::Parameter { index, .. } => match &inputs[index] {
+                    Input::Held(view) => Read::Held(view),
+                    Input::Stored(source) => Read::Stored(*source),
+                },
+                _ => Read::Kept(&kept[&operand.value]),
+            };
+            let given: Vec<Read<'_>> = pass.job.inputs.iter().map(given).collect();
+            let carried_out = Carried { plan: self, pass, given: &given, options };
+            let results = match pass.job.reduced {
+                Some((axis, _)) => carried_out.reduce(axis, sinks)?,
+                None => {
+                    carried_out.map(sinks)?;
+                    Vec::new()
+                }
+            };
+            kept.extend(results);
+        }
+        let stored = inputs.iter().filter_map(|input| match input {
+            Input::Stored(source) => Some(source),
+            Input::Held(_) => None,
+        });
+        Ok(stored.into_iter().try_for_each(|source| source.check_unchanged())?)
+    }
+
+    fn check(&self, inputs: &[Input<'_>], sinks: &[Box<dyn Sink>]) {
+        let types = |values: &[ValueId]| -> Vec<ArrayType> {
+            values.iter().map(|&value| self.graph[value].array_type.clone()).collect()
+        };
+        let given: Vec<ArrayType> = inputs.iter().map(|input| input.array_type().clone()).collect();
+        assert_eq!(given, types(self.graph.parameters()), "inputs of the types of the parameters");
+        let given: Vec<ArrayType> = sinks.iter().map(|sink| sink.array_type().clone()).collect();
+        assert_eq!(given, types(self.graph.outputs()), "sinks of the types of the outputs");
+    }
+}
+
+/// A pass that is being carried out.
+struct Carried<'a> {
+    plan: &'a Plan,
+    pass: &'a Pass,
+    given: &'a [Read<'a>],
+    options: &'a StreamOptions<'a>,
+}
+
+impl<'a> Carried<'a> {
+    /// The pieces, in the order of their elements; those along an axis that is reduced at once.
+    fn pieces(&self) -> impl Iterator<Item = Region> + Send + use<> {
+        let (job, piece) = (&self.pass.job, &self.pass.piece);
+        let order = job.order();
+        let ordered = |of: &[usize]| order.iter().map(|&axis| of[axis]).collect::<Vec<usize>>();
+        let grid = Region::grid(&ordered(&job.shape).into(), &ordered(piece));
+        grid.map(move |region| {
+            let back = |of: &[usize]| {
+                let mut back = vec![0; order.len()];
+                order.iter().zip(of).for_each(|(&axis, &of)| back[axis] = of);
+                back
+            };
+            Region::new(back(region.starts()), back(region.extents()))
+        })
+    }
+
+    /// What reads the inputs of a piece: those that the piece before has had are kept for it.
+    fn reader(
+        &self,
+    ) -> impl FnMut(&Region) -> Result<Vec<Option<Arc<Buffer>>>, StreamError> + Send {
+        let (job, given) = (&self.pass.job, self.given);
+        let mut last: Vec<Option<(Region, Arc<Buffer>)>> = vec![None; given.len()];
+        move |piece| {
+            let each = job.inputs.iter().zip(given).zip(&mut last);
+            let read = each.map(|(((operand, _), given), last)| {
+                let Read::Stored(source) = given else { return Ok(None) };
+                let region = operand.region(piece);
+                if let Some((_, buffer)) = last.as_ref().filter(|(of, _)| *of == region) {
+                    return Ok(Some(Arc::clone(buffer)));
+                }
+                // Makes room before more is read.
+                *last = None;
+                let buffer = Arc::new(source.read(&region)?);
+                if operand.axes.iter().flatten().count()
+                    < job.is_cut.iter().filter(|&&it| it).count()
+                {
+                    *last = Some((region, Arc::clone(&buffer)));
+                }
+                Ok(Some(buffer))
+            });
+            read.collect::<Result<_, StoreError>>().map_err(StreamError::from)
+        }
+    }
+
+    /// What computes a piece of what was read for it.
+    fn computer(
+        &self,
+    ) -> impl FnMut(&Region, Vec<Option<Arc<Buffer>>>) -> Result<Vec<Buffer>, StreamError> {
+        let (job, given, progress) = (&self.pass.job, self.given, self.options.progress);
+        let mut programs = Programs::new(self.pass, &self.options.compile);
+        move |piece, read| {
+            let each = job.inputs.iter().zip(given).zip(&read);
+            let views: Vec<ArrayView<'_>> = each
+                .map(|(((operand, _), given), read)| match (given, read) {
+                    (_, Some(buffer)) => buffer.view(),
+                    (Read::Held(view), None) => part(view, &operand.region(piece)),
+                    (Read::Kept(buffer), None) => part(&buffer.view(), &operand.region(piece)),
+                    (Read::Stored(_), None) => unreachable!("what is stored is read"),
+                })
+                .collect();
+            let results = programs.run(piece.extents(), &views)?;
+            match progress(piece.extents().element_count().unwrap_or(usize::MAX)) {
+                ControlFlow::Continue(()) => Ok(results),
+                ControlFlow::Break(()) => Err(StreamError::Stopped),
+            }
+        }
+    }
+
+    /// Writes what each piece gives.
+    fn map(&self, sinks: &mut [Box<dyn Sink>]) -> Result<(), StreamError> {
+        let outputs = &self.pass.job.outputs;
+        let write = |piece: &Region, results: Vec<Buffer>| {
+            for (output, result) in outputs.iter().zip(&results) {
+                for &(sink, _) in &output.sinks {
+                    sinks[sink].write(piece, result)?;
+                }
+            }
+            Ok(())
+        };
+        pipeline(self.pieces(), self.reader(), self.computer(), write)
+    }
+
+    /// Combines what pieces give along an axis; gives what later passes read.
+    fn reduce(
+        &self,
+        axis: usize,
+        sinks: &mut [Box<dyn Sink>],
+    ) -> Result<Vec<(ValueId, Buffer)>, StreamError> {
+        let job = &self.pass.job;
+        let operations = self.operations();
+        let combination = || Partial::new(&operations, &self.options.compile);
+        let mut compute = self.computer();
+        let mut partial = combination();
+        let mut gathered = Gathered::new(job, sinks)?;
+        let combine = |piece: &Region, read: Vec<Option<Arc<Buffer>>>| {
+            partial.add(compute(piece, read)?)?;
+            if piece.ranges().nth(axis).is_some_and(|range| range.end < job.shape[axis]) {
+                return Ok(());
+            }
+            let complete = core::mem::replace(&mut partial, combination()).finish()?;
+            gathered.add(piece, complete.unwrap_or_default())
+        };
+        pipeline(self.pieces(), self.reader(), combine, |_, ()| Ok(()))?;
+        gathered.finish()
+    }
+
+    /// For each output of a reducing job the operation that combines what two pieces give.
+    fn operations(&self) -> Vec<Op> {
+        let of = |output: &Output| match self.plan.graph[output.operand.value].kind {
+            NodeKind::Reduce { op, .. } => op.operation(),
+            _ => unreachable!("what is reduced is a reduction"),
+        };
+        self.pass.job.outputs.iter().map(of).collect()
+    }
+}
+
+/// Where the results of a reducing job go: to sinks, and to memory for later passes.
+struct Gathered<'a> {
+    job: &'a Job,
+    sinks: &'a mut [Box<dyn Sink>],
+    kept: Vec<Option<(Box<dyn Sink>, MemoryResult)>>,
+}
+
+impl<'a> Gathered<'a> {
+    fn new(job: &'a Job, sinks: &'a mut [Box<dyn Sink>]) -> Result<Self, StreamError> {
+        let keep = |output: &Output| {
+            let sink = || MemorySink::new(output.operand.array_type.clone());
+            let sink = output.is_kept.then(sink).transpose();
+            sink.map(|sink| sink.map(|(sink, result)| (Box::new(sink) as Box<dyn Sink>, result)))
+        };
+        let kept = job.outputs.iter().map(keep).collect::<Result<_, _>>();
+        let kept = kept.map_err(indim_cpu::RunError::from)?;
+        Ok(Gathered { job, sinks, kept })
+    }
+
+    /// Adds what is complete, of which `piece` is the last piece.
+    fn add(&mut self, piece: &Region, results: Vec<Buffer>) -> Result<(), StreamError> {
+        for ((output, result), kept) in self.job.outputs.iter().zip(results).zip(&mut self.kept) {
+            let region = output.operand.region(piece);
+            let array_type = ArrayType::new(result.array_type().dtype, region.extents().clone());
+            // The axis that is gone has size 1.
+            let result = Buffer::filled(array_type, |bytes| {
+                bytes.copy_from_slice(result.bytes());
+                Ok::<(), indim_cpu::ArrayError>(())
+            });
+            let result = result.map_err(indim_cpu::RunError::from)?;
+            if let Some((sink, _)) = kept {
+                sink.write(&region, &result)?;
+            }
+            for &(sink, _) in &output.sinks {
+                self.sinks[sink].write(&region, &result)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is kept for later passes.
+    fn finish(self) -> Result<Vec<(ValueId, Buffer)>, StreamError> {
+        let mut results = Vec::new();
+        for (output, kept) in self.job.outputs.iter().zip(self.kept) {
+            let Some((sink, result)) = kept else { continue };
+            sink.finish()?;
+            results.extend(result.take().map(|result| (output.operand.value, result)));
+        }
+        Ok(results)
+    }
+}
+
+/// A part of an array in memory.
+fn part<'a>(view: &ArrayView<'a>, region: &Region) -> ArrayView<'a> {
+    view.part(region.starts(), region.extents())
+}

@@ -1,0 +1,208 @@
+//! Random programs in random pieces give the bits of one run over the whole.
+
+use indim_builder::{GraphBuilder, Value};
+use indim_cpu::{ArrayError, Buffer, CompileOptions, compile};
+use indim_graph::Graph;
+use indim_ops::{ArrayType, DType, Op, ReduceOp};
+use indim_shape::{RuleSet, Shape};
+use indim_stores::{MemoryResult, MemorySink, MemorySource, Sink, Source};
+use indim_stream::{Input, Plan, Stored, StreamError, StreamOptions};
+
+/// Numbers from a seed.
+struct Choices(u64);
+
+impl Choices {
+    fn below(&mut self, bound: usize) -> usize {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}
+
+fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Buffer {
+    let (dtype, size) = (array_type.dtype, array_type.dtype.size());
+    let is_column_major = choices.chance(25);
+    let fill = |bytes: &mut [u8]| {
+        for element in bytes.chunks_exact_mut(size) {
+            let number = choices.below(4001) as f64 / 8.0 - 250.0;
+            match dtype {
+                DType::F32 => element.copy_from_slice(&(number as f32 / 3.0).to_ne_bytes()),
+                DType::F64 => element.copy_from_slice(&(number / 3.0).to_ne_bytes()),
+                DType::I32 => element.copy_from_slice(&(number as i32).to_ne_bytes()),
+                _ => element[0] = number as u8,
+            }
+        }
+        Ok::<(), ArrayError>(())
+    };
+    match is_column_major {
+        true => Buffer::filled_column_major(array_type.clone(), fill).unwrap(),
+        false => Buffer::filled(array_type.clone(), fill).unwrap(),
+    }
+}
+
+/// One long axis, on both sides of what sums align to.
+fn random_sizes(choices: &mut Choices) -> Vec<usize> {
+    let rank = 1 + choices.below(3);
+    let mut sizes: Vec<usize> = (0..rank).map(|_| *choices.pick(&[1, 2, 3, 5])).collect();
+    let long = choices.below(rank);
+    sizes[long] = *choices.pick(&[400, 513, 1024, 1500, 2049, 4000]);
+    sizes
+}
+
+fn random_graph(choices: &mut Choices) -> (Graph, Vec<Buffer>) {
+    let full = random_sizes(choices);
+    let b = GraphBuilder::new();
+    let (mut values, mut arguments): (Vec<Value>, Vec<Buffer>) = (Vec::new(), Vec::new());
+    for index in 0..1 + choices.below(3) {
+        let dtype = *choices.pick(&[DType::F32, DType::F64, DType::I32, DType::U8]);
+        let size = |&size: &usize| if choices.chance(20) { 1 } else { size };
+        let array_type = ArrayType::new(dtype, full.iter().map(size).collect::<Shape>());
+        arguments.push(random_array(choices, &array_type));
+        values.push(b.parameter(&format!("p{index}"), dtype, array_type.shape).unwrap());
+    }
+    for _ in 0..1 + choices.below(8) {
+        let next = random_node(choices, &b, &values, full.len());
+        values.push(next);
+    }
+    let outputs = (0..1 + choices.below(3)).map(|_| choices.pick(&values).clone());
+    let outputs: Vec<Value> = outputs.collect();
+    (b.finish(&outputs).unwrap(), arguments)
+}
+
+/// A value of the full rank, so that any two meet axis by axis.
+fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: usize) -> Value {
+    let x = choices.pick(values).clone();
+    let ArrayType { dtype, shape } = x.array_type().unwrap();
+    let dims: Vec<i64> = (0..rank as i64).collect();
+    match choices.below(20) {
+        // Reduced, and its axis put back with size 1.
+        0..=6 => {
+            let axis = choices.below(rank);
+            let ops =
+                [ReduceOp::Add, ReduceOp::Mul, ReduceOp::Max, ReduceOp::Min, ReduceOp::ArgMax];
+            let count = if choices.chance(10) { 5 } else { 4 };
+            let op = *choices.pick(&ops[..count]);
+            // Sums are of doubles.
+            let is_exact = !matches!(op, ReduceOp::Add | ReduceOp::Mul) || dtype != DType::F32;
+            let x = if is_exact { x } else { b.convert(x, DType::F64).unwrap() };
+            let reduced = b.reduce(op, &x, axis as i64).unwrap();
+            let mut sizes = shape.to_vec();
+            sizes[axis] = 1;
+            b.reshape(reduced, sizes).unwrap()
+        }
+        7..=8 => b.convert(x, *choices.pick(&[DType::F32, DType::F64, DType::I32])).unwrap(),
+        // What cannot be cut along its axis.
+        9 => b.iota(DType::F32, shape, choices.below(rank) as i64).unwrap(),
+        _ => {
+            let y = b.convert(choices.pick(values), dtype).unwrap();
+            let y_shape = y.array_type().unwrap().shape;
+            let meet = |(a, b): (&usize, &usize)| if *a == 1 { *b } else { *a };
+            let met: Shape = shape.iter().zip(y_shape.iter()).map(meet).collect();
+            let to = |value: Value| b.broadcast_in_dim(value, &dims, &met).unwrap();
+            let op = *choices.pick(&[Op::Add, Op::Sub, Op::Mul, Op::Max]);
+            b.elementwise(op, &[to(x), to(y)], &RuleSet::None).unwrap()
+        }
+    }
+}
+
+/// How a source or a sink says that it is stored.
+fn random_chunks(choices: &mut Choices, shape: &Shape) -> Option<Vec<usize>> {
+    let chunk = |&size: &usize| match size {
+        0..7 => size.max(1),
+        _ => *choices.pick(&[7, 64, 100, 512]),
+    };
+    let chunks = shape.iter().map(chunk).collect();
+    choices.chance(50).then_some(chunks)
+}
+
+fn random_sink(choices: &mut Choices, array_type: &ArrayType) -> (Box<dyn Sink>, MemoryResult) {
+    let (sink, result) = MemorySink::new(array_type.clone()).unwrap();
+    match random_chunks(choices, &array_type.shape) {
+        Some(chunks) => (Box::new(sink.in_chunks(chunks)), result),
+        None => (Box::new(sink), result),
+    }
+}
+
+fn random_source(choices: &mut Choices, argument: &Buffer) -> MemorySource {
+    let source = MemorySource::new(argument.to_row_major().unwrap()).unwrap();
+    match random_chunks(choices, &argument.array_type().shape) {
+        Some(chunks) => source.in_chunks(chunks),
+        None => source,
+    }
+}
+
+/// The results piece by piece, with the plan; none where the memory is too little.
+fn streamed(
+    choices: &mut Choices,
+    graph: &Graph,
+    arguments: &[Buffer],
+    memory_limit: usize,
+) -> Option<(Plan, Vec<Buffer>)> {
+    let sources: Vec<MemorySource> =
+        arguments.iter().map(|argument| random_source(choices, argument)).collect();
+    let mut inputs: Vec<Input<'_>> = Vec::new();
+    for (source, argument) in sources.iter().zip(arguments) {
+        inputs.push(match choices.chance(25) {
+            true => Input::Held(argument.view()),
+            false => Input::Stored(source as &dyn Source),
+        });
+    }
+    let outputs = graph.outputs().iter().map(|&output| &graph[output].array_type);
+    let (mut sinks, results): (Vec<_>, Vec<_>) =
+        outputs.map(|array_type| random_sink(choices, array_type)).unzip();
+    let stored: Vec<Stored> = inputs.iter().map(Stored::input).collect();
+    // These sinks hold their results, which is not to count.
+    let unheld = |sink: &Box<dyn Sink>| Stored { scratch_bytes: 0, ..Stored::output(&**sink) };
+    let stored_outputs: Vec<Stored> = sinks.iter().map(unheld).collect();
+    let options = StreamOptions { memory_limit, ..StreamOptions::default() };
+    let plan = match Plan::new(graph, &stored, &stored_outputs, &options) {
+        Ok(plan) => plan,
+        Err(StreamError::MemoryLimit { bytes, limit, .. }) => {
+            assert!(bytes > limit);
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    assert!(plan.held_bytes() <= memory_limit, "{plan}");
+    plan.run(&inputs, &mut sinks, &options).unwrap();
+    sinks.into_iter().for_each(|sink| sink.finish().unwrap());
+    Some((plan, results.iter().map(|result| result.take().unwrap()).collect()))
+}
+
+#[test]
+fn pieces_give_the_bits_of_the_whole() {
+    let (mut cut, mut in_passes, mut refused) = (0, 0, 0);
+    for seed in 0..200 {
+        let choices = &mut Choices(seed);
+        let (graph, arguments) = random_graph(choices);
+        let executable = compile(&graph, &CompileOptions::default()).unwrap();
+        let views: Vec<_> = arguments.iter().map(Buffer::view).collect();
+        let whole = executable.run(&views).unwrap();
+        for limit in [1 << 30, 300_000, 150_000, 100_000] {
+            let Some((plan, results)) = streamed(choices, &graph, &arguments, limit) else {
+                refused += 1;
+                continue;
+            };
+            cut += usize::from(plan.pieces() > plan.passes().max(1));
+            in_passes += usize::from(plan.passes() > 1);
+            for (result, expected) in results.iter().zip(&whole) {
+                let expected = expected.to_row_major().unwrap();
+                assert_eq!(
+                    result.bytes(),
+                    expected.bytes(),
+                    "seed {seed}, {limit}: {plan}\n{graph}"
+                );
+            }
+        }
+    }
+    // What is refused most has an operation that needs all of an axis.
+    assert!(cut > 100 && in_passes > 50 && refused > 10, "{cut}, {in_passes}, {refused}");
+}

@@ -1,0 +1,219 @@
+//! A `.npy` file, or stream, as a sink that is written by regions.
+
+use core::fmt;
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use indim_cpu::Buffer;
+use indim_ops::ArrayType;
+use indim_stores::{Complete, Region, Sink, StoreError, StoreErrorKind};
+
+use super::npy_source::Runs;
+use super::output_file::{CompleteOutput, OutputFile};
+use super::write::npy_header;
+use super::{FileError, FileErrorKind};
+
+/// A row-major `.npy` file that is written by regions, and appears complete or not at all, as [`OutputFile`]
+/// does; or such an array that is written to a pipe.
+///
+/// ```
+/// use indim::files::{ArrayFile, NpySink, NpySource, write_npy};
+/// use indim::stream::{Region, Sink, Source};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let (x, y) = (folder.path().join("x.npy"), folder.path().join("y.npy"));
+/// let array_type = ArrayType::new(DType::U8, [2, 2]);
+/// write_npy(&x, &array_type, &[1, 2, 3, 4])?;
+///
+/// let source = NpySource::open(&x)?;
+/// let mut sink = Box::new(NpySink::create(&y, &array_type)?);
+/// for row in Region::grid(&array_type.shape, &[1, 2]) {
+///     sink.write(&row, &source.read(&row)?)?;
+/// }
+/// assert!(!y.exists());
+/// sink.finish()?;
+/// assert_eq!(ArrayFile::open(&y)?.bytes(), [1, 2, 3, 4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct NpySink {
+    path: PathBuf,
+    array_type: ArrayType,
+    header_bytes: u64,
+    elements_written: usize,
+    target: Target,
+}
+
+enum Target {
+    File(OutputFile),
+    Stream(Box<dyn Write + Send>),
+}
+
+impl fmt::Debug for NpySink {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "NpySink({}, {})", self.path.display(), self.array_type)
+    }
+}
+
+impl NpySink {
+    /// A file for an array of this type, with room on the disk for it.
+    ///
+    /// # Errors
+    /// As [`OutputFile::create`]; `io`, when there is no room; `too-large`.
+    pub fn create(path: &Path, array_type: &ArrayType) -> Result<Self, FileError> {
+        Self::in_file(OutputFile::create(path)?, array_type)
+    }
+
+    /// As [`NpySink::create`], in a file that is open.
+    ///
+    /// # Errors
+    /// As [`NpySink::create`].
+    pub fn in_file(mut file: OutputFile, array_type: &ArrayType) -> Result<Self, FileError> {
+        let path = file.path().to_owned();
+        let error = |kind: FileErrorKind| FileError::new(&path, kind);
+        let header = npy_header(array_type);
+        let elements = array_type.shape.byte_count(array_type.dtype.size());
+        let elements = elements.map_err(|shape| error(FileErrorKind::TooLarge(shape)))?;
+        file.reserve(header.len() as u64 + elements as u64)?;
+        let target = match file.is_stream() {
+            true => Target::Stream(Box::new(file)),
+            false => Target::File(file),
+        };
+        Self::begun(path.clone(), target, &header, array_type).map_err(|it| error(it.into()))
+    }
+
+    /// An array that is written to a pipe called `name`: region by region, each behind the one before.
+    ///
+    /// # Errors
+    /// `io`, when the header cannot be written.
+    pub fn to_stream(
+        name: &str,
+        stream: Box<dyn Write + Send>,
+        array_type: &ArrayType,
+    ) -> Result<Self, FileError> {
+        let path = PathBuf::from(name);
+        let sink =
+            Self::begun(path.clone(), Target::Stream(stream), &npy_header(array_type), array_type);
+        sink.map_err(|error| FileError::new(&path, error.into()))
+    }
+
+    fn begun(
+        path: PathBuf,
+        mut target: Target,
+        header: &[u8],
+        array_type: &ArrayType,
+    ) -> io::Result<Self> {
+        target.output().write_all(header)?;
+        let (array_type, header_bytes) = (array_type.clone(), header.len() as u64);
+        Ok(NpySink { path, array_type, header_bytes, elements_written: 0, target })
+    }
+
+    fn error(&self, kind: impl Into<StoreErrorKind>) -> StoreError {
+        StoreError::new(self.path.to_string_lossy(), kind)
+    }
+
+    fn write_piece(&mut self, region: &Region, mut bytes: &[u8]) -> io::Result<()> {
+        let size = self.array_type.dtype.size();
+        for run in Runs::new(&self.array_type.shape, region, false) {
+            let (first, rest) = bytes.split_at(run.elements * size);
+            match &mut self.target {
+                Target::File(file) => {
+                    file.seek(SeekFrom::Start(self.header_bytes + (run.start * size) as u64))?;
+                    file.write_all(first)?;
+                }
+                Target::Stream(_) if run.start != self.elements_written => {
+                    return Err(io::Error::new(
+                        ErrorKind::NotSeekable,
+                        "a stream is written in the order of the elements",
+                    ));
+                }
+                Target::Stream(stream) => stream.write_all(first)?,
+            }
+            self.elements_written += run.elements;
+            bytes = rest;
+        }
+        Ok(())
+    }
+}
+
+impl Target {
+    fn output(&mut self) -> &mut dyn Write {
+        match self {
+            Target::File(file) => file,
+            Target::Stream(stream) => stream,
+        }
+    }
+}
+
+impl Sink for NpySink {
+    fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    fn is_sequential(&self) -> bool {
+        matches!(self.target, Target::Stream(_))
+    }
+
+    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+        let ArrayType { dtype, shape } = &self.array_type;
+        if !region.is_within(shape) {
+            let (region, shape) = (region.clone(), shape.clone());
+            return Err(self.error(StoreErrorKind::OutsideOfArray { region, shape }));
+        }
+        let expected = ArrayType::new(*dtype, region.extents().clone());
+        if *piece.array_type() != expected {
+            let given = piece.array_type().clone();
+            return Err(self.error(StoreErrorKind::WrongPiece { given, expected }));
+        }
+        let copy;
+        let bytes = match piece.is_row_major() {
+            true => piece.bytes(),
+            false => {
+                copy = piece.to_row_major().map_err(|error| self.error(error))?;
+                copy.bytes()
+            }
+        };
+        self.write_piece(region, bytes).map_err(|error| self.error(error))
+    }
+
+    fn complete(mut self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+        let elements = self.array_type.shape.element_count().unwrap_or(usize::MAX);
+        let written = self.elements_written;
+        if written != elements {
+            return Err(self.error(StoreErrorKind::Incomplete { written, elements }));
+        }
+        let path = self.path.clone();
+        let output = match self.target {
+            Target::File(file) => Some(file.complete(&mut |_| ()).map_err(of_file)?),
+            Target::Stream(ref mut stream) => {
+                let flushed = stream.flush();
+                flushed.map_err(|error| StoreError::new(path.to_string_lossy(), error))?;
+                None
+            }
+        };
+        Ok(Box::new(CompleteNpy(output)))
+    }
+}
+
+/// None of a stream, which is where it belongs.
+#[derive(Debug)]
+struct CompleteNpy(Option<CompleteOutput>);
+
+impl Complete for CompleteNpy {
+    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
+        self.0.map_or(Ok(()), |output| output.put_in_place().map_err(of_file))
+    }
+}
+
+fn of_file(error: FileError) -> StoreError {
+    let place = error.path.to_string_lossy().into_owned();
+    match error.kind {
+        FileErrorKind::Io(error) => StoreError::new(place, error),
+        kind => {
+            let code = FileError { path: error.path, kind };
+            let mut diagnostic = code.diagnostic();
+            diagnostic.headline = code.kind.to_string();
+            StoreError::new(place, diagnostic)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Programs over arrays larger than memory: read from sources, computed and written to sinks piece by piece.
+//!
+//! [`run`] cuts a graph into passes and pieces that fit a limit of memory, reads one piece while it computes
+//! another and writes a third. Results appear complete or not at all, and their bits are those of one run over
+//! the whole. [`Plan`] says beforehand in how many passes, and what is held.
+//!
+//! ```
+//! use indim::files::{ArrayFile, NpySink, NpySource, write_npy};
+//! use indim::stream::{Input, Sink, StreamOptions, run};
+//! use indim::{ArrayType, DType, Expression, GraphBuilder, Limits};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let (x, y) = (folder.path().join("x.npy"), folder.path().join("y.npy"));
+//! let array_type = ArrayType::new(DType::F32, [4096, 25]); // as large as the disk
+//! write_npy(&x, &array_type, &[0; 4 * 4096 * 25])?;
+//!
+//! let b = GraphBuilder::new();
+//! let values = [("x", b.parameter("x", array_type.dtype, array_type.shape.clone())?)];
+//! let expression = Expression::parse("cos(x - mean(x, axis=0))", &Limits::default())?;
+//! let graph = b.finish(&[expression.build(&b, &values, None)?])?;
+//!
+//! let source = NpySource::open(&x)?;
+//! let sink: Box<dyn Sink> = Box::new(NpySink::create(&y, &array_type)?);
+//! let options = StreamOptions { memory_limit: 1 << 20, ..StreamOptions::default() };
+//! let plan = run(&graph, &[Input::Stored(&source)], vec![sink], &options)?;
+//! assert_eq!(plan.passes(), 2);
+//! assert_eq!(ArrayFile::open(&y)?.bytes()[..4], 1.0f32.to_ne_bytes());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use indim_stores::{Complete, Region, Sink, Source, StoreError, StoreErrorKind};
+pub use indim_stores::{MemoryResult, MemorySink, MemorySource};
+pub use indim_stream::{Input, Obstacle, Plan, Stored, StreamError, StreamOptions, run};
