@@ -124,8 +124,8 @@ impl Buffer {
         Self::filled_with_strides(array_type, None, fill)
     }
 
-    /// As [`Buffer::filled`], of an array whose elements lie in column-major order: neighbours along the first
-    /// axis beside one another, as in Fortran.
+    /// As [`Buffer::filled`], of an array whose elements lie in column-major order: neighbours along the
+    /// first axis beside one another, as in Fortran.
     ///
     /// ```
     /// use indim_arrays::{ArrayError, Buffer};

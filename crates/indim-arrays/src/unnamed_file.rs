@@ -20,8 +20,8 @@ pub struct UnnamedFile {
 }
 
 impl UnnamedFile {
-    /// A file in `folder`, as public as the user's mask says. It is locked for as long as somebody has it, so that
-    /// whoever finds it under a name for the time being sees that.
+    /// A file in `folder`, as public as the user's mask says. It is locked for as long as somebody has it, so
+    /// that whoever finds it under a name for the time being sees that.
     ///
     /// # Errors
     /// [`io::ErrorKind::Unsupported`] where there are no such files; when the folder may not be written to.

@@ -115,7 +115,8 @@ impl<'a> Outputs<'a> {
         self.0.is_empty()
     }
 
-    /// How results are stored that are written there piece by piece; `None` where one must be written as a whole.
+    /// How results are stored that are written there piece by piece; `None` where one must be written as a
+    /// whole.
     pub(crate) fn stored(&self) -> Option<Vec<Stored>> {
         let stored = |output: &Output<'_>| {
             let metadata = output.path.metadata();

@@ -21,8 +21,8 @@ pub(crate) struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// Computes the results from these sources, of which `memory_left` bytes may still be read into memory, and
-    /// prints them or writes them where they are to go.
+    /// Computes the results from these sources, of which `memory_left` bytes may still be read into memory,
+    /// and prints them or writes them where they are to go.
     pub(crate) fn run(
         &self,
         sources: Vec<(&str, Opened)>,

@@ -287,70 +287,54 @@ pub(crate) fn open_all<'a>(
     Ok((sources, memory_left))
 }
 
-/// Reads what has not been read of the sources, of at most `limit` bytes together.
-pub(crate) fn read_all<'a>(
-    sources: Vec<(&'a str, Opened)>,
+/// Reads what has not been read of the sources, of at most `limit` bytes.
+pub(crate) fn read_all(
+    sources: Vec<(&str, Opened)>,
     limit: usize,
-) -> Result<Vec<(&'a str, Source)>, Diagnostic> {
-    let (sources, _) = settle(sources, limit, Opened::read)?;
-    Ok(sources)
-}
-
-/// Reads standard input, where a source is that; what is read by regions stays where it is. The answer says how
-/// many bytes of the limit are left.
-pub(crate) fn read_pipe<'a>(
-    sources: Vec<(&'a str, Opened)>,
-    limit: usize,
-) -> Result<OpenedSources<'a>, Diagnostic> {
-    settle(sources, limit, |source, limit| match source {
-        Opened::Pipe(_) => source.read(limit).map(Opened::Read),
-        source => Ok(source),
-    })
-}
-
-/// Maps or reads as a whole what could be read by regions.
-pub(crate) fn map_files<'a>(
-    sources: Vec<(&'a str, Opened)>,
-    limit: usize,
-) -> Result<OpenedSources<'a>, Diagnostic> {
-    settle(sources, limit, |source, limit| match source {
-        Opened::Stored { .. } => source.read(limit).map(Opened::Read),
-        source => Ok(source),
-    })
-}
-
-/// Sources of which more has been read, and how much memory is left.
-fn settle<'a, T: Held>(
-    sources: Vec<(&'a str, Opened)>,
-    mut limit: usize,
-    read: impl Fn(Opened, usize) -> Result<T, Diagnostic>,
-) -> Result<(Vec<(&'a str, T)>, usize), Diagnostic> {
-    let one = |(name, source): (&'a str, Opened)| {
-        let before = source.held_bytes();
-        let source = read(source, limit).map_err(|error| in_binding(name, error))?;
-        limit = limit.saturating_sub(source.held_bytes().saturating_sub(before));
-        Ok((name, source))
+) -> Result<Vec<(&str, Source)>, Diagnostic> {
+    let read = |(name, source): (_, Opened)| match source.read(limit) {
+        Ok(source) => Ok((name, source)),
+        Err(error) => Err(in_binding(name, error)),
     };
-    let sources = sources.into_iter().map(one).collect::<Result<_, Diagnostic>>()?;
-    Ok((sources, limit))
+    sources.into_iter().map(read).collect()
 }
 
-/// What may hold elements in memory.
-trait Held {
-    /// The bytes of memory that the elements take now.
-    fn held_bytes(&self) -> usize;
+/// Reads standard input, where a source is that; what is read by regions stays where it is. The answer says
+/// how many bytes of the limit are left.
+pub(crate) fn read_pipe(
+    sources: Vec<(&str, Opened)>,
+    limit: usize,
+) -> Result<OpenedSources<'_>, Diagnostic> {
+    read_some(sources, limit, |source| matches!(source, Opened::Pipe(_)))
 }
 
-impl Held for Opened {
-    fn held_bytes(&self) -> usize {
-        self.held_bytes()
+/// Maps or reads as a whole what could be read by regions. The answer says how many bytes of the limit are
+/// left.
+pub(crate) fn map_files(
+    sources: Vec<(&str, Opened)>,
+    limit: usize,
+) -> Result<OpenedSources<'_>, Diagnostic> {
+    read_some(sources, limit, |source| matches!(source, Opened::Stored { .. }))
+}
+
+fn read_some(
+    sources: Vec<(&str, Opened)>,
+    mut limit: usize,
+    is_read: impl Fn(&Opened) -> bool,
+) -> Result<OpenedSources<'_>, Diagnostic> {
+    let mut settled = Vec::with_capacity(sources.len());
+    for (name, source) in sources {
+        let source = match is_read(&source) {
+            true => {
+                let read = source.read(limit).map_err(|error| in_binding(name, error))?;
+                limit = limit.saturating_sub(read.held_bytes());
+                Opened::Read(read)
+            }
+            false => source,
+        };
+        settled.push((name, source));
     }
-}
-
-impl Held for Source {
-    fn held_bytes(&self) -> usize {
-        self.held_bytes()
-    }
+    Ok((settled, limit))
 }
 
 /// The error of a source, with the name that the source is bound to.

@@ -16,8 +16,8 @@ use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::source::Opened;
 
-/// Where what is read and written has fewer bytes in all, it is mapped as a whole, unless that is more than the
-/// limit of memory.
+/// Where what is read and written has fewer bytes in all, it is mapped as a whole, unless that is more than
+/// the limit of memory.
 const LARGE_BYTES: usize = 256 << 20;
 
 /// What is held where no limit is given; more makes no disk faster.

@@ -43,8 +43,8 @@ pub trait Source: fmt::Debug + Send + Sync {
         0
     }
 
-    /// Whether neighbours along the first axis are stored beside one another, not those along the last, so that
-    /// regions are read fastest that are whole along the first axes.
+    /// Whether neighbours along the first axis are stored beside one another, not those along the last, so
+    /// that regions are read fastest that are whole along the first axes.
     fn is_column_major(&self) -> bool {
         false
     }

@@ -1,6 +1,7 @@
 //! How many bytes a job moves from and to where arrays are stored, for pieces of one shape.
 //!
-//! A run of bytes that lie together costs some more than its bytes, and so does a piece; a chunk is read as a whole.
+//! A run of bytes that lie together costs some more than its bytes, and so does a piece; a chunk is read as a
+//! whole.
 
 use indim_shape::Shape;
 

@@ -15,8 +15,8 @@ pub(crate) enum CutFirst {
     Last,
 }
 
-/// The bytes that a job holds at a time with pieces of this shape: one piece is read while one is computed and
-/// one is written.
+/// The bytes that a job holds at a time with pieces of this shape: one piece is read while one is computed
+/// and one is written.
 pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
     let inputs = job.inputs.iter().filter(|(_, stored)| !stored.is_held);
     let inputs = inputs.map(|(operand, stored)| {
@@ -35,8 +35,8 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
     inputs.chain(outputs).fold(0, usize::saturating_add)
 }
 
-/// The shape of pieces for which the job holds at most `limit` bytes, as large as can be; where there are none,
-/// of pieces that are as small as can be, or nearly.
+/// The shape of pieces for which the job holds at most `limit` bytes, as large as can be; where there are
+/// none, of pieces that are as small as can be, or nearly.
 pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutFirst) -> Vec<usize> {
     let mut piece = job.shape.to_vec();
     let mut axes: Vec<usize> = (0..piece.len()).filter(|&axis| job.is_cut[axis]).collect();

@@ -3,12 +3,13 @@
 //! A graph is cut as `indim_graph::chunks` says, into stages of which each goes once over what it reads. The
 //! pieces of a stage are read, computed and written one after another, on three threads.
 //!
-//! - `input.rs`: what a program reads, and how what it reads and writes is stored; `options.rs`: what it may take;
-//! - `job.rs`: the jobs of a graph, each one pass; `extents.rs`: the largest pieces of a job that fit a limit; `cost.rs`: how
-//!   many bytes such pieces move;
+//! - `input.rs`: what a program reads, and how what it reads and writes is stored; `options.rs`: what it may
+//!   take;
+//! - `job.rs`: the jobs of a graph, each one pass; `extents.rs`: the largest pieces of a job that fit a
+//!   limit; `cost.rs`: how many bytes such pieces move;
 //! - `plan.rs`: which axes are cut, so that the fewest bytes are moved;
-//! - `programs.rs`: what runs on the pieces; `pipeline.rs`: reading, computing and writing at the same time; `partial.rs`:
-//!   results of pieces that are reduced, combined; `run.rs`: a plan carried out;
+//! - `programs.rs`: what runs on the pieces; `pipeline.rs`: reading, computing and writing at the same time;
+//!   `partial.rs`: results of pieces that are reduced, combined; `run.rs`: a plan carried out;
 //! - `error.rs`: why there is no plan, or no result.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![warn(clippy::missing_errors_doc)]

@@ -18,8 +18,8 @@ const DEFAULT_BYTES: usize = 256 << 20;
 /// ```
 #[derive(Clone)]
 pub struct StreamOptions<'a> {
-    /// The most bytes that a run may hold: the pieces that are read, computed and written at the same time, what
-    /// is kept between passes, what sources and sinks hold, and the compiled programs.
+    /// The most bytes that a run may hold: the pieces that are read, computed and written at the same time,
+    /// what is kept between passes, what sources and sinks hold, and the compiled programs.
     pub memory_limit: usize,
     /// The bytes of memory that the caller holds for the inputs and that are to count towards the limit.
     pub input_bytes: usize,

@@ -33,7 +33,8 @@ impl<'a> Partial<'a> {
         Ok(())
     }
 
-    /// The results of all pieces: odd ones are carried up to where they meet a neighbour. None without pieces.
+    /// The results of all pieces: odd ones are carried up to where they meet a neighbour. None without
+    /// pieces.
     pub(crate) fn finish(mut self) -> Result<Option<Vec<Buffer>>, StreamError> {
         let Some((_, mut results)) = self.waiting.pop() else { return Ok(None) };
         while let Some((_, before)) = self.waiting.pop() {

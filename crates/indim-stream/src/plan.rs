@@ -16,8 +16,8 @@ use crate::options::StreamOptions;
 /// So many cuts, those of the longest axes, are tried in all combinations.
 const MOST_CUTS: usize = 5;
 
-/// Pieces are sought that make a job hold so much, or so much, or all that is allowed: small pieces stay in the
-/// caches between reading, computing and writing, large ones need fewer runs of bytes.
+/// Pieces are sought that make a job hold so much, or so much, or all that is allowed: small pieces stay in
+/// the caches between reading, computing and writing, large ones need fewer runs of bytes.
 const WANTED_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
 
 /// How often smaller pieces are tried where the program takes more beside them than expected.

@@ -18,7 +18,8 @@ use crate::pipeline::pipeline;
 use crate::plan::{Pass, Plan};
 use crate::programs::Programs;
 
-/// Computes a graph piece by piece: reads the inputs, writes the outputs, and makes these appear, all or none.
+/// Computes a graph piece by piece: reads the inputs, writes the outputs, and makes these appear, all or
+/// none.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -58,6 +59,9 @@ pub fn run(
     Ok(plan)
 }
 
+/// What was read of each input for a piece; nothing of what is in memory.
+type Pieces = Vec<Option<Arc<Buffer>>>;
+
 /// What a job reads of one operand.
 #[derive(Debug, Clone, Copy)]
 enum Read<'a> {
@@ -68,14 +72,15 @@ enum Read<'a> {
 
 impl Plan {
     /// Computes what the plan is of: reads the inputs and writes every element of the outputs, which the
-    /// caller completes afterwards. The threads that compute are those of the current rayon pool; one more reads, and one
-    /// writes.
+    /// caller completes afterwards. The threads that compute are those of the current rayon pool; one more
+    /// reads, and one writes.
     ///
     /// # Errors
     /// As sources, runs and sinks; `file-changed` when an input changed meanwhile; `stopped`.
     ///
     /// # Panics
-    /// When there are not as many inputs and sinks, of the same types, as the graph has parameters and outputs.
+    /// When there are not as many inputs and sinks, of the same types, as the graph has parameters and
+    /// outputs.
     pub fn run(
         &self,
         inputs: &[Input<'_>],
@@ -147,9 +152,7 @@ impl<'a> Carried<'a> {
     }
 
     /// What reads the inputs of a piece: those that the piece before has had are kept for it.
-    fn reader(
-        &self,
-    ) -> impl FnMut(&Region) -> Result<Vec<Option<Arc<Buffer>>>, StreamError> + Send {
+    fn reader(&self) -> impl FnMut(&Region) -> Result<Pieces, StreamError> + Send {
         let (job, given) = (&self.pass.job, self.given);
         let mut last: Vec<Option<(Region, Arc<Buffer>)>> = vec![None; given.len()];
         move |piece| {
@@ -175,9 +178,7 @@ impl<'a> Carried<'a> {
     }
 
     /// What computes a piece of what was read for it.
-    fn computer(
-        &self,
-    ) -> impl FnMut(&Region, Vec<Option<Arc<Buffer>>>) -> Result<Vec<Buffer>, StreamError> {
+    fn computer(&self) -> impl FnMut(&Region, Pieces) -> Result<Vec<Buffer>, StreamError> {
         let (job, given, progress) = (&self.pass.job, self.given, self.options.progress);
         let mut programs = Programs::new(self.pass, &self.options.compile);
         move |piece, read| {
@@ -224,7 +225,7 @@ impl<'a> Carried<'a> {
         let mut compute = self.computer();
         let mut partial = combination();
         let mut gathered = Gathered::new(job, sinks)?;
-        let combine = |piece: &Region, read: Vec<Option<Arc<Buffer>>>| {
+        let combine = |piece: &Region, read: Pieces| {
             partial.add(compute(piece, read)?)?;
             if piece.ranges().nth(axis).is_some_and(|range| range.end < job.shape[axis]) {
                 return Ok(());

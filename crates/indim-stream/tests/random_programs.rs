@@ -160,8 +160,8 @@ fn streamed(
         outputs.map(|array_type| random_sink(choices, array_type)).unzip();
     let stored: Vec<Stored> = inputs.iter().map(Stored::input).collect();
     // These sinks hold their results, which is not to count.
-    let unheld = |sink: &Box<dyn Sink>| Stored { scratch_bytes: 0, ..Stored::output(&**sink) };
-    let stored_outputs: Vec<Stored> = sinks.iter().map(unheld).collect();
+    let unheld = |sink: &dyn Sink| Stored { scratch_bytes: 0, ..Stored::output(sink) };
+    let stored_outputs: Vec<Stored> = sinks.iter().map(|sink| unheld(&**sink)).collect();
     let options = StreamOptions { memory_limit, ..StreamOptions::default() };
     let plan = match Plan::new(graph, &stored, &stored_outputs, &options) {
         Ok(plan) => plan,

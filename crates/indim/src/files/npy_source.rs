@@ -60,8 +60,8 @@ impl NpySource {
         open().map_err(|kind| not_npy_but_archive(path, kind))
     }
 
-    /// Opens a member (with or without `.npy`) of an archive, where it is not compressed; `None` where it is. Its
-    /// checksum is not compared, which would take reading all of it first.
+    /// Opens a member (with or without `.npy`) of an archive, where it is not compressed; `None` where it is.
+    /// Its checksum is not compared, which would take reading all of it first.
     ///
     /// ```
     /// use indim::files::{NpySource, write_npz_to};

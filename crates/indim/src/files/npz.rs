@@ -119,8 +119,8 @@ fn read_member<T>(
     read().map_err(|kind| FileError::new(path, kind))
 }
 
-/// A member that is stored as it is, not compressed: the archive's file, the header of the member, and where that
-/// begins in the file. None of a compressed one.
+/// A member that is stored as it is, not compressed: the archive's file, the header of the member, and where
+/// that begins in the file. None of a compressed one.
 pub(super) fn stored_member(
     path: &Path,
     member: &str,

@@ -28,9 +28,9 @@ const MOST_TRIES: usize = 8;
 /// A file that is being written: it appears under its name complete and on disk, or not at all.
 ///
 /// Until then it has no name where the system allows that; elsewhere it has a hidden one in the same folder,
-/// which [`remove_unfinished_files`](super::remove_unfinished_files) removes, and after a kill the next file that
-/// is written to the folder: files are locked for as long as a process has them. A file that has been there is
-/// replaced, the new one has its owner and its permissions, and behind a link it is the file that is
+/// which [`remove_unfinished_files`](super::remove_unfinished_files) removes, and after a kill the next file
+/// that is written to the folder: files are locked for as long as a process has them. A file that has been
+/// there is replaced, the new one has its owner and its permissions, and behind a link it is the file that is
 /// replaced. Pipes and devices take the bytes as they come.
 ///
 /// ```
@@ -511,8 +511,8 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// What a killed process left is removed by the next file in the folder; what a process has is not, nor what has
-    /// another name.
+    /// What a killed process left is removed by the next file in the folder; what a process has is not, nor
+    /// what has another name.
     #[test]
     fn what_was_left_behind_is_removed() {
         let folder = tempfile::tempdir().unwrap();
