@@ -78,6 +78,15 @@ fn options(executor: ExecutorChoice) -> CompileOptions {
     CompileOptions { executor, ..CompileOptions::default() }
 }
 
+/// A graph as machine code, at every level that has any.
+fn machines(graph: &Graph) -> impl Iterator<Item = (Level, Executable)> {
+    let has_code = |level: &&Level| **level > Level::BASELINE || Level::available().len() == 1;
+    Level::available().iter().filter(has_code).map(|&level| {
+        let options = CompileOptions { level, ..options(ExecutorChoice::Machine) };
+        (level, compile(graph, &options).unwrap())
+    })
+}
+
 /// The graph of expressions over parameters of these types.
 fn graph(texts: &[&str], types: &[(&str, DType, Vec<usize>)]) -> Graph {
     let b = GraphBuilder::new();
@@ -158,12 +167,16 @@ fn check_guarded(texts: &[&str], types: &[(&str, DType, Vec<usize>)]) {
         .map(|(seed, (_, dtype, sizes))| numbers(*dtype, sizes, seed))
         .collect();
     let expected = evaluate(&graph, &arguments).unwrap();
-    let executable = compile(&graph, &options(ExecutorChoice::Machine)).unwrap();
-    for at_end in [true, false] {
-        let found = run_guarded(&executable, &arguments, at_end);
-        for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            let bytes = expected.data().to_ne_bytes();
-            assert!(*found == bytes, "output {index} of {texts:?} over {types:?}, {at_end}");
+    for (level, executable) in machines(&graph) {
+        for at_end in [true, false] {
+            let found = run_guarded(&executable, &arguments, at_end);
+            for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                let bytes = expected.data().to_ne_bytes();
+                assert!(
+                    *found == bytes,
+                    "{level}: output {index} of {texts:?} over {types:?}, {at_end}"
+                );
+            }
         }
     }
 }
@@ -237,8 +250,9 @@ fn results_may_lie_over_what_they_are_computed_from() {
         let graph = graph(&["x + y * 2", "x * x - y"], &types);
         let arguments = [0, 1].map(|seed| numbers(DType::F32, &[n], seed));
         let expected = evaluate(&graph, &arguments).unwrap();
-        let executable = compile(&graph, &options(ExecutorChoice::Machine)).unwrap();
-        for order in [[0, 1], [1, 0]] {
+        let machines: Vec<(Level, Executable)> = machines(&graph).collect();
+        let of_orders = |order: [usize; 2]| machines.iter().map(move |it| (it, order));
+        for ((level, executable), order) in [[0, 1], [1, 0]].into_iter().flat_map(of_orders) {
             let memory = [n, n].map(|n| Guarded::new(4 * n));
             let places = [0, 1].map(|index| memory[index].place(4 * n, true));
             for (argument, place) in arguments.iter().zip(&places) {
@@ -258,7 +272,8 @@ fn results_may_lie_over_what_they_are_computed_from() {
             for (place, expected) in order.iter().map(|&index| places[index]).zip(&expected) {
                 // SAFETY: what has been written.
                 let found = unsafe { std::slice::from_raw_parts(place.as_ptr(), 4 * n) };
-                assert!(found == expected.data().to_ne_bytes(), "{n} elements, {order:?}");
+                let bytes = expected.data().to_ne_bytes();
+                assert!(found == bytes, "{level}: {n} elements, {order:?}");
             }
         }
     }
@@ -285,9 +300,10 @@ fn nests_of_thousands_of_operations_give_the_same_bits() {
     let arguments = [numbers(DType::F32, &[100], 0), numbers(DType::I32, &[100], 1)];
     let expected = evaluate(&graph, &arguments).unwrap();
     let inputs = [0, 1].map(|index| ArrayView::from_array(&arguments[index]));
-    let executable = compile(&graph, &options(ExecutorChoice::Machine)).unwrap();
-    for (result, expected) in executable.run(&inputs).unwrap().iter().zip(&expected) {
-        assert!(result.to_array().data().has_bits_of(expected.data()));
+    for (level, executable) in machines(&graph) {
+        for (result, expected) in executable.run(&inputs).unwrap().iter().zip(&expected) {
+            assert!(result.to_array().data().has_bits_of(expected.data()), "{level}");
+        }
     }
 }
 
@@ -305,7 +321,7 @@ fn machine_code_is_made_once_the_work_has_paid_for_it() {
         assert!(result.to_array().data().has_bits_of(expected[0].data()), "run {runs}");
         runs += 1;
     }
-    if !indim_targets::is_available() {
+    if indim_targets::TargetKind::best().is_none() {
         assert_eq!(automatic.held_bytes(), held);
         return;
     }
@@ -375,7 +391,7 @@ fn a_large_first_run_has_machine_code() {
     let x = vec![3.0f32; 1_000_000];
     let result = executable.run(&[ArrayView::from_slice([1_000_000], &x).unwrap()]).unwrap();
     assert!(result[0].elements::<f32>().unwrap().iter().all(|&y| y == 10.0));
-    assert_eq!(executable.held_bytes() > held, indim_targets::is_available());
+    assert_eq!(executable.held_bytes() > held, indim_targets::TargetKind::best().is_some());
 }
 
 #[test]
@@ -388,7 +404,7 @@ fn the_baseline_of_a_better_processor_has_kernels() {
         let held = executable.held_bytes();
         executable.run(&[ArrayView::from_array(&x)]).unwrap();
         let is_allowed = level > Level::BASELINE || Level::detect() == Level::BASELINE;
-        let is_made = is_allowed && indim_targets::is_available();
+        let is_made = is_allowed && indim_targets::TargetKind::best().is_some();
         assert_eq!(executable.held_bytes() > held, is_made, "{level}");
         assert_eq!(
             executable.programs()[0].machine_code(&Access::to_string).is_ok(),

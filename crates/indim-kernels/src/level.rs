@@ -4,7 +4,10 @@ use core::fmt;
 use core::str::FromStr;
 use std::sync::OnceLock;
 
-/// A set of instructions for which every kernel is compiled.
+/// A set of instructions that code is made of.
+///
+/// Kernels are compiled for the baseline and for AVX2, which higher levels run too; machine code that is made
+/// of a loop nest has all instructions of its level.
 ///
 /// A level other than [`Level::BASELINE`] can only be had on a processor that has it, so that
 /// kernels looked up for it may be called.
@@ -24,11 +27,25 @@ pub(crate) enum Kind {
     Baseline,
     /// AVX2 with fused multiply-add and conversions of f16.
     Avx2,
+    /// AVX-512 (F, BW, CD, DQ, VL) beside that.
+    Avx512,
 }
 
 impl Level {
     /// What every processor of the target has.
     pub const BASELINE: Level = Level(Kind::Baseline);
+
+    /// AVX2 with fused multiply-add and conversions of f16, if this processor has it.
+    ///
+    /// ```
+    /// use indim_kernels::Level;
+    ///
+    /// assert!(Level::avx2().is_none_or(|level| level.to_string() == "avx2"));
+    /// ```
+    pub fn avx2() -> Option<Level> {
+        let levels = Level::available().iter().copied();
+        levels.into_iter().find(|level| level.0 == Kind::Avx2)
+    }
 
     /// The highest level of this processor.
     pub fn detect() -> Level {
@@ -39,7 +56,7 @@ impl Level {
     pub fn available() -> &'static [Level] {
         static LEVELS: OnceLock<Vec<Level>> = OnceLock::new();
         LEVELS.get_or_init(|| {
-            let kinds = [Kind::Baseline, Kind::Avx2];
+            let kinds = [Kind::Baseline, Kind::Avx2, Kind::Avx512];
             kinds.into_iter().filter(|&kind| is_available(kind)).map(Level).collect()
         })
     }
@@ -81,6 +98,9 @@ fn is_available(kind: Kind) -> bool {
     match kind {
         Kind::Baseline => true,
         Kind::Avx2 => has!("avx2" "f16c" "fma" "bmi1" "bmi2" "lzcnt" "popcnt"),
+        Kind::Avx512 => {
+            is_available(Kind::Avx2) && has!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl")
+        }
     }
 }
 
@@ -89,6 +109,7 @@ impl fmt::Display for Level {
         formatter.write_str(match self.0 {
             Kind::Baseline => "baseline",
             Kind::Avx2 => "avx2",
+            Kind::Avx512 => "avx512",
         })
     }
 }

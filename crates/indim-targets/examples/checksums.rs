@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use functions::UNARY_FUNCTIONS;
-use indim_targets::Function;
+use indim_targets::{Function, TargetKind};
 use record::FunctionLine;
 
 const RECORD: &str = include_str!("../../indim-ops/tests/accuracy/measured.txt");
@@ -39,7 +39,7 @@ fn checksum(function: &Function) -> u64 {
 
 #[allow(clippy::print_stdout, reason = "the report is what this program is for")]
 fn main() -> ExitCode {
-    if !indim_targets::is_available() {
+    if TargetKind::available().is_empty() {
         println!("there is no machine code for this processor");
         return ExitCode::SUCCESS;
     }
@@ -52,16 +52,18 @@ fn main() -> ExitCode {
         }
         let is_line = |line: &&FunctionLine| line.name == function.name && line.dtype == "f32";
         let expected = recorded.iter().find(is_line).and_then(|line| line.checksum);
-        let found = checksum(&code::code_of(function.name));
-        let verdict = match expected {
-            None => "no checksum is recorded",
-            Some(expected) if expected == found => "the same bits for all 2^32 arguments",
-            Some(_) => {
-                exit = ExitCode::FAILURE;
-                "OTHER BITS than recorded"
-            }
-        };
-        println!("{} by machine code: {verdict}", function.name);
+        for &kind in TargetKind::available() {
+            let found = checksum(&code::code_of(kind, function.name));
+            let verdict = match expected {
+                None => "no checksum is recorded",
+                Some(expected) if expected == found => "the same bits for all 2^32 arguments",
+                Some(_) => {
+                    exit = ExitCode::FAILURE;
+                    "OTHER BITS than recorded"
+                }
+            };
+            println!("{} by machine code for {kind}: {verdict}", function.name);
+        }
     }
     exit
 }

@@ -5,7 +5,8 @@
 //! written back, and is an operand in memory where the instruction can have one.
 
 use crate::machine::{
-    Action, MachineCode, MachineInstruction, Memory, Opcode, Register, ResultRegister, Source,
+    Action, Class, MachineCode, MachineInstruction, Memory, Opcode, Register, ResultRegister,
+    Source,
 };
 
 /// Where an operand is.
@@ -65,26 +66,39 @@ impl Frame {
 /// A register that has its value before the code begins, and keeps it.
 pub(crate) type Pinned = (Register, u8);
 
+/// How instructions read elements of a step that they take once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Elements {
+    /// As operands in memory, where instructions can have these.
+    Read,
+    /// From registers that were loaded with them: only loads may find less than a step.
+    #[allow(dead_code, reason = "for targets with masks")]
+    Loaded,
+}
+
 /// Finds registers for the code; of `pinned` ones it is known.
 pub(crate) fn allocate<O: Opcode>(
     code: &MachineCode<O>,
     pinned: &[Pinned],
+    elements: Elements,
     frame: &mut Frame,
 ) -> Vec<Step> {
-    let mut allocator = Allocator::new(code, pinned, frame);
+    let mut allocator = Allocator::new(code, pinned, elements, frame);
     for index in 0..code.instructions.len() {
         allocator.instruction(index);
     }
     allocator.steps
 }
 
-/// How many registers the code would use at once for values that cannot be read from memory at any time.
+/// How many vector registers the code would use at once for values that cannot be read from memory at any
+/// time.
 pub(crate) fn pressure<O: Opcode>(code: &MachineCode<O>) -> usize {
     let uses = Uses::new(code);
     let (mut live, mut most) = (0usize, 0);
     for (index, instruction) in code.instructions.iter().enumerate() {
+        let is_vector = |register: &Register| code.classes[register.index()] == Class::Vector;
         let is_own = |register: &Register| match code.homes[register.index()] {
-            None => true,
+            None => is_vector(register),
             Some(memory) => matches!(memory, Memory::Step { .. }),
         };
         let mut sources: Vec<Register> = instruction.registers().filter(is_own).collect();
@@ -96,7 +110,7 @@ pub(crate) fn pressure<O: Opcode>(code: &MachineCode<O>) -> usize {
         live += sources.iter().filter(begins).count();
         most = most.max(live);
         live -= sources.iter().filter(|register| uses.last(**register) == Some(index)).count();
-        if let Some(result) = instruction.result {
+        if let Some(result) = instruction.result.filter(is_vector) {
             live += 1;
             most = most.max(live);
             live -= usize::from(uses.last(result).is_none());
@@ -190,7 +204,8 @@ struct Allocator<'a, O> {
     holds: Vec<Option<Register>>,
     given: &'a [Pinned],
     /// Those that are pinned, as bits.
-    pinned: u32,
+    pinned: u64,
+    elements: Elements,
     /// For each register the real one of the accumulator that it becomes.
     becomes: Vec<Option<u8>>,
     frame: &'a mut Frame,
@@ -200,7 +215,12 @@ struct Allocator<'a, O> {
 }
 
 impl<'a, O: Opcode> Allocator<'a, O> {
-    fn new(code: &'a MachineCode<O>, pinned: &'a [Pinned], frame: &'a mut Frame) -> Self {
+    fn new(
+        code: &'a MachineCode<O>,
+        pinned: &'a [Pinned],
+        elements: Elements,
+        frame: &'a mut Frame,
+    ) -> Self {
         let uses = Uses::new(code);
         let mut allocator = Allocator {
             code,
@@ -208,9 +228,10 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             uses,
             homes: code.homes.clone(),
             place: vec![None; code.homes.len()],
-            holds: vec![None; O::REGISTERS],
+            holds: vec![None; O::REGISTERS + O::MASK_REGISTERS],
             given: pinned,
             pinned: 0,
+            elements,
             becomes: becomes(code, pinned),
             frame,
             released: Vec::new(),
@@ -249,15 +270,16 @@ impl<'a, O: Opcode> Allocator<'a, O> {
                 self.one_replaced(instruction, sources, locked)
             }
             Some(ResultRegister::Apart) => {
-                let result = self.take(locked);
+                let result = self.take(locked, self.result_class(instruction));
                 self.free_the_dead(instruction);
                 (Some(result), sources)
             }
             Some(ResultRegister::Any) => {
                 self.free_the_dead(instruction);
                 let accumulator = instruction.result.and_then(|it| self.becomes[it.index()]);
+                let class = self.result_class(instruction);
                 // Sources are read before the result is there: it may take the register of any.
-                (Some(accumulator.unwrap_or_else(|| self.take(0))), sources)
+                (Some(accumulator.unwrap_or_else(|| self.take(0, class))), sources)
             }
             None => {
                 self.free_the_dead(instruction);
@@ -297,9 +319,17 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         })
     }
 
+    fn result_class(&self, instruction: &MachineInstruction<O>) -> Class {
+        instruction.result.map_or(Class::Vector, |result| self.class(result))
+    }
+
+    fn class(&self, register: Register) -> Class {
+        self.code.classes[register.index()]
+    }
+
     /// Where the sources are, and the real registers that they are in, as bits.
-    fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([Place; 3], u32) {
-        let mut locked = 0;
+    fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([Place; 3], u64) {
+        let mut locked = 0u64;
         for register in instruction.registers() {
             if let Some(real) = self.place[register.index()] {
                 locked |= 1 << real;
@@ -312,14 +342,15 @@ impl<'a, O: Opcode> Allocator<'a, O> {
                 Source::None => Place::None,
                 Source::Memory(memory) => Place::Memory(memory),
                 Source::Register(register) if own == Some(position) => {
-                    let real = self.take(locked);
+                    let real = self.take(locked, self.class(register));
                     self.load(real, register);
                     locked |= 1 << real;
                     Place::Register(real)
                 }
                 Source::Register(register) => {
-                    let may_be_memory = instruction.memory_source() == Some(position);
-                    let place = self.source(register, may_be_memory, locked);
+                    let home = self.homes[register.index()];
+                    let home = home.filter(|&home| self.may_read(instruction, position, home));
+                    let place = self.source(register, home, locked);
                     if let Place::Register(real) = place {
                         locked |= 1 << real;
                     }
@@ -348,7 +379,14 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         self.steps.push(Step::Load { to, from });
     }
 
-    fn source(&mut self, register: Register, may_be_memory: bool, locked: u32) -> Place {
+    /// Whether the source at a position may be what lies in memory there.
+    fn may_read(&self, it: &MachineInstruction<O>, position: usize, home: Memory) -> bool {
+        let is_loaded = matches!(home, Memory::Step { .. }) && self.elements == Elements::Loaded;
+        !is_loaded && it.may_read(position, home)
+    }
+
+    /// Where a source is; `home` is where in memory, if the instruction may read it there.
+    fn source(&mut self, register: Register, home: Option<Memory>, locked: u64) -> Place {
         if let Some(real) = self.place[register.index()] {
             return Place::Register(real);
         }
@@ -356,31 +394,31 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             let end = self.uses.starts[register.index() + 1];
             self.next[register.index()] + 1 < end
         };
-        if let Some(home) = self.homes[register.index()]
-            && may_be_memory
-            && !(is_needed_again && self.has_free())
+        let class = self.class(register);
+        if let Some(home) = home
+            && !(is_needed_again && self.has_free(class))
         {
             return Place::Memory(home);
         }
-        let real = self.take(locked);
+        let real = self.take(locked, class);
         self.load(real, register);
         self.holds[usize::from(real)] = Some(register);
         self.place[register.index()] = Some(real);
         Place::Register(real)
     }
 
-    fn has_free(&self) -> bool {
-        self.holds.contains(&None)
+    fn has_free(&self, class: Class) -> bool {
+        self.holds[O::numbers(class)].contains(&None)
     }
 
     /// A real register for something new, none of those locked.
-    fn take(&mut self, locked: u32) -> u8 {
-        if let Some(free) =
-            (0..O::REGISTERS).find(|&real| self.holds[real].is_none() && locked >> real & 1 == 0)
+    fn take(&mut self, locked: u64, class: Class) -> u8 {
+        let mut all = O::numbers(class);
+        if let Some(free) = all.find(|&real| self.holds[real].is_none() && locked >> real & 1 == 0)
         {
             return free as u8;
         }
-        let candidates = (0..O::REGISTERS).filter(|real| (locked | self.pinned) >> real & 1 == 0);
+        let candidates = O::numbers(class).filter(|real| (locked | self.pinned) >> real & 1 == 0);
         let farthest = candidates.max_by_key(|&real| {
             let register = self.holds[real].expect("invariant: none is free");
             // Of two that are needed equally late the one that need not be written.
@@ -403,7 +441,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     }
 
     fn forget_all(&mut self) {
-        for real in 0..O::REGISTERS {
+        for real in 0..self.holds.len() {
             self.evict(real);
         }
     }
@@ -452,7 +490,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         &mut self,
         instruction: &MachineInstruction<O>,
         mut sources: [Place; 3],
-        locked: u32,
+        locked: u64,
     ) -> (Option<u8>, [Place; 3]) {
         let may_be_second = self.result_rule(instruction) == Some(ResultRegister::FirstOrSecond);
         if may_be_second
@@ -465,7 +503,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             unreachable!("invariant: what is replaced is in a register");
         };
         let result = if self.is_kept(instruction, sources, 0) {
-            let result = self.take(locked);
+            let result = self.take(locked, Class::Vector);
             self.steps.push(Step::Copy { to: result, from: real });
             sources[0] = Place::Register(result);
             result

@@ -2,9 +2,9 @@
 
 use indim_codegen::{Body, LaneType};
 
-use crate::allocate::{Frame, Pinned, Step, allocate, pressure};
+use crate::allocate::{Elements, Frame, Pinned, Step, allocate, pressure};
 use crate::layout::Layout;
-use crate::machine::{MachineCode, Memory, Register};
+use crate::machine::{Class, MachineCode, Memory, Register};
 use crate::pool::Pool;
 use crate::select::{Instructions, Selection, row_values, select};
 use crate::target::Code;
@@ -20,6 +20,12 @@ pub(crate) struct Parts<'a, O> {
     /// What is loaded before the steps of a row.
     pub(crate) pinned: &'a [(Memory, u8)],
     pub(crate) step: (&'a MachineCode<O>, &'a [Step]),
+    /// The same for less than a step, where loads and stores can leave lanes out.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "no other target has masks")
+    )]
+    pub(crate) tail: Option<&'a [Step]>,
     pub(crate) lanes: usize,
     /// Outputs, and inputs that are no accumulators.
     pub(crate) operands: usize,
@@ -91,11 +97,13 @@ pub(crate) fn finish<O: Instructions>(
     encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
 ) -> Code {
     let Selection { row, step, pool, mut frame } = selection;
-    let row_steps = allocate(&row, &[], &mut frame);
+    let row_steps = allocate(&row, &[], Elements::Read, &mut frame);
     let (mut pinned, accumulators): (Vec<Pinned>, Vec<Accumulators>) =
         accumulators.iter().copied().unzip();
     pinned.extend(constants(&step, room, O::REGISTERS - pinned.len()));
-    let steps = allocate(&step, &pinned, &mut frame);
+    let steps = allocate(&step, &pinned, Elements::Read, &mut frame);
+    let has_exact_tails = O::MASKS == Class::Mask && !body.folds();
+    let tail = has_exact_tails.then(|| allocate(&step, &pinned, Elements::Loaded, &mut frame));
     let constants = pinned[accumulators.len()..].iter();
     let homes = constants.filter_map(|&(it, real)| Some((step.homes[it.index()]?, real)));
     let homes: Vec<(Memory, u8)> = homes.collect();
@@ -107,16 +115,20 @@ pub(crate) fn finish<O: Instructions>(
         row: (&row, &row_steps),
         pinned: &homes,
         step: (&step, &steps),
+        tail: tail.as_deref(),
         lanes: lanes.step,
         operands: body.operand_count() + body.outputs.len(),
         copy_lanes: lanes.copy,
         accumulators: &accumulators,
     });
-    Code { bytes, entry, lanes: lanes.step }
+    Code { bytes, entry, lanes: lanes.step, has_exact_tails }
 }
 
+/// So many masks may stay in registers for all steps of a row.
+const MOST_MASKS: usize = 2;
+
 /// What stays in a register for all steps of a row: as much of what does not change as there is `room` for,
-/// that which is read most first; in registers below `end`.
+/// that which is read most first; in registers below `end`. Of masks a few.
 fn constants<O: Instructions>(step: &MachineCode<O>, room: usize, end: usize) -> Vec<Pinned> {
     if step.has_calls() {
         return Vec::new();
@@ -125,14 +137,18 @@ fn constants<O: Instructions>(step: &MachineCode<O>, room: usize, end: usize) ->
     for instruction in &step.instructions {
         instruction.registers().for_each(|register| counts[register.index()] += 1);
     }
-    let is_constant =
-        |home: &Option<Memory>| matches!(home, Some(Memory::Pool(_) | Memory::Frame(_)));
-    let constants = step.homes.iter().enumerate().filter(|(_, home)| is_constant(home));
-    let mut constants: Vec<usize> = constants.map(|(index, _)| index).collect();
-    constants.retain(|&index| counts[index] > 0);
+    let is_constant = |index: &usize| {
+        let home = step.homes[*index];
+        let is_same = matches!(home, Some(Memory::Pool(_) | Memory::Lanes(_) | Memory::Frame(_)));
+        is_same && counts[*index] > 0
+    };
+    let mut constants: Vec<usize> = (0..step.homes.len()).filter(is_constant).collect();
     constants.sort_by_key(|&index| core::cmp::Reverse(counts[index]));
-    let constants = constants.into_iter().take(room).zip((0..end as u8).rev());
-    constants.map(|(index, real)| (Register(index as u32), real)).collect()
+    let is_vector = |index: &usize| step.classes[*index] == Class::Vector;
+    let (vectors, masks): (Vec<usize>, Vec<usize>) = constants.into_iter().partition(is_vector);
+    let vectors = vectors.into_iter().take(room).zip((0..end).rev());
+    let masks = masks.into_iter().take(MOST_MASKS).zip(O::numbers(Class::Mask).rev());
+    vectors.chain(masks).map(|(index, real)| (Register(index as u32), real as u8)).collect()
 }
 
 /// Bytes of the widest lanes that steps compute.

@@ -9,7 +9,7 @@ use indim_ops::meaning::reduction::LANES;
 use crate::allocate::{Pinned, pressure};
 use crate::compile::{Accumulators, Lanes, Parts, finish, widest};
 use crate::layout::Layout;
-use crate::machine::{MachineCode, Memory, Register};
+use crate::machine::{Class, MachineCode, Memory, Register};
 use crate::select::{Instructions, Selection, select};
 use crate::target::Code;
 
@@ -79,7 +79,7 @@ fn accumulators<O: Instructions>(
         let home = selection.step.homes.iter().position(|&home| home == Some(which));
         let register = match home {
             Some(index) => Register(index as u32),
-            None => selection.step.register_of(which),
+            None => selection.step.register_of(which, Class::Vector),
         };
         let size = LaneType::of_element(body.outputs[output as usize].0).0.size();
         let identity = selection.pool.constant(body.identities[output as usize], size);

@@ -6,26 +6,11 @@ use memmap2::{Mmap, MmapMut};
 
 use crate::fold_function::MOST_FOLDS;
 use crate::instruction_cache::synchronize;
+use crate::kinds::TargetKind;
 use crate::layout::{Form, Layout};
 use crate::perf_map;
 use crate::target::{self, Target};
 use indim_codegen::Body;
-
-/// The target for this machine.
-const TARGET: &dyn Target = {
-    #[cfg(target_arch = "x86_64")]
-    {
-        &crate::x86::Avx2
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        &crate::aarch64::Neon
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        &crate::no_target::NoTarget
-    }
-};
 
 /// Why there is no machine code: what runs nests otherwise has to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,37 +49,43 @@ pub(crate) struct Code {
     entry: usize,
     /// The elements of a step.
     lanes: usize,
+    /// Whether rows may have any number of elements.
+    has_exact_tails: bool,
 }
 
 /// What is written past the caches must be aligned so.
-const ALIGNMENT: usize = 32;
+const ALIGNMENT: usize = 64;
 /// Shorter rows are not worth the while of aligning them.
 const LONG_ROW: usize = 4096;
 
-/// Whether this machine can run what is compiled.
-pub fn is_available() -> bool {
-    TARGET.is_available()
-}
-
 /// The code of a body; its listing goes to `listing`, if there is one.
-fn make(body: &Body, layout: &Layout, listing: Option<&mut String>) -> Option<target::Code> {
+fn make(
+    target: &dyn Target,
+    body: &Body,
+    layout: &Layout,
+    listing: Option<&mut String>,
+) -> Option<target::Code> {
     match body.folds() {
-        true => TARGET.fold(body, layout, listing),
-        false => Some(TARGET.compile(body, layout, listing)),
+        true => target.fold(body, layout, listing),
+        false => Some(target.compile(body, layout, listing)),
     }
 }
 
+/// The target of a kind, if this machine is one.
+fn available(kind: TargetKind) -> Result<&'static dyn Target, Refused> {
+    let target = kind.target().filter(|_| TargetKind::available().contains(&kind));
+    target.ok_or(Refused::Processor)
+}
+
 impl Function {
-    /// Compiles a body.
+    /// Compiles a body for a kind of processors.
     ///
     /// # Errors
     /// `Refused` where the machine cannot run code that is made.
-    pub fn compile(body: &Body, layout: &Layout) -> Result<Function, Refused> {
-        if !is_available() {
-            return Err(Refused::Processor);
-        }
-        let streaming = match TARGET.streams() && layout.streams.contains(&true) {
-            true => Some((Code::compile(body, layout)?, layout.streams.clone())),
+    pub fn compile(kind: TargetKind, body: &Body, layout: &Layout) -> Result<Function, Refused> {
+        let target = available(kind)?;
+        let streaming = match target.streams() && layout.streams.contains(&true) {
+            true => Some((Code::compile(target, body, layout)?, layout.streams.clone())),
             false => None,
         };
         let plain = Layout { streams: vec![false; layout.streams.len()], ..layout.clone() };
@@ -105,7 +96,7 @@ impl Function {
         });
         let inputs = inputs.take(body.operand_count());
         Ok(Function {
-            code: Code::compile(body, &plain)?,
+            code: Code::compile(target, body, &plain)?,
             streaming,
             element_bytes: outputs.chain(inputs).collect(),
             outputs: body.outputs.len(),
@@ -113,7 +104,8 @@ impl Function {
         })
     }
 
-    /// The elements of a step: shorter rows are copied to memory of such a length and back.
+    /// The elements of a step: where code has no exact tails, shorter rows are copied to memory of such a
+    /// length and back.
     pub fn step(&self) -> usize {
         self.code.lanes
     }
@@ -129,10 +121,10 @@ impl Function {
     }
 
     /// The instructions, beside the values they compute, of the code for a body.
-    pub fn listing(body: &Body, layout: &Layout) -> String {
+    pub fn listing(kind: TargetKind, body: &Body, layout: &Layout) -> String {
         let mut listing = String::new();
-        if is_available() {
-            make(body, layout, Some(&mut listing));
+        if let Ok(target) = available(kind) {
+            make(target, body, layout, Some(&mut listing));
         }
         listing
     }
@@ -181,7 +173,8 @@ impl Function {
         let lanes = self.code.lanes;
         // SAFETY: the caller's promise; what is less than a step is copied, or part of a step done twice.
         unsafe {
-            if elements.is_multiple_of(lanes) || elements > lanes && !self.is_in_place {
+            let is_exact = self.code.has_exact_tails || elements.is_multiple_of(lanes);
+            if is_exact || elements > lanes && !self.is_in_place {
                 return self.code.call(operands, row_strides, rows, elements);
             }
             let whole = elements / lanes * lanes;
@@ -295,18 +288,19 @@ impl Function {
 }
 
 impl Code {
-    fn compile(body: &Body, layout: &Layout) -> Result<Code, Refused> {
+    fn compile(target: &dyn Target, body: &Body, layout: &Layout) -> Result<Code, Refused> {
         if body.identities.len() > MOST_FOLDS {
             return Err(Refused::Accumulators);
         }
-        let made = make(body, layout, None).ok_or(Refused::Accumulators)?;
+        let made = make(target, body, layout, None).ok_or(Refused::Accumulators)?;
         let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| Refused::Memory)?;
         memory[..made.bytes.len()].copy_from_slice(&made.bytes);
         let memory = memory.make_exec().map_err(|_| Refused::Memory)?;
         synchronize(&memory);
         let code = made.bytes.len() - made.entry;
         perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
-        Ok(Code { memory, entry: made.entry, lanes: made.lanes })
+        let target::Code { entry, lanes, has_exact_tails, .. } = made;
+        Ok(Code { memory, entry, lanes, has_exact_tails })
     }
 
     /// Where the code begins.
@@ -317,7 +311,7 @@ impl Code {
     /// Runs the code, which moves the addresses from row to row.
     ///
     /// # Safety
-    /// As [`Function::run`]; rows have at least a step.
+    /// As [`Function::run`]; rows have at least a step, or the code has exact tails.
     unsafe fn call(
         &self,
         operands: &mut [*mut u8],

@@ -1,9 +1,9 @@
 //! Machine code: the body of a loop nest as one fused loop in vector registers.
 //!
-//! A target (`target.rs`) makes instructions of a body, for one `layout.rs` of its operands: `x86/` and
-//! `aarch64/`. What they share: the way through a body `compile.rs`, through one that folds
-//! `compile_fold.rs`, instructions over any number of registers `machine.rs`, which of them compute a body
-//! `select/`, in which registers `allocate.rs`, constants `pool.rs`, what is written for people
+//! A target (`target.rs`; which there are `kinds.rs`) makes instructions of a body, for one `layout.rs` of
+//! its operands: `x86/` and `aarch64/`. What they share: the way through a body `compile.rs`, through one
+//! that folds `compile_fold.rs`, instructions over any number of registers `machine.rs`, which of them
+//! compute a body `select/`, in which registers `allocate.rs`, constants `pool.rs`, what is written for people
 //! `listing.rs`. `function.rs` puts code into executable memory and calls it, after `instruction_cache.rs`;
 //! where it folds `fold_function.rs` does. What a target has no instruction for is called
 //! `out_of_line.rs`; `perf_map.rs` names functions for profilers.
@@ -24,11 +24,10 @@ mod compile_fold;
 mod fold_function;
 mod function;
 mod instruction_cache;
+mod kinds;
 mod layout;
 mod listing;
 mod machine;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod no_target;
 mod out_of_line;
 mod perf_map;
 mod pool;
@@ -38,5 +37,6 @@ mod target;
 mod x86;
 
 pub use fold_function::{Folded, MOST_FOLDS};
-pub use function::{Function, Refused, is_available};
+pub use function::{Function, Refused};
+pub use kinds::TargetKind;
 pub use layout::{Form, Layout};

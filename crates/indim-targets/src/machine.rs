@@ -1,11 +1,25 @@
 //! Machine instructions over as many vector registers as they like, and where their operands are in memory.
 
+use core::ops::Range;
+
 use indim_codegen::{LaneType, Primitive, Value};
+
+/// What registers hold: each class has registers of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Class {
+    /// Lanes.
+    Vector,
+    /// A bit for each lane.
+    #[allow(dead_code, reason = "AVX-512 has such registers")]
+    Mask,
+}
 
 /// An instruction of a target over its vector registers.
 pub(crate) trait Opcode: Copy {
     /// The vector registers of the target.
     const REGISTERS: usize;
+    /// The registers of masks; their numbers come after those of the vector registers.
+    const MASK_REGISTERS: usize = 0;
     /// The bytes of one of them.
     const REGISTER_BYTES: u32;
     /// How many registers an instruction may take for what is in none yet.
@@ -14,8 +28,26 @@ pub(crate) trait Opcode: Copy {
     /// Which of its sources may be in memory.
     fn memory_source(self) -> Option<usize>;
 
+    /// Whether that source may be what lies there.
+    fn may_read(self, _memory: Memory) -> bool {
+        true
+    }
+
     /// In which register its result may be.
     fn result(self) -> ResultRegister;
+
+    /// What its result is.
+    fn result_class(self) -> Class {
+        Class::Vector
+    }
+
+    /// The numbers of the registers of a class.
+    fn numbers(class: Class) -> Range<usize> {
+        match class {
+            Class::Vector => 0..Self::REGISTERS,
+            Class::Mask => Self::REGISTERS..Self::REGISTERS + Self::MASK_REGISTERS,
+        }
+    }
 }
 
 /// In which register a result may be.
@@ -44,10 +76,13 @@ impl Register {
 }
 
 /// A place in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Memory {
-    /// A constant: which one of those that fill a register.
+    /// A constant that is the same in all lanes: which one.
     Pool(u32),
+    /// A constant with lanes of its own: which one.
+    #[allow(dead_code, reason = "instructions of AVX-512 have such operands")]
+    Lanes(u32),
     /// In the frame of the function: how many bytes from its first one.
     Frame(u32),
     /// Elements of an operand from those of this step on.
@@ -139,11 +174,13 @@ pub(crate) struct MachineInstruction<O> {
 }
 
 impl<O: Opcode> MachineInstruction<O> {
-    /// Which source may be in memory.
-    pub(crate) fn memory_source(&self) -> Option<usize> {
+    /// Whether the source at a position may be what lies in memory there.
+    pub(crate) fn may_read(&self, position: usize, memory: Memory) -> bool {
         match self.action {
-            Action::Vector(opcode) => opcode.memory_source(),
-            Action::Call(_) => None,
+            Action::Vector(opcode) => {
+                opcode.memory_source() == Some(position) && opcode.may_read(memory)
+            }
+            Action::Call(_) => false,
         }
     }
 
@@ -162,11 +199,13 @@ pub(crate) struct MachineCode<O> {
     pub(crate) instructions: Vec<MachineInstruction<O>>,
     /// For each register where its value can be read from at any time, if it can.
     pub(crate) homes: Vec<Option<Memory>>,
+    /// What each register holds.
+    pub(crate) classes: Vec<Class>,
 }
 
 impl<O> Default for MachineCode<O> {
     fn default() -> Self {
-        MachineCode { instructions: Vec::new(), homes: Vec::new() }
+        MachineCode { instructions: Vec::new(), homes: Vec::new(), classes: Vec::new() }
     }
 }
 
@@ -178,10 +217,11 @@ impl<O: Copy> MachineCode<O> {
         for copy in 0..copies {
             let register = |index: usize| match self.homes[index] {
                 Some(memory) if memory.is_shared() => {
-                    *shared[index].get_or_insert_with(|| all.register_of(memory))
+                    let class = self.classes[index];
+                    *shared[index].get_or_insert_with(|| all.register_of(memory, class))
                 }
-                Some(memory) => all.register_of(memory.of_copy(copy, lanes)),
-                None => all.register(),
+                Some(memory) => all.register_of(memory.of_copy(copy, lanes), self.classes[index]),
+                None => all.register(self.classes[index]),
             };
             let registers: Vec<Register> = (0..self.homes.len()).map(register).collect();
             let copied = self.instructions.iter().map(|instruction| MachineInstruction {
@@ -207,14 +247,18 @@ impl<O> MachineCode<O> {
     }
 
     /// A register that an instruction is to fill.
-    pub(crate) fn register(&mut self) -> Register {
-        self.homes.push(None);
-        Register(self.homes.len() as u32 - 1)
+    pub(crate) fn register(&mut self, class: Class) -> Register {
+        self.push(None, class)
     }
 
     /// A register with what lies in memory.
-    pub(crate) fn register_of(&mut self, memory: Memory) -> Register {
-        self.homes.push(Some(memory));
+    pub(crate) fn register_of(&mut self, memory: Memory, class: Class) -> Register {
+        self.push(Some(memory), class)
+    }
+
+    fn push(&mut self, home: Option<Memory>, class: Class) -> Register {
+        self.homes.push(home);
+        self.classes.push(class);
         Register(self.homes.len() as u32 - 1)
     }
 }

@@ -9,14 +9,16 @@ use crate::machine::Memory;
 pub(crate) struct Pool {
     /// What is repeated in a register.
     words: Vec<u64>,
-    /// The bytes of a register.
-    register_bytes: usize,
+    /// How many bytes of each such constant there are.
+    constant_bytes: usize,
+    /// Constants with lanes of their own, each of one of these registers.
+    lanes: Vec<Vec<u64>>,
 }
 
 impl Pool {
-    /// No constants yet.
-    pub(crate) fn new(register_bytes: u32) -> Pool {
-        Pool { words: Vec::new(), register_bytes: register_bytes as usize }
+    /// No constants yet, of which so many bytes each are to be there.
+    pub(crate) fn new(constant_bytes: u32) -> Pool {
+        Pool { words: Vec::new(), constant_bytes: constant_bytes as usize, lanes: Vec::new() }
     }
 
     /// The low `size` bytes of `bits` in every lane.
@@ -35,10 +37,29 @@ impl Pool {
         Memory::Pool(index as u32)
     }
 
+    /// A constant of these words.
+    #[allow(dead_code, reason = "instructions of AVX-512 have such operands")]
+    pub(crate) fn lanes(&mut self, words: Vec<u64>) -> Memory {
+        let found = self.lanes.iter().position(|known| *known == words);
+        let index = found.unwrap_or_else(|| {
+            self.lanes.push(words);
+            self.lanes.len() - 1
+        });
+        Memory::Lanes(index as u32)
+    }
+
+    /// Where a constant with lanes of its own begins, in bytes.
+    pub(crate) fn lanes_at(&self, index: usize) -> usize {
+        let before: usize = self.lanes[..index].iter().map(|words| words.len() * 8).sum();
+        self.words.len() * self.constant_bytes + before
+    }
+
     /// What lies so many bytes from the first constant, for people.
     pub(crate) fn describe(&self, at: u64) -> String {
-        let Some(&word) = self.words.get(at as usize / self.register_bytes) else {
-            return "table".to_owned();
+        let at = at as usize;
+        let Some(&word) = self.words.get(at / self.constant_bytes) else {
+            let is_table = at >= self.lanes_at(self.lanes.len());
+            return if is_table { "table" } else { "lanes" }.to_owned();
         };
         match (word as u32, (word >> 32) as u32) {
             (low, high) if low == high => {
@@ -51,14 +72,15 @@ impl Pool {
     /// Where a table begins, in bytes.
     pub(crate) fn table_at(&self, tables: &[Arc<[u64]>], table: usize) -> usize {
         let before: usize = tables[..table].iter().map(|table| table.len() * 8).sum();
-        self.words.len() * self.register_bytes + before
+        self.lanes_at(self.lanes.len()) + before
     }
 
     /// All bytes, of the tables too.
     pub(crate) fn bytes(&self, tables: &[Arc<[u64]>]) -> Vec<u8> {
-        let in_register = self.register_bytes / 8;
-        let constants = self.words.iter().flat_map(|&word| core::iter::repeat_n(word, in_register));
+        let times = self.constant_bytes / 8;
+        let constants = self.words.iter().flat_map(|&word| core::iter::repeat_n(word, times));
+        let lanes = self.lanes.iter().flatten().copied();
         let entries = tables.iter().flat_map(|table| table.iter().copied());
-        constants.chain(entries).flat_map(u64::to_le_bytes).collect()
+        constants.chain(lanes).chain(entries).flat_map(u64::to_le_bytes).collect()
     }
 }

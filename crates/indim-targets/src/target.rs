@@ -29,4 +29,6 @@ pub(crate) struct Code {
     pub(crate) entry: usize,
     /// The elements of a step.
     pub(crate) lanes: usize,
+    /// Whether rows may have any number of elements: less than a step of them is read and written alone.
+    pub(crate) has_exact_tails: bool,
 }

@@ -3,7 +3,7 @@
 
 use indim_codegen::{Body, BodyBuilder, LaneType, Primitive, Value};
 use indim_ops::{DType, ReduceOp};
-use indim_targets::{Folded, Form, Function, Layout, Refused, is_available};
+use indim_targets::{Folded, Form, Function, Layout, Refused, TargetKind};
 
 /// Numbers that look random, the same in every run.
 struct Random(u64);
@@ -90,7 +90,26 @@ struct Size {
 /// So many bytes lie before and behind what is folded, which may be read before it.
 const MARGIN: usize = 256;
 
+fn is_available() -> bool {
+    !TargetKind::available().is_empty()
+}
+
+/// Folds by machine code of every target, and compares with the interpreter.
 fn check(body: &Body, forms: &[Form], size: Size, begins: bool, random: &mut Random) {
+    let seed = random.next();
+    for &kind in TargetKind::available() {
+        check_on(kind, body, forms, size, begins, &mut Random(seed));
+    }
+}
+
+fn check_on(
+    kind: TargetKind,
+    body: &Body,
+    forms: &[Form],
+    size: Size,
+    begins: bool,
+    random: &mut Random,
+) {
     let accumulators = core::iter::repeat_n(Form::Accumulator, body.outputs.len());
     let inputs: Vec<Form> = forms.iter().copied().chain(accumulators).collect();
     let is_fetched_ahead = random.below(2) == 0;
@@ -100,7 +119,7 @@ fn check(body: &Body, forms: &[Form], size: Size, begins: bool, random: &mut Ran
         is_in_place: false,
         is_fetched_ahead,
     };
-    let function = match Function::compile(body, &layout) {
+    let function = match Function::compile(kind, body, &layout) {
         Err(Refused::Accumulators) => panic!("{body} is not covered"),
         function => function.unwrap(),
     };
@@ -152,9 +171,9 @@ fn check(body: &Body, forms: &[Form], size: Size, begins: bool, random: &mut Ran
                 let mask = u64::MAX >> (64 - 8 * dtype.size());
                 assert!(
                     found == expected & mask || are_nans(dtype, found, expected & mask),
-                    "output {output}: {found:x}, not {expected:x}, at {column} of {unit} of {size:?}, \
-                     {begins}, {layout:?}\n{body}\n{}",
-                    Function::listing(body, &layout)
+                    "{kind}: output {output}: {found:x}, not {expected:x}, at {column} of {unit} of \
+                     {size:?}, {begins}, {layout:?}\n{body}\n{}",
+                    Function::listing(kind, body, &layout)
                 );
             }
         }

@@ -3,7 +3,7 @@
 
 use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 use indim_ops::DType;
-use indim_targets::{Form, Function, Layout, is_available};
+use indim_targets::{Form, Function, Layout, TargetKind};
 
 const LANES: [(LaneType, DType); 11] = [
     (LaneType::Bool, DType::Bool),
@@ -215,9 +215,32 @@ fn table() -> std::sync::Arc<[u64]> {
     (0..16u64).map(|index| index.wrapping_mul(0x1234_5678_9abc_def1)).collect()
 }
 
-/// Runs a body as machine code, and compares every element with the interpreter.
+/// Whether this machine has a target; says which one it has not.
+fn is_available() -> bool {
+    let available = TargetKind::available();
+    if cfg!(target_arch = "x86_64") && !available.contains(&TargetKind::Avx512) {
+        eprintln!("skipped: this processor has no AVX-512");
+    }
+    !available.is_empty()
+}
+
+/// Runs a body as machine code of every target, and compares every element with the interpreter.
 fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mut Random) {
-    let function = Function::compile(body, layout).unwrap();
+    let seed = random.next();
+    for &kind in TargetKind::available() {
+        check_on(kind, body, layout, rows, elements, &mut Random(seed));
+    }
+}
+
+fn check_on(
+    kind: TargetKind,
+    body: &Body,
+    layout: &Layout,
+    rows: usize,
+    elements: usize,
+    random: &mut Random,
+) {
+    let function = Function::compile(kind, body, layout).unwrap();
     let inputs: Vec<Vec<[u64; 2]>> = body
         .inputs
         .iter()
@@ -272,9 +295,9 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
                 assert_eq!(
                     found,
                     expected & mask,
-                    "output {output} part {part} at {point} of {rows} x {elements}, {layout:?}, {at:x?}\n\
-                     {body}\n{}",
-                    Function::listing(body, layout)
+                    "{kind}: output {output} part {part} at {point} of {rows} x {elements}, \
+                     {layout:?}, {at:x?}\n{body}\n{}",
+                    Function::listing(kind, body, layout)
                 );
             }
         }

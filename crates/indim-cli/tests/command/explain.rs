@@ -73,6 +73,20 @@ fn machine_code_is_listed_below_the_values_it_computes() {
 }
 
 #[test]
+fn masks_and_repeated_operands_are_listed() {
+    if !Level::available().iter().any(|level| level.to_string() == "avx512") {
+        eprintln!("not tested: this processor has no AVX-512");
+        return;
+    }
+    let text = machine_code(&[], ("INDIM_LEVEL", "avx512"));
+    for part in ["zmm0", "tail:", "kmovq        k7, [rsp", " {k7}{z}, [r", "{k7}, zmm"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let narrower = machine_code(&[], ("INDIM_LEVEL", "avx2"));
+    assert!(narrower.contains("ymm0") && !narrower.contains("zmm"), "{narrower}");
+}
+
+#[test]
 fn why_there_is_no_machine_code_is_said() {
     let blocks = machine_code(&[], ("INDIM_EXECUTOR", "blocks"));
     let reason = "\nmachine code\nnest 0 runs by kernels: kernels were asked for\n";

@@ -6,7 +6,9 @@ use indim_codegen::{NestBody, record_folds, record_nest_with};
 use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
+use indim_targets::TargetKind;
 
+use super::target;
 use crate::tiles::account::Account;
 use crate::tiles::code::{
     Call, REGISTER_BYTES, TileCode, block, bytes_moved, copied, slot, stored, tables, take_callee,
@@ -21,12 +23,15 @@ pub(super) fn compile(
     level: Level,
     account: Arc<Account>,
 ) -> Option<TileCode> {
+    let target = target(level)?;
     let NestBody { body, inputs, outputs } = record_nest_with(nest, constants)?;
     let slots = |locals: &[Local]| locals.iter().map(|&local| slot(nest, local)).collect();
     let (registers, register_count) = registers(nest);
+    let operands = [slots(&outputs), slots(&inputs)];
+    let functions = Functions::new(target, body, operands, Arc::clone(&account));
     Some(TileCode {
-        folding: folding(nest, constants, &account),
-        functions: Some(Arc::new(Functions::new(body, slots(&outputs), slots(&inputs), account))),
+        folding: folding(target, nest, constants, &account),
+        functions: Some(Arc::new(functions)),
         calls: take_calls(nest),
         bytes_moved: bytes_moved(nest),
         needs_block: read_by_takes(nest),
@@ -41,11 +46,16 @@ pub(super) fn compile(
 }
 
 /// Functions that fold what the nest computes; their outputs are the stores.
-fn folding(nest: &LoopNest, constants: &[Array], account: &Arc<Account>) -> Option<Arc<Functions>> {
+fn folding(
+    target: TargetKind,
+    nest: &LoopNest,
+    constants: &[Array],
+    account: &Arc<Account>,
+) -> Option<Arc<Functions>> {
     let (body, inputs) = record_folds(nest, constants)?;
     let inputs = inputs.iter().map(|&local| slot(nest, local)).collect();
     let outputs = nest.stores.iter().map(|store| slot(nest, store.source)).collect();
-    Some(Arc::new(Functions::new(body, outputs, inputs, Arc::clone(account))))
+    Some(Arc::new(Functions::new(target, body, [outputs, inputs], Arc::clone(account))))
 }
 
 fn takes(nest: &LoopNest, instruction: usize) -> bool {

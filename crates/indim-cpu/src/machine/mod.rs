@@ -15,6 +15,7 @@ use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
 use indim_ops::DType;
+use indim_targets::TargetKind;
 
 use crate::blocks::{BlockCode, Blocks};
 use crate::executor::{Bases, BoundNest, ByKernels, Executor, NestCode};
@@ -54,9 +55,18 @@ impl Executor for Machine {
     }
 }
 
+/// What machine code at a level is made for, if there is any for this processor.
+fn target(level: Level) -> Option<TargetKind> {
+    let is_avx2 = Level::avx2() == Some(level);
+    if is_avx2 && TargetKind::available().contains(&TargetKind::Avx2) {
+        return Some(TargetKind::Avx2);
+    }
+    TargetKind::best()
+}
+
 /// Why a nest has no machine code, as far as that is known before it is recorded.
 fn by_kernels(nest: &LoopNest, level: Level) -> Option<ByKernels> {
-    if !indim_targets::is_available() {
+    if target(level).is_none() {
         return Some(ByKernels::Processor);
     }
     // Who chooses the baseline of a processor that has more gets nothing better.

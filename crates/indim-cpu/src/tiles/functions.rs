@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_codegen::{Body, Instruction};
 use indim_loops::HeldBytes;
-use indim_targets::{Function, Layout, Refused};
+use indim_targets::{Function, Layout, Refused, TargetKind};
 
 use crate::tiles::account::Account;
 
 /// The functions of a nest.
 #[derive(Debug)]
 pub(crate) struct Functions {
+    target: TargetKind,
     body: Body,
     /// The slots of the operands: those that are written, then those that are read.
     pub(crate) outputs: Vec<usize>,
@@ -32,13 +33,14 @@ const LIKELY_STEP: usize = 32;
 impl Functions {
     /// None yet, of a nest whose body reads and writes these slots.
     pub(crate) fn new(
+        target: TargetKind,
         body: Body,
-        outputs: Vec<usize>,
-        inputs: Vec<usize>,
+        [outputs, inputs]: [Vec<usize>; 2],
         account: Arc<Account>,
     ) -> Functions {
         let (made, step) = (Mutex::default(), AtomicUsize::new(LIKELY_STEP));
-        Functions { body, outputs, inputs, made, step, is_refused: AtomicBool::new(false), account }
+        let is_refused = AtomicBool::new(false);
+        Functions { target, body, outputs, inputs, made, step, is_refused, account }
     }
 
     /// The elements that a function computes at a time, as far as is known: shorter rows are slow.
@@ -65,7 +67,7 @@ impl Functions {
             return None;
         }
         // Nobody waits meanwhile: who makes the same function at the same time does so for nothing.
-        let function = match Function::compile(&self.body, layout) {
+        let function = match Function::compile(self.target, &self.body, layout) {
             Ok(function) => function,
             Err(Refused::Accumulators) => {
                 self.is_refused.store(true, Ordering::Relaxed);
@@ -96,7 +98,8 @@ impl Functions {
     pub(crate) fn listing(&self, operands: impl Fn(&Layout) -> String) -> String {
         let made = self.made();
         let held = made.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
-        held.map(|(layout, _)| operands(layout) + &Function::listing(&self.body, layout)).collect()
+        let listed = |layout| Function::listing(self.target, &self.body, layout);
+        held.map(|(layout, _)| operands(layout) + &listed(layout)).collect()
     }
 
     /// Counts the memory of the body; that of what is made is noted in the account.

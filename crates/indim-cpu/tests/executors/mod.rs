@@ -2,9 +2,14 @@
 
 use indim_cpu::{CompileOptions, ExecutorChoice, Level};
 
-/// Blocks at every level, and machine code.
+/// Blocks at every level, and machine code at every level that has any.
 pub(crate) fn executors() -> impl Iterator<Item = CompileOptions> {
     let of = |level, executor| CompileOptions { level, executor, ..CompileOptions::default() };
     let blocks = Level::available().iter().map(move |&level| of(level, ExecutorChoice::Blocks));
-    blocks.chain([of(Level::detect(), ExecutorChoice::Machine)])
+    if cfg!(target_arch = "x86_64") && Level::detect().to_string() != "avx512" {
+        eprintln!("not tested: this processor has no AVX-512");
+    }
+    let has_code = |level: &&Level| **level > Level::BASELINE || Level::available().len() == 1;
+    let levels = Level::available().iter().filter(has_code);
+    blocks.chain(levels.map(move |&level| of(level, ExecutorChoice::Machine)))
 }

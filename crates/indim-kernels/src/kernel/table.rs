@@ -23,7 +23,7 @@ macro_rules! at_level {
     ($level:expr, $shells:ident => $expression:expr) => {
         match $level.kind() {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => {
+            Kind::Avx2 | Kind::Avx512 => {
                 type $shells = Avx2;
                 $expression
             }

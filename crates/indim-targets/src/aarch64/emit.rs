@@ -363,6 +363,7 @@ impl Emitter<'_> {
                 }
             },
             Memory::Table(_) => unreachable!("invariant: tables are gathered from"),
+            Memory::Lanes(_) => unreachable!("invariant: no instruction has such a constant"),
             Memory::Accumulator { .. } => unreachable!("invariant: they stay in registers"),
         };
         self.assembler.reach(base, displacement, bytes, other)

@@ -1,6 +1,7 @@
 //! Truth values, as masks.
 
 use super::{Instructions, Parts, Selector};
+use crate::machine::Class;
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
 /// All bits.
@@ -26,8 +27,17 @@ impl<O: Instructions> Selector<'_, O> {
         let parts = match (known, self.body.instruction(value).primitive) {
             (Some((parts, known)), _) => self.resized(parts, known, size),
             (None, Primitive::Constant(bits)) => {
-                let register = self.constant(if bits == 0 { 0 } else { ONES }, 8);
+                let bits = if bits == 0 { 0 } else { ONES };
+                let register = match O::MASKS {
+                    Class::Vector => self.constant(bits, 8),
+                    Class::Mask => self.mask_constant(bits),
+                };
                 Parts::same(self.count(size), register)
+            }
+            // As many bits as there are bytes, whatever they choose among.
+            (None, Primitive::Load { .. }) if O::MASKS == Class::Mask && size > 1 => {
+                let bytes = self.mask(value, 1);
+                self.resized(bytes, 1, size)
             }
             (None, Primitive::Load { input, .. }) => self.load_mask(input, size),
             _ => unreachable!("invariant: operands are computed before those that take them"),
@@ -38,12 +48,9 @@ impl<O: Instructions> Selector<'_, O> {
 
     fn resized(&mut self, parts: Parts, from: usize, to: usize) -> Parts {
         // What is the same in all lanes is so whatever their width.
-        if self.is_in_row {
-            parts
-        } else if from < to {
-            O::widen(self, parts, from, to, true)
-        } else {
-            O::narrow_masks(self, parts, from, to)
+        match self.is_in_row {
+            true => parts,
+            false => O::resize_masks(self, parts, from, to),
         }
     }
 
@@ -69,7 +76,7 @@ impl<O: Instructions> Selector<'_, O> {
     /// Bytes that are 1 where the value is true, and 0 elsewhere.
     pub(super) fn truth_bytes(&mut self, value: Value) -> Parts {
         let mask = self.mask(value, 1);
-        self.with(O::AND, 1, mask, 1)
+        O::truth_bytes(self, mask)
     }
 
     /// Truth values from truth values.
@@ -87,8 +94,21 @@ impl<O: Instructions> Selector<'_, O> {
         for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
             *parts = self.mask(operand, size);
         }
-        let [x, y, z] = operands;
-        let parts = match instruction.primitive {
+        let Some(parts) = O::of_masks(self, instruction.primitive, size, operands) else {
+            return false;
+        };
+        self.masks[value.index()][size.ilog2() as usize] = Some(parts);
+        true
+    }
+
+    /// A truth value from a truth value or several, where masks are vectors.
+    pub(crate) fn of_vector_masks(
+        &mut self,
+        primitive: Primitive,
+        size: usize,
+        [x, y, z]: [Parts; 3],
+    ) -> Option<Parts> {
+        Some(match primitive {
             Primitive::And => self.pairs(O::AND, size, x, y),
             Primitive::Or => self.pairs(O::OR, size, x, y),
             Primitive::Xor => self.pairs(O::XOR, size, x, y),
@@ -102,12 +122,16 @@ impl<O: Instructions> Selector<'_, O> {
                 self.not(differs, size)
             }
             Primitive::Select => O::blend(self, size, x, y, z),
-            _ => return false,
-        };
-        self.set_mask(value, size, parts)
+            _ => return None,
+        })
     }
 
+    /// Sets what comparing lanes of `size` bytes has given.
     pub(crate) fn set_mask(&mut self, value: Value, size: usize, parts: Parts) -> bool {
+        let parts = match self.is_in_row {
+            true => O::row_mask(self, size, parts),
+            false => parts,
+        };
         self.masks[value.index()][size.ilog2() as usize] = Some(parts);
         true
     }

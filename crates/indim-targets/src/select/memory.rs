@@ -2,7 +2,7 @@
 
 use super::{Instructions, Parts, Selector};
 use crate::layout::Form;
-use crate::machine::{Memory, Register};
+use crate::machine::{Class, Memory, Register};
 use indim_codegen::{LaneType, Value};
 
 impl<O: Instructions> Selector<'_, O> {
@@ -31,7 +31,8 @@ impl<O: Instructions> Selector<'_, O> {
         if form == Form::Accumulator {
             let output = input - self.body.operand_count() as u32;
             let register = |part| Memory::Accumulator { output, part: part as u32, copy: 0 };
-            return Parts::new(self.count(size), |part| self.code.register_of(register(part)));
+            let count = self.count(size);
+            return Parts::new(count, |part| self.code.register_of(register(part), Class::Vector));
         }
         if form.is_one() {
             let memory = self.input(input, size, usize::from(part) * size);
@@ -52,7 +53,7 @@ impl<O: Instructions> Selector<'_, O> {
             // What has a place in memory is read from there by half a register or a whole one, and later.
             match bytes < O::REGISTER_BYTES as usize / 2 || self.layout.is_in_place {
                 true => self.read(O::load(bytes), self.is_wide(size), memory),
-                false => self.code.register_of(memory),
+                false => self.code.register_of(memory, Class::Vector),
             }
         })
     }
@@ -67,7 +68,7 @@ impl<O: Instructions> Selector<'_, O> {
                 // The lanes of both lie in so many bytes that they would be read as one.
                 match self.layout.is_in_place || !is_wide {
                     true => self.read(O::load(bytes), is_wide, memory),
-                    false => self.code.register_of(memory),
+                    false => self.code.register_of(memory, Class::Vector),
                 }
             });
             O::of_pairs(self, size, part, pairs)

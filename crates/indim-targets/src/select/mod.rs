@@ -13,8 +13,12 @@ mod pattern;
 pub(crate) use instructions::Instructions;
 pub(crate) use pattern::{Pattern, PatternKind};
 
+use std::collections::HashMap;
+
 use crate::allocate::Frame;
-use crate::machine::{Action, Call, MachineCode, MachineInstruction, Memory, Register, Source};
+use crate::machine::{
+    Action, Call, Class, MachineCode, MachineInstruction, Memory, Register, Source,
+};
 use crate::pool::Pool;
 
 use crate::layout::{Form, Layout};
@@ -127,8 +131,8 @@ pub(crate) struct Selector<'a, O> {
     call_frame: Option<[u32; 4]>,
     /// What is being computed.
     value: Value,
-    /// For constants their registers in this code, by their place in the pool.
-    constants: Vec<Option<Register>>,
+    /// For constants their registers in this code.
+    constants: HashMap<(Memory, Class), Register>,
 }
 
 impl<'a, O: Instructions> Selector<'a, O> {
@@ -142,7 +146,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
             layout,
             lanes,
             code: MachineCode::default(),
-            pool: Pool::new(O::REGISTER_BYTES),
+            pool: Pool::new(O::CONSTANT_BYTES),
             frame: Frame::new(O::REGISTER_BYTES),
             is_row_value: row_values(body, layout),
             is_in_row: true,
@@ -152,7 +156,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
             kept: Vec::new(),
             call_frame: None,
             value: Value(0),
-            constants: Vec::new(),
+            constants: HashMap::new(),
         }
     }
 
@@ -187,14 +191,15 @@ impl<'a, O: Instructions> Selector<'a, O> {
 
     fn keep(&mut self, value: Value) {
         let slot = Memory::Frame(self.frame.reserve(O::REGISTER_BYTES));
-        let (register, kept) = match self.body.lane(value) {
+        let whole = O::store(O::REGISTER_BYTES as usize, false);
+        let (register, opcode, kept) = match self.body.lane(value) {
             LaneType::Bool => {
                 let size = self.mask_size(value);
-                (self.mask(value, size).part(0), Kept::Mask(value, slot))
+                (self.mask(value, size).part(0), O::store_mask(), Kept::Mask(value, slot))
             }
-            _ => (self.number(value).part(0), Kept::Number(value, slot)),
+            _ => (self.number(value).part(0), whole, Kept::Number(value, slot)),
         };
-        self.write(O::store(O::REGISTER_BYTES as usize, false), true, slot, register);
+        self.write(opcode, true, slot, register);
         self.kept.push(kept);
     }
 
@@ -207,12 +212,12 @@ impl<'a, O: Instructions> Selector<'a, O> {
         for kept in kept {
             match *kept {
                 Kept::Number(value, slot) => {
-                    let register = self.code.register_of(slot);
+                    let register = self.code.register_of(slot, Class::Vector);
                     let count = self.count(self.body.lane(value).size());
                     self.numbers[value.index()] = Some(Parts::same(count, register));
                 }
                 Kept::Mask(value, slot) => {
-                    let register = self.code.register_of(slot);
+                    let register = self.code.register_of(slot, O::MASKS);
                     for exponent in 0..4 {
                         let count = self.count(1 << exponent).min(MOST_PARTS);
                         self.masks[value.index()][exponent] = Some(Parts::same(count, register));
@@ -344,15 +349,31 @@ impl<'a, O: Instructions> Selector<'a, O> {
     /// A register with the low `size` bytes of `bits` in every lane.
     pub(crate) fn constant(&mut self, bits: u64, size: usize) -> Register {
         let memory = self.pool.constant(bits, size);
-        let Memory::Pool(index) = memory else {
-            unreachable!("invariant: constants are in the pool")
-        };
-        let index = index as usize;
-        if self.constants.len() <= index {
-            self.constants.resize(index + 1, None);
+        self.constant_of(memory, Class::Vector)
+    }
+
+    /// A register for lanes that are not all alike.
+    #[allow(dead_code, reason = "instructions of AVX-512 have such operands")]
+    pub(crate) fn lanes_constant(&mut self, words: Vec<u64>) -> Register {
+        let memory = self.pool.lanes(words);
+        self.constant_of(memory, Class::Vector)
+    }
+
+    /// A register with a bit for each lane.
+    #[allow(dead_code, reason = "for targets with such registers")]
+    pub(crate) fn mask_constant(&mut self, bits: u64) -> Register {
+        let memory = self.pool.constant(bits, 8);
+        self.constant_of(memory, Class::Mask)
+    }
+
+    /// The register of a constant in this code.
+    fn constant_of(&mut self, memory: Memory, class: Class) -> Register {
+        if let Some(register) = self.constants.get(&(memory, class)) {
+            return *register;
         }
-        let code = &mut self.code;
-        *self.constants[index].get_or_insert_with(|| code.register_of(memory))
+        let register = self.code.register_of(memory, class);
+        self.constants.insert((memory, class), register);
+        register
     }
 
     pub(crate) fn push(
@@ -364,7 +385,11 @@ impl<'a, O: Instructions> Selector<'a, O> {
         sources: [Source; 3],
     ) -> Register {
         let is_result = target.is_none() && !matches!(action, Action::Call(_));
-        let result = is_result.then(|| self.code.register());
+        let class = match action {
+            Action::Vector(opcode) => opcode.result_class(),
+            Action::Call(_) => Class::Vector,
+        };
+        let result = is_result.then(|| self.code.register(class));
         let value = self.value;
         let instruction =
             MachineInstruction { action, is_wide, immediate, result, target, sources, value };

@@ -37,6 +37,17 @@ pub(super) enum Operand {
     Immediate64(u64),
 }
 
+/// Which lanes an instruction of AVX-512 writes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Masking {
+    /// The register that says so, if it is not all.
+    pub(super) mask: Option<Register>,
+    /// Whether the others become 0; they stay as they are otherwise.
+    pub(super) clears: bool,
+    /// How often the operand in memory is repeated; 0 if it is not.
+    pub(super) repeats: u32,
+}
+
 /// A jump whose target is not known yet.
 pub(super) struct Jump {
     /// Where the distance stands in the code.
@@ -79,12 +90,22 @@ impl<'a> Assembler<'a> {
 
     /// Appends an instruction.
     pub(super) fn emit(&mut self, code: Code, operands: &[Operand]) {
+        self.emit_masked(code, operands, Masking::default());
+    }
+
+    /// Appends an instruction on some lanes.
+    pub(super) fn emit_masked(&mut self, code: Code, operands: &[Operand], masking: Masking) {
         let mut instruction = Instruction::default();
         instruction.set_code(code);
         for (position, &operand) in (0..).zip(operands) {
             set_operand(&mut instruction, position, operand);
         }
-        self.encode(&instruction, "");
+        if let Some(mask) = masking.mask {
+            instruction.set_op_mask(mask);
+            instruction.set_zeroing_masking(masking.clears);
+        }
+        instruction.set_is_broadcast(masking.repeats > 0);
+        self.encode(&instruction, "", masking.repeats);
     }
 
     /// Appends an instruction on two registers.
@@ -98,7 +119,7 @@ impl<'a> Assembler<'a> {
         instruction.set_code(code);
         instruction.set_op_kind(0, OpKind::NearBranch64);
         instruction.set_near_branch64(target);
-        self.encode(&instruction, label);
+        self.encode(&instruction, label, 0);
     }
 
     /// Appends a jump to what comes later.
@@ -123,9 +144,9 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    fn encode(&mut self, instruction: &Instruction, label: &str) {
+    fn encode(&mut self, instruction: &Instruction, label: &str, times: u32) {
         if let Some(listing) = &mut self.listing {
-            written(listing.text, instruction, label, self.describe);
+            written(listing.text, instruction, label, times, self.describe);
         }
         let length = self.encoder.encode(instruction, self.address);
         let length = length

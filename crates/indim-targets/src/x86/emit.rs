@@ -6,12 +6,15 @@
 //! system.
 
 mod fold;
+mod moves;
+mod tail;
 
 pub(super) use fold::MOST_OPERANDS;
 use iced_x86::{Code, Register as Real};
 
-use super::assembler::{Address, Assembler, Operand};
-use super::opcode::{Opcode, REGISTER_BYTES};
+use super::assembler::{Address, Assembler, Masking, Operand};
+use super::instruction_set::InstructionSet;
+use super::opcode::Opcode;
 use super::written::name;
 use crate::allocate::{Place, Step};
 use crate::compile;
@@ -20,15 +23,18 @@ use crate::machine::{self, Action, Call, Memory, ResultRegister};
 use crate::out_of_line::lane_function;
 use indim_codegen::Primitive;
 
-type Parts<'a> = compile::Parts<'a, Opcode>;
-type MachineCode = machine::MachineCode<Opcode>;
-type MachineInstruction = machine::MachineInstruction<Opcode>;
+type Parts<'a, S> = compile::Parts<'a, Opcode<S>>;
+type MachineCode<S> = machine::MachineCode<Opcode<S>>;
+type MachineInstruction<S> = machine::MachineInstruction<Opcode<S>>;
 
 /// Where the constants would be if nothing was moved: the code behind them finds them by distance.
 const BASE: u64 = 0x1_0000;
 
 /// Words of the frame behind its vectors.
 const FRAME_WORDS: i32 = 8;
+
+/// Where the code begins.
+const CODE_ALIGNMENT: usize = 32;
 
 /// What is pushed before the frame.
 const SAVED: [Real; 6] = [Real::RBX, Real::RBP, Real::R12, Real::R13, Real::R14, Real::R15];
@@ -80,8 +86,12 @@ const ROLES_WITH_CALLS: Roles = Roles {
 
 /// Encodes a function: constants, tables and code, and where the code begins. Its listing goes to `listing`,
 /// if there is one.
-pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
+pub(super) fn emit<S: InstructionSet>(
+    parts: &Parts<'_, S>,
+    listing: Option<&mut String>,
+) -> (Vec<u8>, usize) {
     let mut bytes = parts.pool.bytes(&parts.body.tables);
+    bytes.resize(bytes.len().next_multiple_of(CODE_ALIGNMENT), 0);
     let entry = bytes.len();
     let has_calls = [parts.row.0, parts.step.0].iter().any(|code| code.has_calls());
     let listing = listing.map(|text| Listing::new(text, parts.body));
@@ -90,6 +100,8 @@ pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> (Vec<u8>,
         parts,
         assembler: Assembler::new(BASE + entry as u64, listing, &describe),
         roles: if has_calls { &ROLES_WITH_CALLS } else { &ROLES },
+        tail_masks: tail::masks(parts),
+        is_in_tail: false,
     };
     emitter.note_operands();
     match parts.body.folds() {
@@ -100,13 +112,17 @@ pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> (Vec<u8>,
     (bytes, entry)
 }
 
-struct Emitter<'a> {
-    parts: &'a Parts<'a>,
+struct Emitter<'a, S> {
+    parts: &'a Parts<'a, S>,
     assembler: Assembler<'a>,
     roles: &'static Roles,
+    /// What less than a step is read and written with.
+    tail_masks: Vec<tail::Mask>,
+    /// Whether the instructions to come are for less than a step.
+    is_in_tail: bool,
 }
 
-impl Emitter<'_> {
+impl<S: InstructionSet> Emitter<'_, S> {
     fn function(&mut self) {
         for register in SAVED {
             self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);
@@ -138,13 +154,15 @@ impl Emitter<'_> {
     /// Makes the frame, and keeps there what the function was given.
     fn enter(&mut self) {
         self.assembler.registers(Code::Mov_r64_rm64, Real::RAX, Real::RSP);
-        let frame = self.parts.frame.bytes() as i32 + FRAME_WORDS * 8;
+        let words = FRAME_WORDS + self.tail_masks.len() as i32;
+        let frame = self.parts.frame.bytes() as i32 + words * 8;
         self.immediate(Code::Sub_rm64_imm32, Real::RSP, frame);
-        self.immediate(Code::And_rm64_imm32, Real::RSP, -32);
+        self.immediate(Code::And_rm64_imm32, Real::RSP, -(S::REGISTER_BYTES as i32));
         let [stack, strides, rows] = self.saved_places();
         self.store(stack, Real::RAX);
         self.store(strides, Real::RSI);
         self.store(rows, Real::RDX);
+        self.prepare_tail();
         let lanes = self.parts.lanes as i64;
         self.address_of(self.roles.limit, Address::new(Real::RCX, -lanes));
         if self.roles.operands != Real::RDI {
@@ -164,6 +182,11 @@ impl Emitter<'_> {
         }
         let Roles { index, limit, scratch, .. } = *self.roles;
         self.assembler.registers(Code::Xor_r64_rm64, index, index);
+        // Where there is a tail, a row may have no step.
+        let short = self.parts.tail.map(|_| {
+            self.assembler.registers(Code::Cmp_r64_rm64, index, limit);
+            self.assembler.jump_ahead(Code::Jg_rel32_64, "tail")
+        });
         self.assembler.label("step");
         let step = self.assembler.address();
         let (code, steps) = self.parts.step;
@@ -172,12 +195,20 @@ impl Emitter<'_> {
         self.immediate(Code::Add_rm64_imm32, index, lanes);
         self.assembler.registers(Code::Cmp_r64_rm64, index, limit);
         self.assembler.jump(Code::Jle_rel32_64, step, "step");
-        // What is left is less than a step: the last whole step of the row is done, some of it once more.
+        if let Some(short) = short {
+            self.assembler.arrive(short);
+        }
         self.address_of(scratch, Address::new(limit, lanes.into()));
         self.assembler.registers(Code::Cmp_r64_rm64, index, scratch);
         let done = self.assembler.jump_ahead(Code::Je_rel32_64, "done");
-        self.assembler.registers(Code::Mov_r64_rm64, index, limit);
-        self.assembler.jump(Code::Jmp_rel32_64, step, "step");
+        match self.parts.tail {
+            Some(steps) => self.tail(code, steps),
+            // What is left is less than a step: the last whole step of the row is done, some of it once more.
+            None => {
+                self.assembler.registers(Code::Mov_r64_rm64, index, limit);
+                self.assembler.jump(Code::Jmp_rel32_64, step, "step");
+            }
+        }
         self.assembler.arrive(done);
     }
 
@@ -191,20 +222,13 @@ impl Emitter<'_> {
         }
     }
 
-    fn steps(&mut self, code: &MachineCode, steps: &[Step]) {
+    fn steps(&mut self, code: &MachineCode<S>, steps: &[Step]) {
         for (at, step) in steps.iter().enumerate() {
             self.note_value(code, &steps[at..]);
             match *step {
                 Step::Load { to, from } => self.load_vector(to, from),
-                Step::Store { to, from } => {
-                    let to = Operand::Memory(self.address(to));
-                    let from = Operand::Register(vector(from, true));
-                    self.assembler.emit(Code::VEX_Vmovups_ymmm256_ymm, &[to, from]);
-                }
-                Step::Copy { to, from } => {
-                    let [to, from] = [to, from].map(|real| vector(real, true));
-                    self.assembler.registers(Code::VEX_Vmovaps_ymm_ymmm256, to, from);
-                }
+                Step::Store { to, from } => self.store_vector(to, from),
+                Step::Copy { to, from } => self.copy_vector(to, from),
                 Step::Instruction { index, result, sources } => {
                     self.instruction(&code.instructions[index], result, sources);
                 }
@@ -214,14 +238,14 @@ impl Emitter<'_> {
 
     fn instruction(
         &mut self,
-        machine: &MachineInstruction,
+        machine: &MachineInstruction<S>,
         result: Option<u8>,
         sources: [Place; 3],
     ) {
         match (machine.action, result) {
             (Action::Call(call), _) => self.call(&call),
             (Action::Vector(opcode), Some(result)) if opcode.result == ResultRegister::Apart => {
-                self.gather(opcode.code[usize::from(machine.is_wide)], machine, result, sources);
+                self.gather(opcode, machine, result, sources);
             }
             (Action::Vector(opcode), result) => self.vector(opcode, machine, result, sources),
         }
@@ -229,41 +253,58 @@ impl Emitter<'_> {
 
     fn vector(
         &mut self,
-        opcode: Opcode,
-        machine: &MachineInstruction,
+        opcode: Opcode<S>,
+        machine: &MachineInstruction<S>,
         result: Option<u8>,
         sources: [Place; 3],
     ) {
         let mut operands = [Operand::Immediate8(machine.immediate.unwrap_or_default()); 5];
         let mut count = 0;
-        let is_wide = |position| machine.is_wide && opcode.is_wide(position);
+        let mut masking = Masking { clears: opcode.clears, ..Masking::default() };
+        let bytes = width::<S>(machine.is_wide);
+        let register = |position, real| real_register::<S>(real, opcode.bytes(position, bytes));
         if let Some(memory) = machine.target {
             operands[0] = Operand::Memory(self.address(memory));
             count = 1;
         } else if let Some(real) = result {
-            operands[0] = Operand::Register(vector(real, is_wide(0)));
+            operands[0] = Operand::Register(register(0, real));
             count = 1;
         }
         // The first source of a product with a sum is its result too.
-        let is_replaced = opcode.result == ResultRegister::FirstOrSecond;
-        for source in sources.into_iter().skip(usize::from(is_replaced)) {
+        let is_replaced =
+            matches!(opcode.result, ResultRegister::FirstOrSecond | ResultRegister::First);
+        for (position, source) in sources.into_iter().enumerate().skip(usize::from(is_replaced)) {
             operands[count] = match source {
                 Place::None => continue,
-                Place::Register(real) => Operand::Register(vector(real, is_wide(count))),
-                Place::Memory(memory) => Operand::Memory(self.address(memory)),
+                Place::Register(real) if opcode.mask == Some(position as u8) => {
+                    masking.mask = Some(register(count, real));
+                    continue;
+                }
+                Place::Register(real) => Operand::Register(register(count, real)),
+                Place::Memory(memory) => {
+                    if S::IS_EVEX && matches!(memory, Memory::Pool(_)) {
+                        masking.repeats = bytes / u32::from(opcode.repeats);
+                    }
+                    Operand::Memory(self.address(memory))
+                }
             };
             count += 1;
         }
         // The immediate, if there is one, is the last operand, with which all began.
         count += usize::from(machine.immediate.is_some());
-        self.assembler.emit(opcode.code[usize::from(machine.is_wide)], &operands[..count]);
+        let code = opcode.code[usize::from(machine.is_wide)];
+        let code = match self.is_in_tail {
+            true => self.tail_code(code, opcode.bytes(0, bytes), machine, &mut masking),
+            false => code,
+        };
+        self.assembler.emit_masked(code, &operands[..count], masking);
     }
 
     /// The entries of a table at the indices in the first source; the second is a mask.
     fn gather(
         &mut self,
-        code: Code,
-        machine: &MachineInstruction,
+        opcode: Opcode<S>,
+        machine: &MachineInstruction<S>,
         result: u8,
         sources: [Place; 3],
     ) {
@@ -274,11 +315,20 @@ impl Emitter<'_> {
         };
         let scratch = self.roles.scratch;
         self.address_of(scratch, self.table(table));
-        let [result, index, mask] = [result, index, mask].map(|real| vector(real, machine.is_wide));
+        let bytes = width::<S>(machine.is_wide);
+        let [result, index, mask] =
+            [result, index, mask].map(|real| real_register::<S>(real, bytes));
         let entries = Address { base: scratch, index: Some((index, 8)), displacement: 0 };
         let operands =
             [Operand::Register(result), Operand::Memory(entries), Operand::Register(mask)];
-        self.assembler.emit(code, &operands);
+        let code = opcode.code[usize::from(machine.is_wide)];
+        match opcode.mask {
+            Some(_) => {
+                let masking = Masking { mask: Some(mask), ..Masking::default() };
+                self.assembler.emit_masked(code, &operands[..2], masking);
+            }
+            None => self.assembler.emit(code, &operands),
+        }
     }
 
     fn table(&self, table: u32) -> Address {
@@ -309,26 +359,13 @@ impl Emitter<'_> {
         self.assembler.emit(Code::Call_rm64, &[Operand::Register(Real::RAX)]);
     }
 
-    fn load_vector(&mut self, to: u8, from: Memory) {
-        // An operand has as many bytes as are read of it; all else has those of a register.
-        let is_half = match from {
-            Memory::Step { element_bytes, .. } => {
-                self.parts.copy_lanes * element_bytes as usize <= REGISTER_BYTES as usize / 2
-            }
-            _ => false,
-        };
-        let code = match is_half {
-            true => Code::VEX_Vmovups_xmm_xmmm128,
-            false => Code::VEX_Vmovups_ymm_ymmm256,
-        };
-        let from = Operand::Memory(self.address(from));
-        self.assembler.emit(code, &[Operand::Register(vector(to, !is_half)), from]);
-    }
-
     /// A place in memory; the address of an array may have to be loaded before.
     fn address(&mut self, memory: Memory) -> Address {
         match memory {
-            Memory::Pool(index) => Address::of(BASE + u64::from(index * REGISTER_BYTES)),
+            Memory::Pool(index) => Address::of(BASE + u64::from(index * S::CONSTANT_BYTES)),
+            Memory::Lanes(index) => {
+                Address::of(BASE + self.parts.pool.lanes_at(index as usize) as u64)
+            }
             Memory::Frame(bytes) => Address::new(Real::RSP, bytes.into()),
             Memory::Row { operand, displacement } => {
                 Address::new(self.pointer(operand), displacement.into())
@@ -412,7 +449,7 @@ impl Emitter<'_> {
     }
 
     /// The value for which the next of these steps are, those before its instruction too.
-    fn note_value(&mut self, code: &MachineCode, steps: &[Step]) {
+    fn note_value(&mut self, code: &MachineCode<S>, steps: &[Step]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }
@@ -424,11 +461,32 @@ impl Emitter<'_> {
         let pointers: Vec<String> = pointers.iter().copied().map(name).collect();
         listing.parts(self.parts, &pointers, [operands, index, limit].map(name));
         let held = self.parts.accumulators.iter();
-        listing.accumulators(held.map(|it| (it.output, name(vector(it.real, true)))));
+        listing.accumulators(
+            held.map(|it| (it.output, name(real_register::<S>(it.real, S::REGISTER_BYTES)))),
+        );
     }
 }
 
-fn vector(real: u8, is_wide: bool) -> Real {
-    let first = if is_wide { Real::YMM0 } else { Real::XMM0 };
+/// The bytes that an instruction is over.
+fn width<S: InstructionSet>(is_wide: bool) -> u32 {
+    if is_wide { S::REGISTER_BYTES } else { S::REGISTER_BYTES / 2 }
+}
+
+/// A real register, of which so many bytes are used.
+fn real_register<S: InstructionSet>(real: u8, bytes: u32) -> Real {
+    match usize::from(real).checked_sub(S::REGISTERS) {
+        // The first one stands for no mask.
+        Some(mask) => Real::K1 + mask as u32,
+        None => vector_register(real, bytes),
+    }
+}
+
+/// So many bytes of a vector register, 16 at least.
+fn vector_register(real: u8, bytes: u32) -> Real {
+    let first = match bytes {
+        64 => Real::ZMM0,
+        32 => Real::YMM0,
+        _ => Real::XMM0,
+    };
     first + u32::from(real)
 }

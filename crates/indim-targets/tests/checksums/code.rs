@@ -2,15 +2,15 @@
 
 use indim_codegen::Definition;
 use indim_ops::{DType, Op};
-use indim_targets::{Form, Function, Layout};
+use indim_targets::{Form, Function, Layout, TargetKind};
 
 use crate::random::Random;
 
 /// So many arguments at a time.
 const BLOCK: usize = 1 << 14;
 
-/// The machine code of a function of `f32`.
-pub(crate) fn code_of(name: &str) -> Function {
+/// The machine code of a function of `f32`, for a kind of processors.
+pub(crate) fn code_of(kind: TargetKind, name: &str) -> Function {
     let op: Op = name.parse().expect("functions are operations");
     let body = Definition::Operation(op, DType::F32).body().expect("they take f32");
     let layout = Layout {
@@ -19,7 +19,7 @@ pub(crate) fn code_of(name: &str) -> Function {
         is_in_place: false,
         is_fetched_ahead: false,
     };
-    Function::compile(&body, &layout).expect("this processor has a target")
+    Function::compile(kind, &body, &layout).expect("this processor has a target")
 }
 
 /// The sum of a hash of each argument with its result, as the record has it.

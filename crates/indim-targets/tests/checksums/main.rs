@@ -12,20 +12,20 @@ mod random;
 mod record;
 
 use functions::{SAMPLE_STEP, UNARY_FUNCTIONS};
+use indim_targets::TargetKind;
 use record::FunctionLine;
 
 #[test]
 fn machine_code_gives_the_recorded_bits() {
-    if !indim_targets::is_available() {
-        return;
-    }
     let recorded =
         FunctionLine::read_all(include_str!("../../../indim-ops/tests/accuracy/measured.txt"));
     for function in UNARY_FUNCTIONS {
         let is_line = |line: &&FunctionLine| line.name == function.name && line.dtype == "f32";
         let expected = recorded.iter().find(is_line).unwrap().sample_checksum.unwrap();
-        let sample = (0..=u32::MAX).step_by(SAMPLE_STEP);
-        let found = code::checksum_of(&code::code_of(function.name), sample);
-        assert_eq!(found, expected, "{}", function.name);
+        for &kind in TargetKind::available() {
+            let sample = (0..=u32::MAX).step_by(SAMPLE_STEP);
+            let found = code::checksum_of(&code::code_of(kind, function.name), sample);
+            assert_eq!(found, expected, "{} by {kind}", function.name);
+        }
     }
 }

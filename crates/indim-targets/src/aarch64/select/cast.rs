@@ -1,7 +1,7 @@
 //! Conversions between numbers, and between widths of lanes.
 
 use super::super::opcode::{self, Family, REGISTER_BYTES};
-use super::{Instructions, Opcode, Parts, Selector};
+use super::{Opcode, Parts, Selector};
 use indim_codegen::{LaneType, Value};
 
 impl Selector<'_> {

@@ -88,28 +88,11 @@ impl Instructions for Opcode {
         Opcode::widen(selector, x, from, to, is_signed)
     }
 
-    fn widen(
-        selector: &mut Selector<'_>,
-        x: Parts,
-        from: usize,
-        to: usize,
-        is_signed: bool,
-    ) -> Parts {
-        let (low, high) = match is_signed {
-            true => (opcode::EXTEND_SIGNED, opcode::EXTEND_SIGNED_HIGH),
-            false => (opcode::EXTEND_UNSIGNED, opcode::EXTEND_UNSIGNED_HIGH),
-        };
-        let mut x = x;
-        let mut size = from;
-        while size < to {
-            x = selector.twice_as_wide([low, high], size, x);
-            size *= 2;
+    fn resize_masks(selector: &mut Selector<'_>, x: Parts, from: usize, to: usize) -> Parts {
+        match from < to {
+            true => Opcode::widen(selector, x, from, to, true),
+            false => selector.narrow(x, from, to),
         }
-        x
-    }
-
-    fn narrow_masks(selector: &mut Selector<'_>, x: Parts, from: usize, to: usize) -> Parts {
-        selector.narrow(x, from, to)
     }
 
     fn is_not_zero(selector: &mut Selector<'_>, x: Parts, size: usize) -> Parts {
@@ -144,5 +127,28 @@ impl Instructions for Opcode {
         let is_wide = selector.is_wide(size);
         [opcode::MIX_LOW, opcode::MIX_HIGH]
             .map(|family| selector.vector(family.of(size), is_wide, &lanes))
+    }
+}
+
+impl Opcode {
+    /// Wider integers.
+    fn widen(
+        selector: &mut Selector<'_>,
+        x: Parts,
+        from: usize,
+        to: usize,
+        is_signed: bool,
+    ) -> Parts {
+        let (low, high) = match is_signed {
+            true => (opcode::EXTEND_SIGNED, opcode::EXTEND_SIGNED_HIGH),
+            false => (opcode::EXTEND_UNSIGNED, opcode::EXTEND_UNSIGNED_HIGH),
+        };
+        let mut x = x;
+        let mut size = from;
+        while size < to {
+            x = selector.twice_as_wide([low, high], size, x);
+            size *= 2;
+        }
+        x
     }
 }

@@ -7,9 +7,11 @@
 
 use iced_x86::{Code, Register as Real};
 
-use super::{Address, Emitter, Operand, Parts, REGISTER_BYTES, Roles, SAVED, vector};
+use super::moves::move_codes;
+use super::{Address, Emitter, Operand, Parts, Roles, SAVED, vector_register};
 use crate::compile::Accumulators;
 use crate::layout::Form;
+use crate::x86::instruction_set::InstructionSet;
 
 /// Counts the rows; in functions that fold it is no pointer.
 const ROW_COUNT: Real = Real::R15;
@@ -20,7 +22,7 @@ const CACHE_LINE: usize = 64;
 /// So many operands, outputs among them not counted, have registers.
 pub(in crate::x86) const MOST_OPERANDS: usize = 9;
 
-impl Emitter<'_> {
+impl<S: InstructionSet> Emitter<'_, S> {
     pub(super) fn fold_function(&mut self) {
         for register in SAVED {
             self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);
@@ -125,13 +127,9 @@ impl Emitter<'_> {
         self.assembler.arrive(held);
         for it in self.parts.accumulators {
             let place = Operand::Memory(self.accumulators_place(it));
-            let (code, is_wide) = match self.accumulator_bytes(it) {
-                4 => (Code::VEX_Vmovd_xmm_rm32, false),
-                8 => (Code::VEX_Vmovq_xmm_xmmm64, false),
-                16 => (Code::VEX_Vmovups_xmm_xmmm128, false),
-                _ => (Code::VEX_Vmovups_ymm_ymmm256, true),
-            };
-            self.assembler.emit(code, &[Operand::Register(vector(it.real, is_wide)), place]);
+            let bytes = self.accumulator_bytes(it);
+            let register = Operand::Register(vector_register(it.real, bytes));
+            self.assembler.emit(move_codes::<S>(bytes)[0], &[register, place]);
         }
         self.assembler.arrive(ready);
     }
@@ -139,19 +137,15 @@ impl Emitter<'_> {
     fn store_accumulators(&mut self) {
         for it in self.parts.accumulators {
             let place = Operand::Memory(self.accumulators_place(it));
-            let (code, is_wide) = match self.accumulator_bytes(it) {
-                4 => (Code::VEX_Vmovd_rm32_xmm, false),
-                8 => (Code::VEX_Vmovq_xmmm64_xmm, false),
-                16 => (Code::VEX_Vmovups_xmmm128_xmm, false),
-                _ => (Code::VEX_Vmovups_ymmm256_ymm, true),
-            };
-            self.assembler.emit(code, &[place, Operand::Register(vector(it.real, is_wide))]);
+            let bytes = self.accumulator_bytes(it);
+            let register = Operand::Register(vector_register(it.real, bytes));
+            self.assembler.emit(move_codes::<S>(bytes)[1], &[place, register]);
         }
     }
 
     /// The bytes of a register that accumulators fill.
     fn accumulator_bytes(&self, it: &Accumulators) -> u32 {
-        (self.parts.copy_lanes as u32 * it.element_bytes).min(REGISTER_BYTES)
+        (self.parts.copy_lanes as u32 * it.element_bytes).min(S::REGISTER_BYTES)
     }
 
     /// Where accumulators of the strip are in memory.

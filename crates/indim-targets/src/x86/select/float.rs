@@ -1,6 +1,7 @@
 //! Primitives on floats.
 
-use super::super::opcode::{self, Opcode};
+use super::super::instruction_set::InstructionSet;
+use super::super::opcode::Opcode;
 use super::{Instructions, Parts, Selector};
 use indim_codegen::{Primitive, Value};
 
@@ -9,11 +10,11 @@ const EQUAL: u8 = 0x00;
 const LESS: u8 = 0x11;
 /// Whether either is a NaN; whether neither is.
 pub(super) const UNORDERED: u8 = 0x03;
-pub(super) const ORDERED: u8 = 0x07;
+pub(in crate::x86) const ORDERED: u8 = 0x07;
 /// Makes of a comparison the opposite, which holds for NaNs.
 pub(super) const NEGATED: u8 = 0x04;
 /// At least, ordered and quiet.
-pub(super) const AT_LEAST: u8 = 0x1d;
+pub(in crate::x86) const AT_LEAST: u8 = 0x1d;
 
 /// The predicate of a comparison.
 pub(super) fn predicate(comparison: Primitive) -> u8 {
@@ -24,25 +25,29 @@ pub(super) fn predicate(comparison: Primitive) -> u8 {
 const TO_EVEN: u8 = 0x08;
 const DOWN: u8 = 0x09;
 const UP: u8 = 0x0a;
-pub(super) const TO_ZERO: u8 = 0x0b;
+pub(in crate::x86) const TO_ZERO: u8 = 0x0b;
 
 /// One of the two, by the bytes of a lane.
-pub(super) fn either(size: usize, single: Opcode, double: Opcode) -> Opcode {
+pub(in crate::x86) fn either<S>(size: usize, single: Opcode<S>, double: Opcode<S>) -> Opcode<S> {
     if size == 4 { single } else { double }
 }
 
 /// A product and a sum, of which these are negated.
-pub(super) fn product(is_product_negated: bool, is_addend_negated: bool, size: usize) -> Opcode {
+pub(super) fn product<S: InstructionSet>(
+    is_product_negated: bool,
+    is_addend_negated: bool,
+    size: usize,
+) -> Opcode<S> {
     let (single, double) = match (is_product_negated, is_addend_negated) {
-        (false, false) => (opcode::MUL_ADD_F32, opcode::MUL_ADD_F64),
-        (true, false) => (opcode::ADDEND_MINUS_PRODUCT_F32, opcode::ADDEND_MINUS_PRODUCT_F64),
-        (false, true) => (opcode::PRODUCT_MINUS_ADDEND_F32, opcode::PRODUCT_MINUS_ADDEND_F64),
-        (true, true) => (opcode::NEGATED_SUM_F32, opcode::NEGATED_SUM_F64),
+        (false, false) => (Opcode::MUL_ADD_F32, Opcode::MUL_ADD_F64),
+        (true, false) => (Opcode::ADDEND_MINUS_PRODUCT_F32, Opcode::ADDEND_MINUS_PRODUCT_F64),
+        (false, true) => (Opcode::PRODUCT_MINUS_ADDEND_F32, Opcode::PRODUCT_MINUS_ADDEND_F64),
+        (true, true) => (Opcode::NEGATED_SUM_F32, Opcode::NEGATED_SUM_F64),
     };
     either(size, single, double)
 }
 
-impl Selector<'_> {
+impl<S: InstructionSet> Selector<'_, S> {
     /// Computes a value whose last operand is a float; remainders are not among them.
     pub(super) fn float_instruction(&mut self, value: Value) -> bool {
         let instruction = *self.body.instruction(value);
@@ -67,30 +72,30 @@ impl Selector<'_> {
             Primitive::Bits => x,
             primitive @ (Primitive::Equal | Primitive::Less) => {
                 let predicate = predicate(primitive);
-                let parts = self.compare_floats(size, x, y, predicate);
+                let parts = S::compare_floats(self, size, x, y, predicate);
                 return self.set_mask(value, size, parts);
             }
             Primitive::Add => {
-                self.pairs(either(size, opcode::ADD_F32, opcode::ADD_F64), size, x, y)
+                self.pairs(either(size, Opcode::ADD_F32, Opcode::ADD_F64), size, x, y)
             }
             Primitive::Sub => {
-                self.pairs(either(size, opcode::SUB_F32, opcode::SUB_F64), size, x, y)
+                self.pairs(either(size, Opcode::SUB_F32, Opcode::SUB_F64), size, x, y)
             }
             Primitive::Mul => {
-                self.pairs(either(size, opcode::MUL_F32, opcode::MUL_F64), size, x, y)
+                self.pairs(either(size, Opcode::MUL_F32, Opcode::MUL_F64), size, x, y)
             }
             Primitive::Div => {
-                self.pairs(either(size, opcode::DIV_F32, opcode::DIV_F64), size, x, y)
+                self.pairs(either(size, Opcode::DIV_F32, Opcode::DIV_F64), size, x, y)
             }
             Primitive::MulAdd => self.mul_add(product(false, false, size), size, x, y, z),
             Primitive::Sqrt => {
-                self.each(either(size, opcode::SQRT_F32, opcode::SQRT_F64), size, x, None)
+                self.each(either(size, Opcode::SQRT_F32, Opcode::SQRT_F64), size, x, None)
             }
             Primitive::Abs => {
-                self.with(either(size, opcode::AND_F32, opcode::AND_F64), size, x, !sign)
+                self.with(either(size, Opcode::AND_F32, Opcode::AND_F64), size, x, !sign)
             }
             Primitive::Neg => {
-                self.with(either(size, opcode::XOR_F32, opcode::XOR_F64), size, x, sign)
+                self.with(either(size, Opcode::XOR_F32, Opcode::XOR_F64), size, x, sign)
             }
             Primitive::Floor => self.round(size, x, DOWN),
             Primitive::Ceil => self.round(size, x, UP),
@@ -102,25 +107,14 @@ impl Selector<'_> {
         self.set(value, parts)
     }
 
-    pub(super) fn compare_floats(
-        &mut self,
-        size: usize,
-        x: Parts,
-        y: Parts,
-        predicate: u8,
-    ) -> Parts {
-        let opcode = either(size, opcode::COMPARE_F32, opcode::COMPARE_F64);
-        self.pairs_with(opcode, size, x, y, Some(predicate))
-    }
-
-    pub(super) fn round(&mut self, size: usize, x: Parts, way: u8) -> Parts {
-        self.each(either(size, opcode::ROUND_F32, opcode::ROUND_F64), size, x, Some(way))
+    pub(in crate::x86) fn round(&mut self, size: usize, x: Parts, way: u8) -> Parts {
+        self.each(either(size, Opcode::ROUND_F32, Opcode::ROUND_F64), size, x, Some(way))
     }
 
     /// A product and a sum, as one of the instructions for that.
     pub(super) fn mul_add(
         &mut self,
-        opcode: Opcode,
+        opcode: Opcode<S>,
         size: usize,
         x: Parts,
         y: Parts,
@@ -133,7 +127,7 @@ impl Selector<'_> {
     }
 
     pub(super) fn canonical(&mut self, size: usize, x: Parts) -> Parts {
-        let is_nan = self.compare_floats(size, x, x, UNORDERED);
+        let is_nan = S::compare_floats(self, size, x, x, UNORDERED);
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);
         Opcode::blend(self, size, is_nan, Parts::same(x.count, nan), x)

@@ -1,40 +1,51 @@
-//! What AVX2, FMA and F16C have instructions for.
+//! Which instructions compute a body, on both instruction sets.
 
 mod cast;
 mod float;
 mod integer;
 
-use indim_codegen::{LaneType, Value};
+pub(super) use float::{AT_LEAST, ORDERED, TO_ZERO, either};
 
-use super::opcode::{self, Opcode, REGISTER_BYTES};
-use crate::machine::{Memory, Register};
+use indim_codegen::{LaneType, Primitive, Value};
+
+use super::instruction_set::InstructionSet;
+use super::opcode::Opcode;
+use crate::machine::{Class, Memory, Register};
 use crate::select::{self, Instructions, Parts, Pattern, PatternKind};
 
-type Selector<'a> = select::Selector<'a, Opcode>;
+pub(super) type Selector<'a, S> = select::Selector<'a, Opcode<S>>;
 
-impl Instructions for Opcode {
-    const AND: Opcode = opcode::AND;
-    const OR: Opcode = opcode::OR;
-    const XOR: Opcode = opcode::XOR;
+impl<S: InstructionSet> Instructions for Opcode<S> {
+    const AND: Self = Opcode::BITS_AND;
+    const OR: Self = Opcode::BITS_OR;
+    const XOR: Self = Opcode::BITS_XOR;
+    const MASKS: Class = S::MASKS;
+    const CONSTANT_BYTES: u32 = S::CONSTANT_BYTES;
 
-    fn load(bytes: usize) -> Opcode {
+    fn load(bytes: usize) -> Self {
         match bytes {
-            4 => opcode::LOAD_4_BYTES,
-            8 => opcode::LOAD_8_BYTES,
-            _ => opcode::LOAD,
+            4 => Opcode::LOAD_4_BYTES,
+            8 => Opcode::LOAD_8_BYTES,
+            bytes if bytes < S::REGISTER_BYTES as usize / 2 => Opcode::LOAD_16_BYTES,
+            _ => Opcode::LOAD,
         }
     }
 
-    fn store(bytes: usize, streams: bool) -> Opcode {
+    fn store(bytes: usize, streams: bool) -> Self {
         match bytes {
-            4 => opcode::STORE_4_BYTES,
-            8 => opcode::STORE_8_BYTES,
-            _ if streams => opcode::STORE_PAST_CACHES,
-            _ => opcode::STORE,
+            4 => Opcode::STORE_4_BYTES,
+            8 => Opcode::STORE_8_BYTES,
+            bytes if bytes < S::REGISTER_BYTES as usize / 2 => Opcode::STORE_16_BYTES,
+            _ if streams => Opcode::STORE_PAST_CACHES,
+            _ => Opcode::STORE,
         }
     }
 
-    fn compute(selector: &mut Selector<'_>, value: Value, operand: LaneType) -> bool {
+    fn store_mask() -> Self {
+        S::store_mask()
+    }
+
+    fn compute(selector: &mut Selector<'_, S>, value: Value, operand: LaneType) -> bool {
         match operand.is_float() {
             true => selector.float_instruction(value),
             false => selector.integer_instruction(value),
@@ -43,9 +54,11 @@ impl Instructions for Opcode {
 
     fn has_pattern(kind: PatternKind, lane: LaneType) -> bool {
         match kind {
-            PatternKind::Lesser | PatternKind::Greater => {
-                !matches!(lane, LaneType::Bool | LaneType::I64 | LaneType::U64)
-            }
+            PatternKind::Lesser | PatternKind::Greater => match lane {
+                LaneType::Bool => false,
+                LaneType::I64 | LaneType::U64 => S::extremes_64(lane).is_some(),
+                _ => true,
+            },
             PatternKind::Product { is_product_negated, is_addend_negated } => {
                 is_product_negated || is_addend_negated
             }
@@ -53,28 +66,28 @@ impl Instructions for Opcode {
         }
     }
 
-    fn pattern(selector: &mut Selector<'_>, value: Value, pattern: Pattern) {
+    fn pattern(selector: &mut Selector<'_, S>, value: Value, pattern: Pattern) {
         selector.pattern(value, pattern);
     }
 
-    fn broadcast(selector: &mut Selector<'_>, memory: Memory, size: usize) -> Register {
+    fn broadcast(selector: &mut Selector<'_, S>, memory: Memory, size: usize) -> Register {
         let opcode = match size {
-            1 => opcode::BROADCAST_8,
-            2 => opcode::BROADCAST_16,
-            4 => opcode::BROADCAST_32,
-            _ => opcode::BROADCAST_64,
+            1 => Opcode::BROADCAST_8,
+            2 => Opcode::BROADCAST_16,
+            4 => Opcode::BROADCAST_32,
+            _ => Opcode::BROADCAST_64,
         };
         selector.read(opcode, true, memory)
     }
 
     fn load_extended(
-        selector: &mut Selector<'_>,
+        selector: &mut Selector<'_, S>,
         input: u32,
         from: usize,
         to: usize,
         is_signed: bool,
     ) -> Parts {
-        let bytes_of_part = REGISTER_BYTES as usize / to * from;
+        let bytes_of_part = S::REGISTER_BYTES as usize / to * from;
         let opcode = cast::extend(from, to, is_signed);
         let is_wide = selector.is_wide(to);
         Parts::new(selector.count(to), |index| {
@@ -83,86 +96,60 @@ impl Instructions for Opcode {
         })
     }
 
-    fn widen(
-        selector: &mut Selector<'_>,
-        x: Parts,
-        from: usize,
-        to: usize,
-        is_signed: bool,
-    ) -> Parts {
-        selector.widen(x, from, to, is_signed)
+    fn resize_masks(selector: &mut Selector<'_, S>, x: Parts, from: usize, to: usize) -> Parts {
+        S::resize_masks(selector, x, from, to)
     }
 
-    fn narrow_masks(selector: &mut Selector<'_>, x: Parts, from: usize, to: usize) -> Parts {
-        selector.narrow_masks(x, from, to)
+    fn of_masks(
+        selector: &mut Selector<'_, S>,
+        primitive: Primitive,
+        size: usize,
+        operands: [Parts; 3],
+    ) -> Option<Parts> {
+        S::of_masks(selector, primitive, size, operands)
     }
 
-    fn is_not_zero(selector: &mut Selector<'_>, x: Parts, size: usize) -> Parts {
-        let zero = selector.constant(0, 8);
-        let zeros = Parts::same(x.count, zero);
-        // What has been extended is not negative.
-        if size > 1 {
-            return selector.pairs(integer::greater(size), size, x, zeros);
-        }
-        let is_zero = selector.pairs(opcode::EQUAL_8, 1, x, zeros);
-        selector.not(is_zero, 1)
+    fn row_mask(selector: &mut Selector<'_, S>, size: usize, x: Parts) -> Parts {
+        S::row_mask(selector, size, x)
+    }
+
+    fn truth_bytes(selector: &mut Selector<'_, S>, mask: Parts) -> Parts {
+        S::truth_bytes(selector, mask)
+    }
+
+    fn is_not_zero(selector: &mut Selector<'_, S>, x: Parts, size: usize) -> Parts {
+        S::is_not_zero(selector, x, size)
     }
 
     fn blend(
-        selector: &mut Selector<'_>,
+        selector: &mut Selector<'_, S>,
         size: usize,
         mask: Parts,
         on_true: Parts,
         on_false: Parts,
     ) -> Parts {
-        let opcode = match size {
-            4 => opcode::BLEND_32,
-            8 => opcode::BLEND_64,
-            _ => opcode::BLEND_8,
-        };
-        let is_wide = selector.is_wide(size);
-        Parts::new(on_true.count, |index| {
-            let sources = [on_false.part(index), on_true.part(index), mask.part(index)];
-            selector.vector(opcode, is_wide, &sources)
-        })
+        S::blend(selector, size, mask, on_true, on_false)
     }
 
     fn of_pairs(
-        selector: &mut Selector<'_>,
+        selector: &mut Selector<'_, S>,
         size: usize,
         part: u8,
         pairs: [Register; 2],
     ) -> Register {
-        let is_wide = selector.is_wide(size);
-        let mixed = match (size, part) {
-            (4, 0) => selector.vector_with(opcode::SHUFFLE_F32, is_wide, &pairs, Some(0x88)),
-            (4, _) => selector.vector_with(opcode::SHUFFLE_F32, is_wide, &pairs, Some(0xdd)),
-            (_, 0) => selector.vector(opcode::UNPACK_LOW_64, is_wide, &pairs),
-            _ => selector.vector(opcode::UNPACK_HIGH_64, is_wide, &pairs),
-        };
-        match is_wide {
-            true => selector.vector_with(opcode::PERMUTE_64, true, &[mixed], Some(0xd8)),
-            false => mixed,
-        }
+        S::of_pairs(selector, size, part, pairs)
     }
 
-    fn to_pairs(selector: &mut Selector<'_>, size: usize, lanes: [Register; 2]) -> [Register; 2] {
-        let is_wide = selector.is_wide(size);
-        let (low, high) = match size {
-            4 => (opcode::UNPACK_LOW_32, opcode::UNPACK_HIGH_32),
-            _ => (opcode::UNPACK_LOW_64, opcode::UNPACK_HIGH_64),
-        };
-        let mixed = [low, high].map(|opcode| selector.vector(opcode, is_wide, &lanes));
-        match is_wide {
-            true => [0x20, 0x31].map(|halves| {
-                selector.vector_with(opcode::PERMUTE_128, true, &mixed, Some(halves))
-            }),
-            false => mixed,
-        }
+    fn to_pairs(
+        selector: &mut Selector<'_, S>,
+        size: usize,
+        lanes: [Register; 2],
+    ) -> [Register; 2] {
+        S::to_pairs(selector, size, lanes)
     }
 }
 
-impl Selector<'_> {
+impl<S: InstructionSet> Selector<'_, S> {
     /// Computes a value that ends a pattern.
     fn pattern(&mut self, value: Value, pattern: Pattern) {
         let size = self.body.lane(pattern.operands[0]).size();
@@ -182,29 +169,27 @@ impl Selector<'_> {
             }
             PatternKind::Negated(comparison) => {
                 let predicate = float::predicate(comparison) | float::NEGATED;
-                let parts = self.compare_floats(size, x, y, predicate);
+                let parts = S::compare_floats(self, size, x, y, predicate);
                 self.set_mask(value, size, parts);
             }
             PatternKind::Unordered => {
-                let parts = self.compare_floats(size, x, y, float::UNORDERED);
+                let parts = S::compare_floats(self, size, x, y, float::UNORDERED);
                 self.set_mask(value, size, parts);
             }
         }
     }
 }
 
-fn extremes(lane: LaneType) -> (Opcode, Opcode) {
+fn extremes<S: InstructionSet>(lane: LaneType) -> (Opcode<S>, Opcode<S>) {
     match lane {
-        LaneType::F32 => (opcode::MIN_F32, opcode::MAX_F32),
-        LaneType::F64 => (opcode::MIN_F64, opcode::MAX_F64),
-        LaneType::I8 => (opcode::MIN_I8, opcode::MAX_I8),
-        LaneType::U8 => (opcode::MIN_U8, opcode::MAX_U8),
-        LaneType::I16 => (opcode::MIN_I16, opcode::MAX_I16),
-        LaneType::U16 => (opcode::MIN_U16, opcode::MAX_U16),
-        LaneType::I32 => (opcode::MIN_I32, opcode::MAX_I32),
-        LaneType::U32 => (opcode::MIN_U32, opcode::MAX_U32),
-        LaneType::Bool | LaneType::I64 | LaneType::U64 => {
-            unreachable!("invariant: these are no patterns")
-        }
+        LaneType::F32 => (Opcode::MIN_F32, Opcode::MAX_F32),
+        LaneType::F64 => (Opcode::MIN_F64, Opcode::MAX_F64),
+        LaneType::I8 => (Opcode::MIN_I8, Opcode::MAX_I8),
+        LaneType::U8 => (Opcode::MIN_U8, Opcode::MAX_U8),
+        LaneType::I16 => (Opcode::MIN_I16, Opcode::MAX_I16),
+        LaneType::U16 => (Opcode::MIN_U16, Opcode::MAX_U16),
+        LaneType::I32 => (Opcode::MIN_I32, Opcode::MAX_I32),
+        LaneType::U32 => (Opcode::MIN_U32, Opcode::MAX_U32),
+        _ => S::extremes_64(lane).expect("invariant: others are no patterns"),
     }
 }

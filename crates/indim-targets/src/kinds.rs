@@ -1,0 +1,67 @@
+//! Which targets there are, and which of them this machine is.
+
+use core::fmt;
+use std::sync::OnceLock;
+
+use crate::target::Target;
+
+/// A kind of processors that code is made for.
+///
+/// ```
+/// use indim_targets::TargetKind;
+///
+/// let best = TargetKind::best();
+/// assert_eq!(best, TargetKind::available().last().copied());
+/// assert_eq!(TargetKind::Avx512.to_string(), "avx512");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TargetKind {
+    /// x86-64 with AVX2, FMA and F16C.
+    Avx2,
+    /// x86-64 with AVX-512: F, BW, CD, DQ and VL.
+    Avx512,
+    /// aarch64 with NEON, under Linux.
+    Neon,
+}
+
+impl TargetKind {
+    const ALL: [TargetKind; 3] = [TargetKind::Avx2, TargetKind::Avx512, TargetKind::Neon];
+
+    /// Those that this machine can run, the best last.
+    pub fn available() -> &'static [TargetKind] {
+        static AVAILABLE: OnceLock<Vec<TargetKind>> = OnceLock::new();
+        AVAILABLE.get_or_init(|| {
+            let is_available = |kind: &TargetKind| kind.target().is_some_and(Target::is_available);
+            TargetKind::ALL.into_iter().filter(is_available).collect()
+        })
+    }
+
+    /// The best that this machine can run, if there is any.
+    pub fn best() -> Option<TargetKind> {
+        TargetKind::available().last().copied()
+    }
+
+    /// The target, on processors of its architecture.
+    pub(crate) fn target(self) -> Option<&'static dyn Target> {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            TargetKind::Avx2 => Some(&crate::x86::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            TargetKind::Avx512 => Some(&crate::x86::Avx512),
+            #[cfg(target_arch = "aarch64")]
+            TargetKind::Neon => Some(&crate::aarch64::Neon),
+            #[allow(unreachable_patterns, reason = "where there is no other")]
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for TargetKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            TargetKind::Avx2 => "avx2",
+            TargetKind::Avx512 => "avx512",
+            TargetKind::Neon => "neon",
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! Conversions by the instructions of AVX-512.
+
+use super::super::instruction_set::InstructionSet;
+use super::super::opcode::Opcode;
+use super::super::select::{AT_LEAST, ORDERED, Selector, either};
+use super::Avx512;
+use crate::select::Parts;
+use indim_codegen::{LaneType, Value};
+
+impl Selector<'_, Avx512> {
+    /// Narrower lanes: the low bytes.
+    pub(super) fn narrow(&mut self, x: Parts, from: usize, to: usize) -> Parts {
+        if from == to {
+            return x;
+        }
+        if self.is_in_row {
+            let low = self.each(narrowing(from, to), from, x, None);
+            // Four bytes are there at least, in which all lanes are alike.
+            return low.map(|low| self.vector(Opcode::BROADCAST_32, true, &[low]));
+        }
+        if x.count == 1 {
+            return self.each(narrowing(from, to), from, x, None);
+        }
+        let half = self.narrow_with(narrowing(from, from / 2), from, x, None);
+        self.narrow(half, from / 2, to)
+    }
+
+    pub(super) fn integer_to_float(
+        &mut self,
+        operand: Value,
+        from: LaneType,
+        to: LaneType,
+    ) -> Parts {
+        use LaneType::{F32, F64, I64, U32, U64};
+        if !matches!(from, I64 | U32 | U64) {
+            let x = self.integer_to_integer(operand, from, 4);
+            return match to {
+                F64 => self.widen_with(Opcode::I32_TO_F64, x, 4, 8),
+                _ => self.each(Opcode::I32_TO_F32, 4, x, None),
+            };
+        }
+        let x = self.number(operand);
+        match (from, to) {
+            (I64, F32) => self.narrow_with(Opcode::I64_TO_F32, 8, x, None),
+            (U64, F32) => self.narrow_with(Opcode::U64_TO_F32, 8, x, None),
+            (I64, _) => self.each(Opcode::I64_TO_F64, 8, x, None),
+            (U64, _) => self.each(Opcode::U64_TO_F64, 8, x, None),
+            (_, F32) => self.each(Opcode::U32_TO_F32, 4, x, None),
+            (_, _) => self.widen_with(Opcode::U32_TO_F64, x, 4, 8),
+        }
+    }
+
+    pub(super) fn float_to_integer(&mut self, x: Parts, from: LaneType, to: LaneType) -> Parts {
+        use LaneType::{F32, I32, I64, U32};
+        match (from, to) {
+            (F32, I32) => {
+                let converted = self.each(Opcode::F32_TO_I32, 4, x, None);
+                let limit = 2_147_483_648f32.to_bits();
+                self.saturated(4, x, converted, limit.into(), i32::MAX as u64)
+            }
+            (_, I32) => {
+                let x = self.clamped(x, 8, f64::from(i32::MIN), f64::from(i32::MAX));
+                self.narrow_with(Opcode::F64_TO_I32, 8, x, None)
+            }
+            (_, I64) => {
+                let x = match from {
+                    F32 => self.widen_with(Opcode::F32_TO_F64, x, 4, 8),
+                    _ => x,
+                };
+                let converted = self.each(Opcode::F64_TO_I64, 8, x, None);
+                let limit = 9_223_372_036_854_775_808f64.to_bits();
+                self.saturated(8, x, converted, limit, i64::MAX as u64)
+            }
+            // What is too large becomes all ones; NaNs become the second operand, as what is negative.
+            _ => {
+                let size = from.size();
+                let x = self.with(either(size, Opcode::MAX_F32, Opcode::MAX_F64), size, x, 0);
+                match (from, to) {
+                    (F32, U32) => self.each(Opcode::F32_TO_U32, 4, x, None),
+                    (F32, _) => self.widen_with(Opcode::F32_TO_U64, x, 4, 8),
+                    (_, U32) => self.narrow_with(Opcode::F64_TO_U32, 8, x, None),
+                    (_, _) => self.each(Opcode::F64_TO_U64, 8, x, None),
+                }
+            }
+        }
+    }
+
+    /// What floats have been converted to, which is the smallest integer where they are not below the limit
+    /// and for NaNs: `most` there, and 0.
+    fn saturated(
+        &mut self,
+        size: usize,
+        x: Parts,
+        converted: Parts,
+        limit: u64,
+        most: u64,
+    ) -> Parts {
+        let limit = self.constant(limit, size);
+        let limit = Parts::same(x.count, limit);
+        let is_large = Avx512::compare_floats(self, size, x, limit, AT_LEAST);
+        let most = self.constant(most, size);
+        let most = Parts::same(x.count, most);
+        let saturated = Avx512::blend(self, size, is_large, most, converted);
+        let is_number = Avx512::compare_floats(self, size, x, x, ORDERED);
+        Avx512::kept(self, size, is_number, saturated)
+    }
+}
+
+/// What makes lanes of `to` bytes of the low bytes of lanes of `from`.
+fn narrowing(from: usize, to: usize) -> Opcode<Avx512> {
+    match (from, to) {
+        (2, _) => Opcode::NARROW_16_8,
+        (4, 2) => Opcode::NARROW_32_16,
+        (4, _) => Opcode::NARROW_32_8,
+        (_, 4) => Opcode::NARROW_64_32,
+        (_, 2) => Opcode::NARROW_64_16,
+        _ => Opcode::NARROW_64_8,
+    }
+}

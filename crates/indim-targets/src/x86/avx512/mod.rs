@@ -1,0 +1,341 @@
+//! AVX-512 (F, BW, CD, DQ, VL): masks are registers with a bit for each lane.
+//!
+//! The lanes of `size` bytes that a register has are the low bits of a mask, however many parts there are;
+//! what the bits above them are does not matter. A mask for lanes that are all alike has all bits alike.
+
+mod cast;
+mod opcode;
+
+use indim_codegen::{LaneType, Primitive, Value};
+
+use super::instruction_set::InstructionSet;
+use super::opcode::Opcode;
+use super::select::{Selector, either};
+use crate::machine::{Class, Register};
+use crate::select::Parts;
+
+/// AVX-512: F, BW, CD, DQ and VL.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx512;
+
+/// The bytes of a register.
+const REGISTER_BYTES: u32 = 64;
+
+/// Predicates of comparisons of integers.
+const EQUAL: u8 = 0;
+const LESS: u8 = 1;
+
+impl InstructionSet for Avx512 {
+    const IS_EVEX: bool = true;
+    const REGISTERS: usize = 32;
+    /// The first cannot say which lanes are written, the last does so in tails.
+    const MASK_REGISTERS: usize = 6;
+    const REGISTER_BYTES: u32 = REGISTER_BYTES;
+    /// Instructions repeat what they read.
+    const CONSTANT_BYTES: u32 = 8;
+    const MASKS: Class = Class::Mask;
+
+    fn store_mask() -> Opcode<Self> {
+        Opcode::STORE_MASK
+    }
+
+    fn resize_masks(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts {
+        match from < to {
+            true => selector.split_masks(x, from, to),
+            false => selector.join_masks(x, from, to),
+        }
+    }
+
+    fn of_masks(
+        selector: &mut Selector<'_, Self>,
+        primitive: Primitive,
+        size: usize,
+        [x, y, z]: [Parts; 3],
+    ) -> Option<Parts> {
+        Some(match primitive {
+            Primitive::And => selector.pairs(Opcode::MASK_AND, size, x, y),
+            Primitive::Or => selector.pairs(Opcode::MASK_OR, size, x, y),
+            Primitive::Xor => selector.pairs(Opcode::MASK_XOR, size, x, y),
+            Primitive::Equal => selector.pairs(Opcode::MASK_EQUAL, size, x, y),
+            Primitive::Less => selector.pairs(Opcode::MASK_NOT_AND, size, x, y),
+            Primitive::Not => selector.each(Opcode::MASK_NOT, size, x, None),
+            Primitive::Select => {
+                let on_true = selector.pairs(Opcode::MASK_AND, size, x, y);
+                let on_false = selector.pairs(Opcode::MASK_NOT_AND, size, x, z);
+                selector.pairs(Opcode::MASK_OR, size, on_true, on_false)
+            }
+            _ => return None,
+        })
+    }
+
+    fn row_mask(selector: &mut Selector<'_, Self>, size: usize, x: Parts) -> Parts {
+        let opcode = match size {
+            1 => return x,
+            2 => Opcode::FROM_MASK_16,
+            4 => Opcode::FROM_MASK_32,
+            _ => Opcode::FROM_MASK_64,
+        };
+        let lanes = selector.each(opcode, size, x, None);
+        selector.each(Opcode::TO_MASK_8, 1, lanes, None)
+    }
+
+    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: Parts) -> Parts {
+        let ones = selector.constant(1, 1);
+        Self::kept(selector, 1, mask, Parts::same(mask.count, ones))
+    }
+
+    fn is_not_zero(selector: &mut Selector<'_, Self>, x: Parts, size: usize) -> Parts {
+        assert_eq!(size, 1, "invariant: masks of wider lanes are made of those of bytes");
+        selector.pairs(Opcode::TEST_8, size, x, x)
+    }
+
+    fn blend(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        mask: Parts,
+        on_true: Parts,
+        on_false: Parts,
+    ) -> Parts {
+        let opcode = match size {
+            1 => Opcode::BLEND_8,
+            2 => Opcode::BLEND_16,
+            4 => Opcode::BLEND_32,
+            _ => Opcode::BLEND_64,
+        };
+        let is_wide = selector.is_wide(size);
+        Parts::new(on_true.count, |index| {
+            let sources = [on_false.part(index), on_true.part(index), mask.part(index)];
+            selector.vector(opcode, is_wide, &sources)
+        })
+    }
+
+    fn kept(selector: &mut Selector<'_, Self>, size: usize, mask: Parts, x: Parts) -> Parts {
+        let opcode = match size {
+            1 => Opcode::KEPT_8,
+            2 => Opcode::KEPT_16,
+            4 => Opcode::KEPT_32,
+            _ => Opcode::KEPT_64,
+        };
+        selector.pairs(opcode, size, x, mask)
+    }
+
+    fn compare_floats(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        x: Parts,
+        y: Parts,
+        predicate: u8,
+    ) -> Parts {
+        let opcode = either(size, Opcode::COMPARE_F32, Opcode::COMPARE_F64);
+        selector.pairs_with(opcode, size, x, y, Some(predicate))
+    }
+
+    fn compare_integers(
+        selector: &mut Selector<'_, Self>,
+        primitive: Primitive,
+        lane: LaneType,
+        x: Parts,
+        y: Parts,
+    ) -> Parts {
+        let size = lane.size();
+        let is_signed = lane.is_signed() && primitive != Primitive::LessUnsigned;
+        let opcode = match (size, is_signed) {
+            (1, true) => Opcode::COMPARE_I8,
+            (2, true) => Opcode::COMPARE_I16,
+            (4, true) => Opcode::COMPARE_I32,
+            (_, true) => Opcode::COMPARE_I64,
+            (1, false) => Opcode::COMPARE_U8,
+            (2, false) => Opcode::COMPARE_U16,
+            (4, false) => Opcode::COMPARE_U32,
+            (_, false) => Opcode::COMPARE_U64,
+        };
+        let predicate = if primitive == Primitive::Equal { EQUAL } else { LESS };
+        selector.pairs_with(opcode, size, x, y, Some(predicate))
+    }
+
+    fn extremes_64(lane: LaneType) -> Option<(Opcode<Self>, Opcode<Self>)> {
+        Some(match lane.is_signed() {
+            true => (Opcode::MIN_I64, Opcode::MAX_I64),
+            false => (Opcode::MIN_U64, Opcode::MAX_U64),
+        })
+    }
+
+    fn mul_64(selector: &mut Selector<'_, Self>, x: Parts, y: Parts) -> Parts {
+        selector.pairs(Opcode::MUL_64, 8, x, y)
+    }
+
+    fn alternating(selector: &mut Selector<'_, Self>, even: Parts, odd: Parts) -> Parts {
+        let is_odd = selector.mask_constant(0xaaaa_aaaa_aaaa_aaaa);
+        Self::blend(selector, 4, Parts::same(even.count, is_odd), odd, even)
+    }
+
+    fn shift_signed(selector: &mut Selector<'_, Self>, size: usize, x: Parts, amount: u8) -> Parts {
+        if size == 8 {
+            return selector.each(Opcode::SHIFT_SIGNED_64, size, x, Some(amount));
+        }
+        let shifted = selector.shift_by(Primitive::ShiftRightLogical, size, x, amount);
+        selector.extended(shifted, size, 1 << (8 * size as u32 - 1 - u32::from(amount)))
+    }
+
+    fn shift_each(
+        selector: &mut Selector<'_, Self>,
+        primitive: Primitive,
+        size: usize,
+        x: Parts,
+        amount: Parts,
+    ) -> Option<Parts> {
+        let opcode = match (primitive, size) {
+            (_, 1) => return None,
+            (Primitive::ShiftLeft, 2) => Opcode::SHIFT_LEFT_EACH_16,
+            (Primitive::ShiftLeft, 4) => Opcode::SHIFT_LEFT_EACH_32,
+            (Primitive::ShiftLeft, _) => Opcode::SHIFT_LEFT_EACH_64,
+            (Primitive::ShiftRightLogical, 2) => Opcode::SHIFT_RIGHT_EACH_16,
+            (Primitive::ShiftRightLogical, 4) => Opcode::SHIFT_RIGHT_EACH_32,
+            (Primitive::ShiftRightLogical, _) => Opcode::SHIFT_RIGHT_EACH_64,
+            (_, 2) => Opcode::SHIFT_SIGNED_EACH_16,
+            (_, 4) => Opcode::SHIFT_SIGNED_EACH_32,
+            _ => Opcode::SHIFT_SIGNED_EACH_64,
+        };
+        let amount = selector.with(Opcode::BITS_AND, size, amount, 8 * size as u64 - 1);
+        Some(selector.pairs(opcode, size, x, amount))
+    }
+
+    fn leading_zeros(selector: &mut Selector<'_, Self>, size: usize, x: Parts) -> Option<Parts> {
+        match size {
+            4 => Some(selector.each(Opcode::LEADING_ZEROS_32, size, x, None)),
+            8 => Some(selector.each(Opcode::LEADING_ZEROS_64, size, x, None)),
+            _ => None,
+        }
+    }
+
+    fn entries(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        index: Register,
+        table: u32,
+    ) -> Register {
+        let is_wide = selector.is_wide(size);
+        let gather = if size == 4 { Opcode::GATHER_32 } else { Opcode::GATHER_64 };
+        // The mask of ones is lost: each time there must be another one.
+        let equal = Opcode::COMPARE_I32;
+        let ones = selector.vector_with(equal, is_wide, &[index, index], Some(EQUAL));
+        selector.read_table(gather, is_wide, [index, ones], table)
+    }
+
+    fn bytes_from(selector: &mut Selector<'_, Self>, register: Register, first: usize) -> Register {
+        match first {
+            0 => register,
+            bytes => {
+                let words = Some((bytes / 4) as u8);
+                selector.vector_with(Opcode::ALIGN_32, true, &[register, register], words)
+            }
+        }
+    }
+
+    fn narrow(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts {
+        selector.narrow(x, from, to)
+    }
+
+    fn join(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register {
+        selector.vector_with(Opcode::INSERT_HALF, true, &halves, Some(1))
+    }
+
+    fn integer_to_float(
+        selector: &mut Selector<'_, Self>,
+        operand: Value,
+        from: LaneType,
+        to: LaneType,
+    ) -> Option<Parts> {
+        Some(selector.integer_to_float(operand, from, to))
+    }
+
+    fn float_to_integer(
+        selector: &mut Selector<'_, Self>,
+        x: Parts,
+        from: LaneType,
+        to: LaneType,
+    ) -> Parts {
+        selector.float_to_integer(x, from, to)
+    }
+
+    fn of_pairs(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        part: u8,
+        [first, second]: [Register; 2],
+    ) -> Register {
+        selector.permuted(size, [first, second], |lane, _| 2 * lane + u64::from(part))
+    }
+
+    fn to_pairs(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        lanes: [Register; 2],
+    ) -> [Register; 2] {
+        [0, 1].map(|half| {
+            let source = |lane: u64, count: u64| (half * count + lane) / 2 + lane % 2 * count;
+            selector.permuted(size, lanes, source)
+        })
+    }
+}
+
+impl Selector<'_, Avx512> {
+    /// Lanes of two registers, one after the other: for each, given how many a register has, which.
+    fn permuted(
+        &mut self,
+        size: usize,
+        [first, second]: [Register; 2],
+        source: impl Fn(u64, u64) -> u64,
+    ) -> Register {
+        let is_wide = self.is_wide(size);
+        let count =
+            u64::from(if is_wide { REGISTER_BYTES } else { REGISTER_BYTES / 2 }) / size as u64;
+        let sources: Vec<u64> = (0..count).map(|lane| source(lane, count)).collect();
+        let words = match size {
+            4 => sources.chunks(2).map(|pair| pair[0] | pair[1] << 32).collect(),
+            _ => sources,
+        };
+        let sources = self.lanes_constant(words);
+        let opcode = either(size, Opcode::PERMUTE_TWO_32, Opcode::PERMUTE_TWO_64);
+        self.vector(opcode, is_wide, &[first, sources, second])
+    }
+
+    /// Masks for wider lanes, of which fewer are in a register.
+    fn split_masks(&mut self, x: Parts, from: usize, to: usize) -> Parts {
+        let [lanes, wider] = [from, to].map(|size| REGISTER_BYTES as usize / size);
+        Parts::new(self.count(to), |index| {
+            let first = index * wider;
+            let mask = x.part(first / lanes);
+            match first % lanes {
+                0 => mask,
+                bits => {
+                    let bits = Some(bits as u8);
+                    self.vector_with(Opcode::MASK_SHIFT_RIGHT, true, &[mask], bits)
+                }
+            }
+        })
+    }
+
+    /// Masks for narrower lanes, of which more are in a register.
+    fn join_masks(&mut self, mut x: Parts, from: usize, to: usize) -> Parts {
+        let mut size = from;
+        while size > to && x.count > 1 {
+            x = Parts::new(x.count / 2, |index| {
+                let [low, high] = [0, 1].map(|half| x.part(2 * index + half));
+                self.joined_mask(REGISTER_BYTES as usize / size, low, high)
+            });
+            size /= 2;
+        }
+        x
+    }
+
+    /// A mask of so many bits of each of two.
+    fn joined_mask(&mut self, bits: usize, low: Register, high: Register) -> Register {
+        let join = match bits {
+            8 => Opcode::MASK_JOIN_8,
+            16 => Opcode::MASK_JOIN_16,
+            _ => Opcode::MASK_JOIN_32,
+        };
+        self.vector(join, true, &[high, low])
+    }
+}

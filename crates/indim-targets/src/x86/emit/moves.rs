@@ -1,0 +1,77 @@
+//! Registers from memory, to memory, and from one another, of any width.
+
+use iced_x86::Code;
+
+use super::{Emitter, Masking, Operand, real_register, vector_register};
+use crate::machine::Memory;
+use crate::x86::instruction_set::InstructionSet;
+
+/// What reads and writes so many bytes of a vector register.
+pub(super) fn move_codes<S: InstructionSet>(bytes: u32) -> [Code; 2] {
+    match (bytes, S::IS_EVEX) {
+        (4, false) => [Code::VEX_Vmovd_xmm_rm32, Code::VEX_Vmovd_rm32_xmm],
+        (8, false) => [Code::VEX_Vmovq_xmm_xmmm64, Code::VEX_Vmovq_xmmm64_xmm],
+        (16, false) => [Code::VEX_Vmovups_xmm_xmmm128, Code::VEX_Vmovups_xmmm128_xmm],
+        (_, false) => [Code::VEX_Vmovups_ymm_ymmm256, Code::VEX_Vmovups_ymmm256_ymm],
+        (4, true) => [Code::EVEX_Vmovd_xmm_rm32, Code::EVEX_Vmovd_rm32_xmm],
+        (8, true) => [Code::EVEX_Vmovq_xmm_xmmm64, Code::EVEX_Vmovq_xmmm64_xmm],
+        (16, true) => [Code::EVEX_Vmovups_xmm_k1z_xmmm128, Code::EVEX_Vmovups_xmmm128_k1z_xmm],
+        (32, true) => [Code::EVEX_Vmovups_ymm_k1z_ymmm256, Code::EVEX_Vmovups_ymmm256_k1z_ymm],
+        (_, true) => [Code::EVEX_Vmovups_zmm_k1z_zmmm512, Code::EVEX_Vmovups_zmmm512_k1z_zmm],
+    }
+}
+
+impl<S: InstructionSet> Emitter<'_, S> {
+    /// Fills a register from memory.
+    pub(super) fn load_vector(&mut self, to: u8, from: Memory) {
+        let place = Operand::Memory(self.address(from));
+        if is_mask::<S>(to) {
+            let to = Operand::Register(real_register::<S>(to, 8));
+            return self.assembler.emit(Code::VEX_Kmovq_kr_km64, &[to, place]);
+        }
+        if S::IS_EVEX && matches!(from, Memory::Pool(_)) {
+            let to = Operand::Register(vector_register(to, S::REGISTER_BYTES));
+            return self.assembler.emit(Code::EVEX_Vpbroadcastq_zmm_k1z_xmmm64, &[to, place]);
+        }
+        // An operand has as many bytes as are read of it; all else has those of a register.
+        let bytes = match from {
+            Memory::Step { element_bytes, .. } => self.parts.copy_lanes as u32 * element_bytes,
+            _ => S::REGISTER_BYTES,
+        };
+        let half = S::REGISTER_BYTES / 2;
+        let bytes = if bytes <= half { half } else { S::REGISTER_BYTES };
+        let mut masking = Masking::default();
+        let code = match self.is_in_tail {
+            true => self.tail_load(from, bytes, &mut masking),
+            false => move_codes::<S>(bytes)[0],
+        };
+        let to = Operand::Register(vector_register(to, bytes));
+        self.assembler.emit_masked(code, &[to, place], masking);
+    }
+
+    /// Writes a whole register to the frame.
+    pub(super) fn store_vector(&mut self, to: Memory, from: u8) {
+        let place = Operand::Memory(self.address(to));
+        let code = match is_mask::<S>(from) {
+            true => Code::VEX_Kmovq_m64_kr,
+            false => move_codes::<S>(S::REGISTER_BYTES)[1],
+        };
+        let from = Operand::Register(real_register::<S>(from, S::REGISTER_BYTES));
+        self.assembler.emit(code, &[place, from]);
+    }
+
+    /// Copies a whole register.
+    pub(super) fn copy_vector(&mut self, to: u8, from: u8) {
+        let code = match (is_mask::<S>(from), S::IS_EVEX) {
+            (true, _) => Code::VEX_Kmovq_kr_km64,
+            (false, false) => Code::VEX_Vmovaps_ymm_ymmm256,
+            (false, true) => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
+        };
+        let [to, from] = [to, from].map(|real| real_register::<S>(real, S::REGISTER_BYTES));
+        self.assembler.registers(code, to, from);
+    }
+}
+
+fn is_mask<S: InstructionSet>(real: u8) -> bool {
+    usize::from(real) >= S::REGISTERS
+}

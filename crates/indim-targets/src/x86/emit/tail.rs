@@ -1,0 +1,174 @@
+//! Less than a step: the same code once more, whose loads and stores leave out what lies behind the row.
+//!
+//! Which lanes these are is the same in all rows: the masks are found when the function is entered, and kept
+//! in the frame.
+
+use iced_x86::{Code, Register as Real};
+
+use super::{
+    Address, Emitter, FRAME_WORDS, MachineCode, MachineInstruction, Masking, Operand, Parts,
+};
+use crate::allocate::{Place, Step};
+use crate::machine::{Memory, Source};
+use crate::x86::instruction_set::InstructionSet;
+
+/// The register of the mask that the next load or store has.
+const TAIL_MASK: Real = Real::K7;
+
+/// The lanes of elements of so many bytes from some byte of a step on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mask {
+    element_bytes: u32,
+    displacement: u32,
+}
+
+impl Mask {
+    /// That of elements in memory.
+    fn of(memory: Memory) -> Option<Mask> {
+        match memory {
+            Memory::Step { element_bytes, displacement, .. } => {
+                Some(Mask { element_bytes, displacement })
+            }
+            _ => None,
+        }
+    }
+
+    /// The bytes for which there is a bit: complex numbers of 16 bytes have two.
+    fn lane_bytes(self) -> u32 {
+        self.element_bytes.min(8)
+    }
+}
+
+/// The masks of all that is read and written of a step, if there is code for less than one.
+pub(super) fn masks<S: InstructionSet>(parts: &Parts<'_, S>) -> Vec<Mask> {
+    let mut masks = Vec::new();
+    let mut note = |memory: Option<Memory>| {
+        let mask = memory.and_then(Mask::of).filter(|mask| !masks.contains(mask));
+        masks.extend(mask);
+    };
+    let (code, _) = parts.step;
+    for step in parts.tail.unwrap_or_default() {
+        match *step {
+            Step::Load { from, .. } => note(Some(from)),
+            Step::Instruction { index, sources, .. } => {
+                note(code.instructions[index].target);
+                for place in sources {
+                    if let Place::Memory(memory) = place {
+                        note(Some(memory));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    masks
+}
+
+/// What reads and writes some lanes of so many bytes each.
+fn masked_moves(lane_bytes: u32, bytes: u32) -> [Code; 2] {
+    use Code::*;
+    match (lane_bytes, bytes) {
+        (1, 64) => [EVEX_Vmovdqu8_zmm_k1z_zmmm512, EVEX_Vmovdqu8_zmmm512_k1z_zmm],
+        (1, 32) => [EVEX_Vmovdqu8_ymm_k1z_ymmm256, EVEX_Vmovdqu8_ymmm256_k1z_ymm],
+        (1, _) => [EVEX_Vmovdqu8_xmm_k1z_xmmm128, EVEX_Vmovdqu8_xmmm128_k1z_xmm],
+        (2, 64) => [EVEX_Vmovdqu16_zmm_k1z_zmmm512, EVEX_Vmovdqu16_zmmm512_k1z_zmm],
+        (2, 32) => [EVEX_Vmovdqu16_ymm_k1z_ymmm256, EVEX_Vmovdqu16_ymmm256_k1z_ymm],
+        (2, _) => [EVEX_Vmovdqu16_xmm_k1z_xmmm128, EVEX_Vmovdqu16_xmmm128_k1z_xmm],
+        (4, 64) => [EVEX_Vmovups_zmm_k1z_zmmm512, EVEX_Vmovups_zmmm512_k1z_zmm],
+        (4, 32) => [EVEX_Vmovups_ymm_k1z_ymmm256, EVEX_Vmovups_ymmm256_k1z_ymm],
+        (4, _) => [EVEX_Vmovups_xmm_k1z_xmmm128, EVEX_Vmovups_xmmm128_k1z_xmm],
+        (_, 64) => [EVEX_Vmovupd_zmm_k1z_zmmm512, EVEX_Vmovupd_zmmm512_k1z_zmm],
+        (_, 32) => [EVEX_Vmovupd_ymm_k1z_ymmm256, EVEX_Vmovupd_ymmm256_k1z_ymm],
+        (_, _) => [EVEX_Vmovupd_xmm_k1z_xmmm128, EVEX_Vmovupd_xmmm128_k1z_xmm],
+    }
+}
+
+impl<S: InstructionSet> Emitter<'_, S> {
+    /// The word of the frame with a mask.
+    fn mask_place(&self, mask: Mask) -> Address {
+        let known = self.tail_masks.iter().position(|&known| known == mask);
+        let index = known.expect("invariant: all masks have been noted");
+        self.frame_word(i64::from(FRAME_WORDS) + index as i64)
+    }
+
+    /// Finds the masks for what is left of rows, of which a register has the number of elements.
+    pub(super) fn prepare_tail(&mut self) {
+        if self.tail_masks.is_empty() {
+            return;
+        }
+        let [rest, zero, bits, ones] = [Real::R8, Real::R9, Real::R10, Real::R11];
+        self.assembler.registers(Code::Mov_r64_rm64, rest, Real::RCX);
+        self.immediate(Code::And_rm64_imm32, rest, self.parts.lanes as i32 - 1);
+        self.assembler.registers(Code::Xor_r64_rm64, zero, zero);
+        self.constant(ones, u64::MAX);
+        for mask in self.tail_masks.clone() {
+            let lanes = mask.element_bytes / mask.lane_bytes();
+            let before = i64::from(mask.displacement / mask.lane_bytes());
+            let index = (lanes == 2).then_some((rest, 1));
+            self.address_of(bits, Address { base: rest, index, displacement: -before });
+            self.assembler.registers(Code::Test_rm64_r64, bits, bits);
+            self.assembler.registers(Code::Cmovs_r64_rm64, bits, zero);
+            let operands = [bits, ones, bits].map(Operand::Register);
+            self.assembler.emit(Code::VEX_Bzhi_r64_rm64_r64, &operands);
+            let place = self.mask_place(mask);
+            self.store(place, bits);
+        }
+    }
+
+    /// Less than a step.
+    pub(super) fn tail(&mut self, code: &MachineCode<S>, steps: &[Step]) {
+        self.is_in_tail = true;
+        self.steps(code, steps);
+        self.is_in_tail = false;
+    }
+
+    /// Loads the mask for what lies in memory.
+    fn load_mask(&mut self, mask: Mask) {
+        let place = Operand::Memory(self.mask_place(mask));
+        self.assembler.emit(Code::VEX_Kmovq_kr_km64, &[Operand::Register(TAIL_MASK), place]);
+    }
+
+    /// What loads a register with some of the elements.
+    pub(super) fn tail_load(&mut self, from: Memory, bytes: u32, masking: &mut Masking) -> Code {
+        let Some(mask) = Mask::of(from) else { return super::moves::move_codes::<S>(bytes)[0] };
+        self.load_mask(mask);
+        *masking = Masking { mask: Some(TAIL_MASK), clears: true, ..*masking };
+        masked_moves(mask.lane_bytes(), bytes)[0]
+    }
+
+    /// An instruction that reads or writes elements, for some of them; any other as it is.
+    pub(super) fn tail_code(
+        &mut self,
+        code: Code,
+        bytes: u32,
+        machine: &MachineInstruction<S>,
+        masking: &mut Masking,
+    ) -> Code {
+        if let Some(mask) = machine.target.and_then(Mask::of) {
+            self.load_mask(mask);
+            masking.mask = Some(TAIL_MASK);
+            return masked_moves(mask.lane_bytes(), bytes)[1];
+        }
+        let Source::Memory(memory) = machine.sources[0] else { return code };
+        let Some(mask) = Mask::of(memory) else { return code };
+        self.load_mask(mask);
+        *masking = Masking { mask: Some(TAIL_MASK), clears: true, ..*masking };
+        match moves_lanes(code) {
+            true => masked_moves(mask.lane_bytes(), bytes)[0],
+            false => code,
+        }
+    }
+}
+
+/// Whether an instruction reads lanes as they are.
+fn moves_lanes(code: Code) -> bool {
+    use Code::*;
+    matches!(
+        code,
+        EVEX_Vmovups_xmm_k1z_xmmm128
+            | EVEX_Vmovups_ymm_k1z_ymmm256
+            | EVEX_Vmovups_zmm_k1z_zmmm512
+            | EVEX_Vmovd_xmm_rm32
+            | EVEX_Vmovq_xmm_xmmm64
+    )
+}
