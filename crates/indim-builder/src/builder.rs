@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_graph::signature::{check_operation, rule_set_of};
 use indim_graph::{
-    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind, SizeFacts, ValueId,
+    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, Literal, NodeKind, SizeFacts,
+    ValueId, count_of,
 };
 use indim_ops::{ArrayType, DType, Element, Op};
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError};
@@ -327,6 +328,24 @@ impl GraphBuilder {
 
     pub(crate) fn value(&self, id: ValueId) -> Value {
         Value { builder: self.clone(), id: Some(id) }
+    }
+
+    /// A constant of rank 0 that follows sizes: how many elements there are along these axes of a value, less a
+    /// number.
+    pub(crate) fn count(&self, of: ValueId, axes: &[usize], less: f64, dtype: DType) -> Value {
+        let shape = self.type_of(of).shape;
+        let mut state = self.state();
+        let places: Vec<(ValueId, usize)> = axes.iter().map(|&axis| (of, axis)).collect();
+        let is_of_type = |&value: &ValueId| state.assembler[value].array_type.dtype == dtype;
+        let known = state.facts.counts_of(&places, less).find(is_of_type);
+        let id = known.unwrap_or_else(|| {
+            let count = count_of(axes.iter().map(|&axis| shape[axis]), less);
+            let id = state.assembler.add_apart(Literal::Float(count).element(dtype));
+            state.facts.count(id, places, less);
+            id
+        });
+        drop(state);
+        self.value(id)
     }
 
     /// What is known of sizes so far.

@@ -4,6 +4,7 @@ use core::ops::Index;
 
 use indim_ops::ArrayType;
 
+use crate::array::Array;
 use crate::describe::describe;
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::verify::{VerifyError, VerifyErrorKind, check_node, check_parameter, verify};
@@ -82,6 +83,13 @@ impl GraphAssembler {
             operands.iter().map(|&operand| self.arena[operand].array_type.clone()).collect();
         check_node(&kind, &types, &array_type)?;
         Ok(self.arena.add(Node { kind, operands: Operands::new(operands), array_type }))
+    }
+
+    /// Adds a constant, apart from equal ones: others may know something of it that does not hold of those.
+    pub fn add_apart(&mut self, constant: Array) -> ValueId {
+        let array_type = constant.array_type();
+        let kind = NodeKind::Constant(constant);
+        self.arena.add_apart(Node { kind, operands: Operands::new(&[]), array_type })
     }
 
     /// The graph of these nodes that returns `outputs`.

@@ -366,6 +366,12 @@ impl GraphArena {
         value
     }
 
+    /// A value of `node`, which is no parameter, apart from those of equal nodes.
+    pub(crate) fn add_apart(&mut self, node: Node) -> ValueId {
+        self.nodes.push(node);
+        ValueId::from_index(self.nodes.len() - 1)
+    }
+
     /// The number of nodes so far.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()

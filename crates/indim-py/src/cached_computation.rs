@@ -84,10 +84,7 @@ impl CachedComputation {
             return Ok(Arc::clone(compiled));
         }
         let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
-        let compiled = Arc::new(match targets {
-            [] => self.compiled(types)?,
-            _ => self.computation.compile(types, targets.to_vec())?,
-        });
+        let compiled = Arc::new(self.compiled(types, targets)?);
         let mut variants = lock(&self.variants);
         if variants.len() >= MOST_VARIANTS {
             variants.remove(0);
@@ -100,18 +97,22 @@ impl CachedComputation {
 
     /// What is compiled for these types: bound to their sizes, where there is a program for all, and compiled
     /// for them alone, where they are the first of their kind.
-    fn compiled(&self, types: Vec<OperandType>) -> Result<Compiled, ComputationError> {
-        let of_kind = |program: &&Arc<SymbolicProgram>| program.takes(&types);
+    fn compiled(
+        &self,
+        types: Vec<OperandType>,
+        targets: &[Target],
+    ) -> Result<Compiled, ComputationError> {
+        let of_kind = |program: &&Arc<SymbolicProgram>| program.takes(&types, targets);
         let programs: Vec<Arc<SymbolicProgram>> =
             lock(&self.programs).iter().rev().filter(of_kind).cloned().collect();
-        if let Some(compiled) = programs.iter().find_map(|program| program.bound(&types)) {
+        if let Some(compiled) = programs.iter().find_map(|program| program.bound(&types, targets)) {
             return Ok(compiled);
         }
-        let is_known = |variant: &Arc<Compiled>| variant.is_of_kind(&types);
+        let is_known = |variant: &Arc<Compiled>| variant.is_of_kind(&types, targets);
         if !lock(&self.variants).iter().any(is_known) {
-            return self.computation.compile(types, Vec::new());
+            return self.computation.compile(types, targets.to_vec());
         }
-        let (compiled, program) = self.computation.compile_symbolic(types)?;
+        let (compiled, program) = self.computation.compile_symbolic(types, targets.to_vec())?;
         let mut programs = lock(&self.programs);
         if programs.len() >= MOST_PROGRAMS {
             programs.remove(0);

@@ -234,8 +234,9 @@ impl Computation {
     fn symbolic(
         &self,
         types: &[OperandType],
+        targets: &[Target],
     ) -> Result<(SymbolicGraph, NumberProgram), ComputationError> {
-        let Built { b, outputs, numbers } = self.built(types, &[], true)?;
+        let Built { b, outputs, numbers } = self.built(types, targets, true)?;
         Ok((SymbolicGraph::new(&b.finish(&outputs)?, &b.size_facts()), numbers))
     }
 
@@ -258,9 +259,12 @@ impl Computation {
             if let Some(target) = targets.get(index) {
                 value = b.convert(value, target.array_type.dtype)?;
                 let shape = target.array_type.shape.clone();
-                value = b
-                    .broadcast_to_target(value, &TargetRule::Unidirectional, shape)
-                    .map_err(about_result)?;
+                // A broadcast would be to this size.
+                if value.array_type()?.shape != shape {
+                    value = b
+                        .broadcast_to_target(value, &TargetRule::Unidirectional, shape)
+                        .map_err(about_result)?;
+                }
             }
             outputs.push(value);
         }
@@ -326,9 +330,10 @@ impl Computation {
     pub(crate) fn compile_symbolic(
         &self,
         types: Vec<OperandType>,
+        targets: Vec<Target>,
     ) -> Result<(Compiled, Option<SymbolicProgram>), ComputationError> {
         let (alone, executable, numbers) = detached(|signals| {
-            let (symbolic, numbers) = self.symbolic(&types)?;
+            let (symbolic, numbers) = self.symbolic(&types, &targets)?;
             let options = compile_options();
             if symbolic.guards().symbol_count() == 0 {
                 let alone = compile_with(symbolic.graph(), &options, &mut || signals.look())?;
@@ -340,10 +345,12 @@ impl Computation {
         let program = executable.map(|executable| {
             let held = Held::new(executable.held_bytes());
             let (types, numbers) = (types.clone(), numbers.clone());
-            SymbolicProgram { types, executable, numbers, _held: held }
+            let target_dtypes = dtypes(&targets);
+            SymbolicProgram { types, target_dtypes, executable, numbers, _held: held }
         });
-        let bound = program.as_ref().and_then(|program| program.bound(&types));
-        let alone = alone.map(|executable| Compiled::of(executable, types, numbers));
+        let bound = program.as_ref().and_then(|program| program.bound(&types, &targets));
+        let alone = alone
+            .map(|executable| Compiled { targets, ..Compiled::of(executable, types, numbers) });
         let compiled = bound.or(alone).expect("invariant: the first sizes meet the guards");
         Ok((compiled, program))
     }
@@ -379,6 +386,8 @@ fn compile_options() -> CompileOptions {
 pub(crate) struct SymbolicProgram {
     /// What it was compiled for first, one for each parameter.
     types: Vec<OperandType>,
+    /// What its outputs are converted to; empty when they are not.
+    target_dtypes: Vec<DType>,
     executable: SymbolicExecutable,
     /// What its numbers are.
     numbers: NumberProgram,
@@ -389,20 +398,26 @@ pub(crate) struct SymbolicProgram {
 impl SymbolicProgram {
     /// Whether operands differ from those it was compiled for in sizes alone, and in numbers for which it
     /// holds.
-    pub(crate) fn takes(&self, types: &[OperandType]) -> bool {
+    pub(crate) fn takes(&self, types: &[OperandType], targets: &[Target]) -> bool {
         types.len() == self.types.len()
+            && dtypes(targets) == self.target_dtypes
             && types.iter().zip(&self.types).all(|(of, own)| of.has_kind_of(own))
             && self.numbers.holds(&inputs_of(types))
     }
 
     /// The computation for operands of these types, which it takes; `None` where their sizes do not meet the
     /// guards.
-    pub(crate) fn bound(&self, types: &[OperandType]) -> Option<Compiled> {
+    pub(crate) fn bound(&self, types: &[OperandType], targets: &[Target]) -> Option<Compiled> {
         let mut shapes: Vec<&[usize]> = types.iter().filter_map(OperandType::sizes).collect();
         // Numbers are the last inputs.
         shapes.resize(self.executable.guards().parameters().len(), &[]);
         let executable = self.executable.bind_once(&shapes).ok()?;
-        Some(Compiled::of(executable, types.to_vec(), self.numbers.clone()))
+        let mut pairs = targets.iter().zip(executable.outputs());
+        if !pairs.all(|(target, output)| target.array_type == *output) {
+            return None;
+        }
+        let compiled = Compiled::of(executable, types.to_vec(), self.numbers.clone());
+        Some(Compiled { targets: targets.to_vec(), ..compiled })
     }
 }
 
@@ -411,6 +426,11 @@ struct Built {
     b: GraphBuilder,
     outputs: Vec<indim::Value>,
     numbers: NumberProgram,
+}
+
+/// The element types of targets.
+fn dtypes(targets: &[Target]) -> Vec<DType> {
+    targets.iter().map(|target| target.array_type.dtype).collect()
 }
 
 /// The numbers that are inputs.
@@ -461,8 +481,9 @@ pub(crate) struct Compiled {
 impl Compiled {
     /// Whether operands of these types differ from those it was compiled for in sizes alone, and in numbers
     /// for which it holds.
-    pub(crate) fn is_of_kind(&self, types: &[OperandType]) -> bool {
+    pub(crate) fn is_of_kind(&self, types: &[OperandType], targets: &[Target]) -> bool {
         self.types.len() == types.len()
+            && dtypes(&self.targets) == dtypes(targets)
             && self.types.iter().zip(types).all(|(own, of)| own.has_kind_of(of))
             && self.numbers.holds(&inputs_of(types))
     }

@@ -2,30 +2,23 @@
 
 use core::fmt;
 use core::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use indim_builder::GraphBuilder;
-use indim_cpu::{ArrayView, Buffer, CompileError, CompileOptions, Executable, RunError, compile};
-use indim_graph::{GraphError, Literal};
-use indim_ops::ArrayType;
+use indim_cpu::{Buffer, CompileError, RunError};
+use indim_graph::GraphError;
 use indim_shape::Diagnostic;
-use indim_text::{Binding, ExprError, Expression, Limits};
+use indim_text::{ExprError, Expression, Limits};
 
+use crate::compiled_texts::{Program, program};
 use crate::input::Input;
-
-/// So many compiled expressions are kept, those that were used last.
-const KEPT: usize = 64;
-
-/// The text of an expression that is kept is no longer: its program would take much memory.
-const LONGEST_KEPT: usize = 4096;
 
 /// Evaluates an expression over named inputs.
 ///
 /// The language is that of the command: names, operators, the functions of the table, `dims=` and `axis=`;
 /// where neither is given, NumPy's rule; several statements, of which the last gives the result. The inputs
 /// are arrays, or numbers, which adapt to what they meet. What is compiled is kept, by the text, the names,
-/// the types and shapes of the arrays, and the numbers: a number that differs from call to call is better
-/// given as an array without axes.
+/// and the element types and ranks of the arrays: once there have been two shapes, one program serves all
+/// whose sizes meet its [guards](crate::Guards), and a number that differs from call to call compiles
+/// nothing, unless it is an exponent or the like.
 ///
 /// ```
 /// use indim::{Array, Input, evaluate};
@@ -52,9 +45,9 @@ pub fn evaluate<'a, I: Into<Input<'a>>>(
     let location = Location::caller();
     let inputs = collected(inputs);
     let evaluate = || {
-        let executable = kept(text, &inputs)?;
-        match executable.outputs().len() {
-            1 => Ok(run(&executable, &inputs)?.swap_remove(0)),
+        let program = program(text, &inputs)?;
+        match program.result_count() {
+            1 => Ok(run(&program, &inputs)?.swap_remove(0)),
             _ => Err(several_results(text)),
         }
     };
@@ -83,7 +76,7 @@ pub fn evaluate_all<'a, I: Into<Input<'a>>>(
 ) -> Result<Vec<Buffer>, EvaluateError> {
     let location = Location::caller();
     let inputs = collected(inputs);
-    let evaluate = || run(&*kept(text, &inputs)?, &inputs);
+    let evaluate = || run(&program(text, &inputs)?, &inputs);
     evaluate().map_err(|kind| EvaluateError { kind, location })
 }
 
@@ -101,121 +94,8 @@ fn several_results(text: &str) -> EvaluateErrorKind {
     EvaluateErrorKind::Expression { text: text.to_owned(), error: Box::new(error) }
 }
 
-fn run(
-    executable: &Executable,
-    inputs: &[(&str, Input<'_>)],
-) -> Result<Vec<Buffer>, EvaluateErrorKind> {
-    let arrays = inputs.iter().filter_map(|(_, input)| match input {
-        Input::Array(view) => Some(view.clone()),
-        Input::Number(_) => None,
-    });
-    let arrays: Vec<ArrayView<'_>> = arrays.collect();
-    executable.run(&arrays).map_err(EvaluateErrorKind::Run)
-}
-
-/// What a compiled expression holds for.
-#[derive(PartialEq)]
-enum InputType {
-    Array(ArrayType),
-    Number(Literal),
-}
-
-impl InputType {
-    fn of(input: &Input<'_>) -> Self {
-        match input {
-            Input::Array(view) => InputType::Array(view.array_type().clone()),
-            Input::Number(number) => InputType::Number(*number),
-        }
-    }
-
-    fn is_that_of(&self, input: &Input<'_>) -> bool {
-        match (self, input) {
-            (InputType::Array(array_type), Input::Array(view)) => array_type == view.array_type(),
-            // By their bits: -0 and 0 are different numbers, and a NaN is the same as itself.
-            (InputType::Number(Literal::Float(x)), Input::Number(Literal::Float(y))) => {
-                x.to_bits() == y.to_bits()
-            }
-            (InputType::Number(x), Input::Number(y)) => x == y,
-            _ => false,
-        }
-    }
-}
-
-struct Kept {
-    text: String,
-    inputs: Vec<(String, InputType)>,
-    executable: Arc<Executable>,
-}
-
-impl Kept {
-    fn is_for(&self, text: &str, inputs: &[(&str, Input<'_>)]) -> bool {
-        self.text == text
-            && self.inputs.len() == inputs.len()
-            && self
-                .inputs
-                .iter()
-                .zip(inputs)
-                .all(|((name, kept), (given, input))| name == given && kept.is_that_of(input))
-    }
-}
-
-/// The last used is at the end.
-static CACHE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-
-/// The executable for the text and these inputs, compiled if it is not kept.
-fn kept(text: &str, inputs: &[(&str, Input<'_>)]) -> Result<Arc<Executable>, EvaluateErrorKind> {
-    // A panic leaves the list whole.
-    let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    {
-        let mut cache = cache();
-        if let Some(found) = cache.iter().rposition(|kept| kept.is_for(text, inputs)) {
-            cache[found..].rotate_left(1);
-            return Ok(Arc::clone(&cache[cache.len() - 1].executable));
-        }
-    }
-    let executable = Arc::new(compiled(text, inputs)?);
-    if text.len() <= LONGEST_KEPT {
-        let types = inputs.iter().map(|(name, input)| ((*name).to_owned(), InputType::of(input)));
-        let kept = Kept {
-            text: text.to_owned(),
-            inputs: types.collect(),
-            executable: Arc::clone(&executable),
-        };
-        let mut cache = cache();
-        let is_full = cache.len() >= KEPT;
-        let oldest = is_full.then(|| cache.remove(0));
-        cache.push(kept);
-        drop(cache);
-        // What may take long to free is freed after the lock.
-        drop(oldest);
-    }
-    Ok(executable)
-}
-
-fn compiled(text: &str, inputs: &[(&str, Input<'_>)]) -> Result<Executable, EvaluateErrorKind> {
-    let refuse = |error| EvaluateErrorKind::Expression { text: text.to_owned(), error };
-    let expression =
-        Expression::parse(text, &Limits::default()).map_err(|e| refuse(Box::new(e)))?;
-    let b = GraphBuilder::new();
-    let mut bindings = Vec::with_capacity(inputs.len());
-    for (index, (name, input)) in inputs.iter().enumerate() {
-        if !expression.mentions(name) && !expression.assigns(name) {
-            return Err(EvaluateErrorKind::UnusedInput { name: (*name).to_owned() });
-        }
-        if inputs[..index].iter().any(|(earlier, _)| earlier == name) {
-            return Err(EvaluateErrorKind::DuplicateInput { name: (*name).to_owned() });
-        }
-        let binding = match input {
-            Input::Number(number) => Binding::Number(*number),
-            Input::Array(view) => {
-                let ArrayType { dtype, shape } = view.array_type().clone();
-                Binding::Array(b.parameter(name, dtype, shape)?)
-            }
-        };
-        bindings.push((*name, binding));
-    }
-    let results = expression.build_results(&b, &bindings, None).map_err(|e| refuse(Box::new(e)))?;
-    Ok(compile(&b.finish(&results)?, &CompileOptions::default())?)
+fn run(program: &Program, inputs: &[(&str, Input<'_>)]) -> Result<Vec<Buffer>, EvaluateErrorKind> {
+    program.run(inputs).map_err(EvaluateErrorKind::Run)
 }
 
 /// Why [`evaluate`] refuses. `{:?}` shows it drawn, with the caller's line.

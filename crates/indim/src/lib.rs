@@ -36,6 +36,7 @@
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
 
+mod compiled_texts;
 mod evaluate;
 pub mod explain;
 #[cfg(feature = "files")]

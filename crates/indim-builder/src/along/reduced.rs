@@ -1,7 +1,7 @@
 //! What the definitions of functions along axes are written in: an operand, the axes along which it is
 //! reduced, and which of its elements are taken.
 
-use indim_graph::{Array, GraphError, GraphErrorKind, Literal};
+use indim_graph::{Array, GraphError, GraphErrorKind, Literal, count_of};
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape, TargetRule};
 
@@ -104,14 +104,22 @@ impl Reduced<'_> {
         self.builder().convert(&self.x, if is_complex { DType::C128 } else { DType::F64 })
     }
 
-    /// The number of elements that become one, if it is the same everywhere.
-    pub(super) fn fixed_count(&self) -> Option<f64> {
-        if self.selected.is_some() {
-            return None;
-        }
-        let pin = |&axis: &usize| self.builder().pin(&self.x, axis, "a mean divides by it");
-        self.axes.iter().for_each(pin);
-        Some(self.axes.iter().map(|&axis| self.array_type.shape[axis] as f64).product())
+    /// The number of elements that become one, less a number, if it is the same everywhere.
+    pub(super) fn fixed_count(&self, less: f64) -> Option<f64> {
+        let sizes = self.axes.iter().map(|&axis| self.array_type.shape[axis]);
+        self.selected.is_none().then(|| count_of(sizes, less))
+    }
+
+    /// A value divided by the number of elements that become one, less a number; that follows their sizes.
+    pub(super) fn over_fixed_count(&self, value: Value, less: f64) -> BuildResult {
+        let b = self.builder();
+        let (of, dtype) = (b.id("mean", &self.x)?, value.array_type()?.dtype);
+        Ok(value / b.count(of, &self.axes, less, dtype))
+    }
+
+    /// Says that what is made of it is so for this number of elements.
+    pub(super) fn pin_count(&self, reason: &'static str) {
+        self.axes.iter().for_each(|&axis| self.builder().pin(&self.x, axis, reason));
     }
 
     /// The number of elements that become one as an `f64`, with axes of size 1.

@@ -6,6 +6,9 @@ use indim_ops::{DType, DTypeClass, Op, ReduceOp};
 use super::reduced::Reduced;
 use crate::builder::{BuildResult, Value};
 
+/// Sizes that a program does not know are at least so.
+const LEAST_SYMBOL: f64 = 2.0;
+
 impl Reduced<'_> {
     /// The type in which elements are summed: floats in double precision.
     fn sum_dtype(&self) -> DType {
@@ -58,8 +61,8 @@ impl Reduced<'_> {
 
     /// A sum in double precision over the number of its terms.
     fn over_count(&self, sum: Value) -> BuildResult {
-        match self.fixed_count() {
-            Some(count) => Ok(sum / count),
+        match self.fixed_count(0.0) {
+            Some(_) => self.over_fixed_count(sum, 0.0),
             None => Ok(&sum / self.count()?.convert(sum.array_type()?.dtype)),
         }
     }
@@ -68,9 +71,15 @@ impl Reduced<'_> {
     pub(super) fn wide_variance(&self, correction: f64) -> BuildResult {
         let sum =
             self.sum_of_squares(&self.builder().numpy().sub(self.wide()?, self.wide_mean()?)?)?;
-        if let Some(count) = self.fixed_count() {
-            let degrees = count - correction;
-            return Ok(if degrees > 0.0 { sum / degrees } else { sum * f64::NAN });
+        if let Some(degrees) = self.fixed_count(correction) {
+            let is_always_free = correction < LEAST_SYMBOL;
+            if !is_always_free {
+                self.pin_count("a variance without a degree of freedom is no number");
+            }
+            return match degrees > 0.0 {
+                true => self.over_fixed_count(sum, correction),
+                false => Ok(sum * f64::NAN),
+            };
         }
         let degrees = self.count()? - correction;
         Ok(degrees.gt(0).select(sum / &degrees, f64::NAN))

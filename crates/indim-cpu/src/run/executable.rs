@@ -1,8 +1,9 @@
 //! Executables: a graph compiled for this machine, to be run on arrays.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use indim_graph::{Graph, Node, NodeKind, Operands, ValueId};
+use indim_graph::{Array, Graph, Node, NodeKind, Operands, ValueId};
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{BufferId, LoopNest, LoopNests};
@@ -51,6 +52,8 @@ pub struct Executable {
     pub(crate) nests: CompiledNests,
     pub(crate) output_orders: OutputOrders,
     pub(crate) parameter_names: Arc<[String]>,
+    /// Inputs behind those that are given: what binding to sizes has made of these.
+    pub(crate) counts: Vec<Array>,
     /// See [`Executable::held_bytes`]; without what has been made since it was compiled.
     pub(crate) held_bytes: usize,
 }
@@ -71,7 +74,8 @@ impl Executable {
         parameter_names: Arc<[String]>,
         held_bytes: usize,
     ) -> Executable {
-        Executable { nests, output_orders: OutputOrders::default(), parameter_names, held_bytes }
+        let (output_orders, counts) = (OutputOrders::default(), Vec::new());
+        Executable { nests, output_orders, parameter_names, counts, held_bytes }
     }
 
     /// The graph as loop nests, with the arrays that they walk.
@@ -113,7 +117,19 @@ impl Executable {
 
     /// The types of the inputs.
     pub fn parameters(&self) -> &[ArrayType] {
-        &self.nests.loops.parameters
+        let all = &self.nests.loops.parameters;
+        &all[..all.len() - self.counts.len()]
+    }
+
+    /// The inputs that are given, and those behind them.
+    fn with_counts<'a>(&'a self, inputs: &'a [ArrayView<'a>]) -> Cow<'a, [ArrayView<'a>]> {
+        match self.counts.is_empty() {
+            true => Cow::Borrowed(inputs),
+            false => {
+                let counts = self.counts.iter().map(ArrayView::from_array);
+                Cow::Owned(inputs.iter().cloned().chain(counts).collect())
+            }
+        }
     }
 
     /// The types of the outputs.
@@ -130,7 +146,7 @@ impl Executable {
 
     /// What a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
-        let mut read = vec![0usize; self.parameters().len()];
+        let mut read = vec![0usize; self.nests.loops.parameters.len()];
         for nest in self.nests() {
             for access in &nest.accesses {
                 if let BufferId::Parameter(index) = access.buffer {
@@ -162,6 +178,7 @@ impl Executable {
         inputs: &[ArrayView<'_>],
     ) -> Result<Vec<Option<Vec<isize>>>, RunError> {
         self.check_inputs(inputs)?;
+        let inputs = &self.with_counts(inputs);
         let mut strides = self.output_orders.strides(&self.nests.loops, order, inputs);
         strides.resize(self.outputs().len(), None);
         Ok(strides)
@@ -187,6 +204,15 @@ impl Executable {
         options: &RunOptions<'_>,
     ) -> Result<Vec<Buffer>, RunError> {
         self.check_inputs(inputs)?;
+        self.run_checked(&self.with_counts(inputs), options)
+    }
+
+    /// The outputs for all inputs, which fit.
+    fn run_checked(
+        &self,
+        inputs: &[ArrayView<'_>],
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<Buffer>, RunError> {
         self.check_memory(options, true)?;
         let strides = self.output_orders.strides(&self.nests.loops, options.order, inputs);
         let mut strides = strides.into_iter();
@@ -233,13 +259,14 @@ impl Executable {
     ) -> Result<(), RunError> {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
+        let inputs = &self.with_counts(inputs);
         let groups = self.nests.groups();
         let is_over_input = written_over_inputs(self.loops(), groups, inputs, outputs);
         if let Some(is_over_input) = is_over_input.filter(|_| !self.nests.writes_before_checks()) {
             self.check_memory(options, false)?;
             return self.nests.run(inputs, outputs, &is_over_input, options.progress);
         }
-        let results = self.run_with(inputs, options)?;
+        let results = self.run_checked(inputs, options)?;
         for (result, output) in results.iter().zip(outputs) {
             copy(result, output, self.nests.level)?;
         }

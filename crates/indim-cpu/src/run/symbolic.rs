@@ -7,7 +7,7 @@
 use core::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use indim_graph::{Array, GuardError, Guards, SymbolicGraph};
+use indim_graph::{Array, GuardError, Guards, SymbolicCount, SymbolicGraph};
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{LoopNest, LoopNests};
@@ -42,6 +42,8 @@ use indim_arrays::{ArrayView, ArrayViewMut, Buffer};
 #[derive(Debug)]
 pub struct SymbolicExecutable {
     guards: Guards,
+    /// The inputs behind those that are given.
+    counts: Vec<SymbolicCount>,
     /// The size that stands for each symbol.
     distinct: Vec<usize>,
     /// The nests for these sizes, and their code.
@@ -83,13 +85,14 @@ pub fn compile_symbolic_with(
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<SymbolicExecutable, CompileError> {
     let distinct = symbolic.distinct_sizes();
-    let graph = symbolic.resized(&distinct);
+    let graph = symbolic.resized_for_any(&distinct);
     let (loops, executor) = lowered(&graph, options, checkpoint)?;
     let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
     let code = |nest: &Arc<LoopNest>| executor.compile(nest, &constants, options.level);
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(SymbolicExecutable {
         guards: symbolic.guards().clone(),
+        counts: symbolic.counts().to_vec(),
         codes: loops.nests.iter().map(code).collect(),
         parameter_names: names.collect(),
         distinct,
@@ -160,14 +163,16 @@ impl SymbolicExecutable {
         let Ok(nests) = CompiledNests::with(loops, self.executor, self.level, &code, never);
         let names = Arc::clone(&self.parameter_names);
         // Those of nests that run together hold more the more parts are of another size.
-        match self.bound_bytes.get() {
+        let executable = match self.bound_bytes.get() {
             Some(&bytes) if nests.groups().is_empty() => Executable::holding(nests, names, bytes),
             _ => {
                 let executable = Executable::new(nests, names);
                 self.bound_bytes.get_or_init(|| executable.held_bytes);
                 executable
             }
-        }
+        };
+        let counts = self.counts.iter().map(|count| count.element(symbols)).collect();
+        Executable { counts, ..executable }
     }
 
     /// The outputs for these inputs, in new memory.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::counts::Count;
 use crate::graph::ValueId;
 
 /// What is known of sizes in a graph beside what its nodes say: which were numbers to whoever made it, and
@@ -10,6 +11,7 @@ use crate::graph::ValueId;
 pub struct SizeFacts {
     pinned: BTreeMap<(ValueId, usize), &'static str>,
     equal: Vec<(ValueId, ValueId)>,
+    counts: Vec<(ValueId, Count)>,
 }
 
 impl SizeFacts {
@@ -23,6 +25,26 @@ impl SizeFacts {
         if value != other {
             self.equal.push((value, other));
         }
+    }
+
+    /// The constant `value` is how many elements there are along these axes, less a number.
+    pub fn count(&mut self, value: ValueId, axes: Vec<(ValueId, usize)>, less: f64) {
+        self.counts.push((value, Count { axes, less }));
+    }
+
+    /// The constants that are such a count.
+    pub fn counts_of<'a>(
+        &'a self,
+        axes: &'a [(ValueId, usize)],
+        less: f64,
+    ) -> impl Iterator<Item = ValueId> + 'a {
+        let known = self.counts.iter();
+        known.filter(move |(_, of)| of.axes == axes && of.less == less).map(|(value, _)| *value)
+    }
+
+    /// The constants that follow sizes.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (ValueId, &Count)> + '_ {
+        self.counts.iter().map(|(value, count)| (*value, count))
     }
 
     /// The axes whose sizes were numbers, and why.

@@ -4,7 +4,7 @@
 //! A graph is made for the sizes that are seen first. `classes.rs` finds which axes have one size by what
 //! their nodes do; a class that holds an axis of a parameter, and that nothing needs as a number, is a
 //! *symbol*. What only the maker of a graph knows of its sizes are `facts.rs`: that one was a number to it,
-//! as the divisor of a mean. `guards.rs` says which sizes of the parameters a graph stands for, `resize.rs`
+//! as that of a slice, or that a constant follows it, as the divisor of a mean does (`counts.rs`). `guards.rs` says which sizes of the parameters a graph stands for, `resize.rs`
 //! makes the graph for others.
 //!
 //! Sizes 0 and 1 decide what is legal and what is expanded, so a symbol stands for neither: an axis of such
@@ -12,10 +12,12 @@
 //! at all makes numbers of all sizes.
 
 mod classes;
+mod counts;
 mod facts;
 mod guards;
 mod resize;
 
+pub use counts::{SymbolicCount, count_of};
 pub use facts::SizeFacts;
 pub use guards::{GuardError, Guards, Size};
 pub use resize::SymbolicGraph;

@@ -6,6 +6,7 @@ use foldhash::{HashMap, HashMapExt, HashSet};
 use indim_ops::ArrayType;
 
 use super::classes::{Classes, Reason};
+use super::counts::{SymbolicCount, as_parameters};
 use super::facts::SizeFacts;
 use super::guards::{Guards, Size, guards};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
@@ -32,6 +33,8 @@ pub struct SymbolicGraph {
     /// By value and axis.
     sizes: Vec<Vec<Size>>,
     guards: Guards,
+    /// The constants that follow them.
+    counts: Vec<SymbolicCount>,
 }
 
 /// Why the sizes of a graph are all numbers: something in it is not known to follow from them, or the graph
@@ -53,11 +56,15 @@ impl SymbolicGraph {
         if !is_followed {
             return SymbolicGraph::with(graph, &mut classes, &HashMap::new(), NOT_FOLLOWED);
         }
-        let symbolic = SymbolicGraph::with(graph, &mut classes, &symbols, NOT_FOLLOWED);
-        match symbolic.guards.symbols_fit(&symbolic.distinct_sizes()) {
-            true => symbolic,
-            false => SymbolicGraph::with(graph, &mut classes, &HashMap::new(), TOO_LARGE),
+        let mut symbolic = SymbolicGraph::with(graph, &mut classes, &symbols, NOT_FOLLOWED);
+        if !symbolic.guards.symbols_fit(&symbolic.distinct_sizes()) {
+            return SymbolicGraph::with(graph, &mut classes, &HashMap::new(), TOO_LARGE);
         }
+        let size = |value: ValueId, axis: usize| symbolic.sizes[value.index()][axis];
+        let counts = facts.counts().filter(|(value, _)| value.index() < graph.len());
+        let counts = counts.filter_map(|count| SymbolicCount::new(graph, count, size)).collect();
+        symbolic.counts = counts;
+        symbolic
     }
 
     /// The graph whose classes of axes have these symbols; the others are numbers, for their own reasons or
@@ -79,7 +86,7 @@ impl SymbolicGraph {
             reasons.push(axes.map(why).collect());
         }
         let guards = guards(graph, &sizes, reasons, symbols.len());
-        SymbolicGraph { graph: graph.clone(), sizes, guards }
+        SymbolicGraph { graph: graph.clone(), sizes, guards, counts: Vec::new() }
     }
 
     /// The graph for the sizes that were seen first.
@@ -104,6 +111,9 @@ impl SymbolicGraph {
     pub fn resized(&self, symbols: &[usize]) -> Graph {
         let nodes = self.graph.iter().map(|(value, node)| {
             let sizes = &self.sizes[value.index()];
+            if let Some(count) = self.counts.iter().find(|count| count.value() == value) {
+                return Node { kind: NodeKind::Constant(count.element(symbols)), ..node.clone() };
+            }
             if sizes.iter().all(|size| matches!(size, Size::Number(_))) {
                 return node.clone();
             }
@@ -116,6 +126,20 @@ impl SymbolicGraph {
             Node { kind, operands: node.operands.clone(), array_type }
         });
         Graph::unchecked(nodes.collect(), self.graph.outputs().to_vec())
+    }
+
+    /// The graph where the symbols stand for these sizes, and [`SymbolicGraph::counts`] are parameters of rank
+    /// 0 behind the others.
+    ///
+    /// # Panics
+    /// When there are fewer sizes than symbols.
+    pub fn resized_for_any(&self, symbols: &[usize]) -> Graph {
+        as_parameters(&self.resized(symbols), &self.counts)
+    }
+
+    /// The constants that follow the symbols.
+    pub fn counts(&self) -> &[SymbolicCount] {
+        &self.counts
     }
 
     /// A size for each symbol, of which no two are equal and none is any other size in the graph: what is
