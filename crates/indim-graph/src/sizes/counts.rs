@@ -6,19 +6,11 @@
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 
+use super::facts::{Count, count_of};
 use super::guards::Size;
 use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind, Operands, ValueId};
 use crate::literal::Literal;
-
-/// The number of elements along some axes, less a number.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Count {
-    /// The axes, each of a value of the graph.
-    pub(crate) axes: Vec<(ValueId, usize)>,
-    /// What is taken from it.
-    pub(crate) less: f64,
-}
 
 /// A [`Count`] in a graph with symbols.
 #[derive(Debug, Clone)]
@@ -28,11 +20,6 @@ pub struct SymbolicCount {
     dtype: DType,
     sizes: Vec<Size>,
     less: f64,
-}
-
-/// What a count is for axes of these sizes.
-pub fn count_of(sizes: impl Iterator<Item = usize>, less: f64) -> f64 {
-    sizes.map(|size| size as f64).product::<f64>() - less
 }
 
 impl SymbolicCount {

@@ -2,8 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::counts::Count;
 use crate::graph::ValueId;
+
+/// The number of elements along some axes, less a number.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Count {
+    /// The axes, each of a value of the graph.
+    pub(super) axes: Vec<(ValueId, usize)>,
+    /// What is taken from it.
+    pub(super) less: f64,
+}
+
+/// What a count is for axes of these sizes.
+pub fn count_of(sizes: impl Iterator<Item = usize>, less: f64) -> f64 {
+    sizes.map(|size| size as f64).product::<f64>() - less
+}
 
 /// What is known of sizes in a graph beside what its nodes say: which were numbers to whoever made it, and
 /// which are equal because one was made of the other.

@@ -17,7 +17,7 @@ mod facts;
 mod guards;
 mod resize;
 
-pub use counts::{SymbolicCount, count_of};
-pub use facts::SizeFacts;
+pub use counts::SymbolicCount;
+pub use facts::{SizeFacts, count_of};
 pub use guards::{GuardError, Guards, Size};
 pub use resize::SymbolicGraph;
