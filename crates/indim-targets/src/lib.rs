@@ -3,10 +3,10 @@
 //! A target (`target.rs`; which there are `kinds.rs`) makes instructions of a body, for one `layout.rs` of
 //! its operands: `x86/` and `aarch64/`. What they share: the way through a body `compile.rs`, through one
 //! that folds `compile_fold.rs`, instructions over any number of registers `machine.rs`, which of them
-//! compute a body `select/`, in which registers `allocate.rs`, constants `pool.rs`, what is written for people
-//! `listing.rs`. `function.rs` puts code into executable memory and calls it, after `instruction_cache.rs`;
-//! where it folds `fold_function.rs` does. What a target has no instruction for is called
-//! `out_of_line.rs`; `perf_map.rs` names functions for profilers.
+//! compute a body `select/`, in which registers `allocate.rs`, constants `pool.rs`, what is written for
+//! people `listing.rs`. `function.rs` puts code into executable memory and calls it, after
+//! `instruction_cache.rs`; where it folds `fold_function.rs` does. What a target has no instruction for is
+//! called `out_of_line.rs`; `perf_map.rs` names functions for profilers.
 //!
 //! Unsafe code stands only in `fold_function.rs`, `function.rs`, `instruction_cache.rs` and `out_of_line.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

@@ -479,6 +479,43 @@ fn one_instruction_may_read_what_was_computed_before_the_row() {
 }
 
 #[test]
+fn rows_of_every_length() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(5);
+    let types = [
+        [DType::U8, DType::I8],
+        [DType::Bool, DType::U16],
+        [DType::F32, DType::U8],
+        [DType::C64, DType::F32],
+        [DType::F64, DType::I16],
+        [DType::C128, DType::Bool],
+    ];
+    for inputs in types {
+        let mut making = Making::default();
+        let lanes = inputs.map(|dtype| making.input(dtype));
+        for (dtype, lanes) in inputs.into_iter().zip(lanes) {
+            match *lanes {
+                [x] => making.output(dtype, x),
+                _ => {
+                    let parts = [lanes[1], lanes[0]].map(|part| making.canonical(part));
+                    making.0.outputs.push((dtype, parts));
+                }
+            }
+            if making.0.lane(lanes[0]) != LaneType::Bool {
+                let less = making.push(Primitive::Less, LaneType::Bool, &[lanes[0]; 2]);
+                making.output(DType::Bool, less);
+            }
+        }
+        for elements in (1..=135).chain((136..=280).step_by(9)) {
+            let layout = layout(&making.0, 0, &mut random);
+            check(&making.0, &layout, 2, elements, &mut random);
+        }
+    }
+}
+
+#[test]
 fn random_bodies() {
     if !is_available() {
         return;
