@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 const MOST_COLUMNS: usize = 110;
 
 /// Folders of sources, of which nothing is made by a program.
-const FOLDERS: [&str; 4] = ["crates", "bench", "fuzz", "xtask"];
+const FOLDERS: [&str; 5] = ["crates", "bench", "fuzz", "site", "xtask"];
 
 /// Whether no source line is too long; those that are, are named.
 pub(crate) fn check(root: &Path) -> bool {

@@ -6,6 +6,7 @@ mod formats;
 mod fuzz;
 mod lines;
 mod python;
+mod site;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -24,6 +25,7 @@ cargo xtask COMMAND
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
   formats       what is written for other systems, read and run by JAX, ONNX Runtime and OpenVINO
+  site          the site of the browser, into target/site [--serve [PORT] | --test]
   cross         builds and tests for other machines, by emulation [aarch64 | s390x | i686 | wasm32]
   asan          the tests of the crates with unsafe code under AddressSanitizer
   asan-python   the Python package under AddressSanitizer [pytest's arguments]
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Some("ops") => ops(),
         Some("accuracy") => accuracy(&rest),
         Some("formats") => formats::formats(&root()),
+        Some("site") => site::site(&root(), &rest),
         Some("cross") => cross::cross(&rest),
         Some("asan") => asan(),
         Some("asan-python") => python::asan(&root(), &rest),

@@ -17,7 +17,7 @@ pub(crate) fn is_available() -> bool {
 }
 
 /// The interpreter of the system, or the one that `PYTHON` names.
-fn system_python() -> OsString {
+pub(crate) fn system_python() -> OsString {
     std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into())
 }
 
@@ -31,10 +31,8 @@ pub(crate) fn test(root: &Path) -> bool {
 pub(crate) fn test_with(root: &Path, python: &Path, tests: &[&str]) -> bool {
     let package = root.join(PACKAGE);
     let requirements = package.join("requirements-test.txt");
-    let pytest: Vec<&OsStr> =
-        ["-m", "pytest", "--quiet"].iter().chain(tests).map(OsStr::new).collect();
     built_wheel(root).is_some_and(|wheel| install(root, python, &wheel, &requirements))
-        && run(&package, python, &pytest)
+        && pytest(&package, python, tests)
 }
 
 /// The wheel, which is built.
@@ -193,6 +191,12 @@ pub(crate) fn pip(folder: &Path, python: &Path, arguments: &[&OsStr]) -> bool {
     let pip =
         ["-m".as_ref(), "pip".as_ref(), "--quiet".as_ref(), "--disable-pip-version-check".as_ref()];
     run(folder, python, &[&pip[..], arguments].concat())
+}
+
+/// Runs pytest with these arguments.
+pub(crate) fn pytest(folder: &Path, python: &Path, arguments: &[&str]) -> bool {
+    let words = ["-m", "pytest", "--quiet"].iter().chain(arguments);
+    run(folder, python, &words.map(OsStr::new).collect::<Vec<_>>())
 }
 
 /// Runs Python; says what it runs.

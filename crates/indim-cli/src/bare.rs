@@ -4,7 +4,7 @@ use clap::Args;
 use indim::{AnyRule, AttributeError, Attributes, Broadcast, DType, RuleChoice, Shape, ShapeError};
 
 use crate::failure::Failure;
-use crate::shapes::{parse_integers, parse_type};
+use indim_text::{parse_integers, parse_type};
 
 /// The attributes of a rule.
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::output::print;
 use crate::report::Report;
 use crate::rule::{any_rule, rule_set_or_format};
-use crate::shapes::parse_type;
+use indim_text::parse_type;
 
 /// Say a broadcast of one rule set under another, or write a program for another system.
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use indim_shape::{ReductionRuleName, express_reduction};
 use crate::bare::{List, parse_list};
 use crate::failure::Failure;
 use crate::output::print;
-use crate::shapes::parse_type;
+use indim_text::parse_type;
 
 /// Say which axes a reduction takes under another system's rule.
 #[derive(Debug, Args)]

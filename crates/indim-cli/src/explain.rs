@@ -15,8 +15,8 @@ use crate::model::{declared_inputs, is_program, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
-use crate::shapes::{parse_array_type, parse_type};
 use crate::source::{Source, in_binding, split_binding};
+use indim_text::{parse_array_type, parse_type};
 
 /// Explain an expression over typed names, a rule over shapes, or a program in a file.
 #[derive(Debug, Args)]

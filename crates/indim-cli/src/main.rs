@@ -27,7 +27,6 @@ mod progress;
 mod report;
 mod rule;
 mod run;
-mod shapes;
 mod shell;
 mod show;
 #[allow(unsafe_code)]

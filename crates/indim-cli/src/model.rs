@@ -7,8 +7,8 @@ use indim::Diagnostic;
 use indim::formats::{Bound, Format, LoadError, LoadedModel, ReadOptions, Source};
 use indim_graph::terminal::shown;
 
-use crate::shapes::parse_array_type;
 use crate::source::{Source as Operand, in_binding};
+use indim_text::parse_array_type;
 
 /// So much of a file tells its format.
 const BEGINNING: usize = 1 << 16;

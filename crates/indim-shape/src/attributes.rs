@@ -73,6 +73,42 @@ impl RuleSet {
     }
 }
 
+impl TargetRule {
+    /// The attributes with which its name gives this rule again, but for the target.
+    fn attributes(&self) -> Attributes {
+        let none = Attributes::default();
+        match self {
+            TargetRule::Unidirectional | TargetRule::Bidirectional | TargetRule::XlaBroadcast => {
+                none
+            }
+            TargetRule::Pdpd { axis } => Attributes { axis: *axis, ..none },
+            TargetRule::Explicit { axes: dims }
+            | TargetRule::XlaBroadcastInDim { dims }
+            | TargetRule::StableHloBroadcastInDim { dims }
+            | TargetRule::HloBroadcast { dims } => Attributes { dims: Some(dims.clone()), ..none },
+        }
+    }
+}
+
+impl AnyRule {
+    /// The attributes with which its name gives this rule again; a rule that broadcasts to a target has it
+    /// beside them.
+    ///
+    /// ```
+    /// use indim_shape::{AnyRule, TargetRule};
+    ///
+    /// let rule = AnyRule::from(TargetRule::Explicit { axes: vec![1] });
+    /// assert_eq!(rule.attributes().dims, Some(vec![1]));
+    /// ```
+    pub fn attributes(&self) -> Attributes {
+        match self {
+            AnyRule::ExplicitForm => Attributes::default(),
+            AnyRule::Elementwise(rule) => rule.attributes(),
+            AnyRule::Target(rule) => rule.attributes(),
+        }
+    }
+}
+
 impl RuleSetName {
     /// The rule of this name with these attributes. A rule of element-wise operations that is given a
     /// `target` becomes the rule of the same system that broadcasts to one.

@@ -44,6 +44,7 @@ mod reduction_convert;
 mod reduction_error;
 mod reduction_form;
 mod reduction_picture;
+mod reduction_repair;
 mod reduction_rule;
 mod repair;
 mod rule;
@@ -65,7 +66,7 @@ pub use error::ShapeError;
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
 pub use lint::{OuterProduct, surprising_outer_product};
 pub use message::OperandLabel;
-pub use picture::{diagnose, draw_error};
+pub use picture::{aligned_axes, diagnose, draw_error};
 pub use rank_limit::{MAXIMUM_RANK, RankLimit};
 pub use reduction_convert::{
     ExpressedReduction, NoAxes, ReductionRuleName, UnknownReductionRule, express_reduction,
@@ -73,6 +74,7 @@ pub use reduction_convert::{
 pub use reduction_error::{ReductionError, ReductionViolation};
 pub use reduction_form::ReductionForm;
 pub use reduction_picture::draw_reduction;
+pub use reduction_repair::find_reduction_repairs;
 pub use reduction_rule::{OnnxAxes, OnnxReduction, ReductionRule};
 pub use repair::{Repair, RepairReason, find_repairs};
 pub use rule::{AnyRule, RuleSet, TargetRule};

@@ -130,7 +130,7 @@ fn shape_lines(error: &ShapeError, names: &Names<'_>, message: &str) -> Vec<Mark
 
 /// The operands in order, then the target or the result of the explicit form.
 fn rows<'a>(error: &'a ShapeError, names: &Names<'a>) -> Vec<Row<'a>> {
-    let mut columns = columns(error);
+    let mut columns = aligned_axes(error);
     let target_columns = columns.as_mut().and_then(|columns| columns.pop());
     let mut rows: Vec<Row<'a>> = Vec::new();
     for (operand, shape) in error.shapes().iter().enumerate() {
@@ -148,9 +148,16 @@ fn rows<'a>(error: &'a ShapeError, names: &Names<'a>) -> Vec<Row<'a>> {
     rows
 }
 
-/// For each operand, and last for the target, the column of each axis: as the rule aligns them.
-/// `None` where the attributes are too wrong for that.
-fn columns(error: &ShapeError) -> Option<Vec<Vec<usize>>> {
+/// For each operand, and last for the target, which has none without one, the column in which each axis is
+/// drawn: as the rule aligns them. `None` where the attributes are too wrong for that.
+///
+/// ```
+/// use indim_shape::{RuleSet, Shape, aligned_axes};
+///
+/// let error = RuleSet::Numpy.elaborate(&[Shape::from([4, 30]), Shape::from([20])]).unwrap_err();
+/// assert_eq!(aligned_axes(&error), Some(vec![vec![0, 1], vec![1], vec![]]));
+/// ```
+pub fn aligned_axes(error: &ShapeError) -> Option<Vec<Vec<usize>>> {
     let shapes = error.shapes();
     let target_rank = error.target().map_or(0, |target| target.rank());
     let rank = shapes.iter().map(|shape| shape.rank()).max()?.max(target_rank);

@@ -2,7 +2,7 @@
 
 use indim_shape::{
     OnnxAxes, OnnxReduction, ReductionForm, ReductionRule, ReductionRuleName, Shape,
-    express_reduction,
+    express_reduction, find_reduction_repairs,
 };
 use proptest::prelude::*;
 
@@ -181,4 +181,40 @@ proptest! {
             }
         }
     }
+}
+
+/// Of every rule that names axes, with lists of up to two of them on operands of up to three axes.
+#[test]
+fn repairs_are_legal_and_of_the_same_rule() {
+    let axes: Vec<i64> = (-4..5).collect();
+    let pairs = axes.iter().flat_map(|&a| axes.iter().map(move |&b| vec![a, b]));
+    let lists: Vec<Vec<i64>> =
+        core::iter::once(vec![]).chain(axes.iter().map(|&a| vec![a])).chain(pairs).collect();
+    let (mut refused, mut repaired) = (0, 0);
+    for (list, rank) in lists.iter().flat_map(|list| (0..4).map(move |rank| (list, rank))) {
+        let operand: Shape = (0..rank).map(|axis| axis + 2).collect();
+        let of_onnx = [1, 11, 13, 18].map(|opset| {
+            ReductionRule::Onnx(OnnxReduction {
+                axes: OnnxAxes::Attribute(list.clone()),
+                noop_with_empty_axes: true,
+                ..OnnxReduction::new(opset, false)
+            })
+        });
+        let named = ReductionRuleName::ALL.iter().map(|name| name.rule(Some(list), false, rank));
+        for rule in named.chain(of_onnx) {
+            let Err(error) = rule.elaborate(&operand) else { continue };
+            refused += 1;
+            let repairs = find_reduction_repairs(&error);
+            repaired += usize::from(!repairs.is_empty());
+            for repair in repairs {
+                let form = repair.elaborate(&operand).expect("a repair is legal");
+                assert_eq!(core::mem::discriminant(&repair), core::mem::discriminant(&rule));
+                assert_eq!(
+                    form.keeps_axes(),
+                    matches!(&rule, ReductionRule::Onnx(onnx) if onnx.keepdims)
+                );
+            }
+        }
+    }
+    assert!(repaired * 3 > refused, "{repaired} of {refused}");
 }

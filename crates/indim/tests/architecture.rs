@@ -59,6 +59,7 @@ fn the_table_is_complete_and_true() {
         "indim-stream",
         "indim-cpu",
         "indim-macros",
+        "indim-web",
         "indim",
     ] {
         for file in files(&root.join("crates").join(name).join("src")) {

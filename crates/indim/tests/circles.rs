@@ -129,6 +129,7 @@ fn circles_are_small() {
         "indim-stream",
         "indim-cpu",
         "indim-macros",
+        "indim-web",
         "indim",
         "indim-cli",
         "indim-py",

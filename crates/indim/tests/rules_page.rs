@@ -1,4 +1,5 @@
-//! The examples of the page of the rules, each through the oracle; its labels, and the links to its sections.
+//! The examples of the page of the rules, and of the gallery of the site, each through the oracle; the labels
+//! of the rules, and the links to their sections.
 
 use indim::oracle::verdict;
 use serde_json::{Map, Value, json};
@@ -43,10 +44,11 @@ fn read_example(line: &str) -> (Value, Map<String, Value>) {
 
 #[test]
 #[cfg_attr(not(target_pointer_width = "64"), ignore = "sizes of words of 64 bits")]
-fn every_example_of_the_page_holds() {
-    let page = include_str!("../../indim-shape/src/rules.md");
+fn every_example_of_the_pages_holds() {
+    let pages =
+        [include_str!("../../indim-shape/src/rules.md"), include_str!("../../../site/gallery.md")];
     let mut count = 0;
-    for block in page.split("```rules\n").skip(1) {
+    for block in pages.iter().flat_map(|page| page.split("```rules\n").skip(1)) {
         let (examples, _) = block.split_once("```").expect("a block ends");
         for line in examples.lines() {
             let (case, expected) = read_example(line);
@@ -58,7 +60,7 @@ fn every_example_of_the_page_holds() {
             count += 1;
         }
     }
-    assert!(count > 70, "{count} examples were found");
+    assert!(count > 120, "{count} examples were found");
 }
 
 #[test]

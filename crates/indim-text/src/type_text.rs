@@ -1,11 +1,23 @@
-//! Shapes and types as they stand on the command line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
+//! Shapes and types as people write them on a line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
 
-use indim::{ArrayType, DType, Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
 use indim_graph::terminal::shown;
-use indim_shape::saturating_size;
+use indim_ops::{ArrayType, DType};
+use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
 
 /// Reads a type. The element type may be missing.
-pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
+///
+/// ```
+/// use indim_text::parse_type;
+///
+/// let (element_type, shape) = parse_type("f32[2, 3]").unwrap();
+/// assert_eq!((element_type, shape.sizes()), (Some(indim_ops::DType::F32), &[2, 3][..]));
+/// assert_eq!(parse_type("2x3").unwrap().1.sizes(), [2, 3]);
+/// assert_eq!(parse_type("two").unwrap_err().code, "bad-shape");
+/// ```
+///
+/// # Errors
+/// `bad-shape`, `unknown-element-type`, `rank-limit`.
+pub fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
     let bad = |what: &str| Diagnostic::new("bad-shape", format!("`{}` {what}", shown(text)));
     let wrong = || bad("is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar");
     let trimmed = text.trim();
@@ -18,6 +30,7 @@ pub(crate) fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnosti
     let (dtype, sizes) = trimmed.split_at(start.or(trimmed.find('[')).ok_or_else(wrong)?);
     let dtype = match dtype.trim() {
         "" => None,
+        name if !name.starts_with(char::is_alphabetic) => return Err(wrong()),
         name => Some(name.parse().map_err(|error| {
             Diagnostic::new("unknown-element-type", format!("`{}`: {error}", shown(name)))
         })?),
@@ -40,7 +53,16 @@ fn check_rank(rank: usize) -> Result<(), Diagnostic> {
 }
 
 /// Reads a type that must say its element type.
-pub(crate) fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
+///
+/// ```
+/// let array_type = indim_text::parse_array_type("f32[2, 3]").unwrap();
+/// assert_eq!(array_type.to_string(), "f32[2, 3]");
+/// assert_eq!(indim_text::parse_array_type("2,3").unwrap_err().code, "bad-shape");
+/// ```
+///
+/// # Errors
+/// As [`parse_type`]; `bad-shape` where there is no element type.
+pub fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
     let (dtype, shape) = parse_type(text)?;
     let dtype = dtype.ok_or_else(|| {
         let message = format!("`{}` does not say an element type, as f32[2, 3] does", shown(text));
@@ -50,14 +72,21 @@ pub(crate) fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
 }
 
 /// A list of whole numbers: `1,2`, `[1, 2]`, or nothing.
-pub(crate) fn parse_integers(text: &str) -> Result<Vec<i64>, String> {
+///
+/// ```
+/// assert_eq!(indim_text::parse_integers("[0, 2]"), Ok(vec![0, 2]));
+/// ```
+///
+/// # Errors
+/// What is wrong, in words: a list that is too long, or something that is no whole number.
+pub fn parse_integers(text: &str) -> Result<Vec<i64>, String> {
     let inside = text.trim().trim_start_matches(['[', '{', '(']).trim_end_matches([']', '}', ')']);
     let pieces = inside.split(',').map(str::trim).filter(|piece| !piece.is_empty());
     check_rank(pieces.clone().count()).map_err(|error| error.to_string().trim_end().to_owned())?;
     pieces
         .map(|piece| piece.parse::<i64>())
         .collect::<Result<_, _>>()
-        .map_err(|_| format!("`{text}` is no list of whole numbers, such as 0,2"))
+        .map_err(|_| format!("`{}` is no list of whole numbers, such as 0,2", shown(text)))
 }
 
 #[cfg(test)]

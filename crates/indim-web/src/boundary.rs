@@ -1,0 +1,68 @@
+//! What the module exports: a page writes a request into memory that it asks for, calls a function, and reads
+//! the answer. One call follows the other, so there is one request and one answer at a time.
+//!
+//! Lengths are in bytes of UTF-8. The exports are called by nobody but the page: nothing here reads through a
+//! pointer, so there is no unsafe block.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::request::LONGEST_REQUEST;
+
+static REQUEST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static ANSWER: Mutex<String> = Mutex::new(String::new());
+
+fn locked<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Memory for a request of so many bytes; a null pointer where that is too long.
+#[unsafe(no_mangle)]
+extern "C" fn request_buffer(length: usize) -> *mut u8 {
+    if length > LONGEST_REQUEST {
+        return core::ptr::null_mut();
+    }
+    let mut request = locked(&REQUEST);
+    request.clear();
+    request.resize(length, 0);
+    request.as_mut_ptr()
+}
+
+/// Where the answer begins, until the next call.
+#[unsafe(no_mangle)]
+extern "C" fn answer_buffer() -> *const u8 {
+    locked(&ANSWER).as_ptr()
+}
+
+/// Answers the request; the length of the answer.
+fn answer(function: impl Fn(&str) -> String) -> usize {
+    let request = std::mem::take(&mut *locked(&REQUEST));
+    let text = function(&String::from_utf8_lossy(&request));
+    let length = text.len();
+    *locked(&ANSWER) = text;
+    length
+}
+
+/// [`crate::catalogue`].
+#[unsafe(no_mangle)]
+extern "C" fn catalogue() -> usize {
+    answer(|_| crate::catalogue())
+}
+
+/// [`crate::broadcast`].
+#[unsafe(no_mangle)]
+extern "C" fn broadcast() -> usize {
+    answer(crate::broadcast)
+}
+
+/// [`crate::reduction`].
+#[unsafe(no_mangle)]
+extern "C" fn reduction() -> usize {
+    answer(crate::reduction)
+}
+
+/// [`crate::expression`].
+#[cfg(feature = "expressions")]
+#[unsafe(no_mangle)]
+extern "C" fn expression() -> usize {
+    answer(crate::expression)
+}

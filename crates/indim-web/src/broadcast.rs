@@ -1,0 +1,245 @@
+//! Operands under a rule: drawn, in the explicit form, and how the other rules say the same; or what is wrong,
+//! and what would work instead.
+
+use indim::explain::ExplainedBroadcast;
+use indim_shape::{
+    AnyRule, AttributeError, Attributes, Broadcast, Diagnostic, Expressed, Repair, RepairReason,
+    RuleChoice, Shape, ShapeError, diagnose, express, find_repairs,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::picture::Picture;
+use crate::report::Refusal;
+use crate::request::{OperandText, answered, check_count, list, number, shape};
+use crate::state::{BroadcastState, Offer, State};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    rule: String,
+    operands: Vec<OperandText>,
+    dims: Option<String>,
+    axis: Option<String>,
+    broadcast: Option<bool>,
+    target: Option<String>,
+    /// Whether the drawing is wanted as an SVG document too.
+    #[serde(default)]
+    svg: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    ok: bool,
+    #[serde(flatten)]
+    explained: Explained,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    svg: Option<String>,
+}
+
+/// All that is said of a legal broadcast.
+#[derive(Serialize)]
+pub(crate) struct Explained {
+    rule: String,
+    shape: Vec<usize>,
+    maps: Vec<Vec<usize>>,
+    title: String,
+    picture: Picture,
+    /// A line for each operand.
+    explicit: Vec<String>,
+    same: Vec<Offer>,
+    not: Vec<Reason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+}
+
+/// Why some rules cannot say it.
+#[derive(Serialize)]
+struct Reason {
+    rules: Vec<&'static str>,
+    reason: String,
+}
+
+/// Draws operands under a rule, with its attributes as texts; see the module's example.
+///
+/// ```
+/// let request = r#"{"rule": "xla", "dims": "0",
+///     "operands": [{"name": "x", "shape": "2, 3"}, {"name": "v", "shape": "3"}]}"#;
+/// let answer = indim_web::broadcast(request);
+/// assert!(answer.starts_with(r#"{"ok":false,"code":"dim-size-mismatch","label":"X7""#), "{answer}");
+/// ```
+pub fn broadcast(request: &str) -> String {
+    answered(request, |request: Request| request.answer())
+}
+
+impl Request {
+    fn answer(&self) -> Result<Answer, Box<Refusal>> {
+        check_count(self.operands.len())?;
+        let choice: RuleChoice = self.rule.parse().map_err(|error| {
+            let diagnostic = Diagnostic::new("unknown-rule", format!("{error}"));
+            Refusal::of_field(&diagnostic, "rule")
+        })?;
+        let read = self.operands.iter().enumerate().map(|(index, operand)| operand.read(index));
+        let (names, shapes): (Vec<_>, Vec<_>) =
+            read.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let attributes = Attributes {
+            dims: list(self.dims.as_deref(), "dims")?,
+            axis: number(self.axis.as_deref(), "axis")?,
+            broadcast: self.broadcast,
+            target: shape(self.target.as_deref(), "target")?,
+        };
+        let rule = choice
+            .with_attributes(&attributes)
+            .map_err(|error| refuse_attributes(error, choice, &attributes, &shapes))?;
+        let target = attributes.target.as_ref();
+        let form = rule
+            .elaborate(&shapes, target)
+            .map_err(|error| refuse_shapes(&error, "broadcast", &names).of_no_operation())?;
+        let explained = ExplainedBroadcast::of_rule(named(&rule, target), names, form);
+        let svg = self.svg.then(|| explained.to_svg());
+        let rule = rule.name().map_or_else(String::new, |name| name.to_string());
+        Ok(Answer { ok: true, explained: Explained::new(rule, &explained), svg })
+    }
+}
+
+/// The rule with its attributes.
+fn named(rule: &AnyRule, target: Option<&Shape>) -> String {
+    match (rule, target) {
+        (AnyRule::Target(rule), Some(target)) => format!("{rule} target={target}"),
+        (AnyRule::Elementwise(rule), _) => rule.to_string(),
+        _ => rule.to_string(),
+    }
+}
+
+impl Explained {
+    /// What is said of a broadcast, which follows the rule of this name, or none.
+    pub(crate) fn new(rule: String, explained: &ExplainedBroadcast) -> Self {
+        let form = explained.form();
+        let (same, not) = under_rules(explained);
+        Explained {
+            rule,
+            shape: form.result().to_vec(),
+            maps: form.maps().iter().map(|map| map.to_vec()).collect(),
+            title: explained.title(),
+            picture: Picture::of_broadcast(form, explained.labels()),
+            explicit: explicit_lines(form, explained.labels()),
+            same,
+            not,
+            warning: explained.outer_product_warning(),
+        }
+    }
+}
+
+fn explicit_lines(form: &Broadcast, names: &[(String, String)]) -> Vec<String> {
+    let line = |(index, (name, _)): (usize, &(String, String))| {
+        let (shape, map) = (&form.operands()[index], &form.maps()[index]);
+        format!("broadcast_in_dim({name} {shape}, dims={map}) -> {}", form.result())
+    };
+    names.iter().enumerate().map(line).collect()
+}
+
+/// How the rules say it, and why some cannot; each reason with all the rules that it holds for.
+fn under_rules(explained: &ExplainedBroadcast) -> (Vec<Offer>, Vec<Reason>) {
+    let form = explained.form();
+    let (mut same, mut not): (Vec<Offer>, Vec<Reason>) = (Vec::new(), Vec::new());
+    for (name, said) in explained.under_other_rules() {
+        match (said, express(form, name)) {
+            (Ok(text), Ok(said)) => same.extend(offer(text, None, &said, form.operands())),
+            (Err(reason), _) => match not.iter_mut().find(|known| known.reason == reason) {
+                Some(known) => known.rules.push(name.as_str()),
+                None => not.push(Reason { rules: vec![name.as_str()], reason }),
+            },
+            (Ok(_), Err(_)) => {}
+        }
+    }
+    (same, not)
+}
+
+fn offer(
+    text: String,
+    reason: Option<String>,
+    said: &Expressed,
+    operands: &[Shape],
+) -> Option<Offer> {
+    let Expressed { rule, reshapes, target } = said;
+    let state = BroadcastState::of_rule(rule, reshapes, target.as_ref(), operands)?;
+    Some(Offer { text, reason, state: State::Broadcast(state) })
+}
+
+/// Shapes that a rule refuses: the report, the shapes as it aligns them, and what would work.
+pub(crate) fn refuse_shapes(
+    error: &ShapeError,
+    operation: &str,
+    names: &[(String, String)],
+) -> Box<Refusal> {
+    let labels: Vec<_> = names
+        .iter()
+        .map(|(name, element_type)| indim_shape::OperandLabel::new(name, element_type))
+        .collect();
+    let mut diagnostic = diagnose(error, operation, &labels);
+    if cfg!(target_pointer_width = "32") && error.code() == "too-large" {
+        diagnostic.remark(
+            "note",
+            "memory is addressed with 32 bits in the browser, where 64 bits are usual elsewhere: there the \
+             limit is 2^63 - 1 bytes",
+        );
+    }
+    let mut refusal = Refusal::new(&diagnostic);
+    refusal.label = Some(error.label());
+    refusal.picture = Some(Picture::of_error(error, names));
+    refusal.repairs = find_repairs(error)
+        .iter()
+        .filter_map(|repair| repair_offer(repair, names, error.shapes()))
+        .collect();
+    refusal
+}
+
+fn repair_offer(repair: &Repair, names: &[(String, String)], operands: &[Shape]) -> Option<Offer> {
+    let Repair { rule, reshapes, target, result, reason, .. } = repair;
+    let mut text = named(rule, target.as_ref());
+    for ((name, _), shape) in names.iter().zip(reshapes) {
+        if let Some(shape) = shape {
+            text += &format!(", {name} reshaped to {shape}");
+        }
+    }
+    text += &format!(" gives {result}");
+    let name = |operand: usize| names.get(operand).map_or("", |(name, _)| name);
+    let reason = reason.and_then(|reason| match reason {
+        RepairReason::OnlyAxisOfSize { operand, size } => {
+            let whose = operand.map_or("the target", name);
+            Some(format!("the only axis of {whose} of size {size}"))
+        }
+        RepairReason::OnlyPlace { operand } => {
+            Some(format!("the only place for {}", name(operand)))
+        }
+        _ => None,
+    });
+    let state = BroadcastState::of_rule(rule, reshapes, target.as_ref(), operands)?;
+    Some(Offer { text, reason, state: State::Broadcast(state) })
+}
+
+/// An attribute that does not belong to the rule may be left out.
+fn refuse_attributes(
+    error: AttributeError,
+    choice: RuleChoice,
+    given: &Attributes,
+    shapes: &[Shape],
+) -> Box<Refusal> {
+    let mut diagnostic = Diagnostic::new(error.code(), error.to_string());
+    diagnostic.help(error.advice());
+    let mut refusal = Refusal::new(&diagnostic);
+    let attribute = error.attribute().map(|attribute| attribute.as_str());
+    refusal.field = attribute.map(str::to_owned);
+    if let (AttributeError::Foreign { .. }, Some(attribute)) = (error, attribute) {
+        let mut left = given.clone();
+        match attribute {
+            "dims" => left.dims = None,
+            "axis" => left.axis = None,
+            "broadcast" => left.broadcast = None,
+            _ => left.target = None,
+        }
+        let state = State::Broadcast(BroadcastState::new(choice.as_str(), &left, shapes));
+        let text = format!("{choice} without `{attribute}`");
+        refusal.repairs.push(Offer { text, reason: None, state });
+    }
+    refusal
+}

@@ -1,0 +1,82 @@
+//! Which rules there are, and which fields a form needs for each.
+
+use indim_shape::{Attribute, ReductionRuleName, RuleChoice, RuleSetName};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Catalogue {
+    rules: Vec<Rule>,
+    reductions: Vec<ReductionRule>,
+}
+
+#[derive(Serialize)]
+struct Rule {
+    name: &'static str,
+    summary: &'static str,
+    attributes: Vec<&'static str>,
+    /// Whether it broadcasts one operand to a target.
+    is_target_rule: bool,
+}
+
+#[derive(Serialize)]
+struct ReductionRule {
+    name: &'static str,
+    summary: &'static str,
+    attributes: &'static [&'static str],
+    /// Whether axes stay where nothing is said.
+    keeps_axes: bool,
+}
+
+/// The rules for broadcasts and for reductions, in one order: name, a summary, the attributes that they take.
+///
+/// ```
+/// assert!(indim_web::catalogue().starts_with(r#"{"rules":[{"name":"as-written","#));
+/// ```
+pub fn catalogue() -> String {
+    let rules = RuleChoice::all().map(|choice| Rule {
+        name: choice.as_str(),
+        summary: choice.summary(),
+        attributes: attributes(choice).iter().map(|attribute| attribute.as_str()).collect(),
+        is_target_rule: matches!(choice, RuleChoice::Named(name) if name.is_target_rule()),
+    });
+    let reductions = ReductionRuleName::ALL.iter().map(|&name| ReductionRule {
+        name: name.as_str(),
+        summary: summary(name),
+        attributes: reduction_attributes(name),
+        keeps_axes: name == ReductionRuleName::Onnx,
+    });
+    let catalogue = Catalogue { rules: rules.collect(), reductions: reductions.collect() };
+    serde_json::to_string(&catalogue).expect("invariant: names are texts")
+}
+
+fn attributes(choice: RuleChoice) -> &'static [Attribute] {
+    match choice {
+        RuleChoice::AsWritten => &[Attribute::Dims, Attribute::Axis],
+        // Its rule onto a target has a name of its own here.
+        RuleChoice::Named(name) => RuleSetName::attributes(name),
+    }
+}
+
+/// One line for those who choose.
+fn summary(name: ReductionRuleName) -> &'static str {
+    match name {
+        ReductionRuleName::Numpy => "One axis, several or all; negative ones count from the end",
+        ReductionRuleName::ArrayApi => "As NumPy, but a scalar has no axis",
+        ReductionRuleName::Xla => "`dimensions` counted from the front; none stays",
+        ReductionRuleName::StableHlo => "As XLA",
+        ReductionRuleName::Onnx => "An attribute or an input, by the opset; axes stay unless told",
+        ReductionRuleName::OpenVino => "A list with at least one axis",
+        ReductionRuleName::Pdpd => "Paddle: one axis, several or all; an empty list is refused",
+        _ => "",
+    }
+}
+
+fn reduction_attributes(name: ReductionRuleName) -> &'static [&'static str] {
+    match name {
+        ReductionRuleName::Xla | ReductionRuleName::StableHlo => &["axes"],
+        ReductionRuleName::Onnx => {
+            &["axes", "axes_input", "keepdims", "noop_with_empty_axes", "opset", "sum"]
+        }
+        _ => &["axes", "keepdims"],
+    }
+}

@@ -1,0 +1,311 @@
+//! An expression over types or small arrays: its broadcasts and reductions drawn, its loop nests, what a run
+//! costs, and, where every name has elements, its results.
+
+use indim::explain::Explanation;
+use indim::literal::parse_literal;
+use indim::print::array_text;
+use indim::{
+    Array, ArrayType, ArrayView, Binding, CompileError, CompileOptions, Diagnostic, ExecutorChoice,
+    ExprError, ExprErrorKind, Expression, Graph, GraphBuilder, GraphErrorKind, Limits, RuleChoice,
+    compile,
+};
+use indim_shape::{MAXIMUM_RANK, RuleSetName, ShapeError, express};
+use serde::{Deserialize, Serialize};
+
+use crate::broadcast::{Explained as ExplainedBroadcast, refuse_shapes};
+use crate::reduction::Explained as ExplainedReduction;
+use crate::report::Refusal;
+use crate::request::{answered, check_count};
+use crate::state::{BroadcastState, Offer, State};
+
+/// What a text may ask for: a page is no place for long programs.
+const LIMITS: Limits = Limits { text_bytes: 1 << 14, depth: 100, nodes: 1000, rank: MAXIMUM_RANK };
+
+/// All values of an expression together have no more elements, or nothing is computed.
+const MOST_ELEMENTS: usize = 1 << 20;
+
+/// What compiling may hold, in bytes.
+const COMPILE_BYTES: usize = 1 << 26;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    text: String,
+    #[serde(default)]
+    rule: Option<String>,
+    inputs: Vec<InputText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InputText {
+    name: String,
+    /// A type, `f32[2, 3]`, or elements, `[[1, 2], [3, 4]]`.
+    value: String,
+}
+
+/// What a name stands for.
+enum Input {
+    Type(ArrayType),
+    Elements(Array),
+}
+
+#[derive(Serialize)]
+struct Answer {
+    ok: bool,
+    /// The names in the expression that stand for inputs.
+    names: Vec<String>,
+    broadcasts: Vec<Drawn>,
+    reductions: Vec<ExplainedReduction>,
+    outputs: Vec<Output>,
+    /// The loop nests.
+    loops: String,
+    graph: String,
+    /// What a run reads, writes and holds.
+    costs: String,
+    /// Why nothing is computed, where that needs saying.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    svg: String,
+}
+
+/// A broadcast, and the form in which it can be explored.
+#[derive(Serialize)]
+struct Drawn {
+    #[serde(flatten)]
+    explained: ExplainedBroadcast,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<BroadcastState>,
+    names: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Output {
+    name: String,
+    #[serde(rename = "type")]
+    array_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elements: Option<String>,
+}
+
+/// Explains an expression, and computes it where every name has elements.
+///
+/// ```
+/// let request = r#"{"text": "add(x, v, dims=[0])",
+///     "inputs": [{"name": "x", "value": "[[1, 2], [3, 4]]"}, {"name": "v", "value": "[10, 20]"}]}"#;
+/// let answer = indim_web::expression(request);
+/// assert!(answer.contains(r#""elements":"[[11 12]\n [23 24]]""#), "{answer}");
+/// ```
+pub fn expression(request: &str) -> String {
+    answered(request, |request: Request| request.answer())
+}
+
+impl Request {
+    fn answer(&self) -> Result<Answer, Box<Refusal>> {
+        check_count(self.inputs.len())?;
+        let rule = self.rule.as_deref().unwrap_or(RuleChoice::AsWritten.as_str());
+        let rule: RuleChoice = rule.parse().map_err(|error| {
+            Refusal::of_field(&Diagnostic::new("unknown-rule", format!("{error}")), "rule")
+        })?;
+        let expression = Expression::parse(&self.text, &LIMITS)
+            .map_err(|error| Refusal::of_field(&error.diagnostic(&self.text), "text"))?;
+        let names: Vec<String> = expression.names().iter().map(ToString::to_string).collect();
+        self.explain(&expression, rule, &names).map_err(|mut refusal| {
+            refusal.names = Some(names.clone());
+            refusal
+        })
+    }
+
+    fn explain(
+        &self,
+        expression: &Expression,
+        rule: RuleChoice,
+        names: &[String],
+    ) -> Result<Answer, Box<Refusal>> {
+        let inputs = self.inputs.iter().enumerate().map(|(index, input)| input.read(index));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        let graph = self.graph(expression, &inputs, rule)?;
+        let explanation = Explanation::new(&graph, &options()).map_err(refuse_compile)?;
+        let (results, note) = match results(&graph, &inputs)? {
+            Computed::Results(texts) => (texts, None),
+            Computed::Nothing(why) => (Vec::new(), Some(why)),
+        };
+        Ok(Answer {
+            ok: true,
+            names: names.to_vec(),
+            broadcasts: explanation.broadcasts().iter().map(drawn).collect(),
+            reductions: explanation.reductions().iter().map(reduced).collect(),
+            outputs: outputs(expression, &graph, &results),
+            loops: explanation.loops_text(),
+            graph: graph.to_string(),
+            costs: explanation.forecast_text(),
+            note,
+            svg: explanation.to_svg(),
+        })
+    }
+
+    fn graph(
+        &self,
+        expression: &Expression,
+        inputs: &[Input],
+        rule: RuleChoice,
+    ) -> Result<Graph, Box<Refusal>> {
+        let rule = rule.of_expression().map_err(|error| {
+            let mut diagnostic = Diagnostic::new(error.code(), error.to_string());
+            diagnostic.help(error.advice());
+            Refusal::of_field(&diagnostic, "rule")
+        })?;
+        let b = GraphBuilder::new();
+        let refuse = |error: ExprError| refuse_expression(&error, &self.text);
+        let mut bindings: Vec<(&str, Binding)> = Vec::new();
+        for (index, (text, input)) in self.inputs.iter().zip(inputs).enumerate() {
+            let name = text.name.trim();
+            if bindings.iter().any(|(earlier, _)| *earlier == name) {
+                let diagnostic =
+                    Diagnostic::new("duplicate-name", format!("`{name}` is bound twice"));
+                return Err(Refusal::of_field(&diagnostic, format!("inputs.{index}")));
+            }
+            let ArrayType { dtype, shape } = input.array_type();
+            let value = b
+                .parameter(name, dtype, shape)
+                .map_err(|error| Refusal::new(&error.diagnostic()))?;
+            bindings.push((name, Binding::Array(value)));
+        }
+        let values = expression.build_results(&b, &bindings, rule.as_ref()).map_err(refuse)?;
+        b.finish(&values).map_err(|error| Refusal::new(&error.diagnostic()))
+    }
+}
+
+/// Kernels run it: there is no machine code in a browser but WebAssembly.
+fn options() -> CompileOptions {
+    CompileOptions {
+        executor: ExecutorChoice::Blocks,
+        memory_limit: Some(COMPILE_BYTES),
+        ..CompileOptions::default()
+    }
+}
+
+fn refuse_compile(error: CompileError) -> Box<Refusal> {
+    Refusal::new(&error.diagnostic())
+}
+
+/// A mistake in the expression; one in its shapes is drawn, with what would work.
+fn refuse_expression(error: &ExprError, text: &str) -> Box<Refusal> {
+    let mut refusal = Refusal::of_field(&error.diagnostic(text), "text");
+    if let ExprErrorKind::Graph(graph) = &error.kind
+        && let GraphErrorKind::Shape(shape) = &graph.kind
+    {
+        let operands = graph.operands.iter();
+        let names: Vec<(String, String)> =
+            operands.map(|(name, t)| (name.clone(), t.dtype.name().to_owned())).collect();
+        let drawn = refuse_shapes(shape, graph.operation, &names);
+        refusal.label = drawn.label;
+        refusal.picture = drawn.picture;
+        refusal.repairs = explore_offer(shape).into_iter().collect();
+    }
+    refusal
+}
+
+/// The mistake as it stands, where what would work can be tried.
+fn explore_offer(error: &ShapeError) -> Option<Offer> {
+    let state = BroadcastState::of_rule(error.rule(), &[], error.target(), error.shapes())?;
+    let text = "explore it, with what would work".to_owned();
+    Some(Offer { text, reason: None, state: State::Broadcast(state) })
+}
+
+impl InputText {
+    fn read(&self, index: usize) -> Result<Input, Box<Refusal>> {
+        let field = || format!("inputs.{index}");
+        let value = self.value.trim();
+        let is_type = value.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !value.contains('(')
+            && value.contains('[');
+        if is_type {
+            return indim_text::parse_array_type(value)
+                .map(Input::Type)
+                .map_err(|diagnostic| Refusal::of_field(&diagnostic, field()));
+        }
+        parse_literal(value)
+            .map(Input::Elements)
+            .map_err(|error| Refusal::of_field(&error.diagnostic(value), field()))
+    }
+}
+
+impl Input {
+    fn array_type(&self) -> ArrayType {
+        match self {
+            Input::Type(array_type) => array_type.clone(),
+            Input::Elements(array) => array.array_type(),
+        }
+    }
+}
+
+/// What was computed.
+enum Computed {
+    /// The results, as they are printed.
+    Results(Vec<String>),
+    /// Nothing, and why.
+    Nothing(String),
+}
+
+/// The results, if every name has elements and there are not too many.
+fn results(graph: &Graph, inputs: &[Input]) -> Result<Computed, Box<Refusal>> {
+    let elements = |input: &Input| match input {
+        Input::Elements(array) => Some(array.clone()),
+        Input::Type(_) => None,
+    };
+    let Some(arrays) = inputs.iter().map(elements).collect::<Option<Vec<Array>>>() else {
+        let note = "give every name elements, such as [[1, 2], [3, 4]], and the result is computed";
+        return Ok(Computed::Nothing(note.to_owned()));
+    };
+    let counts = graph.iter().map(|(_, node)| node.array_type.shape.element_count());
+    let total = counts.fold(0_usize, |sum, count| sum.saturating_add(count.unwrap_or(usize::MAX)));
+    if total > MOST_ELEMENTS {
+        let note = format!(
+            "nothing is computed here where the values have more than {MOST_ELEMENTS} elements together"
+        );
+        return Ok(Computed::Nothing(note));
+    }
+    let executable = compile(graph, &options()).map_err(refuse_compile)?;
+    let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from_array).collect();
+    let results = executable.run(&views).map_err(|error| Refusal::new(&error.diagnostic()))?;
+    Ok(Computed::Results(results.iter().map(array_text).collect()))
+}
+
+/// The results with their names or positions, and their elements where they were computed.
+fn outputs(expression: &Expression, graph: &Graph, texts: &[String]) -> Vec<Output> {
+    let names = expression.results();
+    let output = |(index, value): (usize, &indim::ValueId)| Output {
+        name: names.get(index).copied().flatten().map_or_else(|| index.to_string(), str::to_owned),
+        array_type: graph[*value].array_type.to_string(),
+        elements: texts.get(index).cloned(),
+    };
+    graph.outputs().iter().enumerate().map(output).collect()
+}
+
+fn drawn(explained: &indim::explain::ExplainedBroadcast) -> Drawn {
+    const WAYS: [RuleSetName; 4] = [
+        RuleSetName::Numpy,
+        RuleSetName::Xla,
+        RuleSetName::Pdpd,
+        RuleSetName::StableHloBroadcastInDim,
+    ];
+    let form = explained.form();
+    let said = WAYS.iter().find_map(|&way| {
+        let said = express(form, way).ok()?;
+        // As it stands, without a reshape that the expression does not have.
+        said.reshapes.iter().all(Option::is_none).then_some(said)
+    });
+    let state = said.and_then(|said| {
+        BroadcastState::of_rule(&said.rule, &said.reshapes, said.target.as_ref(), form.operands())
+    });
+    Drawn {
+        explained: ExplainedBroadcast::new(String::new(), explained),
+        state,
+        names: explained.labels().iter().map(|(name, _)| name.clone()).collect(),
+    }
+}
+
+fn reduced(explained: &indim::explain::ExplainedReduction) -> ExplainedReduction {
+    ExplainedReduction::new("", explained.title(), explained.form(), explained.label())
+}

@@ -1,0 +1,34 @@
+//! indim for the browser: functions from a request to an answer, both JSON.
+//!
+//! ```
+//! let answer = indim_web::broadcast(
+//!     r#"{"rule": "numpy", "operands": [{"name": "x", "shape": "2, 3"}, {"name": "v", "shape": "3"}]}"#,
+//! );
+//! assert!(answer.starts_with(r#"{"ok":true,"rule":"numpy","shape":[2,3],"maps":[[0,1],[1]]"#));
+//! ```
+//!
+//! [`catalogue`] says which rules there are and what they take, [`broadcast`] draws operands under a rule,
+//! [`reduction`] an operand under a rule for reductions, and [`expression`] an expression with its loops and
+//! its results. Whatever a request holds, there is an answer: what is wrong is one with `"ok": false` and a
+//! report. All that a request can make large is bounded before the work.
+//!
+//! A page calls them through `boundary.rs`, the only file that exports symbols. There is no unsafe block.
+
+#[cfg(target_family = "wasm")]
+mod boundary;
+mod broadcast;
+mod catalogue;
+#[cfg(feature = "expressions")]
+mod expression;
+mod picture;
+mod reduction;
+mod report;
+mod request;
+mod state;
+
+pub use broadcast::broadcast;
+pub use catalogue::catalogue;
+#[cfg(feature = "expressions")]
+pub use expression::expression;
+pub use reduction::reduction;
+pub use request::LONGEST_REQUEST;

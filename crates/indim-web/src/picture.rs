@@ -1,0 +1,164 @@
+//! Drawings as tables: a column for each axis, a row for each operand, and a cell that says what becomes of
+//! the axis. What a cell shows is short; what it says is for who hears it.
+
+use indim::ShapeError;
+use indim_shape::{AxisOf, Broadcast, Party, ReductionForm, Shape, aligned_axes};
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(crate) struct Picture {
+    /// How many columns there are.
+    columns: usize,
+    /// Whether a column is an axis of the result; else the shapes only stand below each other.
+    is_aligned: bool,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    shape: String,
+    /// One for each column.
+    cells: Vec<Cell>,
+    is_result: bool,
+}
+
+#[derive(Serialize, Clone)]
+struct Cell {
+    role: Role,
+    text: String,
+    says: String,
+}
+
+/// What becomes of an axis.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    Kept,
+    Expanded,
+    Repeated,
+    Result,
+    Reduced,
+    Gone,
+    /// Of a mistake: the axis that is to blame, the one that it clashes with, and the others.
+    Guilty,
+    Clashing,
+    Plain,
+    Empty,
+}
+
+impl Cell {
+    fn new(role: Role, text: impl ToString, says: impl Into<String>) -> Self {
+        Cell { role, text: text.to_string(), says: says.into() }
+    }
+}
+
+impl Picture {
+    /// A legal broadcast of operands with these names.
+    pub(crate) fn of_broadcast(form: &Broadcast, names: &[(String, String)]) -> Self {
+        let rank = form.result().rank();
+        let operand = |(index, (name, dtype)): (usize, &(String, String))| Row {
+            name: name.clone(),
+            shape: format!("{dtype}{}", form.operands()[index]),
+            cells: (0..rank).map(|axis| broadcast_cell(form, index, axis)).collect(),
+            is_result: false,
+        };
+        let mut rows: Vec<Row> = names.iter().enumerate().map(operand).collect();
+        rows.push(result_row(form.result(), |_| true));
+        Picture { columns: rank, is_aligned: true, rows }
+    }
+
+    /// A legal reduction.
+    pub(crate) fn of_reduction(form: &ReductionForm, name: &(String, String)) -> Self {
+        let is_reduced = |axis: usize| form.axes().contains(&axis);
+        let cells = form.operand().iter().enumerate().map(|(axis, size)| match is_reduced(axis) {
+            true => Cell::new(Role::Reduced, size, format!("axis {axis} of size {size}, reduced")),
+            false => Cell::new(Role::Kept, size, format!("axis {axis} of size {size}, kept")),
+        });
+        let operand = Row {
+            name: name.0.clone(),
+            shape: format!("{}{}", name.1, form.operand()),
+            cells: cells.collect(),
+            is_result: false,
+        };
+        let is_there = |axis: usize| form.keeps_axes() || !is_reduced(axis);
+        let sizes: Shape = (0..form.operand().rank())
+            .map(|axis| if is_reduced(axis) { 1 } else { form.operand()[axis] })
+            .collect();
+        let mut result = result_row(&sizes, is_there);
+        result.shape = form.result().to_string();
+        Picture { columns: form.operand().rank(), is_aligned: true, rows: vec![operand, result] }
+    }
+
+    /// Shapes that a rule refuses, as it aligns them.
+    pub(crate) fn of_error(error: &ShapeError, names: &[(String, String)]) -> Self {
+        let aligned = aligned_axes(error);
+        let operands = error.shapes().iter().enumerate().map(|(index, shape)| {
+            let (name, dtype) = names.get(index).cloned().unwrap_or_default();
+            (Party::Operand(index), name, dtype, shape)
+        });
+        let target = error.target().map(|shape| {
+            let name = if error.shapes().len() == 1 { "target" } else { "result" };
+            (Party::Result, name.to_owned(), String::new(), shape)
+        });
+        let parties: Vec<_> = operands.chain(target).collect();
+        let columns = parties.iter().map(|(.., shape)| shape.rank()).max().unwrap_or(0);
+        let row =
+            |(index, (party, name, dtype, shape)): (usize, &(Party, String, String, &Shape))| {
+                let mut cells = vec![Cell::new(Role::Empty, "", ""); columns];
+                for (axis, size) in shape.iter().enumerate() {
+                    let column =
+                        aligned.as_ref().and_then(|maps| maps.get(index)?.get(axis).copied());
+                    if let Some(cell) = cells.get_mut(column.unwrap_or(axis)) {
+                        *cell = error_cell(error, *party, axis, *size);
+                    }
+                }
+                let is_result = *party == Party::Result;
+                Row { name: name.clone(), shape: format!("{dtype}{shape}"), cells, is_result }
+            };
+        let rows = parties.iter().enumerate().map(row).collect();
+        Picture { columns, is_aligned: aligned.is_some(), rows }
+    }
+}
+
+fn result_row(sizes: &Shape, is_there: impl Fn(usize) -> bool) -> Row {
+    let cell = |(axis, size): (usize, &usize)| match is_there(axis) {
+        true => Cell::new(Role::Result, size, format!("size {size}")),
+        false => Cell::new(Role::Gone, "", "gone"),
+    };
+    let cells = sizes.iter().enumerate().map(cell).collect();
+    Row { name: "result".to_owned(), shape: sizes.to_string(), cells, is_result: true }
+}
+
+/// How an operand stands on an axis of the result.
+fn broadcast_cell(form: &Broadcast, operand: usize, axis: usize) -> Cell {
+    let (shape, map, size) =
+        (&form.operands()[operand], &form.maps()[operand], form.result()[axis]);
+    let Some(from) = map.iter().position(|&to| to == axis) else {
+        return Cell::new(Role::Repeated, format!("× {size}"), format!("repeated {size} times"));
+    };
+    let own = shape[from];
+    let permuted = if map.is_increasing() { String::new() } else { format!("{from}: ") };
+    match own == size {
+        true => {
+            let says = format!("axis {from} of size {size}, kept");
+            Cell::new(Role::Kept, format!("{permuted}{size}"), says)
+        }
+        false => {
+            let says = format!("axis {from} of size {own}, expanded to {size}");
+            Cell::new(Role::Expanded, format!("{permuted}{own} → {size}"), says)
+        }
+    }
+}
+
+fn error_cell(error: &ShapeError, party: Party, axis: usize, size: usize) -> Cell {
+    let is_this = |of: &AxisOf| (of.party, of.axis) == (party, axis);
+    let blamed = party == Party::Operand(error.operand().unwrap_or(usize::MAX));
+    let (role, ending) = match error.violation().clash() {
+        Some((this, _)) if is_this(&this) => (Role::Guilty, ", which does not fit"),
+        Some((_, other)) if is_this(&other) => (Role::Clashing, ", which it clashes with"),
+        None if blamed && error.axis() == Some(axis) => (Role::Guilty, ", which is to blame"),
+        _ => (Role::Plain, ""),
+    };
+    Cell::new(role, size, format!("axis {axis} of size {size}{ending}"))
+}

@@ -1,0 +1,101 @@
+//! What is wrong, as an answer: the report in its parts, and the field of the form that is to blame.
+
+use indim_shape::{Diagnostic, MarkedLine};
+use serde::Serialize;
+
+use crate::picture::Picture;
+use crate::state::Offer;
+
+/// An answer to a request that cannot be met.
+#[derive(Serialize)]
+pub(crate) struct Refusal {
+    ok: bool,
+    code: &'static str,
+    /// The label of the rule that was broken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) label: Option<&'static str>,
+    /// The field that is to blame: `dims`, `operands.1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) field: Option<String>,
+    headline: String,
+    lines: Vec<Line>,
+    remarks: Vec<Remark>,
+    /// The shapes aligned, with the axes that clash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) picture: Option<Picture>,
+    /// What would work.
+    pub(crate) repairs: Vec<Offer>,
+    /// Of an expression that can be read: the names in it that stand for inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) names: Option<Vec<String>>,
+    /// The whole report.
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Line {
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mark: Option<Mark>,
+}
+
+#[derive(Serialize)]
+struct Mark {
+    /// How many columns from the line's beginning.
+    indent: usize,
+    width: usize,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct Remark {
+    title: String,
+    text: String,
+}
+
+impl Refusal {
+    /// A report; the rest is added by who knows it.
+    pub(crate) fn new(diagnostic: &Diagnostic) -> Box<Self> {
+        let remark =
+            |(title, text): &(String, String)| Remark { title: title.clone(), text: text.clone() };
+        Box::new(Refusal {
+            ok: false,
+            code: diagnostic.code,
+            label: None,
+            field: None,
+            headline: diagnostic.headline.clone(),
+            lines: diagnostic.lines.iter().map(line).collect(),
+            remarks: diagnostic.remarks.iter().map(remark).collect(),
+            picture: None,
+            repairs: Vec::new(),
+            names: None,
+            text: diagnostic.to_string(),
+        })
+    }
+
+    /// The same, with a headline that begins with what is wrong: there is no operation, only a rule.
+    pub(crate) fn of_no_operation(mut self: Box<Self>) -> Box<Self> {
+        let said = self.headline.split_once("` ").map_or("", |(_, said)| said);
+        if let Some(first) = said.chars().next() {
+            let rest = &said[first.len_utf8()..];
+            self.headline = first.to_uppercase().chain(rest.chars()).collect();
+        }
+        self
+    }
+
+    /// The same, of which this field is to blame.
+    pub(crate) fn of_field(diagnostic: &Diagnostic, field: impl Into<String>) -> Box<Self> {
+        let mut refusal = Refusal::new(diagnostic);
+        refusal.field = Some(field.into());
+        refusal
+    }
+}
+
+fn line(line: &MarkedLine) -> Line {
+    let mark = line.mark.as_ref().map(|mark| Mark {
+        indent: mark.margin.chars().count() + mark.indent,
+        width: mark.width,
+        message: mark.message.clone(),
+    });
+    Line { text: line.text.clone(), mark }
+}

@@ -1,0 +1,105 @@
+//! How requests are read, within limits, and answers written.
+
+use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::report::Refusal;
+
+/// No request is longer, in bytes.
+pub const LONGEST_REQUEST: usize = 1 << 16;
+
+/// No more operands are drawn.
+const MOST_OPERANDS: usize = 16;
+
+/// No name has more characters.
+const LONGEST_NAME: usize = 64;
+
+/// An operand as somebody types it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OperandText {
+    pub(crate) name: String,
+    pub(crate) shape: String,
+}
+
+/// Reads a request, and writes the answer to it.
+pub(crate) fn answered<R: DeserializeOwned, A: Serialize>(
+    request: &str,
+    answer: impl FnOnce(R) -> Result<A, Box<Refusal>>,
+) -> String {
+    let answered = read(request).and_then(answer);
+    let text = match &answered {
+        Ok(answer) => serde_json::to_string(answer),
+        Err(refusal) => serde_json::to_string(refusal),
+    };
+    text.expect("invariant: names of fields are texts")
+}
+
+fn read<R: DeserializeOwned>(request: &str) -> Result<R, Box<Refusal>> {
+    let bad = |message: String| Refusal::new(&Diagnostic::new("bad-request", message));
+    if request.len() > LONGEST_REQUEST {
+        return Err(bad(format!("the request has more than {LONGEST_REQUEST} bytes")));
+    }
+    serde_json::from_str(request).map_err(|error| bad(error.to_string()))
+}
+
+/// Refuses more operands than are drawn.
+pub(crate) fn check_count(count: usize) -> Result<(), Box<Refusal>> {
+    if count <= MOST_OPERANDS {
+        return Ok(());
+    }
+    let message = format!("there are {count} operands, and at most {MOST_OPERANDS} are drawn");
+    Err(Refusal::new(&Diagnostic::new("too-many-operands", message)))
+}
+
+impl OperandText {
+    /// The name, the element type or nothing, and the shape.
+    pub(crate) fn read(&self, index: usize) -> Result<((String, String), Shape), Box<Refusal>> {
+        let field = || format!("operands.{index}");
+        let name = self.name.trim();
+        if name.chars().count() > LONGEST_NAME {
+            let message = format!("a name has at most {LONGEST_NAME} characters");
+            return Err(Refusal::of_field(&Diagnostic::new("name-too-long", message), field()));
+        }
+        let name = if name.is_empty() { format!("operand {index}") } else { name.to_owned() };
+        let (dtype, shape) = indim_text::parse_type(&self.shape)
+            .map_err(|diagnostic| Refusal::of_field(&diagnostic, field()))?;
+        Ok(((name, dtype.map_or("", |dtype| dtype.name()).to_owned()), shape))
+    }
+}
+
+/// The list in a field; none where there is no such field.
+pub(crate) fn list(text: Option<&str>, field: &str) -> Result<Option<Vec<i64>>, Box<Refusal>> {
+    let Some(text) = text else { return Ok(None) };
+    let count = text.split(',').count();
+    RankLimit::check(count, MAXIMUM_RANK)
+        .map_err(|error| Refusal::of_field(&error.diagnostic(), field))?;
+    let read = indim_text::parse_integers(text).map_err(|message| bad_field(message, field))?;
+    Ok(Some(read))
+}
+
+/// The whole number in a field; none where it is empty.
+pub(crate) fn number<N: core::str::FromStr>(
+    text: Option<&str>,
+    field: &str,
+) -> Result<Option<N>, Box<Refusal>> {
+    let text = text.map(str::trim).filter(|text| !text.is_empty());
+    let read = text.map(|text| {
+        text.parse().map_err(|_| bad_field(format!("`{field}` is no whole number"), field))
+    });
+    read.transpose()
+}
+
+/// The shape in a field; none where there is no such field.
+pub(crate) fn shape(text: Option<&str>, field: &str) -> Result<Option<Shape>, Box<Refusal>> {
+    let read = text.map(|text| match indim_text::parse_type(text) {
+        Ok((_, shape)) => Ok(shape),
+        Err(diagnostic) => Err(Refusal::of_field(&diagnostic, field)),
+    });
+    read.transpose()
+}
+
+fn bad_field(message: String, field: &str) -> Box<Refusal> {
+    Refusal::of_field(&Diagnostic::new("bad-field", message), field)
+}

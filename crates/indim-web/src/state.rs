@@ -1,0 +1,88 @@
+//! What a form has to say for a rule: a repair, or the same under another rule, is one, so that a button
+//! can fill it in.
+
+use indim_shape::{AnyRule, Attributes, Shape};
+use serde::Serialize;
+
+/// Something to choose: what it is in words, and what the form then says.
+#[derive(Serialize)]
+pub(crate) struct Offer {
+    pub(crate) text: String,
+    /// Why it may be what was meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    pub(crate) state: State,
+}
+
+/// The contents of a form.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum State {
+    Broadcast(BroadcastState),
+    Reduction(ReductionState),
+}
+
+#[derive(Serialize)]
+pub(crate) struct BroadcastState {
+    pub(crate) rule: String,
+    pub(crate) shapes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dims: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) axis: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) broadcast: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct ReductionState {
+    pub(crate) rule: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) axes: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) axes_input: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) keepdims: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) noop_with_empty_axes: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) opset: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sum: Option<bool>,
+}
+
+impl BroadcastState {
+    /// The rule by its name, with these attributes and shapes.
+    pub(crate) fn new(rule: impl Into<String>, attributes: &Attributes, shapes: &[Shape]) -> Self {
+        BroadcastState {
+            rule: rule.into(),
+            shapes: shapes.iter().map(Shape::to_string).collect(),
+            dims: attributes.dims.as_deref().map(list_text),
+            axis: attributes.axis.map(|axis| axis.to_string()),
+            broadcast: attributes.broadcast,
+            target: attributes.target.as_ref().map(Shape::to_string),
+        }
+    }
+
+    /// A rule with what is done before it: operands reshaped, perhaps a target.
+    pub(crate) fn of_rule(
+        rule: &AnyRule,
+        reshapes: &[Option<Shape>],
+        target: Option<&Shape>,
+        operands: &[Shape],
+    ) -> Option<Self> {
+        let reshaped = |(index, shape): (usize, &Shape)| {
+            reshapes.get(index).cloned().flatten().unwrap_or_else(|| shape.clone())
+        };
+        let shapes: Vec<Shape> = operands.iter().enumerate().map(reshaped).collect();
+        let attributes = Attributes { target: target.cloned(), ..rule.attributes() };
+        Some(BroadcastState::new(rule.name()?.as_str(), &attributes, &shapes))
+    }
+}
+
+/// The entries with commas between.
+pub(crate) fn list_text(entries: &[i64]) -> String {
+    entries.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+}

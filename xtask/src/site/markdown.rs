@@ -1,0 +1,306 @@
+//! Documents as pages: headings that can be linked to, links that lead to the pages of the site, tables that
+//! scroll, and examples that can be tried.
+
+use std::collections::BTreeMap;
+
+use pulldown_cmark::{
+    BrokenLink, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html,
+};
+
+use super::address::{relative, resolved};
+use super::examples;
+
+/// A document: its path in the repository, and its page on the site.
+pub(crate) struct Document<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) page: &'a str,
+    pub(crate) text: &'a str,
+    /// The page of each document, by the path of that.
+    pub(crate) pages: &'a BTreeMap<String, String>,
+}
+
+/// What becomes of a document.
+pub(crate) struct Rendered {
+    pub(crate) title: String,
+    pub(crate) html: String,
+    /// The headings of the second level: what they are linked by, and what they say.
+    pub(crate) sections: Vec<(String, String)>,
+    pub(crate) has_examples: bool,
+}
+
+/// Where links of Rust's documentation lead that the site does not have.
+const NOWHERE: &str = "crate::";
+
+impl Document<'_> {
+    /// The document as HTML.
+    pub(crate) fn render(&self) -> Rendered {
+        // Names in brackets link to Rust's documentation, where the text is a part of it.
+        let callback = |link: BrokenLink<'_>| {
+            let is_name = link.reference.starts_with('`');
+            is_name.then_some((CowStr::Borrowed(NOWHERE), CowStr::Borrowed("")))
+        };
+        let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+        let parser = Parser::new_with_broken_link_callback(self.text, options, Some(callback));
+        let mut pass = Pass { document: self, ..Pass::new(self) };
+        let events: Vec<Event<'_>> = parser.collect();
+        let mut rest = events.into_iter();
+        while let Some(event) = rest.next() {
+            pass.take(event, &mut rest);
+        }
+        let mut html = String::new();
+        html::push_html(&mut html, pass.events.into_iter());
+        let title = pass.title.unwrap_or_else(|| self.path.to_owned());
+        Rendered { title, html, sections: pass.sections, has_examples: pass.has_examples }
+    }
+
+    /// Where a link leads on the site; nothing, if it has no such page.
+    fn link(&self, to: &str) -> Option<String> {
+        if to.starts_with('#') || to.contains("://") {
+            return Some(to.to_owned());
+        }
+        let (path, anchor) = to.split_once('#').map_or((to, None), |(path, a)| (path, Some(a)));
+        let folder = self.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let page = self.pages.get(&resolved(folder, path))?;
+        let way = relative(self.page, page);
+        Some(anchor.map_or(way.clone(), |anchor| format!("{way}#{anchor}")))
+    }
+}
+
+/// One way through the events of a document.
+struct Pass<'a> {
+    document: &'a Document<'a>,
+    events: Vec<Event<'a>>,
+    title: Option<String>,
+    sections: Vec<(String, String)>,
+    has_examples: bool,
+    /// For each open link, whether it is one on the site too.
+    links: Vec<bool>,
+    anchors: Vec<String>,
+}
+
+impl<'a> Pass<'a> {
+    fn new(document: &'a Document<'a>) -> Self {
+        Pass {
+            document,
+            events: Vec::new(),
+            title: None,
+            sections: Vec::new(),
+            has_examples: false,
+            links: Vec::new(),
+            anchors: Vec::new(),
+        }
+    }
+
+    fn html(&mut self, text: String) {
+        self.events.push(Event::Html(text.into()));
+    }
+
+    fn take(&mut self, event: Event<'a>, rest: &mut impl Iterator<Item = Event<'a>>) {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                let inside = until(rest, |end| matches!(end, TagEnd::Heading(_)));
+                self.heading(level as usize, inside);
+            }
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let inside = until(rest, |end| *end == TagEnd::CodeBlock);
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => language.to_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.code(&language, &plain(&inside));
+            }
+            Event::Start(Tag::Table(alignments)) => {
+                self.html("<div class=\"scroller\" tabindex=\"0\">".to_owned());
+                self.events.push(Event::Start(Tag::Table(alignments)));
+            }
+            Event::End(TagEnd::Table) => {
+                self.events.push(Event::End(TagEnd::Table));
+                self.html("</div>\n".to_owned());
+            }
+            Event::Start(Tag::Link { dest_url, title, .. }) => {
+                let found = self.document.link(&dest_url);
+                self.links.push(found.is_some());
+                self.events.extend(found.map(|to| {
+                    let link_type = LinkType::Inline;
+                    let (dest_url, id) = (to.into(), CowStr::Borrowed(""));
+                    Event::Start(Tag::Link { link_type, dest_url, title, id })
+                }));
+            }
+            Event::End(TagEnd::Link) => {
+                if self.links.pop() == Some(true) {
+                    self.events.push(Event::End(TagEnd::Link));
+                }
+            }
+            Event::Text(text) => {
+                if let Some(label) = rule_label(&text) {
+                    self.anchor(&format!("label-{}", label.to_lowercase()));
+                }
+                self.events.push(Event::Text(text));
+            }
+            event => self.events.push(event),
+        }
+    }
+
+    /// A place to link to, once.
+    fn anchor(&mut self, name: &str) {
+        if !self.anchors.iter().any(|known| known == name) {
+            self.anchors.push(name.to_owned());
+            self.html(format!("<span id=\"{}\"></span>", escaped(name)));
+        }
+    }
+
+    fn heading(&mut self, level: usize, inside: Vec<Event<'a>>) {
+        let text = plain(&inside);
+        // Parts of Rust's documentation begin with headings of the first level.
+        if level == 1 && self.title.is_none() {
+            self.title = Some(text.clone());
+        }
+        let mut id = anchor(&text);
+        while self.anchors.contains(&id) {
+            id.push_str("-1");
+        }
+        self.anchors.push(id.clone());
+        if level == 2 {
+            self.sections.push((id.clone(), text.clone()));
+        }
+        // The rules of a section have its letter in common.
+        let letter = text.rsplit_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+        if let Some(letter) = letter.filter(|letter| letter.len() == 1) {
+            self.anchor(&format!("label-{}", letter.to_lowercase()));
+        }
+        self.html(format!("<h{level} id=\"{}\">", escaped(&id)));
+        self.events.extend(inside);
+        self.html(format!("</h{level}>\n"));
+    }
+
+    fn code(&mut self, language: &str, text: &str) {
+        let rule = language.split_once(" rule=").map(|(_, rule)| rule);
+        let example = |line: &str| {
+            let question = line.split(" -> ").next().unwrap_or(line);
+            match language.split(' ').next() {
+                Some("rules") => examples::of_rule(question),
+                Some("expressions") => Some(examples::of_expression(question, rule)),
+                Some("console") => examples::of_command(line),
+                _ => None,
+            }
+        };
+        let examples: Vec<(&str, Option<String>)> =
+            text.lines().map(|line| (line, example(line))).collect();
+        if examples.iter().all(|(_, address)| address.is_none()) {
+            let text = match language.split(',').next() {
+                Some("rust") | Some("") => shown_rust(text),
+                _ => text.to_owned(),
+            };
+            return self
+                .html(format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escaped(&text)));
+        }
+        self.has_examples = true;
+        let root = super::address::to_root(self.document.page);
+        let item = |(line, address): &(&str, Option<String>)| {
+            let code = format!("<code>{}</code>", escaped(line));
+            match address {
+                Some(address) => format!(
+                    "<li>{code} <a class=\"try\" href=\"{root}{}\">Try it<span class=\"unseen\">: {}</span></a></li>",
+                    escaped(address),
+                    escaped(line)
+                ),
+                None => format!("<li>{code}</li>"),
+            }
+        };
+        let items: String = examples.iter().map(item).collect();
+        self.html(format!("<ul class=\"examples\">{items}</ul>\n"));
+    }
+}
+
+/// The events up to an end, without it.
+fn until<'a>(
+    rest: &mut impl Iterator<Item = Event<'a>>,
+    is_end: impl Fn(&TagEnd) -> bool,
+) -> Vec<Event<'a>> {
+    rest.take_while(|event| !matches!(event, Event::End(end) if is_end(end))).collect()
+}
+
+fn plain(events: &[Event<'_>]) -> String {
+    let text = |event: &Event<'_>| match event {
+        Event::Text(text) | Event::Code(text) => text.to_string(),
+        Event::SoftBreak => " ".to_owned(),
+        _ => String::new(),
+    };
+    events.iter().map(text).collect()
+}
+
+/// The label of a rule that a text is, or begins with: `X7`, `O1: all shapes are equal`.
+fn rule_label(text: &str) -> Option<&str> {
+    let label = text.split([':', ',']).next().unwrap_or(text);
+    let (letters, digits) =
+        label.split_at(label.find(|c: char| c.is_ascii_digit()).unwrap_or(label.len()));
+    let is_label = matches!(letters.len(), 1 | 2)
+        && letters.chars().all(|c| c.is_ascii_uppercase())
+        && (digits.len() == 1 && digits.chars().all(|c| c.is_ascii_digit()) || label == "XT");
+    is_label.then_some(label)
+}
+
+/// What a heading is linked by: as Rust's and other tools do it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// Rust without the lines that its documentation hides.
+fn shown_rust(text: &str) -> String {
+    let is_shown = |line: &&str| !(line.starts_with("# ") || *line == "#");
+    text.lines().filter(is_shown).map(|line| format!("{line}\n")).collect()
+}
+
+/// A text within markup.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn render(text: &str) -> Rendered {
+        let pages = BTreeMap::from([
+            ("docs/ops.md".to_owned(), "docs/ops.html".to_owned()),
+            ("crates/indim-shape/src/rules.md".to_owned(), "docs/rules.html".to_owned()),
+        ]);
+        let (path, page) = ("docs/decisions/one.md", "docs/decisions/one.html");
+        Document { path, page, text, pages: &pages }.render()
+    }
+
+    #[test]
+    fn links_lead_to_pages_or_nowhere() {
+        let html = render(
+            "[a](../ops.md#b) [c](../../crates/indim-shape/src/rules.md) [d](../../src/d.rs) [`E`]",
+        )
+        .html;
+        assert!(html.contains("<a href=\"../../docs/ops.html#b\">a</a>"), "{html}");
+        assert!(
+            html.contains("<a href=\"../../docs/rules.html\">c</a> d <code>E</code>"),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn headings_and_labels_can_be_linked_to() {
+        let page = render(
+            "# The rules\n\n## xla (X)\n\n| label | |\n|---|---|\n| X7 | sizes |\n\nXT, no.",
+        );
+        assert_eq!((&*page.title, &*page.sections[0].0), ("The rules", "xla-x"));
+        for id in ["xla-x", "label-x", "label-x7", "label-xt"] {
+            assert!(page.html.contains(&format!("id=\"{id}\"")), "{id} {}", page.html);
+        }
+    }
+
+    #[test]
+    fn examples_can_be_tried() {
+        let page =
+            render("```rules\nnumpy [2,3] [3] -> [2,3]\n```\n```rust\n# hidden\nshown\n```\n");
+        assert!(page.has_examples);
+        assert!(page.html.contains("href=\"../../index.html#rule=numpy&amp;o=x"), "{}", page.html);
+        assert!(page.html.contains("<code>shown\n</code>"), "{}", page.html);
+        assert!(!render("```rust\n1 < 2\n```\n").has_examples);
+    }
+}

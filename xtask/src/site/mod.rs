@@ -1,0 +1,118 @@
+//! `cargo xtask site`: the site in `target/site`, its two modules of WebAssembly, and what shows and tests it.
+//!
+//! Pages are made in `pages.rs` of the fragments in `site/` and the documents in `docs/`; `examples.rs` knows
+//! where an example in a document can be tried.
+
+mod address;
+mod examples;
+mod markdown;
+mod pages;
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::{cargo, python};
+
+const USAGE: &str = "\
+cargo xtask site [--serve [PORT] | --test [PYTEST'S ARGUMENTS]]
+  Builds the site into target/site, which any web server can show, under any path.
+  `--serve` shows it to this machine. `--test` runs it in Chromium; it takes the command built too.";
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Where the site is built.
+const OUTPUT: &str = "target/site";
+
+/// Builds the site, and shows or tests it.
+pub(crate) fn site(root: &Path, arguments: &[&str]) -> bool {
+    match arguments {
+        [] => build(root),
+        ["--serve"] => build(root) && serve(root, "8000"),
+        ["--serve", port] => build(root) && serve(root, port),
+        ["--test", tests @ ..] => build(root) && test(root, tests),
+        _ => {
+            eprintln!("{USAGE}");
+            false
+        }
+    }
+}
+
+fn build(root: &Path) -> bool {
+    if !has_target() {
+        eprintln!(
+            "there is no standard library for {TARGET}: `rustup target add {TARGET}`, or Debian's package \
+             libstd-rust-dev-wasm32 with Debian's cargo"
+        );
+        return false;
+    }
+    let output = root.join(OUTPUT);
+    // What an earlier site had is not to stay.
+    let _ = std::fs::remove_dir_all(&output);
+    let is_written = pages::write(root, &output).map_err(|error| eprintln!("{error}")).is_ok();
+    let is_built = is_written
+        && module(root, &["--no-default-features"], "rules.wasm")
+        && module(root, &[], "expressions.wasm");
+    if is_built {
+        eprintln!("the site is in {OUTPUT}; `cargo xtask site --serve` shows it");
+    }
+    is_built
+}
+
+/// Builds the module with these features, and copies it into the site.
+fn module(root: &Path, features: &[&str], name: &str) -> bool {
+    let build = ["build", "--package=indim-web", "--lib", "--profile=web", "--target", TARGET];
+    // Paths of the machine that builds would otherwise stand in the messages of panics.
+    let flags = format!("--remap-path-prefix={}=.", root.display());
+    if !cargo(&[&build[..], features].concat(), &[("RUSTFLAGS", &flags)]) {
+        return false;
+    }
+    let built = root.join("target").join(TARGET).join("web/indim_web.wasm");
+    let copied = std::fs::copy(&built, root.join(OUTPUT).join(name));
+    copied.map_err(|error| eprintln!("{}: {error}", built.display())).is_ok()
+}
+
+/// Whether the compiler has the standard library for the browser.
+fn has_target() -> bool {
+    let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
+    asked.is_ok_and(|output| {
+        let sysroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Path::new(&sysroot).join("lib/rustlib").join(TARGET).join("lib").exists()
+    })
+}
+
+/// Serves the site on this machine alone, until it is interrupted.
+fn serve(root: &Path, port: &str) -> bool {
+    if !python::is_available() {
+        eprintln!("it takes python3, or any other web server for {OUTPUT}");
+        return false;
+    }
+    eprintln!("http://127.0.0.1:{port}/");
+    let server = ["-m", "http.server", port, "--bind", "127.0.0.1", "--directory", OUTPUT];
+    let python = python::system_python();
+    Command::new(python).args(server).current_dir(root).status().is_ok_and(|s| s.success())
+}
+
+/// Runs the tests of `site/tests` in a browser, against the command's own oracle.
+fn test(root: &Path, tests: &[&str]) -> bool {
+    if !python::is_available() {
+        eprintln!("it takes python3 (3.10 or later) with venv");
+        return false;
+    }
+    let browser = ["chromedriver", "chromium"]
+        .into_iter()
+        .find(|program| Command::new(program).arg("--version").output().is_err());
+    if let Some(program) = browser {
+        eprintln!("it takes {program} (Debian: chromium chromium-driver)");
+        return false;
+    }
+    if !cargo(&["build", "--package=indim-cli"], &[]) {
+        return false;
+    }
+    let folder = root.join("target/python/site");
+    python::environment(root, &folder).is_some_and(|python| {
+        let requirements = root.join("site/tests/requirements.txt");
+        let install = ["install".as_ref(), "--requirement".as_ref(), requirements.as_os_str()];
+        python::pip(root, &python, &install)
+            && python::pytest(root, &python, &[&["site/tests"], tests].concat())
+    })
+}

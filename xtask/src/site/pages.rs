@@ -1,0 +1,233 @@
+//! The pages: fragments of `site/` in one frame, and the documents with their list beside them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use super::address::to_root;
+use super::markdown::{Document, Rendered, escaped};
+
+/// Documents that come first, in this order; those of `docs/` that are not here follow by their names.
+const FIRST: [&str; 6] = [
+    "crates/indim-shape/src/rules.md",
+    "docs/expressions.md",
+    "docs/ops.md",
+    "docs/python.md",
+    "crates/indim/src/guide.rs",
+    "docs/numpy-differences.md",
+];
+
+/// What is copied as it is.
+const FILES: [&str; 10] = [
+    "icon.svg",
+    "style.css",
+    "docs.css",
+    "module.js",
+    "page.js",
+    "state.js",
+    "drawing.js",
+    "explore.js",
+    "expressions.js",
+    "live.js",
+];
+
+/// A page of the site.
+struct Page<'a> {
+    /// From the root of the site.
+    path: &'a str,
+    title: &'a str,
+    description: &'a str,
+    /// Which link of the head leads to it.
+    at: &'a str,
+    /// Stylesheets and scripts beside those that every page has.
+    files: &'a [&'a str],
+    body: &'a str,
+}
+
+/// Writes all pages, and what they need but the modules.
+pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
+    let source = root.join("site");
+    std::fs::create_dir_all(output.join("docs/decisions"))?;
+    for file in FILES {
+        std::fs::copy(source.join(file), output.join(file))
+            .map_err(|error| io::Error::other(format!("site/{file}: {error}")))?;
+    }
+    let frame = read(&source.join("frame.html"))?;
+    let put = |page: &Page<'_>| std::fs::write(output.join(page.path), page.framed(&frame));
+    put(&Page {
+        path: "index.html",
+        title: "Explore broadcasting",
+        description: "Type shapes and a rule of NumPy, XLA, ONNX, OpenVINO or Paddle, and see what broadcasts.",
+        at: "explore",
+        files: &["explore.js"],
+        body: &read(&source.join("explore.html"))?,
+    })?;
+    put(&Page {
+        path: "expressions.html",
+        title: "Expressions",
+        description: "Array expressions with each broadcast drawn, their loops, and their results.",
+        at: "expressions",
+        files: &["expressions.js"],
+        body: &read(&source.join("expressions.html"))?,
+    })?;
+    documents(root, &put)
+}
+
+/// The gallery and the documentation.
+fn documents(root: &Path, put: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Result<()> {
+    let paths = paths(root)?;
+    let mut pages: BTreeMap<String, String> =
+        paths.iter().map(|path| (path.clone(), page_of(path))).collect();
+    pages.insert("site/gallery.md".to_owned(), "gallery.html".to_owned());
+    let render = |path: &str| -> io::Result<Rendered> {
+        let text = text_of(&root.join(path))?;
+        Ok(Document { path, page: &pages[path], text: &text, pages: &pages }.render())
+    };
+    let gallery = render("site/gallery.md")?;
+    put(&Page {
+        path: "gallery.html",
+        title: &gallery.title,
+        description: "Worked examples of broadcasting, each of which can be changed.",
+        at: "gallery",
+        files: &["docs.css", "live.js"],
+        body: &format!("<main id=\"main\" class=\"page gallery\">{}</main>", gallery.html),
+    })?;
+    let rendered = paths.iter().map(|path| render(path)).collect::<io::Result<Vec<_>>>()?;
+    let listed: Vec<(&str, &str)> = paths
+        .iter()
+        .zip(&rendered)
+        .map(|(path, document)| (pages[path].as_str(), document.title.as_str()))
+        .collect();
+    for ((page, title), document) in listed.iter().zip(&rendered) {
+        put(&Page {
+            path: page,
+            title,
+            description: title,
+            at: "docs",
+            files: if document.has_examples { &["docs.css", "live.js"] } else { &["docs.css"] },
+            body: &document_body(page, &listed, document),
+        })?;
+    }
+    put(&Page {
+        path: "docs/index.html",
+        title: "Documentation",
+        description: "What indim computes, by which rules, and why.",
+        at: "docs",
+        files: &["docs.css"],
+        body: &index_body(&listed),
+    })
+}
+
+/// The documents of the site, in their order.
+fn paths(root: &Path) -> io::Result<Vec<String>> {
+    let mut paths: Vec<String> = FIRST.map(str::to_owned).to_vec();
+    for folder in ["docs", "docs/decisions"] {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(root.join(folder))? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let path = format!("{folder}/{name}");
+            if name.ends_with(".md") && !paths.contains(&path) {
+                found.push(path);
+            }
+        }
+        // The list of decisions stands before them.
+        found.sort_by_key(|path| (!path.ends_with("README.md"), path.clone()));
+        paths.append(&mut found);
+    }
+    Ok(paths)
+}
+
+fn page_of(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    match path.strip_prefix("docs/decisions/") {
+        Some("README.md") => "docs/decisions/index.html".to_owned(),
+        Some(_) => format!("docs/decisions/{stem}.html"),
+        None => format!("docs/{stem}.html"),
+    }
+}
+
+/// The text of a document; of a Rust file, its documentation.
+fn text_of(path: &Path) -> io::Result<String> {
+    let text = read(path)?;
+    if path.extension().is_none_or(|extension| extension != "rs") {
+        return Ok(text);
+    }
+    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
+    // Its headings begin at the first level, where the page has its title.
+    let shown = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).map(|line| {
+        let is_heading =
+            line.starts_with("# ") && line.chars().nth(2).is_some_and(char::is_uppercase);
+        format!("{}{line}\n", if is_heading { "#" } else { "" })
+    });
+    Ok(format!("# Guide for Rust\n\n{}", shown.collect::<String>()))
+}
+
+fn document_body(page: &str, listed: &[(&str, &str)], document: &Rendered) -> String {
+    let sections: String = document
+        .sections
+        .iter()
+        .map(|(id, text)| format!("<li><a href=\"#{}\">{}</a></li>", escaped(id), escaped(text)))
+        .collect();
+    let contents = match document.sections.len() {
+        0..=2 => String::new(),
+        _ => format!(
+            "<nav class=\"contents\" aria-label=\"On this page\"><h2>On this page</h2><ul>{sections}</ul></nav>"
+        ),
+    };
+    let list = list(page, listed);
+    format!(
+        "<div class=\"documents\"><nav class=\"list\" aria-label=\"Documentation\">{list}</nav>\
+         <main id=\"main\" class=\"page\"><article>{}</article></main>{contents}</div>",
+        document.html
+    )
+}
+
+fn index_body(listed: &[(&str, &str)]) -> String {
+    format!(
+        "<main id=\"main\" class=\"page index\"><h1>Documentation</h1>\
+         <p>Examples that are expressions or cases of rules can be tried where they stand.</p>{}</main>",
+        list("docs/index.html", listed)
+    )
+}
+
+/// The documents, the decisions in a list of their own.
+fn list(page: &str, listed: &[(&str, &str)]) -> String {
+    let root = to_root(page);
+    let item = |(to, title): &(&str, &str)| {
+        let current = if *to == page { " aria-current=\"page\"" } else { "" };
+        format!("<li><a href=\"{root}{to}\"{current}>{}</a></li>", escaped(title))
+    };
+    let is_decision = |(to, _): &&(&str, &str)| to.starts_with("docs/decisions/");
+    let documents: String = listed.iter().filter(|entry| !is_decision(entry)).map(item).collect();
+    let decisions: String = listed.iter().filter(is_decision).map(item).collect();
+    let is_open =
+        if page.starts_with("docs/decisions/") || page == "docs/index.html" { " open" } else { "" };
+    format!(
+        "<ul>{documents}</ul><details{is_open}><summary>Decisions</summary><ul>{decisions}</ul></details>"
+    )
+}
+
+impl Page<'_> {
+    fn framed(&self, frame: &str) -> String {
+        let root = to_root(self.path);
+        let file = |file: &&str| match file.ends_with(".css") {
+            true => format!("<link rel=\"stylesheet\" href=\"{root}{file}\">"),
+            false => format!("<script type=\"module\" src=\"{root}{file}\"></script>"),
+        };
+        let mut page = frame.replace("{{title}}", &escaped(self.title));
+        page = page.replace("{{description}}", &escaped(self.description));
+        page = page.replace("{{head}}", &self.files.iter().map(file).collect::<String>());
+        for at in ["explore", "expressions", "gallery", "docs"] {
+            let current = if at == self.at { " aria-current=\"page\"" } else { "" };
+            page = page.replace(&format!("{{{{at {at}}}}}"), current);
+        }
+        // Last, so that no document can fill in a place of the frame.
+        page.replace("{{root}}", &root).replace("{{body}}", self.body)
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    std::fs::read_to_string(path)
+        .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
+}
