@@ -134,24 +134,13 @@ fn test_on(machine: &Machine, is_bounded: bool) -> bool {
 
 /// What must be installed before this machine can act as the other, in words.
 fn missing(machine: &Machine) -> Vec<String> {
-    let mut missing = Vec::new();
+    let mut missing = missing_to_build(machine);
     let mut need = |is_there: bool, what: String| {
         if !is_there {
             missing.push(what);
         }
     };
-    let target = machine.target;
-    need(
-        toolchain(machine).is_some(),
-        format!(
-            "the standard library for {target}: `rustup target add {target}`, or Debian's packages \
-             rustc-web cargo-web rust-web-src"
-        ),
-    );
     let packages = machine.packages;
-    if let Some(linker) = linker(machine) {
-        need(version(linker).is_some(), format!("{linker} (Debian: {packages})"));
-    }
     match machine.runner {
         Runner::Emulator { program, libraries, least } => {
             let (major, minor) = least;
@@ -170,6 +159,38 @@ fn missing(machine: &Machine) -> Vec<String> {
         Runner::Node => need(version("node").is_some(), format!("node (Debian: {packages})")),
     }
     missing
+}
+
+/// What must be installed before this machine can build for the other, in words.
+fn missing_to_build(machine: &Machine) -> Vec<String> {
+    let mut missing = Vec::new();
+    let target = machine.target;
+    if toolchain(machine).is_none() {
+        missing.push(format!(
+            "the standard library for {target}: `rustup target add {target}`, or Debian's packages \
+             rustc-web cargo-web rust-web-src"
+        ));
+    }
+    if let Some(linker) = linker(machine)
+        && version(linker).is_none()
+    {
+        missing.push(format!("{linker} (Debian: {})", machine.packages));
+    }
+    missing
+}
+
+/// Runs `cargo build` with these arguments for wasm32, and gives the folder of its profiles; what is missing
+/// for that is said.
+pub(crate) fn build_for_wasm32(arguments: &[&str]) -> Option<PathBuf> {
+    let machine = machine("wasm32")?;
+    let missing = missing_to_build(machine);
+    if !missing.is_empty() {
+        eprintln!("for {}, there is missing:", machine.target);
+        missing.iter().for_each(|what| eprintln!("  {what}"));
+        return None;
+    }
+    let is_built = run_cargo(machine, &toolchain(machine)?, &[&["build"], arguments].concat());
+    is_built.then(|| root().join(target_folder(machine)).join(machine.target))
 }
 
 /// What `PROGRAM --version` prints; `None` when there is no such program.

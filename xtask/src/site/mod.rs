@@ -11,14 +11,12 @@ mod pages;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{cargo, python};
+use crate::{cargo, cross, python};
 
 const USAGE: &str = "\
 cargo xtask site [--serve [PORT] | --test [PYTEST'S ARGUMENTS]]
   Builds the site into target/site, which any web server can show, under any path.
   `--serve` shows it to this machine. `--test` runs it in Chromium; it takes the command built too.";
-
-const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Where the site is built.
 const OUTPUT: &str = "target/site";
@@ -38,13 +36,6 @@ pub(crate) fn site(root: &Path, arguments: &[&str]) -> bool {
 }
 
 fn build(root: &Path) -> bool {
-    if !has_target() {
-        eprintln!(
-            "there is no standard library for {TARGET}: `rustup target add {TARGET}`, or Debian's package \
-             libstd-rust-dev-wasm32 with Debian's cargo"
-        );
-        return false;
-    }
     let output = root.join(OUTPUT);
     // What an earlier site had is not to stay.
     let _ = std::fs::remove_dir_all(&output);
@@ -60,24 +51,13 @@ fn build(root: &Path) -> bool {
 
 /// Builds the module with these features, and copies it into the site.
 fn module(root: &Path, features: &[&str], name: &str) -> bool {
-    let build = ["build", "--package=indim-web", "--lib", "--profile=web", "--target", TARGET];
-    // Paths of the machine that builds would otherwise stand in the messages of panics.
-    let flags = format!("--remap-path-prefix={}=.", root.display());
-    if !cargo(&[&build[..], features].concat(), &[("RUSTFLAGS", &flags)]) {
+    let build = ["--package=indim-web", "--lib", "--profile=web"];
+    let Some(folder) = cross::build_for_wasm32(&[&build[..], features].concat()) else {
         return false;
-    }
-    let built = root.join("target").join(TARGET).join("web/indim_web.wasm");
+    };
+    let built = folder.join("web/indim_web.wasm");
     let copied = std::fs::copy(&built, root.join(OUTPUT).join(name));
     copied.map_err(|error| eprintln!("{}: {error}", built.display())).is_ok()
-}
-
-/// Whether the compiler has the standard library for the browser.
-fn has_target() -> bool {
-    let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
-    asked.is_ok_and(|output| {
-        let sysroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        Path::new(&sysroot).join("lib/rustlib").join(TARGET).join("lib").exists()
-    })
 }
 
 /// Serves the site on this machine alone, until it is interrupted.
