@@ -17,8 +17,9 @@ export function picture(drawn, caption) {
   if (drawn.columns === 0) {
     return element("p", { className: "scalars" }, "Every operand and the result are scalars: there is no axis.");
   }
+  // Where the rule aligns nothing, a column is no axis of the result.
   const axes = Array.from({ length: drawn.columns }, (_, axis) =>
-    element("th", { scope: "col" }, drawn.is_aligned ? `axis ${axis}` : ""));
+    (drawn.is_aligned ? element("th", { scope: "col" }, `axis ${axis}`) : element("td")));
   const head = element("thead", {}, element("tr", {}, element("td"), ...axes));
   const body = element("tbody", {}, ...drawn.rows.map(row));
   const table = element("table", { className: "picture" }, element("caption", { className: "unseen" }, caption), head, body);

@@ -52,7 +52,7 @@ function enliven(link) {
       output.remove();
       output = null;
     } else {
-      output = element("div", { className: "card live", role: "region", "aria-label": "What the example gives" });
+      output = element("div", { className: "card live", role: "group", "aria-label": "What the example gives" });
       link.parentElement.append(output);
       try {
         output.replaceChildren(...drawn(await answerTo(link), new URL("index.html", import.meta.url)));

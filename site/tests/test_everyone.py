@@ -58,7 +58,7 @@ def test_nothing_is_inaccessible(pages, axe, view, width, scheme):
           ({ id, nodes }) => [id, nodes.slice(0, 5).map(({ html, any }) => [html, any.map(({ message }) => message)])])))"""
     )
     pages.screenshot(f"{view}-{width}-{scheme}")
-    assert found == []
+    assert found == [], "\n".join(map(str, found))
     # Nothing but what scrolls by itself is wider than the screen.
     assert pages.script("return document.documentElement.scrollWidth") <= width
 
