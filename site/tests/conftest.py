@@ -1,4 +1,4 @@
-"""The site in a browser: a server under a path of its own, Chromium, and the ways in which tests look at pages."""
+"""The site in a browser: a server under a path of its own, Chromium, and how tests look at pages."""
 
 import functools
 import http.server

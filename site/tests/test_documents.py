@@ -59,14 +59,17 @@ def live_examples(pages, page):
     pages.open(page)
     pages.script("document.querySelectorAll('.run').forEach((button) => button.click())")
     count = len(pages.all(".run"))
-    pages.wait(lambda: pages.script("return document.querySelectorAll('.live > *').length >= arguments[0]", count))
+    answered = "return [...document.querySelectorAll('.live')].filter((live) => live.children.length).length"
+    pages.wait(lambda: pages.script(answered) == count)
     return pages.script(
-        """return [...document.querySelectorAll(".examples li")].filter((li) => li.querySelector(".run")).map((li) => ({
-          text: li.querySelector("code").textContent,
-          code: li.querySelector(".live .code code")?.textContent ?? null,
-          shape: li.querySelector(".live .result-row .shape")?.textContent ?? null,
-          scalar: Boolean(li.querySelector(".live .scalars")),
-          output: li.querySelector(".live > pre")?.textContent ?? null }))"""
+        """const read = (item) => ({
+          text: item.querySelector("code").textContent,
+          code: item.querySelector(".live .code code")?.textContent ?? null,
+          shape: item.querySelector(".live .result-row .shape")?.textContent ?? null,
+          scalar: Boolean(item.querySelector(".live .scalars")),
+          output: item.querySelector(".live > pre")?.textContent ?? null,
+        });
+        return [...document.querySelectorAll(".examples li:has(.run)")].map(read);"""
     )
 
 

@@ -54,8 +54,9 @@ def test_nothing_is_inaccessible(pages, axe, view, width, scheme):
     pages.script(axe)
     found = pages.driver.execute_async_script(
         """const done = arguments[0];
-        axe.run({ resultTypes: ["violations"] }).then(({ violations }) => done(violations.map(
-          ({ id, nodes }) => [id, nodes.slice(0, 5).map(({ html, any }) => [html, any.map(({ message }) => message)])])))"""
+        const node = ({ html, any }) => [html, any.map(({ message }) => message)];
+        const violation = ({ id, nodes }) => [id, nodes.slice(0, 5).map(node)];
+        axe.run().then(({ violations }) => done(violations.map(violation)));"""
     )
     pages.screenshot(f"{view}-{width}-{scheme}")
     assert found == [], "\n".join(map(str, found))
@@ -65,8 +66,13 @@ def test_nothing_is_inaccessible(pages, axe, view, width, scheme):
 
 def test_without_a_mouse(pages):
     pages.open(MISTAKE)
-    press = lambda *keys: ActionChains(pages.driver).send_keys(*keys).perform()
-    focused = lambda: pages.script("const e = document.activeElement; return e.id || e.className || e.textContent")
+
+    def press(key):
+        ActionChains(pages.driver).send_keys(key).perform()
+
+    def focused():
+        return pages.script("const { id, className } = document.activeElement; return id || className")
+
     press(Keys.TAB)
     assert focused() == "skip"
     seen = []
@@ -83,7 +89,8 @@ def test_without_a_mouse(pages):
 
 def test_the_table_can_be_heard(pages):
     pages.open("index.html")
-    cells = pages.script("return [...document.querySelectorAll('.picture tbody tr:nth-child(2) td .unseen')].map((e) => e.textContent)")
+    heard = pages.all(".picture tbody tr:nth-child(2) td .unseen")
+    cells = [cell.get_attribute("textContent") for cell in heard]
     assert cells == ["repeated 2 times", "axis 0 of size 3, kept", "axis 1 of size 1, expanded to 4"]
     assert pages.find(".picture tbody th").get_attribute("scope") == "row"
     assert pages.find("#spoken").get_attribute("aria-live") == "polite"

@@ -13,7 +13,8 @@ def test_the_drawing_follows_the_typing(pages):
     pages.type("#name-1", "bias")
     assert pages.find(".picture tbody tr:nth-child(2) .name").text == "bias"
     pages.wait(lambda: "o=bias%3A3x4" in pages.fields())
-    pages.wait(lambda: pages.find("#spoken").get_attribute("textContent") == "Legal: the result is [2, 3, 4].")
+    said = "Legal: the result is [2, 3, 4]."
+    pages.wait(lambda: pages.find("#spoken").get_attribute("textContent") == said)
 
 
 def test_a_mistake_is_drawn_and_a_button_repairs_it(pages):
@@ -103,7 +104,8 @@ def test_the_drawing_can_be_saved(pages):
     saved = pages.driver.execute_async_script(
         """const done = arguments[0];
         URL.createObjectURL = (blob) => (blob.text().then(done), "#nothing");
-        [...document.querySelectorAll("#answer button")].find((b) => b.textContent.includes("SVG")).click();"""
+        const buttons = [...document.querySelectorAll("#answer button")];
+        buttons.find((button) => button.textContent.includes("SVG")).click();"""
     )
     assert saved.startswith("<svg") and "× 2" in saved
 

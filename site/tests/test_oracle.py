@@ -92,7 +92,10 @@ def test_the_page_agrees_with_the_oracle(pages):
     assert {case["rule"] for case in cases} == set(RULES)
     pages.open("index.html")
     for case, verdict in zip(cases, expected):
-        pages.script("document.getElementById('answer').removeAttribute('data-answer'); location.hash = arguments[0]", fields(case))
+        pages.script(
+            "document.getElementById('answer').removeAttribute('data-answer'); location.hash = arguments[0]",
+            fields(case),
+        )
         pages.wait(lambda: pages.find("#answer").get_attribute("data-answer"))
         answer = pages.answer()
         assert answer["ok"] == verdict["ok"], (case, answer, verdict)

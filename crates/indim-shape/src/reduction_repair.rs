@@ -7,7 +7,7 @@ use crate::reduction_error::{ReductionError, ReductionViolation};
 use crate::reduction_rule::{OnnxAxes, OnnxReduction, ReductionRule};
 
 /// The same rule with attributes that it takes, the likeliest first: axes counted from the front, named
-/// once, without those that do not exist; those of ONNX where its opset has them. Each was tried and is legal.
+/// once, without those that do not exist; those of ONNX where its opset has them. Each was tried.
 ///
 /// ```
 /// use indim_shape::{ReductionRule, Shape, find_reduction_repairs};

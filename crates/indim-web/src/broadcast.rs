@@ -1,5 +1,5 @@
-//! Operands under a rule: drawn, in the explicit form, and how the other rules say the same; or what is wrong,
-//! and what would work instead.
+//! Operands under a rule: drawn, in the explicit form, and how the other rules say the same; or what is
+//! wrong, and what would work instead.
 
 use indim::explain::ExplainedBroadcast;
 use indim_shape::{

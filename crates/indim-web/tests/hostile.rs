@@ -120,7 +120,7 @@ fn any_change_of_a_good_request_is_answered() {
         ),
         (
             expression,
-            r#"{"text":"add(x, v, dims=[1])","inputs":[{"name":"x","value":"f32[2,3]"},{"name":"v","value":"[1,2,3]"}]}"#,
+            r#"{"text":"x + v","inputs":[{"name":"x","value":"f32[2,3]"},{"name":"v","value":"[1,2,3]"}]}"#,
         ),
     ];
     for (function, text) in good {

@@ -200,7 +200,8 @@ impl<'a> Pass<'a> {
             let code = format!("<code>{}</code>", escaped(line));
             match address {
                 Some(address) => format!(
-                    "<li>{code} <a class=\"try\" href=\"{root}{}\">Try it<span class=\"unseen\">: {}</span></a></li>",
+                    "<li>{code} <a class=\"try\" href=\"{root}{}\">Try it<span class=\"unseen\">: {}</span>\
+                     </a></li>",
                     escaped(address),
                     escaped(line)
                 ),

@@ -1,4 +1,4 @@
-//! `cargo xtask site`: the site in `target/site`, its two modules of WebAssembly, and what shows and tests it.
+//! `cargo xtask site`: the site in `target/site`, with two modules of WebAssembly; shown, and tested.
 //!
 //! Pages are made in `pages.rs` of the fragments in `site/` and the documents in `docs/`; `examples.rs` knows
 //! where an example in a document can be tried.

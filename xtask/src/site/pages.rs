@@ -57,7 +57,7 @@ pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
     put(&Page {
         path: "index.html",
         title: "Explore broadcasting",
-        description: "Type shapes and a rule of NumPy, XLA, ONNX, OpenVINO or Paddle, and see what broadcasts.",
+        description: "Shapes and a rule of NumPy, XLA, ONNX, OpenVINO or Paddle: see what broadcasts.",
         at: "explore",
         files: &["explore.js"],
         body: &read(&source.join("explore.html"))?,
@@ -172,7 +172,8 @@ fn document_body(page: &str, listed: &[(&str, &str)], document: &Rendered) -> St
     let contents = match document.sections.len() {
         0..=2 => String::new(),
         _ => format!(
-            "<nav class=\"contents\" aria-label=\"On this page\"><h2>On this page</h2><ul>{sections}</ul></nav>"
+            "<nav class=\"contents\" aria-label=\"On this page\"><h2>On this page</h2>\
+             <ul>{sections}</ul></nav>"
         ),
     };
     let list = list(page, listed);
