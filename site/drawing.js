@@ -95,8 +95,8 @@ function grid(shape, at) {
       element("div", { className: "line" }, ...range(columns).map((column) => square(plane, line, column)))))));
 }
 
-/** A mistake: what is wrong, the shapes as the rule aligns them, the rule, and repairs as buttons. */
-export function report(answer, press) {
+/** A mistake: what is wrong, where in a text, the shapes as the rule aligns them, the rule, repairs as buttons. */
+export function report(answer, press, excerpt = null) {
   const page = (label) => new URL(`docs/rules.html#label-${label.toLowerCase()}`, root).href;
   const titled = (title) => (answer.label && title === `rule ${answer.label}` ? element("a", { href: page(answer.label) }, title) : title);
   const head = element("h2", { className: "mistake" }, ...withCode(answer.headline));
@@ -109,7 +109,7 @@ export function report(answer, press) {
   const repairs = answer.repairs.length
     ? element("section", { className: "offers" }, element("h3", {}, "What would work"), offers(answer.repairs, press))
     : null;
-  return [head, code, ...drawn, ...remarks.map(remark), repairs].filter(Boolean);
+  return [head, code, excerpt, ...drawn, ...remarks.map(remark), repairs].filter(Boolean);
 }
 
 /** What is said beside the marks. */

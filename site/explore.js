@@ -80,8 +80,10 @@ function showForm() {
   }
   select.value = state.rule;
   document.getElementById("rule-summary").replaceChildren(...withCode(ruleRow().summary));
+  const isOne = isReduction() || ruleRow().is_target_rule;
+  document.getElementById("operands-title").textContent = isOne ? "Operand" : "Operands";
   list.replaceChildren(...state.operands.map(operandItem));
-  document.getElementById("add").hidden = isReduction() || ruleRow().is_target_rule;
+  document.getElementById("add").hidden = isOne;
   const shown = new Set([...ruleRow().attributes, ...Object.keys(state.given)]);
   attributes.replaceChildren(...[...shown].map(attributeField));
   document.getElementById(focused)?.focus();

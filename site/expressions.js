@@ -98,8 +98,9 @@ function showAnswer() {
   answer.dataset.answer = JSON.stringify({ ok: found.ok, code: found.code, outputs: found.outputs });
   if (!found.ok) {
     const names = found.picture?.rows.map(({ name }) => name) ?? [];
-    const place = found.picture ? [lines(found.lines.slice(0, 1))] : [];
-    answer.replaceChildren(element("div", { className: "card error" }, ...place.filter(Boolean), ...report(found, explore(names))));
+    // The text itself comes before the shapes, which are drawn as a table.
+    const excerpt = found.picture ? lines(found.lines.slice(0, 1)) : null;
+    answer.replaceChildren(element("div", { className: "card error" }, ...report(found, explore(names), excerpt)));
     say(`Not computed: ${found.headline.replaceAll("`", "")}.`);
     return;
   }

@@ -80,7 +80,7 @@ impl Request {
         let rule = said
             .rule(name, self.sum, operand.rank())
             .map_err(|message| Refusal::new(&Diagnostic::new("foreign-attribute", message)))?;
-        let form = rule.elaborate(&operand).map_err(|error| refuse(&error))?;
+        let form = rule.elaborate(&operand).map_err(|error| refuse(&error).of_no_operation())?;
         let explained = Explained::new(name.as_str(), rule.to_string(), &form, &label);
         Ok(Answer { ok: true, explained })
     }

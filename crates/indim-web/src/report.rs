@@ -75,7 +75,8 @@ impl Refusal {
 
     /// The same, with a headline that begins with what is wrong: there is no operation, only a rule.
     pub(crate) fn of_no_operation(mut self: Box<Self>) -> Box<Self> {
-        let said = self.headline.split_once("` ").map_or("", |(_, said)| said);
+        let said = self.headline.strip_prefix('`').and_then(|rest| rest.split_once('`'));
+        let said = said.map_or(&*self.headline, |(_, said)| said.trim_start_matches([':', ' ']));
         if let Some(first) = said.chars().next() {
             let rest = &said[first.len_utf8()..];
             self.headline = first.to_uppercase().chain(rest.chars()).collect();
