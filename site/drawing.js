@@ -140,10 +140,12 @@ export function offers(list, press) {
 
 /** How the other rules say the same, and why some cannot. */
 export function others(answer, press) {
+  const same = answer.same.filter(({ state }) => state.rule !== answer.rule);
   const reasons = answer.not.map(({ rules, reason }) =>
     element("li", {}, element("span", { className: "rules" }, rules.join(", ")), " ", reason));
   return [
-    element("section", { className: "offers" }, element("h3", {}, "The same under"), offers(answer.same, press)),
+    element("section", { className: "offers" }, element("h3", {}, "The same under"),
+      same.length ? offers(same, press) : element("p", { className: "hint" }, "no other rule")),
     reasons.length ? element("section", { className: "not" }, element("h3", {}, "Not under"), element("ul", {}, ...reasons)) : null,
   ].filter(Boolean);
 }

@@ -70,6 +70,7 @@ function addressFields() {
 function showForm() {
   const focused = document.activeElement?.id;
   form.elements.kind.value = state.kind;
+  document.querySelector("h1").textContent = isReduction() ? "What does this reduce?" : "What does this broadcast?";
   const of = (isTarget) => catalogue.rules.filter((rule) => rule.is_target_rule === isTarget).map(({ name }) => name);
   fillRules(select, isReduction()
     ? [["Reductions", catalogue.reductions.map(({ name }) => name)]]
@@ -172,8 +173,15 @@ function showAnswer() {
     answer.replaceChildren(failure());
     return;
   }
-  markField(found.field);
+  markField(found);
   answer.dataset.answer = JSON.stringify({ ok: found.ok, code: found.code, label: found.label, shape: found.shape, maps: found.maps, axes: found.axes });
+  // Half a shape is no mistake yet: the last drawing stays, pale, until there is one to draw.
+  const isUnread = !found.ok && found.code.startsWith("bad-") && Boolean(answer.firstChild);
+  answer.classList.toggle("stale", isUnread);
+  if (isUnread) {
+    say(found.headline.replaceAll("`", ""));
+    return;
+  }
   if (!found.ok) {
     answer.replaceChildren(element("div", { className: "card error" }, ...report(found, press)));
     focusable();
@@ -204,12 +212,16 @@ function actions() {
   return element("p", { className: "actions" }, link, saveButton("Save as SVG", "broadcast.svg", "image/svg+xml", svg));
 }
 
-function markField(field) {
+/** Marks the field that is to blame, and says below it what is wrong. */
+function markField({ field, headline }) {
   for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+  form.querySelector(".wrong")?.remove();
   if (!field) return;
   const operand = /^operands\.(\d+)$/.exec(field);
   const id = operand ? `shape-${operand[1]}` : field === "rule" ? "rule" : `attribute-${field}`;
-  document.getElementById(id)?.setAttribute("aria-invalid", "true");
+  const input = document.getElementById(id);
+  input?.setAttribute("aria-invalid", "true");
+  input?.closest("li, .field").append(element("p", { className: "wrong" }, ...withCode(headline)));
 }
 
 let speaking = 0;

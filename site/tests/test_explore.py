@@ -39,8 +39,17 @@ def test_what_cannot_be_read_is_marked_in_its_field(pages):
     pages.type("#shape-0", "2,,3")
     assert pages.find("#shape-0").get_attribute("aria-invalid") == "true"
     assert pages.answer()["code"] == "bad-shape"
+    assert "is no shape" in pages.find("li .wrong").text
+    assert pages.all(".picture"), "the last drawing stays"
     pages.type("#shape-0", "2, 3")
     assert pages.find("#shape-0").get_attribute("aria-invalid") is None
+    assert pages.all(".wrong") == []
+
+
+def test_what_32_bits_cannot_count_is_said(pages):
+    pages.open("index.html#rule=numpy&o=x:65536,1&o=v:65536")
+    assert pages.answer()["code"] == "too-large"
+    assert any("32 bits" in remark.text for remark in pages.all(".remark"))
 
 
 def test_an_address_says_everything(pages):

@@ -52,3 +52,18 @@ def test_several_results_and_the_rule(pages):
     assert [text.text for text in pages.all(".output .code")] == ["low : i64[]", "high : i64[]"]
     pages.open("expressions.html#e=x+%2B+v&rule=xla&i=x:f32[2,3]&i=v:f32[3]")
     assert pages.answer()["code"] == "rank-mismatch-without-dims"
+
+
+def test_long_and_deep_texts_leave_the_page_alive(pages):
+    """The stack of a module is smaller than that of a program."""
+    pages.open("expressions.html#e=x&i=x:[1,2]")
+    fill = "const text = document.getElementById('text'); text.value = arguments[0];"
+    fill += "text.dispatchEvent(new Event('input'))"
+    pages.script(fill, "+".join(["x"] * 450))
+    assert pages.find(".elements").text == "[450 900]"
+    pages.script(fill, "sin(" * 95 + "x" + ")" * 95)
+    assert pages.answer()["ok"]
+    pages.script(fill, "-(" * 5000 + "x" + ")" * 5000)
+    assert pages.answer()["code"] == "too-deep"
+    pages.script(fill, "x * 2")
+    assert pages.find(".elements").text == "[2 4]"

@@ -31,6 +31,9 @@ const FILES: [&str; 10] = [
     "live.js",
 ];
 
+/// What the scripts of all pages share.
+const SHARED: [&str; 4] = ["module.js", "page.js", "drawing.js", "state.js"];
+
 /// A page of the site.
 struct Page<'a> {
     /// From the root of the site.
@@ -39,7 +42,7 @@ struct Page<'a> {
     description: &'a str,
     /// Which link of the head leads to it.
     at: &'a str,
-    /// Stylesheets and scripts beside those that every page has.
+    /// Stylesheets and scripts beside those that every page has, and the module that it cannot do without.
     files: &'a [&'a str],
     body: &'a str,
 }
@@ -59,7 +62,7 @@ pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
         title: "Explore broadcasting",
         description: "Shapes and a rule of NumPy, XLA, ONNX, OpenVINO or Paddle: see what broadcasts.",
         at: "explore",
-        files: &["explore.js"],
+        files: &["explore.js", "rules.wasm"],
         body: &read(&source.join("explore.html"))?,
     })?;
     put(&Page {
@@ -67,7 +70,7 @@ pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
         title: "Expressions",
         description: "Array expressions with each broadcast drawn, their loops, and their results.",
         at: "expressions",
-        files: &["expressions.js"],
+        files: &["expressions.js", "expressions.wasm"],
         body: &read(&source.join("expressions.html"))?,
     })?;
     documents(root, &put)
@@ -209,16 +212,29 @@ fn list(page: &str, listed: &[(&str, &str)]) -> String {
     )
 }
 
+/// How the head of a page names a file. What scripts will ask for is fetched beside them, not after them.
+fn link(root: &str, file: &str) -> String {
+    match file.rsplit('.').next() {
+        Some("css") => format!("<link rel=\"stylesheet\" href=\"{root}{file}\">"),
+        Some("wasm") => {
+            format!("<link rel=\"preload\" as=\"fetch\" crossorigin href=\"{root}{file}\">")
+        }
+        _ if SHARED.contains(&file) => {
+            format!("<link rel=\"modulepreload\" href=\"{root}{file}\">")
+        }
+        _ => format!("<script type=\"module\" src=\"{root}{file}\"></script>"),
+    }
+}
+
 impl Page<'_> {
     fn framed(&self, frame: &str) -> String {
         let root = to_root(self.path);
-        let file = |file: &&str| match file.ends_with(".css") {
-            true => format!("<link rel=\"stylesheet\" href=\"{root}{file}\">"),
-            false => format!("<script type=\"module\" src=\"{root}{file}\"></script>"),
-        };
+        let has_script = self.files.iter().any(|file| file.ends_with(".js"));
+        let shared = if has_script { &SHARED[..] } else { &[] };
+        let links = self.files.iter().chain(shared).map(|file| link(&root, file));
         let mut page = frame.replace("{{title}}", &escaped(self.title));
         page = page.replace("{{description}}", &escaped(self.description));
-        page = page.replace("{{head}}", &self.files.iter().map(file).collect::<String>());
+        page = page.replace("{{head}}", &links.collect::<String>());
         for at in ["explore", "expressions", "gallery", "docs"] {
             let current = if at == self.at { " aria-current=\"page\"" } else { "" };
             page = page.replace(&format!("{{{{at {at}}}}}"), current);
