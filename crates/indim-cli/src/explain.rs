@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
-use indim::{ArrayType, CompileError, Diagnostic, Guards, RuleChoice, Shape};
+use indim::stream::{Plan, Stored, StreamOptions};
+use indim::{ArrayType, CompileError, Diagnostic, Graph, Guards, RuleChoice, Shape};
 use indim_graph::terminal::shown;
 
 use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
+use crate::byte_size::parse_byte_size;
 use crate::computation::compile_options;
 use crate::expression::{build_symbolic, check_names, no_misspelt_option, parse_expression};
 use crate::failure::Failure;
@@ -26,6 +28,7 @@ Examples:
   indim explain 'exp(u) * tanh(v)' u=f32[1000,1] v=f32[2000] --svg outer.svg
   indim explain '2 * a + 3 * b' a=f32[1000] b=f32[1000] --machine-code
   indim explain 'x - mean(v)' x=f32[100,3] v=f32[3] --sizes
+  indim explain 'x - mean(x, axis=0)' x=f32[1000000000,8] --pieces
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]
   indim explain model.onnx images=f32[8,3,224,224] --svg model.svg")]
 pub(crate) struct Explain {
@@ -52,6 +55,18 @@ pub(crate) struct Explain {
     /// Say for which other sizes the program of an expression stands, and which sizes are numbers to it.
     #[arg(long, conflicts_with = "json")]
     sizes: bool,
+    /// Say in which passes and pieces an expression is computed over files that are too large to hold,
+    /// within so much memory (256MiB).
+    #[arg(
+        long,
+        value_name = "SIZE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "256MiB",
+        value_parser = parse_byte_size,
+        conflicts_with = "json"
+    )]
+    pieces: Option<usize>,
     /// Warn of outer products, where the result is far larger than every operand.
     #[arg(long)]
     warn_outer_product: bool,
@@ -106,9 +121,10 @@ impl Explain {
     }
 
     fn refuse_sizes(&self) -> Result<(), Failure> {
-        match self.sizes {
-            true => Err(Failure::Usage("--sizes is for expressions".to_owned())),
-            false => Ok(()),
+        match (self.sizes, self.pieces) {
+            (true, _) => Err(Failure::Usage("--sizes is for expressions".to_owned())),
+            (_, Some(_)) => Err(Failure::Usage("--pieces is for expressions".to_owned())),
+            (false, None) => Ok(()),
         }
     }
 
@@ -141,8 +157,11 @@ impl Explain {
         note_unused(&expression);
         let explanation = Explanation::new(symbolic.graph(), &compile_options()?)
             .map_err(CompileError::diagnostic)?;
-        let sizes = if self.sizes { sizes_text(symbolic.guards()) } else { String::new() };
-        self.deliver_explanation(&explanation, &sizes)
+        let mut more = if self.sizes { sizes_text(symbolic.guards()) } else { String::new() };
+        if let Some(limit) = self.pieces {
+            more += &pieces_text(symbolic.graph(), limit)?;
+        }
+        self.deliver_explanation(&explanation, &more)
     }
 
     fn explain_program(&self) -> Result<(), Failure> {
@@ -155,13 +174,13 @@ impl Explain {
         self.deliver_explanation(&explanation, "")
     }
 
-    fn deliver_explanation(&self, explanation: &Explanation, sizes: &str) -> Result<(), Failure> {
+    fn deliver_explanation(&self, explanation: &Explanation, more: &str) -> Result<(), Failure> {
         self.warn(explanation.broadcasts());
         let mut text = explanation.to_string();
         if self.machine_code {
             text += &format!("machine code\n{}", explanation.machine_code_text());
         }
-        text += sizes;
+        text += more;
         let json = || match self.machine_code {
             true => explanation.to_json_with_machine_code(),
             false => explanation.to_json(),
@@ -222,4 +241,16 @@ fn sizes_text(guards: &Guards) -> String {
         text += &format!("  axis {axis} of `{}` is {number}: {reason}\n", shown(name));
     }
     text
+}
+
+/// The passes of a program over row-major files, within so many bytes.
+fn pieces_text(graph: &Graph, memory_limit: usize) -> Result<String, Diagnostic> {
+    let inputs = vec![Stored::default(); graph.parameters().len()];
+    let outputs = vec![Stored::default(); graph.outputs().len()];
+    let compile = compile_options()?;
+    let options = StreamOptions { memory_limit, compile, ..StreamOptions::default() };
+    let plan = Plan::new(graph, &inputs, &outputs, &options).map_err(|it| it.diagnostic())?;
+    let held = plan.held_bytes();
+    let lines: Vec<String> = plan.to_string().lines().map(|line| format!("  {line}\n")).collect();
+    Ok(format!("piece by piece, in {held} bytes of memory\n{}", lines.concat()))
 }

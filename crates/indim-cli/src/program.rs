@@ -1,5 +1,6 @@
 //! A program over sources: computed as a whole or piece by piece, and its results printed or written.
 
+use indim::stream::StreamError;
 use indim::{CompileError, Diagnostic, Graph, compile};
 
 use crate::computation::{Computation, Resources};
@@ -46,7 +47,7 @@ impl Program<'_> {
             Way::NotStreamed(error) => {
                 let run = self.run_whole(sources, memory_left, outputs);
                 Ok(run.map_err(|whole| match whole.code {
-                    "memory-limit" => error.diagnostic(),
+                    "memory-limit" => in_pieces(&error, outputs),
                     _ => whole,
                 })?)
             }
@@ -70,4 +71,14 @@ impl Program<'_> {
             false => computation.deliver(destinations, self.members),
         }
     }
+}
+
+/// Why a program does not go piece by piece within the limit.
+fn in_pieces(error: &StreamError, outputs: &Outputs<'_>) -> Diagnostic {
+    let mut diagnostic = error.diagnostic();
+    if outputs.is_empty() {
+        let advice = "a result that is printed is held as a whole; `-o` writes it piece by piece";
+        diagnostic.help(advice.to_owned());
+    }
+    diagnostic
 }

@@ -12,6 +12,7 @@ use crate::extents::{CutFirst, held_bytes, is_in_order, largest_pieces};
 use crate::input::Stored;
 use crate::job::{Job, Whole};
 use crate::options::StreamOptions;
+use crate::sliced::{Part, Sliced};
 
 /// So many cuts, those of the longest axes, are tried in all combinations.
 const MOST_CUTS: usize = 5;
@@ -45,6 +46,8 @@ const TRIES: usize = 8;
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) graph: Graph,
+    /// What the parameters of the graph are of the inputs.
+    pub(crate) parts: Vec<Part>,
     pub(crate) passes: Vec<Pass>,
     /// What is kept from pass to pass.
     kept_bytes: usize,
@@ -99,26 +102,28 @@ impl Plan {
         assert_eq!(inputs.len(), graph.parameters().len(), "one for each parameter");
         assert_eq!(outputs.len(), graph.outputs().len(), "one for each output");
         let graph = remove_unused(graph).into_owned();
-        let cuts = Cuts::of(&graph);
-        let whole = Whole { graph: &graph, cuts: &cuts, inputs, outputs };
+        let sliced = Sliced::of(&graph).map_err(StreamError::Graph)?;
+        let ways = [Some(Sliced::unchanged(graph)), sliced];
+        let ways: Vec<Way> = ways.into_iter().flatten().map(|it| Way::new(it, inputs)).collect();
         let limit = options.memory_limit.saturating_sub(options.input_bytes);
         let too_much = |bytes: usize| StreamError::MemoryLimit {
             bytes: bytes.saturating_add(options.input_bytes),
             limit: options.memory_limit,
-            obstacles: Obstacle::all(&graph, &cuts),
+            obstacles: ways.last().map_or(Vec::new(), Way::obstacles),
         };
         let mut for_pieces = limit;
         for _ in 0..TRIES {
             let with_programs = |bytes: usize| bytes.saturating_add(limit - for_pieces);
-            let chosen = choose(&whole, for_pieces)?;
-            let Chosen { jobs, kept_bytes } =
+            let (way, chosen) = cheapest(&ways, outputs, for_pieces)?;
+            let Chosen { jobs, kept_bytes, .. } =
                 chosen.map_err(|least| too_much(with_programs(least)))?;
             let passes = jobs.into_iter().map(|(job, piece)| Pass::new(job, piece, options));
             let passes: Vec<Pass> = passes.collect::<Result<_, _>>()?;
             let held = passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
             if held.saturating_add(kept_bytes) <= limit {
+                let (graph, parts) = (way.sliced.graph.clone(), way.sliced.parts.clone());
                 let input_bytes = options.input_bytes;
-                return Ok(Plan { graph, passes, kept_bytes, input_bytes });
+                return Ok(Plan { graph, parts, passes, kept_bytes, input_bytes });
             }
             // As much less as the programs take, which is less for smaller pieces.
             let programs = passes.iter().map(Pass::program_bytes).max().unwrap_or(0);
@@ -181,10 +186,50 @@ fn thread_count() -> usize {
     1
 }
 
+/// A graph that gives the outputs, and how its parameters are stored.
+struct Way {
+    sliced: Sliced,
+    cuts: Cuts,
+    inputs: Vec<Stored>,
+}
+
+impl Way {
+    fn new(sliced: Sliced, inputs: &[Stored]) -> Self {
+        let inputs = sliced.parts.iter().map(|part| inputs[part.input].clone()).collect();
+        Way { cuts: Cuts::of(&sliced.graph), sliced, inputs }
+    }
+
+    fn obstacles(&self) -> Vec<Obstacle> {
+        Obstacle::all(&self.sliced.graph, &self.cuts)
+    }
+}
+
 /// Jobs, each with the shape of its pieces.
 struct Chosen {
     jobs: Vec<(Job, Vec<usize>)>,
     kept_bytes: usize,
+    cost: u128,
+}
+
+/// The way that moves the fewest bytes, with its jobs; or the least that any holds.
+fn cheapest<'a>(
+    ways: &'a [Way],
+    outputs: &[Stored],
+    limit: usize,
+) -> Result<(&'a Way, Result<Chosen, usize>), StreamError> {
+    let of_way = |way: &'a Way| {
+        let (graph, cuts) = (&way.sliced.graph, &way.cuts);
+        let whole = Whole { graph, cuts, inputs: &way.inputs, outputs };
+        Ok((way, choose(&whole, limit)?))
+    };
+    let chosen = ways.iter().map(of_way).collect::<Result<Vec<_>, StreamError>>()?;
+    // Where none fits, the one that holds the least.
+    let order = |chosen: &Result<Chosen, usize>| match chosen {
+        Ok(chosen) => (false, chosen.cost),
+        Err(least) => (true, *least as u128),
+    };
+    let cheapest = chosen.into_iter().min_by_key(|(_, chosen)| order(chosen));
+    Ok(cheapest.expect("invariant: the graph as it is is one way"))
 }
 
 /// The jobs that move the fewest bytes and hold at most `limit`; or else the least that any hold.
@@ -215,7 +260,7 @@ fn choose(whole: &Whole<'_>, limit: usize) -> Result<Result<Chosen, usize>, Stre
             Some(total) if best.as_ref().is_none_or(|(cost, _)| total < *cost) => {
                 let pieces = pieces.into_iter().map(|(piece, _)| piece);
                 let jobs = jobs.into_iter().zip(pieces).collect();
-                best = Some((total, Chosen { jobs, kept_bytes }));
+                best = Some((total, Chosen { jobs, kept_bytes, cost: total }));
             }
             Some(_) => {}
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use indim_cpu::{ArrayView, Buffer};
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::{ArrayType, Op};
-use indim_stores::{MemoryResult, MemorySink, Region, Sink, StoreError};
+use indim_stores::{MemoryResult, MemorySink, Region, Sink, Source, StoreError};
 
 use crate::error::StreamError;
 use crate::input::{Input, Stored};
@@ -67,7 +67,14 @@ type Pieces = Vec<Option<Arc<Buffer>>>;
 enum Read<'a> {
     Held(&'a ArrayView<'a>),
     Kept(&'a Buffer),
-    Stored(&'a dyn indim_stores::Source),
+    /// From these indices on.
+    Stored(&'a dyn Source, &'a [usize]),
+}
+
+/// A part of an input, which a parameter stands for.
+enum GivenPart<'a> {
+    Held(ArrayView<'a>),
+    Stored(&'a dyn Source, &'a [usize]),
 }
 
 impl Plan {
@@ -88,12 +95,24 @@ impl Plan {
         options: &StreamOptions<'_>,
     ) -> Result<(), StreamError> {
         self.check(inputs, sinks);
+        let parts: Vec<GivenPart<'_>> = self
+            .parts
+            .iter()
+            .zip(self.graph.parameters())
+            .map(|(part, &value)| {
+                let shape = &self.graph[value].array_type.shape;
+                match &inputs[part.input] {
+                    Input::Held(view) => GivenPart::Held(view.part(&part.starts, shape)),
+                    Input::Stored(source) => GivenPart::Stored(*source, &part.starts),
+                }
+            })
+            .collect();
         let mut kept: HashMap<ValueId, Buffer> = HashMap::new();
         for pass in &self.passes {
             let given = |(operand, _): &(Operand, _)| match self.graph[operand.value].kind {
-                NodeKind::Parameter { index, .. } => match &inputs[index] {
-                    Input::Held(view) => Read::Held(view),
-                    Input::Stored(source) => Read::Stored(*source),
+                NodeKind::Parameter { index, .. } => match &parts[index] {
+                    GivenPart::Held(view) => Read::Held(view),
+                    GivenPart::Stored(source, starts) => Read::Stored(*source, starts),
                 },
                 _ => Read::Kept(&kept[&operand.value]),
             };
@@ -120,7 +139,9 @@ impl Plan {
             values.iter().map(|&value| self.graph[value].array_type.clone()).collect()
         };
         let given: Vec<ArrayType> = inputs.iter().map(|input| input.array_type().clone()).collect();
-        assert_eq!(given, types(self.graph.parameters()), "inputs of the types of the parameters");
+        // Parts of them follow.
+        let parameters = &self.graph.parameters()[..given.len()];
+        assert_eq!(given, types(parameters), "inputs of the types of the parameters");
         let given: Vec<ArrayType> = sinks.iter().map(|sink| sink.array_type().clone()).collect();
         assert_eq!(given, types(self.graph.outputs()), "sinks of the types of the outputs");
     }
@@ -158,8 +179,8 @@ impl<'a> Carried<'a> {
         move |piece| {
             let each = job.inputs.iter().zip(given).zip(&mut last);
             let read = each.map(|(((operand, _), given), last)| {
-                let Read::Stored(source) = given else { return Ok(None) };
-                let region = operand.region(piece);
+                let Read::Stored(source, starts) = given else { return Ok(None) };
+                let region = behind(&operand.region(piece), starts);
                 if let Some((_, buffer)) = last.as_ref().filter(|(of, _)| *of == region) {
                     return Ok(Some(Arc::clone(buffer)));
                 }
@@ -188,7 +209,7 @@ impl<'a> Carried<'a> {
                     (_, Some(buffer)) => buffer.view(),
                     (Read::Held(view), None) => part(view, &operand.region(piece)),
                     (Read::Kept(buffer), None) => part(&buffer.view(), &operand.region(piece)),
-                    (Read::Stored(_), None) => unreachable!("what is stored is read"),
+                    (Read::Stored(..), None) => unreachable!("what is stored is read"),
                 })
                 .collect();
             let results = programs.run(piece.extents(), &views)?;
@@ -297,6 +318,13 @@ impl<'a> Gathered<'a> {
         }
         Ok(results)
     }
+}
+
+/// The region of an array that is this one of the part of it from `starts` on.
+fn behind(region: &Region, starts: &[usize]) -> Region {
+    let both = region.starts().iter().zip(starts);
+    let starts: Vec<usize> = both.map(|(of_part, of_array)| of_part + of_array).collect();
+    Region::new(starts, region.extents().clone())
 }
 
 /// A part of an array in memory.

@@ -2,7 +2,7 @@
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayError, Buffer, CompileOptions, compile};
-use indim_graph::Graph;
+use indim_graph::{AxisSlice, Graph};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape};
 use indim_stores::{MemoryResult, MemorySink, MemorySource, Sink, Source};
@@ -99,6 +99,24 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
             b.reshape(reduced, sizes).unwrap()
         }
         7..=8 => b.convert(x, *choices.pick(&[DType::F32, DType::F64, DType::I32])).unwrap(),
+        // Slices, which are shorter: the other operands of what follows are too.
+        10..=11 if shape.contains(&5) || shape.iter().any(|&size| size > 300) => {
+            let axis = shape.iter().position(|&size| size >= 5).unwrap();
+            let [first, second] = [0, 1 + choices.below(3)].map(|start| {
+                let along = |(of, &size): (usize, &usize)| match of == axis {
+                    true => AxisSlice::new(start, size - 3, 1),
+                    false => AxisSlice::whole(size),
+                };
+                let slices: Vec<AxisSlice> = shape.iter().enumerate().map(along).collect();
+                b.slice(&x, &slices).unwrap()
+            });
+            let met = b.elementwise(Op::Sub, &[second, first], &RuleSet::None).unwrap();
+            // Back to the size of before, so that it meets the others.
+            let mut sizes = shape.to_vec();
+            sizes[axis] = 1;
+            let reduced = b.reduce(ReduceOp::Max, met, axis as i64).unwrap();
+            b.reshape(reduced, sizes).unwrap()
+        }
         // What cannot be cut along its axis.
         9 => b.iota(DType::F32, shape, choices.below(rank) as i64).unwrap(),
         _ => {

@@ -5,6 +5,7 @@ mod explain;
 mod files;
 mod hostile;
 mod kit;
+mod larger_than_memory;
 #[cfg(unix)]
 mod pipes;
 mod programs;

@@ -1,0 +1,311 @@
+//! Files that are read, computed and written piece by piece: the same bits as in memory, in little of it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::run::{Folder, ORDER, command, fails, finish, indim, is_emulated, npy, succeeds};
+
+/// Far less than any of the files below.
+const LIMIT: [&str; 2] = ["--memory-limit", "600KiB"];
+
+/// 262,144 numbers between -1 and 1, of which no two neighbours are alike; in this byte order or the other.
+fn elements(is_swapped: bool) -> Vec<u8> {
+    let number = |seed: u32| {
+        let bits = seed.wrapping_mul(2_654_435_761).rotate_left(13).wrapping_mul(40_503);
+        (f64::from(bits) / f64::from(u32::MAX)) * 2.0 - 1.0
+    };
+    let bytes = |seed: u32| match is_swapped {
+        true => number(seed).to_ne_bytes().into_iter().rev().collect::<Vec<u8>>(),
+        false => number(seed).to_ne_bytes().to_vec(),
+    };
+    (0..262_144).flat_map(bytes).collect()
+}
+
+/// A file of 2 MiB, bound to `x`.
+fn bind(folder: &Folder, is_fortran: bool, is_swapped: bool, shape: &str) -> String {
+    let other = if ORDER == '<' { '>' } else { '<' };
+    let order = if is_swapped { other } else { ORDER };
+    folder.bind("x", "x.npy", &npy(&format!("{order}f8"), is_fortran, shape, &elements(is_swapped)))
+}
+
+/// What `indim eval` writes.
+fn written(folder: &Folder, arguments: &[&str]) -> (Vec<u8>, String) {
+    let path = folder.file("y.npy");
+    let run = finish(command().args(["eval"]).args(arguments).arg("-o").arg(&path));
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{}", run.stderr);
+    (fs::read(path).expect("a file"), run.stderr)
+}
+
+#[test]
+fn pieces_are_the_bits_of_the_whole() {
+    let folder = Folder::new();
+    let passes = |stderr: &str| match stderr {
+        "" => 1,
+        "note: computed piece by piece, in 2 passes over what is read\n" => 2,
+        "note: computed piece by piece, in 3 passes over what is read\n" => 3,
+        other => panic!("{other}"),
+    };
+    for (is_fortran, is_swapped) in [(false, false), (true, false), (false, true), (true, true)] {
+        let x = bind(&folder, is_fortran, is_swapped, "(65536, 4)");
+        for (expression, expected) in [
+            ("2 * x + 1", 1),
+            ("sum(x, axis=1)", 1),
+            ("x - mean(x, axis=0)", 2),
+            ("(x - mean(x, axis=0)) / std(x, axis=0)", 3),
+            ("x - max(x)", 2),
+            ("x[1:] - x[:-1]", 1),
+            ("x", 1),
+        ] {
+            let (whole, silence) = written(&folder, &[expression, &x]);
+            assert_eq!(silence, "");
+            let (pieces, said) = written(&folder, &[expression, &x, LIMIT[0], LIMIT[1]]);
+            assert!(pieces == whole, "{expression} {is_fortran} {is_swapped}");
+            assert_eq!(passes(&said), expected, "{expression}");
+        }
+    }
+}
+
+#[test]
+fn several_results_standard_output_and_what_is_printed() {
+    let folder = Folder::new();
+    let x = bind(&folder, false, false, "(65536, 4)");
+    let statements = "low = min(x, axis=1); high = exp(x)";
+    let outputs = |to: &str| {
+        let (low, high) =
+            (folder.file(&format!("{to}low.npy")), folder.file(&format!("{to}high.npy")));
+        (format!("low={}", low.display()), format!("high={}", high.display()))
+    };
+    for (to, limit) in [("whole-", &[][..]), ("", &LIMIT[..])] {
+        let (low, high) = outputs(to);
+        let run = indim(&[&["eval", statements, &x, "-o", &low, "-o", &high], limit].concat());
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    for name in ["low.npy", "high.npy"] {
+        let whole = fs::read(folder.file(&format!("whole-{name}"))).expect("a file");
+        assert!(fs::read(folder.file(name)).expect("a file") == whole, "{name}");
+    }
+
+    let piped = |limit: &[&str]| {
+        let arguments = [&["eval", "exp(x)", &x, "-o", "-"], limit].concat();
+        let output = command().args(arguments).output().expect("runs");
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        output.stdout
+    };
+    let (pieces, whole) = (piped(&LIMIT), piped(&[]));
+    assert!(pieces == whole && pieces.len() > 1 << 21);
+
+    let printed = |limit: &[&str]| succeeds(&[&["eval", "sum(x, axis=0)", &x], limit].concat());
+    assert_eq!(printed(&LIMIT), printed(&[]));
+    let message = fails(&[&["eval", "exp(x)", &x][..], &LIMIT].concat());
+    assert!(message.starts_with("error[memory-limit]: piece by piece "), "{message}");
+    assert!(message.contains("`-o` writes it piece by piece"), "{message}");
+}
+
+#[test]
+fn members_of_archives() {
+    let folder = Folder::new();
+    let x = bind(&folder, false, false, "(65536, 4)");
+    let archive = folder.file("a.npz");
+    succeeds(&["eval", "x", &x, "-o", &archive.display().to_string()]);
+    let member = format!("x={}:x", archive.display());
+    let (whole, _) = written(&folder, &["sqrt(abs(x))", &x]);
+    let (pieces, _) = written(&folder, &["sqrt(abs(x))", &member, LIMIT[0], LIMIT[1]]);
+    assert!(pieces == whole);
+
+    // A compressed one is read as a whole.
+    let mut file = zip::ZipWriter::new(fs::File::create(&archive).expect("a file"));
+    let deflated = zip::write::SimpleFileOptions::default();
+    let is_compressed = file.start_file("x.npy", deflated).is_ok();
+    assert!(is_compressed);
+    let npy = fs::read(folder.file("x.npy")).expect("a file");
+    std::io::Write::write_all(&mut file, &npy).expect("written");
+    file.finish().expect("written");
+    let member = format!("x={}:x", archive.display());
+    let (pieces, _) = written(&folder, &["sqrt(abs(x))", &member]);
+    assert!(pieces == whole);
+    let output = folder.file("z.npy").display().to_string();
+    let limited = ["eval", "sqrt(abs(x))", &member, "-o", &output, LIMIT[0], LIMIT[1]];
+    let message = fails(&limited);
+    assert!(message.starts_with("error[memory-limit]: ") && message.contains("a.npz"), "{message}");
+    assert!(!folder.file("z.npy").exists());
+}
+
+#[test]
+fn what_cannot_be_cut_is_named() {
+    let folder = Folder::new();
+    // In the other byte order, so that it cannot be mapped as a whole either.
+    let x = bind(&folder, false, true, "(262144,)");
+    let arguments = ["eval", "argmax(x, axis=0)", &x, LIMIT[0], LIMIT[1]];
+    let message = fails(&arguments);
+    let expected = "needs all of axis 0 of f64[262144] at once; raise the limit";
+    assert!(
+        message.starts_with("error[memory-limit]: ") && message.contains(expected),
+        "{message}"
+    );
+    assert_eq!(
+        succeeds(&arguments[..3]),
+        succeeds(&[&arguments[..3], &["--threads", "1"]].concat())
+    );
+}
+
+#[test]
+fn what_goes_in_pieces_is_explained() {
+    let text = succeeds(&["explain", "x - mean(x, axis=0)", "x=f32[1000000000,8]", "--pieces"]);
+    assert!(text.contains("\n  pass 1 of 2: [1000000000, 8] in "), "{text}");
+    assert!(text.contains(", combined along axis 0\n  pass 2 of 2: "), "{text}");
+    let arguments = ["explain", "argmax(x, axis=0)", "x=f32[1000000000,8]", "--pieces=1GiB"];
+    let message = fails(&arguments);
+    assert!(message.contains("`argmax` needs all of axis "), "{message}");
+}
+
+#[test]
+fn a_file_is_written_over_itself() {
+    let folder = Folder::new();
+    let x = bind(&folder, false, false, "(65536, 4)");
+    let path = folder.file("x.npy").display().to_string();
+    let (expected, _) = written(&folder, &["x * 3", &x]);
+    succeeds(&["eval", "x * 3", &x, "-o", &path, LIMIT[0], LIMIT[1]]);
+    assert!(fs::read(&path).expect("a file") == expected);
+    assert_eq!(folder.names(), ["x.npy", "y.npy"]);
+}
+
+/// A file of zeros that take no room on the disk.
+fn sparse(path: &Path, bytes: u64) {
+    let header = npy("|u1", false, &format!("({bytes},)"), &[]);
+    fs::write(path, &header).expect("written");
+    let file = fs::File::options().write(true).open(path).expect("a file");
+    file.set_len(bytes + header.len() as u64).expect("zeros");
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::process::Command;
+    use std::thread::sleep;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::run::binary;
+
+    /// All that the process may address, with code, stacks and the allocator's room, is less than the input.
+    #[test]
+    fn less_memory_than_the_file_is_enough() {
+        if is_emulated() {
+            return;
+        }
+        let folder = Folder::new();
+        let (x, y) = (folder.file("x.npy"), folder.file("y.npy"));
+        sparse(&x, 256 << 20);
+        let script = "ulimit -v 200000
+            exec \"$0\" eval \"$3\" \"x=$1\" --threads 1 --memory-limit 32MiB -o \"$2\"";
+        let run = |expression: &str| {
+            let mut shell = Command::new("sh");
+            finish(shell.args(["-c", script]).arg(binary()).args([&x, &y]).arg(expression))
+        };
+        for (expression, bytes) in [("min(x) + max(x)", 1), ("x + 1", 256 << 20)] {
+            let run = run(expression);
+            assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+            assert_eq!(fs::metadata(&y).expect("a file").len(), 128 + bytes);
+        }
+        // It could not be mapped as a whole, which a program that cannot be cut would be.
+        assert_eq!(run("argmin(x, axis=0)").code, Some(1));
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_before_the_work() {
+        let folder = Folder::new();
+        let x = bind(&folder, false, false, "(65536, 4)");
+        let y = folder.file("y.npy");
+        fs::write(&y, "old").expect("written");
+        let script = "ulimit -f 2000; trap '' XFSZ
+            exec \"$0\" eval 'x + 1' \"$1\" -o \"$2\" --memory-limit 1MiB";
+        let mut shell = Command::new("sh");
+        let run = finish(shell.args(["-c", script]).arg(binary()).arg(&x).arg(&y));
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.stderr.starts_with("error[io]: ") && run.stderr.contains("y.npy"), "{run:?}");
+        let expected = "there is no room for 2097280 bytes";
+        assert!(run.stderr.contains(expected) && run.stderr.contains("make room"), "{run:?}");
+        assert_eq!(fs::read(&y).expect("a file"), b"old");
+        assert_eq!(folder.names(), ["x.npy", "y.npy"]);
+    }
+
+    #[test]
+    fn a_killed_run_leaves_the_old_file_and_nothing_else() {
+        let folder = Folder::new();
+        let (x, y) = (folder.file("x.npy"), folder.file("y.npy"));
+        sparse(&x, 24 << 20);
+        fs::write(&y, "old").expect("written");
+        let mut killed = 0;
+        for round in 0..8u64 {
+            let mut child = command();
+            child.args(["eval", "sqrt(f32(x)) + 1", &format!("x={}", x.display()), "-o"]).arg(&y);
+            child.args(["--memory-limit", "4MiB"]).stderr(Stdio::null());
+            let mut child = child.spawn().expect("runs");
+            sleep(Duration::from_millis(10 * round));
+            child.kill().expect("killed");
+            let status = child.wait().expect("ends");
+            killed += usize::from(!status.success());
+            assert_eq!(folder.names(), ["x.npy", "y.npy"]);
+            let length = fs::metadata(&y).expect("a file").len();
+            assert!(length == 3 || length == 128 + (96 << 20), "{length}");
+        }
+        assert!(killed > 0, "some were killed in time");
+    }
+
+    /// A file that becomes shorter while it is read by regions is an error, and no signal.
+    #[test]
+    fn a_file_that_becomes_shorter_is_an_error() {
+        if is_emulated() {
+            return;
+        }
+        let folder = Folder::new();
+        let (x, pipe) = (folder.file("x.npy"), folder.file("pipe"));
+        sparse(&x, 24 << 20);
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("runs").success());
+        let mut child = command();
+        child.args(["eval", "x + 1", &format!("x={}", x.display()), "-o"]).arg(&pipe);
+        child.args(["--memory-limit", "4MiB"]).stderr(Stdio::piped());
+        let child = child.spawn().expect("runs");
+        // The command waits for a reader of the pipe before it computes.
+        let (files, start) = (format!("/proc/{}/fd", child.id()), Instant::now());
+        let has_opened = || {
+            let files = fs::read_dir(&files).into_iter().flatten().flatten();
+            files.into_iter().any(|file| fs::read_link(file.path()).is_ok_and(|to| to == x))
+        };
+        while !has_opened() {
+            assert!(start.elapsed() < Duration::from_secs(120), "it is not opened");
+            sleep(Duration::from_millis(2));
+        }
+        fs::File::options().write(true).open(&x).expect("a file").set_len(4096).expect("cut");
+        let reader = std::thread::spawn(move || fs::read(&pipe));
+        let output = child.wait_with_output().expect("ends");
+        drop(reader);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.starts_with("error[file-changed]: "), "{message}");
+    }
+}
+
+/// A program of another system goes the same way.
+#[test]
+fn a_program_of_another_system() {
+    let folder = Folder::new();
+    let x = bind(&folder, false, false, "(65536, 4)");
+    let program = "func.func @main(%x: tensor<65536x4xf64>) -> tensor<65536x4xf64> {\n  \
+                   %y = stablehlo.exponential %x : tensor<65536x4xf64>\n  \
+                   return %y : tensor<65536x4xf64>\n}\n";
+    fs::write(folder.file("p.mlir"), program).expect("written");
+    let (program, y) = (folder.file("p.mlir"), folder.file("z.npy"));
+    let run = indim(&[
+        "run",
+        &program.display().to_string(),
+        x.strip_prefix("x=").expect("a binding"),
+        "-o",
+        &y.display().to_string(),
+        LIMIT[0],
+        LIMIT[1],
+    ]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let (expected, _) = written(&folder, &["exp(x)", &x]);
+    assert!(fs::read(y).expect("a file") == expected);
+}

@@ -1,0 +1,217 @@
+//! Slices taken of inputs, before anything is computed of them: so `x[1:] - x[:-1]` can be cut along the axis
+//! of the slices, for both are inputs then that are cut alike.
+
+use std::collections::{BTreeMap, HashMap};
+
+use indim_graph::{AxisSlice, Graph, GraphAssembler, Node, NodeKind, ValueId, VerifyErrorKind};
+use indim_ops::ArrayType;
+use indim_shape::Shape;
+
+/// In how many slices the values of a graph are asked for, on average, before it is left as it is.
+const MOST_SLICES: usize = 16;
+
+/// A part of an input, from these starts on, of the size of the parameter that it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) input: usize,
+    pub(crate) starts: Vec<usize>,
+}
+
+/// A graph over parts of its inputs.
+#[derive(Debug)]
+pub(crate) struct Sliced {
+    pub(crate) graph: Graph,
+    /// What each parameter is: the inputs first, then parts of them.
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Sliced {
+    /// The graph as it is.
+    pub(crate) fn unchanged(graph: Graph) -> Self {
+        let whole = |(input, &value): (usize, &ValueId)| {
+            let starts = vec![0; graph[value].array_type.shape.rank()];
+            Part { input, starts }
+        };
+        let parts = graph.parameters().iter().enumerate().map(whole).collect();
+        Sliced { graph, parts }
+    }
+
+    /// The graph in which slices are taken of inputs, where that changes something and is not too much.
+    ///
+    /// # Errors
+    /// None, unless this is a bug: the nodes are those of a legal graph.
+    pub(crate) fn of(graph: &Graph) -> Result<Option<Self>, VerifyErrorKind> {
+        match asked(graph) {
+            Some(asked) => Rewriting::new(graph)?.rewritten(&asked).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// All of a value, or a part of it without gaps.
+type Wanted = Option<Vec<AxisSlice>>;
+
+/// What is wanted of each value; `None` where no input is sliced, or too much would be wanted.
+fn asked(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<Wanted>>> {
+    let mut pending: BTreeMap<ValueId, Vec<Wanted>> = BTreeMap::new();
+    let mut found: BTreeMap<ValueId, Vec<Wanted>> = BTreeMap::new();
+    let mut left = MOST_SLICES * graph.len();
+    let ask = |pending: &mut BTreeMap<ValueId, Vec<Wanted>>, value: ValueId, wanted: Wanted| {
+        let all = pending.entry(value).or_default();
+        if !all.contains(&wanted) {
+            all.push(wanted);
+        }
+    };
+    for &output in graph.outputs() {
+        ask(&mut pending, output, None);
+    }
+    // Operands are earlier values, so all who want some of the last one have been seen.
+    while let Some((value, mut all)) = pending.pop_last() {
+        let node = &graph[value];
+        let is_stuck =
+            |wanted: &Wanted| wanted.is_some() && operands_of(graph, node, wanted).is_none();
+        if all.iter().any(is_stuck) && !is_parameter(node) && !all.contains(&None) {
+            all.push(None);
+        }
+        left = left.checked_sub(all.len())?;
+        for wanted in &all {
+            for (operand, wanted) in operands_of(graph, node, wanted).into_iter().flatten() {
+                ask(&mut pending, operand, wanted);
+            }
+        }
+        // Of all its parts the whole is made first.
+        all.sort_by_key(Option::is_some);
+        found.insert(value, all);
+    }
+    let is_sliced = |&value: &ValueId| found[&value].iter().any(Option::is_some);
+    let parameters = graph.parameters().iter().filter(|value| found.contains_key(value));
+    parameters.into_iter().any(is_sliced).then_some(found)
+}
+
+fn is_parameter(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Parameter { .. })
+}
+
+/// What a node needs of its operands to give what is wanted; `None` where it can only be made as a whole, and
+/// then sliced.
+fn operands_of(graph: &Graph, node: &Node, wanted: &Wanted) -> Option<Vec<(ValueId, Wanted)>> {
+    let of_each = |wanted: &Wanted| {
+        node.operands.iter().map(|&operand| (operand, wanted.clone())).collect::<Vec<_>>()
+    };
+    match (&node.kind, wanted) {
+        (NodeKind::Slice(slices), _) if slices.iter().all(|slice| slice.step() == 1) => {
+            let part = slices.iter().enumerate().map(|(axis, slice)| match wanted {
+                Some(wanted) => {
+                    AxisSlice::new(slice.start() + wanted[axis].start(), wanted[axis].count(), 1)
+                }
+                None => *slice,
+            });
+            Some(vec![(node.operands[0], Some(part.collect()))])
+        }
+        (_, None) => Some(of_each(&None)),
+        (NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast, _) => {
+            Some(of_each(wanted))
+        }
+        (NodeKind::BroadcastInDim(map), Some(wanted)) => {
+            let operand = node.operands[0];
+            let sizes = graph[operand].array_type.shape.iter();
+            let part = map.iter().zip(sizes).map(|(&to, &size)| match size {
+                1 => AxisSlice::whole(1),
+                _ => wanted[to],
+            });
+            Some(vec![(operand, Some(part.collect()))])
+        }
+        _ => None,
+    }
+}
+
+/// A graph that is made anew.
+struct Rewriting<'a> {
+    graph: &'a Graph,
+    assembler: GraphAssembler,
+    parts: Vec<Part>,
+    made: HashMap<(ValueId, Wanted), ValueId>,
+}
+
+impl<'a> Rewriting<'a> {
+    /// With the inputs as they are.
+    fn new(graph: &'a Graph) -> Result<Self, VerifyErrorKind> {
+        let mut rewriting = Rewriting {
+            graph,
+            assembler: GraphAssembler::new(),
+            parts: Vec::new(),
+            made: HashMap::new(),
+        };
+        for (input, &value) in graph.parameters().iter().enumerate() {
+            let Node { kind, array_type, .. } = &graph[value];
+            let starts = vec![0; array_type.shape.rank()];
+            rewriting.parts.push(Part { input, starts });
+            let made = rewriting.assembler.add(kind.clone(), &[], array_type.clone())?;
+            rewriting.made.insert((value, None), made);
+        }
+        Ok(rewriting)
+    }
+
+    fn rewritten(
+        mut self,
+        asked: &BTreeMap<ValueId, Vec<Wanted>>,
+    ) -> Result<Sliced, VerifyErrorKind> {
+        for (&value, all) in asked {
+            for wanted in all {
+                if !self.made.contains_key(&(value, wanted.clone())) {
+                    let made = self.make(value, wanted)?;
+                    self.made.insert((value, wanted.clone()), made);
+                }
+            }
+        }
+        let outputs = self.graph.outputs().iter().map(|&output| self.made[&(output, None)]);
+        let outputs = outputs.collect();
+        Ok(Sliced { graph: self.assembler.finish(outputs)?, parts: self.parts })
+    }
+
+    fn make(&mut self, value: ValueId, wanted: &Wanted) -> Result<ValueId, VerifyErrorKind> {
+        let node = &self.graph[value];
+        let ArrayType { dtype, shape } = &node.array_type;
+        let shape = match wanted {
+            Some(part) => part.iter().map(AxisSlice::count).collect::<Shape>(),
+            None => shape.clone(),
+        };
+        let array_type = ArrayType::new(*dtype, shape);
+        let operands = operands_of(self.graph, node, wanted);
+        match (&node.kind, wanted, operands) {
+            (NodeKind::Parameter { index, name }, Some(part), _) => {
+                self.part(*index, name, part, array_type)
+            }
+            // What is sliced is a part of its operand.
+            (NodeKind::Slice(_), _, Some(operands)) if operands[0].1.is_some() => {
+                Ok(self.made[&operands[0]])
+            }
+            (kind, _, Some(operands)) => {
+                let operands: Vec<ValueId> = operands.iter().map(|of| self.made[of]).collect();
+                self.assembler.add(kind.clone(), &operands, array_type)
+            }
+            (_, wanted, None) => {
+                let slices = wanted.iter().flatten().copied().collect();
+                let whole = self.made[&(value, None)];
+                self.assembler.add(NodeKind::Slice(slices), &[whole], array_type)
+            }
+        }
+    }
+
+    /// A part of an input as a parameter.
+    fn part(
+        &mut self,
+        input: usize,
+        name: &str,
+        part: &[AxisSlice],
+        array_type: ArrayType,
+    ) -> Result<ValueId, VerifyErrorKind> {
+        let index = self.assembler.parameter_count();
+        let mut name = format!("{name} part {index}");
+        while self.assembler.has_parameter(&name) {
+            name.push('\'');
+        }
+        self.parts.push(Part { input, starts: part.iter().map(AxisSlice::start).collect() });
+        self.assembler.add(NodeKind::Parameter { index, name }, &[], array_type)
+    }
+}
