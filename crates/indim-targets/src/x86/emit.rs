@@ -128,13 +128,26 @@ impl<S: InstructionSet> Emitter<'_, S> {
             self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);
         }
         self.enter();
+        let pointers = self.roles.pointers;
+        for (operand, &pointer) in pointers.iter().enumerate().take(self.parts.operands) {
+            self.load(pointer, self.operand_place(operand));
+        }
+        let has_row_code = !self.parts.row.0.instructions.is_empty();
+        if !has_row_code {
+            self.load_pinned();
+        }
         let row = self.assembler.address();
         self.assembler.label("row");
-        self.row();
+        self.row(has_row_code);
         let [_, strides, rows] = self.saved_places();
         self.assembler.emit(Code::Dec_rm64, &[Operand::Memory(rows)]);
         let end = self.assembler.jump_ahead(Code::Je_rel32_64, "end");
-        self.next_row(strides);
+        self.load(self.roles.scratch, strides);
+        for (operand, &pointer) in pointers.iter().enumerate().take(self.parts.operands) {
+            let stride = Operand::Memory(Address::new(self.roles.scratch, 8 * operand as i64));
+            self.assembler.emit(Code::Add_r64_rm64, &[Operand::Register(pointer), stride]);
+        }
+        self.move_operands(pointers.len());
         self.assembler.jump(Code::Jmp_rel32_64, row, "row");
         self.assembler.arrive(end);
         self.leave();
@@ -170,15 +183,19 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// One row.
-    fn row(&mut self) {
-        for operand in 0..self.parts.operands.min(self.roles.pointers.len()) {
-            self.load(self.roles.pointers[operand], self.operand_place(operand));
-        }
-        let (code, steps) = self.parts.row;
-        self.steps(code, steps);
+    /// What does not change within a row is put into its registers.
+    fn load_pinned(&mut self) {
         for &(memory, real) in self.parts.pinned {
             self.load_vector(real, memory);
+        }
+    }
+
+    /// One row, with code before its steps or without.
+    fn row(&mut self, has_row_code: bool) {
+        if has_row_code {
+            let (code, steps) = self.parts.row;
+            self.steps(code, steps);
+            self.load_pinned();
         }
         let Roles { index, limit, scratch, .. } = *self.roles;
         self.assembler.registers(Code::Xor_r64_rm64, index, index);
@@ -212,11 +229,10 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.arrive(done);
     }
 
-    /// Moves the operands to the next row.
-    fn next_row(&mut self, strides: Address) {
-        self.load(Real::R11, strides);
-        for operand in 0..self.parts.operands {
-            self.load(Real::RAX, Address::new(Real::R11, 8 * operand as i64));
+    /// Moves the operands from one on by strides to which the scratch register points.
+    fn move_operands(&mut self, first: usize) {
+        for operand in first..self.parts.operands {
+            self.load(Real::RAX, Address::new(self.roles.scratch, 8 * operand as i64));
             let place = Operand::Memory(self.operand_place(operand));
             self.assembler.emit(Code::Add_rm64_r64, &[place, Operand::Register(Real::RAX)]);
         }

@@ -37,7 +37,8 @@ impl<S: InstructionSet> Emitter<'_, S> {
         let [_, strides, units] = self.saved_places();
         self.assembler.emit(Code::Dec_rm64, &[Operand::Memory(units)]);
         let end = self.assembler.jump_ahead(Code::Je_rel32_64, "end");
-        self.next_row(strides);
+        self.load(self.roles.scratch, strides);
+        self.move_operands(0);
         self.assembler.jump(Code::Jmp_rel32_64, unit, "unit");
         self.assembler.arrive(end);
         self.leave();
@@ -49,9 +50,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.load_pointers();
         let (code, steps) = self.parts.row;
         self.steps(code, steps);
-        for &(memory, real) in self.parts.pinned {
-            self.load_vector(real, memory);
-        }
+        self.load_pinned();
         self.assembler.registers(Code::Xor_r64_rm64, index, index);
         self.assembler.label("strip");
         let strip = self.assembler.address();
