@@ -15,8 +15,23 @@ pub(crate) struct Document<'a> {
     pub(crate) path: &'a str,
     pub(crate) page: &'a str,
     pub(crate) text: &'a str,
-    /// The page of each document, by the path of that.
-    pub(crate) pages: &'a BTreeMap<String, String>,
+    /// The pages of all documents, by their paths.
+    pub(crate) pages: &'a BTreeMap<String, PageOf>,
+}
+
+/// The page that a document becomes.
+pub(crate) struct PageOf {
+    /// From the root of the site.
+    pub(crate) page: String,
+    pub(crate) title: String,
+}
+
+impl PageOf {
+    /// The page of a document with this text.
+    pub(crate) fn new(page: &str, text: &str) -> Self {
+        let heading = text.lines().find_map(|line| line.strip_prefix("# "));
+        PageOf { page: page.to_owned(), title: heading.unwrap_or(page).replace('`', "") }
+    }
 }
 
 /// What becomes of a document.
@@ -53,16 +68,23 @@ impl Document<'_> {
         Rendered { title, html, sections: pass.sections, has_examples: pass.has_examples }
     }
 
+    /// The document that a link names.
+    fn linked(&self, to: &str) -> Option<&PageOf> {
+        let path = to.split_once('#').map_or(to, |(path, _)| path);
+        let folder = self.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        self.pages.get(&resolved(folder, path))
+    }
+
     /// Where a link leads on the site; nothing, if it has no such page.
     fn link(&self, to: &str) -> Option<String> {
         if to.starts_with('#') || to.contains("://") {
             return Some(to.to_owned());
         }
-        let (path, anchor) = to.split_once('#').map_or((to, None), |(path, a)| (path, Some(a)));
-        let folder = self.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let page = self.pages.get(&resolved(folder, path))?;
-        let way = relative(self.page, page);
-        Some(anchor.map_or(way.clone(), |anchor| format!("{way}#{anchor}")))
+        let way = relative(self.page, &self.linked(to)?.page);
+        Some(match to.split_once('#') {
+            Some((_, anchor)) => format!("{way}#{anchor}"),
+            None => way,
+        })
     }
 }
 
@@ -75,6 +97,8 @@ struct Pass<'a> {
     has_examples: bool,
     /// For each open link, whether it is one on the site too.
     links: Vec<bool>,
+    /// What the document is called that the open link leads to.
+    linked_title: Option<&'a str>,
     anchors: Vec<String>,
 }
 
@@ -87,6 +111,7 @@ impl<'a> Pass<'a> {
             sections: Vec::new(),
             has_examples: false,
             links: Vec::new(),
+            linked_title: None,
             anchors: Vec::new(),
         }
     }
@@ -119,6 +144,8 @@ impl<'a> Pass<'a> {
             }
             Event::Start(Tag::Link { dest_url, title, .. }) => {
                 let found = self.document.link(&dest_url);
+                self.linked_title =
+                    self.document.linked(&dest_url).map(|linked| linked.title.as_str());
                 self.links.push(found.is_some());
                 self.events.extend(found.map(|to| {
                     let link_type = LinkType::Inline;
@@ -127,9 +154,14 @@ impl<'a> Pass<'a> {
                 }));
             }
             Event::End(TagEnd::Link) => {
+                self.linked_title = None;
                 if self.links.pop() == Some(true) {
                     self.events.push(Event::End(TagEnd::Link));
                 }
+            }
+            // On the site documents go by their titles, not by their files.
+            Event::Text(text) if text.ends_with(".md") && self.linked_title.is_some() => {
+                self.events.extend(self.linked_title.map(|title| Event::Text(title.into())));
             }
             Event::Text(text) => {
                 if let Some(label) = rule_label(&text) {
@@ -264,8 +296,8 @@ mod tests {
 
     fn render(text: &str) -> Rendered {
         let pages = BTreeMap::from([
-            ("docs/ops.md".to_owned(), "docs/ops.html".to_owned()),
-            ("crates/indim-shape/src/rules.md".to_owned(), "docs/rules.html".to_owned()),
+            ("docs/ops.md".to_owned(), PageOf::new("docs/ops.html", "# Operations\n")),
+            ("crates/indim-shape/src/rules.md".to_owned(), PageOf::new("docs/rules.html", "")),
         ]);
         let (path, page) = ("docs/decisions/one.md", "docs/decisions/one.html");
         Document { path, page, text, pages: &pages }.render()
@@ -278,6 +310,8 @@ mod tests {
         )
         .html;
         assert!(html.contains("<a href=\"../../docs/ops.html#b\">a</a>"), "{html}");
+        let named = render("[ops.md](../ops.md) x.md").html;
+        assert!(named.contains(">Operations</a> x.md"), "{named}");
         assert!(
             html.contains("<a href=\"../../docs/rules.html\">c</a> d <code>E</code>"),
             "{html}"

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::address::to_root;
-use super::markdown::{Document, Rendered, escaped};
+use super::markdown::{Document, PageOf, Rendered, escaped};
 
 /// Documents that come first, in this order; those of `docs/` that are not here follow by their names.
 const FIRST: [&str; 6] = [
@@ -79,14 +79,18 @@ pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
 /// The gallery and the documentation.
 fn documents(root: &Path, put: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Result<()> {
     let paths = paths(root)?;
-    let mut pages: BTreeMap<String, String> =
-        paths.iter().map(|path| (path.clone(), page_of(path))).collect();
-    pages.insert("site/gallery.md".to_owned(), "gallery.html".to_owned());
-    let render = |path: &str| -> io::Result<Rendered> {
-        let text = text_of(&root.join(path))?;
-        Ok(Document { path, page: &pages[path], text: &text, pages: &pages }.render())
+    let mut texts =
+        BTreeMap::from([("site/gallery.md".to_owned(), read(&root.join("site/gallery.md"))?)]);
+    for path in &paths {
+        texts.insert(path.clone(), text_of(&root.join(path))?);
+    }
+    let page_of =
+        |(path, text): (&String, &String)| (path.clone(), PageOf::new(&place(path), text));
+    let pages: BTreeMap<String, PageOf> = texts.iter().map(page_of).collect();
+    let render = |path: &str| {
+        Document { path, page: &pages[path].page, text: &texts[path], pages: &pages }.render()
     };
-    let gallery = render("site/gallery.md")?;
+    let gallery = render("site/gallery.md");
     put(&Page {
         path: "gallery.html",
         title: &gallery.title,
@@ -95,11 +99,11 @@ fn documents(root: &Path, put: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Res
         files: &["docs.css", "live.js"],
         body: &format!("<main id=\"main\" class=\"page gallery\">{}</main>", gallery.html),
     })?;
-    let rendered = paths.iter().map(|path| render(path)).collect::<io::Result<Vec<_>>>()?;
+    let rendered: Vec<Rendered> = paths.iter().map(|path| render(path)).collect();
     let listed: Vec<(&str, &str)> = paths
         .iter()
         .zip(&rendered)
-        .map(|(path, document)| (pages[path].as_str(), document.title.as_str()))
+        .map(|(path, document)| (pages[path].page.as_str(), document.title.as_str()))
         .collect();
     for ((page, title), document) in listed.iter().zip(&rendered) {
         put(&Page {
@@ -140,10 +144,12 @@ fn paths(root: &Path) -> io::Result<Vec<String>> {
     Ok(paths)
 }
 
-fn page_of(path: &str) -> String {
+/// Where a document lies on the site.
+fn place(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     match path.strip_prefix("docs/decisions/") {
+        None if path.starts_with("site/") => format!("{stem}.html"),
         Some("README.md") => "docs/decisions/index.html".to_owned(),
         Some(_) => format!("docs/decisions/{stem}.html"),
         None => format!("docs/{stem}.html"),

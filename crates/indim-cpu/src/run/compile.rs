@@ -23,6 +23,8 @@ use crate::run::nests::CompiledNests;
 fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileError> {
     let unknown = |name| CompileError::UnknownExecutor { name };
     Ok(match choice.or_environment().map_err(unknown)? {
+        // There no memory can be run, and the module is a tenth smaller without what would make code for it.
+        _ if cfg!(target_family = "wasm") => &Blocks,
         ExecutorChoice::Automatic => &Machine { is_forced: false },
         ExecutorChoice::Blocks => &Blocks,
         ExecutorChoice::Machine => &Machine { is_forced: true },
