@@ -1,0 +1,77 @@
+//! Listings of x86-64 are read by another assembler: GNU's, where it is installed, takes every line of the
+//! functions of all operations, and of what folds their results.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use indim_codegen::{Body, Definition};
+use indim_ops::{DType, Op, ReduceOp};
+use indim_targets::{Form, Function, Layout, TargetKind};
+
+/// The instructions of a function, without jumps, as GNU's assembler is to read them.
+fn instructions(kind: TargetKind, body: &Body) -> BTreeSet<String> {
+    let accumulators = if body.folds() { body.outputs.len() } else { 0 };
+    let dense = vec![Form::Dense; body.inputs.len() - accumulators];
+    let layout = Layout {
+        inputs: [dense, vec![Form::Accumulator; accumulators]].concat(),
+        streams: vec![false; body.outputs.len()],
+        is_in_place: false,
+        is_fetched_ahead: true,
+    };
+    let listing = Function::listing(kind, body, &layout);
+    let is_instruction = |line: &&str| line.starts_with("    ") && !line.starts_with("    j");
+    listing.lines().filter(is_instruction).map(readable).collect()
+}
+
+/// A line without its comment; of operands in memory only what is in no register needs a width.
+fn readable(line: &str) -> String {
+    let line = line.split("  ; ").next().unwrap_or(line).replace("[constant]", "[rip+0x100]");
+    let (mnemonic, operands) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+    let width = match mnemonic {
+        "dec" | "cmp" if operands.trim().starts_with('[') => "qword ptr ",
+        "prefetcht0" => "byte ptr ",
+        _ => "",
+    };
+    format!("{mnemonic} {width}{}", operands.trim())
+}
+
+/// The functions of all operations on all types, and what folds their results.
+fn bodies() -> Vec<Body> {
+    let all = Op::ALL.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype)));
+    let operations = all.filter_map(|(op, dtype)| Definition::Operation(op, dtype).body());
+    let of_operation = |body: &Body| {
+        let folded = body.folded(&[(ReduceOp::Max, body.outputs[0].0)]);
+        [Some(body.clone()), folded].into_iter().flatten()
+    };
+    operations.flat_map(|body| of_operation(&body).collect::<Vec<Body>>()).collect()
+}
+
+#[test]
+fn every_line_is_one_that_another_assembler_reads() {
+    let assembler = Command::new("as").arg("--version").stdout(Stdio::null()).status();
+    if !assembler.is_ok_and(|status| status.success()) {
+        eprintln!("NOT TESTED: there is no assembler `as`");
+        return;
+    }
+    let bodies = bodies();
+    assert!(bodies.len() > 500, "{}", bodies.len());
+    for &kind in TargetKind::available() {
+        let lines: BTreeSet<String> =
+            bodies.iter().flat_map(|body| instructions(kind, body)).collect();
+        assert!(lines.len() > 1000, "{}", lines.len());
+        let mut assembler = Command::new("as")
+            .args(["-o", "/dev/null", "-"])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines: Vec<String> = lines.into_iter().collect();
+        let text = format!(".intel_syntax noprefix\n{}\n", lines.join("\n"));
+        assembler.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let found = assembler.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&found.stderr);
+        assert!(found.status.success(), "{kind}: {}", said.chars().take(2000).collect::<String>());
+    }
+}
