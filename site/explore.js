@@ -138,7 +138,9 @@ function fit() {
   const taken = ruleRow().attributes;
   state.given = Object.fromEntries(Object.entries(state.given).filter(([name]) => taken.includes(name)));
   if (taken.includes("target")) state.given.target ??= state.lastTarget ?? ATTRIBUTES.target.initial;
-  if (isReduction() || ruleRow().is_target_rule) state.operands.length = 1;
+  // What only some rules take comes back with them.
+  if (isReduction() || ruleRow().is_target_rule) state.others = [...state.operands.splice(1), ...(state.others ?? [])];
+  else if (state.operands.length === 1 && state.others) state.operands.push(...state.others.splice(0));
 }
 
 function request() {

@@ -80,6 +80,11 @@ def test_rules_bring_their_attributes(pages):
     pages.type("#attribute-target", "5, 2, 1, 4")
     pages.type("#attribute-dims", "1, 2, 3")
     assert pages.headline() == "The result is [5, 2, 1, 4]"
+    pages.script(
+        "const rule = document.getElementById('rule'); rule.value = 'numpy';"
+        "rule.dispatchEvent(new Event('change'))"
+    )
+    assert pages.headline() == "The result is [2, 3, 4]", "the other operand is back"
 
 
 def test_operands_come_and_go(pages):

@@ -14,7 +14,11 @@
 //!
 //! A page calls them through `boundary.rs`, the only file that exports symbols. There is no unsafe block.
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![deny(unsafe_code)]
+
 #[cfg(target_family = "wasm")]
+#[allow(unsafe_code, reason = "names that are exported as they stand")]
 mod boundary;
 mod broadcast;
 mod catalogue;
