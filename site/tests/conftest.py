@@ -1,5 +1,6 @@
 """The site in a browser: a server under a path of its own, Chromium, and how tests look at pages."""
 
+import base64
 import functools
 import http.server
 import json
@@ -118,8 +119,6 @@ class Pages:
 
     def picture(self):
         """The page as PNG, up to so many pixels."""
-        import base64
-
         width, height = self.script("return [innerWidth, document.documentElement.scrollHeight]")
         clip = {"x": 0, "y": 0, "width": width, "height": min(height, 3000), "scale": 1}
         command = {"format": "png", "captureBeyondViewport": True, "clip": clip}
