@@ -330,8 +330,8 @@ impl GraphBuilder {
         Value { builder: self.clone(), id: Some(id) }
     }
 
-    /// A constant of rank 0 that follows sizes: how many elements there are along these axes of a value, less a
-    /// number.
+    /// A constant of rank 0 that follows sizes: how many elements there are along these axes of a value, less
+    /// a number.
     pub(crate) fn count(&self, of: ValueId, axes: &[usize], less: f64, dtype: DType) -> Value {
         let shape = self.type_of(of).shape;
         let mut state = self.state();

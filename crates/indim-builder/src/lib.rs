@@ -18,6 +18,7 @@ mod operators;
 mod reduce;
 mod sizes;
 mod structural;
+mod symbols;
 mod views;
 
 pub use along::{Along, AxisFunction, Initial};

@@ -5,20 +5,22 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
 use indim::stream::{Plan, Stored, StreamOptions};
-use indim::{ArrayType, CompileError, Diagnostic, Graph, Guards, RuleChoice, Shape};
+use indim::{CompileError, Diagnostic, Graph, Guards, RuleChoice, Shape};
 use indim_graph::terminal::shown;
 
 use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
 use crate::byte_size::parse_byte_size;
 use crate::computation::compile_options;
-use crate::expression::{build_symbolic, check_names, no_misspelt_option, parse_expression};
+use crate::expression::{
+    InputType, build_symbolic, check_names, no_misspelt_option, parse_expression, stand_ins_text,
+};
 use crate::failure::Failure;
 use crate::model::{declared_inputs, is_program, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
 use crate::source::{Source, in_binding, split_binding};
-use indim_text::{parse_array_type, parse_type};
+use indim_text::{parse_array_type, parse_symbolic_type, parse_type};
 
 /// Explain an expression over typed names, a rule over shapes, or a program in a file.
 #[derive(Debug, Args)]
@@ -28,6 +30,7 @@ Examples:
   indim explain 'exp(u) * tanh(v)' u=f32[1000,1] v=f32[2000] --svg outer.svg
   indim explain '2 * a + 3 * b' a=f32[1000] b=f32[1000] --machine-code
   indim explain 'x - mean(v)' x=f32[100,3] v=f32[3] --sizes
+  indim explain 'x + v' x=f32[n,3] v=f32[3]
   indim explain 'x - mean(x, axis=0)' x=f32[1000000000,8] --pieces
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]
   indim explain model.onnx images=f32[8,3,224,224] --svg model.svg")]
@@ -153,11 +156,19 @@ impl Explain {
         let expression = parse_expression(&self.first)?;
         let names: Vec<&str> = bindings.iter().map(|(name, _)| *name).collect();
         check_names(&expression, &names)?;
-        let symbolic = build_symbolic(&expression, &bindings, rule.as_ref())?;
+        let (symbolic, stand_ins) = build_symbolic(&expression, &bindings, rule.as_ref())?;
+        refuse_needed_numbers(symbolic.guards())?;
         note_unused(&expression);
         let explanation = Explanation::new(symbolic.graph(), &compile_options()?)
             .map_err(CompileError::diagnostic)?;
-        let mut more = if self.sizes { sizes_text(symbolic.guards()) } else { String::new() };
+        let has_names = !stand_ins.is_empty() && !self.json;
+        let mut more = match self.sizes || has_names {
+            true => sizes_text(symbolic.guards()),
+            false => String::new(),
+        };
+        if let Some(text) = stand_ins_text(&stand_ins).filter(|_| has_names) {
+            more += &format!("  above, {text}\n");
+        }
         if let Some(limit) = self.pieces {
             more += &pieces_text(symbolic.graph(), limit)?;
         }
@@ -224,14 +235,28 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
 }
 
 /// A name with its type, written out or taken from a file.
-fn typed_name(text: &str) -> Result<(&str, ArrayType), Diagnostic> {
+fn typed_name(text: &str) -> Result<(&str, InputType<'_>), Diagnostic> {
     let (name, source) = split_binding(text)?;
+    if let Some((dtype, sizes)) = parse_symbolic_type(source) {
+        return Ok((name, InputType::Symbolic(dtype, sizes)));
+    }
     let array_type = match parse_array_type(source) {
         Err(_) if source.contains(".np") => Source::type_of(source),
         parsed => parsed,
     };
     let array_type = array_type.map_err(|error| in_binding(name, error))?;
-    Ok((name, array_type))
+    Ok((name, InputType::Known(array_type)))
+}
+
+/// Refuses a name of a size that the program needs as a number.
+fn refuse_needed_numbers(guards: &Guards) -> Result<(), Diagnostic> {
+    let Some((size, name, axis, reason)) = guards.not_free().next() else { return Ok(()) };
+    let (size, name) = (shown(size), shown(name));
+    let message =
+        format!("the size `{size}` of axis {axis} of `{name}` is needed as a number: {reason}");
+    let mut refused = Diagnostic::new("size-not-free", message);
+    refused.help(format!("write the number in place of `{size}`"));
+    Err(refused)
 }
 
 /// The sizes for which a program stands, and why some are numbers.

@@ -1,7 +1,8 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
 use indim::{
-    ArrayType, Binding, Diagnostic, Expression, Graph, GraphBuilder, Limits, RuleSet, SymbolicGraph,
+    ArrayType, Binding, DType, Diagnostic, Expression, Graph, GraphBuilder, GraphError, Limits,
+    RuleSet, SymbolicGraph,
 };
 use indim_graph::terminal::shown;
 
@@ -48,17 +49,54 @@ pub(crate) fn build_graph(
     Ok(built(expression, types, rule)?.1)
 }
 
-/// As [`build_graph`], with the sizes for which else the graph stands.
-pub(crate) fn build_symbolic(
-    expression: &Expression,
-    types: &[(&str, ArrayType)],
-    rule: Option<&RuleSet>,
-) -> Result<SymbolicGraph, Report> {
-    let (b, graph) = built(expression, types, rule)?;
-    Ok(SymbolicGraph::new(&graph, &b.size_facts()))
+/// The type of an input.
+pub(crate) enum InputType<'t> {
+    Known(ArrayType),
+    /// Some of its sizes have names.
+    Symbolic(DType, Vec<&'t str>),
 }
 
-/// A graph, and what has made it.
+/// As [`build_graph`], with the sizes for which else the graph stands, and what stands in it for sizes that
+/// have names.
+pub(crate) fn build_symbolic(
+    expression: &Expression,
+    types: &[(&str, InputType<'_>)],
+    rule: Option<&RuleSet>,
+) -> Result<(SymbolicGraph, Vec<(String, usize)>), Report> {
+    let b = GraphBuilder::new();
+    let has_names = types.iter().any(|(_, of)| matches!(of, InputType::Symbolic(..)));
+    let parameter = |(name, of): &(&str, InputType<'_>)| match of {
+        InputType::Known(of) if has_names => {
+            let sizes: Vec<String> = of.shape.iter().map(usize::to_string).collect();
+            let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
+            b.symbolic_parameter(name, of.dtype, &sizes)
+        }
+        InputType::Known(of) => b.parameter(name, of.dtype, of.shape.clone()),
+        InputType::Symbolic(dtype, sizes) => b.symbolic_parameter(name, *dtype, sizes),
+    };
+    let built = types
+        .iter()
+        .map(|input| Ok((input.0, Binding::Array(parameter(input)?))))
+        .collect::<Result<Vec<_>, GraphError>>()
+        .map_err(|error| Report::from(&error))
+        .and_then(|bindings| finished(expression, &b, &bindings, rule));
+    let stand_ins = b.stand_ins();
+    match built {
+        Ok(graph) => Ok((SymbolicGraph::new(&graph, &b.size_facts()), stand_ins)),
+        Err(report) => Err(match stand_ins_text(&stand_ins) {
+            Some(text) => report.with_help(text),
+            None => report,
+        }),
+    }
+}
+
+/// What stands for sizes that have names, in words; `None` where none has.
+pub(crate) fn stand_ins_text(stand_ins: &[(String, usize)]) -> Option<String> {
+    let each = stand_ins.iter().map(|(name, size)| format!("{size} stands for `{}`", shown(name)));
+    (!stand_ins.is_empty()).then(|| each.collect::<Vec<String>>().join(", "))
+}
+
+/// A graph of an expression whose names have these types.
 fn built(
     expression: &Expression,
     types: &[(&str, ArrayType)],
@@ -72,11 +110,20 @@ fn built(
             .map_err(|error| Report::from(&error))?;
         bindings.push((*name, Binding::Array(value)));
     }
-    let results = expression
-        .build_results(&b, &bindings, rule)
-        .map_err(|error| Report::of_expression(&error, expression.text()))?;
-    let graph = b.finish(&results).map_err(|error| Report::from(&error))?;
+    let graph = finished(expression, &b, &bindings, rule)?;
     Ok((b, graph))
+}
+
+fn finished(
+    expression: &Expression,
+    b: &GraphBuilder,
+    bindings: &[(&str, Binding)],
+    rule: Option<&RuleSet>,
+) -> Result<Graph, Report> {
+    let results = expression
+        .build_results(b, bindings, rule)
+        .map_err(|error| Report::of_expression(&error, expression.text()))?;
+    b.finish(&results).map_err(|error| Report::from(&error))
 }
 
 fn unused_name(name: &str, expression: &Expression) -> Diagnostic {

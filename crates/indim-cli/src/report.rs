@@ -91,6 +91,12 @@ impl Report {
         }
     }
 
+    /// The same, with what helps beside.
+    pub(crate) fn with_help(mut self, text: String) -> Report {
+        self.diagnostic.help(text);
+        self
+    }
+
     /// For people.
     pub(crate) fn text(&self) -> String {
         self.diagnostic.to_string()

@@ -214,6 +214,11 @@ pub enum GraphErrorKind {
         /// The name.
         name: String,
     },
+    /// A size is neither a number nor a name.
+    BadSize {
+        /// What was given.
+        text: String,
+    },
     /// A value belongs to another builder.
     ForeignValue,
     /// A graph is given a value of another type than its parameter's.
@@ -291,6 +296,7 @@ impl GraphError {
             }
             GraphErrorKind::Number { .. } => "literal-kind",
             GraphErrorKind::DuplicateParameter { .. } => "duplicate-parameter",
+            GraphErrorKind::BadSize { .. } => "bad-size",
             GraphErrorKind::ForeignValue => "foreign-value",
             GraphErrorKind::ArgumentType { .. } => "argument-type",
             GraphErrorKind::NotDifferentiable | GraphErrorKind::ParameterNotDifferentiable => {
@@ -544,6 +550,10 @@ impl fmt::Display for GraphError {
             ),
             GraphErrorKind::DuplicateParameter { name } => {
                 write!(formatter, "there is already a parameter `{}`", shown(name))
+            }
+            GraphErrorKind::BadSize { text } => {
+                let text = shown(text);
+                write!(formatter, "`{text}` is no size: write a number, or a name such as `n`")
             }
             GraphErrorKind::BitcastWidth { from, to } => write!(
                 formatter,

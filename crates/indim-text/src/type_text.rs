@@ -71,6 +71,28 @@ pub fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
     Ok(ArrayType { dtype, shape })
 }
 
+/// A type whose sizes are numbers and names: the element type, and the sizes as they are written. `None` of
+/// anything else.
+///
+/// ```
+/// use indim_ops::DType;
+/// use indim_text::parse_symbolic_type;
+///
+/// assert_eq!(parse_symbolic_type("f32[n, 3]"), Some((DType::F32, vec!["n", "3"])));
+/// assert_eq!(parse_symbolic_type("f32[4, 3]"), None);
+/// ```
+pub fn parse_symbolic_type(text: &str) -> Option<(DType, Vec<&str>)> {
+    let (dtype, sizes) = text.trim().strip_suffix(']')?.split_once('[')?;
+    let sizes: Vec<&str> = sizes.split(',').map(str::trim).collect();
+    let is_size = |size: &&str| {
+        let is_in_name = |c: char| c.is_alphanumeric() || c == '_';
+        !size.is_empty() && size.chars().all(is_in_name)
+    };
+    let is_name = |size: &&str| size.starts_with(|c: char| !c.is_ascii_digit());
+    let is_symbolic = sizes.iter().all(is_size) && sizes.iter().any(is_name);
+    (is_symbolic && sizes.len() <= MAXIMUM_RANK).then_some((dtype.trim().parse().ok()?, sizes))
+}
+
 /// A list of whole numbers: `1,2`, `[1, 2]`, or nothing.
 ///
 /// ```

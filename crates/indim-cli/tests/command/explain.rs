@@ -36,6 +36,31 @@ fn sizes_say_for_which_others_a_program_stands() {
     assert!(refused.stderr.contains("--sizes is for expressions"), "{}", refused.stderr);
 }
 
+#[test]
+fn sizes_may_have_names() {
+    let text = succeeds(&["explain", "x + v", "x=f32[n,3]", "v=f32[3]"]);
+    let (_, sizes) = text.split_once("\nsizes\n").expect("a section");
+    let numbers = "  axis 1 of `x` is 3: it is given as a number\n  axis 0 of `v` is 3: it is given \
+                   as a number\n";
+    let above = "  above, 211 stands for `n`\n";
+    assert_eq!(sizes, format!("  x: [n, 3], v: [3]; n >= 2\n{numbers}{above}"));
+    let text = succeeds(&["explain", "x - mean(y)", "x=f32[rows, columns]", "y=f32[columns]"]);
+    assert!(text.contains("\n  x: [rows, columns], y: [columns]; rows, columns >= 2\n"), "{text}");
+
+    // Equal names are equal sizes, others are not, and none is 1.
+    let refused = fails(&["explain", "x + y", "x=f32[n,3]", "y=f32[m,3]"]);
+    assert!(refused.starts_with("error[size-mismatch]"), "{refused}");
+    assert!(refused.contains("help: 211 stands for `n`, 227 stands for `m`"), "{refused}");
+    succeeds(&["explain", "x + y", "x=f32[n,3]", "y=f32[n,1]"]);
+    // A size that only happens to be what stands for a name is another one.
+    let refused = fails(&["explain", "x + y", "x=f32[n]", "y=f32[211]"]);
+    assert!(refused.starts_with("error[size-not-free]"), "{refused}");
+    let refused = fails(&["explain", "x[1:]", "x=f32[n]"]);
+    let expected = "error[size-not-free]: the size `n` of axis 0 of `x` is needed as a number: a slice of \
+                    it is taken\n   = help: write the number in place of `n`\n";
+    assert_eq!(refused, expected);
+}
+
 /// What `--machine-code` prints about `2 * a + 3 * b`, with this variable set.
 fn machine_code(options: &[&str], variable: (&str, &str)) -> String {
     let mut command = crate::run::command();

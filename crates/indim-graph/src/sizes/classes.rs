@@ -37,6 +37,13 @@ impl Classes {
         {
             classes.pin(value, axis, reason);
         }
+        let named = facts.named().iter().filter(|(value, ..)| value.index() < graph.len());
+        for &(value, axis, name) in named.clone() {
+            let mut same = named.clone().filter(|(.., other)| *other == name);
+            if let Some(&(first, of_first, _)) = same.next() {
+                classes.join((value, axis), (first, of_first));
+            }
+        }
         for (value, other) in facts.equal() {
             if value.index() < graph.len() && other.index() < graph.len() {
                 classes.join_all(graph, value, other);

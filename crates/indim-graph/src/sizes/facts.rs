@@ -25,6 +25,8 @@ pub struct SizeFacts {
     pinned: BTreeMap<(ValueId, usize), &'static str>,
     equal: Vec<(ValueId, ValueId)>,
     counts: Vec<(ValueId, Count)>,
+    names: Vec<String>,
+    named: Vec<(ValueId, usize, usize)>,
 }
 
 impl SizeFacts {
@@ -38,6 +40,30 @@ impl SizeFacts {
         if value != other {
             self.equal.push((value, other));
         }
+    }
+
+    /// The size of this axis has a name: all of one name are equal.
+    pub fn name(&mut self, value: ValueId, axis: usize, name: &str) {
+        let place = self.place_of_name(name);
+        self.named.push((value, axis, place));
+    }
+
+    /// The place of a name among those of sizes, the last if it is new.
+    pub fn place_of_name(&mut self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+
+    /// The names of sizes.
+    pub fn size_names(&self) -> impl Iterator<Item = &str> + '_ {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// The axes whose sizes have names, with the places of these.
+    pub(super) fn named(&self) -> &[(ValueId, usize, usize)] {
+        &self.named
     }
 
     /// The constant `value` is how many elements there are along these axes, less a number.

@@ -58,6 +58,10 @@ pub struct Guards {
     /// For each of them why it is a number, if it is one.
     pub(super) reasons: Vec<Vec<Reason>>,
     pub(super) symbol_count: usize,
+    /// What the symbols are called, where somebody has said so.
+    symbol_names: Vec<Option<String>>,
+    /// Names of sizes that are numbers, with a parameter and an axis of such a size.
+    not_free: Vec<(String, usize, usize)>,
     /// Every shape in the graph with a symbol, and the bytes of the widest element: each fits into memory.
     pub(super) shapes: Vec<(Vec<Size>, usize)>,
 }
@@ -168,11 +172,53 @@ fn fits((sizes, bytes): &(Vec<Size>, usize), symbols: &[usize]) -> bool {
     isize::try_from(all).is_ok() && all != usize::MAX
 }
 
-/// What a symbol is called.
-fn symbol_name(symbol: usize) -> String {
-    match ["n", "m", "k", "l", "p", "q"].get(symbol) {
+/// What a symbol is called where nobody has said so.
+fn common_name(place: usize) -> String {
+    match ["n", "m", "k", "l", "p", "q"].get(place) {
         Some(&name) => name.to_owned(),
-        None => format!("n{symbol}"),
+        None => format!("n{place}"),
+    }
+}
+
+impl Guards {
+    /// A symbol has this name; the first one counts.
+    pub(super) fn name(&mut self, symbol: usize, name: String) {
+        self.symbol_names[symbol].get_or_insert(name);
+    }
+
+    /// This name is of a size that is a number, of an axis of a parameter.
+    pub(super) fn name_number(
+        &mut self,
+        name: String,
+        parameters: &[ValueId],
+        value: ValueId,
+        axis: usize,
+    ) {
+        let parameter = parameters.iter().position(|parameter| *parameter == value);
+        if let Some(parameter) = parameter
+            && !self.not_free.iter().any(|(known, ..)| *known == name)
+        {
+            self.not_free.push((name, parameter, axis));
+        }
+    }
+
+    /// The names of sizes that the graph needs as numbers, each with a parameter, its axis, and why.
+    pub fn not_free(&self) -> impl Iterator<Item = (&str, &str, usize, &'static str)> + '_ {
+        self.not_free.iter().map(|(name, parameter, axis)| {
+            let reason = self.reasons[*parameter][*axis];
+            (name.as_str(), self.names[*parameter].as_str(), *axis, reason)
+        })
+    }
+
+    fn symbol_name(&self, symbol: usize) -> String {
+        if let Some(name) = &self.symbol_names[symbol] {
+            return name.clone();
+        }
+        let is_taken =
+            |name: &String| self.symbol_names.iter().flatten().any(|taken| taken == name);
+        let before = self.symbol_names[..symbol].iter().filter(|name| name.is_none()).count();
+        let mut free = (0..).map(common_name).filter(|name| !is_taken(name));
+        free.nth(before).unwrap_or_default()
     }
 }
 
@@ -180,14 +226,15 @@ impl fmt::Display for Guards {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = |size: &Size| match size {
             Size::Number(number) => number.to_string(),
-            Size::Symbol(symbol) => symbol_name(*symbol),
+            Size::Symbol(symbol) => self.symbol_name(*symbol),
         };
         for (index, (name, sizes)) in self.names.iter().zip(&self.parameters).enumerate() {
             let sizes: Vec<String> = sizes.iter().map(size).collect();
             let comma = if index == 0 { "" } else { ", " };
             write!(formatter, "{comma}{}: [{}]", shown(name), sizes.join(", "))?;
         }
-        let symbols: Vec<String> = (0..self.symbol_count).map(symbol_name).collect();
+        let symbols: Vec<String> =
+            (0..self.symbol_count).map(|symbol| self.symbol_name(symbol)).collect();
         match symbols.is_empty() {
             true => Ok(()),
             false => write!(formatter, "; {} >= {LEAST}", symbols.join(", ")),
@@ -218,6 +265,8 @@ pub(super) fn guards(
         parameters: graph.parameters().iter().map(of_parameter).collect(),
         reasons,
         symbol_count,
+        symbol_names: vec![None; symbol_count],
+        not_free: Vec::new(),
         shapes,
     }
 }

@@ -4,8 +4,9 @@
 //! A graph is made for the sizes that are seen first. `classes.rs` finds which axes have one size by what
 //! their nodes do; a class that holds an axis of a parameter, and that nothing needs as a number, is a
 //! *symbol*. What only the maker of a graph knows of its sizes are `facts.rs`: that one was a number to it,
-//! as that of a slice, or that a constant follows it, as the divisor of a mean does (`counts.rs`). `guards.rs` says which sizes of the parameters a graph stands for, `resize.rs`
-//! makes the graph for others.
+//! as that of a slice, or has a name, or that a constant follows it, as the divisor of a mean does
+//! (`counts.rs`). `guards.rs` says which sizes of the parameters a graph stands for, `resize.rs` makes the
+//! graph for others.
 //!
 //! Sizes 0 and 1 decide what is legal and what is expanded, so a symbol stands for neither: an axis of such
 //! a size is a number. What is not known to follow from the parameters is a number too, and what is not known

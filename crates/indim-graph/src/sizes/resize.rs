@@ -53,12 +53,21 @@ impl SymbolicGraph {
                 classes.reason(class).is_some() || symbols.contains_key(&class)
             })
         });
-        if !is_followed {
-            return SymbolicGraph::with(graph, &mut classes, &HashMap::new(), NOT_FOLLOWED);
-        }
-        let mut symbolic = SymbolicGraph::with(graph, &mut classes, &symbols, NOT_FOLLOWED);
+        let none = HashMap::new();
+        let symbols = if is_followed { &symbols } else { &none };
+        let mut symbolic = SymbolicGraph::with(graph, &mut classes, symbols, NOT_FOLLOWED);
         if !symbolic.guards.symbols_fit(&symbolic.distinct_sizes()) {
-            return SymbolicGraph::with(graph, &mut classes, &HashMap::new(), TOO_LARGE);
+            symbolic = SymbolicGraph::with(graph, &mut classes, &none, TOO_LARGE);
+        }
+        let named = facts.named().iter().filter(|(value, ..)| value.index() < graph.len());
+        for &(value, axis, name) in named {
+            let name = facts.size_names().nth(name).unwrap_or_default().to_owned();
+            match symbolic.sizes[value.index()][axis] {
+                Size::Symbol(symbol) => symbolic.guards.name(symbol, name),
+                Size::Number(_) => {
+                    symbolic.guards.name_number(name, graph.parameters(), value, axis)
+                }
+            }
         }
         let size = |value: ValueId, axis: usize| symbolic.sizes[value.index()][axis];
         let counts = facts.counts().filter(|(value, _)| value.index() < graph.len());
@@ -128,8 +137,8 @@ impl SymbolicGraph {
         Graph::unchecked(nodes.collect(), self.graph.outputs().to_vec())
     }
 
-    /// The graph where the symbols stand for these sizes, and [`SymbolicGraph::counts`] are parameters of rank
-    /// 0 behind the others.
+    /// The graph where the symbols stand for these sizes, and [`SymbolicGraph::counts`] are parameters of
+    /// rank 0 behind the others.
     ///
     /// # Panics
     /// When there are fewer sizes than symbols.
