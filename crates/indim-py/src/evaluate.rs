@@ -66,7 +66,14 @@ impl<'py> Found<'py> {
     fn operands(self) -> PyResult<Vec<Operand<'py>>> {
         match self {
             Found::Operands(operands) => Ok(operands),
-            Found::Foreign(error, _) => Err(error),
+            Found::Foreign(error, objects) => {
+                let advice = PyTypeError::new_err(
+                    "re_evaluate takes neither labels nor chunks: call evaluate with the text, which it \
+                     keeps compiled, and whose results have them",
+                );
+                advice.set_cause(objects.py(), Some(error));
+                Err(advice)
+            }
         }
     }
 }

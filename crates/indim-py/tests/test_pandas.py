@@ -77,3 +77,12 @@ def test_what_is_refused():
     assert indim.jit(lambda x: x + pd.Series([1.0, 2.0]))(np.ones(2)).tolist() == [2, 3]
     with pytest.raises(TypeError, match="object"):
         indim.add(pd.DataFrame({"a": [1.0], "b": ["x"]}), 1)
+
+
+def test_what_is_evaluated_again_has_no_labels():
+    x = np.ones(2)
+    indim.evaluate("x * 2")
+    np.testing.assert_array_equal(indim.re_evaluate(), [2.0, 2.0])
+    x = pd.Series(x, index=["a", "b"])
+    with pytest.raises(TypeError, match="re_evaluate takes neither labels nor chunks: call evaluate"):
+        indim.re_evaluate()
