@@ -4,21 +4,45 @@
 //! - `source.rs`: what an array is that can be read by regions; `sink.rs`: one that can be written so;
 //! - `memory.rs`: both over arrays in memory, for what is read or written in one go, and for tests;
 //! - `copy.rs`: how the elements of a region go from one dense array to another;
+//! - `format.rs`: which format an array has that a text names, and what results take over;
+//! - `geography.rs`: where on the earth a grid lies;
 //! - `error.rs`: what is wrong with such an array.
+//!
+//! Formats, each with a feature of its name: `csv/`, `png/`, `tiff/`, `zarr/`. Results that are one file go to an
+//! `output.rs`; what pictures share is in `picture.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
 
 mod copy;
 mod error;
+mod format;
+mod geography;
 mod memory;
 mod region;
 mod sink;
 mod source;
 
+#[cfg(feature = "csv")]
+pub mod csv;
+#[cfg(any(feature = "png", feature = "tiff"))]
+mod output;
+#[cfg(any(feature = "png", feature = "tiff"))]
+mod picture;
+#[cfg(feature = "png")]
+pub mod png;
+#[cfg(feature = "tiff")]
+pub mod tiff;
+#[cfg(feature = "zarr")]
+pub mod zarr;
+
 pub use copy::{copy_from_region, copy_into_region};
 pub use error::{StoreError, StoreErrorKind};
+pub use format::{Format, Like, open};
+pub use geography::Geography;
 pub use memory::{MemoryResult, MemorySink, MemorySource};
+#[cfg(any(feature = "png", feature = "tiff"))]
+pub use output::Output;
 pub use region::Region;
 pub use sink::{Complete, Sink};
 pub use source::Source;

@@ -5,7 +5,7 @@ use core::fmt;
 use indim_arrays::Buffer;
 use indim_ops::ArrayType;
 
-use crate::{Region, StoreError, StoreErrorKind};
+use crate::{Geography, Region, StoreError, StoreErrorKind};
 
 /// An array that lies elsewhere and is read by regions, by several threads at once.
 ///
@@ -49,11 +49,26 @@ pub trait Source: fmt::Debug + Send + Sync {
         false
     }
 
-    /// The elements of a region, in any dense order.
+    /// The elements of a region, which lie densely in any order, as the strides of the buffer say.
     ///
     /// # Errors
     /// `outside-of-array`; what is wrong with the file that the elements come from.
     fn read(&self, region: &Region) -> Result<Buffer, StoreError>;
+
+    /// What its axes are called, where the format has names for them; empty for one without a name.
+    fn axis_names(&self) -> Option<&[String]> {
+        None
+    }
+
+    /// Where on the earth a grid lies, where the format says so.
+    fn geography(&self) -> Option<&Geography> {
+        None
+    }
+
+    /// What a user should know of the array and would not see, a sentence each.
+    fn remarks(&self) -> &[String] {
+        &[]
+    }
 
     /// Refuses what was read of an array that has changed since it was opened, as far as that can be told.
     ///

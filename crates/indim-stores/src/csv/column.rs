@@ -1,0 +1,171 @@
+//! What the fields of a column become: whole numbers or truths where all are, else numbers with a point.
+
+use csv::StringRecord;
+use indim_arrays::Buffer;
+use indim_graph::terminal::shown;
+use indim_ops::{ArrayType, DType};
+use indim_shape::Diagnostic;
+
+use super::table::Table;
+use crate::StoreErrorKind;
+
+/// Whether a field is written as a whole number.
+fn is_whole(field: &str) -> bool {
+    let digits = field.strip_prefix(['+', '-']).unwrap_or(field);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The elements so far, of the narrowest type that has them all.
+enum Elements {
+    None,
+    Truths(Vec<bool>),
+    Whole(Vec<i64>),
+    Numbers(Vec<f64>),
+}
+
+/// A column that has been read.
+pub(super) struct Column {
+    elements: Elements,
+    empty: u64,
+    first_empty: u64,
+}
+
+/// Reads the column, of at most `limit` bytes.
+pub(super) fn read(mut table: Table, limit: usize) -> Result<Column, StoreErrorKind> {
+    let mut column = Column { elements: Elements::None, empty: 0, first_empty: 0 };
+    let mut record = StringRecord::new();
+    while let Some((field, line)) = table.next(&mut record)? {
+        if column.bytes() >= limit {
+            let message =
+                format!("its elements take more memory than the {limit} bytes that are left");
+            return Err(Diagnostic::new("memory-limit", message).into());
+        }
+        column.push(&field, line).ok_or_else(|| no_number(&field, line, &table.name))?;
+    }
+    Ok(column)
+}
+
+fn no_number(field: &str, line: u64, name: &str) -> StoreErrorKind {
+    let message =
+        format!("line {line}: `{}` in column `{}` is no number", shown(field), shown(name));
+    let mut error = Diagnostic::new("not-a-number", message);
+    if is_whole(field) {
+        error.help("it is beyond i64: with a decimal point it is the nearest f64");
+    } else if field.contains(',') {
+        error.help("numbers have a decimal point, and nothing between thousands");
+    }
+    error.into()
+}
+
+/// Whether a field is a number, or could be a missing one.
+pub(super) fn is_number(field: &str) -> bool {
+    field.is_empty() || field.parse::<f64>().is_ok()
+}
+
+impl Column {
+    fn len(&self) -> usize {
+        match &self.elements {
+            Elements::None => 0,
+            Elements::Truths(elements) => elements.len(),
+            Elements::Whole(elements) => elements.len(),
+            Elements::Numbers(elements) => elements.len(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.len() * size_of::<f64>()
+    }
+
+    /// Takes one more field; nothing if it is no number.
+    fn push(&mut self, field: &str, line: u64) -> Option<()> {
+        if field.is_empty() {
+            self.first_empty = if self.empty == 0 { line } else { self.first_empty };
+            self.empty += 1;
+            self.numbers()?.push(f64::NAN);
+            return Some(());
+        }
+        if let Elements::None = self.elements {
+            self.elements = match () {
+                () if truth(field).is_some() => Elements::Truths(Vec::new()),
+                () if is_whole(field) => Elements::Whole(Vec::new()),
+                () => Elements::Numbers(Vec::new()),
+            };
+        }
+        match &mut self.elements {
+            Elements::Truths(truths) => truths.push(truth(field)?),
+            Elements::Whole(whole) if field.parse::<i64>().is_ok() => {
+                whole.push(field.parse().ok()?)
+            }
+            _ => {
+                // A whole number that only a rounded one could stand for.
+                if is_whole(field) && field.parse::<i64>().is_err() {
+                    return None;
+                }
+                let number = field.parse().ok()?;
+                self.numbers()?.push(number);
+            }
+        }
+        Some(())
+    }
+
+    /// The elements as numbers with a point, which truths are not.
+    fn numbers(&mut self) -> Option<&mut Vec<f64>> {
+        match &mut self.elements {
+            Elements::Truths(_) => return None,
+            Elements::Whole(whole) => {
+                let numbers = whole.iter().map(|&number| number as f64).collect();
+                self.elements = Elements::Numbers(numbers);
+            }
+            Elements::None => self.elements = Elements::Numbers(Vec::new()),
+            Elements::Numbers(_) => {}
+        }
+        match &mut self.elements {
+            Elements::Numbers(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let fields = if self.empty == 1 { "field is" } else { "fields are" };
+        let remark =
+            format!("{} empty {fields} NaN, the first in line {}", self.empty, self.first_empty);
+        if self.empty == 0 { Vec::new() } else { vec![remark] }
+    }
+
+    pub(super) fn into_array(self) -> Result<Buffer, StoreErrorKind> {
+        let shape = [self.len()];
+        match self.elements {
+            Elements::None => array(DType::F64, shape, Vec::<[u8; 8]>::new()),
+            Elements::Truths(truths) => {
+                array(DType::Bool, shape, truths.into_iter().map(|truth| [u8::from(truth)]))
+            }
+            Elements::Whole(whole) => {
+                array(DType::I64, shape, whole.into_iter().map(i64::to_ne_bytes))
+            }
+            Elements::Numbers(numbers) => {
+                array(DType::F64, shape, numbers.into_iter().map(f64::to_ne_bytes))
+            }
+        }
+    }
+}
+
+fn truth(field: &str) -> Option<bool> {
+    match field {
+        _ if field.eq_ignore_ascii_case("true") => Some(true),
+        _ if field.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    }
+}
+
+fn array<const N: usize>(
+    dtype: DType,
+    shape: [usize; 1],
+    elements: impl IntoIterator<Item = [u8; N]>,
+) -> Result<Buffer, StoreErrorKind> {
+    Buffer::filled(ArrayType::new(dtype, shape), |bytes| {
+        for (place, element) in bytes.chunks_exact_mut(N).zip(elements) {
+            place.copy_from_slice(&element);
+        }
+        Ok(())
+    })
+}

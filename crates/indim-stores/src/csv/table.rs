@@ -1,0 +1,139 @@
+//! Which columns a table has.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek};
+use std::path::Path;
+
+use csv::{Reader, ReaderBuilder, StringRecord};
+use indim_graph::terminal::shown;
+use indim_shape::Diagnostic;
+
+use crate::StoreErrorKind;
+
+/// Lines may be longer, but the delimiter shows in the beginning of the first.
+const MOST_SNIFFED_BYTES: u64 = 1 << 20;
+/// No record may be longer: a quote that is not closed takes in the rest of the file.
+const MOST_RECORD_BYTES: usize = 64 << 20;
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// A table of which one column is read.
+pub(super) struct Table {
+    reader: Reader<BufReader<File>>,
+    /// The first record, if that is data.
+    first: Option<StringRecord>,
+    column: usize,
+    /// What the column is called in messages.
+    pub(super) name: String,
+}
+
+impl Table {
+    pub(super) fn open(path: &Path, column: Option<&str>) -> Result<Table, StoreErrorKind> {
+        let mut file = File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(Diagnostic::new("not-a-file", "not a regular file").into());
+        }
+        let delimiter = sniff(&mut file)?;
+        let mut builder = ReaderBuilder::new();
+        builder.delimiter(delimiter).has_headers(false).flexible(false);
+        let mut reader = builder.from_reader(BufReader::new(file));
+        let mut header = StringRecord::new();
+        if !reader.read_record(&mut header).map_err(|error| error_of(&error))? {
+            return Err(Diagnostic::new("bad-csv", "an empty file").into());
+        }
+        let is_data = header.iter().all(|field| super::column::is_number(field.trim()));
+        let names: Vec<String> = match is_data {
+            true => (0..header.len()).map(|position| position.to_string()).collect(),
+            false => header.iter().map(|name| name.trim().to_owned()).collect(),
+        };
+        let column = find(&names, column, is_data)?;
+        let name = names[column].clone();
+        Ok(Table { reader, first: is_data.then_some(header), column, name })
+    }
+
+    /// The next field of the column, with its line.
+    pub(super) fn next(
+        &mut self,
+        record: &mut StringRecord,
+    ) -> Result<Option<(String, u64)>, StoreErrorKind> {
+        let line = self.reader.position().line();
+        if let Some(first) = self.first.take() {
+            return Ok(Some((first[self.column].trim().to_owned(), 1)));
+        }
+        if !self.reader.read_record(record).map_err(|error| error_of(&error))? {
+            return Ok(None);
+        }
+        if record.as_slice().len() > MOST_RECORD_BYTES {
+            let message = format!("line {line}: a record of more than {MOST_RECORD_BYTES} bytes");
+            return Err(Diagnostic::new("bad-csv", message).into());
+        }
+        let line = record.position().map_or(line, csv::Position::line);
+        Ok(Some((record[self.column].trim().to_owned(), line)))
+    }
+}
+
+/// The position of the column that is asked for.
+fn find(names: &[String], wanted: Option<&str>, is_data: bool) -> Result<usize, StoreErrorKind> {
+    let found = match wanted {
+        None if names.len() == 1 => Some(0),
+        None => None,
+        Some(wanted) => names
+            .iter()
+            .position(|name| name == wanted)
+            .or_else(|| wanted.parse::<usize>().ok().filter(|&position| position < names.len())),
+    };
+    let same = |name: &String| wanted.is_some_and(|wanted| wanted == name);
+    if names.iter().filter(|name| same(name)).count() > 1 {
+        let message = format!("several columns are called `{}`", shown(wanted.unwrap_or_default()));
+        let mut error = Diagnostic::new("no-column", message);
+        error.help("name one by its position, from 0 on");
+        return Err(error.into());
+    }
+    found.ok_or_else(|| {
+        let mut error = match wanted {
+            Some(wanted) => {
+                Diagnostic::new("no-column", format!("there is no column `{}`", shown(wanted)))
+            }
+            None => Diagnostic::new(
+                "no-column",
+                "a table, of which one column is to be named behind a colon",
+            ),
+        };
+        let listed: Vec<String> = names.iter().take(20).map(|name| shown(name)).collect();
+        let listed = listed.join(", ");
+        error.help(match is_data {
+            true => format!(
+                "its first line has numbers only, so columns go by their positions, 0 to {}",
+                names.len() - 1
+            ),
+            false => {
+                format!("the columns are {listed}{}", if names.len() > 20 { ", ..." } else { "" })
+            }
+        });
+        error.into()
+    })
+}
+
+/// The delimiter that the first line has most of, outside of quotes; a comma if it has none.
+fn sniff(file: &mut File) -> Result<u8, StoreErrorKind> {
+    let mut line = Vec::new();
+    BufReader::new(&mut *file).take(MOST_SNIFFED_BYTES).read_until(b'\n', &mut line)?;
+    file.rewind()?;
+    let mut counts = [0usize; DELIMITERS.len()];
+    let mut is_quoted = false;
+    for byte in line {
+        is_quoted ^= byte == b'"';
+        if let Some(index) = DELIMITERS.iter().position(|&known| known == byte && !is_quoted) {
+            counts[index] += 1;
+        }
+    }
+    // Of equal counts the first.
+    let most = counts.iter().copied().max().unwrap_or_default();
+    Ok(DELIMITERS[counts.iter().position(|&count| count == most).unwrap_or_default()])
+}
+
+fn error_of(error: &csv::Error) -> StoreErrorKind {
+    match error.kind() {
+        csv::ErrorKind::Io(error) => std::io::Error::new(error.kind(), error.to_string()).into(),
+        _ => Diagnostic::new("bad-csv", shown(&error.to_string())).into(),
+    }
+}

@@ -1,0 +1,181 @@
+//! Which format an array has that a text names, and which one a result is to have.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use indim_ops::ArrayType;
+
+use crate::{Geography, Source, StoreError};
+
+/// A format in which arrays lie in files or folders.
+///
+/// ```
+/// use std::path::Path;
+/// use indim_stores::Format;
+///
+/// assert_eq!(Format::of_name(Path::new("out.zarr/ndvi")), Some(Format::Zarr));
+/// assert_eq!(Format::of_name(Path::new("ndvi.TIF")), Some(Format::Tiff));
+/// assert_eq!(Format::of_name(Path::new("x.npy")), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// A table, of which a column is an array; results are not written so.
+    Csv,
+    /// A picture.
+    Png,
+    /// A picture, or a grid with its place on the earth.
+    Tiff,
+    /// An array in chunks, in a folder.
+    Zarr,
+}
+
+impl Format {
+    /// The format that a file or folder of this name is to have.
+    pub fn of_name(path: &Path) -> Option<Format> {
+        let extension =
+            |path: &Path| path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
+        let is_zarr = |path: &Path| extension(path).is_some_and(|extension| extension == "zarr");
+        match extension(path).as_deref() {
+            Some("csv" | "tsv") => Some(Format::Csv),
+            Some("png") => Some(Format::Png),
+            Some("tif" | "tiff") => Some(Format::Tiff),
+            _ => path.ancestors().any(is_zarr).then_some(Format::Zarr),
+        }
+    }
+
+    /// The format of what is there: of a file as its first bytes say, of a folder as what is in it says, and else
+    /// as the name says.
+    pub fn of_content(path: &Path) -> Option<Format> {
+        if path.is_dir() {
+            let has = |name: &&str| path.join(name).is_file();
+            let is_zarr = ["zarr.json", ".zarray", ".zgroup"].iter().any(has);
+            return if is_zarr { Some(Format::Zarr) } else { Format::of_name(path) };
+        }
+        let mut start = [0; 8];
+        let is_file = path.is_file();
+        let read = is_file.then(|| File::open(path).and_then(|mut file| file.read(&mut start)));
+        let start = &start[..read.and_then(Result::ok).unwrap_or(0)];
+        match start {
+            b"\x89PNG\r\n\x1a\n" => Some(Format::Png),
+            _ if [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"]
+                .iter()
+                .any(|magic| start.starts_with(*magic)) =>
+            {
+                Some(Format::Tiff)
+            }
+            // What begins otherwise is none of these, whatever its name.
+            _ => Format::of_name(path),
+        }
+    }
+
+    /// Splits `table.csv:height` and `file.tif:2` into the file and the column or page.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use indim_stores::Format;
+    ///
+    /// let column = Format::split("people.csv:height");
+    /// assert_eq!(column, (Path::new("people.csv"), Some("height")));
+    /// assert_eq!(Format::split("climate.zarr/t"), (Path::new("climate.zarr/t"), None));
+    /// ```
+    pub fn split(text: &str) -> (&Path, Option<&str>) {
+        let lower = text.to_ascii_lowercase();
+        let ends = [".csv:", ".tsv:", ".tif:", ".tiff:"].iter();
+        let end = ends.filter_map(|end| lower.find(end).map(|at| at + end.len())).min();
+        match end {
+            Some(end) => (Path::new(&text[..end - 1]), Some(&text[end..])),
+            None => (Path::new(text), None),
+        }
+    }
+}
+
+/// What a result takes over from the arrays that it is computed from.
+///
+/// ```
+/// use indim_ops::{ArrayType, DType};
+/// use indim_stores::Like;
+///
+/// let like = Like::of(&ArrayType::new(DType::F32, [2, 3]), []);
+/// assert_eq!((like.chunks, like.axis_names, like.geography), (None, None, None));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Like {
+    /// The chunks of the first array of the same shape that is stored in some.
+    pub chunks: Option<Vec<usize>>,
+    /// The names of the axes of the first array of the same shape that has some.
+    pub axis_names: Option<Vec<String>>,
+    /// Where on the earth the grid of the first array lies that says so, if the result has its height and width.
+    pub geography: Option<Geography>,
+    /// Whether there is such a grid, and the result is of another height or width.
+    pub has_other_size: bool,
+}
+
+impl Like {
+    /// What a result of this type takes over.
+    pub fn of<'a>(result: &ArrayType, sources: impl IntoIterator<Item = &'a dyn Source>) -> Self {
+        let mut like = Like::default();
+        let mut grid = None;
+        for source in sources {
+            if source.array_type().shape == result.shape {
+                like.chunks = like.chunks.or_else(|| source.chunks().map(<[usize]>::to_vec));
+                like.axis_names =
+                    like.axis_names.or_else(|| source.axis_names().map(<[String]>::to_vec));
+            }
+            grid = grid.or_else(|| source.geography().filter(|geography| !geography.is_empty()));
+        }
+        let size = result.shape.get(..2).filter(|_| result.shape.rank() <= 3);
+        let fits = |grid: &&Geography| size.is_some_and(|size| grid.fits(size[0], size[1]));
+        like.geography = grid.filter(fits).cloned();
+        like.has_other_size = grid.is_some() && like.geography.is_none();
+        like
+    }
+}
+
+/// Opens what a text names: `climate.zarr/temperature`, `picture.png`, `grid.tif`, `pages.tif:2`, `table.csv:height`.
+/// Nothing if it names none of these formats, or one whose feature is off. What is held in memory has at most
+/// `limit` bytes.
+///
+/// ```
+/// assert!(indim_stores::open("x.npy", usize::MAX).is_none());
+/// ```
+pub fn open(text: &str, limit: usize) -> Option<Result<Box<dyn Source>, StoreError>> {
+    let (path, part) = Format::split(text);
+    open_as(Format::of_content(path)?, path, part, limit)
+}
+
+#[allow(unused_variables, unreachable_patterns, reason = "features are off")]
+fn open_as(
+    format: Format,
+    path: &Path,
+    part: Option<&str>,
+    limit: usize,
+) -> Option<Result<Box<dyn Source>, StoreError>> {
+    fn boxed(source: impl Source + 'static) -> Box<dyn Source> {
+        Box::new(source)
+    }
+    match format {
+        #[cfg(feature = "csv")]
+        Format::Csv => Some(crate::csv::CsvColumn::open(path, part, limit).map(boxed)),
+        #[cfg(feature = "png")]
+        Format::Png => Some(crate::png::PngFile::open(path, limit).map(boxed)),
+        #[cfg(feature = "tiff")]
+        Format::Tiff => Some(match part.map(str::parse) {
+            Some(Err(_)) => Err(no_page(path, part.unwrap_or_default())),
+            page => crate::tiff::TiffFile::open(path, page.and_then(Result::ok), limit).map(boxed),
+        }),
+        #[cfg(feature = "zarr")]
+        Format::Zarr => Some(crate::zarr::ZarrArray::open(path, limit).map(boxed)),
+        _ => None,
+    }
+}
+
+#[cfg(feature = "tiff")]
+fn no_page(path: &Path, part: &str) -> StoreError {
+    let part = indim_graph::terminal::shown(part);
+    let message =
+        format!("`{part}` is no number of a page; they are counted from 0, as in `file.tif:0`");
+    StoreError::new(path.to_string_lossy(), indim_shape::Diagnostic::new("no-page", message))
+}

@@ -1,0 +1,114 @@
+//! What pictures share: arrays of height and width, and channels where there are several.
+
+use indim_arrays::Buffer;
+use indim_ops::{ArrayType, DType};
+use indim_shape::{Diagnostic, Shape};
+
+use crate::sink::check_piece;
+use crate::{Region, StoreErrorKind};
+
+/// About how many bytes a strip has: the rows that are written at a time.
+const STRIP_BYTES: usize = 1 << 20;
+
+/// The shape of a picture: without the axis of channels where there is one.
+pub(crate) fn shape(height: usize, width: usize, channels: usize) -> Shape {
+    match channels {
+        1 => [height, width].into(),
+        _ => [height, width, channels].into(),
+    }
+}
+
+/// The height, the width and the channels of what can be a picture.
+pub(crate) fn sizes(shape: &Shape) -> Option<(usize, usize, usize)> {
+    match *shape.sizes() {
+        [height, width] => Some((height, width, 1)),
+        [height, width, channels] => Some((height, width, channels)),
+        _ => None,
+    }
+}
+
+/// Refuses an array that has no place in a picture of this format.
+pub(crate) fn refuse(
+    format: &str,
+    array_type: &ArrayType,
+    takes: &str,
+    help: &str,
+) -> StoreErrorKind {
+    let message = format!("{array_type} cannot be written as {format}, which takes {takes}");
+    let mut refused = Diagnostic::new("not-a-picture", message);
+    refused.help(help.to_owned());
+    refused.into()
+}
+
+/// The rows of a picture as they are written: each strip after the one before.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    array_type: ArrayType,
+    /// The sizes of a strip.
+    strip: Vec<usize>,
+    next_row: usize,
+}
+
+impl Rows {
+    pub(crate) fn new(array_type: &ArrayType) -> Self {
+        let row = array_type.shape[1..].iter().product::<usize>() * array_type.dtype.size();
+        let rows = (STRIP_BYTES / row.max(1)).clamp(1, array_type.shape[0].max(1));
+        let strip = [&[rows], &array_type.shape[1..]].concat();
+        Rows { array_type: array_type.clone(), strip, next_row: 0 }
+    }
+
+    pub(crate) fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    pub(crate) fn strip(&self) -> &[usize] {
+        &self.strip
+    }
+
+    pub(crate) fn strip_bytes(&self) -> usize {
+        self.strip.iter().product::<usize>() * self.array_type.dtype.size()
+    }
+
+    /// The elements of whole rows that follow those before, row by row.
+    pub(crate) fn next(
+        &mut self,
+        region: &Region,
+        piece: &Buffer,
+        write: impl FnOnce(&[u8]) -> Result<(), StoreErrorKind>,
+    ) -> Result<(), StoreErrorKind> {
+        check_piece(region, piece.array_type(), &self.array_type)?;
+        let is_whole = region.extents()[1..] == self.array_type.shape[1..];
+        if region.starts()[0] != self.next_row || !is_whole {
+            let message =
+                format!("rows are written in their order, not {region} at {}", self.next_row);
+            return Err(Diagnostic::new("wrong-order", message).into());
+        }
+        self.next_row += region.extents()[0];
+        match piece.is_row_major() {
+            true => write(piece.bytes()),
+            false => write(piece.to_row_major()?.bytes()),
+        }
+    }
+
+    /// Refuses a picture of which rows are missing.
+    pub(crate) fn check_complete(&self) -> Result<(), StoreErrorKind> {
+        let row = self.array_type.shape[1..].iter().product::<usize>();
+        match self.next_row == self.array_type.shape[0] {
+            true => Ok(()),
+            false => Err(StoreErrorKind::Incomplete {
+                written: self.next_row * row,
+                elements: self.array_type.shape[0] * row,
+            }),
+        }
+    }
+}
+
+/// The advice for elements that pictures have not.
+pub(crate) fn advice(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "u8(x) * 255 makes it a picture",
+        _ => {
+            "u8(clip(x * 255, 0, 255)) makes numbers from 0 to 1 a picture, a .npy file keeps them as they are"
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Pictures as PNG, by the library `png`: `read.rs` and `write.rs`.
+
+mod read;
+mod write;
+
+pub use read::PngFile;
+pub use write::PngSink;
+
+use indim_graph::terminal::shown;
+use indim_shape::Diagnostic;
+
+use crate::StoreErrorKind;
+
+fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
+    Diagnostic::new("bad-png", shown(&error.to_string())).into()
+}

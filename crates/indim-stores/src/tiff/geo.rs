@@ -1,0 +1,31 @@
+//! The tags of a file that say where on the earth its grid lies.
+
+use std::io::{Read, Seek};
+
+use tiff::decoder::Decoder;
+use tiff::tags::{ByteOrder, Tag, Type, ValueBuffer};
+
+use crate::geography::{GeoTag, Geography};
+
+/// ModelPixelScale, ModelTiepoint, ModelTransformation, GeoKeyDirectory, GeoDoubleParams, GeoAsciiParams,
+/// GDAL_METADATA, GDAL_NODATA.
+const TAGS: [u16; 8] = [33550, 33922, 34264, 34735, 34736, 34737, 42112, 42113];
+
+/// Reads the tags; those that are damaged are not there.
+pub(super) fn read(decoder: &mut Decoder<impl Read + Seek>, size: [usize; 2]) -> Geography {
+    let mut tags = Vec::new();
+    for number in TAGS {
+        let mut value = ValueBuffer::empty(Type::BYTE);
+        let mut directory = decoder.image_ifd();
+        if let Ok(Some(_)) = directory.find_tag_buf(Tag::from_u16_exhaustive(number), &mut value) {
+            value.set_byte_order(ByteOrder::native());
+            tags.push(GeoTag {
+                number,
+                of_type: value.data_type().to_u16(),
+                count: value.count(),
+                bytes: value.as_bytes().to_vec(),
+            });
+        }
+    }
+    Geography { size, tags }
+}

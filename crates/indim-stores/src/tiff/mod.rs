@@ -1,0 +1,22 @@
+//! Pictures and grids as TIFF, with the tags of GeoTIFF: `read.rs`, by the library `tiff`; `write.rs`; `geo.rs`: the
+//! tags that say where on the earth a grid lies.
+
+mod geo;
+mod read;
+mod write;
+
+pub use read::TiffFile;
+pub use write::TiffSink;
+
+use indim_graph::terminal::shown;
+use indim_shape::Diagnostic;
+
+use crate::StoreErrorKind;
+
+fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
+    bad_text(&error.to_string())
+}
+
+fn bad_text(text: &str) -> StoreErrorKind {
+    Diagnostic::new("bad-tiff", shown(text)).into()
+}

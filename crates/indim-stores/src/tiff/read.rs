@@ -1,0 +1,329 @@
+//! Pages of files as sources, read strip by strip or tile by tile.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use indim_arrays::{ArrayError, Buffer};
+use indim_ops::{ArrayType, DType};
+use indim_shape::{Diagnostic, Shape};
+use tiff::ColorType;
+use tiff::decoder::{Decoder, Limits};
+use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
+
+use super::{bad, bad_text, geo};
+use crate::copy::{copy_from_region, copy_into_region};
+use crate::source::check_region;
+use crate::{Geography, Region, Source, StoreError, StoreErrorKind, picture};
+
+/// No strip or tile may decode to more.
+const MOST_CHUNK_BYTES: usize = 1 << 31;
+/// Pages are counted up to this many.
+const MOST_PAGES: usize = 1 << 16;
+
+type FileDecoder = Decoder<BufReader<File>>;
+
+/// A page of a TIFF file: `[height, width]`, or `[height, width, bands]` where there are several, whether they are
+/// stored together or apart; integers of 8 to 64 bits and floats of 16 to 64.
+///
+/// Elements are as they are stored: what the tags say of scales, offsets and missing values is not applied.
+///
+/// ```
+/// use indim_stores::tiff::TiffFile;
+///
+/// assert_eq!(TiffFile::open("no such.tif".as_ref(), None, 1000).unwrap_err().code(), "io");
+/// ```
+pub struct TiffFile {
+    path: PathBuf,
+    array_type: ArrayType,
+    grid: Grid,
+    geography: Geography,
+    decoder: Mutex<FileDecoder>,
+    /// The sizes of a strip or tile, of all bands.
+    chunks: Vec<usize>,
+}
+
+/// How a page is cut into strips or tiles.
+#[derive(Debug, Clone, Copy)]
+struct Grid {
+    height: usize,
+    width: usize,
+    /// The bands of a pixel, and how many files of strips or tiles there are: one for each band, or one.
+    bands: usize,
+    planes: usize,
+    chunk: [usize; 2],
+}
+
+impl Grid {
+    fn across(&self) -> usize {
+        self.width.div_ceil(self.chunk[1])
+    }
+
+    fn chunks_of_plane(&self) -> usize {
+        self.height.div_ceil(self.chunk[0]) * self.across()
+    }
+
+    /// The bands that one strip or tile has.
+    fn bands_of_chunk(&self) -> usize {
+        self.bands / self.planes
+    }
+}
+
+impl TiffFile {
+    /// Opens a page, counted from 0; without a number the only one, or the first where all others are smaller copies
+    /// of it. Strips or tiles that take more than `limit` bytes are refused.
+    ///
+    /// # Errors
+    /// `io`; `bad-tiff` when it is damaged or of a kind that the library does not read; `several-pages`,
+    /// `no-page`; `unknown-element-type`; `memory-limit`, `too-large`.
+    pub fn open(path: &Path, page: Option<usize>, limit: usize) -> Result<Self, StoreError> {
+        let open = || guarded(|| Self::open_unnamed(path, page, limit));
+        open().map_err(|kind| StoreError::new(path.to_string_lossy(), kind))
+    }
+
+    fn open_unnamed(
+        path: &Path,
+        page: Option<usize>,
+        limit: usize,
+    ) -> Result<Self, StoreErrorKind> {
+        let mut decoder = Decoder::new(BufReader::new(File::open(path)?)).map_err(|e| bad(&e))?;
+        choose_page(&mut decoder, page)?;
+        let (array_type, grid) = describe(&mut decoder)?;
+        array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
+        let bytes = chunk_bytes(&grid, array_type.dtype);
+        let most = limit.min(MOST_CHUNK_BYTES);
+        if bytes > most {
+            let message = format!(
+                "its strips or tiles have {bytes} bytes each, of at most {most}: raise the limit, or store it in \
+                 smaller ones"
+            );
+            return Err(Diagnostic::new("memory-limit", message).into());
+        }
+        let mut limits = Limits::default();
+        limits.decoding_buffer_size = most;
+        limits.intermediate_buffer_size = most;
+        let mut decoder = decoder.with_limits(limits);
+        let geography = geo::read(&mut decoder, [grid.height, grid.width]);
+        let chunks = [grid.chunk[0], grid.chunk[1].min(grid.width), grid.bands];
+        let chunks = chunks[..array_type.shape.rank()].to_vec();
+        let (path, decoder) = (path.to_owned(), decoder.into());
+        Ok(TiffFile { path, array_type, grid, geography, decoder, chunks })
+    }
+
+    fn read_into(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
+        let Grid { height, width, planes, chunk, .. } = self.grid;
+        let ranges: Vec<_> = region.ranges().collect();
+        let bands = ranges.get(2).cloned().unwrap_or(0..1);
+        let mut decoder = self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
+        for plane in 0..planes {
+            let of_plane = if planes == 1 { bands.clone() } else { plane..plane + 1 };
+            let wanted = of_plane.start.max(bands.start)..of_plane.end.min(bands.end);
+            if wanted.is_empty() || to.is_empty() {
+                continue;
+            }
+            for row in ranges[0].start / chunk[0]..ranges[0].end.div_ceil(chunk[0]) {
+                for column in ranges[1].start / chunk[1]..ranges[1].end.div_ceil(chunk[1]) {
+                    let (top, left) = (row * chunk[0], column * chunk[1]);
+                    let sizes = [chunk[0].min(height - top), chunk[1].min(width - left)];
+                    let index =
+                        plane * self.grid.chunks_of_plane() + row * self.grid.across() + column;
+                    let bytes = self.read_chunk(&mut decoder, index, sizes)?;
+                    let start = [top, left, if planes == 1 { 0 } else { plane }];
+                    self.place(&bytes, start, sizes, region, to);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of one strip or tile, without what is beyond the grid.
+    fn read_chunk(
+        &self,
+        decoder: &mut FileDecoder,
+        index: usize,
+        sizes: [usize; 2],
+    ) -> Result<Vec<u8>, StoreErrorKind> {
+        let bytes = sizes[0] * sizes[1] * self.grid.bands_of_chunk() * self.array_type.dtype.size();
+        let mut chunk = vec![0; bytes];
+        let index = u32::try_from(index).map_err(|error| bad(&error))?;
+        let layout = decoder.image_chunk_buffer_layout(index).map_err(|error| bad(&error))?;
+        if layout.len != bytes {
+            return Err(bad_text(&format!(
+                "a strip or tile of {} bytes instead of {bytes}",
+                layout.len
+            )));
+        }
+        decoder.read_chunk_bytes(index, &mut chunk).map_err(|error| bad(&error))?;
+        Ok(chunk)
+    }
+
+    /// Copies what of a strip or tile that starts there is in the region.
+    fn place(
+        &self,
+        chunk: &[u8],
+        start: [usize; 3],
+        sizes: [usize; 2],
+        region: &Region,
+        to: &mut [u8],
+    ) {
+        let rank = self.array_type.shape.rank();
+        let size = self.array_type.dtype.size();
+        let whole = [sizes[0], sizes[1], self.grid.bands_of_chunk()];
+        let (mut within, mut target, mut extents) = (Vec::new(), Vec::new(), Vec::new());
+        for (axis, range) in region.ranges().enumerate() {
+            let first = range.start.max(start[axis]);
+            within.push(first - start[axis]);
+            target.push(first - range.start);
+            extents.push(range.end.min(start[axis] + whole[axis]) - first);
+        }
+        let mut part = vec![0; extents.iter().product::<usize>() * size];
+        let shape = Shape::from(&whole[..rank]);
+        copy_from_region(chunk, &shape, size, &Region::new(within, extents.clone()), &mut part);
+        copy_into_region(&part, to, region.extents(), size, &Region::new(target, extents));
+    }
+}
+
+fn chunk_bytes(grid: &Grid, dtype: DType) -> usize {
+    let [rows, columns] = grid.chunk;
+    rows.saturating_mul(columns).saturating_mul(grid.bands_of_chunk()).saturating_mul(dtype.size())
+}
+
+/// Goes to the page that is asked for.
+fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), StoreErrorKind> {
+    match page {
+        Some(page) => {
+            for _ in 0..page.min(MOST_PAGES) {
+                if !decoder.more_images() {
+                    let message = format!("there is no page {page}: they are counted from 0");
+                    return Err(Diagnostic::new("no-page", message).into());
+                }
+                decoder.next_image().map_err(|error| bad(&error))?;
+            }
+            Ok(())
+        }
+        None if !decoder.more_images() => Ok(()),
+        None => {
+            // Overviews, the smaller copies of the first page, are no pages of their own.
+            let (mut pages, mut at) = (1, 0);
+            while decoder.more_images() && at < MOST_PAGES {
+                at += 1;
+                let overview =
+                    decoder.next_image().map_err(|error| bad(&error)).and_then(|()| {
+                        let kind = decoder.find_tag_unsigned::<u32>(Tag::NewSubfileType);
+                        Ok(kind.map_err(|error| bad(&error))?.unwrap_or(0) & 0b101 != 0)
+                    })?;
+                pages += usize::from(!overview);
+            }
+            if pages > 1 {
+                let mut several = Diagnostic::new(
+                    "several-pages",
+                    format!("there are {pages} pages, of which one is to be named"),
+                );
+                several.help("name one behind a colon, from 0 on, as in `file.tif:0`");
+                return Err(several.into());
+            }
+            decoder.seek_to_image(0).map_err(|error| bad(&error))
+        }
+    }
+}
+
+/// The type of the page, and how it is cut.
+fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, Grid), StoreErrorKind> {
+    let (width, height) = decoder.dimensions().map_err(|error| bad(&error))?;
+    let color = decoder.colortype().map_err(|error| bad(&error))?;
+    let bands = match color {
+        ColorType::Gray(_) => 1,
+        ColorType::GrayA(_) => 2,
+        ColorType::RGB(_) => 3,
+        ColorType::RGBA(_) | ColorType::CMYK(_) => 4,
+        ColorType::Multiband { num_samples, .. } => usize::from(num_samples),
+        other => {
+            let message = format!(
+                "pixels of kind {other:?} are not read: convert the file to RGB or gray first"
+            );
+            return Err(Diagnostic::new("unknown-element-type", message).into());
+        }
+    };
+    let format = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).map_err(|e| bad(&e))?;
+    let format = format.and_then(|formats| formats.first().copied()).unwrap_or(1);
+    let dtype = dtype(SampleFormat::from_u16_exhaustive(format), color.bit_depth())?;
+    let planar = decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(|e| bad(&e))?;
+    let is_planar = planar == Some(PlanarConfiguration::Planar.to_u16());
+    let (chunk_width, chunk_height) = decoder.chunk_dimensions();
+    let sizes = [height, width, chunk_height, chunk_width].map(|size| size as usize);
+    let [height, width, chunk_height, chunk_width] = sizes;
+    if sizes.contains(&0) || bands == 0 {
+        return Err(bad_text("a grid without elements"));
+    }
+    let grid = Grid {
+        height,
+        width,
+        bands,
+        planes: if is_planar { bands } else { 1 },
+        chunk: [chunk_height.min(height), chunk_width],
+    };
+    Ok((ArrayType::new(dtype, picture::shape(height, width, bands)), grid))
+}
+
+fn dtype(format: SampleFormat, bits: u8) -> Result<DType, StoreErrorKind> {
+    Ok(match (format, bits) {
+        (SampleFormat::Uint, 8) => DType::U8,
+        (SampleFormat::Uint, 16) => DType::U16,
+        (SampleFormat::Uint, 32) => DType::U32,
+        (SampleFormat::Uint, 64) => DType::U64,
+        (SampleFormat::Int, 8) => DType::I8,
+        (SampleFormat::Int, 16) => DType::I16,
+        (SampleFormat::Int, 32) => DType::I32,
+        (SampleFormat::Int, 64) => DType::I64,
+        (SampleFormat::IEEEFP, 16) => DType::F16,
+        (SampleFormat::IEEEFP, 32) => DType::F32,
+        (SampleFormat::IEEEFP, 64) => DType::F64,
+        (format, bits) => {
+            let message =
+                format!("elements of {bits} bits ({format:?}) are not numbers that indim knows");
+            return Err(Diagnostic::new("unknown-element-type", message).into());
+        }
+    })
+}
+
+/// What the library says; that it panics on some data, its users are not to see.
+fn guarded<T>(call: impl FnOnce() -> Result<T, StoreErrorKind>) -> Result<T, StoreErrorKind> {
+    let gave_up = |_| Err(bad_text("damaged: the library that reads it gave up"));
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(gave_up)
+}
+
+impl core::fmt::Debug for TiffFile {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(formatter, "TiffFile({}, {})", self.path.display(), self.array_type)
+    }
+}
+
+impl Source for TiffFile {
+    fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    fn chunks(&self) -> Option<&[usize]> {
+        Some(&self.chunks)
+    }
+
+    fn geography(&self) -> Option<&Geography> {
+        Some(&self.geography)
+    }
+
+    /// A strip or tile, and what it is decoded from.
+    fn scratch_bytes(&self) -> usize {
+        chunk_bytes(&self.grid, self.array_type.dtype).saturating_mul(3)
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        let read = || {
+            check_region(region, &self.array_type)?;
+            let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
+            Buffer::filled(array_type, |bytes| guarded(|| self.read_into(region, bytes)))
+        };
+        read().map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
+    }
+}

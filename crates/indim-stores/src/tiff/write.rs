@@ -1,0 +1,255 @@
+//! Results as TIFF, strip by strip, not compressed.
+//!
+//! The encoder of the library `tiff` borrows itself while it writes a page, and so cannot be handed regions: what
+//! a file needs is a header, the strips, and a list of a dozen tags.
+
+use std::io::{Seek, SeekFrom, Write};
+
+use indim_arrays::Buffer;
+use indim_ops::{ArrayType, DType};
+
+use crate::geography::{GeoTag, Geography};
+use crate::output::Output;
+use crate::picture::{self, Rows};
+use crate::sink::{Complete, Sink};
+use crate::{Region, StoreError, StoreErrorKind};
+
+/// Files beyond this size are BigTIFF, which has 64 bits for positions; tags and strips' lists have their room.
+const MOST_CLASSIC_BYTES: usize = (1 << 32) - (1 << 26);
+
+/// The types of tags.
+const BYTE: u16 = 1;
+const SHORT: u16 = 3;
+const LONG: u16 = 4;
+const LONG8: u16 = 16;
+
+/// The photometric interpretations that are written.
+const BLACK_IS_ZERO: u16 = 1;
+const RGB: u16 = 2;
+
+/// A result that becomes a TIFF file: integers and floats of 8 to 64 bits, of shape `[height, width]` or
+/// `[height, width, bands]`, the bands of a pixel side by side.
+///
+/// Three or four bands of `u8` or `u16` are colours, unless the file says where on the earth its grid lies. Files
+/// larger than 4 GiB are BigTIFF.
+#[derive(Debug)]
+pub struct TiffSink {
+    place: String,
+    rows: Rows,
+    output: Box<dyn Output>,
+    geography: Option<Geography>,
+    is_big: bool,
+    /// Where each strip begins, and how many bytes it has.
+    strips: Vec<(u64, u64)>,
+    position: u64,
+}
+
+impl TiffSink {
+    /// A file of this type, in `output`, with the tags of a file of the same height and width.
+    ///
+    /// # Errors
+    /// `not-a-picture` for element types and shapes that TIFF has not; `io`.
+    pub fn create(
+        output: Box<dyn Output>,
+        array_type: &ArrayType,
+        geography: Option<&Geography>,
+    ) -> Result<Self, StoreError> {
+        let place = output.place();
+        let create = || {
+            check(array_type)?;
+            let bytes = array_type.shape.byte_count(array_type.dtype.size());
+            let is_big = bytes.map_err(indim_arrays::ArrayError::TooLarge)? > MOST_CLASSIC_BYTES;
+            let [height, width] = [array_type.shape[0], array_type.shape[1]];
+            let geography = geography.filter(|geography| geography.fits(height, width)).cloned();
+            let rows = Rows::new(array_type);
+            let place = place.clone();
+            let mut sink = TiffSink {
+                place,
+                rows,
+                output,
+                geography,
+                is_big,
+                strips: Vec::new(),
+                position: 0,
+            };
+            sink.write_header()?;
+            Ok(sink)
+        };
+        create().map_err(|kind: StoreErrorKind| StoreError::new(place.clone(), kind))
+    }
+
+    /// The header, in which the position of the tags is not known yet.
+    fn write_header(&mut self) -> Result<(), StoreErrorKind> {
+        let order = if cfg!(target_endian = "little") { b"II" } else { b"MM" };
+        let mut header = order.to_vec();
+        match self.is_big {
+            true => {
+                [43u16, 8, 0].iter().for_each(|number| header.extend(number.to_ne_bytes()));
+                header.extend(0u64.to_ne_bytes());
+            }
+            false => {
+                header.extend(42u16.to_ne_bytes());
+                header.extend(0u32.to_ne_bytes());
+            }
+        }
+        self.append(&header).map(drop)
+    }
+
+    /// Writes at the end, and says where that was.
+    fn append(&mut self, bytes: &[u8]) -> Result<u64, StoreErrorKind> {
+        self.output.write_all(bytes)?;
+        let start = self.position;
+        self.position += bytes.len() as u64;
+        Ok(start)
+    }
+
+    /// The tags in the order of their numbers.
+    fn tags(&self) -> Vec<GeoTag> {
+        let ArrayType { dtype, shape } = self.rows.array_type();
+        let (height, width, bands) = picture::sizes(shape).unwrap_or_default();
+        let is_geographic = self.geography.as_ref().is_some_and(|geography| !geography.is_empty());
+        let is_color =
+            !is_geographic && (3..=4).contains(&bands) && matches!(dtype, DType::U8 | DType::U16);
+        let format: u16 = match dtype.name().as_bytes()[0] {
+            b'f' => 3,
+            b'i' => 2,
+            _ => 1,
+        };
+        let extra = if is_color { bands - 3 } else { bands - 1 };
+        let strip_type = if self.is_big { LONG8 } else { LONG };
+        let (starts, counts): (Vec<u64>, Vec<u64>) = self.strips.iter().copied().unzip();
+        let mut tags = vec![
+            tag(256, LONG, &[width as u64]),
+            tag(257, LONG, &[height as u64]),
+            tag(258, SHORT, &vec![8 * dtype.size() as u64; bands]),
+            tag(259, SHORT, &[1]),
+            tag(262, SHORT, &[if is_color { RGB } else { BLACK_IS_ZERO }.into()]),
+            tag(273, strip_type, &starts),
+            tag(277, SHORT, &[bands as u64]),
+            tag(278, LONG, &[self.rows.strip()[0] as u64]),
+            tag(279, strip_type, &counts),
+            tag(284, SHORT, &[1]),
+            tag(339, SHORT, &vec![format.into(); bands]),
+        ];
+        if extra > 0 {
+            // What is beside colours is how much they cover; other bands are not said to be anything.
+            tags.push(tag(338, SHORT, &vec![if is_color { 2 } else { 0 }; extra]));
+        }
+        tags.extend(self.geography.iter().flat_map(|geography| geography.tags.iter().cloned()));
+        tags.sort_by_key(|tag| tag.number);
+        tags
+    }
+
+    /// Writes the tags, and where they are.
+    fn write_tags(&mut self) -> Result<(), StoreErrorKind> {
+        let tags = self.tags();
+        let room = if self.is_big { 8 } else { 4 };
+        let mut entries = match self.is_big {
+            true => (tags.len() as u64).to_ne_bytes().to_vec(),
+            false => (tags.len() as u16).to_ne_bytes().to_vec(),
+        };
+        for tag in &tags {
+            entries.extend(tag.number.to_ne_bytes());
+            entries.extend(tag.of_type.to_ne_bytes());
+            entries.extend(self.number(tag.count));
+            let mut value = tag.bytes.clone();
+            if value.len() > room {
+                self.align()?;
+                let start = self.append(&value)?;
+                value = self.number(start);
+            }
+            value.resize(room, 0);
+            entries.extend(value);
+        }
+        entries.extend(self.number(0));
+        self.align()?;
+        let start = self.append(&entries)?;
+        self.output.seek(SeekFrom::Start(if self.is_big { 8 } else { 4 }))?;
+        let start = self.number(start);
+        self.output.write_all(&start)?;
+        Ok(())
+    }
+
+    /// A position or a count in as many bytes as the file has for it.
+    fn number(&self, number: u64) -> Vec<u8> {
+        match self.is_big {
+            true => number.to_ne_bytes().to_vec(),
+            false => (number as u32).to_ne_bytes().to_vec(),
+        }
+    }
+
+    /// Values begin at even positions.
+    fn align(&mut self) -> Result<(), StoreErrorKind> {
+        let is_odd = !self.position.is_multiple_of(2);
+        if is_odd { self.append(&[0]).map(drop) } else { Ok(()) }
+    }
+
+    fn finish_file(mut self) -> Result<Box<dyn Complete>, StoreErrorKind> {
+        self.rows.check_complete()?;
+        self.write_tags()?;
+        self.output.flush()?;
+        self.output.complete().map_err(|error| error.kind)
+    }
+}
+
+/// A tag of whole numbers.
+fn tag(number: u16, of_type: u16, values: &[u64]) -> GeoTag {
+    let bytes = |&value: &u64| match of_type {
+        BYTE => vec![value as u8],
+        SHORT => (value as u16).to_ne_bytes().to_vec(),
+        LONG => (value as u32).to_ne_bytes().to_vec(),
+        _ => value.to_ne_bytes().to_vec(),
+    };
+    let bytes = values.iter().flat_map(bytes).collect();
+    GeoTag { number, of_type, count: values.len() as u64, bytes }
+}
+
+fn check(array_type: &ArrayType) -> Result<(), StoreErrorKind> {
+    let takes =
+        "integers and floats of 8 to 64 bits, of shape [height, width] or [height, width, bands]";
+    let help = match array_type.dtype {
+        DType::Bf16 => "f32(x) has a place in TIFF",
+        DType::C64 | DType::C128 => "abs(x), real(x) and imag(x) have a place in TIFF",
+        dtype => picture::advice(dtype),
+    };
+    let is_known =
+        !matches!(array_type.dtype, DType::Bool | DType::Bf16 | DType::C64 | DType::C128);
+    let fits = |&size: &usize| 0 < size && size < 1 << 31;
+    let has_sizes = picture::sizes(&array_type.shape).is_some_and(|(height, width, bands)| {
+        fits(&height) && fits(&width) && (1..1 << 16).contains(&bands)
+    });
+    match is_known && has_sizes {
+        true => Ok(()),
+        false => Err(picture::refuse("TIFF", array_type, takes, help)),
+    }
+}
+
+impl Sink for TiffSink {
+    fn array_type(&self) -> &ArrayType {
+        self.rows.array_type()
+    }
+
+    fn chunks(&self) -> Option<&[usize]> {
+        Some(self.rows.strip())
+    }
+
+    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+        let (output, strips, position) = (&mut self.output, &mut self.strips, &mut self.position);
+        let strip = self.rows.strip_bytes().max(1);
+        let write = |bytes: &[u8]| {
+            for strip in bytes.chunks(strip) {
+                output.write_all(strip)?;
+                strips.push((*position, strip.len() as u64));
+                *position += strip.len() as u64;
+            }
+            Ok(())
+        };
+        let written = self.rows.next(region, piece, write);
+        written.map_err(|kind| StoreError::new(self.place.clone(), kind))
+    }
+
+    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+        let place = self.place.clone();
+        self.finish_file().map_err(|kind| StoreError::new(place, kind))
+    }
+}

@@ -1,0 +1,58 @@
+//! What the attributes of an array say of it.
+
+use indim_graph::terminal::shown;
+use indim_ops::DType;
+use serde_json::{Map, Value};
+use zarrs::array::Array;
+
+/// The names of the axes: those of version 3, or the attribute by which xarray names them in version 2.
+pub(super) fn axis_names<S: ?Sized>(array: &Array<S>) -> Option<Vec<String>> {
+    let rank = array.dimensionality();
+    let names: Vec<String> = match array.dimension_names() {
+        Some(names) => names.iter().map(|name| name.clone().unwrap_or_default()).collect(),
+        None => {
+            let names = array.attributes().get("_ARRAY_DIMENSIONS")?.as_array()?;
+            names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>()?
+        }
+    };
+    (names.len() == rank).then_some(names)
+}
+
+/// What is not applied, and the expression that applies it.
+pub(super) fn remarks<S: ?Sized>(array: &Array<S>, dtype: DType) -> Vec<String> {
+    let attributes = array.attributes();
+    let number = |name: &str| attributes.get(name).filter(|value| value.is_number());
+    let (scale, offset) = (number("scale_factor"), number("add_offset"));
+    let missing = ["_FillValue", "missing_value"].iter().find_map(|name| {
+        let value = attributes
+            .get(*name)
+            .and_then(|value| value.as_array().map_or(Some(value), |v| v.first()))?;
+        value.is_number().then_some((*name, value))
+    });
+    let mut names = names_of(attributes, ["scale_factor", "add_offset"]);
+    names.extend(missing.map(|(name, _)| name));
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let float =
+        if dtype.size() <= 2 && !matches!(dtype, DType::F16 | DType::Bf16) { "f32" } else { "f64" };
+    let mut expression = format!("{float}(x)");
+    if let Some(scale) = scale {
+        expression = format!("{expression} * {float}({scale})");
+    }
+    if let Some(offset) = offset {
+        expression = format!("{expression} + {float}({offset})");
+    }
+    if let Some((_, value)) = missing {
+        expression = format!("where(x == {value}, {float}(nan), {expression})");
+    }
+    vec![format!(
+        "its attributes {} are not applied; `{}` does, with its name for x",
+        names.join(", "),
+        shown(&expression)
+    )]
+}
+
+fn names_of<'a>(attributes: &Map<String, Value>, names: [&'a str; 2]) -> Vec<&'a str> {
+    names.into_iter().filter(|name| attributes.get(*name).is_some_and(Value::is_number)).collect()
+}

@@ -1,0 +1,142 @@
+//! What Blosc has compressed, the format of version 1: blocks, each of which may be split into the bytes of
+//! equal significance, compressed by one of several libraries, of bytes or bits that were shuffled.
+//!
+//! Nothing is allocated on the word of the data: all sizes are held against the bytes that are expected.
+
+use std::io::Read;
+
+use super::blosc_lz;
+use super::shuffle::{unshuffle_bits, unshuffle_bytes};
+
+const HEADER_BYTES: usize = 16;
+/// Blocks of larger elements, or of fewer of them, are not split.
+const MOST_SPLITS: usize = 16;
+const LEAST_SPLIT_BYTES: usize = 128;
+
+/// The flags of the third byte.
+const BYTES_ARE_SHUFFLED: u8 = 1;
+const IS_COPY: u8 = 2;
+const BITS_ARE_SHUFFLED: u8 = 4;
+const IS_NOT_SPLIT: u8 = 0x10;
+
+/// What the header says.
+struct Header {
+    flags: u8,
+    element: usize,
+    bytes: usize,
+    block: usize,
+}
+
+impl Header {
+    fn parse(data: &[u8], limit: usize) -> Result<Header, String> {
+        let header = data.get(..HEADER_BYTES).ok_or("less than a header")?;
+        let size = |at: usize| number(header, at).unwrap_or_default();
+        let (flags, element) = (header[2], usize::from(header[3]).max(1));
+        let (bytes, block, compressed) = (size(4), size(8), size(12));
+        if compressed != data.len() {
+            return Err(format!("{compressed} bytes are announced, there are {}", data.len()));
+        }
+        if bytes > limit {
+            return Err(format!("{bytes} bytes are announced, of at most {limit}"));
+        }
+        if bytes > 0 && (block == 0 || block > bytes) {
+            return Err(format!("blocks of {block} bytes"));
+        }
+        Ok(Header { flags, element, bytes, block })
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// In how many parts a block of so many bytes is compressed.
+    fn splits(&self, block: usize) -> usize {
+        let is_split = !self.has(IS_NOT_SPLIT)
+            && self.element <= MOST_SPLITS
+            && block == self.block
+            && block / self.element >= LEAST_SPLIT_BYTES;
+        if is_split { self.element } else { 1 }
+    }
+}
+
+/// The number of four bytes there.
+fn number(data: &[u8], at: usize) -> Option<usize> {
+    let bytes = data.get(at..at.checked_add(4)?)?;
+    usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
+}
+
+/// Decompresses what may be of at most `limit` bytes.
+pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+    let header = Header::parse(data, limit)?;
+    if header.has(IS_COPY) {
+        let copy = &data[HEADER_BYTES..];
+        return match copy.len() == header.bytes {
+            true => Ok(copy.to_vec()),
+            false => Err(format!("a copy of {} bytes instead of {}", copy.len(), header.bytes)),
+        };
+    }
+    let mut decompressed = Vec::new();
+    decompressed.try_reserve_exact(header.bytes).map_err(|error| error.to_string())?;
+    decompressed.resize(header.bytes, 0);
+    let mut scratch = vec![0; header.block];
+    for (index, block) in decompressed.chunks_mut(header.block.max(1)).enumerate() {
+        let start = number(data, HEADER_BYTES + 4 * index).ok_or("no start of a block")?;
+        let parts = data.get(start..).ok_or("a block outside of the data")?;
+        let scratch = &mut scratch[..block.len()];
+        decompress_block(&header, parts, scratch)?;
+        if header.has(BYTES_ARE_SHUFFLED) && header.element > 1 {
+            unshuffle_bytes(scratch, header.element, block);
+        } else if header.has(BITS_ARE_SHUFFLED) && block.len() >= header.element {
+            unshuffle_bits(scratch, header.element, block);
+        } else {
+            block.copy_from_slice(scratch);
+        }
+    }
+    Ok(decompressed)
+}
+
+/// The parts of one block, each behind its size.
+fn decompress_block(header: &Header, mut parts: &[u8], block: &mut [u8]) -> Result<(), String> {
+    let splits = header.splits(block.len());
+    if block.len() % splits != 0 {
+        return Err("a block that is not split evenly".to_owned());
+    }
+    for part in block.chunks_mut((block.len() / splits).max(1)) {
+        let size = number(parts, 0).ok_or("no size of a part")?;
+        let compressed =
+            parts.get(4..).and_then(|rest| rest.get(..size)).ok_or("a part cut off")?;
+        parts = &parts[4 + size..];
+        match size == part.len() {
+            true => part.copy_from_slice(compressed),
+            false => decompress_part(header.flags >> 5, compressed, part)?,
+        }
+    }
+    Ok(())
+}
+
+/// One part, by the library that the format numbers so.
+fn decompress_part(library: u8, compressed: &[u8], part: &mut [u8]) -> Result<(), String> {
+    let whole = |mut reader: Box<dyn Read + '_>, part: &mut [u8]| {
+        reader.read_exact(part).map_err(|error| error.to_string())
+    };
+    let expected = part.len();
+    let written = match library {
+        0 => blosc_lz::decompress(compressed, part).ok_or("damaged data of BloscLZ")?,
+        1 => {
+            lz4_flex::block::decompress_into(compressed, part).map_err(|error| error.to_string())?
+        }
+        3 => {
+            whole(Box::new(flate2::read::ZlibDecoder::new(compressed)), part).map(|()| expected)?
+        }
+        4 => {
+            let decoder = zstd::stream::read::Decoder::with_buffer(compressed);
+            whole(Box::new(decoder.map_err(|error| error.to_string())?), part).map(|()| expected)?
+        }
+        2 => return Err("it is compressed by Snappy, which is not read here".to_owned()),
+        other => return Err(format!("library {other} is not known")),
+    };
+    match written == expected {
+        true => Ok(()),
+        false => Err(format!("a part of {written} bytes instead of {expected}")),
+    }
+}

@@ -1,0 +1,194 @@
+//! The codecs that compress chunks, each decoding no more than a chunk may hold: `zarrs` has some of its own,
+//! which take memory on the word of the data.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::io::{self, Read, Write};
+use std::sync::{Arc, Once};
+
+use flate2::Compression;
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use flate2::write::{GzEncoder, ZlibEncoder};
+use zarrs::array::codec::api::{
+    CodecRuntimePluginV2, CodecRuntimePluginV3, PartialDecoderCapability, PartialEncoderCapability,
+    register_codec_v2, register_codec_v3,
+};
+use zarrs::array::{
+    ArrayBytesRaw, BytesRepresentation, BytesToBytesCodecTraits, Codec, CodecError,
+    CodecMetadataOptions, CodecOptions, CodecTraits, RecommendedConcurrency,
+};
+use zarrs::metadata::Configuration;
+use zarrs::plugin::{ExtensionName, ZarrVersion};
+
+use super::blosc;
+
+/// The level at which chunks are compressed, that of zarr-python.
+const ZSTD_LEVEL: i32 = 0;
+
+/// What a chunk is compressed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Blosc,
+    Gzip,
+    Zlib,
+    Zstd,
+}
+
+/// The names in metadata of either version.
+const NAMES: [(&str, Kind); 6] = [
+    ("blosc", Kind::Blosc),
+    ("gzip", Kind::Gzip),
+    ("zlib", Kind::Zlib),
+    ("numcodecs.zlib", Kind::Zlib),
+    ("numcodecs.gzip", Kind::Gzip),
+    ("zstd", Kind::Zstd),
+];
+
+fn kind(name: &str) -> Option<(&'static str, Kind)> {
+    NAMES.into_iter().find(|(known, _)| *known == name)
+}
+
+/// Makes the codecs known to `zarrs`, once.
+pub(super) fn register() {
+    static IS_REGISTERED: Once = Once::new();
+    IS_REGISTERED.call_once(|| {
+        register_codec_v2(CodecRuntimePluginV2::new(
+            |name| kind(name).is_some(),
+            |metadata| Ok(codec(metadata.id(), Some(metadata.configuration().clone()))),
+        ));
+        register_codec_v3(CodecRuntimePluginV3::new(
+            |name| kind(name).is_some(),
+            |metadata| Ok(codec(metadata.name(), metadata.configuration().cloned())),
+        ));
+    });
+}
+
+fn codec(name: &str, configuration: Option<Configuration>) -> Codec {
+    let (name, kind) = kind(name).unwrap_or(("zstd", Kind::Zstd));
+    Codec::BytesToBytes(Arc::new(Compressed { name, kind, configuration }))
+}
+
+/// The codec by which results are compressed.
+pub(super) fn zstd() -> Arc<dyn BytesToBytesCodecTraits> {
+    let mut configuration = serde_json::Map::new();
+    configuration.insert("level".to_owned(), ZSTD_LEVEL.into());
+    configuration.insert("checksum".to_owned(), false.into());
+    let configuration = Some(Configuration::from(configuration));
+    Arc::new(Compressed { name: "zstd", kind: Kind::Zstd, configuration })
+}
+
+/// A codec of one of the kinds, as the metadata has it.
+#[derive(Debug, Clone)]
+struct Compressed {
+    name: &'static str,
+    kind: Kind,
+    configuration: Option<Configuration>,
+}
+
+impl Compressed {
+    fn decompress(&self, data: &[u8], limit: usize) -> Result<Vec<u8>, CodecError> {
+        let decompressed = match self.kind {
+            Kind::Blosc => blosc::decompress(data, limit),
+            Kind::Gzip => read_within(MultiGzDecoder::new(data), limit),
+            Kind::Zlib => read_within(ZlibDecoder::new(data), limit),
+            Kind::Zstd => match zstd::stream::read::Decoder::with_buffer(data) {
+                Ok(decoder) => read_within(decoder, limit),
+                Err(error) => Err(error.to_string()),
+            },
+        };
+        decompressed.map_err(|error| CodecError::Other(format!("{}: {error}", self.name)))
+    }
+
+    fn compress(&self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        match self.kind {
+            Kind::Zstd => zstd::stream::encode_all(bytes, ZSTD_LEVEL),
+            Kind::Gzip => {
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+                encoder.write_all(bytes)?;
+                encoder.finish()
+            }
+            Kind::Zlib => {
+                let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+                encoder.write_all(bytes)?;
+                encoder.finish()
+            }
+            Kind::Blosc => Err(io::Error::other("chunks are not written with Blosc")),
+        }
+    }
+}
+
+/// All that comes, of at most `limit` bytes.
+fn read_within(reader: impl Read, limit: usize) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    reader.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    match bytes.len() <= limit {
+        true => Ok(bytes),
+        false => Err(format!("more than the {limit} bytes that it can hold")),
+    }
+}
+
+impl ExtensionName for Compressed {
+    fn name(&self, _: ZarrVersion) -> Option<Cow<'static, str>> {
+        Some(Cow::Borrowed(self.name))
+    }
+}
+
+impl CodecTraits for Compressed {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn configuration(&self, _: ZarrVersion, _: &CodecMetadataOptions) -> Option<Configuration> {
+        self.configuration.clone()
+    }
+
+    fn partial_decoder_capability(&self) -> PartialDecoderCapability {
+        PartialDecoderCapability { partial_read: false, partial_decode: false }
+    }
+
+    fn partial_encoder_capability(&self) -> PartialEncoderCapability {
+        PartialEncoderCapability { partial_encode: false }
+    }
+}
+
+impl BytesToBytesCodecTraits for Compressed {
+    fn into_dyn(self: Arc<Self>) -> Arc<dyn BytesToBytesCodecTraits> {
+        self
+    }
+
+    fn recommended_concurrency(
+        &self,
+        _: &BytesRepresentation,
+    ) -> Result<RecommendedConcurrency, CodecError> {
+        Ok(RecommendedConcurrency::new_maximum(1))
+    }
+
+    /// No compression is bounded to the byte here; what is decompressed after it is bounded by twice as much.
+    fn encoded_representation(&self, decoded: &BytesRepresentation) -> BytesRepresentation {
+        decoded.size().map_or(BytesRepresentation::UnboundedSize, |size| {
+            BytesRepresentation::BoundedSize(size.saturating_mul(2).saturating_add(1 << 16))
+        })
+    }
+
+    fn encode<'a>(
+        &self,
+        decoded: ArrayBytesRaw<'a>,
+        _: &CodecOptions,
+    ) -> Result<ArrayBytesRaw<'a>, CodecError> {
+        self.compress(&decoded)
+            .map(Cow::Owned)
+            .map_err(|error| CodecError::Other(error.to_string()))
+    }
+
+    fn decode<'a>(
+        &self,
+        encoded: ArrayBytesRaw<'a>,
+        decoded: &BytesRepresentation,
+        _: &CodecOptions,
+    ) -> Result<ArrayBytesRaw<'a>, CodecError> {
+        let limit = decoded.size().and_then(|size| usize::try_from(size).ok());
+        let limit = limit.ok_or_else(|| CodecError::Other("a chunk without bound".to_owned()))?;
+        self.decompress(&encoded, limit).map(Cow::Owned)
+    }
+}

@@ -1,0 +1,358 @@
+//! Results as arrays of Zarr, version 3, compressed by zstd.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use indim_arrays::Buffer;
+use indim_graph::terminal::shown;
+use indim_ops::ArrayType;
+use indim_shape::{Diagnostic, Shape};
+use rayon::prelude::*;
+use zarrs::array::{Array, ArrayBuilder, ArrayBytes, ArrayMetadataOptions, FillValue};
+use zarrs::filesystem::FilesystemStore;
+use zarrs::group::GroupBuilder;
+
+use super::unfinished::Unfinished;
+use super::{at, bad, codec, element, guarded, is_zarr};
+use crate::copy::copy_from_region;
+use crate::sink::{Complete, Sink, check_piece};
+use crate::{Region, StoreError, StoreErrorKind};
+
+/// About how many bytes a chunk has where nothing says how large chunks are.
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// How a result is written.
+#[derive(Debug, Clone, Default)]
+pub struct ZarrOptions {
+    /// The sizes of the chunks, one for each axis; where there are none, chunks of about 4 MiB, whole along the
+    /// last axes.
+    pub chunks: Option<Vec<usize>>,
+    /// What the axes are called, one name for each, empty for an axis without.
+    pub axis_names: Option<Vec<String>>,
+}
+
+/// A result that becomes an array of Zarr: [`ZarrArray`](super::ZarrArray) has an example.
+///
+/// Its folder has a hidden name beside its place until it is complete. An array that was there is replaced, a
+/// group or anything else is not.
+pub struct ZarrSink {
+    path: PathBuf,
+    /// The group in which the array is to be, if it is in one, and the name of the array in it.
+    group: Option<(PathBuf, String)>,
+    array_type: ArrayType,
+    chunks: Vec<usize>,
+    array: Array<FilesystemStore>,
+    elements_written: usize,
+    folder: Unfinished,
+}
+
+impl ZarrSink {
+    /// A result that is to be in the folder `path`. In `x.zarr/name` it is the array of that name in a group, which
+    /// is made where there is none.
+    ///
+    /// # Errors
+    /// `io`; `zarr-in-place` when there is something there that is no array, or the group is none of version 3;
+    /// `wrong-options` when chunks or names are not one for each axis; `too-large`.
+    pub fn create(
+        path: &Path,
+        array_type: &ArrayType,
+        options: &ZarrOptions,
+    ) -> Result<Self, StoreError> {
+        Self::create_unnamed(path, array_type, options).map_err(|kind| at(path, kind))
+    }
+
+    fn create_unnamed(
+        path: &Path,
+        array_type: &ArrayType,
+        options: &ZarrOptions,
+    ) -> Result<Self, StoreErrorKind> {
+        codec::register();
+        let rank = array_type.shape.rank();
+        let counts =
+            [options.chunks.as_ref().map(Vec::len), options.axis_names.as_ref().map(Vec::len)];
+        if counts.into_iter().flatten().any(|count| count != rank) {
+            let message =
+                format!("{array_type} has {rank} axes: chunks and names are one for each");
+            return Err(Diagnostic::new("wrong-options", message).into());
+        }
+        let chunks = options.chunks.clone().unwrap_or_else(|| default_chunks(array_type));
+        let group = group_of(path)?;
+        check_place(path)?;
+        let parent = match &group {
+            Some((group, _)) if !group.exists() => parent(group),
+            _ => parent(path),
+        };
+        let folder = Unfinished::create_in(parent).map_err(|error| without_name(error, parent))?;
+        let store = Arc::new(FilesystemStore::new(folder.path()).map_err(|error| bad(&error))?);
+        let inner = match &group {
+            Some((_, name)) => {
+                let group = GroupBuilder::new().build(store.clone(), "/").map_err(|e| bad(&e))?;
+                group.store_metadata().map_err(|error| bad(&error))?;
+                format!("/{name}")
+            }
+            None => "/".to_owned(),
+        };
+        let array = guarded(|| build(&store, &inner, array_type, &chunks, options))?;
+        let (path, array_type) = (path.to_owned(), array_type.clone());
+        Ok(ZarrSink { path, group, array_type, chunks, array, elements_written: 0, folder })
+    }
+
+    fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
+        check_piece(region, piece.array_type(), &self.array_type)?;
+        let copy;
+        let piece = match piece.is_row_major() {
+            true => piece,
+            false => {
+                copy = piece.to_row_major()?;
+                &copy
+            }
+        };
+        let chunks: Vec<Region> = Region::grid(region.extents(), &self.chunks).collect();
+        chunks.par_iter().try_for_each(|chunk| self.store_chunk(region, chunk, piece))?;
+        self.elements_written += region.extents().iter().product::<usize>();
+        Ok(())
+    }
+
+    /// Stores the chunk that is this part of a piece, filled up with zeros beyond the array.
+    fn store_chunk(
+        &self,
+        region: &Region,
+        chunk: &Region,
+        piece: &Buffer,
+    ) -> Result<(), StoreErrorKind> {
+        let size = self.array_type.dtype.size();
+        let starts = region.starts().iter().zip(chunk.starts()).zip(&self.chunks);
+        let indices: Vec<u64> =
+            starts.map(|((start, within), chunk)| ((start + within) / chunk) as u64).collect();
+        let mut bytes = vec![0; chunk.extents().iter().product::<usize>() * size];
+        copy_from_region(piece.bytes(), region.extents(), size, chunk, &mut bytes);
+        let whole = Shape::from(self.chunks.as_slice());
+        if *chunk.extents() != whole {
+            let mut filled = vec![0; self.chunks.iter().product::<usize>() * size];
+            let part = Region::whole(chunk.extents());
+            crate::copy::copy_into_region(&bytes, &mut filled, &whole, size, &part);
+            bytes = filled;
+        }
+        let store = || {
+            let stored = self.array.store_chunk(&indices, ArrayBytes::new_flen(bytes));
+            stored.map_err(|error| io_or_bad(&error))
+        };
+        guarded(store)
+    }
+
+    fn check_complete(&self) -> Result<(), StoreErrorKind> {
+        let elements = self.array_type.shape.iter().product::<usize>();
+        match self.elements_written == elements {
+            true => sync(self.folder.path()).map_err(Into::into),
+            false => Err(StoreErrorKind::Incomplete { written: self.elements_written, elements }),
+        }
+    }
+}
+
+/// The array, of which only the metadata is stored.
+fn build(
+    store: &Arc<FilesystemStore>,
+    path: &str,
+    array_type: &ArrayType,
+    chunks: &[usize],
+    options: &ZarrOptions,
+) -> Result<Array<FilesystemStore>, StoreErrorKind> {
+    let shape: Vec<u64> = array_type.shape.iter().map(|&size| size as u64).collect();
+    let chunk: Vec<u64> = chunks.iter().map(|&size| size as u64).collect();
+    let zero = FillValue::new(vec![0; array_type.dtype.size()]);
+    let mut builder = ArrayBuilder::new(shape, chunk, element::data_type(array_type.dtype), zero);
+    builder.bytes_to_bytes_codecs(vec![codec::zstd()]);
+    let name = |name: &String| Some(name.clone()).filter(|name| !name.is_empty());
+    let names = options.axis_names.as_ref();
+    builder.dimension_names(names.map(|names| names.iter().map(name).collect::<Vec<_>>()));
+    let array = builder.build(store.clone(), path).map_err(|error| bad(&error))?;
+    let metadata = ArrayMetadataOptions::default().with_include_zarrs_metadata(false);
+    array.store_metadata_opt(&metadata).map_err(|error| bad(&error))?;
+    Ok(array)
+}
+
+/// Chunks of about so many bytes, whole along the last axes.
+fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
+    let mut left = (CHUNK_BYTES / array_type.dtype.size()).max(1);
+    let mut chunks: Vec<usize> = array_type
+        .shape
+        .iter()
+        .rev()
+        .map(|&size| {
+            let chunk = size.clamp(1, left);
+            left = (left / chunk).max(1);
+            chunk
+        })
+        .collect();
+    chunks.reverse();
+    chunks
+}
+
+/// The group of `x.zarr/name`, and the name.
+fn group_of(path: &Path) -> Result<Option<(PathBuf, String)>, StoreErrorKind> {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr")) {
+        return Ok(None);
+    }
+    let (group, name) = (parent(path), path.file_name().and_then(|name| name.to_str()));
+    let Some(name) = name else { return Err(in_place("it has no name")) };
+    if name.starts_with("__") || name.starts_with('.') {
+        return Err(in_place("names in groups of Zarr do not begin with `__` or a dot"));
+    }
+    if group.exists() {
+        let metadata = fs::read(group.join("zarr.json")).unwrap_or_default();
+        let metadata = serde_json::from_slice::<serde_json::Value>(&metadata).unwrap_or_default();
+        if metadata["node_type"] != "group" {
+            return Err(in_place(
+                "the folder around it is no group of Zarr, version 3, in which results are written: name \
+                 another, as in `out.zarr` or `out.zarr/name`",
+            ));
+        }
+        if !metadata["consolidated_metadata"].is_null() {
+            return Err(in_place(
+                "the group around it has consolidated metadata, which would not know of it: name another \
+                 group",
+            ));
+        }
+    }
+    Ok(Some((group.to_owned(), name.to_owned())))
+}
+
+/// Refuses to replace what is no array.
+fn check_place(path: &Path) -> Result<(), StoreErrorKind> {
+    let Ok(old) = fs::symlink_metadata(path) else { return Ok(()) };
+    let metadata = fs::read(path.join("zarr.json")).unwrap_or_default();
+    let metadata = serde_json::from_slice::<serde_json::Value>(&metadata).unwrap_or_default();
+    let is_array = path.join(".zarray").is_file() || metadata["node_type"] == "array";
+    if old.is_dir() && (is_array || fs::read_dir(path)?.next().is_none()) {
+        return Ok(());
+    }
+    Err(in_place(match old.is_dir() && is_zarr(path) {
+        true => {
+            "a group of Zarr is there, which is not replaced: name an array in it, or remove it first"
+        }
+        false => "there is something that is no array of Zarr: name another, or remove it first",
+    }))
+}
+
+fn in_place(message: &str) -> StoreErrorKind {
+    Diagnostic::new("zarr-in-place", message).into()
+}
+
+fn parent(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// The error without the hidden name, which means nothing to the user.
+fn without_name(error: io::Error, folder: &Path) -> io::Error {
+    match folder.exists() {
+        false => io::Error::new(
+            error.kind(),
+            format!("there is no folder {}", shown(&folder.to_string_lossy())),
+        ),
+        true => io::Error::from(error.kind()),
+    }
+}
+
+fn io_or_bad(error: &zarrs::array::ArrayError) -> StoreErrorKind {
+    bad(error)
+}
+
+/// Writes what is in a folder to the disk.
+fn sync(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => sync(&path)?,
+            false => File::open(&path)?.sync_all()?,
+        }
+    }
+    sync_folder(folder)
+}
+
+/// Puts new names in a folder on the disk, where the system lets us.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
+impl core::fmt::Debug for ZarrSink {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(formatter, "ZarrSink({}, {})", self.path.display(), self.array_type)
+    }
+}
+
+impl Sink for ZarrSink {
+    fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    fn chunks(&self) -> Option<&[usize]> {
+        Some(&self.chunks)
+    }
+
+    /// Chunks on their way, and what they are encoded to, one for each thread.
+    fn scratch_bytes(&self) -> usize {
+        let bytes = |bytes: usize, &size: &usize| bytes.saturating_mul(size);
+        let chunk = self.chunks.iter().fold(self.array_type.dtype.size(), bytes);
+        chunk.saturating_mul(3 * rayon::current_num_threads().max(1))
+    }
+
+    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+        self.store(region, piece).map_err(|kind| at(&self.path, kind))
+    }
+
+    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+        self.check_complete().map_err(|kind| at(&self.path, kind))?;
+        let Self { path, group, folder, .. } = *self;
+        Ok(Box::new(CompleteFolder { path, group, folder }))
+    }
+}
+
+/// A folder that is complete, under a hidden name.
+#[derive(Debug)]
+struct CompleteFolder {
+    path: PathBuf,
+    group: Option<(PathBuf, String)>,
+    folder: Unfinished,
+}
+
+impl CompleteFolder {
+    fn put(&self) -> Result<(), StoreErrorKind> {
+        let (from, to) = match &self.group {
+            // A result before this one may have made the group.
+            Some((group, name)) if group.exists() => {
+                (self.folder.path().join(name), self.path.as_path())
+            }
+            Some((group, _)) => (self.folder.path().to_owned(), group.as_path()),
+            None => (self.folder.path().to_owned(), self.path.as_path()),
+        };
+        check_place(&self.path)?;
+        if !to.exists() {
+            self.folder.rename(&from, to)?;
+        } else {
+            // The old array goes under a hidden name first, so that the place is empty for a moment only.
+            let old = Unfinished::create_in(parent(to))
+                .map_err(|error| without_name(error, parent(to)))?;
+            old.rename(to, &old.path().join("old"))?;
+            if let Err(error) = self.folder.rename(&from, to) {
+                old.rename(&old.path().join("old"), to)?;
+                return Err(error.into());
+            }
+        }
+        sync_folder(parent(to)).map_err(Into::into)
+    }
+}
+
+impl Complete for CompleteFolder {
+    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
+        self.put().map_err(|kind| at(&self.path, kind))
+    }
+}

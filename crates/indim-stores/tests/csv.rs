@@ -1,0 +1,104 @@
+//! Columns of tables.
+
+use indim_arrays::Buffer;
+use indim_ops::DType;
+use indim_shape::Diagnostic;
+use indim_stores::csv::CsvColumn;
+use indim_stores::{Region, Source};
+
+/// The column of a table, and the remarks.
+fn column(table: &str, column: Option<&str>) -> Result<(Buffer, Vec<String>), Diagnostic> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.csv");
+    std::fs::write(&path, table).unwrap();
+    let column = CsvColumn::open(&path, column, 1000).map_err(|error| error.diagnostic())?;
+    let array = column.read(&Region::whole(&column.array_type().shape)).unwrap();
+    Ok((array, column.remarks().to_vec()))
+}
+
+fn code(table: &str, name: Option<&str>) -> &'static str {
+    column(table, name).unwrap_err().code
+}
+
+#[test]
+fn columns_go_by_their_names_and_positions() {
+    let table = "name,height,2\n\"Lee, A\",1.5,7\nBo,2,8\n";
+    let numbers = |name| column(table, Some(name)).unwrap().0;
+    assert_eq!(numbers("height").elements(), Some(&[1.5, 2.0][..]));
+    assert_eq!(numbers("1").elements(), Some(&[1.5, 2.0][..]));
+    // A name goes before a position.
+    assert_eq!(numbers("2").elements(), Some(&[7i64, 8][..]));
+    let error = column(table, Some("weight")).unwrap_err().to_string();
+    assert!(
+        error.contains("[no-column]") && error.contains("the columns are name, height, 2"),
+        "{error}"
+    );
+    assert_eq!(code(table, None), "no-column");
+    assert_eq!(code(table, Some("3")), "no-column");
+    assert_eq!(code("a,a\n1,2\n", Some("a")), "no-column");
+    assert_eq!(column("a\n1\n2\n", None).unwrap().0.elements(), Some(&[1i64, 2][..]));
+}
+
+#[test]
+fn a_first_line_of_numbers_is_data() {
+    let numbers = column("1,2\n3,4\n", Some("1")).unwrap().0;
+    assert_eq!(numbers.elements(), Some(&[2i64, 4][..]));
+    let error = column("1,2\n3,4\n", Some("x")).unwrap_err().to_string();
+    assert!(error.contains("columns go by their positions, 0 to 1"), "{error}");
+}
+
+#[test]
+fn fields_make_the_narrowest_type_that_has_them_all() {
+    let dtype = |fields: &str| column(&format!("x\n{fields}"), None).unwrap().0.array_type().dtype;
+    assert_eq!(dtype("1\n-2\n+3\n"), DType::I64);
+    assert_eq!(dtype("true\nFalse\nTRUE\n"), DType::Bool);
+    assert_eq!(dtype("1\n2.5\n"), DType::F64);
+    assert_eq!(dtype("1\n1e3\n"), DType::F64);
+    assert_eq!(dtype("nan\ninf\n"), DType::F64);
+    assert_eq!(dtype(""), DType::F64);
+    assert_eq!(dtype("9223372036854775807\n"), DType::I64);
+    // No rounding without a word.
+    assert_eq!(code("x\n9223372036854775808\n", None), "not-a-number");
+    assert_eq!(code("x\ntrue\n1\n", None), "not-a-number");
+}
+
+#[test]
+fn empty_fields_are_nan_and_told() {
+    let (array, remarks) = column("x,y\n1,2\n,3\n4,5\n,6\n", Some("x")).unwrap();
+    let numbers: &[f64] = array.elements().unwrap();
+    assert!(numbers[0] == 1.0 && numbers[1].is_nan() && numbers[2] == 4.0 && numbers[3].is_nan());
+    assert_eq!(remarks, ["2 empty fields are NaN, the first in line 3"]);
+}
+
+#[test]
+fn what_is_no_number_has_its_line() {
+    let error = column("x;y\n1;2\n\"a\nb\";3\n1,5;4\n", Some("x")).unwrap_err().to_string();
+    assert!(error.contains("line 3: `a\\nb` in column `x` is no number"), "{error}");
+    let error = column("x;y\n1;2\n1,5;4\n", Some("x")).unwrap_err().to_string();
+    assert!(error.contains("line 3: `1,5`") && error.contains("decimal point"), "{error}");
+}
+
+#[test]
+fn delimiters_marks_and_line_ends_are_seen() {
+    for table in [
+        "\u{feff}x;y\r\n1;2\r\n",
+        "x\ty\n1\t2",
+        "x|y\n1|2\n",
+        "x,y\n1,2\n\n",
+        "\"x\",\"y;z;w\"\n1,2\n",
+    ] {
+        assert_eq!(column(table, Some("x")).unwrap().0.elements(), Some(&[1i64][..]), "{table:?}");
+    }
+}
+
+#[test]
+fn damaged_and_large_tables_are_refused() {
+    assert_eq!(code("", None), "bad-csv");
+    assert_eq!(code("x,y\n1\n", Some("x")), "bad-csv");
+    assert_eq!(code(&format!("x\n{}", "1\n".repeat(200)), None), "memory-limit");
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(CsvColumn::open(folder.path(), None, 10).unwrap_err().code(), "not-a-file");
+    let path = folder.path().join("x.csv");
+    std::fs::write(&path, b"x\n\xff\xfe\n").unwrap();
+    assert_eq!(CsvColumn::open(&path, None, 10).unwrap_err().code(), "bad-csv");
+}

@@ -1,0 +1,163 @@
+//! Pictures and grids that other packages wrote, and what is written here, read back.
+
+mod samples;
+
+use std::path::Path;
+
+use indim_arrays::{ArrayError, Buffer};
+use indim_ops::{ArrayType, DType};
+use indim_stores::png::{PngFile, PngSink};
+use indim_stores::tiff::{TiffFile, TiffSink};
+use indim_stores::{MemorySource, Region, Sink, Source, StoreError};
+use samples::{FileOutput, Samples, assert_holds, read_by_pieces};
+
+#[test]
+fn pictures_of_every_kind_are_what_pillow_wrote() {
+    let samples = Samples::unpack("png");
+    let pairs = samples.pairs("png");
+    assert_eq!(pairs.len(), 7);
+    for (path, npy) in pairs {
+        assert_holds(&PngFile::open(&path, usize::MAX).unwrap(), &npy, &path);
+    }
+}
+
+#[test]
+fn grids_of_every_kind_are_what_tifffile_and_rasterio_wrote() {
+    let samples = Samples::unpack("tiff");
+    let pairs = samples.pairs("tiff");
+    assert!(pairs.len() > 20);
+    for (path, npy) in pairs {
+        if path.ends_with("zstd.tif") && cfg!(not(feature = "zarr")) {
+            continue;
+        }
+        let page = path.ends_with("pages.tif").then_some(1);
+        let source = TiffFile::open(&path, page, usize::MAX).unwrap_or_else(|e| panic!("{e}"));
+        assert_holds(&source, &npy, &path);
+    }
+    let pages = samples.path("tiff/pages.tif");
+    assert_eq!(TiffFile::open(&pages, None, usize::MAX).unwrap_err().code(), "several-pages");
+    assert_eq!(TiffFile::open(&pages, Some(3), usize::MAX).unwrap_err().code(), "no-page");
+}
+
+#[test]
+fn what_takes_more_memory_than_there_is_is_refused_before_it_is_decoded() {
+    let samples = Samples::unpack("");
+    let error = PngFile::open(&samples.path("png/RGB.png"), 89).unwrap_err();
+    assert_eq!(error.code(), "memory-limit", "{error}");
+    let error = TiffFile::open(&samples.path("tiff/tiles.tif"), None, 100).unwrap_err();
+    assert_eq!(error.code(), "memory-limit", "{error}");
+}
+
+/// Numbers that differ.
+fn counted(array_type: &ArrayType) -> Buffer {
+    Buffer::filled(array_type.clone(), |bytes| {
+        bytes.iter_mut().enumerate().for_each(|(index, byte)| *byte = (index * 37 % 251) as u8);
+        Ok::<(), ArrayError>(())
+    })
+    .unwrap()
+}
+
+/// Writes an array strip by strip.
+fn write(mut sink: Box<dyn Sink>, array: Buffer) -> Result<(), StoreError> {
+    let source = MemorySource::new(array).unwrap();
+    let steps = sink.chunks().unwrap().to_vec();
+    for region in Region::grid(&source.array_type().shape, &steps) {
+        sink.write(&region, &source.read(&region)?)?;
+    }
+    sink.finish()
+}
+
+fn png(path: &Path, array_type: &ArrayType) -> Result<Box<dyn Sink>, StoreError> {
+    Ok(Box::new(PngSink::create(FileOutput::create(path), array_type)?))
+}
+
+fn tiff(path: &Path, array_type: &ArrayType) -> Result<Box<dyn Sink>, StoreError> {
+    Ok(Box::new(TiffSink::create(FileOutput::create(path), array_type, None)?))
+}
+
+#[test]
+fn pictures_that_are_written_are_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.png");
+    for dtype in [DType::U8, DType::U16] {
+        for shape in [vec![3, 4], vec![3, 4, 1], vec![3, 4, 2], vec![3, 4, 3], vec![700, 900, 4]] {
+            let array_type = ArrayType::new(dtype, shape);
+            let array = counted(&array_type);
+            write(png(&path, &array_type).unwrap(), counted(&array_type)).unwrap();
+            let read = PngFile::open(&path, usize::MAX).unwrap();
+            assert_eq!(read_by_pieces(&read), array.bytes(), "{array_type}");
+        }
+    }
+    for (dtype, shape) in
+        [(DType::F32, vec![3, 4]), (DType::U8, vec![3]), (DType::U8, vec![3, 4, 5])]
+    {
+        let error = png(&path, &ArrayType::new(dtype, shape)).unwrap_err();
+        assert_eq!(error.code(), "not-a-picture");
+    }
+}
+
+#[test]
+fn grids_that_are_written_are_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.tif");
+    for &dtype in DType::ALL {
+        for shape in
+            [vec![3, 4], vec![3, 4, 3], vec![3, 4, 4], vec![5, 3, 7], vec![1, 1], vec![700, 900]]
+        {
+            let array_type = ArrayType::new(dtype, shape);
+            let array = counted(&array_type);
+            let sink = match tiff(&path, &array_type) {
+                Ok(sink) => sink,
+                Err(error) => {
+                    let refused =
+                        matches!(dtype, DType::Bool | DType::Bf16 | DType::C64 | DType::C128);
+                    assert!(refused && error.code() == "not-a-picture", "{error}");
+                    continue;
+                }
+            };
+            write(sink, counted(&array_type)).unwrap();
+            let read = TiffFile::open(&path, None, usize::MAX).unwrap();
+            assert_eq!(read.array_type(), &array_type);
+            assert_eq!(read_by_pieces(&read), array.bytes(), "{array_type}");
+        }
+    }
+    for shape in [vec![3], vec![0, 3], vec![1, 2, 3, 4]] {
+        assert_eq!(
+            tiff(&path, &ArrayType::new(DType::U8, shape)).unwrap_err().code(),
+            "not-a-picture"
+        );
+    }
+}
+
+#[test]
+fn the_tags_of_geotiff_go_from_a_file_to_a_result_of_its_size() {
+    let samples = Samples::unpack("tiff");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ndvi.tif");
+    let source = TiffFile::open(&samples.path("tiff/geo.tif"), None, usize::MAX).unwrap();
+    assert!(!source.geography().unwrap().is_empty());
+    let copy = |shape: [usize; 2]| {
+        let array_type = ArrayType::new(DType::F32, shape);
+        let sink = TiffSink::create(FileOutput::create(&path), &array_type, source.geography());
+        write(Box::new(sink.unwrap()), counted(&array_type)).unwrap();
+        TiffFile::open(&path, None, usize::MAX).unwrap()
+    };
+    assert_eq!(copy([6, 5]).geography(), source.geography());
+    assert!(copy([5, 6]).geography().unwrap().is_empty());
+}
+
+#[test]
+fn rows_out_of_order_and_missing_rows_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    let array_type = ArrayType::new(DType::U8, [2, 3]);
+    let row = || counted(&ArrayType::new(DType::U8, [1, 3]));
+    for create in [png, tiff] {
+        let mut sink = create(&path, &array_type).unwrap();
+        let error = sink.write(&Region::new([1, 0], [1, 3]), &row()).unwrap_err();
+        assert_eq!(error.code(), "wrong-order");
+        sink.write(&Region::new([0, 0], [1, 3]), &row()).unwrap();
+        assert_eq!(sink.finish().unwrap_err().code(), "incomplete");
+        assert!(!path.exists());
+    }
+}

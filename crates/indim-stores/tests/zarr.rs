@@ -1,0 +1,149 @@
+//! Arrays of Zarr that zarr-python wrote, and what is written here, read back.
+
+mod samples;
+
+use std::fs;
+use std::path::Path;
+
+use indim_arrays::{ArrayError, Buffer};
+use indim_ops::{ArrayType, DType};
+use indim_shape::Shape;
+use indim_stores::zarr::{ZarrArray, ZarrOptions, ZarrSink, is_zarr};
+use indim_stores::{Region, Sink, Source, StoreError};
+use samples::{Samples, assert_holds, read_by_pieces};
+
+fn open(path: &Path) -> Result<ZarrArray, StoreError> {
+    ZarrArray::open(path, usize::MAX)
+}
+
+#[test]
+fn arrays_of_either_version_and_every_codec_are_what_zarr_python_reads() {
+    let samples = Samples::unpack("zarr");
+    let mut read = 0;
+    for (path, npy) in samples.pairs("zarr") {
+        if !path.to_string_lossy().contains("group") {
+            let source = open(&path).unwrap_or_else(|error| panic!("{error}"));
+            assert_holds(&source, &npy, &path);
+            read += 1;
+        }
+    }
+    assert!(read >= 50, "{read} samples were read");
+}
+
+#[test]
+fn arrays_in_groups_have_names_and_remarks() {
+    let samples = Samples::unpack("zarr");
+    for version in ["v2", "v3"] {
+        let group = samples.path(&format!("zarr/group-{version}"));
+        let source = open(&group.join("climate/temperature")).unwrap();
+        assert_holds(&source, &samples.path(&format!("zarr/group-{version}.npy")), &group);
+        assert_eq!(source.axis_names(), Some(&["time".to_owned(), "y".to_owned()][..]));
+        let remarks = source.remarks();
+        assert_eq!(
+            remarks,
+            [
+                "its attributes scale_factor, add_offset, _FillValue are not applied; `where(x == -9999, f32(nan), \
+              f32(x) * f32(0.01) + f32(273.15))` does, with its name for x"
+            ]
+        );
+        assert!(is_zarr(&group));
+        let error = open(&group).unwrap_err().diagnostic().to_string();
+        assert!(error.contains("[zarr-group]") && error.contains("there are climate"), "{error}");
+        let error = open(&group.join("climate")).unwrap_err().diagnostic().to_string();
+        assert!(error.contains("climate/temperature"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_array_of_numbers_is_refused_by_name() {
+    let samples = Samples::unpack("zarr");
+    let error = open(&samples.path("zarr/v3-string")).unwrap_err();
+    assert_eq!(error.code(), "unknown-element-type", "{error}");
+    assert_eq!(open(&samples.path("zarr")).unwrap_err().code(), "not-zarr");
+    assert_eq!(open(&samples.path("nothing")).unwrap_err().code(), "io");
+    let limited = ZarrArray::open(&samples.path("zarr/v2-blosc-blocks"), 1000).unwrap_err();
+    assert_eq!(limited.code(), "memory-limit", "{limited}");
+}
+
+/// The numbers from 1 on as an array; no element is the fill value.
+fn counted(array_type: &ArrayType) -> Buffer {
+    let size = array_type.dtype.size();
+    let write = |bytes: &mut [u8]| {
+        for (index, element) in bytes.chunks_exact_mut(size).enumerate() {
+            element[0] =
+                u8::from(array_type.dtype == DType::Bool || index > 0) * (index % 250 + 1) as u8;
+        }
+        Ok::<(), ArrayError>(())
+    };
+    Buffer::filled(array_type.clone(), write).unwrap()
+}
+
+fn write(path: &Path, array: &Buffer, options: &ZarrOptions) -> Result<(), StoreError> {
+    let mut sink: Box<dyn Sink> = Box::new(ZarrSink::create(path, array.array_type(), options)?);
+    let source = indim_stores::MemorySource::new(array.to_row_major().unwrap()).unwrap();
+    let steps = sink.chunks().unwrap().to_vec();
+    for region in Region::grid(&array.array_type().shape, &steps) {
+        sink.write(&region, &source.read(&region)?)?;
+    }
+    sink.finish()
+}
+
+#[test]
+fn what_is_written_is_read_back_for_every_element_type_and_chunk() {
+    let folder = tempfile::tempdir().unwrap();
+    for &dtype in DType::ALL {
+        for (index, chunks) in
+            [None, Some(vec![2, 3]), Some(vec![5, 7]), Some(vec![10, 1])].into_iter().enumerate()
+        {
+            let path = folder.path().join(format!("{}-{index}.zarr", dtype.name()));
+            let array = counted(&ArrayType::new(dtype, [5, 7]));
+            let axis_names = Some(vec!["y".to_owned(), String::new()]);
+            write(&path, &array, &ZarrOptions { chunks, axis_names: axis_names.clone() }).unwrap();
+            let source = open(&path).unwrap();
+            assert_eq!(source.array_type(), array.array_type());
+            assert_eq!(source.axis_names(), axis_names.as_deref());
+            assert_eq!(read_by_pieces(&source), array.bytes(), "{}", path.display());
+        }
+    }
+    for shape in [Shape::scalar(), Shape::from([0, 3]), Shape::from([3])] {
+        let path = folder.path().join(format!("shape-{}.zarr", shape.rank()));
+        let array = counted(&ArrayType::new(DType::F64, shape));
+        write(&path, &array, &ZarrOptions::default()).unwrap();
+        assert_eq!(read_by_pieces(&open(&path).unwrap()), array.bytes());
+    }
+    let hidden = fs::read_dir(folder.path()).unwrap();
+    assert!(hidden.flatten().all(|entry| !entry.file_name().to_string_lossy().starts_with('.')));
+}
+
+#[test]
+fn results_appear_whole_or_not_at_all_and_replace_arrays_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    let array = counted(&ArrayType::new(DType::U8, [4]));
+    let options = ZarrOptions::default();
+    write(&path, &array, &options).unwrap();
+    let longer = counted(&ArrayType::new(DType::U8, [6]));
+
+    let sink = ZarrSink::create(&path, longer.array_type(), &options).unwrap();
+    assert_eq!(Box::new(sink).finish().unwrap_err().code(), "incomplete");
+    assert_eq!(open(&path).unwrap().array_type().shape, Shape::from([4]));
+    write(&path, &longer, &options).unwrap();
+    assert_eq!(open(&path).unwrap().array_type().shape, Shape::from([6]));
+
+    let group = folder.path().join("g.zarr");
+    write(&group.join("low"), &array, &options).unwrap();
+    write(&group.join("high"), &longer, &options).unwrap();
+    write(&group.join("low"), &longer, &options).unwrap();
+    assert_eq!(open(&group.join("low")).unwrap().array_type().shape, Shape::from([6]));
+    assert_eq!(open(&group.join("high")).unwrap().array_type().shape, Shape::from([6]));
+    assert_eq!(write(&group, &array, &options).unwrap_err().code(), "zarr-in-place");
+    let other = folder.path().join("other.zarr");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("notes.txt"), "mine").unwrap();
+    assert_eq!(write(&other, &array, &options).unwrap_err().code(), "zarr-in-place");
+    assert_eq!(write(&folder.path().join("no/x.zarr"), &array, &options).unwrap_err().code(), "io");
+    let mut names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["g.zarr", "other.zarr", "x.zarr"]);
+}
