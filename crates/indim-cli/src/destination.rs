@@ -2,11 +2,10 @@
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use indim::files::{
-    CompleteOutput, FileErrorKind, NpySink, NpzMember, OutputFile, write_npy_to, write_npz_to,
-};
+use indim::files::{FileErrorKind, NpySink, NpzMember, OutputFile, write_npy_to, write_npz_to};
+use indim::stores::{self, Complete, Like, write_whole};
 use indim::stream::Sink;
 use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic};
 use indim_graph::terminal::shown;
@@ -21,7 +20,15 @@ const PIECE: usize = 4 << 20;
 #[derive(Debug)]
 pub(crate) enum Destination {
     StandardOutput,
-    File { file: Box<OutputFile>, format: Format },
+    File {
+        file: Box<OutputFile>,
+        format: Format,
+    },
+    /// A file or folder of another format.
+    Stored {
+        path: PathBuf,
+        sink: Box<dyn Sink>,
+    },
 }
 
 /// The format of a file of arrays.
@@ -29,6 +36,7 @@ pub(crate) enum Destination {
 pub(crate) enum Format {
     Npy,
     Npz,
+    Stored(stores::Format),
 }
 
 impl Format {
@@ -38,7 +46,8 @@ impl Format {
     /// When the name is one for another format.
     pub(crate) fn of(path: &Path) -> Result<Format, Diagnostic> {
         let Some(extension) = path.extension().and_then(OsStr::to_str) else {
-            return Ok(Format::Npy);
+            let format = stores::Format::of_name(path);
+            return Ok(format.map_or(Format::Npy, Format::Stored));
         };
         match extension.to_ascii_lowercase().as_str() {
             "npy" => Ok(Format::Npy),
@@ -47,29 +56,44 @@ impl Format {
             _ if path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir()) => {
                 Ok(Format::Npy)
             }
-            _ => Err(Diagnostic::new(
-                "unknown-format",
-                format!(
-                    "{}: a result is written as .npy or .npz, not as .{}; name the file so, or print the \
-                     result as text: --format csv or --format json, without -o",
-                    shown(&path.to_string_lossy()),
-                    shown(extension)
-                ),
-            )),
+            _ => match stores::Format::of_name(path) {
+                Some(format) if format != stores::Format::Csv => Ok(Format::Stored(format)),
+                _ => Err(unknown_format(path, extension)),
+            },
         }
     }
 }
 
+fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
+    let message = format!(
+        "{}: a result is written as .npy, .npz, .zarr, .png or .tif, not as .{}; name the file so, or print the \
+         result as text: --format csv or --format json, without -o",
+        shown(&path.to_string_lossy()),
+        shown(extension)
+    );
+    Diagnostic::new("unknown-format", message)
+}
+
 impl Destination {
-    /// Opens what is given with `-o`, `-` for standard output.
+    /// Opens what is given with `-o`, `-` for standard output, for a result of this type, which takes over what it
+    /// is like; an archive takes any.
     ///
     /// # Errors
-    /// When the file cannot be written.
-    pub(crate) fn open(path: &Path, format: Format) -> Result<Self, Diagnostic> {
+    /// When the file cannot be written, or its format cannot hold the result.
+    pub(crate) fn open(
+        path: &Path,
+        format: Format,
+        result: &ArrayType,
+        like: &Like,
+    ) -> Result<Self, Diagnostic> {
         if is_standard_output(path) {
             return Ok(Destination::StandardOutput);
         }
         signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
+        if let Format::Stored(_) = format {
+            let sink = stores::create(path, result, like).map_err(|error| error.diagnostic())?;
+            return Ok(Destination::Stored { path: path.to_owned(), sink });
+        }
         let file = OutputFile::create(path).map_err(|error| error.diagnostic())?;
         Ok(Destination::File { file: Box::new(file), format })
     }
@@ -84,6 +108,7 @@ impl Destination {
                 NpySink::to_stream("standard output", Box::new(io::stdout()), result)
             }
             Destination::File { file, .. } => NpySink::in_file(*file, result),
+            Destination::Stored { sink, .. } => return Ok(sink),
         };
         match sink {
             Ok(sink) => Ok(Box::new(sink)),
@@ -133,6 +158,13 @@ impl Destination {
                 let output = InPieces { output: file, progress: &progress };
                 write_npz_to(output, members.iter().zip(results).map(member))
             }
+            Destination::Stored { sink, .. } => {
+                let mut each = results.iter();
+                return each
+                    .try_for_each(|result| write_whole(&mut **sink, result))
+                    .map_err(|error| error.diagnostic());
+            }
+            Destination::File { format: Format::Stored(_), .. } => Ok(()),
         };
         drop(progress);
         match written {
@@ -151,14 +183,23 @@ impl Destination {
     pub(crate) fn complete(
         self,
         results: &[ArrayType],
-    ) -> Result<Option<CompleteOutput>, Diagnostic> {
-        let Destination::File { file, .. } = self else { return Ok(None) };
+    ) -> Result<Option<Box<dyn Complete>>, Diagnostic> {
+        let file = match self {
+            Destination::StandardOutput => return Ok(None),
+            Destination::Stored { sink, .. } => {
+                return sink.complete().map(Some).map_err(|error| error.diagnostic());
+            }
+            Destination::File { file, .. } => file,
+        };
         let bytes = results
             .iter()
             .map(|result| result.shape.byte_count(result.dtype.size()).unwrap_or(usize::MAX));
         let progress = Progress::of_bytes(bytes.fold(0, usize::saturating_add));
         let completed = file.complete(&mut |bytes| progress.advance(bytes));
-        completed.map(Some).map_err(|error| error.diagnostic())
+        match completed {
+            Ok(complete) => Ok(Some(Box::new(complete))),
+            Err(error) => Err(error.diagnostic()),
+        }
     }
 
     /// Whether both are one file.
@@ -166,6 +207,9 @@ impl Destination {
         match (self, other) {
             (Destination::File { file, .. }, Destination::File { file: other, .. }) => {
                 file.has_place_of(other)
+            }
+            (Destination::Stored { path, .. }, Destination::Stored { path: other, .. }) => {
+                std::path::absolute(path).ok() == std::path::absolute(other).ok()
             }
             _ => false,
         }
@@ -175,6 +219,7 @@ impl Destination {
         match self {
             Destination::StandardOutput => "standard output".to_owned(),
             Destination::File { file, .. } => shown(&file.path().to_string_lossy()),
+            Destination::Stored { path, .. } => shown(&path.to_string_lossy()),
         }
     }
 }

@@ -241,7 +241,7 @@ fn typed_name(text: &str) -> Result<(&str, InputType<'_>), Diagnostic> {
         return Ok((name, InputType::Symbolic(dtype, sizes)));
     }
     let array_type = match parse_array_type(source) {
-        Err(_) if source.contains(".np") => Source::type_of(source),
+        Err(_) if Source::is_file(source) => Source::type_of(source),
         parsed => parsed,
     };
     let array_type = array_type.map_err(|error| in_binding(name, error))?;

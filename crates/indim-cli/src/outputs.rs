@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
+use indim::stores::Like;
 use indim::stream::Stored;
-use indim::{Diagnostic, Expression};
+use indim::{ArrayType, Diagnostic, Expression};
 use indim_graph::terminal::shown;
 
 use crate::destination::{Destination, Format, is_standard_output};
 use crate::failure::Failure;
+use crate::output::say;
 use crate::report::Report;
 
 /// A `FILE` or `NAME=FILE` of the command line.
@@ -117,25 +119,38 @@ impl<'a> Outputs<'a> {
 
     /// How results are stored that are written there piece by piece; `None` where one must be written as a
     /// whole.
-    pub(crate) fn stored(&self) -> Option<Vec<Stored>> {
-        let stored = |output: &Output<'_>| {
+    pub(crate) fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<Stored>> {
+        let stored = |(output, (result, like)): (&Output<'_>, &(ArrayType, Like))| {
+            if let Format::Stored(format) = output.format {
+                let (chunks, is_sequential) = (format.chunks(result, like), format.is_sequential());
+                return Some(Stored { chunks, is_sequential, ..Stored::default() });
+            }
             let metadata = output.path.metadata();
             let is_stream = metadata.is_ok_and(|file| !file.is_file());
             let is_sequential = is_stream || is_standard_output(&output.path);
             let stored = Stored { is_sequential, ..Stored::default() };
             (output.format == Format::Npy).then_some(stored)
         };
-        self.0.iter().map(stored).collect()
+        self.0.iter().zip(results).map(stored).collect()
     }
 
-    /// Opens all of them for writing.
+    /// Opens all of them for writing: each for its result, of this type and like this, or one archive for all.
     ///
     /// # Errors
     /// When one cannot be written, or two are the same file.
-    pub(crate) fn open(&self) -> Result<Vec<Destination>, Diagnostic> {
+    pub(crate) fn open(
+        &self,
+        results: &[(ArrayType, Like)],
+    ) -> Result<Vec<Destination>, Diagnostic> {
         let mut destinations: Vec<Destination> = Vec::with_capacity(self.0.len());
-        for output in &self.0 {
-            let destination = Destination::open(&output.path, output.format)?;
+        for (output, (result, like)) in self.0.iter().zip(results) {
+            if output.format == Format::Stored(indim::stores::Format::Tiff) && like.has_other_size {
+                say(
+                    "note: the result has not the height and width of the GeoTIFF that is read, whose place on the \
+                     earth is not written",
+                );
+            }
+            let destination = Destination::open(&output.path, output.format, result, like)?;
             if destinations.iter().any(|earlier| earlier.is_same_file(&destination)) {
                 let path = shown(&output.path.to_string_lossy());
                 let message = format!("{path}: two results would be written to this file");

@@ -1,7 +1,8 @@
 //! A program over sources: computed as a whole or piece by piece, and its results printed or written.
 
+use indim::stores::Like;
 use indim::stream::StreamError;
-use indim::{CompileError, Diagnostic, Graph, compile};
+use indim::{ArrayType, CompileError, Diagnostic, Graph, compile};
 
 use crate::computation::{Computation, Resources};
 use crate::failure::Failure;
@@ -32,9 +33,14 @@ impl Program<'_> {
     ) -> Result<(), Failure> {
         let types = output_types(self.graph);
         self.show.check(&types)?;
-        match way(self.graph, &sources, outputs, self.resources)? {
+        let like = |result: &ArrayType| {
+            let stored = sources.iter().filter_map(|(_, source)| source.regions());
+            (result.clone(), Like::of(result, stored))
+        };
+        let results: Vec<(ArrayType, Like)> = types.iter().map(like).collect();
+        match way(self.graph, &sources, outputs, &results, self.resources)? {
             Way::Streamed(streamed) => {
-                let destinations = outputs.open()?;
+                let destinations = outputs.open(&results)?;
                 let (sources, _) = read_pipe(sources, memory_left)?;
                 match destinations.is_empty() {
                     true => self.show.print(self.labels, &streamed.results(&sources, &types)?)?,
@@ -42,10 +48,10 @@ impl Program<'_> {
                 }
                 Ok(())
             }
-            Way::Whole => Ok(self.run_whole(sources, memory_left, outputs)?),
+            Way::Whole => Ok(self.run_whole(sources, memory_left, outputs, &results)?),
             // What it would take piece by piece says more than that the whole is too large.
             Way::NotStreamed(error) => {
-                let run = self.run_whole(sources, memory_left, outputs);
+                let run = self.run_whole(sources, memory_left, outputs, &results);
                 Ok(run.map_err(|whole| match whole.code {
                     "memory-limit" => in_pieces(&error, outputs),
                     _ => whole,
@@ -59,11 +65,12 @@ impl Program<'_> {
         sources: Vec<(&str, Opened)>,
         memory_left: usize,
         outputs: &Outputs<'_>,
+        results: &[(ArrayType, Like)],
     ) -> Result<(), Diagnostic> {
         let options = self.resources.compile_options()?;
         let executable = compile(self.graph, &options).map_err(CompileError::diagnostic)?;
         let (sources, memory_left) = map_files(sources, memory_left)?;
-        let destinations = outputs.open()?;
+        let destinations = outputs.open(results)?;
         let sources = read_all(sources, memory_left)?;
         let computation = Computation::new(&executable, sources, self.resources)?;
         match destinations.is_empty() {

@@ -39,6 +39,7 @@ mod unix {
 
     use indim::Diagnostic;
     use indim::files::remove_unfinished_files;
+    use indim::stores::zarr::remove_unfinished_folders;
     use libc::{SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
 
     use crate::output::say;
@@ -112,6 +113,7 @@ mod unix {
 
     fn end(signal: c_int) {
         remove_unfinished_files();
+        remove_unfinished_folders();
         if signal == SIGBUS {
             let changed = Diagnostic::new(
                 "file-changed",

@@ -8,11 +8,13 @@ use indim::files::{
     read_npz_member_type, read_npz_member_within,
 };
 use indim::literal::parse_literal;
+use indim::stores::{self, Format, read_whole};
 use indim::stream::{Input, Source as Regions};
-use indim::{Array, ArrayType, ArrayView, Diagnostic};
+use indim::{Array, ArrayType, ArrayView, Buffer, Diagnostic};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
+use crate::output::say;
 use crate::signals::map_file;
 
 /// Smaller files are read into memory, where nobody changes them.
@@ -23,6 +25,8 @@ const MAPPED_FROM: u64 = 1 << 20;
 pub(crate) enum Source {
     File(ArrayFile),
     Literal(Array),
+    /// What a file or folder of another format holds.
+    Whole(Buffer),
 }
 
 /// An operand of which so much has been read as tells its type.
@@ -31,10 +35,11 @@ pub(crate) enum Opened {
     Read(Source),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
-    /// A large file, which is read by regions, or opened again by its name to be read or mapped as a whole.
+    /// What is read by regions: a large `.npy` file, which `again` names, to be mapped as a whole; or an array of
+    /// another format.
     Stored {
         regions: Box<dyn Regions>,
-        text: String,
+        again: Option<String>,
     },
 }
 
@@ -42,10 +47,14 @@ impl Opened {
     /// Opens `text`: `-` for standard input, else what [`Source::open`] takes.
     pub(crate) fn open(text: &str, limit: usize) -> Result<Opened, Diagnostic> {
         if !is_standard_input(text) {
-            return match open_regions(text).map_err(|error| error.diagnostic())? {
-                Some(source) => {
-                    Ok(Opened::Stored { regions: Box::new(source), text: text.to_owned() })
-                }
+            let large = open_regions(text).map_err(|error| error.diagnostic())?;
+            if let Some(source) = large {
+                let again = Some(text.to_owned());
+                return Ok(Opened::Stored { regions: Box::new(source), again });
+            }
+            return match stores::open(text, limit) {
+                Some(Ok(regions)) => Ok(Opened::Stored { regions, again: None }),
+                Some(Err(error)) => Err(error.diagnostic()),
                 None => Source::open(text, limit).map(Opened::Read),
             };
         }
@@ -98,13 +107,27 @@ impl Opened {
         match self {
             Opened::Read(source) => Ok(source),
             Opened::Pipe(stream) => stream.read(limit).map(Source::File).map_err(of_standard_input),
-            Opened::Stored { text, regions } => {
+            Opened::Stored { again: Some(text), regions } => {
                 // What was planned is of the file as it was.
                 regions.check_unchanged().map_err(|error| error.diagnostic())?;
                 Source::open(&text, limit)
             }
+            Opened::Stored { again: None, regions } => read_stored(&*regions, limit),
         }
     }
+}
+
+/// The whole of an array of another format, of at most `limit` bytes.
+fn read_stored(regions: &dyn Regions, limit: usize) -> Result<Source, Diagnostic> {
+    let ArrayType { dtype, shape } = regions.array_type();
+    let bytes = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
+    if bytes > limit {
+        let message = format!(
+            "{dtype}{shape} takes {bytes} bytes of memory, of which the limit leaves {limit}: raise the limit"
+        );
+        return Err(Diagnostic::new("memory-limit", message));
+    }
+    read_whole(regions).map(Source::Whole).map_err(|error| error.diagnostic())
 }
 
 /// Whether a source is standard input.
@@ -124,9 +147,12 @@ enum Place<'a> {
 }
 
 impl Source {
-    /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, or a literal. Of a file or a member at
+    /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, an array of another format, or a literal. Of a file or a member at
     /// most `limit` bytes are read into memory; large files are mapped.
     pub(crate) fn open(text: &str, limit: usize) -> Result<Source, Diagnostic> {
+        if let Some(source) = stores::open(text, limit) {
+            return read_stored(&*source.map_err(|error| error.diagnostic())?, limit);
+        }
         let opened = match place(text)? {
             Place::File(path) => open_npy(path, limit),
             Place::Member { archive, member } => read_npz_member_within(archive, member, limit),
@@ -135,8 +161,17 @@ impl Source {
         opened.map(Source::File).map_err(|error| error.diagnostic())
     }
 
+    /// Whether a text names a file, not a type or a literal.
+    pub(crate) fn is_file(text: &str) -> bool {
+        text.contains(".np") || Format::of_content(Format::split(text).0).is_some()
+    }
+
     /// The type of what [`Source::open`] would open, of which no more is read than tells it.
     pub(crate) fn type_of(text: &str) -> Result<ArrayType, Diagnostic> {
+        if let Some(source) = stores::open(text, usize::MAX) {
+            let source = source.map_err(|error| error.diagnostic())?;
+            return Ok(source.array_type().clone());
+        }
         let read = match place(text)? {
             Place::File(path) => read_npy_type(path),
             Place::Member { archive, member } => read_npz_member_type(archive, member),
@@ -149,6 +184,7 @@ impl Source {
         match self {
             Source::File(file) => file.array_type().clone(),
             Source::Literal(array) => array.array_type(),
+            Source::Whole(array) => array.array_type().clone(),
         }
     }
 
@@ -156,6 +192,7 @@ impl Source {
         match self {
             Source::File(file) => file.view(),
             Source::Literal(array) => ArrayView::from_array(array),
+            Source::Whole(array) => array.view(),
         }
     }
 
@@ -168,6 +205,7 @@ impl Source {
                 .element_count()
                 .unwrap_or(usize::MAX)
                 .saturating_mul(array.dtype().size()),
+            Source::Whole(array) => array.bytes().len(),
         }
     }
 
@@ -280,6 +318,8 @@ pub(crate) fn open_all<'a>(
     let mut memory_left = memory_limit.unwrap_or(usize::MAX);
     let mut open = |(name, source): &(&'a str, &str)| {
         let source = Opened::open(source, memory_left).map_err(|error| in_binding(name, error))?;
+        let remarks = source.regions().map_or(&[][..], Regions::remarks);
+        remarks.iter().for_each(|remark| say(&format!("note: `{}`: {remark}", shown(name))));
         memory_left = memory_left.saturating_sub(source.held_bytes());
         Ok((*name, source))
     };

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
+use indim::stores::Like;
 use indim::stream::{
     Complete, Input, MemoryResult, MemorySink, Plan, Sink, StoreError, StoreErrorKind, Stored,
     StreamError, StreamOptions,
@@ -47,10 +48,11 @@ pub(crate) fn way(
     graph: &Graph,
     sources: &[(&str, Opened)],
     outputs: &Outputs<'_>,
+    results: &[(ArrayType, Like)],
     resources: &Resources,
 ) -> Result<Way, Diagnostic> {
     let types = output_types(graph);
-    let Some(outputs) = stored_outputs(outputs, &types) else { return Ok(Way::Whole) };
+    let Some(outputs) = stored_outputs(outputs, results) else { return Ok(Way::Whole) };
     let read = sources.iter().map(|(_, source)| source);
     if !read.clone().any(|source| source.regions().is_some()) {
         return Ok(Way::Whole);
@@ -91,16 +93,16 @@ pub(crate) fn output_types(graph: &Graph) -> Vec<ArrayType> {
 
 /// How the results are stored: each where it goes, or all in memory to be printed; `None` where one cannot be
 /// written piece by piece.
-fn stored_outputs(outputs: &Outputs<'_>, types: &[ArrayType]) -> Option<Vec<Stored>> {
+fn stored_outputs(outputs: &Outputs<'_>, results: &[(ArrayType, Like)]) -> Option<Vec<Stored>> {
     if outputs.is_empty() {
         // While they are gathered they are held twice.
-        let held = |array_type| Stored {
+        let held = |(array_type, _): &(ArrayType, Like)| Stored {
             scratch_bytes: bytes(array_type).saturating_mul(2),
             ..Stored::default()
         };
-        return Some(types.iter().map(held).collect());
+        return Some(results.iter().map(held).collect());
     }
-    outputs.stored().filter(|stored| stored.len() == types.len())
+    outputs.stored(results).filter(|stored| stored.len() == results.len())
 }
 
 fn bytes(array_type: &ArrayType) -> usize {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use indim_ops::ArrayType;
 
-use crate::{Geography, Source, StoreError};
+use crate::{Geography, Source, StoreError, picture};
 
 /// A format in which arrays lie in files or folders.
 ///
@@ -71,6 +71,37 @@ impl Format {
         }
     }
 
+    /// The chunks in which a result of this type is written, with what it takes over from others; `None` for one that
+    /// the format cannot hold.
+    ///
+    /// ```
+    /// use indim_ops::{ArrayType, DType};
+    /// use indim_stores::{Format, Like};
+    ///
+    /// let like = Like { chunks: Some(vec![2, 3]), ..Like::default() };
+    /// let result = ArrayType::new(DType::U8, [5, 7]);
+    /// assert_eq!(Format::Zarr.chunks(&result, &like), Some(vec![2, 3]));
+    /// assert_eq!(Format::Png.chunks(&result, &like), Some(vec![5, 7]));
+    /// ```
+    pub fn chunks(self, result: &ArrayType, like: &Like) -> Option<Vec<usize>> {
+        match self {
+            Format::Csv => None,
+            Format::Png | Format::Tiff => picture::strip(result),
+            Format::Zarr => Some(like.chunks.clone().unwrap_or_else(|| default_chunks(result))),
+        }
+    }
+
+    /// Whether a result is written row by row, in their order.
+    ///
+    /// ```
+    /// use indim_stores::Format;
+    ///
+    /// assert!(Format::Png.is_sequential() && !Format::Zarr.is_sequential());
+    /// ```
+    pub fn is_sequential(self) -> bool {
+        matches!(self, Format::Png | Format::Tiff)
+    }
+
     /// Splits `table.csv:height` and `file.tif:2` into the file and the column or page.
     ///
     /// ```
@@ -90,6 +121,22 @@ impl Format {
             None => (Path::new(text), None),
         }
     }
+}
+
+/// About how many bytes a chunk has where nothing says how large chunks are.
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// Chunks of about so many bytes, whole along the last axes.
+pub(crate) fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
+    let mut left = (CHUNK_BYTES / array_type.dtype.size()).max(1);
+    let chunk = |&size: &usize| {
+        let chunk = size.clamp(1, left);
+        left = (left / chunk).max(1);
+        chunk
+    };
+    let mut chunks: Vec<usize> = array_type.shape.iter().rev().map(chunk).collect();
+    chunks.reverse();
+    chunks
 }
 
 /// What a result takes over from the arrays that it is computed from.
@@ -153,6 +200,7 @@ fn open_as(
     part: Option<&str>,
     limit: usize,
 ) -> Option<Result<Box<dyn Source>, StoreError>> {
+    #[allow(dead_code, reason = "all features are off")]
     fn boxed(source: impl Source + 'static) -> Box<dyn Source> {
         Box::new(source)
     }

@@ -3,6 +3,7 @@
 //! - `region.rs`: a part of an array, and the grid of parts that covers one;
 //! - `source.rs`: what an array is that can be read by regions; `sink.rs`: one that can be written so;
 //! - `memory.rs`: both over arrays in memory, for what is read or written in one go, and for tests;
+//! - `whole.rs`: both in one go;
 //! - `copy.rs`: how the elements of a region go from one dense array to another;
 //! - `format.rs`: which format an array has that a text names, and what results take over;
 //! - `geography.rs`: where on the earth a grid lies;
@@ -22,12 +23,16 @@ mod memory;
 mod region;
 mod sink;
 mod source;
+mod whole;
 
 #[cfg(feature = "csv")]
 pub mod csv;
 #[cfg(any(feature = "png", feature = "tiff"))]
 mod output;
-#[cfg(any(feature = "png", feature = "tiff"))]
+#[cfg_attr(
+    not(any(feature = "png", feature = "tiff")),
+    allow(dead_code, reason = "there are no pictures")
+)]
 mod picture;
 #[cfg(feature = "png")]
 pub mod png;
@@ -46,3 +51,4 @@ pub use output::Output;
 pub use region::Region;
 pub use sink::{Complete, Sink};
 pub use source::Source;
+pub use whole::{read_whole, write_whole};

@@ -10,6 +10,14 @@ use crate::{Region, StoreErrorKind};
 /// About how many bytes a strip has: the rows that are written at a time.
 const STRIP_BYTES: usize = 1 << 20;
 
+/// The sizes of a strip of a picture.
+pub(crate) fn strip(array_type: &ArrayType) -> Option<Vec<usize>> {
+    let (height, width, channels) = sizes(&array_type.shape)?;
+    let row = width.saturating_mul(channels).saturating_mul(array_type.dtype.size());
+    let rows = (STRIP_BYTES / row.max(1)).clamp(1, height.max(1));
+    Some([&[rows], &array_type.shape[1..]].concat())
+}
+
 /// The shape of a picture: without the axis of channels where there is one.
 pub(crate) fn shape(height: usize, width: usize, channels: usize) -> Shape {
     match channels {
@@ -51,9 +59,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn new(array_type: &ArrayType) -> Self {
-        let row = array_type.shape[1..].iter().product::<usize>() * array_type.dtype.size();
-        let rows = (STRIP_BYTES / row.max(1)).clamp(1, array_type.shape[0].max(1));
-        let strip = [&[rows], &array_type.shape[1..]].concat();
+        let strip = strip(array_type).unwrap_or_default();
         Rows { array_type: array_type.clone(), strip, next_row: 0 }
     }
 

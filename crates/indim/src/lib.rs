@@ -29,6 +29,7 @@
 //! | text | [`Expression`] and its [`Limits`], [`parse_graph`]; [`literal`] for arrays |
 //! | files | [`files`]: `.npy` and `.npz`; [`print`](mod@print): text, CSV, JSON |
 //! | arrays larger than memory | [`stream`]: programs over files, piece by piece |
+//! | arrays in other formats | [`stores`]: Zarr, PNG, TIFF, CSV, with features of these names |
 //! | other systems' files | [`formats`]: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
 //! | to check against | [`reference`](mod@reference): one element at a time; [`oracle`]: verdicts on cases |
@@ -50,6 +51,8 @@ pub mod literal;
 pub mod oracle;
 pub mod print;
 pub mod reference;
+#[cfg(feature = "files")]
+pub mod stores;
 #[cfg(feature = "files")]
 pub mod stream;
 

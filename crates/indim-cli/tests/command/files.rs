@@ -31,10 +31,13 @@ fn the_format_is_that_of_the_name() {
         assert_eq!(fs::read(&path).expect("a file"), expected);
     }
     let names = folder.names();
-    for name in ["y.csv", "y.h5", "y.mat", "y.txt", "y.parquet", "y.npy.gz"] {
+    for name in ["y.csv", "y.jpg", "y.h5", "y.mat", "y.txt", "y.parquet", "y.npy.gz"] {
         let message = fails(&eval_to("iota(f32, [2], axis=0)", &folder.file(name)));
         assert!(message.starts_with("error[unknown-format]: "), "{message}");
-        assert!(message.contains("a result is written as .npy or .npz"), "{message}");
+        assert!(
+            message.contains("a result is written as .npy, .npz, .zarr, .png or .tif"),
+            "{message}"
+        );
     }
     assert_eq!(folder.names(), names);
 }

@@ -92,6 +92,10 @@ impl Sink for PngSink {
         Some(self.rows.strip())
     }
 
+    fn is_sequential(&self) -> bool {
+        true
+    }
+
     fn scratch_bytes(&self) -> usize {
         2 * self.rows.strip_bytes()
     }

@@ -233,6 +233,10 @@ impl Sink for TiffSink {
         Some(self.rows.strip())
     }
 
+    fn is_sequential(&self) -> bool {
+        true
+    }
+
     fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
         let (output, strips, position) = (&mut self.output, &mut self.strips, &mut self.position);
         let strip = self.rows.strip_bytes().max(1);

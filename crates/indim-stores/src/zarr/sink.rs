@@ -17,11 +17,9 @@ use zarrs::group::GroupBuilder;
 use super::unfinished::Unfinished;
 use super::{at, bad, codec, element, guarded, is_zarr};
 use crate::copy::copy_from_region;
+use crate::format::default_chunks;
 use crate::sink::{Complete, Sink, check_piece};
 use crate::{Region, StoreError, StoreErrorKind};
-
-/// About how many bytes a chunk has where nothing says how large chunks are.
-const CHUNK_BYTES: usize = 4 << 20;
 
 /// How a result is written.
 #[derive(Debug, Clone, Default)]
@@ -171,23 +169,6 @@ fn build(
     let metadata = ArrayMetadataOptions::default().with_include_zarrs_metadata(false);
     array.store_metadata_opt(&metadata).map_err(|error| bad(&error))?;
     Ok(array)
-}
-
-/// Chunks of about so many bytes, whole along the last axes.
-fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
-    let mut left = (CHUNK_BYTES / array_type.dtype.size()).max(1);
-    let mut chunks: Vec<usize> = array_type
-        .shape
-        .iter()
-        .rev()
-        .map(|&size| {
-            let chunk = size.clamp(1, left);
-            left = (left / chunk).max(1);
-            chunk
-        })
-        .collect();
-    chunks.reverse();
-    chunks
 }
 
 /// The group of `x.zarr/name`, and the name.

@@ -1,0 +1,41 @@
+//! Arrays that are read or written in one go.
+
+use indim_arrays::Buffer;
+use indim_ops::ArrayType;
+
+use crate::copy::copy_from_region;
+use crate::{Region, Sink, Source, StoreError};
+
+/// The whole of an array, in row-major order.
+///
+/// # Errors
+/// As [`Source::read`].
+pub fn read_whole(source: &dyn Source) -> Result<Buffer, StoreError> {
+    let whole = source.read(&Region::whole(&source.array_type().shape))?;
+    match whole.is_row_major() {
+        true => Ok(whole),
+        false => whole.to_row_major().map_err(|error| StoreError::new("memory", error)),
+    }
+}
+
+/// Writes the whole of an array, chunk by chunk.
+///
+/// # Errors
+/// As [`Sink::write`].
+pub fn write_whole(sink: &mut dyn Sink, array: &Buffer) -> Result<(), StoreError> {
+    let ArrayType { dtype, shape } = array.array_type().clone();
+    let whole = Region::whole(&shape);
+    let chunks = match sink.chunks() {
+        Some(chunks) if array.is_row_major() => chunks.to_vec(),
+        _ => return sink.write(&whole, array),
+    };
+    for region in Region::grid(&shape, &chunks) {
+        let piece = Buffer::filled(ArrayType::new(dtype, region.extents().clone()), |bytes| {
+            copy_from_region(array.bytes(), &shape, dtype.size(), &region, bytes);
+            Ok::<(), indim_arrays::ArrayError>(())
+        });
+        let piece = piece.map_err(|error| StoreError::new("memory", error))?;
+        sink.write(&region, &piece)?;
+    }
+    Ok(())
+}

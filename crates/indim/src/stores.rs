@@ -1,0 +1,109 @@
+//! Arrays in files and folders of other formats: Zarr, PNG, TIFF and columns of CSV.
+//!
+//! [`open`] takes what the command takes, `climate.zarr/temperature` or `table.csv:height`; [`create`] makes a result
+//! of the format that its name says. Both are read and written by regions, or as a whole by [`read_whole`] and
+//! [`write_whole`]. What each format is read as, and written from, says `docs/files.md`.
+//!
+//! ```
+//! # #[cfg(feature = "zarr")] {
+//! use indim::stores::{Like, create, open, read_whole, write_whole};
+//! use indim::{Array, evaluate};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("x.zarr");
+//! let x = evaluate("x * 2", [("x", &Array::new([3], vec![1.0f32, 2.0, 3.0])?)])?;
+//! let mut sink = create(&path, x.array_type(), &Like::default())?;
+//! write_whole(&mut *sink, &x)?;
+//! sink.finish()?;
+//!
+//! let source = open(path.to_str().unwrap(), usize::MAX).expect("a name that ends in .zarr")?;
+//! assert_eq!(read_whole(&*source)?.elements(), Some(&[2.0f32, 4.0, 6.0][..]));
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::path::Path;
+
+use indim_ops::ArrayType;
+use indim_shape::Diagnostic;
+
+use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
+
+pub use indim_stores::{
+    Complete, Format, Geography, Like, Region, Sink, Source, StoreError, StoreErrorKind, open,
+    read_whole, write_whole,
+};
+
+#[cfg(feature = "csv")]
+pub use indim_stores::csv;
+#[cfg(feature = "png")]
+pub use indim_stores::png;
+#[cfg(feature = "tiff")]
+pub use indim_stores::tiff;
+#[cfg(feature = "zarr")]
+pub use indim_stores::zarr;
+
+/// A result that is to be at `path`, in the format that its name says, with what it takes over from others.
+///
+/// # Errors
+/// `unknown-format` for a name of another format, or one whose feature is off; what the format cannot hold; `io`.
+pub fn create(
+    path: &Path,
+    array_type: &ArrayType,
+    like: &Like,
+) -> Result<Box<dyn Sink>, StoreError> {
+    match Format::of_name(path) {
+        #[cfg(feature = "png")]
+        Some(Format::Png) => {
+            let file = OutputFile::create(path).map_err(of_file)?;
+            Ok(Box::new(png::PngSink::create(Box::new(file), array_type)?))
+        }
+        #[cfg(feature = "tiff")]
+        Some(Format::Tiff) => {
+            let file = OutputFile::create(path).map_err(of_file)?;
+            let geography = like.geography.as_ref();
+            Ok(Box::new(tiff::TiffSink::create(Box::new(file), array_type, geography)?))
+        }
+        #[cfg(feature = "zarr")]
+        Some(Format::Zarr) => {
+            let (chunks, axis_names) = (like.chunks.clone(), like.axis_names.clone());
+            let options = zarr::ZarrOptions { chunks, axis_names };
+            Ok(Box::new(zarr::ZarrSink::create(path, array_type, &options)?))
+        }
+        _ => {
+            let _ = (array_type, like);
+            let message = "results are written as .npy, .npz, .png, .tif and .zarr";
+            Err(StoreError::new(path.to_string_lossy(), Diagnostic::new("unknown-format", message)))
+        }
+    }
+}
+
+impl Complete for CompleteOutput {
+    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
+        CompleteOutput::put_in_place(*self).map_err(of_file)
+    }
+}
+
+#[cfg(any(feature = "png", feature = "tiff"))]
+impl indim_stores::Output for OutputFile {
+    fn place(&self) -> String {
+        self.path().to_string_lossy().into_owned()
+    }
+
+    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+        let complete = OutputFile::complete(*self, &mut |_| ()).map_err(of_file)?;
+        Ok(Box::new(complete))
+    }
+}
+
+fn of_file(error: FileError) -> StoreError {
+    let place = error.path.to_string_lossy().into_owned();
+    match error.kind {
+        FileErrorKind::Io(error) => StoreError::new(place, error),
+        kind => {
+            let error = FileError { path: error.path, kind };
+            let headline = error.kind.to_string();
+            StoreError::new(place, Diagnostic { headline, ..error.diagnostic() })
+        }
+    }
+}
