@@ -1,5 +1,5 @@
-//! What is written for other systems, read and run by these: JAX, ONNX Runtime and OpenVINO, in an
-//! environment of their own.
+//! What is written for other systems, read and run by these: JAX, ONNX Runtime and OpenVINO for programs,
+//! zarr-python, xarray, Pillow, tifffile and rasterio for arrays, in environments of their own.
 
 use std::path::Path;
 
@@ -30,4 +30,22 @@ pub(crate) fn formats(root: &Path) -> bool {
             &interpreter,
             &["tests/test_openvino.py", "tests/test_models.py"],
         )
+}
+
+/// Installs the packages that read files of arrays, and runs the test that is skipped without them.
+pub(crate) fn stores(root: &Path) -> bool {
+    if !python::is_available() {
+        eprintln!("it takes python3 (3.10 or later) with venv");
+        return false;
+    }
+    let folder = root.join("target/python/stores");
+    let Some(interpreter) = python::environment(root, &folder) else { return false };
+    let requirements = root.join("crates/indim-stores/requirements-test.txt");
+    let install = ["install".as_ref(), "--requirement".as_ref(), requirements.as_os_str()];
+    if !python::pip(root, &interpreter, &install) {
+        return false;
+    }
+    let path = interpreter.to_string_lossy();
+    let test = ["test", "--package=indim-stores", "--features=csv,png,tiff,zarr", "--test=python"];
+    cargo(&test, &[("INDIM_STORES_PYTHON", &*path)])
 }

@@ -26,6 +26,7 @@ cargo xtask COMMAND
   bench-python  the Python package against NumPy, numexpr and JAX
   formats       what is written for other systems, read and run by JAX, ONNX Runtime and OpenVINO
   site          the site of the browser, into target/site [--serve [PORT] | --test]
+  stores        arrays that are written, read by zarr-python, xarray, Pillow, tifffile and rasterio
   cross         builds and tests for other machines, by emulation [aarch64 | s390x | i686 | wasm32]
   asan          the tests of the crates with unsafe code under AddressSanitizer
   asan-python   the Python package under AddressSanitizer [pytest's arguments]
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Some("accuracy") => accuracy(&rest),
         Some("formats") => formats::formats(&root()),
         Some("site") => site::site(&root(), &rest),
+        Some("stores") => formats::stores(&root()),
         Some("cross") => cross::cross(&rest),
         Some("asan") => asan(),
         Some("asan-python") => python::asan(&root(), &rest),
@@ -83,6 +85,8 @@ fn test() -> bool {
         && cargo(&["clippy", "--workspace", FEATURES, "--all-targets", "--", "--deny", "warnings"], &[])
         && cargo(&["doc", "--workspace", FEATURES, "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
         && cargo(&["test", "--workspace", FEATURES], &[])
+        // By itself: the feature `zarr`, which the command has, changes what is tested.
+        && cargo(&["test", "--package=indim", FEATURES, "--test=serde_features"], &[])
         // The compiler's optimisations must not change a bit.
         && cargo(&["test", "--release", "-p=indim-kernels", "-p=indim-cpu", "--tests"], &[])
         && packages()

@@ -66,8 +66,8 @@ impl Format {
 
 fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
     let message = format!(
-        "{}: a result is written as .npy, .npz, .zarr, .png or .tif, not as .{}; name the file so, or print the \
-         result as text: --format csv or --format json, without -o",
+        "{}: a result is written as .npy, .npz, .zarr, .png or .tif, not as .{}; name the file so, or print \
+         the result as text: --format csv or --format json, without -o",
         shown(&path.to_string_lossy()),
         shown(extension)
     );
@@ -75,8 +75,8 @@ fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
 }
 
 impl Destination {
-    /// Opens what is given with `-o`, `-` for standard output, for a result of this type, which takes over what it
-    /// is like; an archive takes any.
+    /// Opens what is given with `-o`, `-` for standard output, for a result of this type, which takes
+    /// over what it is like; an archive takes any.
     ///
     /// # Errors
     /// When the file cannot be written, or its format cannot hold the result.

@@ -22,15 +22,18 @@ use crate::source::{open_all, split_binding};
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A SOURCE is a .npy file, archive.npz:member, a literal such as [[1,2,3],[4,5,6]] or f32([1.5,2]), or `-`: a
-.npy array from standard input. Statements that give values names stand before the expression, each on a line
-of its own or followed by `;`.
+A SOURCE is a .npy file, archive.npz:member, an array of Zarr (climate.zarr/temperature), a PNG or TIFF file
+(grid.tif, or a page, grid.tif:2), a column of a table (table.csv:height), a literal such as [[1,2,3],[4,5,6]]
+or f32([1.5,2]), or `-`: a .npy array from standard input. Statements that give values names stand before the
+expression, each on a line of its own or followed by `;`.
 
   indim eval '(x - mean(x, axis=0)) / std(x, axis=0)' x=data/iris.npy
   indim eval 'add(X, v, dims=[1])' X='[[1,2,3],[4,5,6]]' v='[7,8,9]' --rule xla
   indim eval 'where(x > 0, x, exp(x) - 1)' x=x.npy -o elu.npy
   indim eval 'low = min(x); high = max(x)' x=x.npy -o low=low.npy -o high=high.npy
   indim eval 'low, high = min(x), max(x)' x=x.npy -o range.npz
+  indim eval 'nir, red = f32(b[..., 3]), f32(b[..., 2]); (nir - red) / (nir + red)' b=bands.tif -o ndvi.tif
+  indim eval 'mean(t, axis=0)' t=climate.zarr/temperature -o mean.zarr
   cat x.npy | indim eval 'x * 2' x=- -o - | indim eval 'sum(x)' x=-")]
 pub(crate) struct Eval {
     /// The expression, maybe with statements before it.
@@ -42,9 +45,10 @@ pub(crate) struct Eval {
     /// The rule of every operation.
     #[arg(long, value_name = "RULE", value_parser = rule_of_operations(), default_value_t)]
     rule: RuleChoice,
-    /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`). With a
-    /// name, the value of that name; may be given several times then, and no file appears before all are
-    /// complete. A .npz file takes all results under their names, those without one as arr_0, arr_1, ...
+    /// Write the result instead of printing it: to a .npy, .zarr, .png or .tif file, or as .npy to standard
+    /// output (`-`). With a name, the value of that name; may be given several times then, and no file
+    /// appears before all are complete. A .npz file takes all results under their names, those without
+    /// one as arr_0, arr_1, ...
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     #[command(flatten)]

@@ -134,7 +134,8 @@ impl<'a> Outputs<'a> {
         self.0.iter().zip(results).map(stored).collect()
     }
 
-    /// Opens all of them for writing: each for its result, of this type and like this, or one archive for all.
+    /// Opens all of them for writing: each for its result, of this type and like this, or one archive for
+    /// all.
     ///
     /// # Errors
     /// When one cannot be written, or two are the same file.
@@ -146,8 +147,8 @@ impl<'a> Outputs<'a> {
         for (output, (result, like)) in self.0.iter().zip(results) {
             if output.format == Format::Stored(indim::stores::Format::Tiff) && like.has_other_size {
                 say(
-                    "note: the result has not the height and width of the GeoTIFF that is read, whose place on the \
-                     earth is not written",
+                    "note: the result has not the height and width of the GeoTIFF that is read, whose \
+                     place on the earth is not written",
                 );
             }
             let destination = Destination::open(&output.path, output.format, result, like)?;

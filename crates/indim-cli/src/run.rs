@@ -18,7 +18,8 @@ use crate::source::{Opened, open_all, read_pipe};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The format is seen in the file's content. A SOURCE is what `indim eval` takes: a .npy file,
-archive.npz:member, a literal, or `-`. Sources without a name are bound to the inputs in their order.
+archive.npz:member, a literal, `-`, or a file of another format, such as picture.png. Sources without a name
+are bound to the inputs in their order.
 
   indim run model.onnx x.npy
   indim run model.onnx images=batch.npz:x -o result.npy

@@ -35,8 +35,8 @@ pub(crate) enum Opened {
     Read(Source),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
-    /// What is read by regions: a large `.npy` file, which `again` names, to be mapped as a whole; or an array of
-    /// another format.
+    /// What is read by regions: a large `.npy` file, which `again` names, to be mapped as a whole; or an
+    /// array of another format.
     Stored {
         regions: Box<dyn Regions>,
         again: Option<String>,
@@ -147,8 +147,8 @@ enum Place<'a> {
 }
 
 impl Source {
-    /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, an array of another format, or a literal. Of a file or a member at
-    /// most `limit` bytes are read into memory; large files are mapped.
+    /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, an array of another format, or a
+    /// literal. Of a file or a member at most `limit` bytes are read into memory; large files are mapped.
     pub(crate) fn open(text: &str, limit: usize) -> Result<Source, Diagnostic> {
         if let Some(source) = stores::open(text, limit) {
             return read_stored(&*source.map_err(|error| error.diagnostic())?, limit);

@@ -46,8 +46,8 @@ impl Format {
         }
     }
 
-    /// The format of what is there: of a file as its first bytes say, of a folder as what is in it says, and else
-    /// as the name says.
+    /// The format of what is there: of a file as its first bytes say, of a folder as what is in it says,
+    /// and else as the name says.
     pub fn of_content(path: &Path) -> Option<Format> {
         if path.is_dir() {
             let has = |name: &&str| path.join(name).is_file();
@@ -71,8 +71,8 @@ impl Format {
         }
     }
 
-    /// The chunks in which a result of this type is written, with what it takes over from others; `None` for one that
-    /// the format cannot hold.
+    /// The chunks in which a result of this type is written, with what it takes over from others; `None`
+    /// for one that the format cannot hold.
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType};
@@ -154,7 +154,8 @@ pub struct Like {
     pub chunks: Option<Vec<usize>>,
     /// The names of the axes of the first array of the same shape that has some.
     pub axis_names: Option<Vec<String>>,
-    /// Where on the earth the grid of the first array lies that says so, if the result has its height and width.
+    /// Where on the earth the grid of the first array lies that says so, if the result has its height and
+    /// width.
     pub geography: Option<Geography>,
     /// Whether there is such a grid, and the result is of another height or width.
     pub has_other_size: bool,
@@ -181,9 +182,9 @@ impl Like {
     }
 }
 
-/// Opens what a text names: `climate.zarr/temperature`, `picture.png`, `grid.tif`, `pages.tif:2`, `table.csv:height`.
-/// Nothing if it names none of these formats, or one whose feature is off. What is held in memory has at most
-/// `limit` bytes.
+/// Opens what a text names: `climate.zarr/temperature`, `picture.png`, `grid.tif`, `pages.tif:2`,
+/// `table.csv:height`. Nothing if it names none of these formats, or one whose feature is off. What is
+/// held in memory has at most `limit` bytes.
 ///
 /// ```
 /// assert!(indim_stores::open("x.npy", usize::MAX).is_none());

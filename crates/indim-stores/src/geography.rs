@@ -1,7 +1,7 @@
 //! Where on the earth a grid lies, and what of it is missing, as GeoTIFF and GDAL say in tags.
 
-/// The tags of a file that say where on the earth its grid lies, and what of it is missing, as they stand there.
-/// Those of a GeoTIFF are written to a result of the same height and width.
+/// The tags of a file that say where on the earth its grid lies, and what of it is missing, as they stand
+/// there. Those of a GeoTIFF are written to a result of the same height and width.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Geography {
     /// The height and the width of the grid.

@@ -9,8 +9,8 @@
 //! - `geography.rs`: where on the earth a grid lies;
 //! - `error.rs`: what is wrong with such an array.
 //!
-//! Formats, each with a feature of its name: `csv/`, `png/`, `tiff/`, `zarr/`. Results that are one file go to an
-//! `output.rs`; what pictures share is in `picture.rs`.
+//! Formats, each with a feature of its name: `csv/`, `png/`, `tiff/`, `zarr/`. Results that are one file
+//! go to an `output.rs`; what pictures share is in `picture.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]

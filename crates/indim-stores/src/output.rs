@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Complete, StoreError};
 
-/// A file that is being written: it appears under its name complete, or not at all. `indim::files::OutputFile`
-/// is one.
+/// A file that is being written: it appears under its name complete, or not at all.
+/// `indim::files::OutputFile` is one.
 pub trait Output: Write + Seek + fmt::Debug + Send {
     /// What it is to be called, for messages.
     fn place(&self) -> String;

@@ -114,7 +114,7 @@ pub(crate) fn advice(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "u8(x) * 255 makes it a picture",
         _ => {
-            "u8(clip(x * 255, 0, 255)) makes numbers from 0 to 1 a picture, a .npy file keeps them as they are"
+            "u8(clip(x * 255, 0, 255)) makes numbers from 0 to 1 a picture, .npy keeps them as they are"
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What is written here is what zarr-python, xarray, Pillow, tifffile and rasterio read.
 //!
-//! Where `INDIM_STORES_PYTHON` names a Python that has them (`requirements-test.txt`); `cargo xtask stores` makes one.
+//! Where `INDIM_STORES_PYTHON` names a Python that has them (`requirements-test.txt`); `cargo xtask
+//! stores` makes one.
 
 mod samples;
 

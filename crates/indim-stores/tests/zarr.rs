@@ -42,8 +42,8 @@ fn arrays_in_groups_have_names_and_remarks() {
         assert_eq!(
             remarks,
             [
-                "its attributes scale_factor, add_offset, _FillValue are not applied; `where(x == -9999, f32(nan), \
-              f32(x) * f32(0.01) + f32(273.15))` does, with its name for x"
+                "its attributes scale_factor, add_offset, _FillValue are not applied; `where(x == -9999, \
+              f32(nan), f32(x) * f32(0.01) + f32(273.15))` does, with its name for x"
             ]
         );
         assert!(is_zarr(&group));

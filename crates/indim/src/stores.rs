@@ -1,8 +1,9 @@
 //! Arrays in files and folders of other formats: Zarr, PNG, TIFF and columns of CSV.
 //!
-//! [`open`] takes what the command takes, `climate.zarr/temperature` or `table.csv:height`; [`create`] makes a result
-//! of the format that its name says. Both are read and written by regions, or as a whole by [`read_whole`] and
-//! [`write_whole`]. What each format is read as, and written from, says `docs/files.md`.
+//! [`open`] takes what the command takes, `climate.zarr/temperature` or `table.csv:height`; [`create`]
+//! makes a result of the format that its name says. Both are read and written by regions, or as a whole
+//! by [`read_whole`] and [`write_whole`]. What each format is read as, and written from, says
+//! `docs/files.md`.
 //!
 //! ```
 //! # #[cfg(feature = "zarr")] {
@@ -46,7 +47,8 @@ pub use indim_stores::zarr;
 /// A result that is to be at `path`, in the format that its name says, with what it takes over from others.
 ///
 /// # Errors
-/// `unknown-format` for a name of another format, or one whose feature is off; what the format cannot hold; `io`.
+/// `unknown-format` for a name of another format, or one whose feature is off; what the format cannot
+/// hold; `io`.
 pub fn create(
     path: &Path,
     array_type: &ArrayType,

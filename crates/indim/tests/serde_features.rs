@@ -21,8 +21,8 @@ fn floats_can_be_flattened() {
     assert_eq!(outer.inner.x, 1.5);
 }
 
-/// With `preserve_order` maps keep the order of the text. The library that reads Zarr asks for it, so that it is on
-/// with the feature `zarr`, and says the page of features.
+/// With `preserve_order` maps keep the order of the text. The library that reads Zarr asks for it, so
+/// that it is on with the feature `zarr`, as `docs/decisions/stores.md` says.
 #[cfg(not(feature = "zarr"))]
 #[test]
 fn maps_are_sorted() {

@@ -16,5 +16,6 @@ mod seeds;
 mod show;
 mod sources;
 mod statements;
+mod stores;
 mod streams;
 mod terminal;

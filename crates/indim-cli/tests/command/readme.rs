@@ -76,6 +76,7 @@ fn examples_do_what_the_readme_says() {
 #[test]
 fn examples_do_what_the_pages_say() {
     run_examples("docs/larger-than-memory.md", 7);
+    run_examples("docs/files.md", 7);
     run_examples("docs/literals.md", 11);
     run_examples("docs/oracle.md", 6);
     run_examples("docs/numpy-differences.md", 29);

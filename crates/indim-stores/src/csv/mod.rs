@@ -16,10 +16,10 @@ use crate::{Region, Source, StoreError, StoreErrorKind};
 /// A column of a table in a text file: `i64` where every field is a whole number, `bool` where every field is
 /// `true` or `false`, else `f64`.
 ///
-/// Fields may be quoted; a mark of UTF-8 at the beginning is skipped. The delimiter is a comma, a semicolon, a tab
-/// or `|`, whichever the first line has most of. A first line of numbers alone is no header but data, whose
-/// columns go by their positions, from 0 on; so may any other's. Empty fields are NaN, which [`Source::remarks`]
-/// tells; what is no number is an error with its line.
+/// Fields may be quoted; a mark of UTF-8 at the beginning is skipped. The delimiter is a comma, a
+/// semicolon, a tab or `|`, whichever the first line has most of. A first line of numbers alone is no
+/// header but data, whose columns go by their positions, from 0 on; so may any other's. Empty fields are
+/// NaN, which [`Source::remarks`] tells; what is no number is an error with its line.
 ///
 /// ```
 /// use indim_stores::csv::CsvColumn;
@@ -42,8 +42,8 @@ pub struct CsvColumn {
 }
 
 impl CsvColumn {
-    /// Reads a column, by its name or, where none has that name, by its position; without one the only column.
-    /// Its elements take at most `limit` bytes.
+    /// Reads a column, by its name or, where none has that name, by its position; without one the only
+    /// column. Its elements take at most `limit` bytes.
     ///
     /// # Errors
     /// `io`; `no-column`, with the columns there are; `not-a-number`; `bad-csv`; `memory-limit`.

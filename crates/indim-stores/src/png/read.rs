@@ -17,8 +17,8 @@ use crate::{Region, Source, StoreError, StoreErrorKind, picture};
 /// What the library may take beside the picture: rows, and what it reads of the file.
 const WORKING_BYTES: usize = 64 << 20;
 
-/// A picture: `u8` or `u16` of shape `[height, width]`, or `[height, width, channels]` for gray with alpha (2), RGB
-/// (3) and RGBA (4).
+/// A picture: `u8` or `u16` of shape `[height, width]`, or `[height, width, channels]` for gray with
+/// alpha (2), RGB (3) and RGBA (4).
 ///
 /// Pictures with a palette become RGB, or RGBA where colours are transparent; gray of less than eight bits
 /// becomes eight, from 0 to 255. Gamma and colour profiles are not applied: elements are as they are stored.

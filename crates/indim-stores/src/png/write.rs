@@ -10,8 +10,8 @@ use crate::picture::{self, Rows};
 use crate::sink::{Complete, Sink};
 use crate::{Region, StoreError, StoreErrorKind};
 
-/// A result that becomes a picture: `u8` or `u16` of shape `[height, width]` or `[height, width, channels]`, of
-/// which there are 1 to 4. It is compressed row by row as it comes.
+/// A result that becomes a picture: `u8` or `u16` of shape `[height, width]` or `[height, width,
+/// channels]`, of which there are 1 to 4. It is compressed row by row as it comes.
 pub struct PngSink {
     place: String,
     rows: Rows,

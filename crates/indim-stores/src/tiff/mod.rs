@@ -1,5 +1,5 @@
-//! Pictures and grids as TIFF, with the tags of GeoTIFF: `read.rs`, by the library `tiff`; `write.rs`; `geo.rs`: the
-//! tags that say where on the earth a grid lies.
+//! Pictures and grids as TIFF, with the tags of GeoTIFF: `read.rs`, by the library `tiff`; `write.rs`;
+//! `geo.rs`: the tags that say where on the earth a grid lies.
 
 mod geo;
 mod read;

@@ -25,8 +25,8 @@ const MOST_PAGES: usize = 1 << 16;
 
 type FileDecoder = Decoder<BufReader<File>>;
 
-/// A page of a TIFF file: `[height, width]`, or `[height, width, bands]` where there are several, whether they are
-/// stored together or apart; integers of 8 to 64 bits and floats of 16 to 64.
+/// A page of a TIFF file: `[height, width]`, or `[height, width, bands]` where there are several, whether
+/// they are stored together or apart; integers of 8 to 64 bits and floats of 16 to 64.
 ///
 /// Elements are as they are stored: what the tags say of scales, offsets and missing values is not applied.
 ///
@@ -72,8 +72,8 @@ impl Grid {
 }
 
 impl TiffFile {
-    /// Opens a page, counted from 0; without a number the only one, or the first where all others are smaller copies
-    /// of it. Strips or tiles that take more than `limit` bytes are refused.
+    /// Opens a page, counted from 0; without a number the only one, or the first where all others are
+    /// smaller copies of it. Strips or tiles that take more than `limit` bytes are refused.
     ///
     /// # Errors
     /// `io`; `bad-tiff` when it is damaged or of a kind that the library does not read; `several-pages`,
@@ -96,8 +96,8 @@ impl TiffFile {
         let most = limit.min(MOST_CHUNK_BYTES);
         if bytes > most {
             let message = format!(
-                "its strips or tiles have {bytes} bytes each, of at most {most}: raise the limit, or store it in \
-                 smaller ones"
+                "its strips or tiles have {bytes} bytes each, of at most {most}: raise the limit, or store \
+                 it in smaller ones"
             );
             return Err(Diagnostic::new("memory-limit", message).into());
         }

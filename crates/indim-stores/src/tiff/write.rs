@@ -1,7 +1,7 @@
 //! Results as TIFF, strip by strip, not compressed.
 //!
-//! The encoder of the library `tiff` borrows itself while it writes a page, and so cannot be handed regions: what
-//! a file needs is a header, the strips, and a list of a dozen tags.
+//! The encoder of the library `tiff` borrows itself while it writes a page, and so cannot be handed
+//! regions: what a file needs is a header, the strips, and a list of a dozen tags.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -14,7 +14,8 @@ use crate::picture::{self, Rows};
 use crate::sink::{Complete, Sink};
 use crate::{Region, StoreError, StoreErrorKind};
 
-/// Files beyond this size are BigTIFF, which has 64 bits for positions; tags and strips' lists have their room.
+/// Files beyond this size are BigTIFF, which has 64 bits for positions; tags and strips' lists have their
+/// room.
 const MOST_CLASSIC_BYTES: usize = (1 << 32) - (1 << 26);
 
 /// The types of tags.
@@ -30,8 +31,8 @@ const RGB: u16 = 2;
 /// A result that becomes a TIFF file: integers and floats of 8 to 64 bits, of shape `[height, width]` or
 /// `[height, width, bands]`, the bands of a pixel side by side.
 ///
-/// Three or four bands of `u8` or `u16` are colours, unless the file says where on the earth its grid lies. Files
-/// larger than 4 GiB are BigTIFF.
+/// Three or four bands of `u8` or `u16` are colours, unless the file says where on the earth its grid
+/// lies. Files larger than 4 GiB are BigTIFF.
 #[derive(Debug)]
 pub struct TiffSink {
     place: String,

@@ -98,7 +98,7 @@ pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
 /// The parts of one block, each behind its size.
 fn decompress_block(header: &Header, mut parts: &[u8], block: &mut [u8]) -> Result<(), String> {
     let splits = header.splits(block.len());
-    if block.len() % splits != 0 {
+    if !block.len().is_multiple_of(splits) {
         return Err("a block that is not split evenly".to_owned());
     }
     for part in block.chunks_mut((block.len() / splits).max(1)) {

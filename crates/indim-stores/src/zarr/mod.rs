@@ -43,8 +43,9 @@ const DECODED_AT_ONCE: usize = 256 << 20;
 
 /// An array of Zarr in a folder, version 2 or 3.
 ///
-/// Chunks that are not there are the array's fill value. `scale_factor`, `add_offset` and `_FillValue`, by which
-/// conventions say what elements stand for, are not applied: [`Source::remarks`] says so where there are any.
+/// Chunks that are not there are the array's fill value. `scale_factor`, `add_offset` and `_FillValue`,
+/// by which conventions say what elements stand for, are not applied: [`Source::remarks`] says so where
+/// there are any.
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Buffer};
@@ -84,8 +85,8 @@ impl ZarrArray {
     ///
     /// # Errors
     /// `io`; `not-zarr`, and `zarr-group` with the arrays of a group; `unknown-element-type`, `rank-limit`,
-    /// `too-large`, `memory-limit` when indim has no such array; `bad-zarr` for what is wrong with its metadata or
-    /// in a way that is not supported.
+    /// `too-large`, `memory-limit` when indim has no such array; `bad-zarr` for what is wrong with its
+    /// metadata or in a way that is not supported.
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
         Self::open_unnamed(path, limit).map_err(|kind| at(path, kind))
     }
@@ -247,8 +248,8 @@ fn check_chunk(chunks: &[usize], size: usize, limit: usize) -> Result<(), StoreE
     let bytes = chunks.iter().fold(size, |bytes, &size| bytes.saturating_mul(size));
     if bytes > limit.min(MOST_CHUNK_BYTES) {
         let message = format!(
-            "its chunks of shape {} have {bytes} bytes each, of at most {}: raise the limit, or store the array \
-             in smaller chunks",
+            "its chunks of shape {} have {bytes} bytes each, of at most {}: raise the limit, or store \
+             the array in smaller chunks",
             Shape::from(chunks),
             limit.min(MOST_CHUNK_BYTES)
         );

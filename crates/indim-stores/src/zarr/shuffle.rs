@@ -1,7 +1,7 @@
 //! Bytes of elements, or bits of them, that were put together by their significance, back in their places.
 
-/// The elements of `element` bytes of which `from` has all first bytes, then all second bytes, and so on; what
-/// is less than an element stands at the end as it is.
+/// The elements of `element` bytes of which `from` has all first bytes, then all second bytes, and so on;
+/// what is less than an element stands at the end as it is.
 pub(super) fn unshuffle_bytes(from: &[u8], element: usize, to: &mut [u8]) {
     let count = from.len() / element;
     for (byte, plane) in from[..count * element].chunks_exact(count.max(1)).enumerate() {
@@ -12,8 +12,8 @@ pub(super) fn unshuffle_bytes(from: &[u8], element: usize, to: &mut [u8]) {
     to[count * element..].copy_from_slice(&from[count * element..]);
 }
 
-/// As [`unshuffle_bytes`], of bits: of each byte of the elements all first bits, then all second bits. Elements
-/// beyond a multiple of eight stand at the end as they are.
+/// As [`unshuffle_bytes`], of bits: of each byte of the elements all first bits, then all second bits.
+/// Elements beyond a multiple of eight stand at the end as they are.
 pub(super) fn unshuffle_bits(from: &[u8], element: usize, to: &mut [u8]) {
     let count = from.len() / element / 8 * 8;
     let row = count / 8;

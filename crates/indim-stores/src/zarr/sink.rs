@@ -24,8 +24,8 @@ use crate::{Region, StoreError, StoreErrorKind};
 /// How a result is written.
 #[derive(Debug, Clone, Default)]
 pub struct ZarrOptions {
-    /// The sizes of the chunks, one for each axis; where there are none, chunks of about 4 MiB, whole along the
-    /// last axes.
+    /// The sizes of the chunks, one for each axis; where there are none, chunks of about 4 MiB, whole
+    /// along the last axes.
     pub chunks: Option<Vec<usize>>,
     /// What the axes are called, one name for each, empty for an axis without.
     pub axis_names: Option<Vec<String>>,
@@ -47,12 +47,12 @@ pub struct ZarrSink {
 }
 
 impl ZarrSink {
-    /// A result that is to be in the folder `path`. In `x.zarr/name` it is the array of that name in a group, which
-    /// is made where there is none.
+    /// A result that is to be in the folder `path`. In `x.zarr/name` it is the array of that name in a
+    /// group, which is made where there is none.
     ///
     /// # Errors
-    /// `io`; `zarr-in-place` when there is something there that is no array, or the group is none of version 3;
-    /// `wrong-options` when chunks or names are not one for each axis; `too-large`.
+    /// `io`; `zarr-in-place` when there is something there that is no array, or the group is none of
+    /// version 3; `wrong-options` when chunks or names are not one for each axis; `too-large`.
     pub fn create(
         path: &Path,
         array_type: &ArrayType,

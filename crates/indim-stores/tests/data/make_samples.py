@@ -49,8 +49,8 @@ def zarr_array(name, array, chunks=(2, 3), **options):
 
 def zarr_samples():
     (HERE / "zarr").mkdir()
-    names = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
-    for name in names.split():
+    names = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+    for name in [*names.split(), "complex64", "complex128"]:
         zarr_array(f"v3-{name}", counted(name), zarr_format=3)
         zarr_array(f"v2-{name}", counted(name), zarr_format=2)
     zarr_array("v2-big-endian", counted(">f4"), zarr_format=2)
@@ -138,7 +138,8 @@ def tiff_samples():
     for name in ["lzw", "deflate", "packbits", "zstd"]:
         save(name, counted("u2", (40, 35)), photometric="minisblack", compression=name)
     save("lzw-predictor", counted("i2", (40, 35)), photometric="minisblack", compression="lzw", predictor=2)
-    save("float-predictor", counted("f4", (40, 35)), photometric="minisblack", compression="deflate", predictor=3)
+    save("float-predictor", counted("f4", (40, 35)), photometric="minisblack", compression="deflate",
+         predictor=3)
     bands = counted("i2", (4, 6, 5))
     tifffile.imwrite(folder / "planar.tif", bands, photometric="minisblack", planarconfig="separate",
                      metadata=None, rowsperstrip=2)
