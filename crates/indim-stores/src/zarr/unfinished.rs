@@ -52,7 +52,7 @@ impl Drop for Unfinished {
 /// Removes the folders of results that are not complete, and lets none begin or end any more: for a process
 /// that a signal is about to end. Not to be called in the signal's handler itself.
 ///
-/// ```
+/// ```no_run
 /// indim_stores::zarr::remove_unfinished_folders(); // from here on results would wait for the end
 /// ```
 pub fn remove_unfinished_folders() {
