@@ -67,8 +67,8 @@ pub(crate) fn way(
     let input_bytes = held.fold(0, usize::saturating_add);
     let default = HELD_BYTES.saturating_add(input_bytes);
     let limit = resources.memory_limit.unwrap_or(default);
-    // The rest is for memory that is kept from piece to piece.
-    let memory_limit = limit - limit.saturating_sub(input_bytes) / 4;
+    // The rest is for memory that is kept from piece to piece: two of four pieces, and what is rounded up.
+    let memory_limit = limit - limit.saturating_sub(input_bytes) / 8 * 3;
     let inputs = read.map(|source| match source.regions() {
         Some(regions) => Stored::input(&Input::Stored(regions)),
         None => Stored { is_held: true, ..Stored::default() },
@@ -157,7 +157,7 @@ impl Streamed {
         sources: &[(&str, Opened)],
         mut sinks: Vec<Box<dyn Sink>>,
     ) -> Result<Vec<Box<dyn Complete>>, StreamError> {
-        keep_memory(self.options.memory_limit.saturating_sub(self.options.input_bytes) / 3);
+        keep_memory(self.options.memory_limit.saturating_sub(self.options.input_bytes) / 5 * 3);
         let passes = self.plan.passes();
         if passes > 1 {
             say(&format!("note: computed piece by piece, in {passes} passes over what is read"));

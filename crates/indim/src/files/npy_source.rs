@@ -257,3 +257,79 @@ impl OpenFile {
         self.file.lock().unwrap_or_else(PoisonError::into_inner).metadata()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use indim_ops::DType;
+    use indim_shape::Shape;
+
+    use super::*;
+    use crate::files::write_npy;
+
+    /// Every region of small arrays, against index arithmetic.
+    #[test]
+    fn runs_are_the_elements_of_a_region() {
+        for shape in [&[][..], &[3], &[2, 3], &[3, 1, 2], &[2, 3, 2], &[2, 0]] {
+            for is_column_major in [false, true] {
+                for region in regions(shape) {
+                    let runs = Runs::new(shape, &region, is_column_major);
+                    let found = runs.flat_map(|run| run.start..run.start + run.elements);
+                    let found: Vec<usize> = found.collect();
+                    let expected = places(shape, &region, is_column_major);
+                    assert_eq!(found, expected, "{shape:?} {region} {is_column_major}");
+                }
+            }
+        }
+    }
+
+    fn regions(shape: &[usize]) -> Vec<Region> {
+        let mut regions = vec![(Vec::new(), Vec::new())];
+        for &size in shape {
+            let longer = regions.iter().flat_map(|(starts, extents): &(Vec<usize>, Vec<usize>)| {
+                let along =
+                    (0..=size).flat_map(move |start| (0..=size - start).map(move |of| (start, of)));
+                along.map(move |(start, extent)| {
+                    ([&starts[..], &[start]].concat(), [&extents[..], &[extent]].concat())
+                })
+            });
+            regions = longer.collect();
+        }
+        regions.into_iter().map(|(starts, extents)| Region::new(starts, extents)).collect()
+    }
+
+    /// Where each element of a region is in the file, in the order of the file.
+    fn places(shape: &[usize], region: &Region, is_column_major: bool) -> Vec<usize> {
+        let count: usize = shape.iter().product();
+        let index = |place: usize| {
+            let (mut rest, mut index) = (place, vec![0; shape.len()]);
+            let mut axes: Vec<usize> = (0..shape.len()).collect();
+            if !is_column_major {
+                axes.reverse();
+            }
+            for axis in axes {
+                index[axis] = rest % shape[axis];
+                rest /= shape[axis];
+            }
+            index
+        };
+        let is_in =
+            |index: &[usize]| region.ranges().zip(index).all(|(range, at)| range.contains(at));
+        (0..count).filter(|&place| is_in(&index(place))).collect()
+    }
+
+    #[test]
+    fn a_file_that_becomes_shorter_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        write_npy(&path, &ArrayType::new(DType::U8, [4]), &[1, 2, 3, 4]).unwrap();
+        let source = NpySource::open(&path).unwrap();
+        let whole = Region::whole(&Shape::from([4]));
+        assert_eq!(source.read(&whole).unwrap().bytes(), [1, 2, 3, 4]);
+        assert!(source.check_unchanged().is_ok());
+        File::options().write(true).open(&path).unwrap().set_len(130).unwrap();
+        assert_eq!(source.read(&whole).unwrap_err().code(), "file-changed");
+        assert_eq!(source.read(&Region::new([0], [2])).unwrap().bytes(), [1, 2]);
+        assert_eq!(source.check_unchanged().unwrap_err().code(), "file-changed");
+        assert_eq!(source.read(&Region::new([3], [2])).unwrap_err().code(), "outside-of-array");
+    }
+}
