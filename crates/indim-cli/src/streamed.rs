@@ -79,9 +79,12 @@ pub(crate) fn way(
     let pool = resources.pool()?;
     match pool.install(|| Plan::new(graph, &inputs, &outputs, &options)) {
         Ok(plan) => Ok(Way::Streamed(Box::new(Streamed { plan, options, pool }))),
-        Err(error @ (StreamError::MemoryLimit { .. } | StreamError::TooManyReadings)) => {
-            Ok(Way::NotStreamed(error))
+        Err(StreamError::MemoryLimit { bytes, obstacles, .. }) => {
+            // With what would be kept from piece to piece, as the limit was given.
+            let bytes = bytes.saturating_add(limit - memory_limit);
+            Ok(Way::NotStreamed(StreamError::MemoryLimit { bytes, limit, obstacles }))
         }
+        Err(error @ StreamError::TooManyReadings) => Ok(Way::NotStreamed(error)),
         Err(error) => Err(error.diagnostic()),
     }
 }
