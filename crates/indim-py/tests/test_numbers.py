@@ -7,7 +7,8 @@ import pytest
 
 import indim
 
-DTYPES = ["bool", "int8", "uint8", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+DTYPES = ["bool", "int8", "uint8", "int32", "int64", "float16", "float32", "float64", "complex64",
+          "complex128"]
 NUMBERS = [0, 1, -1, 3, 0.5, -0.0, 2.0, 1e300, float("nan"), 200, 2**40, True]
 
 FUNCTIONS = {

@@ -1,5 +1,5 @@
-//! Numbers that are inputs: where a program holds for other numbers, it computes what the program that is made
-//! for those computes, bit for bit.
+//! Numbers that are inputs: where a program holds for other numbers, it computes what the program that is
+//! made for those computes, bit for bit.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
