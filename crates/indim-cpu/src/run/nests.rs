@@ -72,15 +72,18 @@ impl CompiledNests {
     ) -> Result<Self, E> {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
         let compile = |_, nest: &Arc<LoopNest>| executor.compile(nest, &constants, level);
-        CompiledNests::with(loops, executor, level, &compile, check)
+        let groups = find_groups(&loops);
+        CompiledNests::with(loops, &groups, executor, level, &compile, check)
     }
 
-    /// As [`CompiledNests::new`], where `compile` makes code of a nest, or of parts of it, by its number.
+    /// As [`CompiledNests::new`], where it is known which nests may run together, and `compile` makes code of
+    /// a nest, or of parts of it, by its number.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn with<E>(
         loops: LoopNests,
+        all_groups: &[NestGroup],
         executor: &'static dyn Executor,
         level: Level,
         compile: &Compile<'_>,
@@ -98,9 +101,9 @@ impl CompiledNests {
             check()?;
         }
         let (mut groups, mut grouped) = (Vec::new(), Vec::new());
-        for group in find_groups(&loops) {
-            if let Some(compiled) = CompiledGroup::new(&loops, &group, compile, &programs) {
-                groups.push(group);
+        for group in all_groups {
+            if let Some(compiled) = CompiledGroup::new(&loops, group, compile, &programs) {
+                groups.push(group.clone());
                 grouped.push(compiled);
             }
             check()?;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use indim_graph::{Array, GuardError, Guards, SymbolicCount, SymbolicGraph};
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
+use indim_loops::groups::{NestGroup, groups};
 use indim_loops::loop_nest::{LoopNest, LoopNests};
 
 use crate::executor::{Executor, NestCode};
@@ -49,6 +50,8 @@ pub struct SymbolicExecutable {
     /// The nests for these sizes, and their code.
     loops: LoopNests,
     codes: Vec<Arc<dyn NestCode>>,
+    /// Which of them may run together, whatever the sizes are.
+    groups: Vec<NestGroup>,
     executor: &'static dyn Executor,
     level: Level,
     parameter_names: Arc<[String]>,
@@ -94,6 +97,7 @@ pub fn compile_symbolic_with(
         guards: symbolic.guards().clone(),
         counts: symbolic.counts().to_vec(),
         codes: loops.nests.iter().map(code).collect(),
+        groups: groups(&loops),
         parameter_names: names.collect(),
         distinct,
         loops,
@@ -160,7 +164,8 @@ impl SymbolicExecutable {
         let loops = self.loops.resized(&size);
         let code = |index: usize, nest: &Arc<LoopNest>| self.codes[index].resized(nest);
         let never = || Ok::<(), core::convert::Infallible>(());
-        let Ok(nests) = CompiledNests::with(loops, self.executor, self.level, &code, never);
+        let Ok(nests) =
+            CompiledNests::with(loops, &self.groups, self.executor, self.level, &code, never);
         let names = Arc::clone(&self.parameter_names);
         // Those of nests that run together hold more the more parts are of another size.
         let executable = match self.bound_bytes.get() {
