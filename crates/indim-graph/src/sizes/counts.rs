@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind, Operands, ValueId};
 use crate::literal::Literal;
 
-/// A [`Count`] in a graph with symbols.
+/// A count in a graph with symbols.
 #[derive(Debug, Clone)]
 pub struct SymbolicCount {
     /// The constant.
