@@ -337,7 +337,7 @@ impl GraphBuilder {
         let mut state = self.state();
         let places: Vec<(ValueId, usize)> = axes.iter().map(|&axis| (of, axis)).collect();
         let is_of_type = |&value: &ValueId| state.assembler[value].array_type.dtype == dtype;
-        let known = state.facts.counts_of(&places, less).find(is_of_type);
+        let known = state.facts.counts_of(places.clone(), less).find(is_of_type);
         let id = known.unwrap_or_else(|| {
             let count = count_of(axes.iter().map(|&axis| shape[axis]), less);
             let id = state.assembler.add_apart(Literal::Float(count).element(dtype));

@@ -5,7 +5,7 @@
 #[path = "../../indim-builder/tests/random/mod.rs"]
 mod random;
 
-use indim_builder::GraphBuilder;
+use indim_builder::{Along, AxisFunction, GraphBuilder};
 use indim_graph::{Array, evaluate, verify};
 use indim_text::{parse_graph, parse_graph_up_to_rank};
 use random::random_graph;
@@ -54,6 +54,18 @@ fn long_constants_take_several_lines_and_keep_their_bits() {
     let text = graph.to_string();
     assert_eq!(text.lines().count(), 3 + 2 + 100_000 / 16);
     assert_eq!(parse_graph(&text).unwrap(), graph);
+}
+
+/// The divisors of two means are constants of their own, which follow sizes.
+#[test]
+fn equal_constants_stay_apart() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", indim_ops::DType::F32, [2, 8]).unwrap();
+    let mean = |x| b.along(AxisFunction::Mean, x, &Along::axes(&[1]), &[]).unwrap();
+    let means = [mean(&x), mean(&b.neg(&x).unwrap())];
+    let text = b.finish(&means).unwrap().to_string();
+    assert_eq!(text.matches("constant : f64[] { 8.0 }").count(), 2, "{text}");
+    assert_eq!(parse_graph(&text).unwrap().to_string(), text);
 }
 
 #[test]

@@ -13,6 +13,9 @@ pub(super) struct Count {
     pub(super) less: f64,
 }
 
+/// What a count is known by: its axes, and the bits of what is taken from it.
+type CountKey = (Vec<(ValueId, usize)>, u64);
+
 /// What a count is for axes of these sizes.
 pub fn count_of(sizes: impl Iterator<Item = usize>, less: f64) -> f64 {
     sizes.map(|size| size as f64).product::<f64>() - less
@@ -25,6 +28,8 @@ pub struct SizeFacts {
     pinned: BTreeMap<(ValueId, usize), &'static str>,
     equal: Vec<(ValueId, ValueId)>,
     counts: Vec<(ValueId, Count)>,
+    /// The places of counts.
+    counted: BTreeMap<CountKey, Vec<usize>>,
     names: Vec<String>,
     named: Vec<(ValueId, usize, usize)>,
 }
@@ -68,17 +73,18 @@ impl SizeFacts {
 
     /// The constant `value` is how many elements there are along these axes, less a number.
     pub fn count(&mut self, value: ValueId, axes: Vec<(ValueId, usize)>, less: f64) {
+        self.counted.entry((axes.clone(), less.to_bits())).or_default().push(self.counts.len());
         self.counts.push((value, Count { axes, less }));
     }
 
     /// The constants that are such a count.
-    pub fn counts_of<'a>(
-        &'a self,
-        axes: &'a [(ValueId, usize)],
+    pub fn counts_of(
+        &self,
+        axes: Vec<(ValueId, usize)>,
         less: f64,
-    ) -> impl Iterator<Item = ValueId> + 'a {
-        let known = self.counts.iter();
-        known.filter(move |(_, of)| of.axes == axes && of.less == less).map(|(value, _)| *value)
+    ) -> impl Iterator<Item = ValueId> + '_ {
+        let places = self.counted.get(&(axes, less.to_bits())).into_iter().flatten();
+        places.map(|&place| self.counts[place].0)
     }
 
     /// The constants that follow sizes.

@@ -117,7 +117,12 @@ impl<'t> Parser<'t> {
         self.expect(':', "`:` and the type of the result")?;
         let array_type = self.array_type()?;
         let kind = match head {
-            Head::Constant => NodeKind::Constant(self.constant(&array_type)?),
+            Head::Constant => {
+                // Equal ones stay apart, as they are written.
+                let constant = self.constant(&array_type)?;
+                self.known.insert(name, self.assembler.add_apart(constant));
+                return Ok(());
+            }
             Head::Slice { starts, steps } => {
                 let sizes = array_type.shape.iter().chain(core::iter::repeat(&0));
                 let slices = starts.into_iter().zip(steps).zip(sizes);
