@@ -28,7 +28,9 @@ use std::path::Path;
 use indim_ops::ArrayType;
 use indim_shape::Diagnostic;
 
-use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
+#[cfg(any(feature = "png", feature = "tiff"))]
+use crate::files::OutputFile;
+use crate::files::{CompleteOutput, FileError, FileErrorKind};
 
 pub use indim_stores::{
     Complete, Format, Geography, Like, Region, Sink, Source, StoreError, StoreErrorKind, open,
