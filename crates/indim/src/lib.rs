@@ -30,7 +30,7 @@
 //! | files | [`files`]: `.npy` and `.npz`; [`print`](mod@print): text, CSV, JSON |
 //! | arrays larger than memory | [`stream`]: programs over files, piece by piece |
 //! | arrays in other formats | [`stores`]: Zarr, PNG, TIFF, CSV, with features of these names |
-//! | other systems' files | [`formats`]: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |
+//! | other systems' files | `formats`: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
 //! | to check against | [`reference`](mod@reference): one element at a time; [`oracle`]: verdicts on cases |
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

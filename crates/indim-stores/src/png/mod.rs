@@ -1,6 +1,7 @@
 //! Pictures as PNG, by the library `png`: `read.rs` and `write.rs`.
 
 mod read;
+mod shared;
 mod write;
 
 pub use read::PngFile;

@@ -5,8 +5,9 @@ use indim_ops::{ArrayType, DType};
 use png::{BitDepth, ColorType, Encoder, EncodingError, StreamWriter};
 
 use super::bad;
-use crate::output::{Output, Shared};
+use crate::output::Output;
 use crate::picture::{self, Rows};
+use crate::png::shared::Shared;
 use crate::sink::{Complete, Sink};
 use crate::{Region, StoreError, StoreErrorKind};
 
