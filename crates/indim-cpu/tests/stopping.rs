@@ -1,10 +1,13 @@
-//! A run can be stopped from its progress function.
+//! A run can be stopped from its progress function, compiling at each of its checkpoints.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indim_builder::GraphBuilder;
-use indim_cpu::{ArrayView, CompileOptions, Executable, RunError, RunOptions, compile};
+use indim_cpu::{
+    ArrayView, CompileError, CompileOptions, Executable, RunError, RunOptions, compile,
+    compile_with,
+};
 use indim_ops::DType;
 
 const LENGTH: usize = 1 << 24;
@@ -49,4 +52,29 @@ fn progress_counts_every_element_once() {
     let result = executable.run_with(&[view], &options).unwrap();
     assert_eq!(done.into_inner(), LENGTH);
     assert!(result[0].elements::<f32>().unwrap().iter().all(|&y| y == -1.0));
+}
+
+#[test]
+fn compiling_can_be_stopped_at_every_checkpoint() {
+    let b = GraphBuilder::new();
+    let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F64, [3, 3]).unwrap());
+    let v = b.parameter("v", DType::F64, [3]).unwrap();
+    let row = b.broadcast_in_dim(b.sin(&v).unwrap(), &[1], [3, 3]).unwrap();
+    let graph = b.finish(&[b.sin(&x).unwrap() * row + y]).unwrap();
+    let mut count = 0;
+    compile_with(&graph, &CompileOptions::default(), &mut || {
+        count += 1;
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert!(count > 4);
+    for last in 0..count {
+        let mut calls = 0;
+        let stopped = compile_with(&graph, &CompileOptions::default(), &mut || {
+            calls += 1;
+            if calls > last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert_eq!(stopped.unwrap_err(), CompileError::Stopped);
+        assert_eq!(calls, last + 1);
+    }
 }
