@@ -49,6 +49,6 @@ pub use memory::{MemoryResult, MemorySink, MemorySource};
 #[cfg(any(feature = "png", feature = "tiff"))]
 pub use output::Output;
 pub use region::Region;
-pub use sink::{Complete, Sink};
-pub use source::Source;
+pub use sink::{Complete, Sink, with_elements};
+pub use source::{Source, check_region};
 pub use whole::{read_whole, write_whole};

@@ -7,7 +7,7 @@ use indim_arrays::{ArrayError, Buffer};
 use indim_ops::ArrayType;
 
 use crate::copy::{copy_from_region, copy_into_region};
-use crate::sink::{Complete, Sink, check_piece};
+use crate::sink::{Complete, Sink, with_elements};
 use crate::source::{Source, check_region};
 use crate::{Region, StoreError, StoreErrorKind};
 
@@ -118,19 +118,12 @@ impl MemorySink {
     }
 
     fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
-        check_piece(region, piece.array_type(), &self.array_type)?;
         let ArrayType { dtype, shape } = &self.array_type;
-        let copy;
-        let piece = match piece.is_row_major() {
-            true => piece,
-            false => {
-                copy = piece.to_row_major()?;
-                &copy
-            }
-        };
-        copy_into_region(piece.bytes(), &mut self.bytes, shape, dtype.size(), region);
-        self.elements_written += piece.bytes().len() / dtype.size();
-        Ok(())
+        with_elements(region, piece, &self.array_type, |elements| {
+            copy_into_region(elements, &mut self.bytes, shape, dtype.size(), region);
+            self.elements_written += elements.len() / dtype.size();
+            Ok(())
+        })
     }
 
     /// The whole array.

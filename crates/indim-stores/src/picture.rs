@@ -4,7 +4,7 @@ use indim_arrays::Buffer;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, Shape};
 
-use crate::sink::check_piece;
+use crate::sink::with_elements;
 use crate::{Region, StoreErrorKind};
 
 /// About how many bytes a strip has: the rows that are written at a time.
@@ -82,18 +82,16 @@ impl Rows {
         piece: &Buffer,
         write: impl FnOnce(&[u8]) -> Result<(), StoreErrorKind>,
     ) -> Result<(), StoreErrorKind> {
-        check_piece(region, piece.array_type(), &self.array_type)?;
-        let is_whole = region.extents()[1..] == self.array_type.shape[1..];
-        if region.starts()[0] != self.next_row || !is_whole {
-            let message =
-                format!("rows are written in their order, not {region} at {}", self.next_row);
-            return Err(Diagnostic::new("wrong-order", message).into());
-        }
-        self.next_row += region.extents()[0];
-        match piece.is_row_major() {
-            true => write(piece.bytes()),
-            false => write(piece.to_row_major()?.bytes()),
-        }
+        with_elements(region, piece, &self.array_type, |elements| {
+            let is_whole = region.extents()[1..] == self.array_type.shape[1..];
+            if region.starts()[0] != self.next_row || !is_whole {
+                let message =
+                    format!("rows are written in their order, not {region} at {}", self.next_row);
+                return Err(Diagnostic::new("wrong-order", message).into());
+            }
+            self.next_row += region.extents()[0];
+            write(elements)
+        })
     }
 
     /// Refuses a picture of which rows are missing.

@@ -84,16 +84,42 @@ pub trait Complete: fmt::Debug + Send {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// Refuses a piece that is not that region of the array.
-pub(crate) fn check_piece(
+/// Hands the elements of a piece on in row-major order, for whoever makes a sink.
+///
+/// ```
+/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_ops::{ArrayType, DType};
+/// use indim_stores::{Region, with_elements};
+///
+/// let piece = Buffer::filled_column_major(ArrayType::new(DType::U8, [2, 2]), |bytes| {
+///     bytes.copy_from_slice(&[1, 2, 3, 4]);
+///     Ok::<(), ArrayError>(())
+/// })?;
+/// let region = Region::new([1, 0], [2, 2]);
+/// with_elements(&region, &piece, &ArrayType::new(DType::U8, [3, 2]), |elements| {
+///     assert_eq!(elements, [1, 3, 2, 4]);
+///     Ok(())
+/// })
+/// .unwrap();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `outside-of-array` for a region that the array has not, `wrong-piece` for a piece of another element type
+/// or shape, `out-of-memory` for a copy of it, and those of `write`.
+pub fn with_elements(
     region: &Region,
-    piece: &ArrayType,
+    piece: &Buffer,
     array_type: &ArrayType,
+    write: impl FnOnce(&[u8]) -> Result<(), StoreErrorKind>,
 ) -> Result<(), StoreErrorKind> {
     check_region(region, array_type)?;
     let expected = ArrayType::new(array_type.dtype, region.extents().clone());
-    match *piece == expected {
-        true => Ok(()),
-        false => Err(StoreErrorKind::WrongPiece { given: piece.clone(), expected }),
+    if *piece.array_type() != expected {
+        return Err(StoreErrorKind::WrongPiece { given: piece.array_type().clone(), expected });
+    }
+    match piece.is_row_major() {
+        true => write(piece.bytes()),
+        false => write(piece.to_row_major()?.bytes()),
     }
 }

@@ -79,11 +79,11 @@ pub trait Source: fmt::Debug + Send + Sync {
     }
 }
 
-/// Refuses a region that an array has not.
+/// Refuses a region that an array has not, for whoever makes a source.
 ///
 /// # Errors
 /// `outside-of-array`.
-pub(crate) fn check_region(region: &Region, array_type: &ArrayType) -> Result<(), StoreErrorKind> {
+pub fn check_region(region: &Region, array_type: &ArrayType) -> Result<(), StoreErrorKind> {
     match region.is_within(&array_type.shape) {
         true => Ok(()),
         false => Err(StoreErrorKind::OutsideOfArray {

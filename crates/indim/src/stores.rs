@@ -28,9 +28,9 @@ use std::path::Path;
 use indim_ops::ArrayType;
 use indim_shape::Diagnostic;
 
+use crate::files::CompleteOutput;
 #[cfg(any(feature = "png", feature = "tiff"))]
 use crate::files::OutputFile;
-use crate::files::{CompleteOutput, FileError, FileErrorKind};
 
 pub use indim_stores::{
     Complete, Format, Geography, Like, Region, Sink, Source, StoreError, StoreErrorKind, open,
@@ -59,12 +59,12 @@ pub fn create(
     match Format::of_name(path) {
         #[cfg(feature = "png")]
         Some(Format::Png) => {
-            let file = OutputFile::create(path).map_err(of_file)?;
+            let file = OutputFile::create(path)?;
             Ok(Box::new(png::PngSink::create(Box::new(file), array_type)?))
         }
         #[cfg(feature = "tiff")]
         Some(Format::Tiff) => {
-            let file = OutputFile::create(path).map_err(of_file)?;
+            let file = OutputFile::create(path)?;
             let geography = like.geography.as_ref();
             Ok(Box::new(tiff::TiffSink::create(Box::new(file), array_type, geography)?))
         }
@@ -84,7 +84,7 @@ pub fn create(
 
 impl Complete for CompleteOutput {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
-        CompleteOutput::put_in_place(*self).map_err(of_file)
+        Ok(CompleteOutput::put_in_place(*self)?)
     }
 }
 
@@ -95,19 +95,7 @@ impl indim_stores::Output for OutputFile {
     }
 
     fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
-        let complete = OutputFile::complete(*self, &mut |_| ()).map_err(of_file)?;
+        let complete = OutputFile::complete(*self, &mut |_| ())?;
         Ok(Box::new(complete))
-    }
-}
-
-fn of_file(error: FileError) -> StoreError {
-    let place = error.path.to_string_lossy().into_owned();
-    match error.kind {
-        FileErrorKind::Io(error) => StoreError::new(place, error),
-        kind => {
-            let error = FileError { path: error.path, kind };
-            let headline = error.kind.to_string();
-            StoreError::new(place, Diagnostic { headline, ..error.diagnostic() })
-        }
     }
 }

@@ -18,7 +18,7 @@ use super::unfinished::Unfinished;
 use super::{at, bad, codec, element, guarded, is_zarr};
 use crate::copy::copy_from_region;
 use crate::format::default_chunks;
-use crate::sink::{Complete, Sink, check_piece};
+use crate::sink::{Complete, Sink, with_elements};
 use crate::{Region, StoreError, StoreErrorKind};
 
 /// How a result is written.
@@ -98,17 +98,10 @@ impl ZarrSink {
     }
 
     fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
-        check_piece(region, piece.array_type(), &self.array_type)?;
-        let copy;
-        let piece = match piece.is_row_major() {
-            true => piece,
-            false => {
-                copy = piece.to_row_major()?;
-                &copy
-            }
-        };
-        let chunks: Vec<Region> = Region::grid(region.extents(), &self.chunks).collect();
-        chunks.par_iter().try_for_each(|chunk| self.store_chunk(region, chunk, piece))?;
+        with_elements(region, piece, &self.array_type, |elements| {
+            let chunks: Vec<Region> = Region::grid(region.extents(), &self.chunks).collect();
+            chunks.par_iter().try_for_each(|chunk| self.store_chunk(region, chunk, elements))
+        })?;
         self.elements_written += region.extents().iter().product::<usize>();
         Ok(())
     }
@@ -118,14 +111,14 @@ impl ZarrSink {
         &self,
         region: &Region,
         chunk: &Region,
-        piece: &Buffer,
+        elements: &[u8],
     ) -> Result<(), StoreErrorKind> {
         let size = self.array_type.dtype.size();
         let starts = region.starts().iter().zip(chunk.starts()).zip(&self.chunks);
         let indices: Vec<u64> =
             starts.map(|((start, within), chunk)| ((start + within) / chunk) as u64).collect();
         let mut bytes = vec![0; chunk.extents().iter().product::<usize>() * size];
-        copy_from_region(piece.bytes(), region.extents(), size, chunk, &mut bytes);
+        copy_from_region(elements, region.extents(), size, chunk, &mut bytes);
         let whole = Shape::from(self.chunks.as_slice());
         if *chunk.extents() != whole {
             let mut filled = vec![0; self.chunks.iter().product::<usize>() * size];

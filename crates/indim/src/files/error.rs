@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use indim_graph::terminal::shown;
 use indim_shape::{Diagnostic, RankLimit, Shape, ShapeError};
+use indim_stores::StoreError;
 
 /// A file that cannot be read or written as an array.
 ///
@@ -151,6 +152,20 @@ impl FileError {
 impl From<std::io::Error> for FileErrorKind {
     fn from(error: std::io::Error) -> Self {
         FileErrorKind::Io(error)
+    }
+}
+
+/// With the place apart from what is wrong there.
+impl From<FileError> for StoreError {
+    fn from(error: FileError) -> Self {
+        let place = error.path.to_string_lossy();
+        match error.kind {
+            FileErrorKind::Io(error) => StoreError::new(place, error),
+            ref kind => {
+                let headline = kind.to_string();
+                StoreError::new(place, Diagnostic { headline, ..error.diagnostic() })
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indim_cpu::Buffer;
 use indim_ops::ArrayType;
-use indim_stores::{Complete, Region, Sink, StoreError, StoreErrorKind};
+use indim_stores::{Complete, Region, Sink, StoreError, StoreErrorKind, with_elements};
 
 use super::npy_source::Runs;
 use super::output_file::{CompleteOutput, OutputFile};
@@ -112,7 +112,7 @@ impl NpySink {
         StoreError::new(self.path.to_string_lossy(), kind)
     }
 
-    fn write_piece(&mut self, region: &Region, mut bytes: &[u8]) -> io::Result<()> {
+    fn write_runs(&mut self, region: &Region, mut bytes: &[u8]) -> io::Result<()> {
         let size = self.array_type.dtype.size();
         for run in Runs::new(&self.array_type.shape, region, false) {
             let (first, rest) = bytes.split_at(run.elements * size);
@@ -155,25 +155,10 @@ impl Sink for NpySink {
     }
 
     fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
-        let ArrayType { dtype, shape } = &self.array_type;
-        if !region.is_within(shape) {
-            let (region, shape) = (region.clone(), shape.clone());
-            return Err(self.error(StoreErrorKind::OutsideOfArray { region, shape }));
-        }
-        let expected = ArrayType::new(*dtype, region.extents().clone());
-        if *piece.array_type() != expected {
-            let given = piece.array_type().clone();
-            return Err(self.error(StoreErrorKind::WrongPiece { given, expected }));
-        }
-        let copy;
-        let bytes = match piece.is_row_major() {
-            true => piece.bytes(),
-            false => {
-                copy = piece.to_row_major().map_err(|error| self.error(error))?;
-                copy.bytes()
-            }
-        };
-        self.write_piece(region, bytes).map_err(|error| self.error(error))
+        let array_type = self.array_type.clone();
+        let write = |elements: &[u8]| Ok(self.write_runs(region, elements)?);
+        let written = with_elements(region, piece, &array_type, write);
+        written.map_err(|kind| self.error(kind))
     }
 
     fn complete(mut self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
@@ -184,7 +169,7 @@ impl Sink for NpySink {
         }
         let path = self.path.clone();
         let output = match self.target {
-            Target::File(file) => Some(file.complete(&mut |_| ()).map_err(of_file)?),
+            Target::File(file) => Some(file.complete(&mut |_| ())?),
             Target::Stream(ref mut stream) => {
                 let flushed = stream.flush();
                 flushed.map_err(|error| StoreError::new(path.to_string_lossy(), error))?;
@@ -201,19 +186,6 @@ struct CompleteNpy(Option<CompleteOutput>);
 
 impl Complete for CompleteNpy {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
-        self.0.map_or(Ok(()), |output| output.put_in_place().map_err(of_file))
-    }
-}
-
-fn of_file(error: FileError) -> StoreError {
-    let place = error.path.to_string_lossy().into_owned();
-    match error.kind {
-        FileErrorKind::Io(error) => StoreError::new(place, error),
-        kind => {
-            let code = FileError { path: error.path, kind };
-            let mut diagnostic = code.diagnostic();
-            diagnostic.headline = code.kind.to_string();
-            StoreError::new(place, diagnostic)
-        }
+        self.0.map_or(Ok(()), |output| Ok(output.put_in_place()?))
     }
 }

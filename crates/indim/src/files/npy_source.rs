@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use indim_cpu::Buffer;
 use indim_ops::ArrayType;
-use indim_stores::{Region, Source, StoreError, StoreErrorKind};
+use indim_stores::{Region, Source, StoreError, StoreErrorKind, check_region};
 
 use super::header::Header;
 use super::read::{not_npy_but_archive, read_header};
@@ -123,13 +123,9 @@ impl Source for NpySource {
     }
 
     fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
-        let ArrayType { dtype, shape } = self.array_type();
         let read = || {
-            if !region.is_within(shape) {
-                let (region, shape) = (region.clone(), shape.clone());
-                return Err(StoreErrorKind::OutsideOfArray { region, shape });
-            }
-            let array_type = ArrayType::new(*dtype, region.extents().clone());
+            check_region(region, self.array_type())?;
+            let array_type = ArrayType::new(self.array_type().dtype, region.extents().clone());
             let fill = |bytes: &mut [u8]| self.read_runs(region, bytes);
             match self.header.is_fortran {
                 true => Buffer::filled_column_major(array_type, fill),
