@@ -1,7 +1,7 @@
 // Explore: a rule, operands, attributes; the drawing while they are typed.
 
 import { Module } from "./module.js";
-import { copyButton, element, fillRules, saveButton, withCode } from "./page.js";
+import { copyButton, element, fillRules, markInput, ready, saveButton, say, withCode } from "./page.js";
 import { elements, explicit, failure, others, picture, report } from "./drawing.js";
 import { fieldsOf, onChange, pair, read, split, write } from "./state.js";
 
@@ -27,7 +27,6 @@ const select = document.getElementById("rule");
 const list = document.getElementById("operands");
 const attributes = document.getElementById("attributes");
 const answer = document.getElementById("answer");
-const spoken = document.getElementById("spoken");
 
 const rules = await Module.load("rules.wasm");
 const catalogue = rules.call("catalogue");
@@ -216,22 +215,12 @@ function actions() {
 
 /** Marks the field that is to blame, and says below it what is wrong. */
 function markField({ field, headline }) {
-  for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
-  form.querySelector(".wrong")?.remove();
-  if (!field) return;
   const operand = /^operands\.(\d+)$/.exec(field);
   const id = operand ? `shape-${operand[1]}` : field === "rule" ? "rule" : `attribute-${field}`;
-  const input = document.getElementById(id);
-  input?.setAttribute("aria-invalid", "true");
+  const input = field ? document.getElementById(id) : null;
+  markInput(form, input);
+  form.querySelector(".wrong")?.remove();
   input?.closest("li, .field").append(element("p", { className: "wrong" }, ...withCode(headline)));
-}
-
-let speaking = 0;
-
-/** Says a sentence to who does not see the drawing, once the typing pauses. */
-function say(sentence) {
-  clearTimeout(speaking);
-  speaking = setTimeout(() => (spoken.textContent = sentence), 400);
 }
 
 function show() {
@@ -263,4 +252,4 @@ document.getElementById("add").addEventListener("click", () => {
 form.addEventListener("submit", (event) => event.preventDefault());
 onChange(show);
 show();
-document.documentElement.dataset.ready = String(Math.round(performance.now()));
+ready();

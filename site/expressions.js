@@ -1,7 +1,7 @@
 // Expressions: a text, a type or elements for each of its names; what it means, does and gives.
 
 import { Module } from "./module.js";
-import { copyButton, element, fillRules, saveButton, withCode } from "./page.js";
+import { copyButton, element, fillRules, markInput, ready, saveButton, say, withCode } from "./page.js";
 import { explicit, failure, lines, others, picture, report } from "./drawing.js";
 import { fieldsOf, onChange, pair, read, split, write } from "./state.js";
 
@@ -19,7 +19,6 @@ const text = document.getElementById("text");
 const select = document.getElementById("rule");
 const list = document.getElementById("inputs");
 const answer = document.getElementById("answer");
-const spoken = document.getElementById("spoken");
 
 answer.replaceChildren(element("p", { className: "hint" }, "Loading the compiler …"));
 const compiler = await Module.load("expressions.wasm");
@@ -150,16 +149,7 @@ function loops(found) {
 }
 
 function markField(field) {
-  for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
-  if (!field) return;
-  document.getElementById(field.replace(/^inputs\./, "input-"))?.setAttribute("aria-invalid", "true");
-}
-
-let speaking = 0;
-
-function say(sentence) {
-  clearTimeout(speaking);
-  speaking = setTimeout(() => (spoken.textContent = sentence), 400);
+  markInput(form, field ? document.getElementById(field.replace(/^inputs\./, "input-")) : null);
 }
 
 function show() {
@@ -177,4 +167,4 @@ select.addEventListener("change", () => {
 form.addEventListener("submit", (event) => event.preventDefault());
 onChange(show);
 show();
-document.documentElement.dataset.ready = String(Math.round(performance.now()));
+ready();

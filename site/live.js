@@ -1,6 +1,6 @@
 // Examples in documents: what a link to the page where one can be tried says, drawn where it stands.
 
-import { element } from "./page.js";
+import { element, ready } from "./page.js";
 import { failure, picture, report } from "./drawing.js";
 import { Module } from "./module.js";
 import { fieldsOf, split } from "./state.js";
@@ -66,4 +66,4 @@ function enliven(link) {
 }
 
 document.querySelectorAll("a.try").forEach(enliven);
-document.documentElement.dataset.ready = String(Math.round(performance.now()));
+ready();

@@ -50,5 +50,24 @@ export function fillRules(select, groups) {
   select.replaceChildren(...groups.filter(([, names]) => names.length).map(group));
 }
 
+let speaking = 0;
+
+/** Says a sentence to who does not see the drawing, once the typing pauses. */
+export function say(sentence) {
+  clearTimeout(speaking);
+  speaking = setTimeout(() => (document.getElementById("spoken").textContent = sentence), 400);
+}
+
+/** Marks the one input of a form that is to blame, or none. */
+export function markInput(form, input) {
+  for (const marked of form.querySelectorAll("[aria-invalid]")) marked.removeAttribute("aria-invalid");
+  input?.setAttribute("aria-invalid", "true");
+}
+
+/** Notes that a page is ready, and after how many milliseconds. */
+export function ready() {
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}
+
 /** The folder of the site, from any of its pages. */
 export const root = new URL(".", import.meta.url);

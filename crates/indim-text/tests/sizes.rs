@@ -217,7 +217,8 @@ fn where_guards_hold_the_text_gives_the_resized_graph() {
     });
     checked.unwrap();
     let reused = reused.into_inner();
-    assert!(reused > CASES / 16, "of {CASES} programs only {reused} are used for other sizes");
+    // Some 540 are: a tenth of the cases is five standard deviations below.
+    assert!(reused > CASES / 10, "of {CASES} programs only {reused} are used for other sizes");
 }
 
 /// The guards of texts over `x`, `y`, `v`, `i` and `c`; those of operands that are not used are left out.
