@@ -129,10 +129,10 @@ pub fn sqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let half_exponent = exponent.sub(parity).shr_arithmetic(F::Bits::constant(1));
     let modulus = float::hypot(number.re, number.im);
     let root = half.mul(number.re.abs().add(modulus)).sqrt();
-    let other = number.im.abs().mul(half).div(root);
     let is_left = number.re.less(zero());
     let root = scale(root, half_exponent);
-    let other = scale(other, half_exponent);
+    // Of the part as it was given: beside a large real part the scaled one may have vanished.
+    let other = x.im.abs().div(root).mul(half);
     let re = F::select(is_left, other, root);
     let im = copysign(F::select(is_left, root, other), x.im);
     with_special_roots(x, Complex::new(re, im))

@@ -32,12 +32,23 @@ fn real_of_product<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
     x.re.mul(y.re).sub(x.im.mul(y.im))
 }
 
+/// An argument of which products of the roots do not overflow, and what that takes from the logarithm that
+/// their `asinh` is: a quarter of it and `log 4` where 1 is nothing beside it.
+#[inline(always)]
+fn without_overflow<F: FloatLane>(x: Complex<F>) -> (Complex<F>, F) {
+    let is_far = F::constant(1.0e300).less(float::max(x.re.abs(), x.im.abs()));
+    let factor = F::select(is_far, F::constant(0.25), one());
+    let missing = F::select(is_far, F::constant(2.0 * LN_2), zero());
+    (Complex::new(x.re.mul(factor), x.im.mul(factor)), missing)
+}
+
 /// With `a = sqrt(1 - x)`, `b = sqrt(1 + x)`: `atan(re / Re(a b)) + j asinh(Im(conj(a) b))`.
 #[inline(always)]
 pub fn asin<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let (lower, upper) = roots(x);
-    let re = float::atan2(x.re, real_of_product(lower, upper));
-    let im = copysign(float::asinh(cross(lower, upper)), x.im);
+    let (near, missing) = without_overflow(x);
+    let (lower, upper) = roots(near);
+    let re = float::atan2(near.re, real_of_product(lower, upper));
+    let im = copysign(float::asinh(cross(lower, upper)).abs().add(missing), x.im);
     let numbers = with_infinite_modulus(x, Complex::new(re, im), angle_to_imaginary_axis(x));
     let is_kept = x.re.equal(zero());
     Complex::new(F::select(is_kept, x.re, numbers.re), numbers.im)
@@ -46,10 +57,11 @@ pub fn asin<F: FloatLane>(x: Complex<F>) -> Complex<F> {
 /// With the same roots: `2 atan(Re(a) / Re(b)) + j asinh(Im(conj(b) a))`.
 #[inline(always)]
 pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let (lower, upper) = roots(x);
+    let (near, missing) = without_overflow(x);
+    let (lower, upper) = roots(near);
     let two = F::constant(2.0);
     let re = two.mul(float::atan2(lower.re, upper.re));
-    let im = copysign(float::asinh(cross(upper, lower)), x.im);
+    let im = copysign(float::asinh(cross(upper, lower)).abs().add(missing), x.im);
     let angle = float::atan2(x.im.abs(), x.re);
     let result = conj(with_infinite_modulus(x, Complex::new(re, im), angle));
     let is_on_axis = x.re.equal(zero()).and(is_nan(x));
