@@ -4,9 +4,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indim::{ArrayType, Graph, GraphBuilder, Order, RuleSet, Value, parse_graph};
-use indim_graph::chunks::{Cut, Cuts, Stage, WhereToCut, stages};
-use indim_graph::{NodeKind, ValueId};
+use indim::{ArrayType, Graph, Order, ReduceOp, parse_graph};
+use indim_graph::chunks::{Cut, Cuts, Stage, WhereToCut, combine, partial_count, stages};
+use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -105,13 +105,13 @@ fn check_types(graph: &Graph, types: &[ArrayType]) -> PyResult<()> {
 type DescribedValue = (usize, &'static str, Vec<usize>, Vec<Option<usize>>);
 
 /// A stage: what it goes through (sizes, cuts), its inputs (the number of a value, and the axis of the stage
-/// that each of its axes moves with), its outputs (the numbers, and how chunks of each are combined), and the
-/// axis that is reduced.
+/// that each of its axes moves with), its outputs (the numbers, and where chunks are reduced by what, which
+/// makes how many arrays of each), and the axis that is reduced.
 type DescribedStage = (
     Vec<usize>,
     Vec<Option<usize>>,
     Vec<(usize, Vec<Option<usize>>)>,
-    Vec<(DescribedValue, Option<&'static str>)>,
+    Vec<(DescribedValue, Option<(&'static str, usize)>)>,
     Option<usize>,
 );
 
@@ -195,10 +195,10 @@ impl ChunkedProgram {
 }
 
 impl ChunkedProgram {
-    /// The operation that combines what a reduction makes of chunks.
-    fn combined_by(&self, value: ValueId) -> Option<&'static str> {
+    /// The reduction whose results of chunks are combined.
+    fn combined_by(&self, value: ValueId) -> Option<(&'static str, usize)> {
         match self.graph[value].kind {
-            NodeKind::Reduce { op, .. } => Some(op.operation().name()),
+            NodeKind::Reduce { op, .. } => Some((op.name(), partial_count(op))),
             _ => None,
         }
     }
@@ -231,28 +231,32 @@ impl ChunkProgram {
     }
 }
 
-/// An operation that combines what a reduction makes of chunks.
+/// What combines the arrays that a reduction makes of chunks.
 #[pyclass(frozen, name = "_Combination", module = "indim._indim")]
 pub(crate) struct Combination {
-    op: indim::Op,
+    op: ReduceOp,
     kept: Kept,
 }
 
 #[pymethods]
 impl Combination {
     #[new]
-    fn new(operation: &str) -> PyResult<Self> {
-        let op = operation.parse().map_err(|_| PyValueError::new_err("no such operation"))?;
+    fn new(reduction: &str) -> PyResult<Self> {
+        let op = reduction.parse().map_err(|_| PyValueError::new_err("no such reduction"))?;
         Ok(Combination { op, kept: Kept::default() })
     }
 
-    /// The chunks combined by pairs, neighbours first, an odd one carried up.
+    /// What was made of each chunk, one after the other, combined by pairs, neighbours first, an odd one
+    /// carried up.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn run<'py>(
         &self,
         py: Python<'py>,
         chunks: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        if chunks.is_empty() || !chunks.len().is_multiple_of(partial_count(self.op)) {
+            return Err(PyValueError::new_err("as many arrays of each chunk as there are"));
+        }
         self.kept.run(py, &chunks, Vec::new(), |(types, _)| {
             self.graph(types).map_err(|error| PyValueError::new_err(error.to_string()))
         })
@@ -260,20 +264,22 @@ impl Combination {
 }
 
 impl Combination {
-    fn graph(&self, types: &[ArrayType]) -> Result<Graph, indim::GraphError> {
-        let b = GraphBuilder::new();
-        let parameter = |(index, of): (usize, &ArrayType)| {
-            b.parameter(&format!("x{index}"), of.dtype, of.shape.clone())
-        };
-        let mut values: Vec<Value> =
-            types.iter().enumerate().map(parameter).collect::<Result<_, _>>()?;
-        while values.len() > 1 {
-            let combined = values.chunks(2).map(|pair| match pair {
-                [x, y] => b.elementwise(self.op, &[x.clone(), y.clone()], &RuleSet::None),
+    fn graph(&self, types: &[ArrayType]) -> Result<Graph, VerifyErrorKind> {
+        let mut assembler = GraphAssembler::new();
+        let mut parameters = Vec::with_capacity(types.len());
+        for (index, array_type) in types.iter().enumerate() {
+            let kind = NodeKind::Parameter { index, name: format!("x{index}") };
+            parameters.push(assembler.add(kind, &[], array_type.clone())?);
+        }
+        let of_each = parameters.chunks(partial_count(self.op));
+        let mut partials: Vec<Vec<ValueId>> = of_each.map(<[ValueId]>::to_vec).collect();
+        while partials.len() > 1 {
+            let combined = partials.chunks(2).map(|pair| match pair {
+                [x, y] => combine(&mut assembler, self.op, x, y),
                 alone => Ok(alone[0].clone()),
             });
-            values = combined.collect::<Result<_, _>>()?;
+            partials = combined.collect::<Result<_, _>>()?;
         }
-        b.finish(&values)
+        assembler.finish(partials.swap_remove(0))
     }
 }

@@ -135,6 +135,53 @@ def test_reductions_along_cut_axes_have_the_bits_of_one_process(data, rows, colu
     same_bits(indim.prod(x_chunked, axis=0), indim.prod(x, axis=0))
 
 
+@st.composite
+def searched(draw):
+    """Few different elements, so that many tie, with NaNs, infinities and zeros of both signs; the same in
+    random chunks, some of which are empty; and an axis."""
+    shape = draw(st.lists(st.integers(1, 9), min_size=1, max_size=3))
+    choose = np.random.default_rng(draw(st.integers(0, 2**32 - 1))).choice
+    dtype = draw(st.sampled_from(["f2", "f4", "f8", "i4", "u1", "?"]))
+    array = choose([-2, -1, 0, 1], shape).astype(dtype)
+    if array.dtype.kind == "f":
+        special = draw(st.sampled_from([[1.0], [-np.inf], [np.nan, 1, 1, 1], [-0.0, np.inf, -np.inf, 0.0]]))
+        with np.errstate(invalid="ignore"):
+            array = (array * choose(special, shape)).astype(dtype)
+    sizes = [
+        tuple(piece for size in cuts(draw, size) for piece in (0,) * draw(st.integers(0, 1)) + (size,))
+        + (0,) * draw(st.integers(0, 1))
+        for size in shape
+    ]
+    return array, da.from_array(array, chunks=tuple(sizes)), draw(st.integers(0, len(shape) - 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(searched())
+def test_searches_along_cut_axes(given):
+    array, chunked, axis = given
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PerformanceWarning)
+        for function in (indim.argmax, indim.argmin, indim.nanargmax, indim.nanargmin):
+            same_bits(function(chunked, axis=axis), function(array, axis=axis))
+    same_bits(indim.argmax(chunked, axis=axis), np.argmax(array, axis=axis))
+    same_bits(indim.argmin(chunked, axis=axis), np.argmin(array, axis=axis))
+
+
+def test_searches_read_an_array_once():
+    x = random.standard_normal((1000, 3))
+    lazy = da.from_array(x, chunks=(7, 3))
+    extremes = indim.jit(lambda x: (np.argmax(x, axis=0), np.argmin(x, axis=0)))
+    results = extremes(lazy)
+    for result, expected in zip(results, extremes(x)):
+        same_bits(result, expected)
+    before = {name: of for result in results for name, of in result.dask.dependencies.items()}
+    assert len([name for name, of in before.items() if lazy.name in of]) == 1
+    assert not [name for name in results[0].dask.layers if name.startswith("rechunk")]
+    # What is found is gone on with.
+    f = indim.jit(lambda x: np.take(x, 2, axis=1) - np.argmax(x, axis=0)[0])
+    same_bits(f(lazy), f(x))
+
+
 def test_a_tree_of_many_pieces():
     x = random.standard_normal(512 * 77 + 5).astype("f4")
     same_bits(indim.sum(da.from_array(x, chunks=512)), indim.sum(x))
@@ -167,7 +214,7 @@ def test_what_moves_elements_brings_the_axis_into_one_chunk_and_says_so():
     lazy = da.from_array(x, chunks=(7, 2))
     functions = (
         indim.jit(lambda x: x[1:] - x[:-1]),
-        indim.jit(lambda x: np.argmax(x, axis=0)),
+        indim.jit(lambda x: np.argmax(x)),
         indim.jit(lambda x: np.concatenate([x, 2 * x])),
         indim.jit(lambda x: np.cumsum(x, axis=0))
         if hasattr(indim, "cumsum")

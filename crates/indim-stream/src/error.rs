@@ -63,7 +63,6 @@ impl Obstacle {
                 NodeKind::Iota { axis: along } | NodeKind::Concatenate { axis: along } => {
                     axis == along
                 }
-                NodeKind::Reduce { op, axis: along } => op.is_search() && axis == along,
                 NodeKind::Take { axis: along, .. } => axis == along,
                 NodeKind::Slice(slices) => !slices[*axis].is_whole(operand.shape[*axis]),
                 NodeKind::Reshape | NodeKind::Constant(_) => true,

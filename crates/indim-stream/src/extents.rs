@@ -30,7 +30,7 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
     let outputs = job.outputs.iter().map(|output| {
         let scratch = output.sinks.iter().map(|(_, stored)| stored.scratch_bytes);
         let scratch = scratch.fold(0, usize::saturating_add);
-        output.operand.bytes(piece).saturating_mul(copies).saturating_add(scratch)
+        output.bytes(piece).saturating_mul(copies).saturating_add(scratch)
     });
     inputs.chain(outputs).fold(0, usize::saturating_add)
 }

@@ -2,7 +2,7 @@
 
 use indim_graph::chunks::{Cuts, Stage, TooManyReadings, WhereToCut, stages};
 use indim_graph::{Graph, Node, NodeKind, Operands, ValueId, VerifyErrorKind};
-use indim_ops::ArrayType;
+use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 use indim_stores::Region;
 
@@ -50,6 +50,18 @@ pub(crate) struct Output {
     pub(crate) sinks: Vec<(usize, Stored)>,
     /// Whether a later job reads it.
     pub(crate) is_kept: bool,
+    /// What a search gives beside it of each piece: the extremes that it found.
+    extremes: Option<DType>,
+}
+
+impl Output {
+    /// The bytes that a piece gives for it.
+    pub(crate) fn bytes(&self, piece: &[usize]) -> usize {
+        let indices = self.operand.bytes(piece);
+        let Some(extremes) = self.extremes else { return indices };
+        let extremes = self.operand.extents(piece).byte_count(extremes.size());
+        indices.saturating_add(extremes.unwrap_or(usize::MAX))
+    }
 }
 
 /// One pass over what it reads.
@@ -139,6 +151,7 @@ impl Whole<'_> {
             operand: self.operand(value, axes.clone()),
             sinks: self.sinks(value),
             is_kept: read.contains(&value),
+            extremes: stage.reduced.and_then(|_| self.searched(value)),
         });
         let place = |axis: usize| stage.cuts[axis].map(|cut| self.cuts.cuts()[cut].place);
         Job {
@@ -164,11 +177,23 @@ impl Whole<'_> {
                 shape: array_type.shape.clone(),
                 is_cut,
                 inputs: vec![(operand.clone(), self.stored(value))],
-                outputs: vec![Output { operand, sinks: self.sinks(value), is_kept: false }],
+                outputs: vec![Output {
+                    operand,
+                    sinks: self.sinks(value),
+                    is_kept: false,
+                    extremes: None,
+                }],
                 reduced: None,
                 program: Program::Copy(array_type),
             }
         })
+    }
+
+    /// The type of what is searched by the reduction that a value is.
+    fn searched(&self, value: ValueId) -> Option<DType> {
+        let Node { kind, operands, .. } = &self.graph[value];
+        let is_search = matches!(kind, NodeKind::Reduce { op, .. } if op.is_search());
+        is_search.then(|| self.graph[operands[0]].array_type.dtype)
     }
 
     fn operand(&self, value: ValueId, axes: Vec<Option<usize>>) -> Operand {

@@ -1,15 +1,16 @@
 //! Results of pieces that are reduced, combined to those of the whole by the tree that a sum takes in memory.
 
 use indim_cpu::{Buffer, CompileOptions, Executable, RunOptions, compile};
-use indim_graph::{Graph, GraphAssembler, NodeKind};
-use indim_ops::{ArrayType, Op};
+use indim_graph::chunks::{combine, partial_count};
+use indim_graph::{Graph, GraphAssembler, NodeKind, ValueId};
+use indim_ops::{ArrayType, ReduceOp};
 
 use crate::error::StreamError;
 
 /// What has been combined so far: of complete pairs, pairs of pairs and so on.
 pub(crate) struct Partial<'a> {
-    /// Of each result of a piece the operation that combines two.
-    operations: &'a [Op],
+    /// Whose results these are, one after the other; a reduction may have several of a piece.
+    reductions: &'a [ReduceOp],
     options: &'a CompileOptions,
     /// How many levels of pairs each is made of, the largest first, and the results.
     waiting: Vec<(usize, Vec<Buffer>)>,
@@ -17,8 +18,8 @@ pub(crate) struct Partial<'a> {
 }
 
 impl<'a> Partial<'a> {
-    pub(crate) fn new(operations: &'a [Op], options: &'a CompileOptions) -> Self {
-        Partial { operations, options, waiting: Vec::new(), combination: None }
+    pub(crate) fn new(reductions: &'a [ReduceOp], options: &'a CompileOptions) -> Self {
+        Partial { reductions, options, waiting: Vec::new(), combination: None }
     }
 
     /// Adds the results of the next piece. Neighbours are combined first.
@@ -33,20 +34,26 @@ impl<'a> Partial<'a> {
         Ok(())
     }
 
-    /// The results of all pieces: odd ones are carried up to where they meet a neighbour. None without
-    /// pieces.
+    /// One result of each reduction, of all pieces: odd ones are carried up to where they meet a neighbour.
+    /// None without pieces.
     pub(crate) fn finish(mut self) -> Result<Option<Vec<Buffer>>, StreamError> {
         let Some((_, mut results)) = self.waiting.pop() else { return Ok(None) };
         while let Some((_, before)) = self.waiting.pop() {
             results = self.combined(&before, &results)?;
         }
-        Ok(Some(results))
+        let mut results = results.into_iter();
+        let of_each = self.reductions.iter().map(|&op| {
+            let result = results.next();
+            results.by_ref().take(partial_count(op) - 1).for_each(drop);
+            result
+        });
+        Ok(of_each.collect())
     }
 
     fn combined(&mut self, x: &[Buffer], y: &[Buffer]) -> Result<Vec<Buffer>, StreamError> {
         if self.combination.is_none() {
             let types = x.iter().map(|result| result.array_type().clone());
-            let graph = combination(self.operations, types).map_err(StreamError::Graph)?;
+            let graph = combination(self.reductions, types).map_err(StreamError::Graph)?;
             self.combination = Some(compile(&graph, self.options)?);
         }
         let views: Vec<_> = x.iter().chain(y).map(Buffer::view).collect();
@@ -55,22 +62,24 @@ impl<'a> Partial<'a> {
     }
 }
 
-/// The graph that combines two results of each type.
+/// The graph that combines the results of two pieces, of which those of one have these types.
 fn combination(
-    operations: &[Op],
+    reductions: &[ReduceOp],
     types: impl Iterator<Item = ArrayType> + Clone,
 ) -> Result<Graph, indim_graph::VerifyErrorKind> {
     let mut assembler = GraphAssembler::new();
-    let mut parameters = Vec::new();
-    for (index, array_type) in types.clone().chain(types.clone()).enumerate() {
+    let mut parameters: Vec<ValueId> = Vec::new();
+    for (index, array_type) in types.clone().chain(types).enumerate() {
         let kind = NodeKind::Parameter { index, name: format!("x{index}") };
         parameters.push(assembler.add(kind, &[], array_type)?);
     }
-    let (x, y) = parameters.split_at(operations.len());
+    let (mut x, mut y) = parameters.split_at(parameters.len() / 2);
     let mut outputs = Vec::new();
-    for ((&op, array_type), operands) in operations.iter().zip(types).zip(x.iter().zip(y)) {
-        let operands = [*operands.0, *operands.1];
-        outputs.push(assembler.add(NodeKind::Elementwise(op), &operands, array_type)?);
+    for &op in reductions {
+        let (of_x, of_y);
+        (of_x, x) = x.split_at(partial_count(op));
+        (of_y, y) = y.split_at(partial_count(op));
+        outputs.extend(combine(&mut assembler, op, of_x, of_y)?);
     }
     assembler.finish(outputs)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indim_cpu::{ArrayView, Buffer};
 use indim_graph::{Graph, NodeKind, ValueId};
-use indim_ops::{ArrayType, Op};
+use indim_ops::{ArrayType, ReduceOp};
 use indim_stores::{MemoryResult, MemorySink, Region, Sink, Source, StoreError};
 
 use crate::error::StreamError;
@@ -241,8 +241,8 @@ impl<'a> Carried<'a> {
         sinks: &mut [Box<dyn Sink>],
     ) -> Result<Vec<(ValueId, Buffer)>, StreamError> {
         let job = &self.pass.job;
-        let operations = self.operations();
-        let combination = || Partial::new(&operations, &self.options.compile);
+        let reductions = self.reductions();
+        let combination = || Partial::new(&reductions, &self.options.compile);
         let mut compute = self.computer();
         let mut partial = combination();
         let mut gathered = Gathered::new(job, sinks)?;
@@ -258,10 +258,10 @@ impl<'a> Carried<'a> {
         gathered.finish()
     }
 
-    /// For each output of a reducing job the operation that combines what two pieces give.
-    fn operations(&self) -> Vec<Op> {
+    /// The reductions whose results a reducing job gives.
+    fn reductions(&self) -> Vec<ReduceOp> {
         let of = |output: &Output| match self.plan.graph[output.operand.value].kind {
-            NodeKind::Reduce { op, .. } => op.operation(),
+            NodeKind::Reduce { op, .. } => op,
             _ => unreachable!("what is reduced is a reduction"),
         };
         self.pass.job.outputs.iter().map(of).collect()

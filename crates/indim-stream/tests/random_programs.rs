@@ -86,10 +86,15 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
         // Reduced, and its axis put back with size 1.
         0..=6 => {
             let axis = choices.below(rank);
-            let ops =
-                [ReduceOp::Add, ReduceOp::Mul, ReduceOp::Max, ReduceOp::Min, ReduceOp::ArgMax];
-            let count = if choices.chance(10) { 5 } else { 4 };
-            let op = *choices.pick(&ops[..count]);
+            let ops = [
+                ReduceOp::Add,
+                ReduceOp::Mul,
+                ReduceOp::Max,
+                ReduceOp::Min,
+                ReduceOp::ArgMax,
+                ReduceOp::ArgMin,
+            ];
+            let op = *choices.pick(&ops);
             // Sums are of doubles.
             let is_exact = !matches!(op, ReduceOp::Add | ReduceOp::Mul) || dtype != DType::F32;
             let x = if is_exact { x } else { b.convert(x, DType::F64).unwrap() };

@@ -267,7 +267,6 @@ fn place_of_reduction(graph: &Graph, node: &Node) -> WhereToCut {
     let class = graph[node.operands[0]].array_type.dtype.class();
     let is_float = matches!(class, DTypeClass::Float | DTypeClass::Complex);
     match op.operation() {
-        _ if op.is_search() => WhereToCut::Nowhere,
         Op::Add | Op::Mul if is_float => WhereToCut::Aligned,
         _ => WhereToCut::Anywhere,
     }

@@ -2,15 +2,17 @@
 //!
 //! Chunks are cut along axes. Axes that an operation walks together must be cut alike: they are one *cut*
 //! ([`Cuts`], `cuts.rs`). What is reduced along an axis that is cut is computed in stages: the chunks are
-//! reduced, their results are combined by pairs, and a later stage goes on with what comes out
-//! ([`Stage`], `stage.rs`; which part of a graph it computes `demand.rs`). The program of a stage is a graph
-//! for the sizes of one chunk (`template.rs`).
+//! reduced, their results are combined by pairs ([`combine`], `partial.rs`), and a later stage goes on with
+//! what comes out ([`Stage`], `stage.rs`; which part of a graph it computes `demand.rs`). The program of a
+//! stage is a graph for the sizes of one chunk (`template.rs`).
 
 mod cuts;
 mod demand;
+mod partial;
 mod stage;
 mod template;
 
 pub use cuts::{Cut, Cuts, WhereToCut};
 pub use demand::TooManyReadings;
+pub use partial::{combine, partial_count};
 pub use stage::{Input, Stage, stages};

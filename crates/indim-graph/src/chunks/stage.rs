@@ -34,8 +34,9 @@ pub struct Stage {
     /// The values of the graph that it computes.
     pub outputs: Vec<ValueId>,
     /// The axis along which chunks are reduced. The program gives what is made of one chunk, with size 1
-    /// along it; those of all chunks, combined by pairs, neighbours first, an odd one carried up, are the
-    /// values, of which this axis is gone.
+    /// along it: of each output so many arrays as [`partial_count`](super::partial_count) says. Those of all
+    /// chunks, combined by pairs ([`combine`](super::combine)), neighbours first, an odd one carried up, are
+    /// the values, of which this axis is gone.
     pub reduced: Option<usize>,
     template: Template,
 }
@@ -195,7 +196,8 @@ impl<'a> Planned<'a> {
         for (&value, root) in values.iter().zip(&roots) {
             match reduced {
                 Some(axis) => {
-                    template.give_reduced(places[root], self.graph[value].kind.clone(), axis);
+                    let NodeKind::Reduce { op, .. } = self.graph[value].kind else { continue };
+                    template.give_reduced(places[root], op, axis);
                 }
                 None => template.give(places[root]),
             }

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use indim_ops::{ArrayType, DType};
-use indim_shape::Shape;
+use indim_ops::{ArrayType, DType, ReduceOp};
+use indim_shape::{AxisMap, Shape};
 
+use crate::array::Array;
 use crate::assemble::GraphAssembler;
 use crate::graph::{Graph, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
@@ -83,8 +84,7 @@ impl Template {
         let size =
             |(&axis, &size): (&Option<usize>, &usize)| axis.map_or(Size::Fixed(size), Size::Chunk);
         let sizes = axes.iter().zip(shape.iter()).map(size).collect();
-        self.nodes.push(TemplateNode { kind, operands, dtype: *dtype, sizes });
-        self.nodes.len() - 1
+        self.push(kind, &operands, *dtype, sizes)
     }
 
     /// Returns the value at `place`.
@@ -92,16 +92,48 @@ impl Template {
         self.outputs.push(place);
     }
 
-    /// Reduces the value at `place`, and returns the result with an axis of size 1 in the place of the one
+    /// Returns what a reduction makes of the value at `place`: with an axis of size 1 in the place of the one
     /// that goes.
-    pub(super) fn give_reduced(&mut self, place: usize, kind: NodeKind, axis: usize) {
+    pub(super) fn give_reduced(&mut self, place: usize, op: ReduceOp, axis: usize) {
+        self.give_reduction(place, op, axis);
+        if op.is_search() {
+            self.give_reduction(place, op.searched(), axis);
+            self.give_length(place, axis);
+        }
+    }
+
+    fn give_reduction(&mut self, place: usize, op: ReduceOp, axis: usize) {
         let TemplateNode { dtype, mut sizes, .. } = self.nodes[place].clone();
+        let dtype = op.result_dtype(dtype);
         sizes.remove(axis);
-        self.nodes.push(TemplateNode { kind, operands: vec![place], dtype, sizes: sizes.clone() });
+        let reduced = self.push(NodeKind::Reduce { op, axis }, &[place], dtype, sizes.clone());
         sizes.insert(axis, Size::Fixed(1));
-        let operands = vec![self.nodes.len() - 1];
-        self.nodes.push(TemplateNode { kind: NodeKind::Reshape, operands, dtype, sizes });
-        self.outputs.push(self.nodes.len() - 1);
+        let output = self.push(NodeKind::Reshape, &[reduced], dtype, sizes);
+        self.outputs.push(output);
+    }
+
+    /// How many elements there are along the axis: as many ones, summed.
+    fn give_length(&mut self, place: usize, axis: usize) {
+        let (length, rank) = (self.nodes[place].sizes[axis], self.nodes[place].sizes.len());
+        let one = NodeKind::Constant(Array::scalar(1_i64));
+        let one = self.push(one, &[], DType::I64, Vec::new());
+        let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
+        let ones = self.push(nowhere, &[one], DType::I64, vec![length]);
+        let sum = NodeKind::Reduce { op: ReduceOp::Add, axis: 0 };
+        let sum = self.push(sum, &[ones], DType::I64, Vec::new());
+        let output = self.push(NodeKind::Reshape, &[sum], DType::I64, vec![Size::Fixed(1); rank]);
+        self.outputs.push(output);
+    }
+
+    fn push(
+        &mut self,
+        kind: NodeKind,
+        operands: &[usize],
+        dtype: DType,
+        sizes: Vec<Size>,
+    ) -> usize {
+        self.nodes.push(TemplateNode { kind, operands: operands.to_vec(), dtype, sizes });
+        self.nodes.len() - 1
     }
 
     /// The graph for chunks of these sizes along the axes of the stage.
@@ -127,11 +159,35 @@ impl Template {
             let operands: Vec<ValueId> =
                 node.operands.iter().map(|&operand| values[operand]).collect();
             let array_type = ArrayType::new(node.dtype, shape.clone());
-            values.push(assembler.add(kind, &operands, array_type)?);
+            values.push(match kind {
+                NodeKind::Reduce { op, axis }
+                    if is_among_nothing(op, &shapes[node.operands[0]], axis) =>
+                {
+                    add_zeros(&mut assembler, array_type)?
+                }
+                kind => assembler.add(kind, &operands, array_type)?,
+            });
             shapes.push(shape);
         }
         assembler.finish(self.outputs.iter().map(|&output| values[output]).collect())
     }
+}
+
+/// Whether it is searched in a chunk without elements: the extreme is the identity then, and where it is, is
+/// behind the chunk, which is right if nothing larger comes.
+fn is_among_nothing(op: ReduceOp, shape: &[usize], axis: usize) -> bool {
+    op.is_search() && shape[axis] == 0
+}
+
+fn add_zeros(
+    assembler: &mut GraphAssembler,
+    array_type: ArrayType,
+) -> Result<ValueId, VerifyErrorKind> {
+    let zero = Array::scalar(0_i64);
+    let scalar_type = zero.array_type();
+    let zero = assembler.add(NodeKind::Constant(zero), &[], scalar_type)?;
+    let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
+    assembler.add(nowhere, &[zero], array_type)
 }
 
 /// Slices, of which those along the axes of a stage are the whole axis.

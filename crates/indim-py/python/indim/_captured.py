@@ -38,12 +38,21 @@ def read(kind, holder, key):
 
 def places(function, objects):
     """``{identity: (kind, holder, key, value)}`` of all that ``function`` may read, given ``objects``."""
+    return _search(function, objects).places
+
+
+def reached(function):
+    """The objects that ``function`` may read beside its arguments, and whatever is behind these."""
+    return list(_search(function, ()).seen.values())
+
+
+def _search(function, objects):
     names = frozenset()
     while True:
         search = _Search(function, names)
         search.run([function, *objects])
         if search.names <= names:
-            return search.places
+            return search
         # Code that was found late mentions attributes of objects that were found early.
         names |= search.names
 

@@ -7,6 +7,7 @@ chunks are brought together, and each stage becomes a layer of Dask's graph.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import warnings
@@ -16,8 +17,8 @@ import numpy as np
 from dask.array.core import PerformanceWarning, common_blockdim
 
 from . import _arrays
-from ._engines import name_of, returned
-from ._indim import _ChunkedProgram, _Combination, _graph_of_expression
+from ._engines import chunked_program, name_of, returned
+from ._indim import _Combination, _graph_of_expression
 
 #: Sums along an axis that is cut take chunks of so many elements, times a power of two.
 ALIGNED = 512
@@ -45,7 +46,7 @@ def _placeholders(leaves, what, names=None):
     for position, leaf in enumerate(leaves):
         if isinstance(leaf, da.Array):
             name = names[position] if names else f"argument {position} of {what}"
-            _check(leaf, name)
+            check(leaf, name)
             array, leaf = leaf, np.broadcast_to(np.zeros((), leaf.dtype.newbyteorder("=")), leaf.shape)
             # The stand-in is kept, so that its id stays its own.
             sources[id(leaf)] = (leaf, array)
@@ -53,7 +54,8 @@ def _placeholders(leaves, what, names=None):
     return sources, replaced
 
 
-def _check(array, name):
+def check(array, name):
+    """Refuses a Dask array that cannot be computed with."""
     if any(math.isnan(size) for size in array.shape):
         raise ValueError(
             f"`{name}` is a Dask array of unknown sizes, {array.shape}, and broadcasts are checked by sizes: "
@@ -69,7 +71,7 @@ def _check(array, name):
 def _lazily(parts, sources):
     """The results of a graph as Dask arrays."""
     text, operands, kind, keys = parts
-    program = _ChunkedProgram(text)
+    program = chunked_program(text)
     operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
     chunks = _chunks(program, operands)
     is_cut = [len(sizes) > 1 for sizes in chunks]
@@ -106,7 +108,7 @@ def _chunks(program, operands):
             continue
         if place == "nowhere":
             warnings.warn(
-                f"an axis of size {size} is brought into one chunk, since a slice, a concatenation, a search "
+                f"an axis of size {size} is brought into one chunk, since a slice, a concatenation "
                 "or an operation that moves elements needs all of it; rechunk it yourself to say so",
                 PerformanceWarning,
                 stacklevel=5,
@@ -169,7 +171,8 @@ class _Stage:
             if axis not in walked and axis not in new_axes:
                 given.append(da.zeros(self._shape[axis], chunks=(chunks[self._cuts[axis]],), dtype=bool))
                 read.append((axis,))
-        run = _Run(self._program, tuple(self._shape), tuple(read), len(self._inputs), len(self._outputs) == 1)
+        counts = tuple(1 if reduction is None else reduction[1] for _, reduction in self._outputs)
+        run = _Run(self._program, tuple(self._shape), tuple(read), len(self._inputs), counts)
         dtypes = [_arrays.numpy_dtype(dtype) for (_, dtype, _, _), _ in self._outputs]
         adjusted = {} if self._reduced is None else {self._reduced: _one}
         layer = da.blockwise(
@@ -183,24 +186,24 @@ class _Stage:
             meta=np.empty((0,) * len(axes), dtypes[0]),
         )
         arrays = {}
-        for position, (((number, *_), combined_by), dtype) in enumerate(zip(self._outputs, dtypes)):
+        for position, (((number, *_), reduction), dtype) in enumerate(zip(self._outputs, dtypes)):
             array = layer
             if len(self._outputs) > 1:
                 meta = np.empty((0,) * len(axes), dtype)
                 array = da.blockwise(
                     operator.itemgetter(position), axes, layer, axes, token="indim-item", meta=meta
                 )
-            arrays[number] = array if self._reduced is None else self._combined(array, combined_by)
+            arrays[number] = array if self._reduced is None else self._combined(array, reduction)
         return arrays
 
-    def _combined(self, array, operation):
+    def _combined(self, array, reduction):
         """The tree over what the stage made of each chunk."""
         axis = self._reduced
         return da.reduction(
             array,
             chunk=_as_it_is,
-            combine=functools.partial(_combine, operation),
-            aggregate=functools.partial(_combine, operation),
+            combine=functools.partial(_combine, *reduction),
+            aggregate=functools.partial(_result, *reduction),
             axis=axis,
             concatenate=False,
             split_every={axis: COMBINED_BY_A_TASK},
@@ -220,10 +223,13 @@ def _one(_):
 
 
 class _Run:
-    """What runs on the chunks of a stage. It travels as text."""
+    """What runs on the chunks of a stage. It travels as text.
 
-    def __init__(self, program, shape, read, count, is_single):
-        self._parts = program, shape, read, count, is_single
+    Of each output it gives an array, or where a reduction makes several of a chunk a tuple of these.
+    """
+
+    def __init__(self, program, shape, read, count, counts):
+        self._parts = program, shape, read, count, counts
 
     def __reduce__(self):
         return _Run, self._parts
@@ -232,14 +238,16 @@ class _Run:
         return "indim", self._parts
 
     def __call__(self, *chunks):
-        program, shape, read, count, is_single = self._parts
+        program, shape, read, count, counts = self._parts
         chunks, sizes = [_alone(chunk) for chunk in chunks], list(shape)
         for chunk, axes in zip(chunks, read):
             for axis, size in zip(axes, chunk.shape):
                 if axis is not None:
                     sizes[axis] = size
-        results = _chunk_program(*program).run(chunks[:count], sizes)
-        return results[0] if is_single else tuple(results)
+        results = iter(_chunk_program(*program).run(chunks[:count], sizes))
+        outputs = [tuple(itertools.islice(results, of_output)) for of_output in counts]
+        outputs = [of_output if len(of_output) > 1 else of_output[0] for of_output in outputs]
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
 def _alone(chunk):
@@ -251,25 +259,28 @@ def _alone(chunk):
 
 @functools.lru_cache(maxsize=64)
 def _chunk_program(text, is_cut, number):
-    return _chunked_program(text).stage(list(is_cut), number)
+    return chunked_program(text).stage(list(is_cut), number)
 
 
 @functools.lru_cache(maxsize=64)
-def _chunked_program(text):
-    return _ChunkedProgram(text)
-
-
-@functools.lru_cache(maxsize=64)
-def _combination(operation):
-    return _Combination(operation)
+def _combination(reduction):
+    return _Combination(reduction)
 
 
 def _as_it_is(chunk, axis, keepdims):
     return chunk
 
 
-def _combine(operation, chunks, axis, keepdims):
-    """Partial results combined by pairs."""
-    (axis,) = axis if isinstance(axis, tuple) else (axis,)
-    (combined,) = _combination(operation).run(chunks if isinstance(chunks, list) else [chunks])
+def _combine(reduction, count, chunks, axis, keepdims):
+    """What a reduction made of chunks, ``count`` arrays of each, combined by pairs."""
+    chunks = chunks if isinstance(chunks, list) else [chunks]
+    arrays = chunks if count == 1 else [array for of_chunk in chunks for array in of_chunk]
+    combined = _combination(reduction).run(arrays)
+    return combined[0] if count == 1 else tuple(combined)
+
+
+def _result(reduction, count, chunks, axis, keepdims):
+    """The result of a reduction, of all that it made of chunks."""
+    combined = _combine(reduction, count, chunks, axis, keepdims)
+    combined = combined if count == 1 else combined[0]
     return combined if keepdims else combined.squeeze(axis)

@@ -6,6 +6,11 @@ arrays may be Dask's in turn.
 
 from __future__ import annotations
 
+import copy
+import functools
+
+from ._indim import _ChunkedProgram
+from ._statics import frozen
 from ._tracing import rebuilt
 
 
@@ -22,7 +27,7 @@ def evaluate(text, objects, rule, results, out):
 
 def _engine(objects, out):
     """The module that computes with these."""
-    packages = {_package(value) for value in objects}
+    packages = {package_of(value) for value in objects}
     if packages & {"dask", "xarray"}:
         refuse_out(out)
     if "xarray" in packages:
@@ -34,6 +39,12 @@ def _engine(objects, out):
     return engine
 
 
+@functools.lru_cache(maxsize=64)
+def chunked_program(text):
+    """The program of the text of a graph over arrays in chunks, or with labels."""
+    return _ChunkedProgram(text)
+
+
 def refuse_out(out):
     if out is not None:
         raise TypeError(
@@ -41,7 +52,8 @@ def refuse_out(out):
         )
 
 
-def _package(value):
+def package_of(value):
+    """Which of the packages with engines a value is of."""
     return next(
         (
             name
@@ -60,24 +72,35 @@ class _Arguments:
         self._is_static = [
             position < len(is_static) and is_static[position] for position in range(len(arguments))
         ]
-        #: What is no container.
+        #: What is no container; what is passed to the function as it is; which containers there are.
         self.leaves = []
-        for argument, static in zip(arguments, self._is_static):
-            if not static:
-                self._collect(argument)
+        self.static = [argument for argument, static in zip(arguments, self._is_static) if static]
+        self.structure = tuple(
+            None if static else self._collect(argument)
+            for argument, static in zip(arguments, self._is_static)
+        )
 
     def _collect(self, value):
         if not isinstance(value, (list, tuple, dict)):
             self.leaves.append(value)
-            return
-        for item in value.values() if isinstance(value, dict) else value:
-            self._collect(item)
+            return None
+        keys = tuple((type(key), key) for key in value) if isinstance(value, dict) else None
+        items = value.values() if isinstance(value, dict) else value
+        return type(value), keys, tuple([self._collect(item) for item in items])
+
+    def without_leaves(self):
+        """The same without what it is called with: for other leaves."""
+        other = copy.copy(self)
+        other._arguments = self.with_leaves([None] * len(self.leaves))
+        other.static = [argument for argument, static in zip(other._arguments, self._is_static) if static]
+        other.leaves = []
+        return other
 
     def with_leaves(self, leaves):
         """The arguments with these in the place of the leaves."""
         leaves = iter(leaves)
         return tuple(
-            argument if static else _replaced(argument, leaves)
+            frozen(argument) if static else _replaced(argument, leaves)
             for argument, static in zip(self._arguments, self._is_static)
         )
 

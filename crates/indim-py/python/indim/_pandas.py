@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ._engines import name_of, returned
-from ._indim import _ChunkedProgram, _graph_of_expression
+from ._engines import chunked_program, name_of, returned
+from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
 
 
@@ -51,7 +51,7 @@ class _Labelled:
 
     def __init__(self, parts, labels):
         text, operands, self._kind, self._keys = parts
-        self._program = _ChunkedProgram(text)
+        self._program = chunked_program(text)
         #: What is called how with which labels, by the cut of the axis; those of operands by their shapes.
         self._met, self._shapes = {}, {}
         for array, (_, _, shape, cuts) in zip(operands, self._program.parameters()):

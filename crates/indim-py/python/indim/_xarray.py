@@ -2,55 +2,146 @@
 
 A compiled function is traced with labelled arrays of tracing values, so what their operations mean is said
 by xarray itself: how dimensions and coordinates meet, what becomes of attributes. What the program computes
-is what xarray would have asked of NumPy. Operations of indim and expressions go through
+is what xarray would have asked of NumPy. It is kept with the labels of its results, for arguments whose
+labels are equal (`_labels.py`). Operations of indim and expressions go through
 `xarray.apply_ufunc`.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
+import threading
 
 import numpy as np
 import xarray as xr
 
-from ._engines import name_of, refuse_out, returned
+from . import _captured, _labels
+from ._engines import name_of, package_of, refuse_out, returned
 from ._indim import evaluate as _evaluate
+from ._signatures import ADAPTED
 from ._tracing import Tracer, flatten
 
 _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 
 
+#: Programs for so many combinations of labels are kept of each function.
+_MOST_KEPT = 32
+
+_lock = threading.Lock()
+
+
 def call(compiled, function, arguments, out):
     """A compiled function called with labelled arrays."""
-    leaves = arguments.leaves
-    parts = [_variables(leaf, f"argument {position}") for position, leaf in enumerate(leaves)]
-    counts = [len(of_leaf) for of_leaf in parts]
-    results = []
+    parts = [
+        _variables(leaf, f"argument {position}") for position, leaf in enumerate(arguments.leaves)
+    ]
+    arrays = [array for of_leaf in parts for array in of_leaf]
+    try:
+        program = _kept(compiled, function, arguments, parts)
+    except _labels.NoKeyError:
+        program = _Program(compiled, function, arguments, parts)
+    return program(arrays)
 
-    def traced(*arrays):
+
+def _kept(compiled, function, arguments, parts):
+    """The program for labels like those of the arguments."""
+    key = _labels.of_call(arguments)
+    programs = vars(compiled).setdefault("_labelled", {})
+    program = programs.get(key)
+    if program is None or not program.is_current():
+        program = _Program(compiled, function, arguments, parts)
+    with _lock:
+        # The last used is at the end.
+        programs.pop(key, None)
+        programs[key] = program
+        while len(programs) > _MOST_KEPT:
+            del programs[next(iter(programs))]
+    return program
+
+
+class _Program:
+    """A function that was, or will be, traced with labelled arrays, for arrays with the same labels."""
+
+    def __init__(self, compiled, function, arguments, parts):
+        self._function, self._arguments = function, arguments.without_leaves()
+        self._leaves = [_template(leaf) for leaf in arguments.leaves]
+        self._counts = [len(of_leaf) for of_leaf in parts]
+        #: From here the compiled part looks for what the function reads from outside.
+        self._around = functools.partial(
+            getattr(function, ADAPTED, function), *self._arguments.static
+        )
+        self._around.__module__ = getattr(function, "__module__", None)
+        #: The arrays that it read from outside, with their key.
+        self._captured = None
+        #: What the results are, for a function that computes nothing.
+        self._results = None
+
+        def traced(*arrays):
+            return self._traced(arrays)
+
+        traced.__qualname__ = traced.__name__ = name_of(compiled)
+        setattr(traced, ADAPTED, self._around)
+        self._compiled = type(compiled)(traced)
+
+    def is_current(self):
+        """Whether the arrays that the function read from outside are what they were: labels may be made of
+        their elements."""
+        if self._captured is None:
+            return False
+        objects, key = self._captured
+        try:
+            return _labels.of_captured(objects) == key
+        except _labels.NoKeyError:
+            return False
+
+    def __call__(self, arrays):
+        computed = self._compiled(*arrays)
+        return next(iter(computed), self._results).labelled(iter(computed.values()))
+
+    def _traced(self, arrays):
+        """The results of the function without labels, by keys of which the first keeps these."""
         for array in arrays:
             if isinstance(array, Tracer):
                 # xarray calls NumPy's functions then, which are all traced; those of the standard are fewer.
                 array._recording.namespace = np
         arrays = iter(arrays)
         rebuilt = [
-            _with_arrays(leaf, [next(arrays) for _ in range(count)]) for leaf, count in zip(leaves, counts)
+            _with_arrays(leaf, [next(arrays) for _ in range(count)])
+            for leaf, count in zip(self._leaves, self._counts)
         ]
-        kind, keys, values = flatten(function(*arguments.with_leaves(rebuilt)))
+        kind, keys, values = flatten(self._function(*self._arguments.with_leaves(rebuilt)))
         outputs, templates = [], []
         for value in values:
             computed = _variables(value, "a result")
             templates.append((_template(value), len(computed)))
             outputs.extend(computed)
-        results[:] = [(kind, keys, templates)]
-        return tuple(outputs)
+        self._results = _Results(kind, keys, templates)
+        self._note_captured()
+        return dict(zip(itertools.chain([self._results], itertools.count()), outputs))
 
-    traced.__qualname__ = traced.__name__ = name_of(compiled)
-    arrays = iter(type(compiled)(traced)(*(array for of_leaf in parts for array in of_leaf)))
-    kind, keys, templates = results[0]
-    values = [_with_arrays(template, [next(arrays) for _ in range(count)]) for template, count in templates]
-    return returned(kind, keys, values)
+    def _note_captured(self):
+        objects = _labels.arrays_among(_captured.reached(self._around))
+        try:
+            self._captured = objects, _labels.of_captured(objects)
+        except _labels.NoKeyError:
+            self._captured = None
 
+
+class _Results:
+    """What a traced function returns, but for the arrays."""
+
+    def __init__(self, kind, keys, templates):
+        self._kind, self._keys, self._templates = kind, keys, templates
+
+    def labelled(self, arrays):
+        """The results with these arrays."""
+        values = [
+            _with_arrays(template, [next(arrays) for _ in range(count)])
+            for template, count in self._templates
+        ]
+        return returned(self._kind, self._keys, values)
 
 def _variables(value, name):
     """The arrays of an argument or a result that the program computes with."""
@@ -68,12 +159,17 @@ def _variables(value, name):
             f"`{name}` is not in memory, and would be loaded whole: call `.load()`, or `.chunk()` to have "
             "Dask load its chunks, and the result is not in memory either"
         )
-    return [value.data]
+    data = value.data
+    if package_of(data) == "dask":
+        from . import _dask
+
+        _dask.check(data, name)
+    return [data]
 
 
 def _numeric(dataset):
     """The variables of a Dataset that are computed with; the others stay what they are."""
-    return [name for name, array in dataset.data_vars.items() if array.dtype.kind in "biufc"]
+    return [name for name, array in dataset.data_vars.items() if _labels.is_numeric(array)]
 
 
 def _with_arrays(value, arrays):
@@ -84,17 +180,12 @@ def _with_arrays(value, arrays):
 
 
 def _template(value):
-    """A result of a traced function with stand-ins for tracing values, which mean nothing afterwards."""
+    """An argument or a result with stand-ins for its arrays, which take no memory; nothing for one without
+    labels."""
     if not isinstance(value, _LABELLED):
         return None
-    stand_ins = [_stand_in(array) for array in _variables(value, "a result")]
-    return _with_arrays(value, stand_ins)
-
-
-def _stand_in(array):
-    if not isinstance(array, Tracer):
-        return array
-    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
+    arrays = _variables(value, "a value")
+    return _with_arrays(value, [np.broadcast_to(np.zeros((), it.dtype), it.shape) for it in arrays])
 
 
 def apply(function, operands, is_positional):

@@ -1,0 +1,210 @@
+"""What a function may see of labelled arrays beside their elements, as keys: where they are equal, so are
+the labels.
+
+A program that was traced with labelled arrays serves others with the same key. What is no plain value, or too
+large to be compared faster than the function is traced, has none.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from xarray.indexes import PandasIndex, PandasMultiIndex
+
+from ._statics import key as static_key
+
+#: Labels of so many bytes are compared; to trace a function anew costs less than to compare more.
+_MOST_BYTES = 1 << 20
+
+#: What an object among labels is counted for.
+_OBJECT_BYTES = 64
+
+
+class NoKeyError(Exception):
+    """There is something that cannot be told apart by its value, or in too little time."""
+
+
+def of_call(arguments):
+    """The key of a call: of its labelled arguments, the containers they are in, what is passed as it is, and
+    xarray's options."""
+    keys = _Keys()
+    leaves = tuple(keys.labelled(leaf) if _is_labelled(leaf) else None for leaf in arguments.leaves)
+    static = tuple(static_key(value) for value in arguments.static)
+    key = leaves, arguments.structure, static, tuple(xr.get_options().items())
+    try:
+        hash(key)
+    except TypeError as error:
+        raise NoKeyError from error
+    return key
+
+
+def arrays_among(objects):
+    """The arrays among objects of any kind."""
+    return [value for value in objects if isinstance(value, _ARRAYS)]
+
+
+def of_captured(arrays):
+    """The key of arrays that a function reads beside its arguments, with their elements."""
+    keys = _Keys()
+    return tuple([keys.with_elements(value) for value in arrays])
+
+
+_LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
+
+_ARRAYS = (*_LABELLED, np.ndarray, pd.Series, pd.DataFrame, pd.Index)
+
+#: Values that nobody changes, and that their text tells apart.
+_TOLD_BY_TEXT = (float, complex, datetime.date, datetime.timedelta, pd.Interval, pd.Period)
+
+
+def _is_labelled(value):
+    return isinstance(value, _LABELLED)
+
+
+class _Same:
+    """An object that is equal to itself alone."""
+
+    def __init__(self, value):
+        self._value = value
+
+    def __eq__(self, other):
+        return type(other) is _Same and self._value is other._value
+
+    def __hash__(self):
+        return id(self._value)
+
+
+class _Keys:
+    """The keys of several values, which are compared as one."""
+
+    def __init__(self):
+        self._left = _MOST_BYTES
+
+    def _count(self, size):
+        self._left -= size
+        if self._left < 0:
+            raise NoKeyError
+
+    # Labelled arrays.
+
+    def labelled(self, value, with_elements=False):
+        """A DataArray, Dataset or Variable."""
+        if isinstance(value, xr.Variable):
+            return type(value), self.variable(value, with_elements)
+        coordinates = tuple(
+            ((type(name), name), self.variable(array.variable, name not in value.xindexes))
+            for name, array in value.coords.items()
+        )
+        if isinstance(value, xr.DataArray):
+            own = type(value.name), value.name, self.variable(value.variable, with_elements)
+        else:
+            own = (
+                self.plain(value.attrs),
+                self._encoding(value.encoding),
+                tuple(
+                    (name, self.variable(array.variable, with_elements or not is_numeric(array)))
+                    for name, array in value.data_vars.items()
+                ),
+            )
+        return type(value), own, coordinates, self._indexes(value.xindexes)
+
+    def variable(self, variable, with_elements):
+        elements = self._elements(variable) if with_elements else None
+        described = variable.dims, variable.shape, variable.dtype
+        return *described, self.plain(variable.attrs), self._encoding(variable.encoding), elements
+
+    def _elements(self, variable):
+        if not variable._in_memory:
+            # The name of a Dask array says how it is computed.
+            if hasattr(variable.data, "dask"):
+                return variable.data.name
+            raise NoKeyError
+        return self.array(variable.values)
+
+    def _indexes(self, indexes):
+        keys, seen = [], {}
+        for name, index in indexes.items():
+            if id(index) not in seen:
+                seen[id(index)] = len(seen)
+                keys.append(self._index(index))
+            keys.append((type(name), name, seen[id(index)]))
+        return tuple(keys)
+
+    def _index(self, index):
+        if type(index) is PandasIndex:
+            types = index.coord_dtype
+        elif type(index) is PandasMultiIndex:
+            types = tuple(index.level_coords_dtype.items())
+        else:
+            raise NoKeyError
+        return type(index), index.dim, types, self.pandas_index(index.index)
+
+    def _encoding(self, encoding):
+        """How a variable was stored; what describes codecs are objects, which others do not change."""
+        key = []
+        for name, value in encoding.items():
+            try:
+                key.append((name, self.plain(value)))
+            except NoKeyError:
+                key.append((name, _Same(value)))
+        return tuple(key)
+
+    # What labels are made of.
+
+    def pandas_index(self, index):
+        kind, names = type(index), self.plain(tuple(index.names))
+        if isinstance(index, pd.MultiIndex):
+            levels = tuple(self.pandas_index(level) for level in index.levels)
+            return kind, names, levels, tuple(self.array(np.asarray(codes)) for codes in index.codes)
+        if isinstance(index, pd.RangeIndex):
+            return kind, names, index.start, index.stop, index.step
+        if isinstance(index.dtype, np.dtype):
+            return kind, names, getattr(index, "freqstr", None), self.array(index.to_numpy())
+        return kind, names, index.dtype, getattr(index, "freqstr", None), self.plain(index.tolist())
+
+    def array(self, array):
+        """An array with its elements."""
+        if array.dtype.hasobject:
+            return array.shape, array.dtype, self.plain(array.ravel().tolist())
+        self._count(array.nbytes)
+        return array.shape, array.dtype, hashlib.blake2b(np.ascontiguousarray(array).view("u1")).digest()
+
+    def plain(self, value):
+        """A value of Python's, which may hold others."""
+        kind = type(value)
+        if kind in (str, int, bool, bytes, type(None)):
+            self._count(_OBJECT_BYTES)
+            return kind, value
+        if isinstance(value, _TOLD_BY_TEXT) or kind.__module__.partition(".")[0] == "cftime":
+            self._count(_OBJECT_BYTES)
+            return kind, repr(value)
+        if kind in (list, tuple):
+            return kind, tuple([self.plain(item) for item in value])
+        if isinstance(value, dict):
+            return kind, tuple([(self.plain(name), self.plain(item)) for name, item in value.items()])
+        if isinstance(value, np.generic):
+            value = np.asarray(value)
+        if type(value) is np.ndarray and not value.dtype.hasobject:
+            return kind, self.array(value)
+        if isinstance(value, (np.dtype, type)):
+            return kind, value
+        raise NoKeyError
+
+    def with_elements(self, value):
+        if _is_labelled(value):
+            return self.labelled(value, with_elements=True)
+        if isinstance(value, pd.Index):
+            return self.pandas_index(value)
+        if isinstance(value, np.ndarray):
+            return self.array(value)
+        axes = tuple(self.pandas_index(axis) for axis in value.axes)
+        return type(value), axes, self.array(value.to_numpy())
+
+
+def is_numeric(variable):
+    """Whether a variable of a Dataset is computed with; the others stay what they are."""
+    return variable.dtype.kind in "biufc"
