@@ -74,7 +74,7 @@ impl LaneType {
     }
 }
 
-/// What an instruction computes from its operands. All but the first three and the last three are
+/// What an instruction computes from its operands. All but the first three and the last four are
 /// the methods of the traits in [`indim_ops::lane`], with one defined result for every input but the bits of
 /// NaNs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -157,6 +157,8 @@ pub enum Primitive {
     WidenF16,
     /// The bits of the nearest binary16, half to even; of a NaN those of the canonical one.
     RoundToF16,
+    /// The nearest number of a `bf16`, half to even, in 32 bits; of a NaN the canonical one.
+    RoundBf16,
 }
 
 impl Primitive {
@@ -180,7 +182,8 @@ impl Primitive {
             | Cast
             | Canonical
             | WidenF16
-            | RoundToF16 => 1,
+            | RoundToF16
+            | RoundBf16 => 1,
             Select | MulAdd => 3,
             _ => 2,
         }

@@ -14,6 +14,7 @@ use indim_ops::{
 use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
 use crate::recorded::{Recording, record};
+use crate::rounded::push_rounded;
 
 /// What is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,6 +156,9 @@ fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
     if T::DTYPE == DType::F16 {
         return single(DType::F32, Primitive::RoundToF16, DType::F16);
     }
+    if T::DTYPE == DType::Bf16 && Wide::DTYPE == DType::F32 {
+        return rounding_to_bf16();
+    }
     record(&[Wide::DTYPE], |operands| {
         Some(T::into_any(T::from_wide::<Recording>(Wide::from_any(operands[0])?)))
     })
@@ -169,8 +173,17 @@ fn single(from: DType, primitive: Primitive, to: DType) -> Body {
     builder.finish()
 }
 
+/// What rounds an `f32` to a `bf16`.
+fn rounding_to_bf16() -> Body {
+    let mut builder = BodyBuilder::default();
+    let [x, _] = builder.input(DType::F32);
+    let result = push_rounded(&mut builder, x);
+    builder.output(DType::Bf16, [result]);
+    builder.finish()
+}
+
 /// A conversion. Between `f16` and what `f32` holds it goes through that, as its definition does, by the
-/// primitives of processors.
+/// primitives of processors; to `bf16` by the one that rounds.
 fn conversion(from: DType, to: DType) -> Body {
     use DType::{Bf16, Bool, F16, F32, I8, I16, U8, U16};
     let of_f32 = |from, to| {
@@ -181,8 +194,12 @@ fn conversion(from: DType, to: DType) -> Body {
         (F16, F16) => visit_convert(from, to, ConversionRecorder),
         (F16, _) => one_after_another(&single(F16, Primitive::WidenF16, F32), &of_f32(F32, to)),
         (F32, F16) => single(F32, Primitive::RoundToF16, F16),
+        (F32, Bf16) => rounding_to_bf16(),
         (Bool | I8 | I16 | U8 | U16 | Bf16, F16) => {
             one_after_another(&of_f32(from, F32), &single(F32, Primitive::RoundToF16, F16))
+        }
+        (Bool | I8 | I16 | U8 | U16, Bf16) => {
+            one_after_another(&of_f32(from, F32), &rounding_to_bf16())
         }
         _ => visit_convert(from, to, ConversionRecorder),
     }

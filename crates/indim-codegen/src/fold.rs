@@ -7,6 +7,7 @@ use crate::body::{Instruction, LaneType, Primitive, Value};
 use crate::divide::divide;
 use crate::extreme::extreme;
 use crate::instructions::Instructions;
+use crate::rounded::{LOST_BITS, has_no_low_half};
 
 /// What becomes of an instruction.
 pub(crate) enum Folded {
@@ -27,6 +28,9 @@ pub(crate) fn fold(builder: &mut impl Instructions, instruction: &Instruction) -
         Bits => bits(builder, instruction),
         Cast => cast(builder, instruction),
         Not | Neg | Abs | Canonical => twice(builder, instruction),
+        RoundBf16 if has_no_low_half(builder, instruction.operands[0]) => {
+            self::instruction(Canonical, instruction.lane, &instruction.operands[..1])
+        }
         And | Or | Xor => bitwise(builder, instruction),
         Equal | Less | LessUnsigned => comparison(builder, instruction),
         Add | Sub | Mul | Div | Rem if instruction.lane.is_float() => {
@@ -186,6 +190,13 @@ fn bitwise(builder: &mut impl Instructions, given: &Instruction) -> Folded {
         (Primitive::And, Some(0)) => Folded::Value(y),
         (Primitive::Or | Primitive::Xor, Some(0)) => Folded::Value(x),
         (Primitive::And, Some(bits)) if bits == ones => Folded::Value(x),
+        (Primitive::And, Some(bits))
+            if bits == ones << LOST_BITS & ones
+                && lane.size() == 4
+                && has_no_low_half(builder, x) =>
+        {
+            Folded::Value(x)
+        }
         (Primitive::Or, Some(bits)) if bits == ones => Folded::Value(y),
         (Primitive::Xor, Some(bits)) if bits == ones => instruction(Primitive::Not, lane, &[x]),
         _ => Folded::Not,
@@ -282,6 +293,7 @@ fn integer_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> F
         (Primitive::Add | Primitive::Sub, 0) | (Primitive::Mul | Primitive::Div, 1) => {
             Folded::Value(x)
         }
+        (Primitive::ShiftLeft, _) => shifted_left(builder, given, bits),
         (Primitive::Mul, 0) => Folded::Value(y),
         (Primitive::Mul, _) if bits.is_power_of_two() => {
             let amount = builder.constant(lane, bits.trailing_zeros().into());
@@ -300,6 +312,34 @@ fn integer_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> F
             Some(value) => Folded::Value(value),
             None => Folded::Not,
         },
+        _ => Folded::Not,
+    }
+}
+
+/// A shift to the left by a constant, of what may have been narrowed or shifted to the right before: the bits
+/// that these have lost are lost anyway.
+fn shifted_left(builder: &mut impl Instructions, given: &Instruction, bits: u64) -> Folded {
+    let &Instruction { lane, operands: [x, amount, _], .. } = given;
+    let width = 8 * lane.size() as u64;
+    let bits = bits & (width - 1);
+    let operand = *builder.instruction(x);
+    let first = *builder.instruction(operand.operands[0]);
+    match operand.primitive {
+        Primitive::ShiftRightLogical
+            if builder.constant_bits(operand.operands[1]).map(|bits| bits & (width - 1))
+                == Some(bits) =>
+        {
+            let kept = builder.constant(lane, all_ones(lane) << bits & all_ones(lane));
+            instruction(Primitive::And, lane, &[operand.operands[0], kept])
+        }
+        Primitive::Cast if first.primitive == Primitive::Cast => {
+            let original = builder.instruction(first.operands[0]).lane;
+            let is_kept = !first.lane.is_float() && bits + 8 * first.lane.size() as u64 >= width;
+            match original == lane && is_kept {
+                true => instruction(Primitive::ShiftLeft, lane, &[first.operands[0], amount]),
+                false => Folded::Not,
+            }
+        }
         _ => Folded::Not,
     }
 }

@@ -3,7 +3,8 @@
 //! A body is straight-line code over the primitives of the lane algebra (`body.rs`). `recorded.rs` is the
 //! family of lanes that records one, `definitions.rs` what operations and conversions record, `nest.rs` what
 //! becomes of a loop nest, `folded.rs` what folds the results of one; `builder.rs` shares values and folds
-//! them as they come (`fold.rs`), `simplify.rs` leaves out what no output needs. What primitives give is in
+//! them as they come (`fold.rs`), `simplify.rs` leaves out what no output needs, `rounded.rs` knows which
+//! numbers are those of a `bf16`. What primitives give is in
 //! `scalar.rs`, of whole bodies `interpret.rs`.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -21,6 +22,7 @@ mod nans;
 mod nest;
 mod print;
 mod recorded;
+mod rounded;
 mod scalar;
 mod simplify;
 mod verify;

@@ -31,7 +31,7 @@ pub(crate) fn possible_nans(
             true => Nans::Any,
             false => Nans::None,
         },
-        Primitive::Canonical => first.min(Nans::Canonical),
+        Primitive::Canonical | Primitive::RoundBf16 => first.min(Nans::Canonical),
         // The canonical NaN is positive.
         Primitive::Abs => first,
         Primitive::Select => {

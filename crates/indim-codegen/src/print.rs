@@ -69,6 +69,7 @@ impl Primitive {
             Primitive::Canonical => "canonical",
             Primitive::WidenF16 => "widen_f16",
             Primitive::RoundToF16 => "round_to_f16",
+            Primitive::RoundBf16 => "round_bf16",
         }
     }
 }

@@ -4,8 +4,8 @@
 //! be made of one is a [`Visitor`]: its value for some operands here, a function over memory in
 //! `out_of_line.rs`.
 
-use indim_ops::f16;
 use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane};
+use indim_ops::{bf16, f16};
 
 use crate::body::{LaneType, Primitive};
 
@@ -89,8 +89,8 @@ pub fn visit<V: Visitor>(
     let expected = match primitive {
         Primitive::Bits => return bits(operand, result, visitor),
         Primitive::Cast => return cast(operand, result, visitor),
-        Primitive::WidenF16 | Primitive::RoundToF16 => {
-            return binary16(primitive, operand, result, visitor);
+        Primitive::WidenF16 | Primitive::RoundToF16 | Primitive::RoundBf16 => {
+            return sixteen_bits(primitive, operand, result, visitor);
         }
         Primitive::Equal | Primitive::Less | Primitive::LessUnsigned => LaneType::Bool,
         _ => operand,
@@ -256,7 +256,7 @@ fn bits<V: Visitor>(operand: LaneType, result: LaneType, visitor: V) -> Option<V
     })
 }
 
-fn binary16<V: Visitor>(
+fn sixteen_bits<V: Visitor>(
     primitive: Primitive,
     operand: LaneType,
     result: LaneType,
@@ -268,6 +268,9 @@ fn binary16<V: Visitor>(
         }
         (Primitive::RoundToF16, LaneType::F32, LaneType::I16) => {
             Some(function!(visitor, |x: f32; _| -> i16 { f16::from_f32(x).to_bits() as i16 }))
+        }
+        (Primitive::RoundBf16, LaneType::F32, LaneType::F32) => {
+            Some(function!(visitor, |x: f32; _| -> f32 { bf16::from_f32(x).to_f32() }))
         }
         _ => None,
     }

@@ -65,7 +65,7 @@ impl Body {
             builder.output(*dtype, lanes.map(|lane| values[lane.index()]));
         }
         let body = Body { identities: self.identities, ..builder.finish() };
-        body.without_dead()
+        body.without_dead().with_rounding_in_bits()
     }
 
     /// The body without the instructions that no output needs.

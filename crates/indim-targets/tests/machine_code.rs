@@ -200,7 +200,7 @@ fn primitives(lane: LaneType) -> Vec<(Primitive, LaneType)> {
     }
     match lane {
         LaneType::I16 => all.push((WidenF16, LaneType::F32)),
-        LaneType::F32 => all.push((RoundToF16, LaneType::I16)),
+        LaneType::F32 => all.extend([(RoundToF16, LaneType::I16), (RoundBf16, LaneType::F32)]),
         _ => {}
     }
     if lane != LaneType::Bool {

@@ -3,7 +3,7 @@
 use super::Primitive;
 
 /// The primitives that have operands.
-pub(crate) const PRIMITIVES: [Primitive; 33] = [
+pub(crate) const PRIMITIVES: [Primitive; 34] = [
     Primitive::Bits,
     Primitive::Select,
     Primitive::Equal,
@@ -37,4 +37,5 @@ pub(crate) const PRIMITIVES: [Primitive; 33] = [
     Primitive::Canonical,
     Primitive::WidenF16,
     Primitive::RoundToF16,
+    Primitive::RoundBf16,
 ];

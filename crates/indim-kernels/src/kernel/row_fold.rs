@@ -46,10 +46,11 @@ where
     #[inline(always)]
     unsafe fn run(results: *mut u8, source: *const u8, rows: FoldedRows) {
         let FoldedRows { count, stride, width, .. } = rows;
-        let is_dense = stride == (width * Self::SOURCE_SIZE) as isize;
         let (covered, begun) = match width {
             // SAFETY: the caller's promise; dense rows lie one after another.
-            2..=4 if is_dense => (0, unsafe { Self::narrow_rows(results, source, rows) }),
+            2..=4 if are_dense(rows, Self::SOURCE_SIZE) => {
+                (0, unsafe { Self::narrow_rows(results, source, rows) })
+            }
             // SAFETY: the caller's promise.
             0..LANES => (0, unsafe { Self::short_rows(results, source, rows) }),
             _ => (covered(rows, Self::SOURCE_SIZE, width.next_multiple_of(LANES)), 0),
@@ -62,11 +63,16 @@ where
     }
 }
 
+/// Whether rows lie one after another.
+fn are_dense(rows: FoldedRows, source_size: usize) -> bool {
+    rows.stride == (rows.width * source_size) as isize
+}
+
 /// How many rows there are, from the first on, of which so many elements can be read: behind all but the last
 /// of dense rows there are others.
 fn covered(rows: FoldedRows, source_size: usize, elements: usize) -> usize {
-    let FoldedRows { count, stride, width, .. } = rows;
-    if stride != (width * source_size) as isize {
+    let FoldedRows { count, width, .. } = rows;
+    if !are_dense(rows, source_size) {
         return 0;
     }
     (count * width + width).saturating_sub(elements).checked_div(width).unwrap_or(0).min(count)

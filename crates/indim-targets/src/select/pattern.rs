@@ -17,6 +17,8 @@ pub(crate) enum PatternKind {
     Unordered,
     /// A product and a sum, rounded once, of which the one or the other or both are negated.
     Product { is_product_negated: bool, is_addend_negated: bool },
+    /// The upper 16 of 32 bits, as an integer of 16.
+    UpperHalf,
 }
 
 /// Several primitives with the operands of all, in the order of the instruction.
@@ -41,14 +43,19 @@ impl Pattern {
             Primitive::Not => negated(body, first),
             Primitive::MulAdd => product(body, [first, second, third]),
             Primitive::Or => unordered(body, first, second),
+            Primitive::Cast if instruction.lane.size() == 2 => upper_half(body, first),
             _ => None,
         };
         pattern.filter(|it| O::has_pattern(it.kind, body.lane(it.operands[0])))
     }
 
     fn operands(&self) -> &[Value] {
-        let is_product = matches!(self.kind, PatternKind::Product { .. });
-        &self.operands[..if is_product { 3 } else { 2 }]
+        let count = match self.kind {
+            PatternKind::UpperHalf => 1,
+            PatternKind::Product { .. } => 3,
+            _ => 2,
+        };
+        &self.operands[..count]
     }
 }
 
@@ -124,6 +131,17 @@ fn nan(body: &Body, value: Value) -> Option<Value> {
     }
     let [x, y] = compared(body, instruction.operands[0], Primitive::Equal)?;
     (x == y && body.lane(x).is_float()).then_some(x)
+}
+
+/// What is left of 32 bits when they have been shifted to the right by 16.
+fn upper_half(body: &Body, shifted: Value) -> Option<Pattern> {
+    use Primitive::{Constant, ShiftRightArithmetic, ShiftRightLogical};
+    let shift = body.instruction(shifted);
+    let [x, amount, _] = shift.operands;
+    let is_half = matches!(shift.primitive, ShiftRightLogical | ShiftRightArithmetic)
+        && shift.lane.size() == 4
+        && matches!(body.instruction(amount).primitive, Constant(bits) if bits & 31 == 16);
+    is_half.then_some(Pattern::of_two(PatternKind::UpperHalf, [x, Value(0)]))
 }
 
 /// A product and a sum, where the product or the addend is negated.

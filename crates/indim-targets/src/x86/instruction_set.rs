@@ -49,26 +49,14 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// Masks of the lanes that are not zero, of bytes or of bytes that have been extended by zeros.
     fn is_not_zero(selector: &mut Selector<'_, Self>, x: Parts, size: usize) -> Parts;
 
-    /// The lanes of `on_true` where the mask is set, else those of `on_false`.
-    fn blend(
-        selector: &mut Selector<'_, Self>,
-        size: usize,
-        mask: Parts,
-        on_true: Parts,
-        on_false: Parts,
-    ) -> Parts;
+    /// What takes the lanes of its second source where the third, a mask, is set, else those of the first.
+    fn blend(size: usize) -> Opcode<Self>;
 
     /// The lanes where the mask is set, else 0.
     fn kept(selector: &mut Selector<'_, Self>, size: usize, mask: Parts, x: Parts) -> Parts;
 
-    /// The mask of a comparison of floats.
-    fn compare_floats(
-        selector: &mut Selector<'_, Self>,
-        size: usize,
-        x: Parts,
-        y: Parts,
-        predicate: u8,
-    ) -> Parts;
+    /// What makes a mask of a comparison of floats.
+    fn compare_floats(size: usize) -> Opcode<Self>;
 
     /// The mask of a comparison of integers.
     fn compare_integers(
@@ -88,8 +76,9 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// The even numbers of 32 bits of one, the odd ones of another.
     fn alternating(selector: &mut Selector<'_, Self>, even: Parts, odd: Parts) -> Parts;
 
-    /// Shifts to the right by a constant, where copies of the top bit enter, of 8 or 64 bits.
-    fn shift_signed(selector: &mut Selector<'_, Self>, size: usize, x: Parts, amount: u8) -> Parts;
+    /// What shifts 64 bits to the right by a constant, where copies of the top bit enter, if there is such an
+    /// instruction.
+    fn shift_signed_64() -> Option<Opcode<Self>>;
 
     /// Shifts by an amount for each lane; `None` for types without an instruction.
     fn shift_each(
@@ -116,6 +105,9 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
 
     /// Narrower lanes: the low bytes.
     fn narrow(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts;
+
+    /// Of lanes of 32 bits the upper halves.
+    fn upper_halves(selector: &mut Selector<'_, Self>, x: Parts) -> Parts;
 
     /// The lower halves of two registers, in one.
     fn join(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register;

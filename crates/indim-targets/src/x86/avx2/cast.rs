@@ -1,6 +1,5 @@
 //! Conversions that AVX2 has no instruction for, and lanes that move where widths change.
 
-use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
 use super::super::select::{AT_LEAST, ORDERED, Selector, TO_ZERO};
 use super::Avx2;
@@ -64,7 +63,7 @@ impl Selector<'_, Avx2> {
         x
     }
 
-    fn pack(&mut self, x: Parts, size: usize, opcode: Opcode<Avx2>) -> Parts {
+    pub(super) fn pack(&mut self, x: Parts, size: usize, opcode: Opcode<Avx2>) -> Parts {
         self.halve(x, size, |selector, is_wide, low, high| {
             selector.vector(opcode, is_wide, &[low, high])
         })
@@ -168,15 +167,15 @@ impl Selector<'_, Avx2> {
     fn f32_to_i32(&mut self, x: Parts) -> Parts {
         let truncated = self.each(Opcode::F32_TO_I32, 4, x, None);
         let limit = self.constant(2_147_483_648f32.to_bits().into(), 4);
-        let is_large = Avx2::compare_floats(self, 4, x, Parts::same(x.count, limit), AT_LEAST);
+        let is_large = self.compare_floats(4, x, Parts::same(x.count, limit), AT_LEAST);
         let saturated = self.pairs(Opcode::BITS_XOR, 4, truncated, is_large);
-        let is_number = Avx2::compare_floats(self, 4, x, x, ORDERED);
+        let is_number = self.compare_floats(4, x, x, ORDERED);
         self.pairs(Opcode::BITS_AND, 4, saturated, is_number)
     }
 
     /// Doubles to `u32` or integers of 64 bits, of which each half is the low bits of a large double.
     fn f64_to_wide(&mut self, x: Parts, to: LaneType) -> Parts {
-        let is_number = Avx2::compare_floats(self, 8, x, x, ORDERED);
+        let is_number = self.compare_floats(8, x, x, ORDERED);
         let x = self.pairs(Opcode::BITS_AND, 8, x, is_number);
         let x = self.round(8, x, TO_ZERO);
         if to == LaneType::U32 {
@@ -191,8 +190,7 @@ impl Selector<'_, Avx2> {
         };
         let x = self.with(Opcode::MAX_F64, 8, x, least.to_bits());
         let limit_register = self.constant(limit.to_bits(), 8);
-        let is_large =
-            Avx2::compare_floats(self, 8, x, Parts::same(x.count, limit_register), AT_LEAST);
+        let is_large = self.compare_floats(8, x, Parts::same(x.count, limit_register), AT_LEAST);
         let high = self.with(Opcode::MUL_F64, 8, x, (1.0 / TWO_32).to_bits());
         let high = self.round(8, high, 0x09);
         let whole = self.with(Opcode::MUL_F64, 8, high, TWO_32.to_bits());
@@ -204,6 +202,6 @@ impl Selector<'_, Avx2> {
         let joined = self.pairs_with(Opcode::BLEND_CONSTANT_32, 8, high, low, Some(0x55));
         let most = if to == LaneType::I64 { i64::MAX as u64 } else { u64::MAX };
         let most = self.constant(most, 8);
-        Avx2::blend(self, 8, is_large, Parts::same(x.count, most), joined)
+        self.blend(8, is_large, Parts::same(x.count, most), joined)
     }
 }

@@ -65,38 +65,20 @@ impl InstructionSet for Avx2 {
         selector.not(is_zero, 1)
     }
 
-    fn blend(
-        selector: &mut Selector<'_, Avx2>,
-        size: usize,
-        mask: Parts,
-        on_true: Parts,
-        on_false: Parts,
-    ) -> Parts {
-        let opcode = match size {
+    fn blend(size: usize) -> Opcode<Avx2> {
+        match size {
             4 => Opcode::BLEND_32,
             8 => Opcode::BLEND_64,
             _ => Opcode::BLEND_8,
-        };
-        let is_wide = selector.is_wide(size);
-        Parts::new(on_true.count, |index| {
-            let sources = [on_false.part(index), on_true.part(index), mask.part(index)];
-            selector.vector(opcode, is_wide, &sources)
-        })
+        }
     }
 
     fn kept(selector: &mut Selector<'_, Avx2>, size: usize, mask: Parts, x: Parts) -> Parts {
         selector.pairs(Opcode::BITS_AND, size, x, mask)
     }
 
-    fn compare_floats(
-        selector: &mut Selector<'_, Avx2>,
-        size: usize,
-        x: Parts,
-        y: Parts,
-        predicate: u8,
-    ) -> Parts {
-        let opcode = either(size, Opcode::COMPARE_F32, Opcode::COMPARE_F64);
-        selector.pairs_with(opcode, size, x, y, Some(predicate))
+    fn compare_floats(size: usize) -> Opcode<Avx2> {
+        either(size, Opcode::COMPARE_F32, Opcode::COMPARE_F64)
     }
 
     fn compare_integers(
@@ -137,10 +119,8 @@ impl InstructionSet for Avx2 {
         selector.pairs_with(Opcode::BLEND_CONSTANT_32, 4, even, odd, Some(0xaa))
     }
 
-    fn shift_signed(selector: &mut Selector<'_, Avx2>, size: usize, x: Parts, amount: u8) -> Parts {
-        let bits = 8 * size as u32;
-        let shifted = selector.shift_by(Primitive::ShiftRightLogical, size, x, amount);
-        selector.extended(shifted, size, 1 << (bits - 1 - u32::from(amount)))
+    fn shift_signed_64() -> Option<Opcode<Avx2>> {
+        None
     }
 
     fn shift_each(
@@ -194,6 +174,11 @@ impl InstructionSet for Avx2 {
 
     fn narrow(selector: &mut Selector<'_, Avx2>, x: Parts, from: usize, to: usize) -> Parts {
         selector.narrow(x, from, to)
+    }
+
+    fn upper_halves(selector: &mut Selector<'_, Avx2>, x: Parts) -> Parts {
+        let shifted = selector.each(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
+        selector.pack(shifted, 4, Opcode::PACK_UNSIGNED_32)
     }
 
     fn join(selector: &mut Selector<'_, Avx2>, halves: [Register; 2]) -> Register {

@@ -21,7 +21,10 @@ impl Selector<'_, Avx512> {
         if x.count == 1 {
             return self.each(narrowing(from, to), from, x, None);
         }
-        let half = self.narrow_with(narrowing(from, from / 2), from, x, None);
+        let half = match from {
+            4 | 8 => self.narrowed_pairs(x, from / 2, 0),
+            _ => self.narrow_with(narrowing(from, from / 2), from, x, None),
+        };
         self.narrow(half, from / 2, to)
     }
 
@@ -97,11 +100,11 @@ impl Selector<'_, Avx512> {
     ) -> Parts {
         let limit = self.constant(limit, size);
         let limit = Parts::same(x.count, limit);
-        let is_large = Avx512::compare_floats(self, size, x, limit, AT_LEAST);
+        let is_large = self.compare_floats(size, x, limit, AT_LEAST);
         let most = self.constant(most, size);
         let most = Parts::same(x.count, most);
-        let saturated = Avx512::blend(self, size, is_large, most, converted);
-        let is_number = Avx512::compare_floats(self, size, x, x, ORDERED);
+        let saturated = self.blend(size, is_large, most, converted);
+        let is_number = self.compare_floats(size, x, x, ORDERED);
         Avx512::kept(self, size, is_number, saturated)
     }
 }

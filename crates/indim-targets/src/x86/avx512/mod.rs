@@ -89,24 +89,13 @@ impl InstructionSet for Avx512 {
         selector.pairs(Opcode::TEST_8, size, x, x)
     }
 
-    fn blend(
-        selector: &mut Selector<'_, Self>,
-        size: usize,
-        mask: Parts,
-        on_true: Parts,
-        on_false: Parts,
-    ) -> Parts {
-        let opcode = match size {
+    fn blend(size: usize) -> Opcode<Self> {
+        match size {
             1 => Opcode::BLEND_8,
             2 => Opcode::BLEND_16,
             4 => Opcode::BLEND_32,
             _ => Opcode::BLEND_64,
-        };
-        let is_wide = selector.is_wide(size);
-        Parts::new(on_true.count, |index| {
-            let sources = [on_false.part(index), on_true.part(index), mask.part(index)];
-            selector.vector(opcode, is_wide, &sources)
-        })
+        }
     }
 
     fn kept(selector: &mut Selector<'_, Self>, size: usize, mask: Parts, x: Parts) -> Parts {
@@ -119,15 +108,8 @@ impl InstructionSet for Avx512 {
         selector.pairs(opcode, size, x, mask)
     }
 
-    fn compare_floats(
-        selector: &mut Selector<'_, Self>,
-        size: usize,
-        x: Parts,
-        y: Parts,
-        predicate: u8,
-    ) -> Parts {
-        let opcode = either(size, Opcode::COMPARE_F32, Opcode::COMPARE_F64);
-        selector.pairs_with(opcode, size, x, y, Some(predicate))
+    fn compare_floats(size: usize) -> Opcode<Self> {
+        either(size, Opcode::COMPARE_F32, Opcode::COMPARE_F64)
     }
 
     fn compare_integers(
@@ -166,15 +148,11 @@ impl InstructionSet for Avx512 {
 
     fn alternating(selector: &mut Selector<'_, Self>, even: Parts, odd: Parts) -> Parts {
         let is_odd = selector.mask_constant(0xaaaa_aaaa_aaaa_aaaa);
-        Self::blend(selector, 4, Parts::same(even.count, is_odd), odd, even)
+        selector.blend(4, Parts::same(even.count, is_odd), odd, even)
     }
 
-    fn shift_signed(selector: &mut Selector<'_, Self>, size: usize, x: Parts, amount: u8) -> Parts {
-        if size == 8 {
-            return selector.each(Opcode::SHIFT_SIGNED_64, size, x, Some(amount));
-        }
-        let shifted = selector.shift_by(Primitive::ShiftRightLogical, size, x, amount);
-        selector.extended(shifted, size, 1 << (8 * size as u32 - 1 - u32::from(amount)))
+    fn shift_signed_64() -> Option<Opcode<Self>> {
+        Some(Opcode::SHIFT_SIGNED_64)
     }
 
     fn shift_each(
@@ -236,6 +214,14 @@ impl InstructionSet for Avx512 {
         selector.narrow(x, from, to)
     }
 
+    fn upper_halves(selector: &mut Selector<'_, Self>, x: Parts) -> Parts {
+        if x.count > 1 && !selector.is_in_row {
+            return selector.narrowed_pairs(x, 2, 1);
+        }
+        let shifted = selector.each(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
+        selector.narrow(shifted, 4, 2)
+    }
+
     fn join(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register {
         selector.vector_with(Opcode::INSERT_HALF, true, &halves, Some(1))
     }
@@ -291,13 +277,27 @@ impl Selector<'_, Avx512> {
         let count =
             u64::from(if is_wide { REGISTER_BYTES } else { REGISTER_BYTES / 2 }) / size as u64;
         let sources: Vec<u64> = (0..count).map(|lane| source(lane, count)).collect();
-        let words = match size {
-            4 => sources.chunks(2).map(|pair| pair[0] | pair[1] << 32).collect(),
-            _ => sources,
+        let joined = |lanes: &[u64]| {
+            let placed = lanes.iter().enumerate().map(|(lane, word)| word << (8 * size * lane));
+            placed.sum()
         };
+        let words = sources.chunks(8 / size).map(joined).collect();
         let sources = self.lanes_constant(words);
-        let opcode = either(size, Opcode::PERMUTE_TWO_32, Opcode::PERMUTE_TWO_64);
+        let opcode = match size {
+            2 => Opcode::PERMUTE_TWO_16,
+            4 => Opcode::PERMUTE_TWO_32,
+            _ => Opcode::PERMUTE_TWO_64,
+        };
         self.vector(opcode, is_wide, &[first, sources, second])
+    }
+
+    /// Of lanes that are twice as wide as `size` bytes the lower parts (0) or the upper ones (1), each two
+    /// registers in one.
+    pub(super) fn narrowed_pairs(&mut self, x: Parts, size: usize, part: u64) -> Parts {
+        Parts::new(x.count / 2, |index| {
+            let pair = [0, 1].map(|half| x.part(2 * index + half));
+            self.permuted(size, pair, |lane, _| 2 * lane + part)
+        })
     }
 
     /// Masks for wider lanes, of which fewer are in a register.

@@ -95,6 +95,7 @@ opcodes! { cleared_by_second:
 
 // Lanes of the first source and of the third by the indices in the second.
 opcodes! { replaces:
+    PERMUTE_TWO_16 (Same) _ 0: EVEX_Vpermt2w_ymm_k1z_ymm_ymmm256 EVEX_Vpermt2w_zmm_k1z_zmm_zmmm512;
     PERMUTE_TWO_32 (Same) _ 4: EVEX_Vpermt2ps_ymm_k1z_ymm_ymmm256b32 EVEX_Vpermt2ps_zmm_k1z_zmm_zmmm512b32;
     PERMUTE_TWO_64 (Same) _ 8: EVEX_Vpermt2pd_ymm_k1z_ymm_ymmm256b64 EVEX_Vpermt2pd_zmm_k1z_zmm_zmmm512b64;
 }

@@ -156,7 +156,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         least: f64,
         most: f64,
     ) -> Parts {
-        let is_number = S::compare_floats(self, size, x, x, ORDERED);
+        let is_number = self.compare_floats(size, x, x, ORDERED);
         let x = S::kept(self, size, is_number, x);
         let bits = |limit: f64| match size {
             4 => u64::from((limit as f32).to_bits()),

@@ -2,7 +2,7 @@
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
-use super::{Instructions, Parts, Selector};
+use super::{Parts, Selector};
 use indim_codegen::{Primitive, Value};
 
 /// Predicates of comparisons: ordered, so that a NaN gives false, and quiet.
@@ -72,7 +72,7 @@ impl<S: InstructionSet> Selector<'_, S> {
             Primitive::Bits => x,
             primitive @ (Primitive::Equal | Primitive::Less) => {
                 let predicate = predicate(primitive);
-                let parts = S::compare_floats(self, size, x, y, predicate);
+                let parts = self.compare_floats(size, x, y, predicate);
                 return self.set_mask(value, size, parts);
             }
             Primitive::Add => {
@@ -126,10 +126,21 @@ impl<S: InstructionSet> Selector<'_, S> {
         })
     }
 
+    /// The mask of a comparison.
+    pub(in crate::x86) fn compare_floats(
+        &mut self,
+        size: usize,
+        x: Parts,
+        y: Parts,
+        predicate: u8,
+    ) -> Parts {
+        self.pairs_with(S::compare_floats(size), size, x, y, Some(predicate))
+    }
+
     pub(super) fn canonical(&mut self, size: usize, x: Parts) -> Parts {
-        let is_nan = S::compare_floats(self, size, x, x, UNORDERED);
+        let is_nan = self.compare_floats(size, x, x, UNORDERED);
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);
-        Opcode::blend(self, size, is_nan, Parts::same(x.count, nan), x)
+        self.blend(size, is_nan, Parts::same(x.count, nan), x)
     }
 }

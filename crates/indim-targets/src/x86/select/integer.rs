@@ -134,7 +134,19 @@ impl<S: InstructionSet> Selector<'_, S> {
             }
             (_, 2) => self.each(Opcode::SHIFT_SIGNED_16, 2, x, Some(amount)),
             (_, 4) => self.each(Opcode::SHIFT_SIGNED_32, 4, x, Some(amount)),
-            _ => S::shift_signed(self, size, x, amount),
+            _ => self.shift_signed(size, x, amount),
+        }
+    }
+
+    /// Shifts of 8 or 64 bits to the right, where copies of the top bit enter.
+    fn shift_signed(&mut self, size: usize, x: Parts, amount: u8) -> Parts {
+        match S::shift_signed_64() {
+            Some(opcode) if size == 8 => self.each(opcode, size, x, Some(amount)),
+            _ => {
+                let shifted = self.shift_by(Primitive::ShiftRightLogical, size, x, amount);
+                let top = 8 * size as u32 - 1;
+                self.extended(shifted, size, 1 << (top - u32::from(amount)))
+            }
         }
     }
 

@@ -62,7 +62,7 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
             PatternKind::Product { is_product_negated, is_addend_negated } => {
                 is_product_negated || is_addend_negated
             }
-            PatternKind::Negated(_) | PatternKind::Unordered => true,
+            PatternKind::Negated(_) | PatternKind::Unordered | PatternKind::UpperHalf => true,
         }
     }
 
@@ -128,7 +128,7 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
         on_true: Parts,
         on_false: Parts,
     ) -> Parts {
-        S::blend(selector, size, mask, on_true, on_false)
+        selector.blend(size, mask, on_true, on_false)
     }
 
     fn of_pairs(
@@ -150,11 +150,34 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
 }
 
 impl<S: InstructionSet> Selector<'_, S> {
+    /// The lanes of `on_true` where the mask is set, else those of `on_false`.
+    pub(super) fn blend(
+        &mut self,
+        size: usize,
+        mask: Parts,
+        on_true: Parts,
+        on_false: Parts,
+    ) -> Parts {
+        let is_wide = self.is_wide(size);
+        Parts::new(on_true.count, |index| {
+            let sources = [on_false.part(index), on_true.part(index), mask.part(index)];
+            self.vector(S::blend(size), is_wide, &sources)
+        })
+    }
+
     /// Computes a value that ends a pattern.
     fn pattern(&mut self, value: Value, pattern: Pattern) {
         let size = self.body.lane(pattern.operands[0]).size();
-        let [x, y] = [0, 1].map(|position| self.number(pattern.operands[position]));
+        let x = self.number(pattern.operands[0]);
+        let y = match pattern.kind {
+            PatternKind::UpperHalf => Parts::NONE,
+            _ => self.number(pattern.operands[1]),
+        };
         match pattern.kind {
+            PatternKind::UpperHalf => {
+                let parts = S::upper_halves(self, x);
+                self.set(value, parts);
+            }
             PatternKind::Lesser | PatternKind::Greater => {
                 let (lesser, greater) = extremes(self.body.lane(value));
                 let is_lesser = pattern.kind == PatternKind::Lesser;
@@ -169,11 +192,11 @@ impl<S: InstructionSet> Selector<'_, S> {
             }
             PatternKind::Negated(comparison) => {
                 let predicate = float::predicate(comparison) | float::NEGATED;
-                let parts = S::compare_floats(self, size, x, y, predicate);
+                let parts = self.compare_floats(size, x, y, predicate);
                 self.set_mask(value, size, parts);
             }
             PatternKind::Unordered => {
-                let parts = S::compare_floats(self, size, x, y, float::UNORDERED);
+                let parts = self.compare_floats(size, x, y, float::UNORDERED);
                 self.set_mask(value, size, parts);
             }
         }

@@ -1,0 +1,101 @@
+//! Numbers of 32 bits that are those of a `bf16`: known to be so, and what rounding to one consists of.
+//!
+//! Between two operations on `bf16` a result is rounded, stored in 16 bits and widened again. Widened, it is
+//! the rounded number itself; and what is chosen among such numbers needs no rounding.
+
+use crate::body::{Body, LaneType, Primitive, Value};
+use crate::builder::BodyBuilder;
+use crate::instructions::Instructions;
+
+/// The low bits that such a number has not.
+pub(crate) const LOST_BITS: u32 = 16;
+
+/// The upper half of 32 bits.
+const UPPER: u64 = 0xffff_0000;
+
+/// The bits of the canonical NaN.
+const NAN: u64 = 0x7fc0_0000;
+
+/// So deep is looked for what a number is made of.
+const DEPTH: usize = 6;
+
+/// Whether the low half of 32 bits is known to be 0: of a float, that it is the number of a `bf16`.
+pub(crate) fn has_no_low_half(builder: &impl Instructions, value: Value) -> bool {
+    is_upper(builder, value, DEPTH)
+}
+
+fn is_upper(builder: &impl Instructions, value: Value, depth: usize) -> bool {
+    let instruction = builder.instruction(value);
+    let is_operand_upper =
+        |position: usize| depth > 0 && is_upper(builder, instruction.operands[position], depth - 1);
+    match instruction.primitive {
+        Primitive::Constant(bits) => bits & !UPPER == 0,
+        Primitive::RoundBf16 => true,
+        Primitive::ShiftLeft => builder
+            .constant_bits(instruction.operands[1])
+            .is_some_and(|amount| amount & 31 >= LOST_BITS.into()),
+        Primitive::Bits | Primitive::Neg | Primitive::Abs | Primitive::Canonical => {
+            is_operand_upper(0)
+        }
+        Primitive::And => is_operand_upper(0) || is_operand_upper(1),
+        Primitive::Or => is_operand_upper(0) && is_operand_upper(1),
+        Primitive::Select => is_operand_upper(1) && is_operand_upper(2),
+        _ => false,
+    }
+}
+
+/// The bits of the `bf16` that a float is rounded to, as an integer of 16.
+pub(crate) fn push_rounded(builder: &mut BodyBuilder, x: Value) -> Value {
+    let int = LaneType::I32;
+    let rounded = builder.push(Primitive::RoundBf16, LaneType::F32, &[x]);
+    let bits = builder.push(Primitive::Bits, int, &[rounded]);
+    let amount = builder.constant(int, LOST_BITS.into());
+    let upper = builder.push(Primitive::ShiftRightLogical, int, &[bits, amount]);
+    builder.push(Primitive::Cast, LaneType::I16, &[upper])
+}
+
+impl Body {
+    /// The body with roundings to `bf16` as arithmetic on bits.
+    pub(crate) fn with_rounding_in_bits(self) -> Body {
+        if self.instructions.iter().all(|given| given.primitive != Primitive::RoundBf16) {
+            return self;
+        }
+        let mut builder = BodyBuilder::new(self.inputs.clone());
+        let mut values = Vec::with_capacity(self.instructions.len());
+        for instruction in &self.instructions {
+            let operands = instruction.operands().iter().map(|given| values[given.index()]);
+            let operands: Vec<Value> = operands.collect();
+            values.push(match instruction.primitive {
+                Primitive::RoundBf16 => push_rounding(&mut builder, operands[0]),
+                Primitive::Lookup { table } => {
+                    let table = builder.shared_table(&self.tables[table as usize]);
+                    builder.push(Primitive::Lookup { table }, instruction.lane, &operands)
+                }
+                primitive => builder.push(primitive, instruction.lane, &operands),
+            });
+        }
+        for (dtype, lanes) in &self.outputs {
+            let count = LaneType::of_element(*dtype).1;
+            let lanes: Vec<Value> = lanes[..count].iter().map(|it| values[it.index()]).collect();
+            builder.output(*dtype, lanes);
+        }
+        Body { identities: self.identities, ..builder.finish() }
+    }
+}
+
+/// The nearest number of a `bf16`, half to even; of a NaN the canonical one.
+fn push_rounding(builder: &mut BodyBuilder, x: Value) -> Value {
+    let int = LaneType::I32;
+    let [amount, one, below_half, upper] =
+        [LOST_BITS.into(), 1, 0x7fff, UPPER].map(|bits| builder.constant(int, bits));
+    let bits = builder.push(Primitive::Bits, int, &[x]);
+    let last = builder.push(Primitive::ShiftRightLogical, int, &[bits, amount]);
+    let is_odd = builder.push(Primitive::And, int, &[last, one]);
+    let added = builder.push(Primitive::Add, int, &[is_odd, below_half]);
+    let sum = builder.push(Primitive::Add, int, &[bits, added]);
+    let rounded = builder.push(Primitive::And, int, &[sum, upper]);
+    let rounded = builder.push(Primitive::Bits, LaneType::F32, &[rounded]);
+    let is_number = builder.push(Primitive::Equal, LaneType::Bool, &[x, x]);
+    let nan = builder.constant(LaneType::F32, NAN);
+    builder.push(Primitive::Select, LaneType::F32, &[is_number, rounded, nan])
+}
