@@ -284,6 +284,34 @@ fn only_what_is_stored_is_recorded() {
 }
 
 #[test]
+fn results_of_bf16_stay_in_32_bits_between_operations() {
+    let b = GraphBuilder::new();
+    let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::Bf16, [1]).unwrap());
+    let zero = b.constant(array(DType::Bf16, [0, 0]));
+    let operation = |op, operands: &[_]| b.elementwise(op, operands, &RuleSet::Numpy).unwrap();
+    let product = operation(Op::Mul, &[x, y.clone()]);
+    let sum = operation(Op::Add, &[product, y]);
+    let larger = operation(Op::Max, &[operation(Op::Neg, &[sum]), zero]);
+    let (nest, constants) = nest(&b.finish(&[larger]).unwrap());
+    let NestBody { body, .. } = record_nest_with(&nest, &constants).unwrap();
+    let text = body.to_string();
+    // What is read is widened, what is written narrowed; the product and the sum are rounded.
+    let counts = ["= cast.i16.i32", "= cast.i32.i16", "= add.i32", "= canonical", "round"]
+        .map(|piece| text.matches(piece).count());
+    assert_eq!(counts, [2, 1, 4, 0, 0], "{text}");
+    let known = scalar(DType::Bf16, [0, 0]);
+    let of = |op: Op, operands: &[_]| op.apply(operands).unwrap();
+    for words in combinations(&[DType::Bf16; 2]) {
+        let [x, y] = [words[0], words[1]].map(|word| scalar(DType::Bf16, [word, 0]));
+        let sum = of(Op::Add, &[of(Op::Mul, &[x, y]), y]);
+        let expected = scalar_words(of(Op::Max, &[of(Op::Neg, &[sum]), known]));
+        let found =
+            body.interpret_with_nans(&elements(&[DType::Bf16; 2], &words), &mut random_nans(7));
+        assert_eq!(found, [expected], "{words:x?}\n{body}");
+    }
+}
+
+#[test]
 fn extremes_with_constants_have_few_instructions() {
     let constants = [0.0, -0.0, 1.0, -2.5, 3e-310, f64::INFINITY, f64::NAN];
     for (op, dtype) in

@@ -1,13 +1,13 @@
 //! From a body to what is to be encoded: how many lanes a step takes, and what is in which register.
 
-use indim_codegen::{Body, LaneType};
+use indim_codegen::{Body, LaneType, Primitive};
 
 use crate::allocate::{Elements, Frame, Pinned, Step, allocate, pressure};
 use crate::layout::Layout;
 use crate::machine::{Class, MachineCode, Memory, Register};
 use crate::pool::Pool;
-use crate::select::{Instructions, Selection, row_values, select};
-use crate::target::Code;
+use crate::select::{Instructions, MOST_PARTS, Selection, row_values, select};
+use crate::target::{Aligned, Code};
 
 /// What is to be encoded.
 pub(crate) struct Parts<'a, O> {
@@ -26,6 +26,12 @@ pub(crate) struct Parts<'a, O> {
         allow(dead_code, reason = "no other target has masks")
     )]
     pub(crate) tail: Option<&'a [Step]>,
+    /// Whether the code is told where the second step of a row begins.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "no other target begins rows so")
+    )]
+    pub(crate) is_aligned: bool,
     pub(crate) lanes: usize,
     /// Outputs, and inputs that are no accumulators.
     pub(crate) operands: usize,
@@ -72,11 +78,12 @@ pub(crate) fn compile<O: Instructions>(
     layout: &Layout,
     encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
 ) -> Code {
-    let mut lanes = 2 * O::REGISTER_BYTES as usize / widest(body, layout);
+    let registers = if is_chain(body) { MOST_PARTS } else { 2 };
+    let mut lanes = registers * O::REGISTER_BYTES as usize / widest(body, layout);
     let mut selection = select::<O>(body, layout, lanes);
     // Half as many lanes need half as many registers: what is in one need not wait in memory.
     let mut used = pressure(&selection.step);
-    if used > O::REGISTERS {
+    while used > O::REGISTERS && lanes * widest(body, layout) > O::REGISTER_BYTES as usize {
         lanes /= 2;
         selection = select(body, layout, lanes);
         used = pressure(&selection.step);
@@ -84,6 +91,27 @@ pub(crate) fn compile<O: Instructions>(
     // More registers are needed where a constant is read that is in none.
     let room = O::REGISTERS.saturating_sub(used + O::MOST_LOADED);
     finish(body, layout, selection, &[], Lanes { step: lanes, copy: lanes }, room, encode)
+}
+
+/// A chain is at least so long.
+const LONG_CHAIN: usize = 12;
+
+/// Whether most of what a body computes waits for what it has computed just before, so that a step of more
+/// lanes has more to do meanwhile.
+fn is_chain(body: &Body) -> bool {
+    let mut lengths = vec![0usize; body.instructions.len()];
+    let mut computed = 0;
+    for (index, instruction) in body.instructions.iter().enumerate() {
+        let operands = instruction.operands().iter().map(|operand| lengths[operand.index()]);
+        let is_computed = !matches!(
+            instruction.primitive,
+            Primitive::Load { .. } | Primitive::Constant(_) | Primitive::Bits
+        );
+        lengths[index] = operands.max().unwrap_or(0) + usize::from(is_computed);
+        computed += usize::from(is_computed);
+    }
+    let longest = lengths.into_iter().max().unwrap_or(0);
+    longest >= LONG_CHAIN && computed * 4 <= longest * 5
 }
 
 /// Finds registers for what has been selected, and encodes it. `room` is that for what does not change.
@@ -107,6 +135,8 @@ pub(crate) fn finish<O: Instructions>(
     let constants = pinned[accumulators.len()..].iter();
     let homes = constants.filter_map(|&(it, real)| Some((step.homes[it.index()]?, real)));
     let homes: Vec<(Memory, u8)> = homes.collect();
+    let has_calls = row.has_calls() || step.has_calls();
+    let aligned = aligned::<O>(body, layout, lanes.step).filter(|_| !has_calls);
     let (bytes, entry) = encode(&Parts {
         body,
         layout,
@@ -116,12 +146,33 @@ pub(crate) fn finish<O: Instructions>(
         pinned: &homes,
         step: (&step, &steps),
         tail: tail.as_deref(),
+        is_aligned: aligned.is_some(),
         lanes: lanes.step,
         operands: body.operand_count() + body.outputs.len(),
         copy_lanes: lanes.copy,
         accumulators: &accumulators,
     });
-    Code { bytes, entry, lanes: lanes.step, has_exact_tails }
+    Code { bytes, entry, lanes: lanes.step, has_exact_tails, aligned }
+}
+
+/// Bodies of more instructions compute for longer than they wait for memory.
+const MOST_ALIGNED_INSTRUCTIONS: usize = 48;
+
+/// What is worth the while of doing part of a row's first step twice, so that the others find it aligned: the
+/// first output, or the first input, of which a step fills a register.
+fn aligned<O: Instructions>(body: &Body, layout: &Layout, lanes: usize) -> Option<Aligned> {
+    let operands = body.outputs.len() + body.operand_count();
+    let is_done_once = body.folds() || layout.is_in_place || layout.streams.contains(&true);
+    let is_long = body.instructions.len() > MOST_ALIGNED_INSTRUCTIONS;
+    if is_done_once || is_long || operands > O::MOST_ALIGNED {
+        return None;
+    }
+    let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
+    let inputs = body.inputs.iter().zip(&layout.inputs);
+    let inputs = inputs.map(|(dtype, form)| if form.is_one() { 0 } else { dtype.size() });
+    let bytes = O::REGISTER_BYTES as usize;
+    let operand = outputs.chain(inputs).position(|size| size * lanes >= bytes)?;
+    Some(Aligned { operand, bytes })
 }
 
 /// So many masks may stay in registers for all steps of a row.

@@ -9,7 +9,7 @@ use crate::instruction_cache::synchronize;
 use crate::kinds::TargetKind;
 use crate::layout::{Form, Layout};
 use crate::perf_map;
-use crate::target::{self, Target};
+use crate::target::{self, Aligned, Target};
 use indim_codegen::Body;
 
 /// Why there is no machine code: what runs nests otherwise has to.
@@ -23,12 +23,13 @@ pub enum Refused {
     Accumulators,
 }
 
-/// What the code is: operands (outputs first), strides from row to row, rows, elements in each.
+/// What the code is: operands (outputs first), strides from row to row, rows, elements in each, and with
+/// which of them the second step of a row begins; code that is not aligned does not ask for that.
 #[cfg(target_arch = "x86_64")]
-type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize);
+type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize, usize);
 /// As on x86-64, by the convention of the system.
 #[cfg(not(target_arch = "x86_64"))]
-type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize);
+type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize, usize);
 
 /// The code of a body for one layout.
 pub struct Function {
@@ -51,12 +52,15 @@ pub(crate) struct Code {
     lanes: usize,
     /// Whether rows may have any number of elements.
     has_exact_tails: bool,
+    aligned: Option<Aligned>,
 }
 
 /// What is written past the caches must be aligned so.
 const ALIGNMENT: usize = 64;
 /// Shorter rows are not worth the while of aligning them.
 const LONG_ROW: usize = 4096;
+/// Nor are those of fewer steps, where part of one is done twice.
+const MANY_STEPS: usize = 24;
 
 /// The code of a body; its listing goes to `listing`, if there is one.
 fn make(
@@ -175,7 +179,8 @@ impl Function {
         unsafe {
             let is_exact = self.code.has_exact_tails || elements.is_multiple_of(lanes);
             if is_exact || elements > lanes && !self.is_in_place {
-                return self.code.call(operands, row_strides, rows, elements);
+                let second = self.second_step(operands, row_strides, rows, elements);
+                return self.code.call(operands, row_strides, rows, elements, second);
             }
             let whole = elements / lanes * lanes;
             for row in 0..rows {
@@ -183,8 +188,29 @@ impl Function {
                 self.run_copied(rest.addresses(), row_strides, elements - whole);
             }
             if whole > 0 {
-                self.code.call(operands, row_strides, rows, whole);
+                self.code.call(operands, row_strides, rows, whole, lanes);
             }
+        }
+    }
+
+    /// The element with which the second step of each row begins: where the first is done in part once more,
+    /// so that the others find an operand aligned.
+    fn second_step(
+        &self,
+        operands: &[*mut u8],
+        row_strides: &[isize],
+        rows: usize,
+        elements: usize,
+    ) -> usize {
+        let lanes = self.code.lanes;
+        let Some(Aligned { operand, bytes }) = self.code.aligned else { return lanes };
+        let size = self.element_bytes[operand];
+        let before = operands[operand].addr().wrapping_neg() % bytes;
+        let is_same_in_rows = rows == 1 || row_strides[operand] % bytes as isize == 0;
+        let is_reached = before > 0 && before.is_multiple_of(size) && is_same_in_rows;
+        match is_reached && elements >= MANY_STEPS * lanes {
+            true => before / size,
+            false => lanes,
         }
     }
 
@@ -212,7 +238,7 @@ impl Function {
                 }
                 if whole > 0 {
                     let mut aligned = self.moved(operands, row_strides, row, head);
-                    code.call(aligned.as_mut(), row_strides, 1, whole);
+                    code.call(aligned.as_mut(), row_strides, 1, whole, code.lanes);
                 }
                 if head + whole < elements {
                     let mut rest = self.moved(operands, row_strides, row, head + whole);
@@ -277,8 +303,9 @@ impl Function {
             }
             *address = place(operand);
         }
+        let lanes = self.code.lanes;
         // SAFETY: every operand has a whole step of elements.
-        unsafe { self.code.call(addresses.as_mut(), row_strides, 1, self.code.lanes) }
+        unsafe { self.code.call(addresses.as_mut(), row_strides, 1, lanes, lanes) }
         for (operand, &address) in operands[..self.outputs].iter().enumerate() {
             let bytes = elements * self.element_bytes[operand];
             // SAFETY: the caller's elements, which have been computed.
@@ -299,8 +326,8 @@ impl Code {
         synchronize(&memory);
         let code = made.bytes.len() - made.entry;
         perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
-        let target::Code { entry, lanes, has_exact_tails, .. } = made;
-        Ok(Code { memory, entry, lanes, has_exact_tails })
+        let target::Code { entry, lanes, has_exact_tails, aligned, .. } = made;
+        Ok(Code { memory, entry, lanes, has_exact_tails, aligned })
     }
 
     /// Where the code begins.
@@ -311,18 +338,21 @@ impl Code {
     /// Runs the code, which moves the addresses from row to row.
     ///
     /// # Safety
-    /// As [`Function::run`]; rows have at least a step, or the code has exact tails.
+    /// As [`Function::run`]; rows have at least a step, or the code has exact tails. `second` is the element
+    /// with which the second step begins: the number of elements of a step, or less where a row has two and
+    /// no output lies over an input.
     unsafe fn call(
         &self,
         operands: &mut [*mut u8],
         row_strides: &[isize],
         rows: usize,
         elements: usize,
+        second: usize,
     ) {
         // SAFETY: there is a function of this type, which lives as long as the memory.
         let entry = unsafe { core::mem::transmute::<*const u8, Entry>(self.address()) };
         // SAFETY: the caller's promise.
-        unsafe { entry(operands.as_mut_ptr(), row_strides.as_ptr(), rows, elements) }
+        unsafe { entry(operands.as_mut_ptr(), row_strides.as_ptr(), rows, elements, second) }
     }
 }
 
@@ -332,7 +362,8 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A step takes at most two registers of the widest lanes, and complex numbers have two of these.
+/// A step takes at most four registers of the widest lanes, and complex numbers have two of these; where less
+/// than a step is copied, registers have 32 bytes.
 const MOST_STEP_BYTES: usize = 256;
 
 #[derive(Clone, Copy)]

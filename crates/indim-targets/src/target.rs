@@ -31,4 +31,14 @@ pub(crate) struct Code {
     pub(crate) lanes: usize,
     /// Whether rows may have any number of elements: less than a step of them is read and written alone.
     pub(crate) has_exact_tails: bool,
+    /// What the second step of a row may begin with at an aligned address, which is told to the code.
+    pub(crate) aligned: Option<Aligned>,
+}
+
+/// An operand that steps find aligned, but for the first one of a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Aligned {
+    pub(crate) operand: usize,
+    /// To so many bytes.
+    pub(crate) bytes: usize,
 }

@@ -253,8 +253,11 @@ fn check_on(
         .collect();
     let mut memory: Vec<Vec<u8>> = Vec::new();
     let mut strides = Vec::new();
+    // Operands begin anywhere within a line of the cache.
+    let mut starts: Vec<usize> = Vec::new();
     for (dtype, _) in &body.outputs {
-        memory.push(vec![0xa5; rows * elements * dtype.size() + 64]);
+        starts.push(random.below(64 / dtype.size()) * dtype.size());
+        memory.push(vec![0xa5; starts[starts.len() - 1] + rows * elements * dtype.size() + 64]);
         strides.push((elements * dtype.size()) as isize);
     }
     for (words, (&dtype, &form)) in inputs.iter().zip(body.inputs.iter().zip(&layout.inputs)) {
@@ -263,14 +266,16 @@ fn check_on(
             .iter()
             .flat_map(|word| word[..count].iter())
             .flat_map(|word| word.to_le_bytes()[..lane.size()].to_vec());
-        memory.push(bytes.collect());
+        starts.push(random.below(64 / dtype.size()) * dtype.size());
+        memory.push(vec![0xa5; starts[starts.len() - 1]].into_iter().chain(bytes).collect());
         strides.push(if form == Form::Dense {
             (elements * dtype.size()) as isize
         } else {
             dtype.size() as isize
         });
     }
-    let mut operands: Vec<*mut u8> = memory.iter_mut().map(|bytes| bytes.as_mut_ptr()).collect();
+    let first = |(bytes, &start): (&mut Vec<u8>, &usize)| bytes[start..].as_mut_ptr();
+    let mut operands: Vec<*mut u8> = memory.iter_mut().zip(&starts).map(first).collect();
     // SAFETY: the memory has as many rows and elements.
     unsafe { function.run(&mut operands, &strides, rows, elements) }
     for point in 0..rows * elements {
@@ -286,7 +291,7 @@ fn check_on(
         for (output, (dtype, _)) in body.outputs.iter().enumerate() {
             let (lane, count) = LaneType::of_element(*dtype);
             for (part, expected) in expected[output][..count].iter().enumerate() {
-                let at_byte = point * dtype.size() + part * lane.size();
+                let at_byte = starts[output] + point * dtype.size() + part * lane.size();
                 let mut word = [0; 8];
                 word[..lane.size()]
                     .copy_from_slice(&memory[output][at_byte..at_byte + lane.size()]);
@@ -303,8 +308,9 @@ fn check_on(
         }
     }
     for (output, (dtype, _)) in body.outputs.iter().enumerate() {
-        let end = rows * elements * dtype.size();
-        assert!(memory[output][end..].iter().all(|&byte| byte == 0xa5), "written behind\n{body}");
+        let (before, rest) = memory[output].split_at(starts[output]);
+        let mut beside = before.iter().chain(&rest[rows * elements * dtype.size()..]);
+        assert!(beside.all(|&byte| byte == 0xa5), "written beside\n{body}");
     }
 }
 
@@ -511,6 +517,72 @@ fn rows_of_every_length() {
         for elements in (1..=135).chain((136..=280).step_by(9)) {
             let layout = layout(&making.0, 0, &mut random);
             check(&making.0, &layout, 2, elements, &mut random);
+        }
+    }
+}
+
+#[test]
+fn long_rows_begin_at_any_address() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(11);
+    let types = [DType::U8, DType::I16, DType::F32, DType::F64, DType::C64, DType::C128];
+    for (index, dtype) in types.into_iter().enumerate() {
+        for is_compared in [false, true] {
+            let mut making = Making::default();
+            let [x, y] = [0, 1].map(|_| making.input(dtype)[0]);
+            let lane = making.0.lane(x);
+            match is_compared {
+                // The output is too narrow to be what is aligned.
+                true => {
+                    let value = making.push(Primitive::Less, LaneType::Bool, &[x, y]);
+                    making.output(DType::Bool, value);
+                }
+                false => {
+                    let value = making.push(Primitive::Add, lane, &[x, y]);
+                    let (_, to) = LANES.into_iter().find(|&(it, _)| it == lane).unwrap();
+                    making.output(to, value);
+                }
+            }
+            let body = making.0;
+            let layout = Layout {
+                inputs: vec![Form::Dense, if index % 2 == 0 { Form::Dense } else { Form::Single }],
+                streams: vec![false],
+                is_in_place: false,
+                is_fetched_ahead: false,
+            };
+            // Of several rows all begin alike where their length is that of some lines.
+            for (rows, elements) in [(1, 3333), (1, 3072), (3, 3136), (2, 3100)] {
+                (0..4).for_each(|_| check(&body, &layout, rows, elements, &mut random));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_chains_take_longer_steps() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(12);
+    for dtype in [DType::U8, DType::I32, DType::F32, DType::F64] {
+        let mut making = Making::default();
+        let x = making.input(dtype)[0];
+        let lane = making.0.lane(x);
+        let mut value = x;
+        for bits in 1..12 {
+            let constant = making.push(Primitive::Constant(bits), lane, &[]);
+            value = making.push(Primitive::Mul, lane, &[value, x]);
+            value = making.push(Primitive::Add, lane, &[value, constant]);
+        }
+        making.output(dtype, value);
+        let body = making.0;
+        for single in [0, 1] {
+            for elements in [1, 31, 64, 65, 127, 300, 1000] {
+                let layout = layout(&body, single, &mut random);
+                check(&body, &layout, 3, elements, &mut random);
+            }
         }
     }
 }

@@ -46,11 +46,10 @@ where
     #[inline(always)]
     unsafe fn run(results: *mut u8, source: *const u8, rows: FoldedRows) {
         let FoldedRows { count, stride, width, .. } = rows;
+        let is_dense = are_dense(rows, Self::SOURCE_SIZE);
         let (covered, begun) = match width {
             // SAFETY: the caller's promise; dense rows lie one after another.
-            2..=4 if are_dense(rows, Self::SOURCE_SIZE) => {
-                (0, unsafe { Self::narrow_rows(results, source, rows) })
-            }
+            2..=4 if is_dense => (0, unsafe { Self::narrow_rows(results, source, rows) }),
             // SAFETY: the caller's promise.
             0..LANES => (0, unsafe { Self::short_rows(results, source, rows) }),
             _ => (covered(rows, Self::SOURCE_SIZE, width.next_multiple_of(LANES)), 0),

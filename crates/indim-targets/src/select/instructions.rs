@@ -21,6 +21,9 @@ pub(crate) trait Instructions: Opcode {
     /// instructions repeat what they read.
     const CONSTANT_BYTES: u32 = Self::REGISTER_BYTES;
 
+    /// Functions of more operands have no register left to say where the step after the first begins.
+    const MOST_ALIGNED: usize = 0;
+
     /// Reads so many bytes of memory into the low ones of a register.
     fn load(bytes: usize) -> Self;
 

@@ -25,7 +25,7 @@ use crate::layout::{Form, Layout};
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
 /// The most registers of a value.
-const MOST_PARTS: usize = 4;
+pub(crate) const MOST_PARTS: usize = 4;
 
 /// The registers of a value.
 #[derive(Debug, Clone, Copy)]

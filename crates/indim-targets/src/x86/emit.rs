@@ -2,11 +2,12 @@
 //! steps.
 //!
 //! The function is called with the addresses of its operands (which it moves from row to row), their strides
-//! from row to row, the number of rows and of elements in each, by the convention of System V on every
-//! system.
+//! from row to row, the number of rows and of elements in each, and the element with which the second step of
+//! a row begins, by the convention of System V on every system.
 
 mod fold;
 mod moves;
+mod row;
 mod tail;
 
 pub(super) use fold::MOST_OPERANDS;
@@ -54,6 +55,12 @@ struct Roles {
     /// Addresses of the first operands in the row.
     pointers: &'static [Real],
 }
+
+/// Where rows are aligned, the last pointer is the index of the step after this one.
+pub(super) const MOST_ALIGNED: usize = 9;
+
+/// That register.
+const NEXT: Real = Real::R15;
 
 const ROLES: Roles = Roles {
     index: Real::RAX,
@@ -133,9 +140,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
             self.load(pointer, self.operand_place(operand));
         }
         let has_row_code = !self.parts.row.0.instructions.is_empty();
-        if !has_row_code {
-            self.load_pinned();
-        }
+        self.load_constants();
         let row = self.assembler.address();
         self.assembler.label("row");
         self.row(has_row_code);
@@ -175,6 +180,9 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.store(stack, Real::RAX);
         self.store(strides, Real::RSI);
         self.store(rows, Real::RDX);
+        if self.parts.is_aligned {
+            self.store(self.second_place(), Real::R8);
+        }
         self.prepare_tail();
         let lanes = self.parts.lanes as i64;
         self.address_of(self.roles.limit, Address::new(Real::RCX, -lanes));
@@ -183,22 +191,16 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// What does not change within a row is put into its registers.
-    fn load_pinned(&mut self) {
-        for &(memory, real) in self.parts.pinned {
-            self.load_vector(real, memory);
-        }
-    }
-
     /// One row, with code before its steps or without.
     fn row(&mut self, has_row_code: bool) {
         if has_row_code {
-            let (code, steps) = self.parts.row;
-            self.steps(code, steps);
-            self.load_pinned();
+            self.begin_row();
         }
         let Roles { index, limit, scratch, .. } = *self.roles;
         self.assembler.registers(Code::Xor_r64_rm64, index, index);
+        if self.parts.is_aligned {
+            self.load(NEXT, self.second_place());
+        }
         // Where there is a tail, a row may have no step.
         let short = self.parts.tail.map(|_| {
             self.assembler.registers(Code::Cmp_r64_rm64, index, limit);
@@ -209,7 +211,13 @@ impl<S: InstructionSet> Emitter<'_, S> {
         let (code, steps) = self.parts.step;
         self.steps(code, steps);
         let lanes = self.parts.lanes as i32;
-        self.immediate(Code::Add_rm64_imm32, index, lanes);
+        match self.parts.is_aligned {
+            true => {
+                self.assembler.registers(Code::Mov_r64_rm64, index, NEXT);
+                self.immediate(Code::Add_rm64_imm32, NEXT, lanes);
+            }
+            false => self.immediate(Code::Add_rm64_imm32, index, lanes),
+        }
         self.assembler.registers(Code::Cmp_r64_rm64, index, limit);
         self.assembler.jump(Code::Jle_rel32_64, step, "step");
         if let Some(short) = short {
@@ -223,6 +231,9 @@ impl<S: InstructionSet> Emitter<'_, S> {
             // What is left is less than a step: the last whole step of the row is done, some of it once more.
             None => {
                 self.assembler.registers(Code::Mov_r64_rm64, index, limit);
+                if self.parts.is_aligned {
+                    self.assembler.registers(Code::Mov_r64_rm64, NEXT, scratch);
+                }
                 self.assembler.jump(Code::Jmp_rel32_64, step, "step");
             }
         }
@@ -432,6 +443,11 @@ impl<S: InstructionSet> Emitter<'_, S> {
     /// Where the stack pointer, the strides and the number of rows are kept.
     fn saved_places(&self) -> [Address; 3] {
         [0, 1, 2].map(|word| self.frame_word(word))
+    }
+
+    /// Where it is kept with which element the second step of a row begins.
+    fn second_place(&self) -> Address {
+        self.frame_word(6)
     }
 
     /// Where the addresses of a call's operands are written.

@@ -109,6 +109,10 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// Of lanes of 32 bits the upper halves.
     fn upper_halves(selector: &mut Selector<'_, Self>, x: Parts) -> Parts;
 
+    /// What fixes up its second source as its third says, in the place of the first, if there is such an
+    /// instruction.
+    fn fix_up(size: usize) -> Option<Opcode<Self>>;
+
     /// The lower halves of two registers, in one.
     fn join(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register;
 

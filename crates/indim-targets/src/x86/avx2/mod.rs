@@ -181,6 +181,10 @@ impl InstructionSet for Avx2 {
         selector.pack(shifted, 4, Opcode::PACK_UNSIGNED_32)
     }
 
+    fn fix_up(_: usize) -> Option<Opcode<Avx2>> {
+        None
+    }
+
     fn join(selector: &mut Selector<'_, Avx2>, halves: [Register; 2]) -> Register {
         selector.vector_with(Opcode::INSERT_128, true, &halves, Some(1))
     }

@@ -222,6 +222,10 @@ impl InstructionSet for Avx512 {
         selector.narrow(shifted, 4, 2)
     }
 
+    fn fix_up(size: usize) -> Option<Opcode<Self>> {
+        Some(either(size, Opcode::FIX_UP_F32, Opcode::FIX_UP_F64))
+    }
+
     fn join(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register {
         selector.vector_with(Opcode::INSERT_HALF, true, &halves, Some(1))
     }

@@ -93,8 +93,13 @@ opcodes! { cleared_by_second:
     KEPT_64 (Same) _ 0: EVEX_Vmovdqu64_ymm_k1z_ymmm256 EVEX_Vmovdqu64_zmm_k1z_zmmm512;
 }
 
-// Lanes of the first source and of the third by the indices in the second.
+// The second source fixed up as the third says, or the first. Lanes of the first source and of the third by
+// the indices in the second.
 opcodes! { replaces:
+    FIX_UP_F32 (Same) 2 4: EVEX_Vfixupimmps_ymm_k1z_ymm_ymmm256b32_imm8
+        EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
+    FIX_UP_F64 (Same) 2 8: EVEX_Vfixupimmpd_ymm_k1z_ymm_ymmm256b64_imm8
+        EVEX_Vfixupimmpd_zmm_k1z_zmm_zmmm512b64_imm8_sae;
     PERMUTE_TWO_16 (Same) _ 0: EVEX_Vpermt2w_ymm_k1z_ymm_ymmm256 EVEX_Vpermt2w_zmm_k1z_zmm_zmmm512;
     PERMUTE_TWO_32 (Same) _ 4: EVEX_Vpermt2ps_ymm_k1z_ymm_ymmm256b32 EVEX_Vpermt2ps_zmm_k1z_zmm_zmmm512b32;
     PERMUTE_TWO_64 (Same) _ 8: EVEX_Vpermt2pd_ymm_k1z_ymm_ymmm256b64 EVEX_Vpermt2pd_zmm_k1z_zmm_zmmm512b64;

@@ -98,6 +98,10 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
         let [rest, zero, bits, ones] = [Real::R8, Real::R9, Real::R10, Real::R11];
         self.assembler.registers(Code::Mov_r64_rm64, rest, Real::RCX);
+        if self.parts.is_aligned {
+            let second = Operand::Memory(self.second_place());
+            self.assembler.emit(Code::Sub_r64_rm64, &[Operand::Register(rest), second]);
+        }
         self.immediate(Code::And_rm64_imm32, rest, self.parts.lanes as i32 - 1);
         self.assembler.registers(Code::Xor_r64_rm64, zero, zero);
         self.constant(ones, u64::MAX);

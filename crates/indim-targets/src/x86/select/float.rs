@@ -27,6 +27,14 @@ const DOWN: u8 = 0x09;
 const UP: u8 = 0x0a;
 pub(in crate::x86) const TO_ZERO: u8 = 0x0b;
 
+/// How floats are fixed up, four bits for each kind of them: of NaNs, the first two kinds, what was in the
+/// result stays; all others are taken as they are.
+const KEEP_NUMBERS: u64 = 0x1111_1100;
+
+/// Fixing up is one instruction in the place of two, and is waited for less; but in bodies that are shorter
+/// than this, processors do fewer of it at a time than of the two.
+const LONG_BODY: usize = 16;
+
 /// One of the two, by the bytes of a lane.
 pub(in crate::x86) fn either<S>(size: usize, single: Opcode<S>, double: Opcode<S>) -> Opcode<S> {
     if size == 4 { single } else { double }
@@ -138,9 +146,18 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     pub(super) fn canonical(&mut self, size: usize, x: Parts) -> Parts {
-        let is_nan = self.compare_floats(size, x, x, UNORDERED);
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);
-        self.blend(size, is_nan, Parts::same(x.count, nan), x)
+        match S::fix_up(size) {
+            Some(fix_up) if self.body.instructions.len() >= LONG_BODY => {
+                let answers = self.constant(KEEP_NUMBERS, size);
+                let is_wide = self.is_wide(size);
+                x.map(|part| self.vector_with(fix_up, is_wide, &[nan, part, answers], Some(0)))
+            }
+            _ => {
+                let is_nan = self.compare_floats(size, x, x, UNORDERED);
+                self.blend(size, is_nan, Parts::same(x.count, nan), x)
+            }
+        }
     }
 }

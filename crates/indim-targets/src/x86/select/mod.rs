@@ -8,6 +8,7 @@ pub(super) use float::{AT_LEAST, ORDERED, TO_ZERO, either};
 
 use indim_codegen::{LaneType, Primitive, Value};
 
+use super::emit::MOST_ALIGNED;
 use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
 use crate::machine::{Class, Memory, Register};
@@ -21,6 +22,7 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
     const XOR: Self = Opcode::BITS_XOR;
     const MASKS: Class = S::MASKS;
     const CONSTANT_BYTES: u32 = S::CONSTANT_BYTES;
+    const MOST_ALIGNED: usize = MOST_ALIGNED;
 
     fn load(bytes: usize) -> Self {
         match bytes {
