@@ -59,14 +59,23 @@ fn built_wheel(root: &Path) -> Option<PathBuf> {
 
 /// Runs the benchmark of the Python package against the wheel that `test` installed.
 pub(crate) fn bench(root: &Path) -> bool {
+    run_bench(root, "requirements-bench.txt", "bench.py")
+}
+
+/// Runs that of Dask's chunks and workers against the same wheel.
+pub(crate) fn bench_cluster(root: &Path) -> bool {
+    run_bench(root, "requirements-test.txt", "bench_cluster.py")
+}
+
+fn run_bench(root: &Path, requirements: &str, program: &str) -> bool {
     let Some(python) = interpreter(&root.join("target/python/clean")) else {
-        eprintln!("run `cargo xtask test` first: it builds and installs the wheel");
+        eprintln!("run `cargo xtask python` first: it builds and installs the wheel");
         return false;
     };
     let package = root.join(PACKAGE);
-    let requirements = package.join("requirements-bench.txt");
+    let requirements = package.join(requirements);
     pip(root, &python, &["install".as_ref(), "--requirement".as_ref(), requirements.as_os_str()])
-        && run(&package, &python, &["bench.py".as_ref()])
+        && run(&package, &python, &[program.as_ref()])
 }
 
 /// The tests that compute in this process, which is the one that the sanitizer watches.

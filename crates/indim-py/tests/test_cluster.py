@@ -1,6 +1,7 @@
 """A cluster of processes: a data set of Zarr that is larger than the memory of its workers, and a worker that
 is killed in the middle."""
 
+import importlib.util
 import os
 import signal
 import time
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import compiled_functions
+import indim
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -80,3 +82,23 @@ def test_the_anomaly_of_a_data_set_larger_than_memory_with_a_worker_killed(store
     for row in range(0, SHAPE[1], 32):
         expected = compiled_functions.anomaly(source[:, row : row + 32], month)
         assert result[:, row : row + 32].tobytes() == expected.tobytes()
+
+
+def test_the_benchmark_runs_and_compares_what_it_measures(tmp_path, monkeypatch, capsys):
+    path = Path(__file__).parents[1] / "bench_cluster.py"
+    if not path.exists():
+        pytest.skip("the package is tested without the repository")
+    specification = importlib.util.spec_from_file_location("bench_cluster", path)
+    benchmark = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(benchmark)
+    monkeypatch.setenv("INDIM_NUM_THREADS", "1")
+    small = {"SHAPE": (1024, 4, 4), "CHUNKS": (512, 4, 2), "IN_MEMORY_ROUNDS": 1, "STORED_ROUNDS": 1}
+    for name, value in small.items():
+        monkeypatch.setattr(benchmark, name, value)
+    threads = indim.get_num_threads()
+    try:
+        benchmark.main(tmp_path)
+    finally:
+        indim.set_num_threads(threads)
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
+    assert len(rows) == 6 and "two workers" in rows[-1]

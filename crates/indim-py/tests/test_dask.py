@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import indim
 
+cloudpickle = pytest.importorskip("cloudpickle")
 da = pytest.importorskip("dask.array")
 
 import dask  # noqa: E402
@@ -269,6 +270,37 @@ def test_other_types_orders_and_sizes():
         same_bits(result, expected)
 
 
+def test_what_is_read_is_fused_and_one_chunk_takes_its_own_tasks():
+    x = da.zeros((100, 100, 5, 5), chunks=(1, 1, 5, 5), dtype="f4")
+    lazy = indim.jit(lambda x, v: (x - v) * 2)(x, np.ones(5, "f4"))
+    assert lazy.npartitions == 10_000 and len(lazy.dask.layers) == 3
+    layer = lazy.dask.layers[lazy.name]
+    assert not layer.is_materialized() and len(cloudpickle.dumps(layer)) < 10_000
+    (whole,) = dask.optimize(lazy)
+    assert len(dict(whole.dask)) == 10_001, "each chunk is made and used by one task"
+    chunk = lazy[3, 4]
+    assert len(dict(chunk.dask.cull(chunk.__dask_keys__()))) == 4
+    (chunk,) = dask.optimize(chunk)
+    assert len(dict(chunk.dask)) == 2
+    # What a chunk has all of, though it moves with no axis of the result.
+    table, rows = random.standard_normal((4, 5)), np.arange(6) % 4
+    f = indim.jit(lambda x, table, rows: x.T + np.take(table, rows, axis=0) - table.sum())
+    y = random.standard_normal((5, 6))
+    for chunks in ((5, 2), (2, 6), (2, 4), (5, 6)):
+        lazy = da.from_array(y, chunks=chunks)
+        same_bits(f(lazy, table, rows), f(y, table, rows))
+        others = da.from_array(table, chunks=4), da.from_array(rows, chunks=3)
+        same_bits(f(lazy, *others), f(y, table, rows))
+
+
+def test_arguments_that_are_returned_and_lists_of_numbers():
+    x = np.arange(6, dtype=">f4").reshape(2, 3)
+    lazy = da.from_array(x, chunks=2)
+    f = indim.jit(lambda x, k: (x, x.astype("f4") * k))
+    for result, expected in zip(f(lazy, [1, 2, 3]), f(x, [1, 2, 3])):
+        same_bits(result, expected)
+
+
 def test_layers_have_names_that_say_what_they_compute():
     x = da.from_array(np.arange(12.0), chunks=5)
     f = indim.jit(lambda x: x * 2)
@@ -281,6 +313,9 @@ def test_what_is_refused():
     x = da.from_array(np.arange(12.0), chunks=5)
     with pytest.raises(ValueError, match=r"compute_chunk_sizes\(\)"):
         indim.add(x[x > 3], 1)
+    with pytest.raises(ValueError, match=r"call `data\['k'\].compute_chunk_sizes\(\)` first"):
+        indim.jit(lambda data: data["k"] * 2)({"k": x[x > 3]})
+    same_bits(indim.add(x[x > 3].compute_chunk_sizes(), 1), np.arange(4.0, 12) + 1)
     with pytest.raises(TypeError, match="out"):
         indim.add(x, 1, out=np.empty(12))
     with pytest.raises(TypeError, match="pass it as an argument"):

@@ -79,6 +79,18 @@ def test_what_is_refused():
         indim.add(pd.DataFrame({"a": [1.0], "b": ["x"]}), 1)
 
 
+def test_arrays_of_other_packages_beside_labels_are_refused():
+    xr, da = pytest.importorskip("xarray"), pytest.importorskip("dask.array")
+    x = xr.DataArray([1.0, 2.0, 3.0], dims="index", coords={"index": ["z", "y", "x"]})
+    f = indim.jit(lambda x, a: x * a)
+    for call in (lambda: f(x, a), lambda: indim.evaluate("x * a", x=x, a=a), lambda: indim.mul(x, a)):
+        with pytest.raises(TypeError, match=r"labels: `.*\.to_xarray\(\)` meets them by name"):
+            call()
+    xr.testing.assert_identical(f(x, a.to_xarray()), x * a.to_xarray())
+    with pytest.raises(TypeError, match=r"`a` is a Series of pandas beside arrays of Dask"):
+        f(da.ones(3, chunks=2), a)
+
+
 def test_what_is_evaluated_again_has_no_labels():
     x = np.ones(2)
     indim.evaluate("x * 2")

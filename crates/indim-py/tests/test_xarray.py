@@ -165,6 +165,22 @@ def test_attributes_are_kept_as_the_option_says(keep):
         assert indim.jit(lambda t: t.mean("time"))(t).attrs == t.mean("time").attrs
 
 
+def test_messages_call_arrays_by_their_names():
+    complex_data = xr.Dataset({"t m": t.astype("c16"), "u": t})
+    compare = indim.jit(lambda data, k: data["t m"] <= k)
+    with pytest.raises(TypeError, match=r"data_t_m <= k"):
+        compare(complex_data, 3)
+    unknown = pytest.importorskip("dask.array").arange(5, chunks=2)
+    array = xr.DataArray(unknown[unknown > 2], dims="x")
+    with pytest.raises(ValueError, match=r"call `pair\[0\].compute_chunk_sizes\(\)` first"):
+        indim.jit(lambda pair: pair[0] + pair[1])([array, array])
+
+
+def test_lists_of_numbers_are_arrays():
+    alike(indim.jit(lambda x, k: x * k)(m, [1.0, 2.0, 3.0]), m * [1.0, 2.0, 3.0])
+    alike(indim.jit(lambda x, k: x * k[1])(m, [m, 3.0]), m * 3.0)
+
+
 def test_what_is_not_in_memory_is_refused(tmp_path):
     pytest.importorskip("zarr")
     xr.Dataset({"t": t}).to_zarr(tmp_path / "t.zarr")

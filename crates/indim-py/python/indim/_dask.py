@@ -17,7 +17,7 @@ import numpy as np
 from dask.array.core import PerformanceWarning, common_blockdim
 
 from . import _arrays
-from ._engines import chunked_program, name_of, returned
+from ._engines import chunked_program, returned
 from ._indim import _Combination, _graph_of_expression
 
 #: Sums along an axis that is cut take chunks of so many elements, times a power of two.
@@ -29,23 +29,22 @@ COMBINED_BY_A_TASK = 16
 
 def call(compiled, function, arguments, out):
     """A compiled function called with Dask arrays."""
-    sources, leaves = _placeholders(arguments.leaves, name_of(compiled))
+    sources, leaves = _placeholders(arguments.leaves, arguments.names)
     return _lazily(compiled._graph(arguments.with_leaves(leaves)), sources)
 
 
 def evaluate(text, objects, rule, results, out):
     """An expression of Dask arrays."""
-    sources, leaves = _placeholders(objects.values(), "an expression", list(objects))
+    sources, leaves = _placeholders(objects.values(), objects)
     return _lazily(_graph_of_expression(text, dict(zip(objects, leaves)), rule, results), sources)
 
 
-def _placeholders(leaves, what, names=None):
+def _placeholders(leaves, names):
     """The Dask arrays by the ids of what stands in for them, and the leaves with stand-ins, which take no
     memory."""
     sources, replaced = {}, []
-    for position, leaf in enumerate(leaves):
+    for leaf, name in zip(leaves, names):
         if isinstance(leaf, da.Array):
-            name = names[position] if names else f"argument {position} of {what}"
             check(leaf, name)
             array, leaf = leaf, np.broadcast_to(np.zeros((), leaf.dtype.newbyteorder("=")), leaf.shape)
             # The stand-in is kept, so that its id stays its own.
@@ -81,7 +80,12 @@ def _lazily(parts, sources):
     }
     for number, stage in enumerate(program.stages(is_cut)):
         values.update(_Stage(text, is_cut, number, stage).layers(values, chunks))
-    return returned(kind, keys, [values[number] for number, *_ in program.outputs()])
+    return returned(kind, keys, [_native(values[number]) for number, *_ in program.outputs()])
+
+
+def _native(array):
+    """A result; one that is an argument may be of the other byte order."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _in_chunks(array, shape, cuts, chunks):
@@ -178,7 +182,7 @@ class _Stage:
         layer = da.blockwise(
             run,
             axes,
-            *(part for array, of in zip(given, read) for part in (array, _labels(of))),
+            *(part for array, of in zip(given, read) for part in (array, _labels(of, new_axes))),
             new_axes=new_axes,
             adjust_chunks=adjusted,
             align_arrays=False,
@@ -213,9 +217,17 @@ class _Stage:
         )
 
 
-def _labels(axes):
-    """The labels of an operand's axes: those of the stage, and others of which a chunk has all."""
-    return tuple(~position if axis is None else axis for position, axis in enumerate(axes))
+def _labels(axes, whole):
+    """The labels of an operand's axes: those of the stage. An axis of which a chunk has all goes by one of
+    the stage of which it has all too, while there are some: Dask fuses a layer with what it reads if it has
+    no other labels than its result."""
+    free, labels = list(whole), []
+    for position, axis in enumerate(axes):
+        if axis is None and free:
+            axis = position if position in free else free[0]
+            free.remove(axis)
+        labels.append(~position if axis is None else axis)
+    return tuple(labels)
 
 
 def _one(_):

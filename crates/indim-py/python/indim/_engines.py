@@ -9,6 +9,8 @@ from __future__ import annotations
 import copy
 import functools
 
+import numpy as np
+
 from ._indim import _ChunkedProgram
 from ._statics import frozen
 from ._tracing import rebuilt
@@ -16,18 +18,19 @@ from ._tracing import rebuilt
 
 def call(compiled, function, arguments, out):
     """A compiled function called with ``arguments``, all of them by position."""
-    arguments = _Arguments(arguments, compiled._is_static)
-    return _engine(arguments.leaves, out).call(compiled, function, arguments, out)
+    arguments = _Arguments(arguments, compiled._names, compiled._is_static)
+    return _engine(arguments.names, arguments.leaves, out).call(compiled, function, arguments, out)
 
 
 def evaluate(text, objects, rule, results, out):
     """An expression whose names stand for ``objects``."""
-    return _engine(objects.values(), out).evaluate(text, objects, rule, results, out)
+    return _engine(objects, objects.values(), out).evaluate(text, objects, rule, results, out)
 
 
-def _engine(objects, out):
+def _engine(names, objects, out):
     """The module that computes with these."""
     packages = {package_of(value) for value in objects}
+    refuse_mixture(names, objects)
     if packages & {"dask", "xarray"}:
         refuse_out(out)
     if "xarray" in packages:
@@ -37,6 +40,22 @@ def _engine(objects, out):
     else:
         from . import _dask as engine
     return engine
+
+
+def refuse_mixture(names, objects):
+    """Refuses labels of pandas beside other arrays, which would be matched with them by position."""
+    packages = {package_of(value) for value in objects}
+    other, advice = "Dask", ""
+    if "xarray" in packages:
+        other, advice = "xarray", "`{name}.to_xarray()` meets them by name, "
+    elif "dask" not in packages:
+        return
+    for name, value in zip(names, objects):
+        if package_of(value) == "pandas" and hasattr(value, "axes"):
+            raise TypeError(
+                f"`{name}` is a {type(value).__name__} of pandas beside arrays of {other}, which do not know "
+                f"its labels: {advice.format(name=name)}`{name}.to_numpy()` by position"
+            )
 
 
 @functools.lru_cache(maxsize=64)
@@ -67,26 +86,28 @@ def package_of(value):
 class _Arguments:
     """The arguments of a call: what is in their containers, and how they are put together again."""
 
-    def __init__(self, arguments, is_static):
+    def __init__(self, arguments, names, is_static):
         self._arguments = arguments
         self._is_static = [
             position < len(is_static) and is_static[position] for position in range(len(arguments))
         ]
-        #: What is no container; what is passed to the function as it is; which containers there are.
-        self.leaves = []
+        #: What is no container, and what messages call it; what is passed to the function as it is; which
+        #: containers there are.
+        self.leaves, self.names = [], []
         self.static = [argument for argument, static in zip(arguments, self._is_static) if static]
         self.structure = tuple(
-            None if static else self._collect(argument)
-            for argument, static in zip(arguments, self._is_static)
+            None if static else self._collect(argument, names[min(position, len(names) - 1)])
+            for position, (argument, static) in enumerate(zip(arguments, self._is_static))
         )
 
-    def _collect(self, value):
-        if not isinstance(value, (list, tuple, dict)):
+    def _collect(self, value, name):
+        if _is_leaf(value):
             self.leaves.append(value)
+            self.names.append(name)
             return None
+        items = value.items() if isinstance(value, dict) else enumerate(value)
         keys = tuple((type(key), key) for key in value) if isinstance(value, dict) else None
-        items = value.values() if isinstance(value, dict) else value
-        return type(value), keys, tuple([self._collect(item) for item in items])
+        return type(value), keys, tuple([self._collect(item, f"{name}[{key!r}]") for key, item in items])
 
     def without_leaves(self):
         """The same without what it is called with: for other leaves."""
@@ -105,8 +126,22 @@ class _Arguments:
         )
 
 
+def _is_leaf(value):
+    """Whether it is no container of arrays; a list of numbers is an array."""
+    if isinstance(value, (list, tuple)):
+        return all(isinstance(item, _NUMBERS) or _is_list_of_numbers(item) for item in value)
+    return not isinstance(value, dict)
+
+
+def _is_list_of_numbers(value):
+    return isinstance(value, (list, tuple)) and _is_leaf(value)
+
+
+_NUMBERS = (int, float, complex, np.generic)
+
+
 def _replaced(value, leaves):
-    if not isinstance(value, (list, tuple, dict)):
+    if _is_leaf(value):
         return next(leaves)
     items = value.values() if isinstance(value, dict) else value
     return rebuilt(value, [_replaced(item, leaves) for item in items])

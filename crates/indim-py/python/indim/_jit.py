@@ -35,7 +35,7 @@ class CompiledFunction(_CompiledFunction):
         self = super().__new__(cls, call, names, is_static, always_bind, bind, trace)
         functools.update_wrapper(self, function)
         self.static = static
-        self._is_static = is_static
+        self._names, self._is_static = names, is_static
         return self
 
     def __init__(self, function, static=()):

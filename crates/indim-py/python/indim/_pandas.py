@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ._engines import chunked_program, name_of, returned
+from ._engines import chunked_program, returned
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
 
@@ -16,8 +16,7 @@ from ._indim import evaluate as _evaluate
 def call(compiled, function, arguments, out):
     """A compiled function called with Series and DataFrames."""
     leaves = arguments.leaves
-    names = [f"argument {position} of {name_of(compiled)}" for position in range(len(leaves))]
-    arrays, labels = _arrays(leaves, names)
+    arrays, labels = _arrays(leaves, arguments.names)
     arguments = arguments.with_leaves(arrays)
     labelled = _Labelled(compiled._graph(arguments), labels)
     computed = compiled(*arguments, out=out)

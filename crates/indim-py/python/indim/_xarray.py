@@ -10,6 +10,7 @@ labels are equal (`_labels.py`). Operations of indim and expressions go through
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import re
 import threading
@@ -18,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from . import _captured, _labels
-from ._engines import name_of, package_of, refuse_out, returned
+from ._engines import name_of, package_of, refuse_mixture, refuse_out, returned
 from ._indim import evaluate as _evaluate
 from ._signatures import ADAPTED
 from ._tracing import Tracer, flatten
@@ -34,9 +35,7 @@ _lock = threading.Lock()
 
 def call(compiled, function, arguments, out):
     """A compiled function called with labelled arrays."""
-    parts = [
-        _variables(leaf, f"argument {position}") for position, leaf in enumerate(arguments.leaves)
-    ]
+    parts = [_variables(leaf, name) for leaf, name in zip(arguments.leaves, arguments.names)]
     arrays = [array for of_leaf in parts for array in of_leaf]
     try:
         program = _kept(compiled, function, arguments, parts)
@@ -82,6 +81,7 @@ class _Program:
             return self._traced(arrays)
 
         traced.__qualname__ = traced.__name__ = name_of(compiled)
+        traced.__signature__ = _signature(arguments)
         setattr(traced, ADAPTED, self._around)
         self._compiled = type(compiled)(traced)
 
@@ -127,6 +127,18 @@ class _Program:
             self._captured = objects, _labels.of_captured(objects)
         except _labels.NoKeyError:
             self._captured = None
+
+
+def _signature(arguments):
+    """Parameters for all arrays, by which messages call them."""
+    names = []
+    for leaf, name in zip(arguments.leaves, arguments.names):
+        keys = _numeric(leaf) if isinstance(leaf, xr.Dataset) else [""]
+        for key in keys:
+            base = re.sub(r"\W+", "_", f"{name}_{key}").strip("_")
+            names.append(base if base not in names else f"{base}_{len(names)}")
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    return inspect.Signature([inspect.Parameter(name, kind) for name in names])
 
 
 class _Results:
@@ -286,6 +298,7 @@ def _results(computed):
 def operation(function, operands, attributes, out):
     """One operation of indim on labelled arrays, which may be tracing values with labels."""
     refuse_out(out)
+    refuse_mixture([f"operand {position}" for position in range(len(operands))], operands)
     for position, value in enumerate(operands):
         _variables(value, f"operand {position}")
     is_positional = any(keyword in (None, "axis", "dims", "axes") for keyword, _ in attributes)
