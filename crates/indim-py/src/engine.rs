@@ -1,12 +1,14 @@
 //! Calls with arrays that others hold: Dask's chunks, and labelled arrays of xarray and pandas.
 //! `indim/_engines.py` computes with them; here is seen that it has to, and what it asks about programs.
 
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 use crate::asked::Form;
-use crate::computation::Computation;
+use crate::cached_computation::CachedComputation;
 use crate::error::computation_error;
 use crate::operand::{Operand, OperandType};
 use crate::rule::rule_of_operations;
@@ -33,19 +35,64 @@ pub(crate) type GraphParts<'py> = (String, Vec<Bound<'py, PyAny>>, &'static str,
 /// The graph of a computation for these operands.
 pub(crate) fn graph_parts<'py>(
     py: Python<'py>,
-    computation: &Computation,
+    cached: &Arc<CachedComputation>,
     operands: &[Operand<'py>],
     structure: &Structure,
 ) -> PyResult<GraphParts<'py>> {
-    let types = operands.iter().map(|operand| operand.operand_type().without_inputs());
-    let graph = computation.graph(&types.collect::<Vec<OperandType>>(), &[], false);
-    let graph = graph.map_err(|error| computation_error(py, &error))?;
+    let text = graph_text(py, cached, operands)?;
     let arrays = operands.iter().filter_map(|operand| match operand {
         Operand::Array(array) => Some(array.object().clone()),
         Operand::Number(_) | Operand::Constant(_) => None,
     });
     let (kind, keys) = structure.described(py);
-    Ok((graph.to_string(), arrays.collect(), kind, keys))
+    Ok((text, arrays.collect(), kind, keys))
+}
+
+/// Texts that were made last, to take again for the same types; the last used is at the end.
+static TEXTS: Mutex<Vec<GraphText>> = Mutex::new(Vec::new());
+
+/// So many texts are kept, none of more bytes than that.
+const MOST_TEXTS: usize = 32;
+const LONGEST_TEXT: usize = 64 << 10;
+
+struct GraphText {
+    of: Weak<CachedComputation>,
+    types: Vec<OperandType>,
+    text: String,
+}
+
+/// The text of the graph of a computation for these operands.
+fn graph_text(
+    py: Python<'_>,
+    cached: &Arc<CachedComputation>,
+    operands: &[Operand<'_>],
+) -> PyResult<String> {
+    let is_it = |kept: &GraphText| {
+        core::ptr::eq(kept.of.as_ptr(), Arc::as_ptr(cached))
+            && operands.iter().zip(&kept.types).all(|(operand, of)| operand.is_of(of))
+    };
+    let texts = || TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    {
+        let mut texts = texts();
+        if let Some(found) = texts.iter().rposition(is_it) {
+            texts[found..].rotate_left(1);
+            return Ok(texts[texts.len() - 1].text.clone());
+        }
+    }
+    let types = operands.iter().map(|operand| operand.operand_type().without_inputs());
+    let types: Vec<OperandType> = types.collect();
+    let graph = cached.computation.graph(&types, &[], false);
+    let text = graph.map_err(|error| computation_error(py, &error))?.to_string();
+    if text.len() <= LONGEST_TEXT {
+        let kept = GraphText { of: Arc::downgrade(cached), types, text: text.clone() };
+        let mut texts = texts();
+        texts.retain(|kept| kept.of.strong_count() > 0);
+        if texts.len() >= MOST_TEXTS {
+            texts.remove(0);
+        }
+        texts.push(kept);
+    }
+    Ok(text)
 }
 
 /// The graph of an expression whose names stand for `operands`.
@@ -63,5 +110,5 @@ pub(crate) fn _graph_of_expression<'py>(
     let operand = |name: &String| Operand::from_python(&operands.as_any().get_item(name)?, name);
     let parameters = &cached.computation.parameters;
     let operands: Vec<Operand<'py>> = parameters.iter().map(operand).collect::<PyResult<_>>()?;
-    graph_parts(py, &cached.computation, &operands, &form.structure(py, &cached))
+    graph_parts(py, &cached, &operands, &form.structure(py, &cached))
 }

@@ -310,7 +310,7 @@ impl CompiledFunction {
         let arguments = self.arguments(args)?;
         let trace = self.trace(py, &arguments)?;
         let operands = trace.operands(py, arguments)?;
-        graph_parts(py, &trace.cached.computation, &operands, &trace.structure)
+        graph_parts(py, &trace.cached, &operands, &trace.structure)
     }
 
     /// The computation for these arguments as a file of another system.

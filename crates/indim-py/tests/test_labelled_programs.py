@@ -1,5 +1,6 @@
 """Programs of labelled arrays: traced once for equal labels, and anew for whatever a function may see."""
 
+import functools
 import threading
 
 import numpy as np
@@ -149,6 +150,48 @@ def test_numbers_containers_and_what_is_passed_as_it_is():
     assert sorted(indim.jit(lambda pair: {"x": pair[0], "y": pair[1] * 2})([x, y])) == ["x", "y"]
 
 
+def test_numbers_that_are_part_of_a_program():
+    f = indim.jit(lambda x, k, step: (x.isel(time=k) * step).assign_attrs(k=str(int(k))))
+    x = made()
+    for k, step in ((1, 2), (2, 3), (1, 4), (3, 2), (2, 2)):
+        check(f, x, k, step)
+
+
+def test_functions_that_wrap_others_have_their_own():
+    f = indim.jit(lambda x: x * 2)
+    x = made()
+    f(x)
+
+    @functools.wraps(f)
+    def wrapping(x):
+        return (x * 3).rename("three")
+
+    g = indim.jit(wrapping)
+    for _ in range(2):
+        assert g(x).name == "three" and f(x).name == "t"
+    both = indim.jit(lambda x: f(x) + g(x).rename("t"))
+    xr.testing.assert_allclose(both(x), x * 5)
+
+
+class Scaled:
+    def __init__(self, weights):
+        self.weights = weights
+
+    @indim.jit(static="self")
+    def scale(self, x):
+        return x * self.weights
+
+
+def test_attributes_of_an_object():
+    x, scaled = made(), Scaled(made(5, ("lat",)))
+    for weights in (scaled.weights, scaled.weights.copy(), scaled.weights + 1):
+        scaled.weights = weights
+        xr.testing.assert_identical(scaled.scale(x), x * weights)
+        weights.values[:] = 7
+        weights.attrs["units"] = "m"
+        xr.testing.assert_identical(scaled.scale(x), x * weights)
+
+
 def test_functions_that_are_bound_anew_or_take_others():
     def scaled(x):
         return (x * 2).assign_attrs(by="two")
@@ -223,6 +266,21 @@ def test_dask_arrays_are_no_part_of_what_is_kept():
         assert lazy.chunks is not None and lazy.name == "anomaly"
         assert lazy.values.tobytes() == expected.values.tobytes()
     assert len(runs) == 1
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_file_that_is_opened_again(tmp_path):
+    pytest.importorskip("zarr")
+    made().to_dataset().to_zarr(tmp_path / "t.zarr", zarr_format=2)
+    f, runs = counting(lambda x: x - x.mean("time"))
+    opened = xr.open_zarr(tmp_path / "t.zarr", chunks=None).t.load()
+    for _ in range(3):
+        f(opened)
+    assert len(runs) == 1 and opened.encoding
+    again = xr.open_zarr(tmp_path / "t.zarr", chunks=None).t.load()
+    again.encoding["dtype"] = np.dtype("f4")
+    f(again)
+    assert len(runs) == 2
 
 
 def test_only_so_many_are_kept_and_no_data():

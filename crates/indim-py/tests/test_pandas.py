@@ -79,6 +79,19 @@ def test_what_is_refused():
         indim.add(pd.DataFrame({"a": [1.0], "b": ["x"]}), 1)
 
 
+def test_what_was_made_for_other_types_sizes_and_numbers_is_not_taken():
+    factor = 2.0
+    f = indim.jit(lambda x, k: x * k + factor)
+    for length in (3, 2, 3):
+        x = a[:length]
+        for given in (x, x.astype("f4"), x.astype("i8")):
+            for k in (2, 3, 2.5, -0.0, 2):
+                pd.testing.assert_series_equal(f(given, k), given * k + factor)
+                pd.testing.assert_series_equal(indim.evaluate("given * k"), given * k)
+    factor = 5.0
+    pd.testing.assert_series_equal(f(a, 2), a * 2 + 5)
+
+
 def test_arrays_of_other_packages_beside_labels_are_refused():
     xr, da = pytest.importorskip("xarray"), pytest.importorskip("dask.array")
     x = xr.DataArray([1.0, 2.0, 3.0], dims="index", coords={"index": ["z", "y", "x"]})

@@ -36,6 +36,8 @@ class CompiledFunction(_CompiledFunction):
         functools.update_wrapper(self, function)
         self.static = static
         self._names, self._is_static = names, is_static
+        #: Programs for labelled arrays, of `_xarray.py`; another function's were copied with its attributes.
+        self._labelled = {}
         return self
 
     def __init__(self, function, static=()):

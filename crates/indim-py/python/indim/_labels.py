@@ -147,11 +147,19 @@ class _Keys:
         """How a variable was stored; what describes codecs are objects, which others do not change."""
         key = []
         for name, value in encoding.items():
-            try:
-                key.append((name, self.plain(value)))
-            except NoKeyError:
-                key.append((name, _Same(value)))
+            items = value if type(value) is tuple else (value,)
+            key.append((name, type(value), tuple([self._of_encoding(item) for item in items])))
         return tuple(key)
+
+    def _of_encoding(self, value):
+        parameters = getattr(value, "__dataclass_params__", None)
+        try:
+            if parameters is not None and parameters.frozen:
+                hash(value)
+                return type(value), value
+            return self.plain(value)
+        except (NoKeyError, TypeError):
+            return _Same(value)
 
     # What labels are made of.
 

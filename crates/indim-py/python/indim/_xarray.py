@@ -47,7 +47,7 @@ def call(compiled, function, arguments, out):
 def _kept(compiled, function, arguments, parts):
     """The program for labels like those of the arguments."""
     key = _labels.of_call(arguments)
-    programs = vars(compiled).setdefault("_labelled", {})
+    programs = compiled._labelled
     program = programs.get(key)
     if program is None or not program.is_current():
         program = _Program(compiled, function, arguments, parts)
