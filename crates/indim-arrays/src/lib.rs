@@ -23,7 +23,7 @@ mod order;
 )]
 mod pages;
 #[cfg(feature = "safetensors")]
-mod safetensors;
+pub mod safetensors;
 mod stored_as;
 mod system_memory;
 mod unnamed_file;

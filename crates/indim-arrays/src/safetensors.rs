@@ -1,4 +1,4 @@
-//! Tensors of `safetensors` as views.
+//! Tensors of the crate `safetensors` as views, and their element types.
 
 use indim_loops::strides::order::row_major_strides;
 use indim_ops::{ArrayType, DType};
@@ -8,25 +8,50 @@ use safetensors::tensor::TensorView;
 
 use crate::view::{ArrayError, ArrayView};
 
+/// The element types that both have.
+const COMMON: [(Dtype, DType); 14] = [
+    (Dtype::BOOL, DType::Bool),
+    (Dtype::U8, DType::U8),
+    (Dtype::I8, DType::I8),
+    (Dtype::U16, DType::U16),
+    (Dtype::I16, DType::I16),
+    (Dtype::U32, DType::U32),
+    (Dtype::I32, DType::I32),
+    (Dtype::U64, DType::U64),
+    (Dtype::I64, DType::I64),
+    (Dtype::F16, DType::F16),
+    (Dtype::BF16, DType::Bf16),
+    (Dtype::F32, DType::F32),
+    (Dtype::F64, DType::F64),
+    (Dtype::C64, DType::C64),
+];
+
 /// The element type of a tensor, where indim has it.
-fn dtype(given: Dtype) -> Option<DType> {
-    Some(match given {
-        Dtype::BOOL => DType::Bool,
-        Dtype::U8 => DType::U8,
-        Dtype::I8 => DType::I8,
-        Dtype::U16 => DType::U16,
-        Dtype::I16 => DType::I16,
-        Dtype::U32 => DType::U32,
-        Dtype::I32 => DType::I32,
-        Dtype::U64 => DType::U64,
-        Dtype::I64 => DType::I64,
-        Dtype::F16 => DType::F16,
-        Dtype::BF16 => DType::Bf16,
-        Dtype::F32 => DType::F32,
-        Dtype::F64 => DType::F64,
-        Dtype::C64 => DType::C64,
-        _ => return None,
-    })
+///
+/// ```
+/// use indim_arrays::safetensors::dtype_of;
+/// use indim_ops::DType;
+/// use safetensors::Dtype;
+///
+/// assert_eq!(dtype_of(Dtype::BF16), Some(DType::Bf16));
+/// assert_eq!(dtype_of(Dtype::F8_E4M3), None);
+/// ```
+pub fn dtype_of(tensor: Dtype) -> Option<DType> {
+    COMMON.iter().find(|(theirs, _)| *theirs == tensor).map(|(_, ours)| *ours)
+}
+
+/// The element type of a tensor that is to have these elements; there are none of two `f64`.
+///
+/// ```
+/// use indim_arrays::safetensors::tensor_dtype;
+/// use indim_ops::DType;
+/// use safetensors::Dtype;
+///
+/// assert_eq!(tensor_dtype(DType::Bf16), Some(Dtype::BF16));
+/// assert_eq!(tensor_dtype(DType::C128), None);
+/// ```
+pub fn tensor_dtype(elements: DType) -> Option<Dtype> {
+    COMMON.iter().find(|(_, ours)| *ours == elements).map(|(theirs, _)| *theirs)
 }
 
 /// A tensor of a file, where it lies: the file may be mapped.
@@ -52,7 +77,7 @@ impl<'a> TryFrom<&TensorView<'a>> for ArrayView<'a> {
 
     fn try_from(tensor: &TensorView<'a>) -> Result<Self, ArrayError> {
         let is_in_order = |dtype: &DType| cfg!(target_endian = "little") || dtype.size() == 1;
-        let Some(dtype) = dtype(tensor.dtype()).filter(is_in_order) else {
+        let Some(dtype) = dtype_of(tensor.dtype()).filter(is_in_order) else {
             return Err(ArrayError::ForeignElements { name: tensor.dtype().to_string() });
         };
         let array_type = ArrayType::new(dtype, Shape::from(tensor.shape()));

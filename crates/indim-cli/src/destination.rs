@@ -4,7 +4,10 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use indim::files::{FileErrorKind, NpySink, NpzMember, OutputFile, write_npy_to, write_npz_to};
+use indim::files::{
+    FileErrorKind, Member, NpySink, OutputFile, npz_sinks, safetensors_sinks, write_npy_to,
+    write_npz_to, write_safetensors_to,
+};
 use indim::stores::{self, Complete, Like, write_whole};
 use indim::stream::Sink;
 use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic};
@@ -36,10 +39,16 @@ pub(crate) enum Destination {
 pub(crate) enum Format {
     Npy,
     Npz,
+    Safetensors,
     Stored(stores::Format),
 }
 
 impl Format {
+    /// Whether one file holds any number of results under their names.
+    pub(crate) fn is_archive(self) -> bool {
+        matches!(self, Format::Npz | Format::Safetensors)
+    }
+
     /// The format that a file of this name is to have.
     ///
     /// # Errors
@@ -52,6 +61,7 @@ impl Format {
         match extension.to_ascii_lowercase().as_str() {
             "npy" => Ok(Format::Npy),
             "npz" => Ok(Format::Npz),
+            "safetensors" => Ok(Format::Safetensors),
             // Pipes and devices take any bytes, and none that a format of files needs to seek for.
             _ if path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir()) => {
                 Ok(Format::Npy)
@@ -66,8 +76,8 @@ impl Format {
 
 fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
     let message = format!(
-        "{}: a result is written as .npy, .npz, .zarr, .png or .tif, not as .{}; name the file so, or print \
-         the result as text: --format csv or --format json, without -o",
+        "{}: a result is written as .npy, .npz, .safetensors, .zarr, .png or .tif, not as .{}; name the file \
+         so, or print the result as text: --format csv or --format json, without -o",
         shown(&path.to_string_lossy()),
         shown(extension)
     );
@@ -98,22 +108,32 @@ impl Destination {
         Ok(Destination::File { file: Box::new(file), format })
     }
 
-    /// What takes the result piece by piece, with room on the disk for all of it.
+    /// What takes the results piece by piece, with room on the disk for all of them: one, or those of an
+    /// archive, whose members are called so.
     ///
     /// # Errors
-    /// When there is no room, or it cannot be written.
-    pub(crate) fn into_sink(self, result: &ArrayType) -> Result<Box<dyn Sink>, Diagnostic> {
-        let sink = match self {
+    /// When there is no room, or they cannot be written.
+    pub(crate) fn into_sinks(
+        self,
+        results: &[ArrayType],
+        members: &[String],
+    ) -> Result<Vec<Box<dyn Sink>>, Diagnostic> {
+        let named: Vec<(&str, &ArrayType)> =
+            members.iter().map(String::as_str).zip(results).collect();
+        let one = |sink: NpySink| vec![Box::new(sink) as Box<dyn Sink>];
+        let sinks = match self {
             Destination::StandardOutput => {
-                NpySink::to_stream("standard output", Box::new(io::stdout()), result)
+                let stream = Box::new(io::stdout());
+                NpySink::to_stream("standard output", stream, &results[0]).map(one)
             }
-            Destination::File { file, .. } => NpySink::in_file(*file, result),
-            Destination::Stored { sink, .. } => return Ok(sink),
+            Destination::File { file, format: Format::Npz } => npz_sinks(*file, &named),
+            Destination::File { file, format: Format::Safetensors } => {
+                safetensors_sinks(*file, &named)
+            }
+            Destination::File { file, .. } => NpySink::in_file(*file, &results[0]).map(one),
+            Destination::Stored { sink, .. } => return Ok(vec![sink]),
         };
-        match sink {
-            Ok(sink) => Ok(Box::new(sink)),
-            Err(error) => Err(error.diagnostic()),
-        }
+        sinks.map_err(|error| error.diagnostic())
     }
 
     /// The memory of the result in the file itself, where files can be memory.
@@ -157,6 +177,11 @@ impl Destination {
             Destination::File { file, format: Format::Npz } => {
                 let output = InPieces { output: file, progress: &progress };
                 write_npz_to(output, members.iter().zip(results).map(member))
+            }
+            Destination::File { file, format: Format::Safetensors } => {
+                let output = InPieces { output: file, progress: &progress };
+                let members: Vec<_> = members.iter().zip(results).map(member).collect();
+                write_safetensors_to(output, &members)
             }
             Destination::Stored { sink, .. } => {
                 let mut each = results.iter();
@@ -224,7 +249,7 @@ impl Destination {
     }
 }
 
-fn member<'a>((name, result): (&'a String, &'a Buffer)) -> NpzMember<'a> {
+fn member<'a>((name, result): (&'a String, &'a Buffer)) -> Member<'a> {
     (name, result.array_type(), result.bytes())
 }
 

@@ -22,10 +22,11 @@ use crate::source::{open_all, split_binding};
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A SOURCE is a .npy file, archive.npz:member, an array of Zarr (climate.zarr/temperature), a PNG or TIFF file
-(grid.tif, or a page, grid.tif:2), a column of a table (table.csv:height), a literal such as [[1,2,3],[4,5,6]]
-or f32([1.5,2]), or `-`: a .npy array from standard input. Statements that give values names stand before the
-expression, each on a line of its own or followed by `;`.
+A SOURCE is a .npy file, archive.npz:member, model.safetensors:tensor, an array of Zarr
+(climate.zarr/temperature), a PNG or TIFF file (grid.tif, or a page, grid.tif:2), a column of a table
+(table.csv:height), a literal such as [[1,2,3],[4,5,6]] or f32([1.5,2]), or `-`: a .npy array from standard
+input. Statements that give values names stand before the expression, each on a line of its own or followed
+by `;`.
 
   indim eval '(x - mean(x, axis=0)) / std(x, axis=0)' x=data/iris.npy
   indim eval 'add(X, v, dims=[1])' X='[[1,2,3],[4,5,6]]' v='[7,8,9]' --rule xla
@@ -47,8 +48,8 @@ pub(crate) struct Eval {
     rule: RuleChoice,
     /// Write the result instead of printing it: to a .npy, .zarr, .png or .tif file, or as .npy to standard
     /// output (`-`). With a name, the value of that name; may be given several times then, and no file
-    /// appears before all are complete. A .npz file takes all results under their names, those without
-    /// one as arr_0, arr_1, ...
+    /// appears before all are complete. A .npz or .safetensors file takes all results under their names,
+    /// those without one as arr_0, arr_1, ...
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     #[command(flatten)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
+use indim::files::largest;
 use indim::stores::Like;
 use indim::stream::Stored;
 use indim::{ArrayType, Diagnostic, Expression};
@@ -68,7 +69,7 @@ impl<'a> Outputs<'a> {
         match self.0.as_slice() {
             [] => Ok(expression),
             // An archive takes any number.
-            [Output { name: None, format: Format::Npz, .. }] => Ok(expression),
+            [Output { name: None, format, .. }] if format.is_archive() => Ok(expression),
             [Output { name: None, .. }] => match expression.results().as_slice() {
                 [_] => Ok(expression),
                 results => Err(several_results(results).into()),
@@ -89,7 +90,8 @@ impl<'a> Outputs<'a> {
     /// `unknown-result`; `several-results` for one file that is no archive.
     pub(crate) fn among(self, names: &'a [String]) -> Result<(Self, Vec<usize>), Diagnostic> {
         match self.0.as_slice() {
-            [] | [Output { name: None, format: Format::Npz, .. }] => {
+            [] => Ok((self, (0..names.len()).collect())),
+            [Output { name: None, format, .. }] if format.is_archive() => {
                 Ok((self, (0..names.len()).collect()))
             }
             [Output { name: None, path, .. }] if path.is_dir() => {
@@ -117,21 +119,14 @@ impl<'a> Outputs<'a> {
         self.0.is_empty()
     }
 
-    /// How results are stored that are written there piece by piece; `None` where one must be written as a
-    /// whole.
+    /// How results are stored that are written there piece by piece.
     pub(crate) fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<Stored>> {
-        let stored = |(output, (result, like)): (&Output<'_>, &(ArrayType, Like))| {
-            if let Format::Stored(format) = output.format {
-                let (chunks, is_sequential) = (format.chunks(result, like), format.is_sequential());
-                return Some(Stored { chunks, is_sequential, ..Stored::default() });
-            }
-            let metadata = output.path.metadata();
-            let is_stream = metadata.is_ok_and(|file| !file.is_file());
-            let is_sequential = is_stream || is_standard_output(&output.path);
-            let stored = Stored { is_sequential, ..Stored::default() };
-            (output.format == Format::Npy).then_some(stored)
-        };
-        self.0.iter().zip(results).map(stored).collect()
+        let share = results.len().checked_div(self.0.len())?;
+        let stored = self.0.iter().zip(results.chunks(share.max(1)));
+        stored
+            .map(|(output, results)| output.stored(results))
+            .collect::<Option<Vec<_>>>()
+            .map(|stored| stored.concat())
     }
 
     /// Opens all of them for writing: each for its result, of this type and like this, or one archive for
@@ -160,6 +155,32 @@ impl<'a> Outputs<'a> {
             destinations.push(destination);
         }
         Ok(destinations)
+    }
+}
+
+impl Output<'_> {
+    /// How its result is stored, or all of an archive; `None` of an archive that is a pipe, where nothing is
+    /// written before all is known.
+    fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<Stored>> {
+        let metadata = self.path.metadata();
+        let is_stream = metadata.is_ok_and(|file| !file.is_file() && !file.is_dir())
+            || is_standard_output(&self.path);
+        match self.format {
+            Format::Stored(format) => {
+                let (result, like) = results.first()?;
+                let (chunks, is_sequential) = (format.chunks(result, like), format.is_sequential());
+                Some(vec![Stored { chunks, is_sequential, ..Stored::default() }])
+            }
+            Format::Npy => Some(vec![Stored { is_sequential: is_stream, ..Stored::default() }]),
+            Format::Npz | Format::Safetensors if is_stream => None,
+            Format::Safetensors => Some(vec![Stored::default(); results.len()]),
+            Format::Npz => {
+                let types: Vec<&ArrayType> = results.iter().map(|(of, _)| of).collect();
+                let mut stored = vec![Stored::default(); results.len()];
+                stored[largest(&types)?].is_sequential = true;
+                Some(stored)
+            }
+        }
     }
 }
 

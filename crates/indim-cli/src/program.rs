@@ -1,8 +1,9 @@
 //! A program over sources: computed as a whole or piece by piece, and its results printed or written.
 
 use indim::stores::Like;
-use indim::stream::StreamError;
+use indim::stream::{Source, StreamError};
 use indim::{ArrayType, CompileError, Diagnostic, Graph, compile};
+use indim_graph::terminal::shown;
 
 use crate::computation::{Computation, Resources};
 use crate::failure::Failure;
@@ -44,16 +45,17 @@ impl Program<'_> {
                 let (sources, _) = read_pipe(sources, memory_left)?;
                 match destinations.is_empty() {
                     true => self.show.print(self.labels, &streamed.results(&sources, &types)?)?,
-                    false => streamed.deliver(&sources, destinations, &types)?,
+                    false => streamed.deliver(&sources, destinations, &types, self.members)?,
                 }
                 Ok(())
             }
             Way::Whole => Ok(self.run_whole(sources, memory_left, outputs, &results)?),
             // What it would take piece by piece says more than that the whole is too large.
             Way::NotStreamed(error) => {
+                let in_pieces = in_pieces(&error, &sources, outputs);
                 let run = self.run_whole(sources, memory_left, outputs, &results);
                 Ok(run.map_err(|whole| match whole.code {
-                    "memory-limit" => in_pieces(&error, outputs),
+                    "memory-limit" => in_pieces,
                     _ => whole,
                 })?)
             }
@@ -81,8 +83,17 @@ impl Program<'_> {
 }
 
 /// Why a program does not go piece by piece within the limit.
-fn in_pieces(error: &StreamError, outputs: &Outputs<'_>) -> Diagnostic {
+fn in_pieces(error: &StreamError, sources: &[(&str, Opened)], outputs: &Outputs<'_>) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
+    let is_sequential = |source: &Opened| source.regions().is_some_and(Source::is_sequential);
+    let sequential = sources.iter().filter(|(_, source)| is_sequential(source));
+    for (name, _) in sequential {
+        diagnostic.help(format!(
+            "`{}` is compressed as a whole, and is read in the order of its elements alone; unpacked, as by \
+             `unzip`, it is read in any",
+            shown(name)
+        ));
+    }
     if outputs.is_empty() {
         let advice = "a result that is printed is held as a whole; `-o` writes it piece by piece";
         diagnostic.help(advice.to_owned());

@@ -18,8 +18,8 @@ use crate::source::{Opened, open_all, read_pipe};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The format is seen in the file's content. A SOURCE is what `indim eval` takes: a .npy file,
-archive.npz:member, a literal, `-`, or a file of another format, such as picture.png. Sources without a name
-are bound to the inputs in their order.
+archive.npz:member, model.safetensors:tensor, a literal, `-`, or a file of another format, such as
+picture.png. Sources without a name are bound to the inputs in their order.
 
   indim run model.onnx x.npy
   indim run model.onnx images=batch.npz:x -o result.npy
@@ -36,7 +36,8 @@ pub(crate) struct Run {
     function: Option<String>,
     /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`). With a
     /// name, the result of that name; may be given several times then, and no file appears before all are
-    /// complete. A .npz file takes all results under their names, a folder all as files of their names.
+    /// complete. A .npz or .safetensors file takes all results under their names, a folder all as files of
+    /// their names.
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     #[command(flatten)]

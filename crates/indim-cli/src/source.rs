@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal, Stdin};
 use std::path::Path;
 
 use indim::files::{
-    ArrayFile, ArrayStream, FileError, FileErrorKind, NpySource, read_npy_type,
-    read_npz_member_type, read_npz_member_within,
+    ArrayFile, ArrayStream, FileError, FileErrorKind, NpySource, NpzSource, SafetensorsSource,
+    read_npy_type, read_npz_member_type, read_npz_member_within, read_tensor, read_tensor_type,
 };
 use indim::literal::parse_literal;
 use indim::stores::{self, Format, read_whole};
@@ -35,8 +35,8 @@ pub(crate) enum Opened {
     Read(Source),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
-    /// What is read by regions: a large `.npy` file, which `again` names, to be mapped as a whole; or an
-    /// array of another format.
+    /// What is read by regions: a large array in a `.npy`, `.npz` or `.safetensors` file, which `again`
+    /// names, to be read or mapped as a whole; or an array of another format.
     Stored {
         regions: Box<dyn Regions>,
         again: Option<String>,
@@ -48,9 +48,8 @@ impl Opened {
     pub(crate) fn open(text: &str, limit: usize) -> Result<Opened, Diagnostic> {
         if !is_standard_input(text) {
             let large = open_regions(text).map_err(|error| error.diagnostic())?;
-            if let Some(source) = large {
-                let again = Some(text.to_owned());
-                return Ok(Opened::Stored { regions: Box::new(source), again });
+            if let Some(regions) = large {
+                return Ok(Opened::Stored { regions, again: Some(text.to_owned()) });
             }
             return match stores::open(text, limit) {
                 Some(Ok(regions)) => Ok(Opened::Stored { regions, again: None }),
@@ -143,12 +142,14 @@ fn of_standard_input(kind: FileErrorKind) -> Diagnostic {
 enum Place<'a> {
     File(&'a Path),
     Member { archive: &'a Path, member: &'a str },
+    Tensor { file: &'a Path, tensor: &'a str },
     Literal(Array),
 }
 
 impl Source {
-    /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, an array of another format, or a
-    /// literal. Of a file or a member at most `limit` bytes are read into memory; large files are mapped.
+    /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, `file.safetensors:tensor`, an array of
+    /// another format, or a literal. Of a file or a member at most `limit` bytes are read into memory; large
+    /// files are mapped.
     pub(crate) fn open(text: &str, limit: usize) -> Result<Source, Diagnostic> {
         if let Some(source) = stores::open(text, limit) {
             return read_stored(&*source.map_err(|error| error.diagnostic())?, limit);
@@ -156,6 +157,7 @@ impl Source {
         let opened = match place(text)? {
             Place::File(path) => open_npy(path, limit),
             Place::Member { archive, member } => read_npz_member_within(archive, member, limit),
+            Place::Tensor { file, tensor } => open_tensor(file, tensor, limit),
             Place::Literal(array) => return Ok(Source::Literal(array)),
         };
         opened.map(Source::File).map_err(|error| error.diagnostic())
@@ -163,7 +165,9 @@ impl Source {
 
     /// Whether a text names a file, not a type or a literal.
     pub(crate) fn is_file(text: &str) -> bool {
-        text.contains(".np") || Format::of_content(Format::split(text).0).is_some()
+        text.contains(".np")
+            || text.contains(".safetensors")
+            || Format::of_content(Format::split(text).0).is_some()
     }
 
     /// The type of what [`Source::open`] would open, of which no more is read than tells it.
@@ -175,6 +179,7 @@ impl Source {
         let read = match place(text)? {
             Place::File(path) => read_npy_type(path),
             Place::Member { archive, member } => read_npz_member_type(archive, member),
+            Place::Tensor { file, tensor } => read_tensor_type(file, tensor),
             Place::Literal(array) => return Ok(array.array_type()),
         };
         read.map_err(|error| error.diagnostic())
@@ -225,41 +230,55 @@ impl Source {
 }
 
 fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError> {
-    let is_large = path.metadata().is_ok_and(|file| file.is_file() && file.len() >= MAPPED_FROM);
-    match is_large.then(|| map_file(path)) {
+    match is_large(path).then(|| map_file(path)) {
         Some(Ok(file)) => ArrayFile::from_mapped(path, file, limit),
         // What cannot be mapped may still be read.
         _ => ArrayFile::open_within(path, limit),
     }
 }
 
-/// The source of a large file, or of a large member of an archive that does not compress it.
-fn open_regions(text: &str) -> Result<Option<NpySource>, FileError> {
-    let is_large =
-        |path: &Path| path.metadata().is_ok_and(|file| file.is_file() && file.len() >= MAPPED_FROM);
-    match archive_member(text) {
-        Some((archive, member)) if is_large(archive) => {
-            let source = NpySource::open_member(archive, member)?;
-            Ok(source.filter(|source| {
-                let ArrayType { dtype, shape } = source.array_type();
-                shape.byte_count(dtype.size()).is_ok_and(|bytes| bytes as u64 >= MAPPED_FROM)
-            }))
+fn open_tensor(path: &Path, tensor: &str, limit: usize) -> Result<ArrayFile, FileError> {
+    let is_large = read_tensor_type(path, tensor).is_ok_and(|of| bytes(&of) >= MAPPED_FROM);
+    match is_large.then(|| map_file(path)) {
+        Some(Ok(file)) => ArrayFile::from_mapped_tensor(path, file, tensor, limit),
+        _ => read_tensor(path, tensor, limit),
+    }
+}
+
+/// The source of a large file, or of a large array in one.
+fn open_regions(text: &str) -> Result<Option<Box<dyn Regions>>, FileError> {
+    let source: Box<dyn Regions> = match archive_member(text) {
+        Some((file, member, Archive::Npz)) => Box::new(NpzSource::open(file, member)?),
+        Some((file, tensor, Archive::Safetensors)) => {
+            Box::new(SafetensorsSource::open(file, tensor)?)
         }
         None if text.ends_with(".npy") && is_large(Path::new(text)) => {
-            NpySource::open(Path::new(text)).map(Some)
+            Box::new(NpySource::open(Path::new(text))?)
         }
-        _ => Ok(None),
-    }
+        None => return Ok(None),
+    };
+    Ok(Some(source).filter(|source| bytes(source.array_type()) >= MAPPED_FROM))
+}
+
+fn is_large(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && file.len() >= MAPPED_FROM)
+}
+
+fn bytes(array_type: &ArrayType) -> u64 {
+    let bytes = array_type.shape.byte_count(array_type.dtype.size());
+    bytes.map_or(u64::MAX, |bytes| bytes as u64)
 }
 
 /// Finds out what `text` stands for. What is a literal is never a file, whatever the folder holds: `./3` is
 /// the file.
 fn place(text: &str) -> Result<Place<'_>, Diagnostic> {
-    if let Some((archive, member)) = archive_member(text) {
-        return Ok(Place::Member { archive, member });
+    match archive_member(text) {
+        Some((archive, member, Archive::Npz)) => return Ok(Place::Member { archive, member }),
+        Some((file, tensor, Archive::Safetensors)) => return Ok(Place::Tensor { file, tensor }),
+        None => {}
     }
     let file = Place::File(Path::new(text));
-    if text.ends_with(".npy") || text.ends_with(".npz") {
+    if [".npy", ".npz", ".safetensors"].iter().any(|end| text.ends_with(end)) {
         return Ok(file);
     }
     parse_literal(text).map(Place::Literal).or_else(|error| {
@@ -285,10 +304,22 @@ fn looks_like_literal(text: &str) -> bool {
     text.trim().is_empty() || text.contains(['[', '(']) || begins && !text.contains('/')
 }
 
-/// The archive and the member of `archive.npz:member`.
-fn archive_member(text: &str) -> Option<(&Path, &str)> {
-    let at = text.find(".npz:")? + ".npz".len();
-    Some((Path::new(&text[..at]), &text[at + 1..]))
+/// The formats of files with several arrays, of which one is named behind a colon.
+#[derive(Debug, Clone, Copy)]
+enum Archive {
+    Npz,
+    Safetensors,
+}
+
+/// The file and the member of `archive.npz:member` or `file.safetensors:tensor`.
+fn archive_member(text: &str) -> Option<(&Path, &str, Archive)> {
+    let of = |end: &str, archive: Archive| {
+        let at = text.find(end)? + end.len();
+        Some((at, archive))
+    };
+    let both = [of(".npz:", Archive::Npz), of(".safetensors:", Archive::Safetensors)];
+    let (at, archive) = both.into_iter().flatten().min_by_key(|(at, _)| *at)?;
+    Some((Path::new(&text[..at - 1]), &text[at..], archive))
 }
 
 /// A `NAME=SOURCE` of the command line.

@@ -113,15 +113,20 @@ fn bytes(array_type: &ArrayType) -> usize {
 }
 
 impl Streamed {
-    /// Computes the results and writes them; no file appears before all are complete.
+    /// Computes the results and writes them, to archives under these names; no file appears before all are
+    /// complete.
     pub(crate) fn deliver(
         &self,
         sources: &[(&str, Opened)],
         destinations: Vec<Destination>,
         types: &[ArrayType],
+        members: &[String],
     ) -> Result<(), Diagnostic> {
-        let sinks = destinations.into_iter().zip(types);
-        let sinks = sinks.map(|(to, of)| to.into_sink(of)).collect::<Result<Vec<_>, _>>()?;
+        let share = types.len() / destinations.len();
+        let shares = types.chunks(share).zip(members.chunks(share));
+        let sinks = destinations.into_iter().zip(shares);
+        let sinks = sinks.map(|(to, (types, members))| to.into_sinks(types, members));
+        let sinks = sinks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         match self.run(sources, sinks) {
             Ok(complete) => complete
                 .into_iter()

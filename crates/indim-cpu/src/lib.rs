@@ -23,6 +23,8 @@ mod run;
 mod tiles;
 
 pub use executor::ByKernels;
+#[cfg(feature = "safetensors")]
+pub use indim_arrays::safetensors;
 pub use indim_arrays::{
     ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, CompleteFile, MappedFile, Order,
     StoredAs, UnnamedFile, as_elements, as_elements_mut, copy_owner_and_mode, from_elements,

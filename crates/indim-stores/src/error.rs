@@ -103,7 +103,7 @@ impl fmt::Display for StoreError {
 impl fmt::Display for StoreErrorKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreErrorKind::Io(error) => write!(formatter, "{error}"),
+            StoreErrorKind::Io(error) => formatter.write_str(&system_message(error)),
             StoreErrorKind::OutsideOfArray { region, shape } => {
                 write!(formatter, "an array of shape {shape} has not the region {region}")
             }
@@ -120,6 +120,24 @@ impl fmt::Display for StoreErrorKind {
             ),
             StoreErrorKind::Other(diagnostic) => formatter.write_str(&diagnostic.headline),
         }
+    }
+}
+
+/// What the system says, with what helps where the disk is full.
+///
+/// ```
+/// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+/// let message = indim_stores::system_message(&full);
+/// assert_eq!(message, "no storage space: make room, or write to another disk");
+/// ```
+pub fn system_message(error: &io::Error) -> String {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    let is_ours = error.get_ref().is_some();
+    match error.kind() {
+        StorageFull | FileTooLarge | QuotaExceeded if !is_ours => {
+            format!("{error}: make room, or write to another disk")
+        }
+        _ => error.to_string(),
     }
 }
 

@@ -6,6 +6,7 @@
 //! - `whole.rs`: both in one go;
 //! - `copy.rs`: how the elements of a region go from one dense array to another;
 //! - `format.rs`: which format an array has that a text names, and what results take over;
+//! - `left_behind.rs`: what a killed process left of results;
 //! - `geography.rs`: where on the earth a grid lies;
 //! - `error.rs`: what is wrong with such an array.
 //!
@@ -19,6 +20,7 @@ mod copy;
 mod error;
 mod format;
 mod geography;
+mod left_behind;
 mod memory;
 mod region;
 mod sink;
@@ -42,9 +44,10 @@ pub mod tiff;
 pub mod zarr;
 
 pub use copy::{copy_from_region, copy_into_region};
-pub use error::{StoreError, StoreErrorKind};
+pub use error::{StoreError, StoreErrorKind, system_message};
 pub use format::{Format, Like, open};
 pub use geography::Geography;
+pub use left_behind::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_left_behind};
 pub use memory::{MemoryResult, MemorySink, MemorySource};
 #[cfg(any(feature = "png", feature = "tiff"))]
 pub use output::Output;

@@ -49,6 +49,12 @@ pub trait Source: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether what lies before the last region that was read is read again from the beginning, as of what is
+    /// compressed as a whole, so that regions are to be read in the order in which elements are stored.
+    fn is_sequential(&self) -> bool {
+        false
+    }
+
     /// The elements of a region, which lie densely in any order, as the strides of the buffer say.
     ///
     /// # Errors

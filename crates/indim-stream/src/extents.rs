@@ -2,7 +2,7 @@
 
 use indim_graph::chunks::WhereToCut;
 
-use crate::job::Job;
+use crate::job::{Job, Operand};
 
 /// Pieces along an axis that a sum of floats runs along have so many elements, times a power of two.
 const ALIGNED: usize = 512;
@@ -61,18 +61,35 @@ pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutFirst) -> Vec<us
     piece
 }
 
-/// Whether pieces come in the order of the elements, where a sink asks for that.
+/// Whether pieces come in the order of the elements, where a sink or a source asks for that.
 pub(crate) fn is_in_order(job: &Job, piece: &[usize]) -> bool {
-    let mut sinks = job.outputs.iter().flat_map(|output| &output.sinks);
-    if !sinks.any(|(_, stored)| stored.is_sequential) {
-        return true;
+    let is_cut = |axis: usize| piece[axis] < job.shape[axis];
+    let order: Vec<usize> = job.order().into_iter().filter(|&axis| is_cut(axis)).collect();
+    let is_written_in_order = job.outputs.iter().all(|output| {
+        let mut sinks = output.sinks.iter();
+        !sinks.any(|(_, stored)| stored.is_sequential)
+            || is_order_of(&output.operand, false, &order, piece)
+    });
+    is_written_in_order
+        && job.inputs.iter().all(|(operand, stored)| {
+            !stored.is_sequential || is_order_of(operand, stored.is_column_major, &order, piece)
+        })
+}
+
+/// Whether pieces that go along these axes, the slowest first, have the elements of an array in the order in
+/// which they are stored. The last region is kept for pieces that have the same one.
+fn is_order_of(operand: &Operand, is_column_major: bool, order: &[usize], piece: &[usize]) -> bool {
+    let extents = operand.extents(piece);
+    let mut axes: Vec<usize> = (0..extents.rank()).collect();
+    if is_column_major {
+        axes.reverse();
     }
-    let kept =
-        job.order().into_iter().filter(|&axis| job.reduced.map(|(axis, _)| axis) != Some(axis));
-    let kept: Vec<usize> = kept.collect();
-    let is_cut = |&axis: &usize| piece[axis] < job.shape[axis];
-    let last = kept.iter().rposition(is_cut);
-    last.is_none_or(|last| kept[..last].iter().all(|&axis| piece[axis] == 1))
+    let moved = |&axis: &usize| operand.axes[axis].filter(|along| order.contains(along));
+    let along: Vec<usize> = axes.iter().filter_map(moved).collect();
+    let last = axes.iter().rposition(|axis| moved(axis).is_some());
+    // Within a region nothing lies between two that follow one another.
+    let is_dense = last.is_none_or(|last| axes[..last].iter().all(|&axis| extents[axis] == 1));
+    is_dense && order.starts_with(&along)
 }
 
 /// What extents along an axis are made of.

@@ -47,7 +47,8 @@ pub struct Stored {
     pub chunks: Option<Vec<usize>>,
     /// Whether neighbours lie along the first axis, not the last.
     pub is_column_major: bool,
-    /// Whether it must be written in the order of its elements, as to a pipe.
+    /// Whether it must be written in the order of its elements, as to a pipe, or read in the order in which
+    /// they are stored, as what is compressed as a whole.
     pub is_sequential: bool,
     /// The bytes of memory that it takes beside the pieces.
     pub scratch_bytes: usize,
@@ -61,8 +62,9 @@ impl Stored {
             Input::Stored(source) => Stored {
                 chunks: source.chunks().map(<[usize]>::to_vec),
                 is_column_major: source.is_column_major(),
+                is_sequential: source.is_sequential(),
                 scratch_bytes: source.scratch_bytes(),
-                ..Stored::default()
+                is_held: false,
             },
         }
     }

@@ -1,11 +1,13 @@
 //! Random programs in random pieces give the bits of one run over the whole.
 
+use std::sync::Mutex;
+
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayError, Buffer, CompileOptions, compile};
 use indim_graph::{AxisSlice, Graph};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape};
-use indim_stores::{MemoryResult, MemorySink, MemorySource, Sink, Source};
+use indim_stores::{MemoryResult, MemorySink, MemorySource, Region, Sink, Source, StoreError};
 use indim_stream::{Input, Plan, Stored, StreamError, StreamOptions};
 
 /// Numbers from a seed.
@@ -136,6 +138,59 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
     }
 }
 
+/// A source that wants to be read in the order of its elements, as what is compressed does.
+#[derive(Debug)]
+struct InOrder {
+    source: MemorySource,
+    /// Where readings stand: each goes on from the nearest one before it, or begins anew.
+    readings: Mutex<Readings>,
+}
+
+#[derive(Debug, Default)]
+struct Readings {
+    ends: Vec<usize>,
+    begun: usize,
+    read: usize,
+}
+
+impl InOrder {
+    fn new(argument: &Buffer) -> Self {
+        let source = MemorySource::new(argument.to_row_major().unwrap()).unwrap();
+        InOrder { source, readings: Mutex::default() }
+    }
+}
+
+impl Source for InOrder {
+    fn array_type(&self) -> &ArrayType {
+        self.source.array_type()
+    }
+
+    fn is_sequential(&self) -> bool {
+        true
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        let shape = &self.array_type().shape;
+        let place = |index: &[usize]| -> usize {
+            index.iter().zip(shape.iter()).fold(0, |place, (&index, &size)| place * size + index)
+        };
+        let last: Vec<usize> = region.ranges().map(|range| range.end.saturating_sub(1)).collect();
+        let (start, end) = (place(region.starts()), place(&last) + 1);
+        let mut readings = self.readings.lock().unwrap();
+        readings.read += 1;
+        let before = readings.ends.iter_mut().filter(|at| **at <= start);
+        match before.max() {
+            Some(at) => *at = end,
+            None => {
+                readings.begun += 1;
+                readings.ends.push(end);
+            }
+        }
+        drop(readings);
+        self.source.read(region)
+    }
+}
+
 /// How a source or a sink says that it is stored.
 fn random_chunks(choices: &mut Choices, shape: &Shape) -> Option<Vec<usize>> {
     let chunk = |&size: &usize| match size {
@@ -198,6 +253,55 @@ fn streamed(
     plan.run(&inputs, &mut sinks, &options).unwrap();
     sinks.into_iter().for_each(|sink| sink.finish().unwrap());
     Some((plan, results.iter().map(|result| result.take().unwrap()).collect()))
+}
+
+/// Of what is to be read in order nothing is read anew, but by later passes.
+#[test]
+fn what_is_to_be_read_in_order_is() {
+    let (mut cut, mut refused, mut pieces, mut begun) = (0, 0, 0, 0);
+    for seed in 0..200 {
+        let choices = &mut Choices(seed);
+        let (graph, arguments) = random_graph(choices);
+        let executable = compile(&graph, &CompileOptions::default()).unwrap();
+        let views: Vec<_> = arguments.iter().map(Buffer::view).collect();
+        let whole = executable.run(&views).unwrap();
+        for memory_limit in [300_000, 150_000, 100_000] {
+            let sources: Vec<InOrder> = arguments.iter().map(InOrder::new).collect();
+            let inputs: Vec<Input<'_>> =
+                sources.iter().map(|source| Input::Stored(source as &dyn Source)).collect();
+            let outputs = graph.outputs().iter().map(|&output| &graph[output].array_type);
+            let sinks = outputs.map(|of| MemorySink::new(of.clone()).unwrap());
+            let (sinks, results): (Vec<_>, Vec<_>) = sinks.unzip();
+            let mut sinks: Vec<Box<dyn Sink>> =
+                sinks.into_iter().map(|sink| Box::new(sink) as Box<dyn Sink>).collect();
+            let stored: Vec<Stored> = inputs.iter().map(Stored::input).collect();
+            let unheld = vec![Stored::default(); sinks.len()];
+            let options = StreamOptions { memory_limit, ..StreamOptions::default() };
+            let Ok(plan) = Plan::new(&graph, &stored, &unheld, &options) else {
+                refused += 1;
+                continue;
+            };
+            plan.run(&inputs, &mut sinks, &options).unwrap();
+            sinks.into_iter().for_each(|sink| sink.finish().unwrap());
+            for (result, expected) in results.iter().zip(&whole) {
+                let result = result.take().unwrap();
+                let expected = expected.to_row_major().unwrap();
+                assert_eq!(result.bytes(), expected.bytes(), "seed {seed}: {plan}\n{graph}");
+            }
+            cut += usize::from(plan.pieces() > plan.passes());
+            for source in &sources {
+                let readings = source.readings.lock().unwrap();
+                pieces += readings.read;
+                begun += readings.begun;
+                // Each slice of the input is read by itself.
+                assert!(
+                    readings.begun <= 6 * plan.passes(),
+                    "seed {seed}: {readings:?} {plan}\n{graph}"
+                );
+            }
+        }
+    }
+    assert!(cut > 30 && refused > 10 && pieces > 4 * begun, "{cut} {refused} {pieces} {begun}");
 }
 
 #[test]

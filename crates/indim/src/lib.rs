@@ -27,7 +27,7 @@
 //! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`] |
 //! | how a mistake is drawn | [`Diagnostic`], [`draw_error`] |
 //! | text | [`Expression`] and its [`Limits`], [`parse_graph`]; [`literal`] for arrays |
-//! | files | [`files`]: `.npy` and `.npz`; [`print`](mod@print): text, CSV, JSON |
+//! | files | [`files`]: `.npy`, `.npz`, `.safetensors`; [`print`](mod@print): text, CSV, JSON |
 //! | arrays larger than memory | [`stream`]: programs over files, piece by piece |
 //! | arrays in other formats | [`stores`]: Zarr, PNG, TIFF, CSV, with features of these names |
 //! | other systems' files | `formats`: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |

@@ -8,10 +8,11 @@ use std::path::Path;
 
 use common::{data, dense};
 use indim::files::{
-    ArrayFile, FileError, FileErrorKind, read_npz_member, read_npz_member_type,
-    read_npz_member_within, write_npy_to, write_npz_to,
+    ArrayFile, FileError, FileErrorKind, NpzSource, OutputFile, npz_sinks, read_npz_member,
+    read_npz_member_type, read_npz_member_within, write_npy_to, write_npz_to,
 };
-use indim::{ArrayType, DType};
+use indim::stream::{MemorySource, Region, Source};
+use indim::{ArrayError, ArrayType, Buffer, DType};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -264,4 +265,149 @@ fn paths_that_hold_no_archive() {
     assert_eq!(code(&folder.path().join("missing.npz")), "io");
     assert_eq!(read(b"", "x").unwrap_err().code(), "bad-archive");
     assert_eq!(read(&npy(5), "x").unwrap_err().code(), "bad-archive");
+}
+
+/// Regions of a member, stored and deflated, row-major and column-major, in any order.
+#[test]
+fn regions_of_members() {
+    let elements: Vec<u8> = (0..60_000u16).flat_map(u16::to_le_bytes).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+        for is_fortran in ["False", "True"] {
+            let header =
+                format!("{{'descr': '<u2', 'fortran_order': {is_fortran}, 'shape': (300, 200)}}\n");
+            let mut file = b"\x93NUMPY\x01\x00".to_vec();
+            file.extend((header.len() as u16).to_le_bytes());
+            file.extend(header.as_bytes());
+            file.extend(&elements);
+            fs::write(&path, archive(&[("y.npy", &npy(9)), ("x.npy", &file)], method)).unwrap();
+            let source = NpzSource::open(&path, "x").unwrap();
+            assert_eq!(source.is_sequential(), method == CompressionMethod::Deflated);
+            assert_eq!(source.is_column_major(), is_fortran == "True");
+            // One behind another, then back, then two that take turns, and beyond the end.
+            for (start, extent) in [
+                (0, 10),
+                (10, 20),
+                (29, 2),
+                (250, 50),
+                (0, 300),
+                (40, 5),
+                (41, 5),
+                (45, 5),
+                (46, 5),
+            ] {
+                for (column, columns) in [(0, 200), (150, 3), (7, 0)] {
+                    let region = Region::new([start, column], [extent, columns]);
+                    let found = dense(&source.read(&region).unwrap().view());
+                    let rows = (start..start + extent)
+                        .flat_map(|row| (column..column + columns).map(move |at| (row, at)));
+                    let expected = rows.map(|(row, at)| match is_fortran {
+                        "True" => (at * 300 + row) as u16,
+                        _ => (row * 200 + at) as u16,
+                    });
+                    let expected: Vec<u16> = expected.collect();
+                    assert_eq!(found.elements::<u16>().unwrap(), expected, "{region}");
+                }
+            }
+            let outside = source.read(&Region::new([299, 0], [2, 1])).unwrap_err();
+            assert_eq!(outside.code(), "outside-of-array");
+        }
+    }
+}
+
+/// What is inflated piece by piece to its end is compared with its checksum, and what ends early is an error.
+#[test]
+fn a_damaged_member_is_found_when_it_has_been_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    let bytes = [npy(3000), vec![7; 100]].concat();
+    let good = archive(&[("x.npy", &bytes)], CompressionMethod::Deflated);
+    let read = |archive: &[u8]| -> Result<Vec<u8>, String> {
+        fs::write(&path, archive).unwrap();
+        let source = NpzSource::open(&path, "x").map_err(|error| error.code().to_owned())?;
+        let mut elements = Vec::new();
+        for region in Region::grid(&source.array_type().shape.clone(), &[700]) {
+            let piece = source.read(&region).map_err(|error| error.code().to_owned())?;
+            elements.extend_from_slice(piece.bytes());
+        }
+        Ok(elements)
+    };
+    assert_eq!(read(&good).unwrap(), npy(3000)[128..]);
+    let mut found = 0;
+    for position in 0..good.len() {
+        let mut damaged = good.clone();
+        damaged[position] ^= 0x11;
+        match read(&damaged) {
+            Ok(elements) => assert_eq!(elements, npy(3000)[128..], "byte {position}"),
+            Err(code) => found += usize::from(code == "bad-archive"),
+        }
+    }
+    assert!(found > good.len() / 2, "{found} of {}", good.len());
+    let trailing = [npy(10), vec![0; 2 << 20]].concat();
+    let long = archive(&[("x.npy", &trailing)], CompressionMethod::Deflated);
+    assert_eq!(read(&long).unwrap_err(), "bad-archive");
+
+    fs::write(&path, &good).unwrap();
+    let source = NpzSource::open(&path, "x").unwrap();
+    fs::write(&path, &good[..good.len() / 2]).unwrap();
+    let error = source.read(&Region::new([0], [3000])).unwrap_err();
+    assert_eq!((error.code(), source.check_unchanged().is_err()), ("file-changed", true));
+}
+
+/// Results written in pieces make the archive that results in memory make, but for the order of members.
+#[test]
+fn members_written_in_pieces() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    let (wide, flag) = (ArrayType::new(DType::U8, [40, 30]), ArrayType::new(DType::Bool, []));
+    let members = [("flag", &flag), ("wide", &wide), ("again", &wide)];
+    let whole = Buffer::filled(wide.clone(), |bytes| {
+        bytes.iter_mut().enumerate().for_each(|(index, byte)| *byte = index as u8);
+        Ok::<(), ArrayError>(())
+    });
+    let whole = whole.unwrap();
+    let piece = |region: &Region| {
+        let source = MemorySource::new(whole.to_row_major().unwrap()).unwrap();
+        source.read(region).unwrap()
+    };
+    let sinks = || npz_sinks(OutputFile::create(&path).unwrap(), &members).unwrap();
+
+    let mut written = sinks();
+    let sequential: Vec<bool> = written.iter().map(|sink| sink.is_sequential()).collect();
+    assert_eq!(sequential, [false, true, false]);
+    let truth = Buffer::filled(flag.clone(), |bytes| {
+        bytes[0] = 1;
+        Ok::<(), ArrayError>(())
+    });
+    written[0].write(&Region::whole(&flag.shape), &truth.unwrap()).unwrap();
+    for region in Region::grid(&wide.shape, &[7, 30]) {
+        written[1].write(&region, &piece(&region)).unwrap();
+    }
+    let backwards: Vec<Region> = Region::grid(&wide.shape, &[7, 11]).collect();
+    for region in backwards.iter().rev() {
+        written[2].write(region, &piece(region)).unwrap();
+    }
+    let complete: Vec<_> = written.into_iter().map(|sink| sink.complete().unwrap()).collect();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    complete.into_iter().for_each(|member| member.put_in_place().unwrap());
+    for name in ["wide", "again"] {
+        assert_eq!(read_npz_member(&path, name).unwrap().bytes(), whole.bytes(), "{name}");
+    }
+    assert_eq!(read_npz_member(&path, "flag").unwrap().bytes(), [1]);
+    let mut expected = Vec::new();
+    let bytes = whole.bytes();
+    let order = [("wide", &wide, bytes), ("flag", &flag, &[1][..]), ("again", &wide, bytes)];
+    write_npz_to(&mut expected, order).unwrap();
+    assert!(fs::read(&path).unwrap() == expected);
+
+    // Out of order, and not complete: the archive stays as it is.
+    let mut written = sinks();
+    let error = written[1].write(&backwards[3], &piece(&backwards[3])).unwrap_err();
+    assert_eq!(error.code(), "io");
+    let errors = written.into_iter().map(|sink| sink.complete().unwrap_err().code());
+    assert!(errors.into_iter().all(|code| code == "incomplete"));
+    assert!(fs::read(&path).unwrap() == expected);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert!(npz_sinks(OutputFile::create(&path).unwrap(), &[]).unwrap().is_empty());
 }

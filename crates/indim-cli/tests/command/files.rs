@@ -35,7 +35,8 @@ fn the_format_is_that_of_the_name() {
         let message = fails(&eval_to("iota(f32, [2], axis=0)", &folder.file(name)));
         assert!(message.starts_with("error[unknown-format]: "), "{message}");
         assert!(
-            message.contains("a result is written as .npy, .npz, .zarr, .png or .tif"),
+            message
+                .contains("a result is written as .npy, .npz, .safetensors, .zarr, .png or .tif"),
             "{message}"
         );
     }

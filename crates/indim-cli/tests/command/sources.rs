@@ -72,6 +72,27 @@ fn members_of_archives() {
 }
 
 #[test]
+fn tensors_of_safetensors_files() {
+    let folder = Folder::new();
+    let file = folder.file("m.safetensors").display().to_string();
+    let made = ["eval", "w = a; h = b; w, h", "a=bf16[1.5, -2]", "b=f16[[1], [2]]", "-o", &file];
+    assert_eq!(succeeds(&made), "");
+    let source = |tensor: &str| format!("x={file}:{tensor}");
+    assert_eq!(succeeds(&["eval", "x * 2", &source("w")]), "[ 3. -4.]\n");
+    assert_eq!(succeeds(&["explain", "x + x", &source("h")]).lines().count(), {
+        succeeds(&["explain", "x + x", "x=f16[2, 1]"]).lines().count()
+    });
+    let message = fails(&["eval", "x", &source("v")]);
+    assert!(message.contains("there is no member `v`; there are: h, w"), "{message}");
+    fails_with("member-not-named", &["eval", "x", &format!("x={file}")]);
+    fails_with("io", &["eval", "x", "x=missing.safetensors:w"]);
+    fails_with("io", &["eval", "x", "x=missing.safetensors"]);
+    let damaged = folder.bind("x", "d.safetensors", b"no tensors");
+    fails_with("bad-header", &["eval", "x", &format!("{damaged}:w")]);
+    fails_with("bad-header", &["eval", "x", &damaged]);
+}
+
+#[test]
 fn a_file_does_not_change_what_a_literal_means() {
     let folder = Folder::new();
     let bytes = npy("<f4", false, "(2,)", &f32_bytes(&[1.0, 2.0]));

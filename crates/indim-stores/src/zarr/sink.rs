@@ -10,9 +10,10 @@ use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, Shape};
 use rayon::prelude::*;
-use zarrs::array::{Array, ArrayBuilder, ArrayBytes, ArrayMetadataOptions, FillValue};
+use zarrs::array::{Array, ArrayBuilder, ArrayBytes, ArrayError, ArrayMetadataOptions, FillValue};
 use zarrs::filesystem::FilesystemStore;
 use zarrs::group::GroupBuilder;
+use zarrs::storage::StorageError;
 
 use super::unfinished::Unfinished;
 use super::{at, bad, codec, element, guarded, is_zarr};
@@ -87,7 +88,7 @@ impl ZarrSink {
         let inner = match &group {
             Some((_, name)) => {
                 let group = GroupBuilder::new().build(store.clone(), "/").map_err(|e| bad(&e))?;
-                group.store_metadata().map_err(|error| bad(&error))?;
+                group.store_metadata().map_err(|error| of_storage(&error))?;
                 format!("/{name}")
             }
             None => "/".to_owned(),
@@ -160,7 +161,7 @@ fn build(
     builder.dimension_names(names.map(|names| names.iter().map(name).collect::<Vec<_>>()));
     let array = builder.build(store.clone(), path).map_err(|error| bad(&error))?;
     let metadata = ArrayMetadataOptions::default().with_include_zarrs_metadata(false);
-    array.store_metadata_opt(&metadata).map_err(|error| bad(&error))?;
+    array.store_metadata_opt(&metadata).map_err(|error| of_storage(&error))?;
     Ok(array)
 }
 
@@ -230,8 +231,22 @@ fn without_name(error: io::Error, folder: &Path) -> io::Error {
     }
 }
 
-fn io_or_bad(error: &zarrs::array::ArrayError) -> StoreErrorKind {
-    bad(error)
+/// What the system said, where the library hands that on.
+fn io_or_bad(error: &ArrayError) -> StoreErrorKind {
+    match error {
+        ArrayError::StorageError(error) => of_storage(error),
+        other => bad(other),
+    }
+}
+
+fn of_storage(error: &StorageError) -> StoreErrorKind {
+    match error {
+        StorageError::IOError(error) => match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code).into(),
+            None => io::Error::new(error.kind(), error.to_string()).into(),
+        },
+        other => bad(other),
+    }
 }
 
 /// Writes what is in a folder to the disk.
@@ -309,18 +324,7 @@ impl CompleteFolder {
             None => (self.folder.path().to_owned(), self.path.as_path()),
         };
         check_place(&self.path)?;
-        if !to.exists() {
-            self.folder.rename(&from, to)?;
-        } else {
-            // The old array goes under a hidden name first, so that the place is empty for a moment only.
-            let old = Unfinished::create_in(parent(to))
-                .map_err(|error| without_name(error, parent(to)))?;
-            old.rename(to, &old.path().join("old"))?;
-            if let Err(error) = self.folder.rename(&from, to) {
-                old.rename(&old.path().join("old"), to)?;
-                return Err(error.into());
-            }
-        }
+        self.folder.put(&from, to)?;
         sync_folder(parent(to)).map_err(Into::into)
     }
 }

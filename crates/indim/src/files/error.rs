@@ -4,8 +4,9 @@ use core::fmt;
 use std::path::{Path, PathBuf};
 
 use indim_graph::terminal::shown;
+use indim_ops::DType;
 use indim_shape::{Diagnostic, RankLimit, Shape, ShapeError};
-use indim_stores::StoreError;
+use indim_stores::{StoreError, system_message};
 
 /// A file that cannot be read or written as an array.
 ///
@@ -63,6 +64,8 @@ pub enum FileErrorKind {
         claimed: usize,
         /// The bytes there are.
         available: usize,
+        /// The longest that are read.
+        most: usize,
     },
     /// The header cannot be read.
     BadHeader {
@@ -75,6 +78,13 @@ pub enum FileErrorKind {
     UnknownElementType {
         /// The type as the header gives it.
         descr: String,
+    },
+    /// A result whose elements the format does not have.
+    ElementTypeNotInFormat {
+        /// The type.
+        dtype: DType,
+        /// What the name of such a file ends in.
+        format: &'static str,
     },
     /// There is no memory for the elements.
     OutOfMemory {
@@ -105,6 +115,8 @@ pub enum FileErrorKind {
     BadArchive(String),
     /// An archive, of which no member is named.
     MemberNotNamed {
+        /// What the name of such a file ends in.
+        extension: &'static str,
         /// The members there are.
         members: Vec<String>,
     },
@@ -132,6 +144,7 @@ impl FileError {
             FileErrorKind::UnknownVersion { .. } => "unknown-version",
             FileErrorKind::HeaderTooLong { .. } | FileErrorKind::BadHeader { .. } => "bad-header",
             FileErrorKind::UnknownElementType { .. } => "unknown-element-type",
+            FileErrorKind::ElementTypeNotInFormat { .. } => "element-type-not-in-format",
             FileErrorKind::OutOfMemory { .. } => "out-of-memory",
             FileErrorKind::MemoryLimit { .. } => "memory-limit",
             FileErrorKind::RankLimit(error) => error.code(),
@@ -178,7 +191,7 @@ impl fmt::Display for FileError {
 impl fmt::Display for FileErrorKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FileErrorKind::Io(error) => write!(formatter, "{error}"),
+            FileErrorKind::Io(error) => formatter.write_str(&system_message(error)),
             FileErrorKind::NotAFile => formatter.write_str(
                 "not a regular file; save what a pipe, a device or a directory holds as one file first",
             ),
@@ -198,10 +211,9 @@ impl fmt::Display for FileErrorKind {
                     "version {major}.{minor} of the .npy format is not known; 1.0 to 3.0 are"
                 )
             }
-            FileErrorKind::HeaderTooLong { claimed, available } => write!(
+            FileErrorKind::HeaderTooLong { claimed, available, most } => write!(
                 formatter,
-                "the header claims {claimed} bytes; {available} follow, and a header has at most {}",
-                super::header::MAXIMUM_HEADER
+                "the header claims {claimed} bytes; {available} follow, and a header has at most {most}"
             ),
             FileErrorKind::BadHeader { position, expected } => {
                 write!(formatter, "damaged header: expected {expected} at byte {position}")
@@ -213,6 +225,10 @@ impl fmt::Display for FileErrorKind {
                     shown(descr)
                 )
             }
+            FileErrorKind::ElementTypeNotInFormat { dtype, format } => write!(
+                formatter,
+                "a .{format} file has no elements of type {dtype}: write another format, as .npy"
+            ),
             FileErrorKind::OutOfMemory { bytes } => {
                 write!(formatter, "there is no memory for {bytes} bytes of elements")
             }
@@ -230,11 +246,11 @@ impl fmt::Display for FileErrorKind {
             FileErrorKind::BadArchive(message) => {
                 write!(formatter, "damaged archive: {}", shown(message))
             }
-            FileErrorKind::MemberNotNamed { members } => match members.first() {
+            FileErrorKind::MemberNotNamed { extension, members } => match members.first() {
                 None => formatter.write_str("an archive without members"),
                 Some(first) => write!(
                     formatter,
-                    "an archive; name a member behind a colon, as in `.npz:{}`; there are: {}",
+                    "an archive; name a member behind a colon, as in `.{extension}:{}`; there are: {}",
                     shown(first),
                     listed(members)
                 ),

@@ -7,9 +7,10 @@
 
 use core::ops::Range;
 
-use indim_cpu::row_major_strides;
+use indim_cpu::{Buffer, row_major_strides};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{MAXIMUM_RANK, RankLimit, Shape, saturating_size};
+use indim_stores::{Region, StoreErrorKind, check_region};
 
 use super::descr::{from_descr, number_size};
 use super::error::FileErrorKind;
@@ -47,18 +48,39 @@ impl Header {
         strides
     }
 
+    /// A region, whose bytes `fill` reads in the order of the file.
+    pub(super) fn buffer(
+        &self,
+        region: &Region,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), StoreErrorKind>,
+    ) -> Result<Buffer, StoreErrorKind> {
+        check_region(region, &self.array_type)?;
+        let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
+        match self.is_fortran {
+            true => Buffer::filled_column_major(array_type, fill),
+            false => Buffer::filled(array_type, fill),
+        }
+    }
+
     /// Turns elements that are in the other byte order around.
     pub(super) fn to_native(&self, elements: &mut [u8]) {
-        fn reverse<const SIZE: usize>(elements: &mut [u8]) {
-            // Of a size that is known, so that it is one instruction for many elements.
-            elements.as_chunks_mut::<SIZE>().0.iter_mut().for_each(|element| element.reverse());
+        if self.is_swapped {
+            swap_bytes(self.array_type.dtype, elements);
         }
-        match number_size(self.array_type.dtype) {
-            _ if !self.is_swapped => {}
-            2 => reverse::<2>(elements),
-            4 => reverse::<4>(elements),
-            _ => reverse::<8>(elements),
-        }
+    }
+}
+
+/// Turns the bytes of every number around.
+pub(super) fn swap_bytes(dtype: DType, elements: &mut [u8]) {
+    fn reverse<const SIZE: usize>(elements: &mut [u8]) {
+        // Of a size that is known, so that it is one instruction for many elements.
+        elements.as_chunks_mut::<SIZE>().0.iter_mut().for_each(|element| element.reverse());
+    }
+    match number_size(dtype) {
+        1 => {}
+        2 => reverse::<2>(elements),
+        4 => reverse::<4>(elements),
+        _ => reverse::<8>(elements),
     }
 }
 
@@ -83,7 +105,11 @@ pub(super) fn parse(start: &[u8], file_length: usize) -> Result<Header, FileErro
     let data_offset = text_offset.saturating_add(length);
     let text = start.get(..data_offset).filter(|_| length <= available.min(MAXIMUM_HEADER));
     let Some(text) = text else {
-        return Err(FileErrorKind::HeaderTooLong { claimed: length, available });
+        return Err(FileErrorKind::HeaderTooLong {
+            claimed: length,
+            available,
+            most: MAXIMUM_HEADER,
+        });
     };
     let mut parser = Parser { file: text, position: text_offset };
     let mut header = parser.dict()?;

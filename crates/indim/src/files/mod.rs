@@ -1,4 +1,4 @@
-//! Files of arrays: `.npy`, and members of `.npz`.
+//! Files of arrays: `.npy`, and members of `.npz` and, with the feature `safetensors`, of `.safetensors`.
 //!
 //! ```
 //! use indim::evaluate;
@@ -17,14 +17,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod deflated;
+mod dense_file;
 mod descr;
 mod error;
 mod header;
 mod npy_sink;
 mod npy_source;
 mod npz;
+mod npz_sink;
+mod npz_source;
+mod open_file;
 mod output_file;
 mod read;
+mod runs;
+#[cfg(feature = "safetensors")]
+mod safetensors;
+#[cfg(feature = "safetensors")]
+mod safetensors_sink;
+#[cfg(feature = "safetensors")]
+mod safetensors_source;
+mod shared;
 mod stream;
 mod unfinished;
 mod write;
@@ -39,11 +52,19 @@ pub use error::{FileError, FileErrorKind};
 pub use npy_sink::NpySink;
 pub use npy_source::NpySource;
 pub use npz::{read_npz_member, read_npz_member_type, read_npz_member_within};
+pub use npz_sink::{largest, npz_sinks};
+pub use npz_source::NpzSource;
 pub use output_file::{CompleteOutput, OutputFile};
 pub use read::read_npy_type;
+#[cfg(feature = "safetensors")]
+pub use safetensors::{read_tensor, read_tensor_type, write_safetensors_to};
+#[cfg(feature = "safetensors")]
+pub use safetensors_sink::safetensors_sinks;
+#[cfg(feature = "safetensors")]
+pub use safetensors_source::SafetensorsSource;
 pub use stream::ArrayStream;
 pub use unfinished::remove_unfinished_files;
-pub use write::{NpzMember, write_npy, write_npy_to, write_npz_to, write_text};
+pub use write::{Member, write_npy, write_npy_to, write_npz_to, write_text};
 
 use header::Header;
 
@@ -122,6 +143,41 @@ impl ArrayFile {
         if header.is_swapped {
             let copy = read::read_npy(&*file, file.len(), limit);
             return copy.map_err(|kind| FileError::new(path, kind));
+        }
+        let strides = header.strides();
+        let bytes = Bytes::Mapped { file, elements: header.elements };
+        Ok(ArrayFile { array_type: header.array_type, strides, bytes })
+    }
+
+    /// A tensor of a `.safetensors` file as [`ArrayFile::from_mapped`] has an array of a `.npy` file.
+    ///
+    /// ```
+    /// use indim::files::{ArrayFile, write_safetensors_to};
+    /// use indim::{ArrayType, DType, MappedFile};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("model.safetensors");
+    /// let bytes = ArrayType::new(DType::U8, [2]);
+    /// assert!(write_safetensors_to(std::fs::File::create(&path)?, &[("w", &bytes, &[1, 2][..])]).is_ok());
+    /// // SAFETY: nobody else knows of the folder.
+    /// let file = unsafe { MappedFile::open(&path)? };
+    /// assert_eq!(ArrayFile::from_mapped_tensor(&path, file, "w", usize::MAX)?.bytes(), [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read_tensor`].
+    #[cfg(feature = "safetensors")]
+    pub fn from_mapped_tensor(
+        path: &Path,
+        file: MappedFile,
+        tensor: &str,
+        limit: usize,
+    ) -> Result<Self, FileError> {
+        let header = safetensors::locate_in(&mut &*file, file.len(), tensor);
+        let header = header.map_err(|kind| FileError::new(path, kind))?;
+        if header.is_swapped {
+            return read_tensor(path, tensor, limit);
         }
         let strides = header.strides();
         let bytes = Bytes::Mapped { file, elements: header.elements };

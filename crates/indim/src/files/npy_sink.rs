@@ -1,15 +1,16 @@
 //! A `.npy` file, or stream, as a sink that is written by regions.
 
 use core::fmt;
-use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use indim_cpu::Buffer;
 use indim_ops::ArrayType;
 use indim_stores::{Complete, Region, Sink, StoreError, StoreErrorKind, with_elements};
 
-use super::npy_source::Runs;
-use super::output_file::{CompleteOutput, OutputFile};
+use super::output_file::OutputFile;
+use super::runs::{write_next, write_runs};
+use super::shared::CompleteShared;
 use super::write::npy_header;
 use super::{FileError, FileErrorKind};
 
@@ -112,26 +113,15 @@ impl NpySink {
         StoreError::new(self.path.to_string_lossy(), kind)
     }
 
-    fn write_runs(&mut self, region: &Region, mut bytes: &[u8]) -> io::Result<()> {
-        let size = self.array_type.dtype.size();
-        for run in Runs::new(&self.array_type.shape, region, false) {
-            let (first, rest) = bytes.split_at(run.elements * size);
-            match &mut self.target {
-                Target::File(file) => {
-                    file.seek(SeekFrom::Start(self.header_bytes + (run.start * size) as u64))?;
-                    file.write_all(first)?;
-                }
-                Target::Stream(_) if run.start != self.elements_written => {
-                    return Err(io::Error::new(
-                        ErrorKind::NotSeekable,
-                        "a stream is written in the order of the elements",
-                    ));
-                }
-                Target::Stream(stream) => stream.write_all(first)?,
+    fn write_piece(&mut self, region: &Region, bytes: &[u8]) -> io::Result<()> {
+        let (of, written) = (&self.array_type, self.elements_written);
+        self.elements_written = match &mut self.target {
+            Target::File(file) => {
+                write_runs(file, self.header_bytes, of, region, bytes)?;
+                written + bytes.len() / of.dtype.size()
             }
-            self.elements_written += run.elements;
-            bytes = rest;
-        }
+            Target::Stream(stream) => write_next(stream, written, of, region, bytes)?,
+        };
         Ok(())
     }
 }
@@ -156,7 +146,7 @@ impl Sink for NpySink {
 
     fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
         let array_type = self.array_type.clone();
-        let write = |elements: &[u8]| Ok(self.write_runs(region, elements)?);
+        let write = |elements: &[u8]| Ok(self.write_piece(region, elements)?);
         let written = with_elements(region, piece, &array_type, write);
         written.map_err(|kind| self.error(kind))
     }
@@ -176,16 +166,6 @@ impl Sink for NpySink {
                 None
             }
         };
-        Ok(Box::new(CompleteNpy(output)))
-    }
-}
-
-/// None of a stream, which is where it belongs.
-#[derive(Debug)]
-struct CompleteNpy(Option<CompleteOutput>);
-
-impl Complete for CompleteNpy {
-    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
-        self.0.map_or(Ok(()), |output| Ok(output.put_in_place()?))
+        Ok(Box::new(CompleteShared(output)))
     }
 }

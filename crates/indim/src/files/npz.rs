@@ -7,8 +7,10 @@ use std::path::Path;
 use indim_ops::ArrayType;
 use zip::CompressionMethod;
 use zip::ZipArchive;
+use zip::read::ZipFile;
 use zip::result::ZipError;
 
+use super::deflated::Place;
 use super::header::Header;
 use super::read::{read_header, read_npy};
 use super::{ArrayFile, FileError, FileErrorKind};
@@ -18,7 +20,7 @@ const LARGEST_RATIO: u64 = 1032;
 
 /// The most bytes that may stand behind the elements of a member. They mean nothing, but only a member read
 /// to its end can be checked against its checksum.
-const MAXIMUM_TRAILING: u64 = 1 << 20;
+pub(super) const MAXIMUM_TRAILING: u64 = 1 << 20;
 
 /// Reads the member `member` (with or without `.npy`) of the archive at `path` into memory.
 ///
@@ -112,42 +114,60 @@ fn read_member<T>(
         let mut archive = ZipArchive::new(file).map_err(archive_error)?;
         let name = find(&archive, member)?;
         let mut file = archive.by_name(&name).map_err(archive_error)?;
-        let most = file.compressed_size().saturating_mul(LARGEST_RATIO);
-        let length = usize::try_from(file.size().min(most)).unwrap_or(usize::MAX);
+        let length = most_bytes(&file);
         read(&mut file, length).map_err(without_io)
     };
     read().map_err(|kind| FileError::new(path, kind))
 }
 
-/// A member that is stored as it is, not compressed: the archive's file, the header of the member, and where
-/// that begins in the file. None of a compressed one.
-pub(super) fn stored_member(
-    path: &Path,
-    member: &str,
-) -> Result<Option<(File, Header, u64)>, FileErrorKind> {
+/// A member, found in its archive.
+pub(super) struct Located {
+    pub(super) file: File,
+    pub(super) header: Header,
+    pub(super) compression: CompressionMethod,
+    pub(super) place: Place,
+}
+
+/// Finds a member, and reads its header.
+pub(super) fn locate(path: &Path, member: &str) -> Result<Located, FileErrorKind> {
     let (file, file_length) = super::read::open(path)?;
     let mut archive = ZipArchive::new(file).map_err(archive_error)?;
     let name = find(&archive, member)?;
     let mut file = archive.by_name(&name).map_err(archive_error)?;
-    if file.compression() != CompressionMethod::Stored {
-        return Ok(None);
-    }
-    let length = usize::try_from(file.size().min(file.compressed_size())).unwrap_or(usize::MAX);
-    let (_, header) = read_header(&mut file, length).map_err(without_io)?;
+    let length = most_bytes(&file);
+    let header = read_header(&mut file, length).map_err(without_io)?.1;
+    let compression = file.compression();
+    let (compressed_bytes, checksum) = (file.compressed_size(), file.crc32());
     let start = file.data_start();
     drop(file);
-    let end = start.and_then(|start| start.checked_add(header.elements.end as u64));
+    let end = start.and_then(|start| start.checked_add(compressed_bytes));
     match (start, end.filter(|&end| end <= file_length as u64)) {
-        (Some(start), Some(_)) => Ok(Some((archive.into_inner(), header, start))),
+        (Some(start), Some(_)) => {
+            let place = Place { start, compressed_bytes, checksum };
+            Ok(Located { file: archive.into_inner(), header, compression, place })
+        }
         _ => Err(FileErrorKind::BadArchive(format!("`{member}` is longer than the archive"))),
     }
+}
+
+/// How many bytes a member has at most; what the archive says alone is not trusted.
+fn most_bytes(member: &ZipFile<'_, File>) -> usize {
+    let compressed = member.compressed_size();
+    let most = match member.compression() {
+        CompressionMethod::Stored => compressed,
+        _ => compressed.saturating_mul(LARGEST_RATIO),
+    };
+    usize::try_from(member.size().min(most)).unwrap_or(usize::MAX)
 }
 
 /// What to say of an archive where one array is wanted: which members it has.
 pub(super) fn member_not_named(path: &Path) -> FileErrorKind {
     let opened = File::open(path).map_err(FileErrorKind::Io);
     match opened.and_then(|file| ZipArchive::new(file).map_err(archive_error)) {
-        Ok(archive) => FileErrorKind::MemberNotNamed { members: bare(&file_names(&archive)) },
+        Ok(archive) => {
+            let (extension, members) = ("npz", bare(&file_names(&archive)));
+            FileErrorKind::MemberNotNamed { extension, members }
+        }
         Err(error) => error,
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use indim_cpu::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode, row_major_strides};
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
+use indim_stores::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_left_behind};
 
 use super::unfinished::Names;
 use super::write::npy_header;
@@ -14,13 +15,6 @@ use super::{FileError, FileErrorKind};
 
 /// Symbolic links that are followed, as many as Linux follows.
 const MAXIMUM_LINKS: usize = 40;
-
-/// Names of files that are not complete, or have no other name yet.
-const HIDDEN_PREFIX: &str = ".indim-";
-const HIDDEN_SUFFIX: &str = ".tmp";
-
-/// So many names of a folder are looked at for what a killed process left.
-const MOST_NAMES: usize = 1 << 16;
 
 /// How often a hidden file is made anew, whose name another process took for one that was left.
 const MOST_TRIES: usize = 8;
@@ -116,6 +110,10 @@ impl OutputFile {
     /// `io`, when there is no room.
     pub fn reserve(&mut self, bytes: u64) -> Result<(), FileError> {
         let Place::Unnamed { file, .. } = &mut self.place else { return Ok(()) };
+        if bytes == 0 {
+            // Linux takes that for a mistake.
+            return Ok(());
+        }
         match file.reserve(bytes) {
             Ok(_) => Ok(()),
             Err(error) => Err(FileError::new(&self.path, no_room(error, bytes).into())),
@@ -125,6 +123,11 @@ impl OutputFile {
     /// Whether bytes go to a pipe or a device as they come, which is no file to go back in.
     pub fn is_stream(&self) -> bool {
         matches!(self.place, Place::Stream(_))
+    }
+
+    /// The folder that it is to lie in.
+    pub(super) fn folder(&self) -> &Path {
+        folder(self.place.target().unwrap_or(&self.path))
     }
 
     /// Whether both would have the same name in the same folder.
@@ -395,26 +398,6 @@ fn hidden() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(HIDDEN_PREFIX).suffix(HIDDEN_SUFFIX);
     builder
-}
-
-/// Removes hidden files that a killed process left in a folder: those that nobody has locked.
-fn remove_left_behind(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.take(MOST_NAMES).flatten() {
-        let name = entry.file_name();
-        let is_hidden = name
-            .to_str()
-            .is_some_and(|name| name.starts_with(HIDDEN_PREFIX) && name.ends_with(HIDDEN_SUFFIX));
-        if !is_hidden || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            continue;
-        }
-        // Held until the file is gone: who makes it right now sees that.
-        if let Ok(file) = File::options().write(true).open(entry.path())
-            && file.try_lock().is_ok()
-        {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }
 
 /// A file with a hidden name, which is removed with this handle or by a signal.

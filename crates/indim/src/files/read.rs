@@ -53,6 +53,10 @@ pub(super) fn not_npy_but_archive(path: &Path, kind: FileErrorKind) -> FileError
         FileErrorKind::NotNpy if begins_like_archive() => {
             FileError::new(path, npz::member_not_named(path))
         }
+        #[cfg(feature = "safetensors")]
+        FileErrorKind::NotNpy if path.extension().is_some_and(|it| it == "safetensors") => {
+            FileError::new(path, super::safetensors::tensor_not_named(path))
+        }
         kind => FileError::new(path, kind),
     }
 }

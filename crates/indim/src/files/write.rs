@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Error, ErrorKind, Write};
 use std::path::Path;
 
 use indim_ops::ArrayType;
-use zip::write::{SimpleFileOptions, ZipWriter};
+use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
 use super::descr::to_descr;
 use super::output_file::OutputFile;
@@ -87,8 +87,9 @@ pub fn write_npy_to(
     Ok(())
 }
 
-/// A dense row-major array in an archive: its name without `.npy`, its type, the bytes of its elements.
-pub type NpzMember<'a> = (&'a str, &'a ArrayType, &'a [u8]);
+/// A dense row-major array in an archive: its name (in a `.npz` archive without `.npy`), its type, the bytes
+/// of its elements.
+pub type Member<'a> = (&'a str, &'a ArrayType, &'a [u8]);
 
 /// Writes dense row-major arrays as the members of a `.npz` archive, as `numpy.savez` writes it: not
 /// compressed.
@@ -113,20 +114,50 @@ pub type NpzMember<'a> = (&'a str, &'a ArrayType, &'a [u8]);
 /// As [`write_npy_to`], and `io` where two members have one name.
 pub fn write_npz_to<'a>(
     output: impl Write,
-    members: impl IntoIterator<Item = NpzMember<'a>>,
+    members: impl IntoIterator<Item = Member<'a>>,
 ) -> Result<(), FileErrorKind> {
-    let mut archive = ZipWriter::new_stream(UntilError { output, has_failed: false });
-    let options = SimpleFileOptions::default()
-        .compression_method(zip::CompressionMethod::Stored)
-        // Sizes of 4 GiB and more; NumPy writes all so.
-        .large_file(true);
+    let mut archive = NpzWriter::new(output);
     for (name, array_type, elements) in members {
         check_length(array_type, elements)?;
-        archive.start_file(format!("{name}.npy"), options).map_err(Error::from)?;
-        write_npy_to(&mut archive, array_type, elements)?;
+        archive.begin(name, array_type)?;
+        archive.write_all(elements)?;
     }
-    archive.finish().map_err(Error::from)?.into_inner().flush()?;
+    archive.finish()?.flush()?;
     Ok(())
+}
+
+/// A `.npz` archive that is being written, member by member.
+pub(super) struct NpzWriter<W: Write>(ZipWriter<StreamWriter<UntilError<W>>>);
+
+impl<W: Write> NpzWriter<W> {
+    pub(super) fn new(output: W) -> Self {
+        NpzWriter(ZipWriter::new_stream(UntilError { output, has_failed: false }))
+    }
+
+    /// Begins a member, whose elements are written next.
+    pub(super) fn begin(&mut self, name: &str, of: &ArrayType) -> Result<(), FileErrorKind> {
+        let options = SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored)
+            // Sizes of 4 GiB and more; NumPy writes all so.
+            .large_file(true);
+        self.0.start_file(format!("{name}.npy"), options).map_err(Error::from)?;
+        Ok(self.0.write_all(&npy_header(of))?)
+    }
+
+    /// Writes the directory at the end.
+    pub(super) fn finish(self) -> Result<W, FileErrorKind> {
+        Ok(self.0.finish().map_err(Error::from)?.into_inner().output)
+    }
+}
+
+impl<W: Write> Write for NpzWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Takes bytes and drops them once one could not be written: what writes archives completes them when it is
@@ -153,7 +184,7 @@ impl<W: Write> Write for UntilError<W> {
 }
 
 /// Refuses bytes that are not as many as the type asks for.
-fn check_length(array_type: &ArrayType, elements: &[u8]) -> Result<(), FileErrorKind> {
+pub(super) fn check_length(array_type: &ArrayType, elements: &[u8]) -> Result<(), FileErrorKind> {
     let ArrayType { dtype, shape } = array_type;
     let expected = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
     match elements.len() {

@@ -1,0 +1,202 @@
+//! An array that is deflated in its archive, as a source that is read in the order of its elements.
+//!
+//! What is deflated cannot be entered in the middle. Where reading stands is kept, so that regions one after
+//! another are inflated once; what lies before the last region is inflated anew from the beginning.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flate2::Crc;
+use flate2::read::DeflateDecoder;
+use indim_cpu::Buffer;
+use indim_ops::ArrayType;
+use indim_stores::{Region, Source, StoreError, StoreErrorKind};
+
+use super::header::Header;
+use super::npz::MAXIMUM_TRAILING;
+use super::open_file::{OpenFile, Part};
+use super::runs::Runs;
+use super::{FileError, FileErrorKind};
+
+/// So many places where reading stands are kept: one for each slice of the array that a program takes.
+const MOST_CURSORS: usize = 64;
+
+/// About what one of them holds: the window, the tables, and compressed bytes.
+const CURSOR_BYTES: usize = 128 << 10;
+
+/// Bytes that are inflated at a time to go past them.
+const SKIPPED_BYTES: usize = 64 << 10;
+
+/// Where a member lies in its archive, and what the archive says of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) start: u64,
+    pub(super) compressed_bytes: u64,
+    /// The checksum of the whole member.
+    pub(super) checksum: u32,
+}
+
+/// An array that is deflated in a file.
+#[derive(Debug)]
+pub(super) struct DeflatedFile {
+    /// As the user gave it.
+    path: PathBuf,
+    file: Arc<OpenFile>,
+    header: Header,
+    place: Place,
+    /// The one that was used last stands last.
+    cursors: Mutex<Vec<Cursor>>,
+}
+
+/// A place in the member up to which it has been inflated.
+#[derive(Debug)]
+struct Cursor {
+    inflated: DeflateDecoder<Part<Arc<OpenFile>>>,
+    position: u64,
+    /// Of all up to there.
+    checksum: Crc,
+}
+
+impl DeflatedFile {
+    pub(super) fn new(path: &Path, file: File, header: Header, place: Place) -> io::Result<Self> {
+        let file = Arc::new(OpenFile::new(file)?);
+        let path = path.to_owned();
+        Ok(DeflatedFile { path, file, header, place, cursors: Mutex::default() })
+    }
+
+    /// Reads the bytes of a region, which lie in the buffer in the order of the file.
+    fn read_runs(&self, region: &Region, mut bytes: &mut [u8]) -> io::Result<()> {
+        let ArrayType { dtype, shape } = &self.header.array_type;
+        let place = |start: usize| (self.header.elements.start + start * dtype.size()) as u64;
+        let mut runs = Runs::new(shape, region, self.header.is_fortran).peekable();
+        let Some(first) = runs.peek() else { return Ok(()) };
+        let mut cursor = self.cursor_before(place(first.start));
+        for run in runs {
+            let (first, rest) = bytes.split_at_mut(run.elements * dtype.size());
+            cursor.skip_to(place(run.start))?;
+            cursor.read(first)?;
+            self.header.to_native(first);
+            bytes = rest;
+        }
+        if cursor.position == self.header.elements.end as u64 {
+            return cursor.finish(self.place.checksum);
+        }
+        self.keep(cursor);
+        Ok(())
+    }
+
+    /// The nearest cursor that is not beyond a place; a new one at the beginning where there is none.
+    fn cursor_before(&self, place: u64) -> Cursor {
+        let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = cursors.iter().enumerate().filter(|(_, cursor)| cursor.position <= place);
+        match before.max_by_key(|(_, cursor)| cursor.position).map(|(index, _)| index) {
+            Some(index) => cursors.remove(index),
+            None => {
+                let Place { start, compressed_bytes, .. } = self.place;
+                let part = Part::new(Arc::clone(&self.file), start, compressed_bytes);
+                Cursor { inflated: DeflateDecoder::new(part), position: 0, checksum: Crc::new() }
+            }
+        }
+    }
+
+    fn keep(&self, cursor: Cursor) {
+        let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
+        if cursors.len() == MOST_CURSORS {
+            cursors.remove(0);
+        }
+        cursors.push(cursor);
+    }
+
+    fn error(&self, kind: StoreErrorKind) -> StoreError {
+        StoreError::new(self.path.to_string_lossy(), kind)
+    }
+
+    /// What the library says of compressed bytes is wrong with the archive, or with who changed it.
+    fn reading_error(&self, error: io::Error) -> StoreErrorKind {
+        match error.kind() {
+            _ if error.raw_os_error().is_some() => StoreErrorKind::Io(error),
+            _ if !self.file.is_unchanged() => StoreErrorKind::FileChanged,
+            ErrorKind::UnexpectedEof => {
+                self.damaged("the compressed bytes of the member end early")
+            }
+            _ => self.damaged(&error.to_string()),
+        }
+    }
+
+    fn damaged(&self, message: &str) -> StoreErrorKind {
+        let kind = FileErrorKind::BadArchive(message.to_owned());
+        StoreError::from(FileError::new(&self.path, kind)).kind
+    }
+}
+
+impl Cursor {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        self.inflated.read_exact(bytes)?;
+        self.checksum.update(bytes);
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn skip_to(&mut self, place: u64) -> io::Result<()> {
+        let mut skipped = [0; SKIPPED_BYTES];
+        while self.position < place {
+            let bytes = (place - self.position).min(SKIPPED_BYTES as u64) as usize;
+            self.read(&mut skipped[..bytes])?;
+        }
+        Ok(())
+    }
+
+    /// Reads what stands behind the elements, and compares the checksum of the whole.
+    fn finish(mut self, expected: u32) -> io::Result<()> {
+        let damaged = |message: String| Err(io::Error::other(message));
+        let mut trailing = Vec::new();
+        let most = MAXIMUM_TRAILING + 1;
+        self.inflated.by_ref().take(most).read_to_end(&mut trailing)?;
+        if trailing.len() as u64 == most {
+            return damaged(format!(
+                "more than {MAXIMUM_TRAILING} bytes stand behind the elements of the member"
+            ));
+        }
+        self.checksum.update(&trailing);
+        match self.checksum.sum() {
+            sum if sum == expected => Ok(()),
+            sum => damaged(format!(
+                "the member has the checksum {sum:08x}, the archive says {expected:08x}"
+            )),
+        }
+    }
+}
+
+impl Source for DeflatedFile {
+    fn array_type(&self) -> &ArrayType {
+        &self.header.array_type
+    }
+
+    fn is_column_major(&self) -> bool {
+        self.header.is_fortran
+    }
+
+    fn is_sequential(&self) -> bool {
+        true
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        CURSOR_BYTES
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        let read = self.header.buffer(region, |bytes| {
+            self.read_runs(region, bytes).map_err(|error| self.reading_error(error))
+        });
+        read.map_err(|kind| self.error(kind))
+    }
+
+    fn check_unchanged(&self) -> Result<(), StoreError> {
+        match self.file.is_unchanged() {
+            true => Ok(()),
+            false => Err(self.error(StoreErrorKind::FileChanged)),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! An array whose elements lie in a file as they are, one after another, as a source that is read by regions.
+//!
+//! Regions are read, not mapped: a file that becomes shorter is an error then, not the end of the process.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use indim_cpu::Buffer;
+use indim_ops::ArrayType;
+use indim_stores::{Region, Source, StoreError, StoreErrorKind};
+
+use super::header::Header;
+use super::open_file::{OpenFile, Part};
+use super::runs::Runs;
+
+/// An array in a file, row-major or column-major, in either byte order.
+#[derive(Debug)]
+pub(super) struct DenseFile {
+    /// As the user gave it.
+    path: PathBuf,
+    file: OpenFile,
+    header: Header,
+    /// Where the header begins, from which on its elements are counted.
+    offset: u64,
+}
+
+impl DenseFile {
+    pub(super) fn new(path: &Path, file: File, header: Header, offset: u64) -> io::Result<Self> {
+        Ok(DenseFile { path: path.to_owned(), file: OpenFile::new(file)?, header, offset })
+    }
+
+    fn error(&self, kind: StoreErrorKind) -> StoreError {
+        StoreError::new(self.path.to_string_lossy(), kind)
+    }
+
+    /// Reads the bytes of a region, which lie in the buffer in the order of the file.
+    fn read_runs(&self, region: &Region, mut bytes: &mut [u8]) -> Result<(), StoreErrorKind> {
+        let ArrayType { dtype, shape } = &self.header.array_type;
+        let elements = self.offset + self.header.elements.start as u64;
+        for run in Runs::new(shape, region, self.header.is_fortran) {
+            let (first, rest) = bytes.split_at_mut(run.elements * dtype.size());
+            let offset = elements + (run.start * dtype.size()) as u64;
+            let read = Part::new(&self.file, offset, first.len() as u64).read_exact(first);
+            read.map_err(|error| match error.kind() {
+                ErrorKind::UnexpectedEof => StoreErrorKind::FileChanged,
+                _ => StoreErrorKind::Io(error),
+            })?;
+            self.header.to_native(first);
+            bytes = rest;
+        }
+        Ok(())
+    }
+}
+
+impl Source for DenseFile {
+    fn array_type(&self) -> &ArrayType {
+        &self.header.array_type
+    }
+
+    fn is_column_major(&self) -> bool {
+        self.header.is_fortran
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        let read = self.header.buffer(region, |bytes| self.read_runs(region, bytes));
+        read.map_err(|kind| self.error(kind))
+    }
+
+    fn check_unchanged(&self) -> Result<(), StoreError> {
+        match self.file.is_unchanged() {
+            true => Ok(()),
+            false => Err(self.error(StoreErrorKind::FileChanged)),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The members of a `.npz` archive as sinks that are written by regions.
+//!
+//! An archive is written from its beginning to its end, so that one member goes straight into it; the others
+//! wait in temporary files without names, beside it, until that one is complete.
+
+use core::fmt;
+use std::fs::File;
+use std::io::{self, Seek};
+use std::path::PathBuf;
+
+use indim_cpu::Buffer;
+use indim_ops::ArrayType;
+use indim_stores::{Complete, Region, Sink, StoreError, StoreErrorKind, with_elements};
+
+use super::output_file::OutputFile;
+use super::runs::{write_next, write_runs};
+use super::shared::{CompleteShared, Shared};
+use super::write::{NpzWriter, npy_header};
+use super::{FileError, FileErrorKind};
+
+/// Which of these results [`npz_sinks`] writes as it comes, in the order of its elements: the largest.
+///
+/// ```
+/// use indim::files::largest;
+/// use indim::{ArrayType, DType};
+///
+/// let (scalar, row) = (ArrayType::new(DType::F64, []), ArrayType::new(DType::F32, [3]));
+/// assert_eq!(largest(&[&scalar, &row]), Some(1));
+/// ```
+pub fn largest(results: &[&ArrayType]) -> Option<usize> {
+    let bytes = |index: &usize| {
+        let ArrayType { dtype, shape } = results[*index];
+        shape.byte_count(dtype.size()).unwrap_or(usize::MAX)
+    };
+    // Of several the first.
+    (0..results.len()).rev().max_by_key(bytes)
+}
+
+/// The sinks of the members of a `.npz` archive, not compressed, which appears once all of them are complete
+/// and put in place. The largest, by [`largest`], is sequential and comes first in the archive; the others
+/// are written in any order to temporary files beside it, which have no names, and copied at the end.
+///
+/// ```
+/// use indim::files::{OutputFile, npz_sinks, read_npz_member};
+/// use indim::stores::Complete;
+/// use indim::{Array, ArrayType, DType, evaluate};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("arrays.npz");
+/// let of = ArrayType::new(DType::F32, [2]);
+/// let sinks = npz_sinks(OutputFile::create(&path)?, &[("x", &of), ("y", &of)])?;
+/// let x = evaluate("x * 2", [("x", &Array::new([2], vec![1.0f32, 2.0])?)])?;
+/// let mut complete: Vec<Box<dyn Complete>> = Vec::new();
+/// for mut sink in sinks {
+///     indim::stores::write_whole(&mut *sink, &x)?;
+///     complete.push(sink.complete()?);
+/// }
+/// assert!(!path.exists());
+/// complete.into_iter().try_for_each(|member| member.put_in_place())?;
+/// assert_eq!(read_npz_member(&path, "y")?.bytes(), x.bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `io`, when there is no room on the disk, or two members have one name; `too-large`.
+pub fn npz_sinks(
+    mut file: OutputFile,
+    members: &[(&str, &ArrayType)],
+) -> Result<Vec<Box<dyn Sink>>, FileError> {
+    let path = file.path().to_owned();
+    let error = |kind: FileErrorKind| FileError::new(&path, kind);
+    let types: Vec<&ArrayType> = members.iter().map(|(_, of)| *of).collect();
+    file.reserve(least_bytes(&types).map_err(error)?)?;
+    let folder = file.folder().to_owned();
+    let straight = largest(&types);
+    let mut writer = NpzWriter::new(file);
+    if let Some(index) = straight {
+        let (name, array_type) = members[index];
+        writer.begin(name, array_type).map_err(error)?;
+    }
+    let archive = Archive { writer, waiting: Vec::new() };
+    let shared = Shared::new(archive, members.len());
+    let sinks = members.iter().enumerate().map(|(index, (name, array_type))| {
+        let to = match Some(index) == straight {
+            true => To::Archive,
+            false => To::Beside(tempfile::tempfile_in(&folder).map_err(|of| error(of.into()))?),
+        };
+        Ok(Box::new(MemberSink {
+            path: path.clone(),
+            place: (index, (*name).to_owned()),
+            array_type: (*array_type).clone(),
+            archive: shared.share(),
+            to,
+            elements_written: 0,
+        }) as Box<dyn Sink>)
+    });
+    sinks.collect()
+}
+
+/// What the members take, without what the archive says of them: room for more would stay behind its end.
+fn least_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
+    members.iter().try_fold(0u64, |sum, of| {
+        let elements = of.shape.byte_count(of.dtype.size()).map_err(FileErrorKind::TooLarge)?;
+        Ok(sum.saturating_add((npy_header(of).len() + elements) as u64))
+    })
+}
+
+/// An archive that is being written.
+struct Archive {
+    writer: NpzWriter<OutputFile>,
+    /// Members that are complete elsewhere.
+    waiting: Vec<Waiting>,
+}
+
+/// A member in a temporary file.
+struct Waiting {
+    place: (usize, String),
+    array_type: ArrayType,
+    elements: File,
+}
+
+impl fmt::Debug for Archive {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Archive, of which {} members wait", self.waiting.len())
+    }
+}
+
+impl Archive {
+    /// Appends what waits, in the order of the results.
+    fn finish(mut self) -> Result<OutputFile, FileErrorKind> {
+        self.waiting.sort_by_key(|member| member.place.0);
+        for Waiting { place: (_, name), array_type, mut elements } in self.waiting {
+            self.writer.begin(&name, &array_type)?;
+            elements.rewind()?;
+            io::copy(&mut elements, &mut self.writer)?;
+        }
+        self.writer.finish()
+    }
+}
+
+/// A member that is being written.
+struct MemberSink {
+    path: PathBuf,
+    /// Its position among the results, and its name.
+    place: (usize, String),
+    array_type: ArrayType,
+    archive: Shared<Archive>,
+    to: To,
+    elements_written: usize,
+}
+
+#[derive(Debug)]
+enum To {
+    Archive,
+    Beside(File),
+}
+
+impl fmt::Debug for MemberSink {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "MemberSink({}, {})", self.place.1, self.array_type)
+    }
+}
+
+impl MemberSink {
+    fn error(&self, kind: impl Into<StoreErrorKind>) -> StoreError {
+        StoreError::new(self.path.to_string_lossy(), kind)
+    }
+
+    fn write_piece(&mut self, region: &Region, bytes: &[u8]) -> io::Result<()> {
+        let (of, written) = (&self.array_type, self.elements_written);
+        self.elements_written = match &mut self.to {
+            To::Archive => self
+                .archive
+                .with(|archive| write_next(&mut archive.writer, written, of, region, bytes))?,
+            To::Beside(file) => {
+                write_runs(file, 0, of, region, bytes)?;
+                written + bytes.len() / of.dtype.size()
+            }
+        };
+        Ok(())
+    }
+}
+
+impl Sink for MemberSink {
+    fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    fn is_sequential(&self) -> bool {
+        matches!(self.to, To::Archive)
+    }
+
+    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+        let array_type = self.array_type.clone();
+        let write = |elements: &[u8]| Ok(self.write_piece(region, elements)?);
+        let written = with_elements(region, piece, &array_type, write);
+        written.map_err(|kind| self.error(kind))
+    }
+
+    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+        let elements = self.array_type.shape.element_count().unwrap_or(usize::MAX);
+        let written = self.elements_written;
+        if written != elements {
+            return Err(self.error(StoreErrorKind::Incomplete { written, elements }));
+        }
+        let MemberSink { path, place, array_type, archive, to, .. } = *self;
+        if let To::Beside(elements) = to {
+            archive.with(|archive| archive.waiting.push(Waiting { place, array_type, elements }));
+        }
+        let Some(archive) = archive.complete_one() else {
+            return Ok(Box::new(CompleteShared(None)));
+        };
+        let complete = || -> Result<_, FileError> {
+            let file = archive.finish().map_err(|kind| FileError::new(&path, kind))?;
+            file.complete(&mut |_| ())
+        };
+        Ok(Box::new(CompleteShared(Some(complete()?))))
+    }
+}

@@ -1,0 +1,101 @@
+//! The array in a member of an archive as a source that is read by regions.
+
+use std::path::Path;
+
+use indim_cpu::Buffer;
+use indim_ops::ArrayType;
+use indim_stores::{Region, Source, StoreError};
+use zip::CompressionMethod;
+
+use super::deflated::DeflatedFile;
+use super::dense_file::DenseFile;
+use super::npz::{Located, locate};
+use super::{FileError, FileErrorKind};
+
+/// The array in a member of a `.npz` archive, read by regions: any where the member is stored as it is, as
+/// `numpy.savez` does; in the order of the elements where it is deflated, as `numpy.savez_compressed` does.
+///
+/// What is deflated is inflated again from its beginning for a region that lies before the last one, and its
+/// checksum is compared when it has been read to its end. That of a stored member is not, which would take
+/// reading all of it first.
+///
+/// ```
+/// use indim::files::{NpzSource, write_npz_to};
+/// use indim::stream::{Region, Source};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("arrays.npz");
+/// let bytes = ArrayType::new(DType::U8, [3]);
+/// assert!(write_npz_to(std::fs::File::create(&path)?, [("x", &bytes, &[1, 2, 3][..])]).is_ok());
+/// let x = NpzSource::open(&path, "x")?;
+/// assert_eq!(x.read(&Region::new([1], [2]))?.bytes(), [2, 3]);
+/// assert!(!x.is_sequential());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct NpzSource(Member);
+
+#[derive(Debug)]
+enum Member {
+    Stored(DenseFile),
+    Deflated(DeflatedFile),
+}
+
+impl NpzSource {
+    /// Opens a member (with or without `.npy`) of an archive, of which the header is read.
+    ///
+    /// # Errors
+    /// As [`read_npz_member_type`](super::read_npz_member_type).
+    pub fn open(path: &Path, member: &str) -> Result<Self, FileError> {
+        let open = || {
+            let Located { file, header, compression, place } = locate(path, member)?;
+            Ok(NpzSource(match compression {
+                CompressionMethod::Stored => {
+                    Member::Stored(DenseFile::new(path, file, header, place.start)?)
+                }
+                CompressionMethod::Deflated => {
+                    Member::Deflated(DeflatedFile::new(path, file, header, place)?)
+                }
+                other => {
+                    let message = format!("`{member}` is compressed by {other}, which is not read");
+                    return Err(FileErrorKind::BadArchive(message));
+                }
+            }))
+        };
+        open().map_err(|kind| FileError::new(path, kind))
+    }
+
+    fn source(&self) -> &dyn Source {
+        match &self.0 {
+            Member::Stored(file) => file,
+            Member::Deflated(file) => file,
+        }
+    }
+}
+
+impl Source for NpzSource {
+    fn array_type(&self) -> &ArrayType {
+        self.source().array_type()
+    }
+
+    fn is_column_major(&self) -> bool {
+        self.source().is_column_major()
+    }
+
+    fn is_sequential(&self) -> bool {
+        self.source().is_sequential()
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        self.source().scratch_bytes()
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        self.source().read(region)
+    }
+
+    fn check_unchanged(&self) -> Result<(), StoreError> {
+        self.source().check_unchanged()
+    }
+}

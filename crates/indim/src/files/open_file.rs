@@ -1,0 +1,85 @@
+//! A file that several threads read at places of their own.
+
+use core::ops::Deref;
+use std::fs::{File, Metadata};
+use std::io;
+#[cfg(not(unix))]
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// A file that several threads read at places of their own, and which is to stay as it is.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    #[cfg(unix)]
+    file: File,
+    #[cfg(not(unix))]
+    file: Mutex<File>,
+    /// The length and the time of change when it was opened; some systems note no time.
+    version: (u64, Option<SystemTime>),
+}
+
+impl OpenFile {
+    pub(super) fn new(file: File) -> io::Result<Self> {
+        let version = version(&file.metadata()?);
+        #[cfg(not(unix))]
+        let file = Mutex::new(file);
+        Ok(OpenFile { file, version })
+    }
+
+    /// Whether it is as it was, as far as its length and its time of change tell.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.metadata().is_ok_and(|now| version(&now) == self.version)
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file, bytes, offset)
+    }
+
+    #[cfg(unix)]
+    fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+
+    #[cfg(not(unix))]
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        use std::io::{Read as _, Seek as _, SeekFrom};
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read(bytes)
+    }
+
+    #[cfg(not(unix))]
+    fn metadata(&self) -> io::Result<Metadata> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).metadata()
+    }
+}
+
+/// What tells one state of a file from another.
+fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
+    (metadata.len(), metadata.modified().ok())
+}
+
+/// A part of a file, read from its beginning to its end.
+#[derive(Debug)]
+pub(super) struct Part<F> {
+    file: F,
+    next: u64,
+    end: u64,
+}
+
+impl<F> Part<F> {
+    pub(super) fn new(file: F, start: u64, bytes: u64) -> Self {
+        Part { file, next: start, end: start.saturating_add(bytes) }
+    }
+}
+
+impl<F: Deref<Target = OpenFile>> io::Read for Part<F> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
+        let wanted = bytes.len().min(left);
+        let read = self.file.read_at(&mut bytes[..wanted], self.next)?;
+        self.next += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,270 @@
+//! Tensors in `.safetensors` files.
+//!
+//! A file is a length, a header of JSON that says of each tensor where it lies, and the tensors, row-major
+//! and little-endian, with nothing between them and nothing behind. The library reads the header and checks
+//! that.
+//! The format: <https://huggingface.co/docs/safetensors>.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use indim_cpu::safetensors::{dtype_of, tensor_dtype};
+use indim_ops::{ArrayType, DType};
+use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
+use safetensors::tensor::{Metadata, TensorInfo};
+
+use super::header::{Header, swap_bytes};
+use super::read::{open, read_elements};
+use super::write::{Member, check_length};
+use super::{ArrayFile, FileError, FileErrorKind};
+
+/// Longer headers are refused: one of a hundred thousand tensors has about ten million bytes, and takes some
+/// twenty times as much memory while it is read.
+const MAXIMUM_HEADER: usize = 16 << 20;
+
+/// Bytes that are written at a time: a multiple of the size of every element.
+const WRITTEN_BYTES: usize = 1 << 20;
+
+/// The bytes of the length in front of the header.
+const LENGTH_BYTES: usize = 8;
+
+/// The name under which a header has what is no tensor.
+const NO_TENSOR: &str = "__metadata__";
+
+/// Whether the elements of a file are in the other byte order than this machine's.
+const IS_SWAPPED: bool = cfg!(target_endian = "big");
+
+/// Reads a tensor of a file into memory.
+///
+/// ```
+/// use indim::files::{read_tensor, write_safetensors_to};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.safetensors");
+/// let bytes = ArrayType::new(DType::U8, [2]);
+/// assert!(write_safetensors_to(std::fs::File::create(&path)?, &[("w", &bytes, &[1, 2][..])]).is_ok());
+/// assert_eq!(read_tensor(&path, "w", usize::MAX)?.bytes(), [1, 2]);
+/// assert_eq!(read_tensor(&path, "b", usize::MAX).unwrap_err().code(), "no-member");
+/// assert_eq!(read_tensor(&path, "w", 1).unwrap_err().code(), "memory-limit");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `bad-archive`, `bad-header` when the file is damaged; `no-member`; `unknown-element-type` of tensors that
+/// indim has no elements for; `rank-limit`, `memory-limit`, `out-of-memory`; `io` and `not-a-file`.
+pub fn read_tensor(path: &Path, tensor: &str, limit: usize) -> Result<ArrayFile, FileError> {
+    let read = || {
+        let (mut file, header) = locate(path, tensor)?;
+        file.seek(SeekFrom::Start(header.elements.start as u64))?;
+        let bytes = header.elements.len();
+        // Counted from where the file stands now.
+        let header = Header { elements: 0..bytes, ..header };
+        read_elements(file, &[], header, limit, bytes)
+    };
+    read().map_err(|kind| FileError::new(path, kind))
+}
+
+/// The element type and the shape of a tensor of a file, of which only the header is read.
+///
+/// ```
+/// use indim::files::{read_tensor_type, write_safetensors_to};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.safetensors");
+/// let bytes = ArrayType::new(DType::Bf16, [1]);
+/// assert!(write_safetensors_to(std::fs::File::create(&path)?, &[("w", &bytes, &[0, 0][..])]).is_ok());
+/// assert_eq!(read_tensor_type(&path, "w")?.to_string(), "bf16[1]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`read_tensor`], but for what takes memory.
+pub fn read_tensor_type(path: &Path, tensor: &str) -> Result<ArrayType, FileError> {
+    let located = locate(path, tensor).map_err(|kind| FileError::new(path, kind))?;
+    Ok(located.1.array_type)
+}
+
+/// Finds a tensor in a file.
+pub(super) fn locate(path: &Path, tensor: &str) -> Result<(File, Header), FileErrorKind> {
+    let (mut file, length) = open(path)?;
+    let header = locate_in(&mut file, length, tensor)?;
+    Ok((file, header))
+}
+
+/// Finds a tensor in a file of so many bytes, of which the header is read.
+pub(super) fn locate_in(
+    input: &mut impl Read,
+    file_length: usize,
+    tensor: &str,
+) -> Result<Header, FileErrorKind> {
+    let (metadata, start) = read_metadata(input, file_length)?;
+    let Some(info) = metadata.info(tensor) else {
+        let (member, members) = (tensor.to_owned(), names(&metadata));
+        return Err(FileErrorKind::NoMember { member, members });
+    };
+    RankLimit::check(info.shape.len(), MAXIMUM_RANK).map_err(FileErrorKind::RankLimit)?;
+    let dtype = dtype_of(info.dtype);
+    let unknown = || FileErrorKind::UnknownElementType { descr: info.dtype.to_string() };
+    let dtype = dtype.ok_or_else(unknown)?;
+    let array_type = ArrayType::new(dtype, Shape::from(&info.shape[..]));
+    // The library has compared the offsets with the shape.
+    array_type.shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
+    let (first, end) = info.data_offsets;
+    let elements = start + first..start + end;
+    Ok(Header { array_type, is_fortran: false, is_swapped: IS_SWAPPED, elements })
+}
+
+/// What is wrong where one array is wanted of a file with many.
+pub(super) fn tensor_not_named(path: &Path) -> FileErrorKind {
+    let read = || {
+        let (mut file, length) = open(path)?;
+        Ok(names(&read_metadata(&mut file, length)?.0))
+    };
+    match read() {
+        Ok(members) => FileErrorKind::MemberNotNamed { extension: "safetensors", members },
+        Err(error) => error,
+    }
+}
+
+fn names(metadata: &Metadata) -> Vec<String> {
+    let mut names = metadata.offset_keys();
+    names.sort();
+    names
+}
+
+/// The header of a file, and where the tensors begin.
+fn read_metadata(
+    input: &mut impl Read,
+    file_length: usize,
+) -> Result<(Metadata, usize), FileErrorKind> {
+    let mut length = [0; LENGTH_BYTES];
+    input.read_exact(&mut length).map_err(|error| match error.kind() {
+        ErrorKind::UnexpectedEof => damaged("it is shorter than the length of its header"),
+        _ => FileErrorKind::Io(error),
+    })?;
+    let claimed = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
+    let available = file_length.saturating_sub(LENGTH_BYTES);
+    if claimed > available.min(MAXIMUM_HEADER) {
+        return Err(FileErrorKind::HeaderTooLong { claimed, available, most: MAXIMUM_HEADER });
+    }
+    let mut header = Vec::new();
+    input.take(claimed as u64).read_to_end(&mut header)?;
+    let metadata: Metadata = serde_json::from_slice(&header)
+        .map_err(|error| damaged(&format!("the header cannot be read: {error}")))?;
+    let (expected, found) = (metadata.data_len(), available - claimed);
+    if expected != found {
+        let message =
+            format!("the header has tensors of {expected} bytes in all, {found} bytes follow");
+        return Err(damaged(&message));
+    }
+    Ok((metadata, LENGTH_BYTES + claimed))
+}
+
+fn damaged(message: &str) -> FileErrorKind {
+    FileErrorKind::BadArchive(message.to_owned())
+}
+
+/// Writes dense row-major arrays as the tensors of a `.safetensors` file.
+///
+/// ```
+/// use indim::files::write_safetensors_to;
+/// use indim::{ArrayType, DType};
+///
+/// let w = ArrayType::new(DType::U8, [2]);
+/// let mut file = Vec::new();
+/// write_safetensors_to(&mut file, &[("w", &w, &[1, 2][..])])?;
+/// assert!(file[8..].starts_with(br#"{"w":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#));
+/// # Ok::<(), indim::files::FileErrorKind>(())
+/// ```
+///
+/// # Errors
+/// `wrong-length` when there are fewer or more elements than a shape asks for; `element-type-not-in-format`;
+/// `io`, also where two tensors have one name.
+pub fn write_safetensors_to(
+    mut output: impl Write,
+    members: &[Member<'_>],
+) -> Result<(), FileErrorKind> {
+    members.iter().try_for_each(|(_, of, elements)| check_length(of, elements))?;
+    let types: Vec<(&str, &ArrayType)> = members.iter().map(|(name, of, _)| (*name, *of)).collect();
+    let layout = Layout::new(&types)?;
+    output.write_all(&layout.header)?;
+    for &index in &layout.order {
+        let (_, array_type, elements) = members[index];
+        let mut pieces = elements.chunks(WRITTEN_BYTES);
+        pieces.try_for_each(|piece| output.write_all(&little_endian(array_type.dtype, piece)))?;
+    }
+    Ok(output.flush()?)
+}
+
+/// Elements in the byte order of files.
+pub(super) fn little_endian(dtype: DType, elements: &[u8]) -> Cow<'_, [u8]> {
+    let mut elements = Cow::Borrowed(elements);
+    if IS_SWAPPED {
+        swap_bytes(dtype, elements.to_mut());
+    }
+    elements
+}
+
+/// Where the tensors of a file are to lie.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// All that stands in front of the tensors.
+    pub(super) header: Vec<u8>,
+    /// The tensors in the order of the file: those with larger elements first, so that all are aligned.
+    pub(super) order: Vec<usize>,
+    /// Where each begins, in the order in which they were given.
+    pub(super) starts: Vec<u64>,
+    pub(super) file_length: u64,
+}
+
+impl Layout {
+    pub(super) fn new(members: &[(&str, &ArrayType)]) -> Result<Self, FileErrorKind> {
+        check_names(members)?;
+        let mut order = Vec::with_capacity(members.len());
+        for (index, (name, ArrayType { dtype, .. })) in members.iter().enumerate() {
+            let Some(tensor) = tensor_dtype(*dtype) else {
+                let format = "safetensors";
+                return Err(FileErrorKind::ElementTypeNotInFormat { dtype: *dtype, format });
+            };
+            order.push((core::cmp::Reverse(tensor), *name, index));
+        }
+        order.sort();
+        let (mut end, mut offsets) = (0usize, vec![0; members.len()]);
+        let mut tensors = Vec::with_capacity(members.len());
+        for &(core::cmp::Reverse(dtype), name, index) in &order {
+            let ArrayType { dtype: elements, shape } = members[index].1;
+            let bytes = shape.byte_count(elements.size()).map_err(FileErrorKind::TooLarge)?;
+            let start = end;
+            end = start.saturating_add(bytes);
+            offsets[index] = start as u64;
+            let info = TensorInfo { dtype, shape: shape.to_vec(), data_offsets: (start, end) };
+            tensors.push((name.to_owned(), info));
+        }
+        let metadata = Metadata::new(None, tensors).map_err(Error::other)?;
+        let mut text = serde_json::to_vec(&metadata).map_err(Error::other)?;
+        text.resize(text.len().next_multiple_of(LENGTH_BYTES), b' ');
+        let header = [&(text.len() as u64).to_le_bytes()[..], &text].concat();
+        let data = header.len() as u64;
+        let starts = offsets.into_iter().map(|offset| data + offset).collect();
+        let order = order.into_iter().map(|(_, _, index)| index).collect();
+        Ok(Layout { header, order, starts, file_length: data + end as u64 })
+    }
+}
+
+/// Refuses names that the header cannot have.
+fn check_names(members: &[(&str, &ArrayType)]) -> Result<(), Error> {
+    let mut taken = HashSet::from([NO_TENSOR]);
+    match members.iter().find(|(name, _)| !taken.insert(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let message =
+                format!("a second tensor cannot be called `{name}`, nor any `{NO_TENSOR}`");
+            Err(Error::new(ErrorKind::InvalidInput, message))
+        }
+    }
+}

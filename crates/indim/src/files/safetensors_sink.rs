@@ -1,0 +1,109 @@
+//! The tensors of a `.safetensors` file as sinks that are written by regions.
+
+use std::path::PathBuf;
+
+use indim_cpu::Buffer;
+use indim_ops::ArrayType;
+use indim_stores::{Complete, Region, Sink, StoreError, StoreErrorKind, with_elements};
+
+use super::output_file::OutputFile;
+use super::runs::write_runs;
+use super::safetensors::{Layout, little_endian};
+use super::shared::{CompleteShared, Shared};
+use super::{FileError, FileErrorKind};
+
+/// The sinks of the tensors of a file, which appears once all of them are complete and put in place.
+///
+/// ```
+/// use indim::files::{OutputFile, read_tensor, safetensors_sinks};
+/// use indim::stores::{Complete, StoreError};
+/// use indim::{Array, ArrayType, DType, evaluate};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.safetensors");
+/// let of = ArrayType::new(DType::F32, [2]);
+/// let sinks = safetensors_sinks(OutputFile::create(&path)?, &[("w", &of), ("b", &of)])?;
+/// let w = evaluate("x * 2", [("x", &Array::new([2], vec![1.0f32, 2.0])?)])?;
+/// let mut complete: Vec<Box<dyn Complete>> = Vec::new();
+/// for mut sink in sinks {
+///     indim::stores::write_whole(&mut *sink, &w)?;
+///     complete.push(sink.complete()?);
+/// }
+/// assert!(!path.exists());
+/// complete.into_iter().try_for_each(|tensor| tensor.put_in_place())?;
+/// assert_eq!(read_tensor(&path, "b", usize::MAX)?.bytes(), w.bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `element-type-not-in-format`; `io`, when there is no room on the disk, or two tensors have one name;
+/// `too-large`.
+pub fn safetensors_sinks(
+    mut file: OutputFile,
+    members: &[(&str, &ArrayType)],
+) -> Result<Vec<Box<dyn Sink>>, FileError> {
+    let path = file.path().to_owned();
+    let error = |kind: FileErrorKind| FileError::new(&path, kind);
+    let layout = Layout::new(members).map_err(error)?;
+    file.reserve(layout.file_length)?;
+    let written = std::io::Write::write_all(&mut file, &layout.header);
+    written.map_err(|of| error(of.into()))?;
+    let shared = Shared::new(file, members.len());
+    let sinks = members.iter().zip(layout.starts).map(|((_, array_type), start)| {
+        Box::new(TensorSink {
+            path: path.clone(),
+            array_type: (*array_type).clone(),
+            file: shared.share(),
+            start,
+            elements_written: 0,
+        }) as Box<dyn Sink>
+    });
+    Ok(sinks.collect())
+}
+
+/// A tensor of a file that is being written.
+#[derive(Debug)]
+struct TensorSink {
+    path: PathBuf,
+    array_type: ArrayType,
+    file: Shared<OutputFile>,
+    /// Where its elements begin in the file.
+    start: u64,
+    elements_written: usize,
+}
+
+impl TensorSink {
+    fn error(&self, kind: StoreErrorKind) -> StoreError {
+        StoreError::new(self.path.to_string_lossy(), kind)
+    }
+}
+
+impl Sink for TensorSink {
+    fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+        let written = with_elements(region, piece, &self.array_type, |elements| {
+            let elements = little_endian(self.array_type.dtype, elements);
+            let write = |file: &mut OutputFile| {
+                write_runs(file, self.start, &self.array_type, region, &elements)
+            };
+            Ok(self.file.with(write)?)
+        });
+        written.map_err(|kind| self.error(kind))?;
+        self.elements_written += region.extents().element_count().unwrap_or(usize::MAX);
+        Ok(())
+    }
+
+    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+        let elements = self.array_type.shape.element_count().unwrap_or(usize::MAX);
+        let written = self.elements_written;
+        if written != elements {
+            return Err(self.error(StoreErrorKind::Incomplete { written, elements }));
+        }
+        let file = self.file.complete_one();
+        let complete = file.map(|file| file.complete(&mut |_| ())).transpose()?;
+        Ok(Box::new(CompleteShared(complete)))
+    }
+}

@@ -1,0 +1,56 @@
+//! A tensor of a `.safetensors` file as a source that is read by regions.
+
+use std::path::Path;
+
+use indim_cpu::Buffer;
+use indim_ops::ArrayType;
+use indim_stores::{Region, Source, StoreError};
+
+use super::dense_file::DenseFile;
+use super::{FileError, safetensors};
+
+/// A tensor of a `.safetensors` file, read by regions.
+///
+/// ```
+/// use indim::files::{SafetensorsSource, write_safetensors_to};
+/// use indim::stream::{Region, Source};
+/// use indim::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.safetensors");
+/// let bytes = ArrayType::new(DType::U8, [3]);
+/// assert!(write_safetensors_to(std::fs::File::create(&path)?, &[("w", &bytes, &[1, 2, 3][..])]).is_ok());
+/// let w = SafetensorsSource::open(&path, "w")?;
+/// assert_eq!(w.read(&Region::new([1], [2]))?.bytes(), [2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SafetensorsSource(DenseFile);
+
+impl SafetensorsSource {
+    /// Opens a tensor of a file, of which the header is read.
+    ///
+    /// # Errors
+    /// As [`read_tensor_type`](super::read_tensor_type).
+    pub fn open(path: &Path, tensor: &str) -> Result<Self, FileError> {
+        let open = || {
+            let (file, header) = safetensors::locate(path, tensor)?;
+            Ok(SafetensorsSource(DenseFile::new(path, file, header, 0)?))
+        };
+        open().map_err(|kind| FileError::new(path, kind))
+    }
+}
+
+impl Source for SafetensorsSource {
+    fn array_type(&self) -> &ArrayType {
+        self.0.array_type()
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        self.0.read(region)
+    }
+
+    fn check_unchanged(&self) -> Result<(), StoreError> {
+        self.0.check_unchanged()
+    }
+}

@@ -1,0 +1,57 @@
+//! One file that several results are written to.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use indim_stores::{Complete, StoreError};
+
+use super::output_file::CompleteOutput;
+
+/// What several sinks write to, and the last of them completes.
+#[derive(Debug)]
+pub(super) struct Shared<T>(Arc<Mutex<State<T>>>);
+
+#[derive(Debug)]
+struct State<T> {
+    /// Nothing once the last sink has completed it.
+    target: Option<T>,
+    /// The sinks that are not complete. One that is dropped never is, and neither is the file.
+    left: usize,
+}
+
+impl<T> Shared<T> {
+    /// That of so many sinks.
+    pub(super) fn new(target: T, sinks: usize) -> Self {
+        Shared(Arc::new(Mutex::new(State { target: Some(target), left: sinks })))
+    }
+
+    /// For one more of the sinks.
+    pub(super) fn share(&self) -> Self {
+        Shared(Arc::clone(&self.0))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with the target.
+    pub(super) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
+        act(self.lock().target.as_mut().expect("invariant: this sink is not complete"))
+    }
+
+    /// Completes a sink; the target, if it is the last one.
+    pub(super) fn complete_one(self) -> Option<T> {
+        let mut state = self.lock();
+        state.left -= 1;
+        if state.left == 0 { state.target.take() } else { None }
+    }
+}
+
+/// A file that is complete, for the last of its sinks; nothing for the others, and for what is a pipe.
+#[derive(Debug)]
+pub(super) struct CompleteShared(pub(super) Option<CompleteOutput>);
+
+impl Complete for CompleteShared {
+    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
+        self.0.map_or(Ok(()), |output| Ok(output.put_in_place()?))
+    }
+}
