@@ -41,6 +41,10 @@ impl OutputOrders {
         order: Order,
         inputs: &[ArrayView<'_>],
     ) -> Vec<Option<Vec<isize>>> {
+        // Of one axis there is one order.
+        if loops.outputs.iter().all(|output| output.shape.rank() < 2) {
+            return Vec::new();
+        }
         let is_reversed = match order {
             Order::C => false,
             Order::F => true,

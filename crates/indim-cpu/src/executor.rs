@@ -13,6 +13,7 @@ use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
+use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 
 /// What runs loop nests on this machine.
@@ -32,31 +33,30 @@ pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level);
 }
 
-/// A nest compiled by an executor, for arrays of any strides.
+/// A nest compiled by an executor, for arrays of any sizes and strides. What depends on sizes takes a `nest`:
+/// that which was compiled, or one that differs from it in sizes alone.
 pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// How it runs over arrays of these strides, in bytes along each axis of the nest: those of the stores'
-    /// targets first, then those of the accesses. `is_over_input` says which outputs of the graph lie
-    /// exactly where an input lies; it is empty if none does. `None` where there is nothing to do.
+    /// How it runs over arrays of the sizes of `nest` and of these strides, in bytes along each axis of the
+    /// nest: those of the stores' targets first, then those of the accesses. `is_over_input` says which
+    /// outputs of the graph lie exactly where an input lies; it is empty if none does. `None` where there is
+    /// nothing to do.
     fn bind(
         self: Arc<Self>,
-        strides: Vec<Vec<isize>>,
+        nest: &Arc<LoopNest>,
+        strides: &[AxisStrides],
         is_over_input: &[bool],
-    ) -> Option<Box<dyn BoundNest>>;
-
-    /// The same code for this nest, which differs from its own in sizes alone: nothing is compiled, and
-    /// whatever is made later is made for both.
-    fn resized(&self, nest: &Arc<LoopNest>) -> Arc<dyn NestCode>;
+    ) -> Option<Arc<dyn BoundNest>>;
 
     /// What one element costs, in bytes that could be moved instead of computing it. What the nest reads
     /// and writes comes on top.
     fn cost(&self) -> usize;
 
     /// The most bytes of memory that a thread needs to run tiles.
-    fn thread_bytes(&self) -> usize;
+    fn thread_bytes(&self, nest: &LoopNest) -> usize;
 
     /// The most bytes of memory that the threads of a run share: tiles leave there what
     /// [`BoundNest::finish`] makes results of.
-    fn shared_bytes(&self) -> usize {
+    fn shared_bytes(&self, _nest: &LoopNest) -> usize {
         0
     }
 
@@ -66,6 +66,7 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
     /// When the formatter fails.
     fn list(
         &self,
+        nest: &LoopNest,
         formatter: &mut fmt::Formatter<'_>,
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result;
@@ -77,13 +78,14 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
     /// Why kernels run the nest.
     fn machine_code(
         &self,
-        _strides: &[Vec<isize>],
+        _nest: &Arc<LoopNest>,
+        _strides: &[AxisStrides],
         _describe: &dyn Fn(&Access) -> String,
     ) -> Result<String, ByKernels> {
         Err(ByKernels::AskedFor)
     }
 
-    /// Counts the memory that the code itself holds when it is compiled.
+    /// Counts the memory that the code itself holds when it is compiled, without the nest.
     fn count_bytes(&self, held: &mut HeldBytes);
 
     /// The bytes of what has been made since then.

@@ -1,6 +1,9 @@
 //! Programs for arrays of any sizes: what is bound is what would be compiled.
-use indim_builder::{Along, AxisFunction, GraphBuilder};
-use indim_cpu::{ArrayView, CompileOptions, SymbolicExecutable, compile, compile_symbolic};
+use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
+use indim_cpu::{
+    ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, SymbolicExecutable,
+    compile, compile_symbolic,
+};
 use indim_graph::{Graph, SizeFacts, SymbolicGraph};
 use indim_ops::DType;
 
@@ -36,6 +39,109 @@ fn nests_that_run_together_do_so_for_other_sizes() {
             let expected = compiled.run(&inputs).unwrap();
             assert!(bound.run(&inputs).unwrap()[0].bytes() == expected[0].bytes(), "{shape:?}");
         }
+    }
+}
+
+/// A program over a vector `x` of any length, and what it is for one length alone.
+fn over_vector(
+    build: impl Fn(&GraphBuilder, &Value) -> Vec<Value>,
+    options: &CompileOptions,
+) -> (SymbolicExecutable, impl Fn(usize) -> Executable) {
+    let built = move |length: usize| {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [length]).unwrap();
+        (b.finish(&build(&b, &x)).unwrap(), b.size_facts())
+    };
+    let (graph, facts) = built(100);
+    let symbolic = compile_symbolic(&SymbolicGraph::new(&graph, &facts), options).unwrap();
+    let options = options.clone();
+    (symbolic, move |length| compile(&built(length).0, &options).unwrap())
+}
+
+/// `x` less its mean, over its deviation, where nests of one element stand between those of all.
+fn standardised(b: &GraphBuilder, x: &Value) -> Value {
+    let of = |function| b.along(function, x, &Along::axes(&[0]), &[]).unwrap();
+    (x - of(AxisFunction::Mean)) / of(AxisFunction::Std)
+}
+
+#[test]
+fn a_thousand_lengths_give_what_each_does_alone() {
+    let options = CompileOptions::default();
+    let (program, _) = over_vector(|_, x| vec![2.0 * x + 1.0], &options);
+    let numbers: Vec<f32> = (0..2000).map(|number| number as f32).collect();
+    let before = program.held_bytes();
+    // Once more when the first have been forgotten.
+    for length in (2..1002).chain(2..10).chain(990..1002) {
+        let results = program.run(&[ArrayView::from(&numbers[..length])]).unwrap();
+        let expected: Vec<f32> = numbers[..length].iter().map(|x| 2.0 * x + 1.0).collect();
+        assert_eq!(results[0].elements::<f32>().unwrap(), expected, "length {length}");
+    }
+    let held = program.held_bytes() - before;
+    assert!(held > 0 && held < 2 << 20, "{held} bytes");
+}
+
+#[test]
+fn what_depends_on_no_size_is_shared() {
+    let options = CompileOptions::default();
+    let (program, alone) = over_vector(|b, x| vec![standardised(b, x)], &options);
+    let [first, second] = [700, 900].map(|length: usize| program.bind(&[&[length]]).unwrap());
+    let is_shared =
+        |index: usize| std::sync::Arc::ptr_eq(&first.nests()[index], &second.nests()[index]);
+    let shared: Vec<bool> = (0..first.nests().len()).map(is_shared).collect();
+    assert_eq!(shared, [false, true, false, true, false]);
+    for length in [2, 3, 31, 700, 900, 5000, 300_000] {
+        let numbers: Vec<f32> = (0..length).map(|i| (i % 977) as f32 * 0.01).collect();
+        let inputs = [ArrayView::from(&numbers)];
+        let (bound, alone) = (program.bind(&[&[length]]).unwrap(), alone(length));
+        assert_eq!(bound.forecast(), alone.forecast());
+        assert_eq!(bound.is_parallel(), alone.is_parallel());
+        for _ in 0..3 {
+            let expected = alone.run(&inputs).unwrap();
+            assert!(bound.run(&inputs).unwrap()[0].bytes() == expected[0].bytes(), "{length}");
+        }
+    }
+}
+
+#[test]
+fn arrays_of_one_axis_give_the_bits_of_kernels_whatever_their_length() {
+    let options = |executor| CompileOptions { executor, ..CompileOptions::default() };
+    let build = |b: &GraphBuilder, x: &Value| {
+        let sum = b.along(AxisFunction::Sum, x, &Along::axes(&[0]), &[]).unwrap();
+        // Operands that are dense and single, a result of bytes, and one that is stored as it is.
+        vec![x * &sum + 0.5, b.numpy().gt(x, sum).unwrap(), x * x]
+    };
+    let (machine, _) = over_vector(build, &options(ExecutorChoice::Machine));
+    let (blocks, _) = over_vector(build, &options(ExecutorChoice::Blocks));
+    for length in [2, 7, 32, 33, 1023, 1024, 1025, 16_383, 16_384, 16_385, 100_003, 300_000] {
+        let numbers: Vec<f32> = (0..length).map(|i| (i % 977) as f32 * 0.01 - 3.0).collect();
+        let inputs = [ArrayView::from(&numbers)];
+        let [results, expected] = [&machine, &blocks].map(|program| program.run(&inputs).unwrap());
+        for (result, expected) in results.iter().zip(&expected) {
+            assert!(result.bytes() == expected.bytes(), "length {length}");
+        }
+        // Over the input, and from the end to the beginning.
+        let mut over = numbers.clone();
+        let (program, _) =
+            over_vector(|_, x| vec![2.0 * x - 1.0], &options(ExecutorChoice::Machine));
+        let bound = program.bind(&[&[length]]).unwrap();
+        let array_type = inputs[0].array_type().clone();
+        let first = std::ptr::NonNull::from(&mut over[0]).cast::<u8>();
+        // SAFETY: the memory outlives the views, and is used through this pointer.
+        let (input, output) = unsafe {
+            let input = ArrayView::from_raw(array_type.clone(), vec![4], first);
+            (input, ArrayViewMut::from_raw(array_type.clone(), vec![4], first))
+        };
+        bound.run_into(&[input], &mut [output]).unwrap();
+        let expected: Vec<f32> = numbers.iter().map(|x| 2.0 * x - 1.0).collect();
+        assert!(over == expected, "length {length}, in place");
+        // SAFETY: the elements from the last to the first are those of the memory.
+        let turned = unsafe {
+            let last = std::ptr::NonNull::from(&numbers[length - 1]).cast::<u8>();
+            ArrayView::from_raw(array_type, vec![-4], last)
+        };
+        let results = program.run(&[turned]).unwrap();
+        let expected: Vec<f32> = expected.into_iter().rev().collect();
+        assert!(results[0].elements::<f32>().unwrap() == expected, "length {length}, turned");
     }
 }
 

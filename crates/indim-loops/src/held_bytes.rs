@@ -6,6 +6,7 @@ use foldhash::HashSet;
 use indim_graph::{Array, Graph, Node, NodeKind};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisMap, Shape};
+use smallvec::SmallVec;
 
 use crate::loop_nest::{Access, IndexCheck, Local, LoopNest, LoopNests, Store};
 
@@ -42,6 +43,13 @@ impl HeldBytes {
     pub fn own<T>(&mut self, capacity: usize) {
         let bytes = capacity.saturating_mul(size_of::<T>());
         self.bytes = self.bytes.saturating_add(bytes + if bytes == 0 { 0 } else { ALLOCATION });
+    }
+
+    /// Counts the memory of a list that has its own only if it is long.
+    pub fn small<A: smallvec::Array>(&mut self, list: &SmallVec<A>) {
+        if list.spilled() {
+            self.own::<A::Item>(list.capacity());
+        }
     }
 
     /// Counts what several may share, unless it has been met; says whether it is met for the first time.

@@ -12,6 +12,8 @@ use indim_graph::{Array, TakeMode};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::Shape;
 
+use crate::strides::AxisStrides;
+
 /// An array that nests read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BufferId {
@@ -116,10 +118,10 @@ pub struct Access {
 impl Access {
     /// The stride along each of `rank` axes of the nest, from the array's own strides; of what elements are
     /// taken from, the stride along their axis behind them.
-    pub fn strides(&self, rank: usize, array_strides: &[isize]) -> Vec<isize> {
+    pub fn strides(&self, rank: usize, array_strides: &[isize]) -> AxisStrides {
         let walked = self.axes.iter().filter_map(|index| index.walked);
-        let mut strides =
-            vec![0; walked.map(|walked| walked.axis + 1).max().unwrap_or(0).max(rank)];
+        let axes = walked.map(|walked| walked.axis + 1).max().unwrap_or(0).max(rank);
+        let mut strides = AxisStrides::from_elem(0, axes);
         for (index, stride) in self.axes.iter().zip(array_strides) {
             if let Some(Walked { axis, step }) = index.walked {
                 // Beyond memory only where nothing is walked.

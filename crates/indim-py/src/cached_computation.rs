@@ -14,13 +14,11 @@ use crate::error::ComputationError;
 use crate::held::{Held, held_bytes};
 use crate::operand::{Operand, OperandType, inputs_among};
 use crate::text_cache::forget;
+use crate::variants::Variants;
 
 /// Bytes that computations may hold in all, before and after they are compiled; one that is used may hold
 /// more.
 const MOST_HELD_BYTES: usize = 64 << 20;
-
-/// Variants that are kept of each computation; beyond that the oldest goes.
-const MOST_VARIANTS: usize = 64;
 
 /// Programs for all sizes that are kept of each computation; beyond that the oldest goes.
 const MOST_PROGRAMS: usize = 8;
@@ -39,7 +37,7 @@ pub(crate) struct CachedComputation {
     pub(crate) computation: Computation,
     /// The parameters' names as Python's own strings.
     pub(crate) names: Vec<Py<PyString>>,
-    variants: Mutex<Vec<Arc<Compiled>>>,
+    variants: Mutex<Variants>,
     /// What was compiled for all sizes, once there were several.
     programs: Mutex<Vec<Arc<SymbolicProgram>>>,
     /// When it was used last.
@@ -55,7 +53,7 @@ impl CachedComputation {
         let cached = Arc::new(CachedComputation {
             computation,
             names,
-            variants: Mutex::new(Vec::new()),
+            variants: Mutex::default(),
             programs: Mutex::new(Vec::new()),
             used: AtomicU64::new(USES.fetch_add(1, Ordering::Relaxed)),
             _held: Held::new(text.saturating_mul(BYTES_PER_TEXT_BYTE)),
@@ -75,22 +73,19 @@ impl CachedComputation {
     ) -> Result<Arc<Compiled>, ComputationError> {
         self.used.store(USES.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let numbers = inputs_among(operands);
-        let fits = |compiled: &&Arc<Compiled>| {
+        let fits = |compiled: &Compiled| {
             operands.iter().zip(&compiled.types).all(|(operand, of)| operand.is_of(of))
                 && compiled.targets == targets
                 && compiled.numbers.holds(&numbers)
         };
-        if let Some(compiled) = lock(&self.variants).iter().rev().find(fits) {
-            return Ok(Arc::clone(compiled));
+        if let Some(compiled) = lock(&self.variants).find(operands, fits) {
+            return Ok(compiled);
         }
         let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
         let compiled = Arc::new(self.compiled(types, targets)?);
-        let mut variants = lock(&self.variants);
-        if variants.len() >= MOST_VARIANTS {
-            variants.remove(0);
-        }
-        variants.push(Arc::clone(&compiled));
-        drop(variants);
+        let gone = lock(&self.variants).keep(&compiled);
+        // What takes long to free is freed after the lock.
+        drop(gone);
         self.make_room();
         Ok(compiled)
     }
@@ -138,19 +133,19 @@ impl CachedComputation {
             }
             if !core::ptr::eq(&*computation, self) {
                 forget(&computation);
-                lock(&computation.variants).clear();
+                *lock(&computation.variants) = Variants::default();
                 lock(&computation.programs).clear();
             }
         }
         let mut variants = lock(&self.variants);
-        while variants.len() > 1 && is_too_much() {
-            variants.remove(0);
+        while variants.iter().len() > 1 && is_too_much() {
+            variants.remove_oldest();
         }
     }
 
     /// The types for which it was compiled last.
     pub(crate) fn last_types(&self) -> Option<Vec<OperandType>> {
-        lock(&self.variants).last().map(|compiled| compiled.types.clone())
+        lock(&self.variants).iter().next_back().map(|compiled| compiled.types.clone())
     }
 }
 

@@ -6,6 +6,7 @@
 
 use core::fmt;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use indim::ExprError;
 use indim::{
@@ -323,7 +324,7 @@ impl Computation {
             let executable = compile_with(&graph, &compile_options(), &mut || signals.look())?;
             Ok((executable, numbers))
         })?;
-        Ok(Compiled { targets, ..Compiled::of(executable, types, numbers) })
+        Ok(Compiled { targets, ..Compiled::of(executable, types, Arc::new(numbers)) })
     }
 
     /// As [`Computation::compile`], with the program for other sizes, if it may have others.
@@ -342,9 +343,10 @@ impl Computation {
             let executable = compile_symbolic_with(&symbolic, &options, &mut || signals.look())?;
             Ok((None, Some(executable), numbers))
         })?;
+        let numbers = Arc::new(numbers);
         let program = executable.map(|executable| {
             let held = Held::new(executable.held_bytes());
-            let (types, numbers) = (types.clone(), numbers.clone());
+            let (types, numbers) = (types.clone(), Arc::clone(&numbers));
             let target_dtypes = dtypes(&targets);
             SymbolicProgram { types, target_dtypes, executable, numbers, _held: held }
         });
@@ -364,11 +366,15 @@ impl Compiled {
         let executable = detached(|signals| {
             Ok(compile_with(&graph()?, &compile_options(), &mut || signals.look())?)
         })?;
-        Ok(Compiled::of(executable, Vec::new(), NumberProgram::default()))
+        Ok(Compiled::of(executable, Vec::new(), Arc::default()))
     }
 
     /// What was compiled for operands of these types.
-    fn of(executable: Executable, types: Vec<OperandType>, numbers: NumberProgram) -> Compiled {
+    fn of(
+        executable: Executable,
+        types: Vec<OperandType>,
+        numbers: Arc<NumberProgram>,
+    ) -> Compiled {
         let is_parallel = executable.is_parallel();
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
@@ -390,7 +396,7 @@ pub(crate) struct SymbolicProgram {
     target_dtypes: Vec<DType>,
     executable: SymbolicExecutable,
     /// What its numbers are.
-    numbers: NumberProgram,
+    numbers: Arc<NumberProgram>,
     /// The memory of the program itself.
     _held: Held,
 }
@@ -416,7 +422,8 @@ impl SymbolicProgram {
         if !pairs.all(|(target, output)| target.array_type == *output) {
             return None;
         }
-        let compiled = Compiled::of(executable, types.to_vec(), self.numbers.clone());
+        let numbers = Arc::clone(&self.numbers);
+        let compiled = Compiled::of(executable, types.to_vec(), numbers);
         Some(Compiled { targets: targets.to_vec(), ..compiled })
     }
 }
@@ -468,7 +475,7 @@ pub(crate) struct Compiled {
     /// What its outputs were converted to; empty when they were not.
     pub(crate) targets: Vec<Target>,
     /// The inputs behind the arrays, and for which numbers it holds.
-    pub(crate) numbers: NumberProgram,
+    pub(crate) numbers: Arc<NumberProgram>,
     pub(crate) executable: Executable,
     /// Whether a run is work for several threads.
     pub(crate) is_parallel: bool,

@@ -105,11 +105,19 @@ impl CompiledFunction {
     /// The trace for these arguments, made now if there is none, or if what the function reads beside them
     /// has changed since.
     fn trace(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Arc<Trace>> {
-        // Comparing static arguments calls Python code, which the lock must not be held for.
-        let known: Vec<Arc<Trace>> = self.traces().clone();
-        let mut stale = None;
         let mut inputs = Vec::new();
         arguments.iter().for_each(|argument| argument.add_inputs(&mut inputs));
+        // Comparing static arguments calls Python code, which the lock must not be held for. Most often it
+        // is the last trace.
+        let last = self.traces().last().cloned();
+        if let Some(last) = last.filter(|last| last.numbers.holds(&inputs))
+            && last.is_for(arguments)?
+            && last.surroundings.are_unchanged(py)?
+        {
+            return Ok(last);
+        }
+        let known: Vec<Arc<Trace>> = self.traces().clone();
+        let mut stale = None;
         for trace in known.iter().rev() {
             if !trace.is_for(arguments)? || !trace.numbers.holds(&inputs) {
                 continue;

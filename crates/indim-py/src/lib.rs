@@ -34,6 +34,7 @@ mod rules;
 mod run;
 mod structure;
 mod text_cache;
+mod variants;
 mod written;
 
 use pyo3::prelude::*;

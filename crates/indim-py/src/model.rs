@@ -151,7 +151,7 @@ impl Model {
             if let Operand::Array(array) = &operand {
                 given.push(match self.model.inputs().get(index) {
                     Some(input) if input.is_shape => {
-                        let bound = self.model.bound_input(index, &array.view()?);
+                        let bound = self.model.bound_input(index, &array.view(None)?);
                         bound.map_err(|error| load_error(py, &error))?
                     }
                     _ => Given::Type(array.array_type()),

@@ -345,43 +345,50 @@ impl<'py> NumpyArray<'py> {
 
     /// Element type and shape.
     pub(crate) fn array_type(&self) -> ArrayType {
-        ArrayType::new(self.dtype, self.sizes().to_vec())
+        ArrayType::new(self.dtype, self.sizes())
     }
 
     fn first(&self) -> NonNull<u8> {
         NonNull::new(self.raw().data.cast()).unwrap_or(NonNull::dangling())
     }
 
-    /// The memory for reading; truth values as bytes, of which NumPy lets there be other than 0 and 1.
+    /// An array of this element type and the array's sizes, which are most likely those of `known`: its shape
+    /// is shared then.
+    fn typed(&self, dtype: DType, known: Option<&ArrayType>) -> ArrayType {
+        match known.filter(|known| self.sizes() == known.shape.sizes()) {
+            Some(known) => ArrayType { dtype, shape: known.shape.clone() },
+            None => ArrayType::new(dtype, self.sizes()),
+        }
+    }
+
+    /// The memory for reading, most likely of the sizes of `known`; truth values as bytes, of which NumPy lets
+    /// there be other than 0 and 1.
     ///
     /// # Errors
     /// When the element type is no longer the one that was read.
-    pub(crate) fn view(&self) -> PyResult<ArrayView<'_>> {
+    pub(crate) fn view(&self, known: Option<&ArrayType>) -> PyResult<ArrayView<'_>> {
         self.check_dtype()?;
-        let mut stored = self.array_type();
-        if stored.dtype == DType::Bool {
-            stored.dtype = DType::U8;
-        }
+        let dtype = if self.dtype == DType::Bool { DType::U8 } else { self.dtype };
+        let stored = self.typed(dtype, known);
         // SAFETY: NumPy vouches that every element lies in memory that lives as long as the array,
         // which we hold; NumPy refuses to resize an array with another reference. Writers on other
         // threads are the user's to order, as with every NumPy function that releases the GIL.
         Ok(unsafe { ArrayView::from_raw(stored, self.strides().to_vec(), self.first()) })
     }
 
-    /// The memory for writing.
+    /// The memory for writing, most likely of the sizes of `known`.
     ///
     /// # Errors
     /// When the array is read-only, or its element type is no longer the one that was read.
-    pub(crate) fn view_mut(&self) -> PyResult<ArrayViewMut<'_>> {
+    pub(crate) fn view_mut(&self, known: Option<&ArrayType>) -> PyResult<ArrayViewMut<'_>> {
         self.check_dtype()?;
         if !self.is_writeable() {
             return Err(pyo3::exceptions::PyValueError::new_err("`out` is read-only"));
         }
+        let array_type = self.typed(self.dtype, known);
         // SAFETY: as for `view`, and the array is writeable; overlap with inputs and shared
         // elements are checked by `run_into`.
-        Ok(unsafe {
-            ArrayViewMut::from_raw(self.array_type(), self.strides().to_vec(), self.first())
-        })
+        Ok(unsafe { ArrayViewMut::from_raw(array_type, self.strides().to_vec(), self.first()) })
     }
 }
 

@@ -32,18 +32,18 @@ pub(crate) fn run<'py>(
     outputs: &[Option<NumpyArray<'py>>],
     order: Order,
 ) -> PyResult<Vec<NumpyArray<'py>>> {
-    let inputs: Vec<&NumpyArray<'py>> = operands
-        .iter()
-        .filter_map(|operand| match operand {
-            Operand::Array(array) => Some(array),
-            Operand::Number(_) | Operand::Constant(_) => None,
-        })
-        .collect();
+    let inputs = operands.iter().filter_map(|operand| match operand {
+        Operand::Array(array) => Some(array),
+        Operand::Number(_) | Operand::Constant(_) => None,
+    });
     let numbers = compiled.numbers.inputs(&inputs_among(operands));
     let numbers = numbers.expect("invariant: the variant was chosen for these numbers");
     // From here on no Python code runs, which could change an array: only memory is asked for.
-    let mut views: Vec<ArrayView<'_>> =
-        inputs.iter().map(|array| array.view()).collect::<PyResult<_>>()?;
+    let parameters = compiled.executable.parameters();
+    let mut views: Vec<ArrayView<'_>> = Vec::with_capacity(parameters.len());
+    for array in inputs {
+        views.push(array.view(parameters.get(views.len()))?);
+    }
     views.extend(numbers.iter().map(ArrayView::from_array));
     let given = |index: usize| outputs.get(index).cloned().flatten();
     let types = compiled.executable.outputs();
@@ -59,8 +59,8 @@ pub(crate) fn run<'py>(
             arrays.collect::<PyResult<_>>()?
         }
     };
-    let mut views_mut: Vec<ArrayViewMut<'_>> =
-        outputs.iter().map(NumpyArray::view_mut).collect::<PyResult<_>>()?;
+    let views_mut = outputs.iter().zip(types).map(|(array, of)| array.view_mut(Some(of)));
+    let mut views_mut: Vec<ArrayViewMut<'_>> = views_mut.collect::<PyResult<_>>()?;
     if compiled.is_parallel {
         run_in_pool(py, compiled, &views, &mut views_mut)?;
     } else if compiled.bytes < DETACH_BYTES {

@@ -7,7 +7,7 @@ use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
 
 use crate::blocks::registers;
 use crate::tiles::code::{
-    Call, Callee, TileCode, block, bytes_moved, copied, slot, stored, tables, take_callee,
+    Call, Callee, TileCode, block, copied, slot, stored, tables, take_callee,
 };
 use crate::tiles::store_fold::StoreFold;
 
@@ -21,7 +21,6 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
     TileCode {
         calls: nest.instructions.iter().enumerate().map(call).collect(),
         functions: None,
-        bytes_moved: bytes_moved(nest),
         needs_block: read_by_kernels(nest),
         is_table: tables(nest),
         stored: stored(nest),

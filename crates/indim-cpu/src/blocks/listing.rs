@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_loops::loop_nest::{Access, Local};
+use indim_loops::loop_nest::{Access, Local, LoopNest};
 
 use crate::tiles::code::REGISTER_BYTES;
 use crate::tiles::code::TileCode;
@@ -10,16 +10,17 @@ use crate::tiles::code::TileCode;
 /// Writes the listing, with what `describe` makes of the arrays.
 pub(crate) fn list(
     code: &TileCode,
+    nest: &LoopNest,
     formatter: &mut fmt::Formatter<'_>,
     describe: &dyn Fn(&Access) -> String,
 ) -> fmt::Result {
     let registers = code.register_count;
     let plural = if registers == 1 { "" } else { "s" };
     writeln!(formatter, "block of {} elements, {registers} register{plural}", code.block)?;
-    for (index, access) in code.nest.accesses.iter().enumerate() {
+    for (index, access) in nest.accesses.iter().enumerate() {
         writeln!(formatter, "  a{index} = {}", describe(access))?;
     }
-    for (index, instruction) in code.nest.instructions.iter().enumerate() {
+    for (index, instruction) in nest.instructions.iter().enumerate() {
         let result = name(code, Local::Instruction(index));
         let operands: Vec<String> =
             instruction.operands.iter().map(|&local| name(code, local)).collect();
@@ -27,7 +28,7 @@ pub(crate) fn list(
         let operation = text.split(' ').next().unwrap_or_default();
         writeln!(formatter, "  {result} = {operation} {}", operands.join(", "))?;
     }
-    for store in &code.nest.stores {
+    for store in &nest.stores {
         let reduction =
             store.reduction.map_or(String::new(), |it| format!("{}.{} ", it.op, it.dtype));
         let (source, target) = (name(code, store.source), describe(&store.target));

@@ -15,6 +15,7 @@ use indim_graph::Array;
 use indim_kernels::{Level, convert_kernel};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
+use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 
 use crate::executor::{BoundNest, ByKernels, Executor, NestCode};
@@ -69,14 +70,11 @@ impl BlockCode {
 impl NestCode for BlockCode {
     fn bind(
         self: Arc<Self>,
-        strides: Vec<Vec<isize>>,
+        nest: &Arc<LoopNest>,
+        strides: &[AxisStrides],
         is_over_input: &[bool],
-    ) -> Option<Box<dyn BoundNest>> {
-        tiles::bind(&self.code, &strides, is_over_input)
-    }
-
-    fn resized(&self, nest: &Arc<LoopNest>) -> Arc<dyn NestCode> {
-        Arc::new(BlockCode::new(Arc::new(self.code.resized(nest)), self.reason))
+    ) -> Option<Arc<dyn BoundNest>> {
+        tiles::bind(&self.code, nest, strides, is_over_input)
     }
 
     fn cost(&self) -> usize {
@@ -84,26 +82,28 @@ impl NestCode for BlockCode {
     }
 
     /// The registers: every access may have to be gathered.
-    fn thread_bytes(&self) -> usize {
-        let registers = (self.code.register_count + self.code.nest.accesses.len()) * REGISTER_BYTES;
-        registers + accumulator_bytes(&self.code.nest, &self.code.folds)
+    fn thread_bytes(&self, nest: &LoopNest) -> usize {
+        let registers = (self.code.register_count + nest.accesses.len()) * REGISTER_BYTES;
+        registers + accumulator_bytes(nest, &self.code.folds)
     }
 
-    fn shared_bytes(&self) -> usize {
-        piece_bytes(&self.code.nest, &self.code.folds)
+    fn shared_bytes(&self, nest: &LoopNest) -> usize {
+        piece_bytes(nest, &self.code.folds)
     }
 
     fn list(
         &self,
+        nest: &LoopNest,
         formatter: &mut fmt::Formatter<'_>,
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result {
-        listing::list(&self.code, formatter, describe)
+        listing::list(&self.code, nest, formatter, describe)
     }
 
     fn machine_code(
         &self,
-        _: &[Vec<isize>],
+        _: &Arc<LoopNest>,
+        _: &[AxisStrides],
         _: &dyn Fn(&Access) -> String,
     ) -> Result<String, ByKernels> {
         Err(self.reason)

@@ -11,7 +11,7 @@ use indim_targets::TargetKind;
 use super::target;
 use crate::tiles::account::Account;
 use crate::tiles::code::{
-    Call, REGISTER_BYTES, TileCode, block, bytes_moved, copied, slot, stored, tables, take_callee,
+    Call, REGISTER_BYTES, TileCode, block, copied, slot, stored, tables, take_callee,
 };
 use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;
@@ -33,7 +33,6 @@ pub(super) fn compile(
         folding: folding(target, nest, constants, &account),
         functions: Some(Arc::new(functions)),
         calls: take_calls(nest),
-        bytes_moved: bytes_moved(nest),
         needs_block: read_by_takes(nest),
         is_table: tables(nest),
         stored: stored(nest),

@@ -1,23 +1,32 @@
 //! The listing of a nest's machine code, for explanations.
 
-use indim_loops::loop_nest::{Access, Compute};
+use indim_loops::loop_nest::{Access, Compute, LoopNest};
 use indim_targets::{Form, Layout};
 
 use crate::tiles::code::TileCode;
 use crate::tiles::functions::Functions;
 
 /// Each function that is bound: its operands, with what `describe` makes of the arrays, and its code.
-pub(super) fn list(code: &TileCode, describe: &dyn Fn(&Access) -> String) -> String {
+pub(super) fn list(
+    code: &TileCode,
+    nest: &LoopNest,
+    describe: &dyn Fn(&Access) -> String,
+) -> String {
     let all = code.functions.iter().chain(&code.folding);
-    all.map(|functions| listed(code, functions, describe)).collect()
+    all.map(|functions| listed(code, nest, functions, describe)).collect()
 }
 
-fn listed(code: &TileCode, functions: &Functions, describe: &dyn Fn(&Access) -> String) -> String {
+fn listed(
+    code: &TileCode,
+    nest: &LoopNest,
+    functions: &Functions,
+    describe: &dyn Fn(&Access) -> String,
+) -> String {
     let operands = |layout: &Layout| {
         let outputs = functions.outputs.iter().zip(&layout.streams).enumerate();
         let outputs = outputs.map(|(output, (&slot, &streams))| {
             let past = if streams { ", written past the caches" } else { "" };
-            format!("; output {output} is {}{past}\n", written(code, slot, describe))
+            format!("; output {output} is {}{past}\n", written(code, nest, slot, describe))
         });
         let inputs = functions.inputs.iter().zip(&layout.inputs).enumerate();
         let inputs = inputs.map(|(input, (&slot, form))| {
@@ -26,7 +35,7 @@ fn listed(code: &TileCode, functions: &Functions, describe: &dyn Fn(&Access) -> 
                 Form::Same => ", one element for all rows",
                 _ => "",
             };
-            format!("; input {input} is {}{one}\n", read(code, slot, describe))
+            format!("; input {input} is {}{one}\n", read(code, nest, slot, describe))
         });
         outputs.chain(inputs).collect()
     };
@@ -34,8 +43,13 @@ fn listed(code: &TileCode, functions: &Functions, describe: &dyn Fn(&Access) -> 
 }
 
 /// Where the value of a slot goes.
-fn written(code: &TileCode, slot: usize, describe: &dyn Fn(&Access) -> String) -> String {
-    let stores = code.nest.stores.iter().filter(|store| code.slot(store.source) == slot);
+fn written(
+    code: &TileCode,
+    nest: &LoopNest,
+    slot: usize,
+    describe: &dyn Fn(&Access) -> String,
+) -> String {
+    let stores = nest.stores.iter().filter(|store| code.slot(store.source) == slot);
     let targets = stores.map(|store| {
         let reduction = store.reduction.map_or(String::new(), |it| format!("{} to ", it.op));
         reduction + &describe(&store.target)
@@ -44,9 +58,14 @@ fn written(code: &TileCode, slot: usize, describe: &dyn Fn(&Access) -> String) -
 }
 
 /// Where the value of a slot comes from: an array, or elements taken from one.
-fn read(code: &TileCode, slot: usize, describe: &dyn Fn(&Access) -> String) -> String {
-    let accesses = &code.nest.accesses;
-    let taken = slot.checked_sub(accesses.len()).map(|index| &code.nest.instructions[index]);
+fn read(
+    code: &TileCode,
+    nest: &LoopNest,
+    slot: usize,
+    describe: &dyn Fn(&Access) -> String,
+) -> String {
+    let accesses = &nest.accesses;
+    let taken = slot.checked_sub(accesses.len()).map(|index| &nest.instructions[index]);
     let table = taken.filter(|instruction| matches!(instruction.compute, Compute::Take { .. }));
     match table {
         Some(take) => {

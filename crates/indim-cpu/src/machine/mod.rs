@@ -14,6 +14,7 @@ use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
+use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 use indim_targets::TargetKind;
 
@@ -45,8 +46,9 @@ impl Executor for Machine {
         let blocks = Arc::new(BlockCode::compile(nest, level, ByKernels::NotCovered));
         let price = if self.is_forced { 0 } else { price(nest) };
         let account = Arc::new(Account::new(price));
-        let (constants, recorded, code) = (Arc::clone(constants), Arc::default(), OnceLock::new());
-        Arc::new(MachineCode { blocks, constants, level, account, recorded, code })
+        let (constants, recorded) = (Arc::clone(constants), OnceLock::new());
+        let most_registers = code::most_registers(nest);
+        Arc::new(MachineCode { blocks, constants, level, account, most_registers, recorded })
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
@@ -87,10 +89,10 @@ struct MachineCode {
     constants: Arc<[Array]>,
     level: Level,
     account: Arc<Account>,
-    /// What the nest becomes, once it is recorded for any sizes; `None` for one that is not covered.
-    recorded: Arc<OnceLock<Option<Arc<TileCode>>>>,
-    /// The same for the sizes of this nest.
-    code: OnceLock<Arc<TileCode>>,
+    /// The most registers of what the nest becomes.
+    most_registers: usize,
+    /// What the nest becomes, once it is recorded; `None` for one that is not covered.
+    recorded: OnceLock<Option<Arc<TileCode>>>,
 }
 
 /// What a call of a kernel weighs beside its elements: ten nanoseconds, in bytes that could be moved.
@@ -117,12 +119,7 @@ impl MachineCode {
 
     /// The nest over tiles, if it has been recorded.
     fn known_code(&self) -> Option<&Arc<TileCode>> {
-        let recorded = self.recorded.get()?.as_ref()?;
-        let nest = &self.blocks.code.nest;
-        Some(match Arc::ptr_eq(&recorded.nest, nest) {
-            true => recorded,
-            false => self.code.get_or_init(|| Arc::new(recorded.resized(nest))),
-        })
+        self.recorded.get()?.as_ref()
     }
 
     /// Notes a run of so much work by blocks; says whether that makes a function worth its price.
@@ -134,72 +131,67 @@ impl MachineCode {
 impl NestCode for MachineCode {
     fn bind(
         self: Arc<Self>,
-        strides: Vec<Vec<isize>>,
+        nest: &Arc<LoopNest>,
+        strides: &[AxisStrides],
         is_over_input: &[bool],
-    ) -> Option<Box<dyn BoundNest>> {
+    ) -> Option<Arc<dyn BoundNest>> {
         let recorded = self.known_code();
-        if let Some(bound) = recorded.and_then(|code| tiles::bind(code, &strides, is_over_input)) {
+        let bind = |code| tiles::bind(code, nest, strides, is_over_input);
+        if let Some(bound) = recorded.and_then(bind) {
             return Some(bound);
         }
-        let blocks = tiles::bind(&self.blocks.code, &strides, is_over_input)?;
-        let is_over_input = is_over_input.to_vec();
-        let machine = OnceLock::new();
-        Some(Box::new(BoundLater { code: self, blocks, strides, is_over_input, machine }))
-    }
-
-    fn resized(&self, nest: &Arc<LoopNest>) -> Arc<dyn NestCode> {
-        let code = Arc::new(self.blocks.code.resized(nest));
-        Arc::new(MachineCode {
-            blocks: Arc::new(BlockCode::new(code, ByKernels::NotCovered)),
-            constants: Arc::clone(&self.constants),
-            level: self.level,
-            account: Arc::clone(&self.account),
-            recorded: Arc::clone(&self.recorded),
-            code: OnceLock::new(),
-        })
+        let blocks = bind(&self.blocks.code)?;
+        Some(Arc::new(BoundLater {
+            nest: Arc::clone(nest),
+            blocks,
+            strides: strides.to_vec(),
+            is_over_input: is_over_input.to_vec(),
+            machine: OnceLock::new(),
+            code: self,
+        }))
     }
 
     fn cost(&self) -> usize {
         self.blocks.cost()
     }
 
-    fn thread_bytes(&self) -> usize {
-        let nest = &self.blocks.code.nest;
-        let registers = code::most_registers(nest) + nest.accesses.len();
+    fn thread_bytes(&self, nest: &LoopNest) -> usize {
+        let registers = self.most_registers + nest.accesses.len();
         let of_machine =
             registers * REGISTER_BYTES + accumulator_bytes(nest, &self.blocks.code.folds);
         let margin = nest.reduced.map_or(0, |_| MARGIN_BYTES);
-        self.blocks.thread_bytes().max(of_machine + margin)
+        self.blocks.thread_bytes(nest).max(of_machine + margin)
     }
 
-    fn shared_bytes(&self) -> usize {
-        self.blocks.shared_bytes()
+    fn shared_bytes(&self, nest: &LoopNest) -> usize {
+        self.blocks.shared_bytes(nest)
     }
 
     fn list(
         &self,
+        nest: &LoopNest,
         formatter: &mut fmt::Formatter<'_>,
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result {
-        self.blocks.list(formatter, describe)
+        self.blocks.list(nest, formatter, describe)
     }
 
     fn machine_code(
         &self,
-        strides: &[Vec<isize>],
+        nest: &Arc<LoopNest>,
+        strides: &[AxisStrides],
         describe: &dyn Fn(&Access) -> String,
     ) -> Result<String, ByKernels> {
         // Made once more, whatever it costs.
         let account = Arc::new(Account::new(0));
-        let nest = &self.blocks.code.nest;
         let code = code::compile(nest, &self.constants, self.level, account);
         let code = Arc::new(code.ok_or(ByKernels::NotCovered)?);
         if nest.shape.contains(&0) {
             return Err(ByKernels::NoElements);
         }
         // What is listed is what this holds.
-        let _bound = tiles::bind(&code, strides, &[]).ok_or(ByKernels::Memory)?;
-        Ok(listing::list(&code, describe))
+        let _bound = tiles::bind(&code, nest, strides, &[]).ok_or(ByKernels::Memory)?;
+        Ok(listing::list(&code, nest, describe))
     }
 
     fn count_bytes(&self, held: &mut HeldBytes) {
@@ -217,10 +209,11 @@ impl NestCode for MachineCode {
 #[derive(Debug)]
 struct BoundLater {
     code: Arc<MachineCode>,
-    blocks: Box<dyn BoundNest>,
-    strides: Vec<Vec<isize>>,
+    nest: Arc<LoopNest>,
+    blocks: Arc<dyn BoundNest>,
+    strides: Vec<AxisStrides>,
     is_over_input: Vec<bool>,
-    machine: OnceLock<Box<dyn BoundNest>>,
+    machine: OnceLock<Arc<dyn BoundNest>>,
 }
 
 impl BoundNest for BoundLater {
@@ -232,7 +225,7 @@ impl BoundNest for BoundLater {
             return None;
         }
         let code = self.code.code()?;
-        let Some(bound) = tiles::bind(code, &self.strides, &self.is_over_input) else {
+        let Some(bound) = tiles::bind(code, &self.nest, &self.strides, &self.is_over_input) else {
             self.code.account.forfeit();
             return None;
         };
@@ -264,8 +257,8 @@ impl BoundNest for BoundLater {
 
     fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<BoundLater>(1);
-        held.own::<Vec<isize>>(self.strides.capacity());
-        self.strides.iter().for_each(|strides| held.own::<isize>(strides.capacity()));
+        held.own::<AxisStrides>(self.strides.capacity());
+        self.strides.iter().for_each(|strides| held.small(strides));
         held.own::<bool>(self.is_over_input.capacity());
         self.blocks.count_bytes(held);
     }

@@ -13,14 +13,15 @@ use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::array_bytes;
 
-use crate::executor::{Bases, BoundNest, NestCode};
+use crate::executor::{Bases, BoundNest};
 use crate::run::error::RunError;
 use crate::run::nests::Scratch;
 use crate::run::options::Progress;
 use crate::run::program::Program;
 use crate::run::threads;
 use indim_arrays::ALIGNMENT;
-use indim_loops::strides::order::row_major_strides;
+use indim_loops::strides::AxisStrides;
+use indim_loops::strides::order::dense;
 
 /// What the nests of a part read and write together: half of a second cache.
 const PART_BYTES: usize = 256 * 1024;
@@ -79,10 +80,7 @@ struct PartNests {
     dense: BoundNests,
 }
 
-/// Compiles a nest, or a part of it, by its number.
-pub(crate) type Compile<'a> = dyn Fn(usize, &Arc<LoopNest>) -> Arc<dyn NestCode> + 'a;
-
-type BoundNests = Vec<Option<Box<dyn BoundNest>>>;
+type BoundNests = Vec<Option<Arc<dyn BoundNest>>>;
 
 /// A nest of a group as it is without parts: how its operands lie in memory.
 pub(crate) struct WholeNest<'a> {
@@ -90,27 +88,27 @@ pub(crate) struct WholeNest<'a> {
     /// The stores first, then the accesses.
     pub(crate) operands: Bases<'a>,
     /// For each operand the strides along the axes of the nest.
-    pub(crate) strides: Vec<Vec<isize>>,
+    pub(crate) strides: Vec<AxisStrides>,
 }
 
 impl CompiledGroup {
-    /// Compiles the nests of a group, whose whole programs are `programs`; `None` where parts do not pay.
+    /// The nests of a group cut into parts, which the code of `programs` runs; `None` where parts do not
+    /// pay.
     pub(crate) fn new(
         loops: &LoopNests,
         group: &NestGroup,
-        compile: &Compile<'_>,
         programs: &[Program],
     ) -> Option<CompiledGroup> {
         let nests = &loops.nests[group.nests.clone()];
         let cut = cut_axes(nests, &group.axes)?;
         let (inner, bytes) = place_inner(nests, &cut, &group.inner);
-        let compile: &Compile<'_> = &|index, nest| compile(group.nests.start + index, nest);
-        let whole = PartNests::new(nests, &cut, &inner, compile);
+        let programs = &programs[group.nests.clone()];
+        let whole = PartNests::new(nests, &cut, &inner, programs);
         let last = cut.last()?;
         let rest = (!last.size.is_multiple_of(last.part)).then(|| {
             let last = CutAxis { part: last.size % last.part, ..*last };
             let cut = [&cut[..cut.len() - 1], &[last]].concat();
-            PartNests::new(nests, &cut, &inner, compile)
+            PartNests::new(nests, &cut, &inner, programs)
         });
         let mut compiled = CompiledGroup {
             nests: group.nests.clone(),
@@ -120,7 +118,7 @@ impl CompiledGroup {
             inner,
             shared: bytes,
             bytes,
-            work: programs[group.nests.clone()].iter().map(Program::work).sum(),
+            work: programs.iter().map(Program::work).sum(),
         };
         compiled.bytes += compiled.programs().map(Program::shared_bytes).max().unwrap_or(0);
         Some(compiled)
@@ -142,11 +140,6 @@ impl CompiledGroup {
         self.inner.keys().copied()
     }
 
-    /// The bytes of what has been made of the programs since they were compiled.
-    pub(crate) fn made_bytes(&self) -> usize {
-        self.programs().map(Program::made_bytes).sum()
-    }
-
     /// The most bytes of memory that a thread needs to run parts.
     pub(crate) fn thread_bytes(&self) -> usize {
         self.bytes + self.programs().map(Program::thread_bytes).max().unwrap_or(0)
@@ -159,7 +152,7 @@ impl CompiledGroup {
         for nests in [Some(&self.whole), self.rest.as_ref()].into_iter().flatten() {
             held.own::<Program>(nests.programs.capacity());
             nests.programs.iter().for_each(|program| program.count_bytes(held));
-            held.own::<Option<Box<dyn BoundNest>>>(nests.dense.capacity());
+            held.own::<Option<Arc<dyn BoundNest>>>(nests.dense.capacity());
             nests.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
         }
     }
@@ -261,7 +254,7 @@ impl CompiledGroup {
         members: &[WholeNest<'_>],
         nest: usize,
         operand: usize,
-    ) -> Option<Vec<isize>> {
+    ) -> Option<AxisStrides> {
         let member = &members[nest];
         let access = member.nest.operands().nth(operand)?;
         match inner_place(access, &self.inner) {
@@ -301,20 +294,19 @@ impl PartNests {
         nests: &[Arc<LoopNest>],
         cut: &[CutAxis],
         inner: &BTreeMap<usize, usize>,
-        compile: &Compile<'_>,
+        programs: &[Program],
     ) -> PartNests {
-        let program = |(index, nest): (usize, &Arc<LoopNest>)| {
-            let part = Arc::new(part_of(nest, cut));
-            Program::new(&part, compile(index, &part))
+        let part = |(nest, whole): (&Arc<LoopNest>, &Program)| {
+            whole.of_part(&Arc::new(part_of(nest, cut)))
         };
-        let programs = nests.iter().enumerate().map(program).collect();
+        let programs = nests.iter().zip(programs).map(part).collect();
         let mut part_nests = PartNests { programs, dense: Vec::new() };
         part_nests.dense = part_nests.bind(
             |nest, operand| {
                 let access = nests[nest].operands().nth(operand)?;
                 let is_whole = inner_place(access, inner).is_none();
                 let rank = nests[nest].shape.rank();
-                is_whole.then(|| access.strides(rank, &row_major_strides(&access.array_type)))
+                is_whole.then(|| access.strides(rank, &dense(&access.array_type)))
             },
             &[],
         );
@@ -327,7 +319,7 @@ impl PartNests {
         bound: Option<&'a BoundNests>,
         parts: usize,
     ) -> Vec<Option<&'a dyn BoundNest>> {
-        let better = |(program, bound): (&Program, &'a Option<Box<dyn BoundNest>>)| {
+        let better = |(program, bound): (&Program, &'a Option<Arc<dyn BoundNest>>)| {
             let bound = bound.as_deref()?;
             Some(bound.instead(program.work().saturating_mul(parts)).unwrap_or(bound))
         };
@@ -338,17 +330,14 @@ impl PartNests {
     /// there is only a part.
     fn bind(
         &self,
-        strides: impl Fn(usize, usize) -> Option<Vec<isize>>,
+        strides: impl Fn(usize, usize) -> Option<AxisStrides>,
         is_over_input: &[bool],
     ) -> BoundNests {
         let bind = |(index, program): (usize, &Program)| {
-            let rank = program.nest().shape.rank();
-            let own =
-                |access: &Access| access.strides(rank, &row_major_strides(&access.array_type));
-            let operands = program.nest().operands().enumerate();
-            let strides = operands
-                .map(|(operand, access)| strides(index, operand).unwrap_or_else(|| own(access)));
-            program.bind_to(strides.collect(), is_over_input)
+            let strides = |operand, access: &Access| {
+                strides(index, operand).unwrap_or_else(|| program.dense_strides(access))
+            };
+            program.bind(strides, is_over_input)
         };
         self.programs.iter().enumerate().map(bind).collect()
     }
@@ -385,6 +374,9 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
     let operands = nests.iter().flat_map(|nest| nest.operands());
     let moved = operands.map(|access| array_bytes(&access.array_type));
     let moved = moved.fold(0, usize::saturating_add);
+    if moved <= PART_BYTES {
+        return None;
+    }
     if moved.saturating_sub(part_bytes(nests, &[])) < moved / LEAST_SAVED {
         return None;
     }

@@ -1,5 +1,6 @@
 //! What users call: graphs compiled into executables, and executables run on arrays.
 
+mod bindings;
 pub(crate) mod choice;
 pub(crate) mod compile;
 pub(crate) mod error;

@@ -8,13 +8,14 @@ use indim_loops::HeldBytes;
 use indim_loops::groups::{NestGroup, groups as find_groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::ScratchLayout;
-use indim_loops::strides::order::row_major_strides;
+use indim_loops::strides::AxisStrides;
+use indim_loops::strides::order::dense;
 use indim_ops::{ArrayType, DType};
 use smallvec::SmallVec;
 
-use crate::executor::{Bases, BoundNest, Executor};
+use crate::executor::{Bases, BoundNest, Executor, NestCode};
 use crate::run::error::RunError;
-use crate::run::groups::{Compile, CompiledGroup, NestParts, WholeNest};
+use crate::run::groups::{CompiledGroup, NestParts, WholeNest};
 use crate::run::indices;
 use crate::run::options::Progress;
 use crate::run::program::Program;
@@ -30,10 +31,8 @@ const FEW: usize = 16;
 pub(crate) struct CompiledNests {
     pub(crate) loops: LoopNests,
     pub(crate) programs: Vec<Program>,
-    /// Each program bound to dense arrays; `None` where there is nothing to do.
-    dense: Vec<Option<Box<dyn BoundNest>>>,
-    /// For each nest where its operands begin then.
-    places: Vec<Vec<Place>>,
+    /// Each program bound to dense arrays.
+    dense: Vec<Dense>,
     /// The groups that run part by part, and what they are compiled to.
     groups: Vec<NestGroup>,
     grouped: Vec<CompiledGroup>,
@@ -45,6 +44,30 @@ pub(crate) struct CompiledNests {
     pub(crate) level: Level,
 }
 
+/// A nest compiled, and bound to dense arrays.
+#[derive(Debug, Clone)]
+pub(crate) struct CompiledNest {
+    program: Program,
+    dense: Dense,
+}
+
+/// A nest bound to dense arrays.
+#[derive(Debug, Clone)]
+struct Dense {
+    /// `None` where there is nothing to do.
+    bound: Option<Arc<dyn BoundNest>>,
+    /// Where its operands begin.
+    places: SmallVec<[Place; 3]>,
+}
+
+impl CompiledNest {
+    pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> CompiledNest {
+        let program = Program::new(nest, code);
+        let places = nest.operands().map(Place::new).collect();
+        CompiledNest { dense: Dense { bound: program.bind_dense(), places }, program }
+    }
+}
+
 /// Where an operand of a nest begins in an array that is dense, in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -54,7 +77,10 @@ struct Place {
 
 impl Place {
     fn new(access: &Access) -> Place {
-        let offset = access.offset(&row_major_strides(&access.array_type));
+        let offset = match access.begins_at_first() {
+            true => 0,
+            false => access.offset(&dense(&access.array_type)),
+        };
         Place { buffer: access.buffer, offset }
     }
 }
@@ -71,13 +97,15 @@ impl CompiledNests {
         check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
-        let compile = |_, nest: &Arc<LoopNest>| executor.compile(nest, &constants, level);
+        let compile = |_, nest: &Arc<LoopNest>| {
+            CompiledNest::new(nest, executor.compile(nest, &constants, level))
+        };
         let groups = find_groups(&loops);
-        CompiledNests::with(loops, &groups, executor, level, &compile, check)
+        CompiledNests::with(loops, &groups, executor, level, compile, check)
     }
 
-    /// As [`CompiledNests::new`], where it is known which nests may run together, and `compile` makes code of
-    /// a nest, or of parts of it, by its number.
+    /// As [`CompiledNests::new`], where it is known which nests may run together, and `compile` gives a nest,
+    /// by its number.
     ///
     /// # Errors
     /// Those of `check`.
@@ -86,23 +114,20 @@ impl CompiledNests {
         all_groups: &[NestGroup],
         executor: &'static dyn Executor,
         level: Level,
-        compile: &Compile<'_>,
+        compile: impl Fn(usize, &Arc<LoopNest>) -> CompiledNest,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
         let mut programs = Vec::with_capacity(loops.nests.len());
         let mut dense = Vec::with_capacity(loops.nests.len());
-        let places = loops.nests.iter().map(|nest| nest.operands().map(Place::new).collect());
-        let places = places.collect();
         for (index, nest) in loops.nests.iter().enumerate() {
-            let program = Program::new(nest, compile(index, nest));
-            check()?;
-            dense.push(program.bind_to(program.dense_strides(), &[]));
-            programs.push(program);
+            let compiled = compile(index, nest);
+            dense.push(compiled.dense);
+            programs.push(compiled.program);
             check()?;
         }
         let (mut groups, mut grouped) = (Vec::new(), Vec::new());
         for group in all_groups {
-            if let Some(compiled) = CompiledGroup::new(&loops, group, compile, &programs) {
+            if let Some(compiled) = CompiledGroup::new(&loops, group, &programs) {
                 groups.push(group.clone());
                 grouped.push(compiled);
             }
@@ -117,7 +142,6 @@ impl CompiledNests {
             loops,
             programs,
             dense,
-            places,
             groups,
             grouped,
             scratch,
@@ -146,8 +170,7 @@ impl CompiledNests {
 
     /// The bytes of what has been made of them since they were compiled.
     pub(crate) fn made_bytes(&self) -> usize {
-        let alone: usize = self.programs.iter().map(Program::made_bytes).sum();
-        alone + self.grouped.iter().map(CompiledGroup::made_bytes).sum::<usize>()
+        self.programs.iter().map(Program::made_bytes).sum()
     }
 
     /// Counts the memory that they hold.
@@ -155,10 +178,11 @@ impl CompiledNests {
         held.loops(&self.loops);
         held.own::<Program>(self.programs.capacity());
         self.programs.iter().for_each(|program| program.count_bytes(held));
-        held.own::<Option<Box<dyn BoundNest>>>(self.dense.capacity());
-        self.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
-        held.own::<Vec<Place>>(self.places.capacity());
-        self.places.iter().for_each(|places| held.own::<Place>(places.capacity()));
+        held.own::<Dense>(self.dense.capacity());
+        for Dense { bound, places } in &self.dense {
+            bound.iter().for_each(|bound| bound.count_bytes(held));
+            held.small(places);
+        }
         self.scratch.count_bytes(held);
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
@@ -214,13 +238,14 @@ impl CompiledNests {
         let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
             true => {
                 // Few, so that a push for each is faster than `extend`.
-                self.places[index].iter().for_each(|&place| operands.push(arrays.at(place)));
-                &self.dense[index]
+                let Dense { bound, places } = &self.dense[index];
+                places.iter().for_each(|&place| operands.push(arrays.at(place)));
+                bound
             }
             false => {
                 operands.extend(nest.operands().map(|operand| arrays.first(operand)));
                 let rank = nest.shape.rank();
-                let strides = |access: &Access| access.strides(rank, &arrays.strides(access));
+                let strides = |_, access: &Access| access.strides(rank, &arrays.strides(access));
                 own = program.bind(strides, is_over_input);
                 &own
             }
@@ -353,11 +378,11 @@ impl RunArrays<'_, '_, '_> {
     }
 
     /// The strides of the array's own axes in bytes.
-    fn strides(&self, access: &Access) -> Vec<isize> {
+    fn strides(&self, access: &Access) -> AxisStrides {
         match access.buffer {
-            BufferId::Parameter(index) => self.inputs[index].strides().to_vec(),
-            BufferId::Output(index) => self.outputs[index].strides().to_vec(),
-            _ => row_major_strides(&access.array_type),
+            BufferId::Parameter(index) => self.inputs[index].strides().into(),
+            BufferId::Output(index) => self.outputs[index].strides().into(),
+            _ => dense(&access.array_type),
         }
     }
 

@@ -5,9 +5,14 @@ use std::sync::Arc;
 
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
-use indim_loops::strides::order::row_major_strides;
+use indim_loops::strides::AxisStrides;
+use indim_loops::strides::order::dense;
+use smallvec::SmallVec;
 
 use crate::executor::{BoundNest, ByKernels, NestCode};
+
+/// The strides of so few operands need no memory of their own.
+const FEW: usize = 6;
 
 /// A loop nest compiled for this machine.
 #[derive(Clone)]
@@ -26,6 +31,11 @@ impl Program {
         Program { nest: Arc::clone(nest), code, work }
     }
 
+    /// The same code for a part of the nest, which differs from it in sizes alone.
+    pub(crate) fn of_part(&self, part: &Arc<LoopNest>) -> Program {
+        Program::new(part, Arc::clone(&self.code))
+    }
+
     pub(crate) fn nest(&self) -> &LoopNest {
         &self.nest
     }
@@ -36,32 +46,32 @@ impl Program {
         self.work
     }
 
-    /// The program for arrays of these strides, as [`NestCode::bind`] has it.
+    /// The program for arrays whose strides are given for each operand, by its place, as
+    /// [`NestCode::bind`] has it.
     pub(crate) fn bind(
         &self,
-        strides: impl Fn(&Access) -> Vec<isize>,
+        strides: impl Fn(usize, &Access) -> AxisStrides,
         is_over_input: &[bool],
-    ) -> Option<Box<dyn BoundNest>> {
-        self.bind_to(self.nest.operands().map(strides).collect(), is_over_input)
+    ) -> Option<Arc<dyn BoundNest>> {
+        let operands = self.nest.operands().enumerate();
+        let strides = operands.map(|(operand, access)| strides(operand, access));
+        let strides: SmallVec<[AxisStrides; FEW]> = strides.collect();
+        Arc::clone(&self.code).bind(&self.nest, &strides, is_over_input)
     }
 
-    /// As [`Program::bind`], with the strides of all operands.
-    pub(crate) fn bind_to(
-        &self,
-        strides: Vec<Vec<isize>>,
-        is_over_input: &[bool],
-    ) -> Option<Box<dyn BoundNest>> {
-        Arc::clone(&self.code).bind(strides, is_over_input)
+    /// The program for dense arrays.
+    pub(crate) fn bind_dense(&self) -> Option<Arc<dyn BoundNest>> {
+        self.bind(|_, access| self.dense_strides(access), &[])
     }
 
     /// The most bytes of memory that a thread needs to run it.
     pub(crate) fn thread_bytes(&self) -> usize {
-        self.code.thread_bytes()
+        self.code.thread_bytes(&self.nest)
     }
 
     /// The most bytes of memory that the threads of a run share for it.
     pub(crate) fn shared_bytes(&self) -> usize {
-        self.code.shared_bytes()
+        self.code.shared_bytes(&self.nest)
     }
 
     /// Counts the memory that the program holds.
@@ -81,25 +91,24 @@ impl Program {
     /// # Errors
     /// Why the nest runs by kernels in any case.
     pub fn machine_code(&self, describe: &dyn Fn(&Access) -> String) -> Result<String, ByKernels> {
-        self.code.machine_code(&self.dense_strides(), describe)
+        let strides = self.nest.operands().map(|access| self.dense_strides(access));
+        self.code.machine_code(&self.nest, &strides.collect::<Vec<AxisStrides>>(), describe)
     }
 
-    /// The strides of all operands where they are dense.
-    pub(crate) fn dense_strides(&self) -> Vec<Vec<isize>> {
-        let rank = self.nest.shape.rank();
-        let strides = |it: &Access| it.strides(rank, &row_major_strides(&it.array_type));
-        self.nest.operands().map(strides).collect()
+    /// The strides of an operand where it is dense.
+    pub(crate) fn dense_strides(&self, access: &Access) -> AxisStrides {
+        access.strides(self.nest.shape.rank(), &dense(&access.array_type))
     }
 
     /// The listing, with what `describe` makes of the arrays.
     pub fn listing(&self, describe: &dyn Fn(&Access) -> String) -> String {
-        fmt::from_fn(|formatter| self.code.list(formatter, describe)).to_string()
+        fmt::from_fn(|formatter| self.code.list(&self.nest, formatter, describe)).to_string()
     }
 }
 
 impl fmt::Display for Program {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.code.list(formatter, &Access::to_string)
+        self.code.list(&self.nest, formatter, &Access::to_string)
     }
 }
 

@@ -12,12 +12,14 @@ use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::loop_nest::{LoopNest, LoopNests};
+use smallvec::SmallVec;
 
 use crate::executor::{Executor, NestCode};
+use crate::run::bindings::Bindings;
 use crate::run::compile::{CompileError, CompileOptions, lowered};
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
-use crate::run::nests::CompiledNests;
+use crate::run::nests::{CompiledNest, CompiledNests};
 use indim_arrays::{ArrayView, ArrayViewMut, Buffer};
 
 /// A graph compiled for this machine and for arrays of all sizes that meet its guards.
@@ -50,22 +52,17 @@ pub struct SymbolicExecutable {
     /// The nests for these sizes, and their code.
     loops: LoopNests,
     codes: Vec<Arc<dyn NestCode>>,
+    /// Those that have no symbol among their sizes, once they are bound.
+    fixed: Vec<OnceLock<CompiledNest>>,
     /// Which of them may run together, whatever the sizes are.
     groups: Vec<NestGroup>,
     executor: &'static dyn Executor,
     level: Level,
     parameter_names: Arc<[String]>,
-    bindings: Mutex<Vec<Binding>>,
+    bindings: Mutex<Bindings>,
     /// What the first of them holds: the others hold as much, but for groups of nests.
     bound_bytes: OnceLock<usize>,
 }
-
-/// What the symbols stand for, and the executable for that.
-type Binding = (Vec<usize>, Arc<Executable>);
-
-/// So many bindings are kept, of so many bytes in all; beyond that the oldest goes.
-const MOST_BINDINGS: usize = 64;
-const MOST_BINDING_BYTES: usize = 1 << 20;
 
 /// Compiles a graph for all sizes that meet its guards.
 ///
@@ -97,6 +94,7 @@ pub fn compile_symbolic_with(
         guards: symbolic.guards().clone(),
         counts: symbolic.counts().to_vec(),
         codes: loops.nests.iter().map(code).collect(),
+        fixed: loops.nests.iter().map(|_| OnceLock::new()).collect(),
         groups: groups(&loops),
         parameter_names: names.collect(),
         distinct,
@@ -123,24 +121,13 @@ impl SymbolicExecutable {
     /// When there are more or fewer shapes than inputs.
     pub fn bind(&self, shapes: &[&[usize]]) -> Result<Arc<Executable>, GuardError> {
         let symbols = self.guards.symbols(shapes)?;
-        let known = |bindings: &[Binding]| {
-            let found = bindings.iter().rev().find(|(of, _)| *of == symbols);
-            found.map(|(_, executable)| Arc::clone(executable))
-        };
-        if let Some(executable) = known(&self.bindings()) {
+        if let Some(executable) = self.bindings().find(&symbols) {
             return Ok(executable);
         }
         let executable = Arc::new(self.bound(&symbols));
-        let mut bindings = self.bindings();
-        bindings.push((symbols, Arc::clone(&executable)));
-        let bytes = |bindings: &[Binding]| -> usize {
-            bindings.iter().map(|(_, executable)| executable.held_bytes).sum()
-        };
-        while bindings.len() > MOST_BINDINGS
-            || (bindings.len() > 1 && bytes(&bindings) > MOST_BINDING_BYTES)
-        {
-            bindings.remove(0);
-        }
+        let gone = self.bindings().keep(symbols[..].into(), &executable);
+        // What takes long to free is freed after the lock.
+        drop(gone);
         Ok(executable)
     }
 
@@ -162,10 +149,16 @@ impl SymbolicExecutable {
             symbol.map_or(size, |symbol| symbols[symbol])
         };
         let loops = self.loops.resized(&size);
-        let code = |index: usize, nest: &Arc<LoopNest>| self.codes[index].resized(nest);
+        let compiled = |index: usize, nest: &Arc<LoopNest>| {
+            let new = || CompiledNest::new(nest, Arc::clone(&self.codes[index]));
+            match Arc::ptr_eq(nest, &self.loops.nests[index]) {
+                true => self.fixed[index].get_or_init(new).clone(),
+                false => new(),
+            }
+        };
         let never = || Ok::<(), core::convert::Infallible>(());
         let Ok(nests) =
-            CompiledNests::with(loops, &self.groups, self.executor, self.level, &code, never);
+            CompiledNests::with(loops, &self.groups, self.executor, self.level, compiled, never);
         let names = Arc::clone(&self.parameter_names);
         // Those of nests that run together hold more the more parts are of another size.
         let executable = match self.bound_bytes.get() {
@@ -207,7 +200,7 @@ impl SymbolicExecutable {
             return Err(RunError::InputCount { expected, given });
         }
         let shapes = inputs.iter().map(|input| input.array_type().shape.sizes());
-        Ok(self.bind(&shapes.collect::<Vec<&[usize]>>())?)
+        Ok(self.bind(&shapes.collect::<SmallVec<[&[usize]; 4]>>())?)
     }
 
     /// The bytes of memory that it holds, with what is bound.
@@ -216,12 +209,10 @@ impl SymbolicExecutable {
         held.loops(&self.loops);
         self.codes.iter().for_each(|code| code.count_bytes(&mut held));
         let made: usize = self.codes.iter().map(|code| code.made_bytes()).sum();
-        let bound: usize =
-            self.bindings().iter().map(|(_, executable)| executable.held_bytes).sum();
-        held.bytes() + made + bound + size_of::<SymbolicExecutable>()
+        held.bytes() + made + self.bindings().held_bytes() + size_of::<SymbolicExecutable>()
     }
 
-    fn bindings(&self) -> MutexGuard<'_, Vec<Binding>> {
+    fn bindings(&self) -> MutexGuard<'_, Bindings> {
         self.bindings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

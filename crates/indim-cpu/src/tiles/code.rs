@@ -12,6 +12,7 @@ use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_loops::walk::runs;
 use indim_ops::DType;
+use smallvec::SmallVec;
 
 use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;
@@ -22,6 +23,9 @@ pub(crate) const REGISTER_BYTES: usize = 4096;
 
 // A tile that is gathered into a register is gone through run by run.
 const _: () = assert!(REGISTER_BYTES <= runs::MOST_ELEMENTS);
+
+/// Of so many operands, values or stores what is known of each needs no memory of its own.
+pub(crate) const FEW: usize = 4;
 
 /// A call, from source slots to a destination slot.
 #[derive(Debug, Clone)]
@@ -50,6 +54,8 @@ pub(crate) struct Stored {
 /// The code of a loop nest.
 #[derive(Debug, Clone)]
 pub(crate) struct TileCode {
+    /// The nest that was compiled. What is run may be of other sizes, which are asked of the nest that the code
+    /// is bound to.
     pub(crate) nest: Arc<LoopNest>,
     pub(crate) calls: Vec<Call>,
     /// The machine code that computes what calls do not.
@@ -67,18 +73,11 @@ pub(crate) struct TileCode {
     /// For each access, whether elements are taken from it.
     pub(crate) is_table: Vec<bool>,
     pub(crate) block: usize,
-    /// The bytes of the arrays that are read and written.
-    pub(crate) bytes_moved: usize,
     /// What the stores of a nest with a reduced axis call.
     pub(crate) folds: Vec<StoreFold>,
 }
 
 impl TileCode {
-    /// The same code for a nest that differs in sizes alone: they stand in the nest, and are not compiled.
-    pub(crate) fn resized(&self, nest: &Arc<LoopNest>) -> TileCode {
-        TileCode { nest: Arc::clone(nest), bytes_moved: bytes_moved(nest), ..self.clone() }
-    }
-
     /// The fewest elements of a row that is worth its while; none where rows are not, or if some access must
     /// be a block: that of a whole tile.
     pub(crate) fn minimum_row(&self) -> Option<usize> {
@@ -146,6 +145,11 @@ pub(crate) fn block(nest: &LoopNest) -> usize {
     let accesses = nest.accesses.iter().map(|access| access.array_type.dtype);
     let results = nest.instructions.iter().map(|instruction| instruction.dtype);
     REGISTER_BYTES / accesses.chain(results).map(DType::size).max().unwrap_or(1)
+}
+
+/// The bytes of an element of each operand of the nest.
+pub(crate) fn element_sizes(nest: &LoopNest) -> SmallVec<[usize; FEW]> {
+    nest.operands().map(|operand| operand.array_type.dtype.size()).collect()
 }
 
 /// The bytes of the arrays that are read and written.

@@ -6,11 +6,13 @@
 use core::ops::Range;
 use std::sync::Arc;
 
+use indim_loops::loop_nest::LoopNest;
 use indim_loops::walk::reducing::{Part, UnitForm};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::{Folded, Form, Function};
+use smallvec::SmallVec;
 
-use crate::tiles::code::TileCode;
+use crate::tiles::code::{FEW, TileCode, bytes_moved};
 use crate::tiles::tree::{Columns, takes_in_turn};
 use crate::tiles::wiring::{FunctionWiring, Wiring};
 
@@ -32,9 +34,9 @@ const FETCHED_BYTES: usize = 4 * 1024 * 1024;
 pub(super) struct Folding {
     function: Arc<Function>,
     /// For each input in bytes, from one element along the reduced axis to the next.
-    along: Vec<isize>,
+    along: SmallVec<[isize; FEW]>,
     /// And from one row to the next, where units are rows.
-    across: Vec<isize>,
+    across: SmallVec<[isize; FEW]>,
     width: usize,
     /// Whether 32 steps are one row.
     is_joined: bool,
@@ -46,7 +48,13 @@ pub(super) struct Folding {
 
 impl Folding {
     /// `None` where there is no function, or too few columns for it.
-    pub(super) fn new(code: &TileCode, part: &Part, wiring: &Wiring, width: usize) -> Option<Self> {
+    pub(super) fn new(
+        code: &TileCode,
+        nest: &LoopNest,
+        part: &Part,
+        wiring: &Wiring,
+        width: usize,
+    ) -> Option<Self> {
         let FunctionWiring { layout, row_strides } = wiring.folding.as_ref()?;
         let functions = code.folding.as_ref()?;
         let mut layout = layout.clone();
@@ -67,11 +75,11 @@ impl Folding {
                 .collect(),
             false => row_strides.clone(),
         };
-        let length = code.nest.reduced.map_or(0, |axis| code.nest.shape[axis]);
+        let length = nest.reduced.map_or(0, |axis| nest.shape[axis]);
         let is_whole = |steps: usize| steps.is_multiple_of(LANES);
         let is_joined = is_row
             || continues && (is_whole(part.walk.tile_steps) || part.walk.tiles_along_axis == 1);
-        layout.is_fetched_ahead = !is_joined && code.bytes_moved >= FETCHED_BYTES;
+        layout.is_fetched_ahead = !is_joined && bytes_moved(nest) >= FETCHED_BYTES;
         let rows_at_once = if layout.is_fetched_ahead { ROWS_FROM_FAR } else { BLOCK / LANES };
         let function = functions.function(&layout)?;
         // What is lacking to a step of the function is read before the columns, where others are.

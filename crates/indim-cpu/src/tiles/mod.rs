@@ -2,13 +2,14 @@
 //! Whatever compiles nests shares this: kernels, one after another, or one function of machine code.
 //!
 //! Read `code.rs` (what runs over a tile), `wiring.rs` (where its slots lie under a walk), `tile.rs` (the
-//! loop over tiles; `whole.rs` where there is but one), `reduce.rs` (the one over a reduced axis), `tree.rs`
+//! loop over tiles; `flat.rs` where all axes are one, `whole.rs` where there is but one tile), `reduce.rs` (the one over a reduced axis), `tree.rs`
 //! (in which order that combines), `folding.rs` (by functions that do so themselves), `search.rs` (the one
 //! that finds where an element is). Machine code for each layout is in `functions.rs`, and when it is made in
 //! `account.rs`; what elements cost, `work.rs`.
 
 pub(crate) mod account;
 pub(crate) mod code;
+mod flat;
 mod folding;
 pub(crate) mod functions;
 pub mod memory;
@@ -24,23 +25,34 @@ pub(crate) mod work;
 
 use std::sync::Arc;
 
+use indim_loops::loop_nest::LoopNest;
+use indim_loops::strides::AxisStrides;
+use indim_loops::strides::coalesce::coalesce;
+
 use crate::executor::BoundNest;
 use code::TileCode;
+use flat::Flat;
 use reduce::BoundReduction;
 use search::BoundSearch;
 use tile::BoundTiles;
 
-/// How code runs over arrays of these strides, as [`NestCode::bind`](crate::executor::NestCode::bind) has it;
-/// `None` also where it lacks a function for them.
+/// How code runs over arrays of the sizes of `nest` and of these strides, as
+/// [`NestCode::bind`](crate::executor::NestCode::bind) has it; `None` also where it lacks a function for them.
 pub(crate) fn bind(
     code: &Arc<TileCode>,
-    strides: &[Vec<isize>],
+    nest: &LoopNest,
+    strides: &[AxisStrides],
     is_over_input: &[bool],
-) -> Option<Box<dyn BoundNest>> {
-    let code = Arc::clone(code);
-    match code.nest.reduced {
-        Some(_) if code.nest.searches() => Some(Box::new(BoundSearch::new(code, strides)?)),
-        Some(_) => Some(Box::new(BoundReduction::new(code, strides)?)),
-        None => Some(Box::new(BoundTiles::new(code, strides, is_over_input)?)),
+) -> Option<Arc<dyn BoundNest>> {
+    match nest.reduced {
+        Some(_) if nest.searches() => Some(Arc::new(BoundSearch::new(code, nest, strides)?)),
+        Some(_) => Some(Arc::new(BoundReduction::new(code, nest, strides)?)),
+        None => {
+            let axes = coalesce(&nest.shape, strides)?;
+            match Flat::new(code, nest, &axes, is_over_input).ok()? {
+                Some(flat) => Some(Arc::new(flat)),
+                None => Some(Arc::new(BoundTiles::new(code, nest, &axes, strides, is_over_input)?)),
+            }
+        }
     }
 }

@@ -9,15 +9,17 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Local, Store};
+use indim_loops::loop_nest::{Local, LoopNest, Store};
 use indim_loops::scratch::array_bytes;
+use indim_loops::strides::AxisStrides;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
 use indim_ops::meaning::reduction::LANES;
 use indim_targets::{Function, MOST_FOLDS};
+use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
-use crate::tiles::code::TileCode;
+use crate::tiles::code::{FEW, TileCode, element_sizes};
 use crate::tiles::folding::{FoldedTile, Folding};
 use crate::tiles::functions::Functions;
 use crate::tiles::memory::{Run, scatter};
@@ -44,12 +46,12 @@ struct BoundPart {
     /// Where that is not needed, as another function folds what it computes.
     folding: Option<Folding>,
     /// For each store, where the values lie that are reduced.
-    sources: Vec<Source>,
+    sources: SmallVec<[Source; 2]>,
     /// For each store where its accumulators begin, in bytes, and its nodes.
-    lanes: Vec<usize>,
-    nodes: Vec<usize>,
+    lanes: SmallVec<[usize; 2]>,
+    nodes: SmallVec<[usize; 2]>,
     /// For each store, whether its values are taken in turn.
-    in_turn: Vec<bool>,
+    in_turn: SmallVec<[bool; 2]>,
     bytes: usize,
     left: Left,
 }
@@ -60,7 +62,7 @@ struct Left {
     /// Those of the first piece.
     first: usize,
     /// Those of each store, from where those of the piece begin.
-    stores: Vec<usize>,
+    stores: SmallVec<[usize; 2]>,
     /// From one piece to the next.
     stride: usize,
 }
@@ -87,17 +89,24 @@ struct Source {
 
 impl BoundReduction {
     /// See [`bind`](crate::tiles::bind); the nest has a reduced axis.
-    pub(crate) fn new(code: Arc<TileCode>, strides: &[Vec<isize>]) -> Option<Self> {
+    pub(crate) fn new(
+        code: &Arc<TileCode>,
+        nest: &LoopNest,
+        strides: &[AxisStrides],
+    ) -> Option<Self> {
         let may_fold = code.folding.as_deref().is_some_and(Functions::may_be_made);
-        let folded = may_fold.then(|| BoundReduction::with(Arc::clone(&code), strides, true));
-        folded.flatten().or_else(|| BoundReduction::with(code, strides, false))
+        let folded = may_fold.then(|| BoundReduction::with(code, nest, strides, true));
+        folded.flatten().or_else(|| BoundReduction::with(code, nest, strides, false))
     }
 
     /// As [`BoundReduction::new`], where functions fold what they compute if it `folds`.
-    fn with(code: Arc<TileCode>, strides: &[Vec<isize>], folds: bool) -> Option<Self> {
-        let nest = &code.nest;
-        let element_sizes: Vec<usize> =
-            nest.operands().map(|operand| operand.array_type.dtype.size()).collect();
+    fn with(
+        code: &Arc<TileCode>,
+        nest: &LoopNest,
+        strides: &[AxisStrides],
+        folds: bool,
+    ) -> Option<Self> {
+        let element_sizes = element_sizes(nest);
         let targets = nest.stores.len();
         let accesses = nest.accesses.iter().enumerate();
         let largest = accesses
@@ -119,14 +128,17 @@ impl BoundReduction {
             has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length)),
         }
         .parts()?;
-        let mut parts: Vec<BoundPart> =
-            parts.into_iter().map(|part| BoundPart::new(&code, part)).collect::<Option<_>>()?;
+        let mut bound = Vec::with_capacity(parts.len());
+        for part in parts {
+            bound.push(BoundPart::new(code, nest, part)?);
+        }
+        let mut parts = bound;
         let has_short_rows = |bound: &BoundPart| {
-            bound.folding.is_none() && bound.wiring.has_short_rows(&code, &bound.part.walk)
+            bound.folding.is_none() && bound.wiring.has_short_rows(code, &bound.part.walk)
         };
         if parts.iter().any(has_short_rows) {
             // Now that it is known which are short, they are gathered.
-            return BoundReduction::with(code, strides, folds);
+            return BoundReduction::with(code, nest, strides, folds);
         }
         let mut shared = 0;
         for bound in parts.iter_mut().filter(|bound| bound.part.is_cut()) {
@@ -135,25 +147,25 @@ impl BoundReduction {
         }
         debug_assert!(shared <= piece_bytes(nest, &code.folds), "what is shared has been counted");
         let tiles = parts.iter().map(|bound| bound.part.pieces()).sum();
-        let tile_elements = code.nest.points_per(tiles);
-        Some(BoundReduction { code, parts, tiles, tile_elements })
+        let tile_elements = nest.points_per(tiles);
+        Some(BoundReduction { code: Arc::clone(code), parts, tiles, tile_elements })
     }
 }
 
 impl BoundPart {
     /// `None` where a function is lacking.
-    fn new(code: &TileCode, part: Part) -> Option<Self> {
+    fn new(code: &TileCode, nest: &LoopNest, part: Part) -> Option<Self> {
         let folds = part.folds;
-        let mut in_blocks = code.needs_block.clone();
+        let mut in_blocks: SmallVec<[bool; FEW]> = code.needs_block.as_slice().into();
         for store in code.nest.stores.iter().filter(|_| !part.is_direct && !folds) {
             if let Local::Access(index) = store.source {
                 in_blocks[index] = true;
             }
         }
-        let wiring = Wiring::new(code, &part.walk, &in_blocks, &[]);
+        let wiring = Wiring::new(code, nest, &part.walk, &in_blocks, &[]);
         let width = width(&part);
         let (function, folding) = match folds {
-            true => (None, Some(Folding::new(code, &part, &wiring, width)?)),
+            true => (None, Some(Folding::new(code, nest, &part, &wiring, width)?)),
             false => (wiring.find_function(code)?, None),
         };
         let sources = code.nest.stores.iter().map(|store| source(code, &part, store)).collect();
@@ -161,8 +173,8 @@ impl BoundPart {
             UnitForm::Columns(columns) => columns,
             UnitForm::Row(_) => part.walk.tile_steps,
         };
-        let length = code.nest.reduced.map_or(0, |axis| code.nest.shape[axis]);
-        let (mut lanes, mut nodes, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let length = nest.reduced.map_or(0, |axis| nest.shape[axis]);
+        let (mut lanes, mut nodes, mut bytes) = (SmallVec::new(), SmallVec::new(), 0);
         for fold in &code.folds {
             lanes.push(bytes);
             // The lanes make room for the finished results.
@@ -244,11 +256,12 @@ impl BoundNest for BoundReduction {
         for part in &self.parts {
             part.part.walk.count_bytes(held);
             part.wiring.count_bytes(held);
-            held.own::<Source>(part.sources.capacity());
-            held.own::<usize>(part.lanes.capacity() + part.nodes.capacity());
-            held.own::<usize>(part.left.stores.capacity());
-            held.own::<bool>(part.in_turn.capacity());
-            held.own::<isize>(part.part.result_strides.capacity());
+            held.small(&part.sources);
+            held.small(&part.lanes);
+            held.small(&part.nodes);
+            held.small(&part.left.stores);
+            held.small(&part.in_turn);
+            held.small(&part.part.result_strides);
         }
     }
 }

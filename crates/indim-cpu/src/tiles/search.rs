@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use indim_kernels::{Found, SearchFunctions, search_functions};
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Local, Reduction, Store};
+use indim_loops::loop_nest::{Local, LoopNest, Reduction, Store};
+use indim_loops::strides::AxisStrides;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
 use indim_ops::DType;
@@ -28,6 +29,9 @@ use crate::tiles::tree::{Columns, Values, takes_in_turn};
 pub(crate) struct BoundSearch {
     code: Arc<TileCode>,
     parts: Vec<SearchPart>,
+    /// The pieces of all parts, and the most elements of one.
+    tiles: usize,
+    tile_elements: usize,
 }
 
 /// A part of one of the searches; the walk's operands are the target and what is searched among.
@@ -65,36 +69,47 @@ struct Places {
 
 impl BoundSearch {
     /// See [`bind`](crate::tiles::bind); the nest is one of searches.
-    pub(crate) fn new(code: Arc<TileCode>, strides: &[Vec<isize>]) -> Option<Self> {
+    pub(crate) fn new(
+        code: &Arc<TileCode>,
+        nest: &LoopNest,
+        strides: &[AxisStrides],
+    ) -> Option<Self> {
         let mut parts = Vec::new();
         let mut shared = 0;
-        for store in 0..code.nest.stores.len() {
-            for mut part in SearchPart::of_store(&code, store, strides)? {
+        for store in 0..nest.stores.len() {
+            for mut part in SearchPart::of_store(code, nest, store, strides)? {
                 if part.part.is_cut() {
                     part.left = shared;
-                    shared += part.part.pieces() * part.left_bytes(&code);
+                    shared += part.part.pieces() * part.left_bytes(code);
                 }
                 parts.push(part);
             }
         }
         let most = parts.iter().map(|part| part.places.end).max().unwrap_or(0);
-        debug_assert!(most <= accumulator_bytes(&code.nest, &code.folds), "it has been counted");
-        debug_assert!(shared <= piece_bytes(&code.nest, &code.folds), "it has been counted");
-        Some(BoundSearch { code, parts })
+        debug_assert!(most <= accumulator_bytes(nest, &code.folds), "it has been counted");
+        debug_assert!(shared <= piece_bytes(nest, &code.folds), "it has been counted");
+        let tiles = parts.iter().map(|part| part.part.pieces()).sum();
+        let tile_elements = nest.points_per(tiles);
+        Some(BoundSearch { code: Arc::clone(code), parts, tiles, tile_elements })
     }
 }
 
 impl SearchPart {
-    fn of_store(code: &TileCode, store: usize, strides: &[Vec<isize>]) -> Option<Vec<Self>> {
-        let Local::Access(access) = code.nest.stores[store].source else {
+    fn of_store(
+        code: &TileCode,
+        nest: &LoopNest,
+        store: usize,
+        strides: &[AxisStrides],
+    ) -> Option<Vec<Self>> {
+        let Local::Access(access) = nest.stores[store].source else {
             unreachable!("invariant: lowering keeps in memory what is searched among")
         };
-        let source = code.nest.stores.len() + access;
+        let source = nest.stores.len() + access;
         let fold = &code.folds[store];
-        let reduced = code.nest.reduced?;
-        let length = code.nest.shape[reduced];
+        let reduced = nest.reduced?;
+        let length = nest.shape[reduced];
         let parts = Reducing {
-            sizes: &code.nest.shape,
+            sizes: &nest.shape,
             reduced,
             strides: &[strides[store].clone(), strides[source].clone()],
             element_sizes: &[DType::I64.size(), fold.source_size],
@@ -166,11 +181,11 @@ fn block_steps(columns: usize) -> usize {
 
 impl BoundNest for BoundSearch {
     fn tiles(&self) -> usize {
-        self.parts.iter().map(|part| part.part.pieces()).sum()
+        self.tiles
     }
 
     fn tile_elements(&self) -> usize {
-        self.code.nest.points_per(self.tiles())
+        self.tile_elements
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
@@ -197,7 +212,7 @@ impl BoundNest for BoundSearch {
         held.own::<SearchPart>(self.parts.capacity());
         for part in &self.parts {
             part.part.walk.count_bytes(held);
-            held.own::<isize>(part.part.result_strides.capacity());
+            held.small(&part.part.result_strides);
         }
     }
 }

@@ -9,6 +9,9 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::HeldBytes;
+use indim_loops::loop_nest::LoopNest;
+use indim_loops::strides::AxisStrides;
+use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{Run, for_each_run};
 use indim_loops::walk::{TileLayout, Walk};
@@ -16,7 +19,7 @@ use indim_targets::Function;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::REGISTER_BYTES;
-use crate::tiles::code::{Callee, TileCode};
+use crate::tiles::code::{Callee, TileCode, element_sizes};
 use crate::tiles::memory::{gather, scatter, settle};
 use crate::tiles::take::Taker;
 use crate::tiles::whole::Whole;
@@ -72,43 +75,66 @@ const TILE_BYTES: usize = 256 * 1024;
 impl BoundTiles {
     /// See [`bind`](crate::tiles::bind).
     pub(crate) fn new(
-        code: Arc<TileCode>,
-        strides: &[Vec<isize>],
+        code: &Arc<TileCode>,
+        nest: &LoopNest,
+        axes: &CoalescedAxes,
+        strides: &[AxisStrides],
         is_over_input: &[bool],
     ) -> Option<Self> {
-        let (walk, wiring) = walk(&code, strides, is_over_input)?;
-        let function = wiring.find_function(&code)?;
-        if wiring.has_short_rows(&code, &walk) {
+        let (walk, wiring) = walk(code, nest, axes, strides, is_over_input);
+        let function = wiring.find_function(code)?;
+        if wiring.has_short_rows(code, &walk) && !has_few_rows(axes) {
             // Now that it is known which are short, they are gathered.
-            return BoundTiles::new(code, strides, is_over_input);
+            return BoundTiles::new(code, nest, axes, strides, is_over_input);
         }
-        let whole = Whole::new(&code, &walk, &wiring);
-        Some(BoundTiles { code, walk, wiring, function, whole })
+        let whole = Whole::new(code, &walk, &wiring);
+        Some(BoundTiles { code: Arc::clone(code), walk, wiring, function, whole })
     }
 }
 
+/// So few rows are gone through one by one, however short they are: to gather them takes longer to begin with.
+const FEW_ROWS: usize = 16;
+
+/// Whether a nest over these axes has few rows.
+fn has_few_rows(axes: &CoalescedAxes) -> bool {
+    let outer = axes.sizes.split_last().map_or(&[][..], |(_, outer)| outer);
+    outer.iter().fold(1usize, |rows, &size| rows.saturating_mul(size)) <= FEW_ROWS
+}
+
 /// How the code walks arrays of these strides.
-fn walk(code: &TileCode, strides: &[Vec<isize>], is_over_input: &[bool]) -> Option<(Walk, Wiring)> {
-    let sizes: Vec<usize> =
-        code.nest.operands().map(|operand| operand.array_type.dtype.size()).collect();
+fn walk(
+    code: &TileCode,
+    nest: &LoopNest,
+    axes: &CoalescedAxes,
+    strides: &[AxisStrides],
+    is_over_input: &[bool],
+) -> (Walk, Wiring) {
+    let sizes = element_sizes(nest);
+    let minimum_row = if has_few_rows(axes) { Some(1) } else { None };
+    let minimum_row = code.minimum_row().map(|usual| minimum_row.unwrap_or(usual));
     let with_tiles_of = |block| {
-        let walk = Walk::new(&code.nest.shape, strides, &sizes, block, code.minimum_row())?;
-        let wiring = Wiring::new(code, &walk, &code.needs_block, is_over_input);
-        Some((walk, Wiring { table_strides: table_strides(code, strides), ..wiring }))
+        let walk = Walk::new(axes, &sizes, block, minimum_row);
+        let mut wiring = Wiring::new(code, nest, &walk, &code.needs_block, is_over_input);
+        wiring.table_strides = table_strides(code, strides);
+        (walk, wiring)
     };
     if code.is_one_pass() {
-        let elements = TILE_BYTES / work::of_element(&code.nest).max(1);
-        let long = elements.clamp(code.block, code.block * LONG_TILE);
-        let (walk, wiring) = with_tiles_of(long)?;
-        if !wiring.uses_registers(code.nest.accesses.len()) {
-            return Some((walk, wiring));
+        let (walk, wiring) = with_tiles_of(long_tile(code, nest));
+        if !wiring.uses_registers(nest.accesses.len()) {
+            return (walk, wiring);
         }
     }
     with_tiles_of(code.block)
 }
 
+/// The most elements of a tile of which nothing passes through registers.
+pub(super) fn long_tile(code: &TileCode, nest: &LoopNest) -> usize {
+    let elements = TILE_BYTES / work::of_element(nest).max(1);
+    elements.clamp(code.block, code.block * LONG_TILE)
+}
+
 /// For each access the stride along the axis of which elements are taken.
-fn table_strides(code: &TileCode, strides: &[Vec<isize>]) -> Vec<isize> {
+fn table_strides(code: &TileCode, strides: &[AxisStrides]) -> Vec<isize> {
     if !code.is_table.contains(&true) {
         return Vec::new();
     }

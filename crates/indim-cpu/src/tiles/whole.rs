@@ -3,8 +3,8 @@
 
 use indim_loops::HeldBytes;
 use indim_loops::walk::Walk;
-use indim_loops::walk::position::Position;
 use indim_targets::Function;
+use smallvec::SmallVec;
 
 use crate::tiles::code::TileCode;
 use crate::tiles::wiring::Wiring;
@@ -12,12 +12,15 @@ use crate::tiles::wiring::Wiring;
 /// Nests of more operands are not small.
 const MOST_OPERANDS: usize = 16;
 
+/// So many need no memory of their own.
+const FEW: usize = 4;
+
 /// The one call.
 #[derive(Debug)]
 pub(super) struct Whole {
     /// For each operand of the function, which of the nest's it is, and how far from its first element the
     /// walk begins, in bytes.
-    operands: Vec<(usize, isize)>,
+    operands: SmallVec<[(usize, isize); FEW]>,
     rows: usize,
     elements: usize,
 }
@@ -42,12 +45,10 @@ impl Whole {
         let of_access = |slot: &usize| (*slot < accesses).then_some(stores + slot);
         let written = functions.outputs.iter().map(of_store);
         let operands = written.chain(functions.inputs.iter().map(of_access));
-        let operands = operands.collect::<Option<Vec<_>>>()?;
-        let (mut outer, mut offsets) = (Vec::new(), Vec::new());
-        let position = Position::new(walk, 0, &mut outer, &mut offsets);
-        let (rows, elements) = wiring.rows(position.steps, walk.step_elements);
-        let placed = operands.into_iter().map(|operand| (operand, position.offset(operand)));
-        Some(Whole { operands: placed.collect(), rows, elements })
+        let placed = operands.map(|operand| operand.map(|it| (it, walk.operands[it].offset)));
+        let operands = placed.collect::<Option<_>>()?;
+        let (rows, elements) = wiring.rows(walk.tile_axis, walk.step_elements);
+        Some(Whole { operands, rows, elements })
     }
 
     /// # Safety
@@ -64,6 +65,6 @@ impl Whole {
     }
 
     pub(super) fn count_bytes(&self, held: &mut HeldBytes) {
-        held.own::<(usize, isize)>(self.operands.capacity());
+        held.small(&self.operands);
     }
 }

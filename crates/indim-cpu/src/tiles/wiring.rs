@@ -6,23 +6,24 @@
 use std::sync::Arc;
 
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{BufferId, Local, Store};
+use indim_loops::loop_nest::{BufferId, Local, LoopNest, Store};
 use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 use indim_ops::DType;
 use indim_targets::{Form, Function, Layout};
+use smallvec::SmallVec;
 
 use crate::tiles::code::REGISTER_BYTES;
-use crate::tiles::code::TileCode;
+use crate::tiles::code::{FEW, TileCode, bytes_moved};
 use crate::tiles::functions::Functions;
 
 /// Where the slots of the code get their addresses from.
 #[derive(Debug, Clone)]
 pub(crate) struct Wiring {
     /// For each store, whether its instruction writes straight into the array.
-    pub(crate) is_direct: Vec<bool>,
+    pub(crate) is_direct: SmallVec<[bool; FEW]>,
     /// For each slot where its register begins, in bytes from the first one; none for slots that
     /// point into arrays.
-    pub(crate) registers: Vec<Option<usize>>,
+    pub(crate) registers: SmallVec<[Option<usize>; FEW]>,
     /// The number of registers.
     pub(crate) register_count: usize,
     /// Whether any call writes past the caches.
@@ -42,7 +43,7 @@ pub(crate) struct Wiring {
 pub(crate) struct FunctionWiring {
     pub(crate) layout: Layout,
     /// From one row to the next, in bytes.
-    pub(crate) row_strides: Vec<isize>,
+    pub(crate) row_strides: SmallVec<[isize; FEW]>,
 }
 
 /// A nest that moves so many bytes, each counted once, leaves nothing of use in the caches: there are
@@ -54,6 +55,7 @@ impl Wiring {
     /// input lies; empty if none does.
     pub(crate) fn new(
         code: &TileCode,
+        nest: &LoopNest,
         walk: &Walk,
         needs_block: &[bool],
         is_over_input: &[bool],
@@ -64,10 +66,10 @@ impl Wiring {
             true => Reading::Table,
             false => reading(operand, needs_block),
         };
-        let readings: Vec<Reading> = readings.map(reading).collect();
+        let readings: SmallVec<[Reading; FEW]> = readings.map(reading).collect();
         let is_direct = direct_stores(code, stores, is_over_input);
         let (registers, register_count) = with_gathered(code, &readings);
-        let function = function_wiring(code, walk, &is_direct, &readings, is_over_input);
+        let function = function_wiring(code, nest, walk, &is_direct, &readings, is_over_input);
         let streams = |wired: &FunctionWiring| wired.layout.streams.contains(&true);
         Wiring {
             registers,
@@ -83,11 +85,11 @@ impl Wiring {
 
     /// Counts the memory that the wiring holds.
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
-        held.own::<bool>(self.is_direct.capacity());
-        held.own::<Option<usize>>(self.registers.capacity());
+        held.small(&self.is_direct);
+        held.small(&self.registers);
         held.own::<isize>(self.table_strides.capacity());
         for FunctionWiring { layout, row_strides } in self.function.iter().chain(&self.folding) {
-            held.own::<isize>(row_strides.capacity());
+            held.small(row_strides);
             held.own::<Form>(layout.inputs.capacity());
             held.own::<bool>(layout.streams.capacity());
         }
@@ -151,21 +153,25 @@ fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
 }
 
 /// The registers of the code's slots with those of accesses that are gathered, and how many they are.
-fn with_gathered(code: &TileCode, readings: &[Reading]) -> (Vec<Option<usize>>, usize) {
+fn with_gathered(code: &TileCode, readings: &[Reading]) -> (SmallVec<[Option<usize>; FEW]>, usize) {
     let mut count = code.register_count;
-    let mut registers = Vec::with_capacity(readings.len() + code.registers.len());
+    let mut registers = SmallVec::with_capacity(readings.len() + code.registers.len());
     for reading in readings {
         let is_gathered = *reading == Reading::Gathered;
         registers.push(is_gathered.then_some(count * REGISTER_BYTES));
         count += usize::from(is_gathered);
     }
-    registers.extend(&code.registers);
+    registers.extend_from_slice(&code.registers);
     (registers, count)
 }
 
 /// For each store, whether its value is written straight into the array. Over an input, which a later call
 /// may read, only a function does so.
-fn direct_stores(code: &TileCode, stores: &[OperandWalk], is_over_input: &[bool]) -> Vec<bool> {
+fn direct_stores(
+    code: &TileCode,
+    stores: &[OperandWalk],
+    is_over_input: &[bool],
+) -> SmallVec<[bool; FEW]> {
     let is_direct = |(store, target): (usize, &Store)| {
         is_direct(code, stores, store)
             && (!is_over(target, is_over_input) || code.is_of_function(target.source))
@@ -174,7 +180,7 @@ fn direct_stores(code: &TileCode, stores: &[OperandWalk], is_over_input: &[bool]
 }
 
 /// Whether a store's target lies over an input.
-fn is_over(store: &Store, is_over_input: &[bool]) -> bool {
+pub(super) fn is_over(store: &Store, is_over_input: &[bool]) -> bool {
     match store.target.buffer {
         BufferId::Output(index) => is_over_input.get(index).copied().unwrap_or(false),
         _ => false,
@@ -201,6 +207,7 @@ fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
 /// What the function of the code goes through under a walk.
 fn function_wiring(
     code: &TileCode,
+    nest: &LoopNest,
     walk: &Walk,
     is_direct: &[bool],
     readings: &[Reading],
@@ -213,7 +220,7 @@ fn function_wiring(
     let streams = |slot: usize| {
         store(slot).is_some_and(|store| {
             let target = &code.nest.stores[store];
-            streams(code, target) && code.stored[slot].count == 1 && !is_over(target, is_over_input)
+            streams(nest, target) && code.stored[slot].count == 1 && !is_over(target, is_over_input)
         })
     };
     let form = |&slot: &usize| match readings.get(slot) {
@@ -268,6 +275,6 @@ fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<
 }
 
 /// Whether what is left in an array of a store is written past the caches. Masks are not; they are small.
-fn streams(code: &TileCode, store: &Store) -> bool {
-    code.bytes_moved >= STREAMED_BYTES && store.target.array_type.dtype != DType::Bool
+pub(super) fn streams(nest: &LoopNest, store: &Store) -> bool {
+    store.target.array_type.dtype != DType::Bool && bytes_moved(nest) >= STREAMED_BYTES
 }

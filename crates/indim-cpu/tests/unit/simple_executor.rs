@@ -9,6 +9,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph, evaluate};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Reduction};
+use indim_loops::strides::AxisStrides;
 use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
 use indim_shape::RuleSet;
 
@@ -21,24 +22,24 @@ mod choices;
 #[derive(Debug)]
 struct Simple;
 
-/// A nest, and a graph for each of its instructions.
+/// A graph for each instruction of a nest.
 #[derive(Debug)]
 struct SimpleCode {
-    nest: Arc<LoopNest>,
     graphs: Vec<Graph>,
 }
 
 #[derive(Debug)]
 struct BoundSimple {
     code: Arc<SimpleCode>,
-    strides: Vec<Vec<isize>>,
+    nest: Arc<LoopNest>,
+    strides: Vec<AxisStrides>,
 }
 
 impl Executor for Simple {
     fn compile(&self, nest: &Arc<LoopNest>, _: &Arc<[Array]>, _: Level) -> Arc<dyn NestCode> {
         let graph = |instruction: &Instruction| graph(nest, instruction);
         let graphs = nest.instructions.iter().map(graph).collect();
-        Arc::new(SimpleCode { nest: Arc::clone(nest), graphs })
+        Arc::new(SimpleCode { graphs })
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, _: Level) {
@@ -51,29 +52,31 @@ impl Executor for Simple {
 }
 
 impl NestCode for SimpleCode {
-    fn bind(self: Arc<Self>, strides: Vec<Vec<isize>>, _: &[bool]) -> Option<Box<dyn BoundNest>> {
-        let bound = BoundSimple { strides, code: self };
-        (bound.tiles() > 0).then(|| Box::new(bound) as Box<dyn BoundNest>)
-    }
-
-    fn resized(&self, nest: &Arc<LoopNest>) -> Arc<dyn NestCode> {
-        Arc::new(SimpleCode { nest: Arc::clone(nest), graphs: self.graphs.clone() })
+    fn bind(
+        self: Arc<Self>,
+        nest: &Arc<LoopNest>,
+        strides: &[AxisStrides],
+        _: &[bool],
+    ) -> Option<Arc<dyn BoundNest>> {
+        let bound = BoundSimple { strides: strides.to_vec(), nest: Arc::clone(nest), code: self };
+        (bound.tiles() > 0).then(|| Arc::new(bound) as Arc<dyn BoundNest>)
     }
 
     fn cost(&self) -> usize {
         1000 * self.graphs.len()
     }
 
-    fn thread_bytes(&self) -> usize {
+    fn thread_bytes(&self, _: &LoopNest) -> usize {
         0
     }
 
     fn list(
         &self,
+        nest: &LoopNest,
         formatter: &mut fmt::Formatter<'_>,
         _: &dyn Fn(&Access) -> String,
     ) -> fmt::Result {
-        writeln!(formatter, "one element at a time: {}", self.nest)
+        writeln!(formatter, "one element at a time: {nest}")
     }
 
     fn count_bytes(&self, held: &mut HeldBytes) {
@@ -105,14 +108,14 @@ impl BoundNest for BoundSimple {
 impl BoundSimple {
     /// The iteration shape, in which the reduced axis has one place.
     fn kept_sizes(&self) -> Vec<usize> {
-        let mut sizes = self.code.nest.shape.to_vec();
-        self.code.nest.reduced.into_iter().for_each(|axis| sizes[axis] = 1);
+        let mut sizes = self.nest.shape.to_vec();
+        self.nest.reduced.into_iter().for_each(|axis| sizes[axis] = 1);
         sizes
     }
 
     /// The address of an operand at a kept point, so many steps along the reduced axis.
     fn address(&self, bases: &Bases<'_>, operand: usize, point: usize, step: usize) -> *mut u8 {
-        let along = self.code.nest.reduced.map_or(0, |axis| self.strides[operand][axis]);
+        let along = self.nest.reduced.map_or(0, |axis| self.strides[operand][axis]);
         let offset = offset(point, &self.kept_sizes(), &self.strides[operand]);
         bases.operands[operand].wrapping_offset(offset + step as isize * along)
     }
@@ -120,7 +123,7 @@ impl BoundSimple {
     /// # Safety
     /// As [`BoundNest::run`], for one tile.
     unsafe fn run_point(&self, bases: &Bases<'_>, point: usize) {
-        let nest = &self.code.nest;
+        let nest = &self.nest;
         let steps = nest.reduced.map_or(1, |axis| nest.shape[axis]);
         // SAFETY: the caller's promise.
         let values = (0..steps).map(|step| unsafe { self.values(bases, point, step) });
@@ -141,7 +144,7 @@ impl BoundSimple {
     /// # Safety
     /// As [`BoundNest::run`], for one tile.
     unsafe fn values(&self, bases: &Bases<'_>, point: usize, step: usize) -> Vec<Array> {
-        let nest = &self.code.nest;
+        let nest = &self.nest;
         let read = |access: usize| {
             let dtype = nest.accesses[access].array_type.dtype;
             // SAFETY: the caller's promise.

@@ -5,75 +5,87 @@
 //! as densely as it can be. Two axes merge only when they do for every operand; looking at pairs of
 //! operands is how others get three-operand broadcasts wrong. The rank has no limit.
 
+use core::cmp::Reverse;
+
+use smallvec::SmallVec;
+
+use super::AxisStrides;
+
 /// The axes of a nest after coalescing, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoalescedAxes {
     /// The size of each axis; none is 1. Empty for a single point.
-    pub sizes: Vec<usize>,
+    pub sizes: SmallVec<[usize; 4]>,
     /// For each operand, the stride along each axis.
-    pub strides: Vec<Vec<isize>>,
+    pub strides: SmallVec<[AxisStrides; 4]>,
     /// For each operand, how far its first point lies from where it used to be.
-    pub offsets: Vec<isize>,
+    pub offsets: AxisStrides,
 }
 
-struct Axis {
+/// Axes that have become one: their points, and the innermost of them, along which it goes.
+struct Merged {
     size: usize,
-    strides: Vec<isize>,
+    innermost: usize,
 }
 
 /// Coalesces the axes of `sizes`, walked by operands with `strides[operand][axis]`.
 ///
 /// Returns `None` when there is nothing to iterate over, that is when a size is 0.
 /// Strides are in any unit; every offset a nest can reach must fit `isize`, as it does for arrays in memory.
-pub fn coalesce(sizes: &[usize], strides: &[Vec<isize>]) -> Option<CoalescedAxes> {
+pub fn coalesce<S: AsRef<[isize]>>(sizes: &[usize], strides: &[S]) -> Option<CoalescedAxes> {
+    coalesce_along(0, sizes, strides)
+}
+
+/// As [`coalesce`], where the order of the axes follows the operand `main`.
+pub fn coalesce_along<S: AsRef<[isize]>>(
+    main: usize,
+    sizes: &[usize],
+    strides: &[S],
+) -> Option<CoalescedAxes> {
     if sizes.contains(&0) {
         return None;
     }
-    let mut offsets = vec![0; strides.len()];
-    let mut axes: Vec<Axis> = sizes
-        .iter()
-        .enumerate()
-        .filter(|&(_, &size)| size != 1)
-        .map(|(axis, &size)| Axis { size, strides: strides.iter().map(|s| s[axis]).collect() })
-        .collect();
-    axes.iter_mut().for_each(|axis| walk_forwards(axis, &mut offsets));
-    axes.sort_by_key(|axis| core::cmp::Reverse(axis.strides.first().copied().unwrap_or(0)));
-    let axes = merge(axes);
+    let of_main = |axis: usize| strides.get(main).map_or(0, |strides| strides.as_ref()[axis]);
+    // An axis turns round when that operand walks it backwards; the order of points is free.
+    let step = |strides: &S, axis: usize| match of_main(axis) < 0 {
+        true => -strides.as_ref()[axis],
+        false => strides.as_ref()[axis],
+    };
+    let mut axes: SmallVec<[usize; 8]> =
+        (0..sizes.len()).filter(|&axis| sizes[axis] != 1).collect();
+    axes.sort_by_key(|&axis| Reverse(of_main(axis).unsigned_abs()));
+    let turned = |strides: &S| {
+        let turned = axes.iter().filter(|&&axis| of_main(axis) < 0);
+        turned.map(|&axis| strides.as_ref()[axis] * (sizes[axis] as isize - 1)).sum()
+    };
+    let offsets = strides.iter().map(turned).collect();
+    let merged = merge(&axes, sizes, |inner, outer| {
+        strides.iter().all(|strides| {
+            step(strides, inner).checked_mul(sizes[inner] as isize) == Some(step(strides, outer))
+        })
+    });
+    let along = |strides: &S| merged.iter().map(|axis| step(strides, axis.innermost)).collect();
     Some(CoalescedAxes {
-        sizes: axes.iter().map(|axis| axis.size).collect(),
-        strides: (0..strides.len())
-            .map(|operand| axes.iter().map(|axis| axis.strides[operand]).collect())
-            .collect(),
+        sizes: merged.iter().map(|axis| axis.size).collect(),
+        strides: strides.iter().map(along).collect(),
         offsets,
     })
 }
 
-/// Turns an axis round when the first operand walks it backwards; the order of points is free.
-fn walk_forwards(axis: &mut Axis, offsets: &mut [isize]) {
-    if axis.strides.first().is_none_or(|&stride| stride >= 0) {
-        return;
-    }
-    for (stride, offset) in axis.strides.iter_mut().zip(offsets) {
-        *offset += *stride * (axis.size as isize - 1);
-        *stride = -*stride;
-    }
-}
-
-/// Merges neighbours `outer`, `inner` where every operand steps from the end of `inner` on to `outer`.
-fn merge(axes: Vec<Axis>) -> Vec<Axis> {
-    let mut merged: Vec<Axis> = Vec::with_capacity(axes.len());
-    for inner in axes {
-        let continues = |outer: &Axis| {
-            outer.strides.iter().zip(&inner.strides).all(|(&outer_stride, &inner_stride)| {
-                inner_stride.checked_mul(inner.size as isize) == Some(outer_stride)
-            })
-        };
+/// Merges neighbours where every operand steps from the end of the inner one on to the outer one, which
+/// `continues` says of the two.
+fn merge(
+    axes: &[usize],
+    sizes: &[usize],
+    continues: impl Fn(usize, usize) -> bool,
+) -> SmallVec<[Merged; 4]> {
+    let mut merged: SmallVec<[Merged; 4]> = SmallVec::new();
+    for &inner in axes {
         match merged.last_mut() {
-            Some(outer) if continues(outer) => {
-                outer.size *= inner.size;
-                outer.strides = inner.strides;
+            Some(outer) if continues(inner, outer.innermost) => {
+                *outer = Merged { size: outer.size * sizes[inner], innermost: inner };
             }
-            _ => merged.push(inner),
+            _ => merged.push(Merged { size: sizes[inner], innermost: inner }),
         }
     }
     merged
@@ -83,19 +95,24 @@ fn merge(axes: Vec<Axis>) -> Vec<Axis> {
 mod tests {
     use super::*;
 
+    /// The strides of all operands.
+    fn vectors(axes: &CoalescedAxes) -> Vec<Vec<isize>> {
+        axes.strides.iter().map(|strides| strides.to_vec()).collect()
+    }
+
     #[test]
     fn equal_dense_operands_become_one_axis() {
         let dense = vec![12, 4, 1];
         let axes = coalesce(&[2, 3, 4], &[dense.clone(), dense]).unwrap();
-        assert_eq!(axes.sizes, [24]);
-        assert_eq!(axes.strides, [[1], [1]]);
+        assert_eq!(axes.sizes[..], [24]);
+        assert_eq!(vectors(&axes), [[1], [1]]);
     }
 
     #[test]
     fn a_row_operand_keeps_two_axes() {
         let axes = coalesce(&[2, 3, 4], &[vec![12, 4, 1], vec![0, 0, 1]]).unwrap();
-        assert_eq!(axes.sizes, [6, 4]);
-        assert_eq!(axes.strides, [[4, 1], [0, 1]]);
+        assert_eq!(axes.sizes[..], [6, 4]);
+        assert_eq!(vectors(&axes), [[4, 1], [0, 1]]);
     }
 
     #[test]
@@ -103,28 +120,28 @@ mod tests {
         // [2,5,2] with [2,1,1] and [2,5,2]: a pairwise merge of the outer two would be wrong.
         let full = vec![10, 2, 1];
         let axes = coalesce(&[2, 5, 2], &[full.clone(), vec![1, 0, 0], full]).unwrap();
-        assert_eq!(axes.sizes, [2, 10]);
-        assert_eq!(axes.strides, [[10, 1], [1, 0], [10, 1]]);
+        assert_eq!(axes.sizes[..], [2, 10]);
+        assert_eq!(vectors(&axes), [[10, 1], [1, 0], [10, 1]]);
     }
 
     #[test]
     fn the_order_follows_the_first_operand() {
         let axes = coalesce(&[3, 4], &[vec![1, 3], vec![4, 1]]).unwrap();
-        assert_eq!(axes.sizes, [4, 3]);
-        assert_eq!(axes.strides, [[3, 1], [1, 4]]);
+        assert_eq!(axes.sizes[..], [4, 3]);
+        assert_eq!(vectors(&axes), [[3, 1], [1, 4]]);
     }
 
     #[test]
     fn backward_axes_of_the_first_operand_turn_round() {
         let axes = coalesce(&[3, 4], &[vec![-4, 1], vec![4, 1]]).unwrap();
-        assert_eq!(axes.sizes, [3, 4]);
-        assert_eq!(axes.strides, [[4, 1], [-4, 1]]);
-        assert_eq!(axes.offsets, [-8, 8]);
+        assert_eq!(axes.sizes[..], [3, 4]);
+        assert_eq!(vectors(&axes), [[4, 1], [-4, 1]]);
+        assert_eq!(axes.offsets[..], [-8, 8]);
     }
 
     #[test]
     fn unit_axes_vanish_and_empty_ones_end_it() {
-        assert_eq!(coalesce(&[1, 1], &[vec![7, 9]]).unwrap().sizes, Vec::<usize>::new());
+        assert_eq!(coalesce(&[1, 1], &[vec![7, 9]]).unwrap().sizes.len(), 0);
         assert_eq!(coalesce(&[3, 0], &[vec![1, 1]]), None);
     }
 
@@ -149,7 +166,7 @@ mod tests {
 
     fn coalesced_points(sizes: &[usize], strides: &[Vec<isize>]) -> Vec<Vec<isize>> {
         let axes = coalesce(sizes, strides).unwrap();
-        points(&axes.sizes, &axes.strides, &axes.offsets)
+        points(&axes.sizes, &vectors(&axes), &axes.offsets)
     }
 
     /// The offsets of all operands at every point, sorted.

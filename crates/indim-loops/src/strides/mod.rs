@@ -4,3 +4,8 @@
 pub mod coalesce;
 pub mod layout;
 pub mod order;
+
+use smallvec::SmallVec;
+
+/// A stride, or another number, for each of a few axes, which needs no memory of its own.
+pub type AxisStrides = SmallVec<[isize; 4]>;

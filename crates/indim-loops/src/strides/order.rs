@@ -2,6 +2,8 @@
 
 use indim_ops::{ArrayType, DType};
 
+use super::AxisStrides;
+
 /// The strides in bytes of a dense row-major array.
 ///
 /// ```
@@ -10,9 +12,14 @@ use indim_ops::{ArrayType, DType};
 /// assert_eq!(row_major_strides(&ArrayType::new(DType::F32, [2, 3])), [12, 4]);
 /// ```
 pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
+    dense(array_type).into_vec()
+}
+
+/// As [`row_major_strides`].
+pub fn dense(array_type: &ArrayType) -> AxisStrides {
     let is_empty = array_type.shape.contains(&0);
     let mut stride = if is_empty { 0 } else { array_type.dtype.size() as isize };
-    let mut strides = Vec::with_capacity(array_type.shape.rank());
+    let mut strides = AxisStrides::new();
     for &size in array_type.shape.iter().rev() {
         strides.push(stride);
         // Only a shape that no array in memory can have saturates.

@@ -16,9 +16,11 @@ pub mod reducing;
 pub mod runs;
 
 use runs::Run;
+use smallvec::SmallVec;
 
 use crate::held_bytes::HeldBytes;
-use crate::strides::coalesce::{CoalescedAxes, coalesce};
+use crate::strides::AxisStrides;
+use crate::strides::coalesce::CoalescedAxes;
 
 /// Shorter rows than this are only worth it if some operand changes with the row, or if they are whole
 /// accumulators; otherwise it is cheaper to repeat a row in a block, once for all tiles.
@@ -50,7 +52,7 @@ pub struct OperandWalk {
     /// From the array's first element to the nest's first point, in bytes.
     pub offset: isize,
     /// The stride along each outer axis, in bytes.
-    pub outer_strides: Vec<isize>,
+    pub outer_strides: AxisStrides,
     /// The stride of one step of the tile axis, in bytes.
     pub step_stride: isize,
     /// How a tile lies in memory.
@@ -74,7 +76,7 @@ impl OperandWalk {
 #[derive(Debug, Clone)]
 pub struct Walk {
     /// The sizes of the axes outside the tiles, outermost first.
-    pub outer_sizes: Vec<usize>,
+    pub outer_sizes: SmallVec<[usize; 4]>,
     /// The size of the axis that is cut into tiles.
     pub tile_axis: usize,
     /// Steps along that axis in one tile; the last tile of an axis may have fewer.
@@ -88,19 +90,17 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// The walk over axes of `sizes`; operands have elements of `element_sizes` bytes and `strides` in
+    /// The walk over these axes; operands have elements of `element_sizes` bytes, and strides are in
     /// bytes. A tile has at most `block` elements; where all operands are used as they are, an inner
-    /// axis of at least `minimum_row` elements is a row. `None` when there is nothing to do.
+    /// axis of at least `minimum_row` elements is a row, any if that is 1.
     pub fn new(
-        sizes: &[usize],
-        strides: &[Vec<isize>],
+        axes: &CoalescedAxes,
         element_sizes: &[usize],
         block: usize,
         minimum_row: Option<usize>,
-    ) -> Option<Walk> {
-        let axes = coalesce(sizes, strides)?;
+    ) -> Walk {
         let rank = axes.sizes.len();
-        let has_rows = minimum_row.is_some_and(|minimum| has_rows(&axes, element_sizes, minimum));
+        let has_rows = minimum_row.is_some_and(|minimum| has_rows(axes, element_sizes, minimum));
         let mut inner_from = rank;
         let mut step_elements = 1;
         while inner_from > 0 && axes.sizes[inner_from - 1] * step_elements <= block {
@@ -113,29 +113,28 @@ impl Walk {
         let has_rows = has_rows && inner_from < rank;
         let tile_axis = if inner_from == 0 { 1 } else { axes.sizes[inner_from - 1] };
         let outer_rank = inner_from.saturating_sub(1);
-        let operands = (0..strides.len())
+        let operands = (0..axes.strides.len())
             .map(|operand| {
-                operand_walk(&axes, operand, element_sizes[operand], inner_from, has_rows)
+                operand_walk(axes, operand, element_sizes[operand], inner_from, has_rows)
             })
             .collect();
-        // Tiles differ little in length, so that no short one is left over.
-        let tile_steps = tile_axis.div_ceil(tile_axis.div_ceil(block / step_elements));
-        Some(Walk {
-            outer_sizes: axes.sizes[..outer_rank].to_vec(),
+        let tile_steps = even_steps(tile_axis, block / step_elements);
+        Walk {
+            outer_sizes: axes.sizes[..outer_rank].into(),
             tile_axis,
             tile_steps,
             tiles_along_axis: tile_axis.div_ceil(tile_steps),
             step_elements,
             operands,
-        })
+        }
     }
 
     /// Counts the memory that the walk holds.
     pub fn count_bytes(&self, held: &mut HeldBytes) {
-        held.own::<usize>(self.outer_sizes.capacity());
+        held.small(&self.outer_sizes);
         held.own::<OperandWalk>(self.operands.capacity());
         for operand in &self.operands {
-            held.own::<isize>(operand.outer_strides.capacity());
+            held.small(&operand.outer_strides);
             if let TileLayout::Strided(runs) = &operand.layout {
                 held.own::<Run>(runs.capacity());
             }
@@ -148,13 +147,19 @@ impl Walk {
     }
 }
 
+/// The steps of a tile along an axis, at most so many. Tiles differ little in length, so that no short one is
+/// left over.
+pub fn even_steps(axis: usize, most: usize) -> usize {
+    axis.div_ceil(axis.div_ceil(most))
+}
+
 /// Whether the innermost axis is long enough, and dense or a single element everywhere.
 fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bool {
     let Some(&length) = axes.sizes.last() else { return false };
-    let is_row = |(strides, &size): (&Vec<isize>, &usize)| {
+    let is_row = |(strides, &size): (&AxisStrides, &usize)| {
         strides.last().is_some_and(|&stride| stride == 0 || stride == size as isize)
     };
-    let changes = |strides: &Vec<isize>| match strides[..] {
+    let changes = |strides: &AxisStrides| match strides[..] {
         [.., before, last] => before != 0 && before != last * length as isize,
         _ => false,
     };
@@ -162,6 +167,7 @@ fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bo
     let is_whole = length.is_multiple_of(2 * minimum);
     let minimum = match is_whole || axes.strides.iter().any(changes) {
         true => minimum,
+        false if minimum == 1 => minimum,
         false => minimum.max(LONG_ROW),
     };
     length >= minimum && axes.strides.iter().zip(element_sizes).all(is_row)
@@ -190,12 +196,12 @@ fn operand_walk(
         is_single || matches!(runs[..], [Run { stride, .. }] if stride == element_size as isize);
     OperandWalk {
         offset: axes.offsets[operand],
-        outer_strides: strides[..inner_from.saturating_sub(1)].to_vec(),
+        outer_strides: strides[..inner_from.saturating_sub(1)].into(),
         step_stride,
         layout: match runs[..] {
             _ if is_dense => TileLayout::Dense,
             [Run { stride: 0, .. }] => TileLayout::Single,
-            _ => TileLayout::Strided(runs),
+            _ => TileLayout::Strided(runs.into_vec()),
         },
         row: row_form.filter(|_| has_rows),
     }
@@ -203,8 +209,8 @@ fn operand_walk(
 
 /// Merges runs that continue each other. The first stands for a number of steps known later; a
 /// single step (`is_single_step`) has no stride of its own and merges with anything.
-fn merge_runs(runs: impl Iterator<Item = Run>, is_single_step: bool) -> Vec<Run> {
-    let mut merged: Vec<Run> = Vec::new();
+fn merge_runs(runs: impl Iterator<Item = Run>, is_single_step: bool) -> SmallVec<[Run; 4]> {
+    let mut merged: SmallVec<[Run; 4]> = SmallVec::new();
     for run in runs {
         match merged.last_mut() {
             Some(last) if is_single_step && last.count == 1 => *last = run,

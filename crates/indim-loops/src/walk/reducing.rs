@@ -10,8 +10,11 @@ use core::ops::Range;
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
+use smallvec::SmallVec;
+
 use super::{Walk, operand_walk};
-use crate::strides::coalesce::{CoalescedAxes, coalesce};
+use crate::strides::AxisStrides;
+use crate::strides::coalesce::{CoalescedAxes, coalesce_along};
 
 /// What a nest with a reduced axis walks. Operands are the targets of the stores, then the accesses.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ pub struct Reducing<'a> {
     /// The reduced axis.
     pub reduced: usize,
     /// For each operand its strides in bytes.
-    pub strides: &'a [Vec<isize>],
+    pub strides: &'a [AxisStrides],
     /// For each operand the bytes of an element.
     pub element_sizes: &'a [usize],
     /// How many operands are targets.
@@ -52,7 +55,7 @@ pub struct Part {
     /// Whether everything is read where it is.
     pub is_direct: bool,
     /// For each target the stride between the results of a tile, in bytes.
-    pub result_strides: Vec<isize>,
+    pub result_strides: AxisStrides,
     /// How many columns lie before those of a unit, whichever it is.
     pub columns_before: usize,
     /// Whether a function folds what it computes.
@@ -244,22 +247,18 @@ impl Reducing<'_> {
     /// The kept axes, in the order of the main operand's memory.
     fn kept(&self) -> Option<CoalescedAxes> {
         let kept = |axis: &usize| *axis != self.reduced;
-        let axes: Vec<usize> = (0..self.sizes.len()).filter(kept).collect();
-        let sizes: Vec<usize> = axes.iter().map(|&axis| self.sizes[axis]).collect();
-        let along = |operand: &usize| -> Vec<isize> {
+        let axes: SmallVec<[usize; 4]> = (0..self.sizes.len()).filter(kept).collect();
+        let sizes: SmallVec<[usize; 4]> = axes.iter().map(|&axis| self.sizes[axis]).collect();
+        let along = |operand: &usize| -> AxisStrides {
             axes.iter().map(|&axis| self.strides[*operand][axis]).collect()
         };
         // What stays put somewhere does not say what is near there; then it is for the results.
         let is_moved =
             |axis: &usize| sizes[*axis] == 1 || self.strides[self.main][axes[*axis]] != 0;
-        let first = [if (0..axes.len()).all(|axis| is_moved(&axis)) { self.main } else { 0 }];
-        let operands = 0..self.strides.len();
-        let strides: Vec<Vec<isize>> =
-            first.iter().copied().chain(operands).map(|operand| along(&operand)).collect();
-        let mut coalesced = coalesce(&sizes, &strides)?;
-        coalesced.strides.remove(0);
-        coalesced.offsets.remove(0);
-        Some(coalesced)
+        let main = if (0..axes.len()).all(|axis| is_moved(&axis)) { self.main } else { 0 };
+        let strides: SmallVec<[AxisStrides; 4]> =
+            (0..self.strides.len()).map(|operand| along(&operand)).collect();
+        coalesce_along(main, &sizes, &strides)
     }
 
     /// Columns `range` of the innermost kept axis, `columns` at a time.
@@ -269,12 +268,12 @@ impl Reducing<'_> {
         let inner = (columns > 1).then_some(columns);
         // What is gathered, and the same for all outer points, is gathered once: chunks come before them.
         let chunk_axis = if self.is_gathered_again(kept) { 0 } else { rank };
-        let mut sizes = kept.sizes[..rank].to_vec();
+        let mut sizes: SmallVec<[usize; 4]> = kept.sizes[..rank].into();
         sizes.insert(chunk_axis, range.len() / columns);
         sizes.extend([length].into_iter().chain(inner));
         let strides = (0..self.strides.len()).map(|operand| {
             let column = last(kept, operand);
-            let mut strides = kept.strides[operand][..rank].to_vec();
+            let mut strides: AxisStrides = kept.strides[operand][..rank].into();
             strides.insert(chunk_axis, column * columns as isize);
             strides.push(self.along(operand));
             strides.extend(inner.map(|_| column));
@@ -376,7 +375,7 @@ impl Reducing<'_> {
         let tile_axis = axes.sizes[inner_from - 1];
         let tile_steps = tile_steps.min(tile_axis);
         Walk {
-            outer_sizes: axes.sizes[..inner_from - 1].to_vec(),
+            outer_sizes: axes.sizes[..inner_from - 1].into(),
             tile_axis,
             tile_steps,
             tiles_along_axis: tile_axis.div_ceil(tile_steps),

@@ -6,6 +6,7 @@ use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
     Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests, Reduction,
 };
+use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
 
 /// What the arrays of a loop program are called.
@@ -149,7 +150,7 @@ fn merged(nest: &LoopNest) -> String {
     let accesses = nest.stores.iter().map(|store| &store.target).chain(&nest.accesses);
     let rank = nest.shape.rank();
     let dense = |access: &Access| access.strides(rank, &row_major_strides(&access.array_type));
-    let strides: Vec<Vec<isize>> = accesses.map(dense).collect();
+    let strides: Vec<AxisStrides> = accesses.map(dense).collect();
     match coalesce(&nest.shape, &strides) {
         Some(axes) if axes.sizes[..] != nest.shape[..] => {
             let sizes: Vec<String> = axes.sizes.iter().map(ToString::to_string).collect();
