@@ -20,6 +20,7 @@ use crate::derivative::Derivative;
 use crate::detached::detached;
 use crate::error::ComputationError;
 use crate::held::Held;
+use crate::numpy_api::DenseArray;
 use crate::operand::OperandType;
 use crate::pieces::Pieces;
 use crate::pool;
@@ -379,8 +380,18 @@ impl Compiled {
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
         let held = Held::new(executable.held_bytes());
-        let targets = Vec::new();
-        Compiled { types, targets, numbers, executable, is_parallel, bytes, _held: held }
+        let dense = |types: &[ArrayType]| types.iter().map(DenseArray::new).collect();
+        Compiled {
+            types,
+            targets: Vec::new(),
+            numbers,
+            dense_inputs: dense(executable.parameters()),
+            dense_outputs: dense(executable.outputs()),
+            executable,
+            is_parallel,
+            bytes,
+            _held: held,
+        }
     }
 }
 
@@ -477,6 +488,9 @@ pub(crate) struct Compiled {
     /// The inputs behind the arrays, and for which numbers it holds.
     pub(crate) numbers: Arc<NumberProgram>,
     pub(crate) executable: Executable,
+    /// How its inputs and outputs lie in memory most often.
+    pub(crate) dense_inputs: Vec<DenseArray>,
+    pub(crate) dense_outputs: Vec<DenseArray>,
     /// Whether a run is work for several threads.
     pub(crate) is_parallel: bool,
     /// The bytes that a run reads and writes.

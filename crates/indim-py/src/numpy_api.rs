@@ -7,7 +7,7 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use indim::{ArrayType, ArrayView, ArrayViewMut, Buffer, DType};
+use indim::{ArrayType, ArrayView, ArrayViewMut, Buffer, DType, row_major_strides};
 use pyo3::exceptions::{PyImportError, PyMemoryError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -352,43 +352,74 @@ impl<'py> NumpyArray<'py> {
         NonNull::new(self.raw().data.cast()).unwrap_or(NonNull::dangling())
     }
 
-    /// An array of this element type and the array's sizes, which are most likely those of `known`: its shape
-    /// is shared then.
-    fn typed(&self, dtype: DType, known: Option<&ArrayType>) -> ArrayType {
-        match known.filter(|known| self.sizes() == known.shape.sizes()) {
-            Some(known) => ArrayType { dtype, shape: known.shape.clone() },
-            None => ArrayType::new(dtype, self.sizes()),
-        }
-    }
-
-    /// The memory for reading, most likely of the sizes of `known`; truth values as bytes, of which NumPy lets
+    /// The memory for reading, which most likely lies as is `known`; truth values as bytes, of which NumPy lets
     /// there be other than 0 and 1.
     ///
     /// # Errors
     /// When the element type is no longer the one that was read.
-    pub(crate) fn view(&self, known: Option<&ArrayType>) -> PyResult<ArrayView<'_>> {
+    pub(crate) fn view<'a>(&'a self, known: Option<&'a DenseArray>) -> PyResult<ArrayView<'a>> {
         self.check_dtype()?;
         let dtype = if self.dtype == DType::Bool { DType::U8 } else { self.dtype };
-        let stored = self.typed(dtype, known);
         // SAFETY: NumPy vouches that every element lies in memory that lives as long as the array,
         // which we hold; NumPy refuses to resize an array with another reference. Writers on other
         // threads are the user's to order, as with every NumPy function that releases the GIL.
-        Ok(unsafe { ArrayView::from_raw(stored, self.strides().to_vec(), self.first()) })
+        Ok(unsafe {
+            match known.filter(|known| known.lies_as(dtype, self)) {
+                Some(DenseArray { array_type, strides }) => {
+                    ArrayView::from_raw_borrowed(array_type, strides, self.first())
+                }
+                None => {
+                    let array_type = ArrayType::new(dtype, self.sizes());
+                    ArrayView::from_raw(array_type, self.strides().to_vec(), self.first())
+                }
+            }
+        })
     }
 
-    /// The memory for writing, most likely of the sizes of `known`.
+    /// The memory for writing, which most likely lies as is `known`.
     ///
     /// # Errors
     /// When the array is read-only, or its element type is no longer the one that was read.
-    pub(crate) fn view_mut(&self, known: Option<&ArrayType>) -> PyResult<ArrayViewMut<'_>> {
+    pub(crate) fn view_mut<'a>(
+        &'a self,
+        known: Option<&'a DenseArray>,
+    ) -> PyResult<ArrayViewMut<'a>> {
         self.check_dtype()?;
         if !self.is_writeable() {
             return Err(pyo3::exceptions::PyValueError::new_err("`out` is read-only"));
         }
-        let array_type = self.typed(self.dtype, known);
         // SAFETY: as for `view`, and the array is writeable; overlap with inputs and shared
         // elements are checked by `run_into`.
-        Ok(unsafe { ArrayViewMut::from_raw(array_type, self.strides().to_vec(), self.first()) })
+        Ok(unsafe {
+            match known.filter(|known| known.lies_as(self.dtype, self)) {
+                Some(DenseArray { array_type, strides }) => {
+                    ArrayViewMut::from_raw_borrowed(array_type, strides, self.first())
+                }
+                None => {
+                    ArrayViewMut::from_raw(self.array_type(), self.strides().to_vec(), self.first())
+                }
+            }
+        })
+    }
+}
+
+/// How a dense array in row-major order lies in memory.
+pub(crate) struct DenseArray {
+    array_type: ArrayType,
+    /// In bytes.
+    strides: Vec<isize>,
+}
+
+impl DenseArray {
+    pub(crate) fn new(array_type: &ArrayType) -> DenseArray {
+        DenseArray { array_type: array_type.clone(), strides: row_major_strides(array_type) }
+    }
+
+    /// Whether this array, of elements that are taken as such, lies so.
+    fn lies_as(&self, dtype: DType, array: &NumpyArray<'_>) -> bool {
+        self.array_type.dtype == dtype
+            && self.array_type.shape.sizes() == array.sizes()
+            && self.strides == array.strides()
     }
 }
 

@@ -39,10 +39,9 @@ pub(crate) fn run<'py>(
     let numbers = compiled.numbers.inputs(&inputs_among(operands));
     let numbers = numbers.expect("invariant: the variant was chosen for these numbers");
     // From here on no Python code runs, which could change an array: only memory is asked for.
-    let parameters = compiled.executable.parameters();
-    let mut views: Vec<ArrayView<'_>> = Vec::with_capacity(parameters.len());
+    let mut views: Vec<ArrayView<'_>> = Vec::with_capacity(compiled.dense_inputs.len());
     for array in inputs {
-        views.push(array.view(parameters.get(views.len()))?);
+        views.push(array.view(compiled.dense_inputs.get(views.len()))?);
     }
     views.extend(numbers.iter().map(ArrayView::from_array));
     let given = |index: usize| outputs.get(index).cloned().flatten();
@@ -59,7 +58,8 @@ pub(crate) fn run<'py>(
             arrays.collect::<PyResult<_>>()?
         }
     };
-    let views_mut = outputs.iter().zip(types).map(|(array, of)| array.view_mut(Some(of)));
+    let dense = outputs.iter().zip(&compiled.dense_outputs);
+    let views_mut = dense.map(|(array, dense)| array.view_mut(Some(dense)));
     let mut views_mut: Vec<ArrayViewMut<'_>> = views_mut.collect::<PyResult<_>>()?;
     if compiled.is_parallel {
         run_in_pool(py, compiled, &views, &mut views_mut)?;

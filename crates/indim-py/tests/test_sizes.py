@@ -104,3 +104,21 @@ def test_out_of_other_sizes_and_types():
         np.testing.assert_array_equal(out, x + 1)
         rows = np.zeros((2, length))
         np.testing.assert_array_equal(im.evaluate("x + 1", out=rows), np.tile(x + 1, (2, 1)))
+
+
+def test_a_thousand_lengths_are_found_again_or_bound_again():
+    arrays = [np.arange(length, dtype=np.float64) for length in range(2, 1002)]
+    doubled = im.jit(lambda x: x * 2 + 1)
+    raised = im.jit(lambda x, k: x**k)
+    held = None
+    for _ in range(3):
+        for x in arrays:
+            np.testing.assert_array_equal(doubled(x), x * 2 + 1)
+        now = im._indim._held_bytes()
+        # After the first round as many are let go as are bound.
+        assert held is None or now <= held + (1 << 20)
+        held = now
+    # Exponents are part of a program: of one length there are two.
+    for x in [*arrays[:4], *arrays[:4], *arrays[-4:]]:
+        for k in (2, 3, 2):
+            np.testing.assert_array_equal(raised(x, k), x**k)
