@@ -352,8 +352,8 @@ impl<'py> NumpyArray<'py> {
         NonNull::new(self.raw().data.cast()).unwrap_or(NonNull::dangling())
     }
 
-    /// The memory for reading, which most likely lies as is `known`; truth values as bytes, of which NumPy lets
-    /// there be other than 0 and 1.
+    /// The memory for reading, which most likely lies as is `known`; truth values as bytes, of which NumPy
+    /// lets there be other than 0 and 1.
     ///
     /// # Errors
     /// When the element type is no longer the one that was read.

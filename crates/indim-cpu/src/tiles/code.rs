@@ -54,8 +54,8 @@ pub(crate) struct Stored {
 /// The code of a loop nest.
 #[derive(Debug, Clone)]
 pub(crate) struct TileCode {
-    /// The nest that was compiled. What is run may be of other sizes, which are asked of the nest that the code
-    /// is bound to.
+    /// The nest that was compiled. What is run may be of other sizes, which are asked of the nest that the
+    /// code is bound to.
     pub(crate) nest: Arc<LoopNest>,
     pub(crate) calls: Vec<Call>,
     /// The machine code that computes what calls do not.

@@ -2,9 +2,9 @@
 //! Whatever compiles nests shares this: kernels, one after another, or one function of machine code.
 //!
 //! Read `code.rs` (what runs over a tile), `wiring.rs` (where its slots lie under a walk), `tile.rs` (the
-//! loop over tiles; `flat.rs` where all axes are one, `whole.rs` where there is but one tile), `reduce.rs` (the one over a reduced axis), `tree.rs`
-//! (in which order that combines), `folding.rs` (by functions that do so themselves), `search.rs` (the one
-//! that finds where an element is). Machine code for each layout is in `functions.rs`, and when it is made in
+//! loop over tiles; `flat.rs` where all axes are one, `whole.rs` where there is but one tile), `reduce.rs`
+//! (the one over a reduced axis), `tree.rs` (in which order that combines), `folding.rs` (by functions that
+//! do so themselves), `search.rs` (the one that finds where an element is). Machine code for each layout is in `functions.rs`, and when it is made in
 //! `account.rs`; what elements cost, `work.rs`.
 
 pub(crate) mod account;
@@ -37,7 +37,8 @@ use search::BoundSearch;
 use tile::BoundTiles;
 
 /// How code runs over arrays of the sizes of `nest` and of these strides, as
-/// [`NestCode::bind`](crate::executor::NestCode::bind) has it; `None` also where it lacks a function for them.
+/// [`NestCode::bind`](crate::executor::NestCode::bind) has it; `None` also where it lacks a function for
+/// them.
 pub(crate) fn bind(
     code: &Arc<TileCode>,
     nest: &LoopNest,

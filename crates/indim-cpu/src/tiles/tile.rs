@@ -92,7 +92,7 @@ impl BoundTiles {
     }
 }
 
-/// So few rows are gone through one by one, however short they are: to gather them takes longer to begin with.
+/// So few rows are gone through one by one, however short they are: gathering them would take longer.
 const FEW_ROWS: usize = 16;
 
 /// Whether a nest over these axes has few rows.
