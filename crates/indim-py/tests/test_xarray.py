@@ -163,6 +163,13 @@ def test_attributes_are_kept_as_the_option_says(keep):
         assert indim.jit(lambda t, m: t - m)(t, m).attrs == expected
         assert indim.evaluate("t - m").attrs == expected
         assert indim.jit(lambda t: t.mean("time"))(t).attrs == t.mean("time").attrs
+        data = xr.Dataset({"t": t, "m": m}, attrs={"title": "data", "source": "b"})
+        for x, y in ((data, t), (t, data), (data, data.assign_attrs(title="other"))):
+            assert indim.evaluate("x - y").attrs == (x - y).attrs
+            assert indim.evaluate("x - y")["m"].attrs == (x - y)["m"].attrs
+        assert indim.evaluate("-data").attrs == (-data).attrs
+        # Of a Dataset and a number xarray keeps those of the Dataset even so.
+        assert indim.add(data, 1).attrs == ({} if keep is False else (data + 1).attrs)
 
 
 def test_messages_call_arrays_by_their_names():

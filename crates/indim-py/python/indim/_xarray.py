@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import operator
 import re
 import threading
 
@@ -237,7 +238,21 @@ def apply(function, operands, is_positional):
         # The name that all have, as operators keep it.
         names = {value.name for value in operands if isinstance(value, xr.DataArray)}
         result.name = names.pop() if len(names) == 1 else None
+    if isinstance(result, xr.Dataset):
+        result.attrs = _attributes([value for value in operands if isinstance(value, _LABELLED)])
     return result
+
+
+def _attributes(operands):
+    """The attributes that operators make of those of all operands: of a Dataset `apply_ufunc` has its own
+    alone."""
+    alike = [
+        xr.Dataset(attrs=value.attrs)
+        if isinstance(value, xr.Dataset)
+        else xr.DataArray(0.0, attrs=value.attrs)
+        for value in operands
+    ]
+    return functools.reduce(operator.add, alike[1:], alike[0] if len(alike) > 1 else +alike[0]).attrs
 
 
 def _keep_attributes():
