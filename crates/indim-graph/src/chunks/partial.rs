@@ -27,6 +27,30 @@ pub fn partial_count(op: ReduceOp) -> usize {
 /// lies directly behind `earlier`. Any order of combining neighbours gives the same bits, but for sums and
 /// products of floats, which are combined by pairs.
 ///
+/// ```
+/// use indim_graph::chunks::combine;
+/// use indim_graph::{Array, GraphAssembler, NodeKind, evaluate};
+/// use indim_ops::{ArrayType, DType, ReduceOp};
+///
+/// let mut assembler = GraphAssembler::new();
+/// let mut values = Vec::new();
+/// for (index, dtype) in [DType::I64, DType::F64, DType::I64].repeat(2).into_iter().enumerate() {
+///     let kind = NodeKind::Parameter { index, name: format!("x{index}") };
+///     values.push(assembler.add(kind, &[], ArrayType::new(dtype, [1]))?);
+/// }
+/// let outputs = combine(&mut assembler, ReduceOp::ArgMax, &values[..3], &values[3..])?;
+/// let graph = assembler.finish(outputs)?;
+///
+/// // The largest of [5, 9, 1] and of [2, 9]: the first 9 is found.
+/// let array = |element: i64| Array::new([1], vec![element]).unwrap();
+/// let nine = Array::new([1], vec![9.0]).unwrap();
+/// let chunks = [array(1), nine.clone(), array(3), array(1), nine, array(2)];
+/// let results = evaluate(&graph, &chunks).unwrap();
+/// assert_eq!(results[0], array(1));
+/// assert_eq!(results[2], array(5));
+/// # Ok::<(), indim_graph::VerifyErrorKind>(())
+/// ```
+///
 /// # Errors
 /// When they are not what `op` makes of chunks.
 ///
