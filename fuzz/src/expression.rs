@@ -80,7 +80,7 @@ fn well_formed(next: &mut dyn FnMut(usize) -> usize, depth: usize) -> String {
 }
 
 fn rule(choice: u8) -> Option<RuleSet> {
-    match choice % 8 {
+    match choice % 9 {
         0 => Some(RuleSet::None),
         1 => Some(RuleSet::Numpy),
         2 => Some(RuleSet::Xla { dims: Vec::new() }),
@@ -88,6 +88,7 @@ fn rule(choice: u8) -> Option<RuleSet> {
         4 => Some(RuleSet::Pdpd { axis: None }),
         5 => Some(RuleSet::Pdpd { axis: Some(0) }),
         6 => Some(RuleSet::OnnxLegacy { broadcast: true, axis: None }),
+        7 => Some(RuleSet::Named { names: Vec::new() }),
         _ => None,
     }
 }

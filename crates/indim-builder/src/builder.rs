@@ -14,12 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_graph::signature::{check_operation, rule_set_of};
 use indim_graph::{
-    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, Literal, NodeKind, SizeFacts,
+    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, Literal, Node, NodeKind, SizeFacts,
     ValueId, count_of,
 };
 use indim_ops::{ArrayType, DType, Element, Op};
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError};
 
+use crate::named_values::NamedValues;
 use crate::operand::Given;
 
 /// Makes one graph. A clone makes the same one, also in another thread.
@@ -46,6 +47,8 @@ struct State {
     assembler: GraphAssembler,
     /// What nodes do not say of sizes.
     facts: SizeFacts,
+    /// What axes are called.
+    names: NamedValues,
     /// The first mistake of an operator, which cannot return it.
     first_error: Option<GraphError>,
 }
@@ -53,7 +56,19 @@ struct State {
 impl State {
     fn add(&mut self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> ValueId {
         let added = self.assembler.add(kind, operands, array_type);
-        added.expect("invariant: who asks for a node has checked it")
+        let id = added.expect("invariant: who asks for a node has checked it");
+        if !self.names.is_empty() {
+            self.follow_names(id);
+        }
+        id
+    }
+
+    /// Takes note of the names of a node's axes.
+    fn follow_names(&mut self, id: ValueId) {
+        let Node { kind, operands, array_type } = &self.assembler[id];
+        let shape = |&operand: &ValueId| (operand, &self.assembler[operand].array_type.shape);
+        let operands: Vec<(ValueId, &Shape)> = operands.iter().map(shape).collect();
+        self.names.follow(id, kind, &operands, &array_type.shape);
     }
 }
 
@@ -259,6 +274,7 @@ impl GraphBuilder {
         rule: &RuleSet,
         dtype: DType,
     ) -> Result<(Vec<ValueId>, ArrayType), GraphError> {
+        let rule = &self.with_axis_names(rule, ids);
         let wider = |a: DType, b: DType| if b.size() > a.size() { b } else { a };
         let widest = types.iter().map(|t| t.dtype).fold(dtype, wider);
         let shapes: Vec<Shape> = types.into_iter().map(|t| t.shape).collect();
@@ -348,6 +364,11 @@ impl GraphBuilder {
         self.value(id)
     }
 
+    /// What is known of the names of axes so far.
+    pub(crate) fn with_names<T>(&self, look: impl FnOnce(&mut NamedValues) -> T) -> T {
+        look(&mut self.state().names)
+    }
+
     /// What is known of sizes so far.
     pub(crate) fn facts(&self) -> SizeFacts {
         self.state().facts.clone()
@@ -356,6 +377,11 @@ impl GraphBuilder {
     /// Adds to what is known of sizes.
     pub(crate) fn with_facts(&self, add: impl FnOnce(&mut SizeFacts)) {
         add(&mut self.state().facts);
+    }
+
+    /// Whether a value is an input.
+    pub(crate) fn is_parameter(&self, id: ValueId) -> bool {
+        matches!(self.state().assembler[id].kind, NodeKind::Parameter { .. })
     }
 
     pub(crate) fn type_of(&self, id: ValueId) -> ArrayType {

@@ -8,11 +8,13 @@
 #![forbid(unsafe_code)]
 
 mod along;
+mod axis_names;
 mod builder;
 mod composition;
 mod derivative;
 mod inline;
 mod methods;
+mod named_values;
 mod operand;
 mod operators;
 mod reduce;

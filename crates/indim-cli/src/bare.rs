@@ -1,10 +1,13 @@
 //! A rule and its attributes without an operation, as `explain` and `convert` take them.
 
 use clap::Args;
-use indim::{AnyRule, AttributeError, Attributes, Broadcast, DType, RuleChoice, Shape, ShapeError};
+use indim::{
+    AnyRule, Attribute, AttributeError, Attributes, AxisNames, Broadcast, DType, Diagnostic,
+    RuleChoice, Shape, ShapeError,
+};
 
 use crate::failure::Failure;
-use indim_text::{parse_integers, parse_type};
+use indim_text::{parse_integers, parse_type, split_axis_names};
 
 /// The attributes of a rule.
 #[derive(Debug, Args)]
@@ -30,24 +33,56 @@ impl AttributeOptions {
         Attributes {
             dims: self.dims.clone().map(|list| list.0),
             axis: self.axis,
-            broadcast: None,
             target: self.target.clone(),
+            ..Attributes::default()
         }
     }
 }
 
 /// The option that does not belong, and what does.
 pub(crate) fn refuse_attributes(error: AttributeError) -> Failure {
-    let option = error.attribute().map_or(String::new(), |name| format!("--{name}: "));
+    let option = match error.attribute() {
+        Some(Attribute::Names) => "the names of axes: ".to_owned(),
+        Some(name) => format!("--{name}: "),
+        None => String::new(),
+    };
     Failure::Usage(format!("{option}{error}; {}", error.advice()))
 }
 
+/// An operand without a name: its element type where that is known, its shape, and what its axes are called
+/// where that is said.
+pub(crate) struct Operand {
+    dtype: Option<DType>,
+    pub(crate) shape: Shape,
+    axis_names: Option<AxisNames>,
+}
+
+impl Operand {
+    /// Reads `f32[2, 3]`, `2x3`, `f32[time: 2, lat: 3]`.
+    pub(crate) fn parse(text: &str) -> Result<Operand, Diagnostic> {
+        let (plain, axis_names) = split_axis_names(text)?;
+        let (dtype, shape) = parse_type(&plain)?;
+        Ok(Operand { dtype, shape, axis_names })
+    }
+}
+
 /// What operands without names are called, and their element types where those are known.
-pub(crate) fn operand_labels(types: &[(Option<DType>, Shape)]) -> Vec<(String, String)> {
-    let label = |(index, (dtype, _)): (usize, &(Option<DType>, Shape))| {
-        (format!("operand {index}"), dtype.map_or("", |dtype| dtype.name()).to_owned())
+pub(crate) fn operand_labels(operands: &[Operand]) -> Vec<(String, String)> {
+    let label = |(index, operand): (usize, &Operand)| {
+        let dtype = operand.dtype.map_or("", |dtype| dtype.name());
+        (format!("operand {index}"), dtype.to_owned())
     };
-    types.iter().enumerate().map(label).collect()
+    operands.iter().enumerate().map(label).collect()
+}
+
+/// The names of the axes of each operand, where some are said.
+fn axis_names(operands: &[Operand]) -> Option<Vec<AxisNames>> {
+    let is_said = operands.iter().any(|operand| operand.axis_names.is_some());
+    let names = |operand: &Operand| {
+        let unnamed = || AxisNames::unnamed(operand.shape.rank());
+        operand.axis_names.clone().unwrap_or_else(unnamed)
+    };
+    is_said.then(|| operands.iter().map(names).collect())
 }
 
 /// One argument that holds a list, which clap would otherwise take for several arguments.
@@ -68,12 +103,13 @@ fn parse_target(text: &str) -> Result<Shape, String> {
 pub(crate) fn elaborate(
     rule: RuleChoice,
     attributes: &AttributeOptions,
-    operands: &[Shape],
+    operands: &[Operand],
 ) -> Result<(String, Result<Broadcast, ShapeError>), Failure> {
-    let given = attributes.given();
+    let given = Attributes { names: axis_names(operands), ..attributes.given() };
     let rule = rule.with_attributes(&given).map_err(refuse_attributes)?;
     let target = given.target.as_ref();
-    let form = rule.elaborate(operands, target);
+    let shapes: Vec<Shape> = operands.iter().map(|operand| operand.shape.clone()).collect();
+    let form = rule.elaborate(&shapes, target);
     let named = match (&rule, target) {
         (AnyRule::Elementwise(rule), _) => rule.to_string(),
         (AnyRule::Target(rule), Some(target)) => format!("{rule} target={target}"),

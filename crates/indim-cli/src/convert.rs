@@ -5,17 +5,16 @@ use std::path::Path;
 
 use clap::Args;
 use indim::formats::Format;
-use indim::{Diagnostic, RuleChoice, RuleSetName, Shape, express};
+use indim::{Diagnostic, RuleChoice, RuleSetName, express};
 
 use indim_graph::terminal::shown;
 
-use crate::bare::{AttributeOptions, elaborate, operand_labels};
+use crate::bare::{AttributeOptions, Operand, elaborate, operand_labels};
 use crate::convert_program::ProgramOptions;
 use crate::failure::Failure;
 use crate::output::print;
 use crate::report::Report;
 use crate::rule::{any_rule, rule_set_or_format};
-use indim_text::parse_type;
 
 /// Say a broadcast of one rule set under another, or write a program for another system.
 #[derive(Debug, Args)]
@@ -74,12 +73,11 @@ impl Convert {
             let message = format!("{} is a format of files, and no rule for shapes", self.to);
             return Err(Failure::Usage(message));
         };
-        let types =
-            self.operands.iter().map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>()?;
-        let operands: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
+        let operands = self.operands.iter().map(|text| Operand::parse(text));
+        let operands = operands.collect::<Result<Vec<_>, _>>()?;
         let (_, form) = elaborate(from, &self.attributes, &operands)?;
         let form =
-            form.map_err(|error| Report::of_shapes(&error, "convert", &operand_labels(&types)))?;
+            form.map_err(|error| Report::of_shapes(&error, "convert", &operand_labels(&operands)))?;
         let said = express(&form, to)
             .map_err(|reason| Diagnostic::new("inexpressible", reason.to_string()))?;
         Ok(print(format!("{said}\n").as_bytes())?)

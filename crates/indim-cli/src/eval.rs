@@ -5,12 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indim::explain::broadcasts;
-use indim::{ArrayType, Expression, Graph, RuleChoice};
+use indim::{AxisNames, Expression, Graph, RuleChoice, Value};
 use indim_graph::remove_unused;
 
+use crate::axis_names::{check_rule, names_of, split_source};
 use crate::bare::refuse_attributes;
 use crate::computation::Resources;
-use crate::expression::{build_graph, check_names, no_misspelt_option, parse_expression};
+use crate::expression::{
+    Input, InputType, build_graph, check_names, no_misspelt_option, parse_expression,
+};
 use crate::failure::Failure;
 use crate::output::warn_of_outer_products;
 use crate::outputs::Outputs;
@@ -25,11 +28,13 @@ use crate::source::{open_all, split_binding};
 A SOURCE is a .npy file, archive.npz:member, model.safetensors:tensor, an array of Zarr
 (climate.zarr/temperature), a PNG or TIFF file (grid.tif, or a page, grid.tif:2), a column of a table
 (table.csv:height), a literal such as [[1,2,3],[4,5,6]] or f32([1.5,2]), or `-`: a .npy array from standard
-input. Statements that give values names stand before the expression, each on a line of its own or followed
+input. Behind it may stand what its axes are called, for `--rule named`: x.npy[time,lat]; a Zarr array says it
+itself. Statements that give values names stand before the expression, each on a line of its own or followed
 by `;`.
 
   indim eval '(x - mean(x, axis=0)) / std(x, axis=0)' x=data/iris.npy
   indim eval 'add(X, v, dims=[1])' X='[[1,2,3],[4,5,6]]' v='[7,8,9]' --rule xla
+  indim eval 'x - mean(x, axis=time)' 'x=x.npy[time, lat]' --rule named
   indim eval 'where(x > 0, x, exp(x) - 1)' x=x.npy -o elu.npy
   indim eval 'low = min(x); high = max(x)' x=x.npy -o low=low.npy -o high=high.npy
   indim eval 'low, high = min(x), max(x)' x=x.npy -o range.npz
@@ -61,46 +66,63 @@ pub(crate) struct Eval {
     show: Show,
 }
 
+/// Names with their sources, and what is said of the axes of each.
+type Bindings<'a> = (Vec<(&'a str, &'a str)>, Vec<Option<AxisNames>>);
+
 impl Eval {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let outputs = Outputs::parse(&self.output)?;
         let expression = outputs.of(parse_expression(&self.expression)?)?;
-        let bindings = self.bindings(&expression)?;
+        let (bindings, axis_names) = self.bindings(&expression)?;
         let (sources, memory_left) = open_all(&bindings, self.resources.memory_limit)?;
-        let types: Vec<(&str, ArrayType)> =
-            sources.iter().map(|(name, source)| (*name, source.array_type())).collect();
-        let graph = self.graph(&expression, &types)?;
+        let mut inputs = Vec::with_capacity(sources.len());
+        for ((name, source), given) in sources.iter().zip(axis_names) {
+            let of = InputType::Known(source.array_type());
+            inputs.push(Input { name, of, axis_names: names_of(source, given) });
+        }
+        let (graph, axis_names) = self.graph(&expression, &inputs)?;
         let program = Program {
             graph: &graph,
             labels: &labels(&expression),
             members: &members(&expression),
+            axis_names: &axis_names,
             resources: &self.resources,
             show: &self.show,
         };
         program.run(sources, memory_left, &outputs)
     }
 
-    /// The names with their sources.
-    fn bindings(&self, expression: &Expression) -> Result<Vec<(&str, &str)>, Failure> {
+    /// The names with their sources, and what is said of the axes of each.
+    fn bindings(&self, expression: &Expression) -> Result<Bindings<'_>, Failure> {
         let bindings = self.bindings.iter().map(|text| split_binding(text));
-        let bindings = bindings.collect::<Result<Vec<_>, _>>()?;
+        let mut bindings = bindings.collect::<Result<Vec<_>, _>>()?;
         let names: Vec<&str> = bindings.iter().map(|(name, _)| *name).collect();
         check_names(expression, &names)?;
-        Ok(bindings)
+        let mut axis_names = Vec::with_capacity(bindings.len());
+        for (name, source) in &mut bindings {
+            let (plain, names) = split_source(source);
+            if names.is_some() {
+                check_rule(name, self.rule)?;
+            }
+            *source = plain;
+            axis_names.push(names);
+        }
+        Ok((bindings, axis_names))
     }
 
+    /// The graph, and what the axes of each result are called.
     fn graph(
         &self,
         expression: &Expression,
-        types: &[(&str, ArrayType)],
-    ) -> Result<Graph, Failure> {
+        inputs: &[Input<'_>],
+    ) -> Result<(Graph, Vec<AxisNames>), Failure> {
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
-        let graph = build_graph(expression, types, rule.as_ref())?;
+        let (graph, results) = build_graph(expression, inputs, rule.as_ref())?;
         if self.warn_outer_product {
             warn_of_outer_products(&broadcasts(&remove_unused(&graph)));
         }
-        Ok(graph)
+        Ok((graph, results.iter().map(Value::axis_names).collect()))
     }
 }
 

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
 use indim::stream::{Plan, Stored, StreamOptions};
-use indim::{CompileError, Diagnostic, Graph, Guards, RuleChoice, Shape};
+use indim::{CompileError, Diagnostic, Graph, Guards, RuleChoice};
 use indim_graph::terminal::shown;
 
-use crate::bare::{AttributeOptions, elaborate, operand_labels, refuse_attributes};
+use crate::axis_names::{check_rule, split_source};
+use crate::bare::{AttributeOptions, Operand, elaborate, operand_labels, refuse_attributes};
 use crate::byte_size::parse_byte_size;
 use crate::computation::compile_options;
 use crate::expression::{
-    InputType, build_symbolic, check_names, no_misspelt_option, parse_expression, stand_ins_text,
+    Input, InputType, Symbolic, build_symbolic, check_names, no_misspelt_option, parse_expression,
+    stand_ins_text,
 };
 use crate::failure::Failure;
 use crate::model::{declared_inputs, is_program, load, refused};
@@ -20,7 +22,7 @@ use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
 use crate::source::{Source, in_binding, split_binding};
-use indim_text::{parse_array_type, parse_symbolic_type, parse_type};
+use indim_text::{parse_array_type, parse_symbolic_type, split_axis_names};
 
 /// Explain an expression over typed names, a rule over shapes, or a program in a file.
 #[derive(Debug, Args)]
@@ -31,6 +33,7 @@ Examples:
   indim explain '2 * a + 3 * b' a=f32[1000] b=f32[1000] --machine-code
   indim explain 'x - mean(v)' x=f32[100,3] v=f32[3] --sizes
   indim explain 'x + v' x=f32[n,3] v=f32[3]
+  indim explain 'x - m' 'x=f32[time: 8760, lat: 721]' 'm=f32[lat: 721]' --rule named
   indim explain 'x - mean(x, axis=0)' x=f32[1000000000,8] --pieces
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]
   indim explain model.onnx images=f32[8,3,224,224] --svg model.svg")]
@@ -111,11 +114,10 @@ impl Explain {
             return self.explain_program();
         }
         let arguments = std::iter::once(&self.first).chain(&self.others);
-        match arguments.map(|text| parse_type(text)).collect::<Result<Vec<_>, _>>() {
-            Ok(types) => {
+        match arguments.map(|text| Operand::parse(text)).collect::<Result<Vec<_>, _>>() {
+            Ok(operands) => {
                 self.refuse_sizes()?;
-                let shapes: Vec<Shape> = types.iter().map(|(_, shape)| shape.clone()).collect();
-                self.explain_rule(operand_labels(&types), &shapes)
+                self.explain_rule(&operands)
             }
             // What is not `NAME=...` can only have been meant as a shape.
             Err(error) if self.others.iter().any(|text| !text.contains('=')) => Err(error.into()),
@@ -131,13 +133,14 @@ impl Explain {
         }
     }
 
-    fn explain_rule(&self, labels: Vec<(String, String)>, shapes: &[Shape]) -> Result<(), Failure> {
+    fn explain_rule(&self, operands: &[Operand]) -> Result<(), Failure> {
         if self.machine_code {
             return Err(Failure::Usage(
                 "a rule over shapes has no machine code: explain an expression".to_owned(),
             ));
         }
-        let (rule, form) = elaborate(self.rule, &self.attributes, shapes)?;
+        let labels = operand_labels(operands);
+        let (rule, form) = elaborate(self.rule, &self.attributes, operands)?;
         let form = form.map_err(|error| Report::of_shapes(&error, "broadcast", &labels))?;
         let explained = ExplainedBroadcast::of_rule(rule, labels, form);
         self.warn(core::slice::from_ref(&explained));
@@ -151,12 +154,13 @@ impl Explain {
             ));
         }
         let bindings =
-            self.others.iter().map(|text| typed_name(text)).collect::<Result<Vec<_>, _>>()?;
+            self.others.iter().map(|text| self.typed_name(text)).collect::<Result<Vec<_>, _>>()?;
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
         let expression = parse_expression(&self.first)?;
-        let names: Vec<&str> = bindings.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = bindings.iter().map(|input| input.name).collect();
         check_names(&expression, &names)?;
-        let (symbolic, stand_ins) = build_symbolic(&expression, &bindings, rule.as_ref())?;
+        let Symbolic { graph: symbolic, stand_ins, axes } =
+            build_symbolic(&expression, &bindings, rule.as_ref())?;
         refuse_needed_numbers(symbolic.guards())?;
         note_unused(&expression);
         let explanation = Explanation::new(symbolic.graph(), &compile_options()?)
@@ -168,6 +172,9 @@ impl Explain {
         };
         if let Some(text) = stand_ins_text(&stand_ins).filter(|_| has_names) {
             more += &format!("  above, {text}\n");
+        }
+        if !self.json {
+            more.insert_str(0, &axes);
         }
         if let Some(limit) = self.pieces {
             more += &pieces_text(symbolic.graph(), limit)?;
@@ -234,18 +241,27 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
     indim::files::write_text(path, drawing).map_err(|error| error.diagnostic())
 }
 
-/// A name with its type, written out or taken from a file.
-fn typed_name(text: &str) -> Result<(&str, InputType<'_>), Diagnostic> {
-    let (name, source) = split_binding(text)?;
-    if let Some((dtype, sizes)) = parse_symbolic_type(source) {
-        return Ok((name, InputType::Symbolic(dtype, sizes)));
+impl Explain {
+    /// A name with its type, written out or taken from a file.
+    fn typed_name<'t>(&self, text: &'t str) -> Result<Input<'t>, Diagnostic> {
+        let (name, source) = split_binding(text)?;
+        let named = |error| in_binding(name, error);
+        let (source, behind) = split_source(source);
+        let (plain, within) = split_axis_names(source).map_err(named)?;
+        let axis_names = behind.or(within);
+        if axis_names.is_some() {
+            check_rule(name, self.rule)?;
+        }
+        if let Some((dtype, sizes)) = parse_symbolic_type(&plain) {
+            let sizes = sizes.into_iter().map(str::to_owned).collect();
+            return Ok(Input { name, of: InputType::Symbolic(dtype, sizes), axis_names });
+        }
+        let (array_type, own) = match parse_array_type(&plain) {
+            Err(_) if Source::is_file(source) => Source::type_of(source).map_err(named)?,
+            parsed => (parsed.map_err(named)?, None),
+        };
+        Ok(Input { name, of: InputType::Known(array_type), axis_names: axis_names.or(own) })
     }
-    let array_type = match parse_array_type(source) {
-        Err(_) if Source::is_file(source) => Source::type_of(source),
-        parsed => parsed,
-    };
-    let array_type = array_type.map_err(|error| in_binding(name, error))?;
-    Ok((name, InputType::Known(array_type)))
 }
 
 /// Refuses a name of a size that the program needs as a number.

@@ -1,11 +1,12 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
 use indim::{
-    ArrayType, Binding, DType, Diagnostic, Expression, Graph, GraphBuilder, GraphError, Limits,
-    RuleSet, SymbolicGraph,
+    ArrayType, AxisNames, Binding, DType, Diagnostic, Expression, Graph, GraphBuilder, GraphError,
+    Limits, RuleSet, SymbolicGraph, Value,
 };
 use indim_graph::terminal::shown;
 
+use crate::axis_names::results_text;
 use crate::report::Report;
 
 /// An argument that may begin with a minus, but is no misspelt option.
@@ -39,51 +40,60 @@ pub(crate) fn check_names(expression: &Expression, names: &[&str]) -> Result<(),
     Ok(())
 }
 
-/// The graph of an expression whose names have these types; without a rule each operation follows its own
-/// attributes.
+/// What a name of an expression is bound to.
+pub(crate) struct Input<'n> {
+    pub(crate) name: &'n str,
+    pub(crate) of: InputType,
+    /// What its axes are called.
+    pub(crate) axis_names: Option<AxisNames>,
+}
+
+/// The graph of an expression whose names have these types, and its results; without a rule each operation
+/// follows its own attributes.
 pub(crate) fn build_graph(
     expression: &Expression,
-    types: &[(&str, ArrayType)],
+    inputs: &[Input<'_>],
     rule: Option<&RuleSet>,
-) -> Result<Graph, Report> {
-    Ok(built(expression, types, rule)?.1)
+) -> Result<(Graph, Vec<Value>), Report> {
+    built(expression, &GraphBuilder::new(), inputs, rule)
 }
 
 /// The type of an input.
-pub(crate) enum InputType<'t> {
+pub(crate) enum InputType {
     Known(ArrayType),
     /// Some of its sizes have names.
-    Symbolic(DType, Vec<&'t str>),
+    Symbolic(DType, Vec<String>),
 }
 
-/// As [`build_graph`], with the sizes for which else the graph stands, and what stands in it for sizes that
-/// have names.
+/// A graph, for which sizes else it stands, and what there is to say of it.
+pub(crate) struct Symbolic {
+    pub(crate) graph: SymbolicGraph,
+    /// What stands in it for sizes that have names.
+    pub(crate) stand_ins: Vec<(String, usize)>,
+    /// What the axes of the results are called, under a rule that goes by names.
+    pub(crate) axes: String,
+}
+
+/// As [`build_graph`], with the sizes for which else the graph stands.
 pub(crate) fn build_symbolic(
     expression: &Expression,
-    types: &[(&str, InputType<'_>)],
+    inputs: &[Input<'_>],
     rule: Option<&RuleSet>,
-) -> Result<(SymbolicGraph, Vec<(String, usize)>), Report> {
+) -> Result<Symbolic, Report> {
     let b = GraphBuilder::new();
-    let has_names = types.iter().any(|(_, of)| matches!(of, InputType::Symbolic(..)));
-    let parameter = |(name, of): &(&str, InputType<'_>)| match of {
-        InputType::Known(of) if has_names => {
-            let sizes: Vec<String> = of.shape.iter().map(usize::to_string).collect();
-            let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
-            b.symbolic_parameter(name, of.dtype, &sizes)
-        }
-        InputType::Known(of) => b.parameter(name, of.dtype, of.shape.clone()),
-        InputType::Symbolic(dtype, sizes) => b.symbolic_parameter(name, *dtype, sizes),
-    };
-    let built = types
-        .iter()
-        .map(|input| Ok((input.0, Binding::Array(parameter(input)?))))
-        .collect::<Result<Vec<_>, GraphError>>()
-        .map_err(|error| Report::from(&error))
-        .and_then(|bindings| finished(expression, &b, &bindings, rule));
+    let built = built(expression, &b, inputs, rule);
     let stand_ins = b.stand_ins();
     match built {
-        Ok(graph) => Ok((SymbolicGraph::new(&graph, &b.size_facts()), stand_ins)),
+        Ok((graph, results)) => {
+            let axes = results_text(rule, &graph, &results);
+            let graph = SymbolicGraph::new(&graph, &b.size_facts());
+            Ok(Symbolic { graph, stand_ins, axes })
+        }
         Err(report) => Err(match stand_ins_text(&stand_ins) {
+            Some(text) if stand_ins.len() > 1 => report.with_help(
+                text + "; sizes that are to be equal, which \
+                is checked when arrays are bound, have one name",
+            ),
             Some(text) => report.with_help(text),
             None => report,
         }),
@@ -96,34 +106,52 @@ pub(crate) fn stand_ins_text(stand_ins: &[(String, usize)]) -> Option<String> {
     (!stand_ins.is_empty()).then(|| each.collect::<Vec<String>>().join(", "))
 }
 
-/// A graph of an expression whose names have these types.
+/// A graph of an expression over these inputs, and its results.
 fn built(
     expression: &Expression,
-    types: &[(&str, ArrayType)],
+    b: &GraphBuilder,
+    inputs: &[Input<'_>],
     rule: Option<&RuleSet>,
-) -> Result<(GraphBuilder, Graph), Report> {
-    let b = GraphBuilder::new();
-    let mut bindings: Vec<(&str, Binding)> = Vec::with_capacity(types.len());
-    for (name, array_type) in types {
-        let value = b
-            .parameter(name, array_type.dtype, array_type.shape.clone())
-            .map_err(|error| Report::from(&error))?;
-        bindings.push((*name, Binding::Array(value)));
+) -> Result<(Graph, Vec<Value>), Report> {
+    let has_names = inputs.iter().any(|input| matches!(input.of, InputType::Symbolic(..)));
+    let mut bindings = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let value = parameter(b, input, has_names, rule).map_err(|error| Report::from(&error))?;
+        bindings.push((input.name, Binding::Array(value)));
     }
-    let graph = finished(expression, &b, &bindings, rule)?;
-    Ok((b, graph))
+    let results = expression
+        .build_results(b, &bindings, rule)
+        .map_err(|error| Report::of_expression(&error, expression.text()))?;
+    let graph = b.finish(&results).map_err(|error| Report::from(&error))?;
+    Ok((graph, results))
 }
 
-fn finished(
-    expression: &Expression,
+/// The parameter of an input; `has_names` says whether some size of some input is a name.
+fn parameter(
     b: &GraphBuilder,
-    bindings: &[(&str, Binding)],
+    input: &Input<'_>,
+    has_names: bool,
     rule: Option<&RuleSet>,
-) -> Result<Graph, Report> {
-    let results = expression
-        .build_results(b, bindings, rule)
-        .map_err(|error| Report::of_expression(&error, expression.text()))?;
-    b.finish(&results).map_err(|error| Report::from(&error))
+) -> Result<Value, GraphError> {
+    let symbolic = |dtype, sizes: &[String]| {
+        let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
+        b.symbolic_parameter(input.name, dtype, &sizes)
+    };
+    let value = match &input.of {
+        InputType::Known(of) if has_names => {
+            symbolic(of.dtype, &of.shape.iter().map(usize::to_string).collect::<Vec<String>>())
+        }
+        InputType::Known(of) => b.parameter(input.name, of.dtype, of.shape.clone()),
+        InputType::Symbolic(dtype, sizes) => symbolic(*dtype, sizes),
+    }?;
+    match &input.axis_names {
+        Some(names) => match b.name_axes(&value, names.clone()) {
+            // What a file says amiss is no matter of rules that do not go by names.
+            Err(_) if !matches!(rule, Some(RuleSet::Named { .. })) => Ok(value),
+            named => named,
+        },
+        None => Ok(value),
+    }
 }
 
 fn unused_name(name: &str, expression: &Expression) -> Diagnostic {

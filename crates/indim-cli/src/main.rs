@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![deny(unsafe_code)]
 
+mod axis_names;
 mod bare;
 mod byte_size;
 mod check;

@@ -109,7 +109,7 @@ fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<Bound, 
         Err(_) if input.is_shape => Operand::open(given, usize::MAX).and_then(|source| {
             model.bound_input(index, &source.view()).map_err(|error| error.diagnostic())
         }),
-        Err(_) => Operand::type_of(given).map(Bound::Type),
+        Err(_) => Operand::type_of(given).map(|(array_type, _)| Bound::Type(array_type)),
     };
     bound.map_err(|error| in_binding(&input.name, error))
 }

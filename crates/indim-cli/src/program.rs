@@ -2,7 +2,7 @@
 
 use indim::stores::Like;
 use indim::stream::{Source, StreamError};
-use indim::{ArrayType, CompileError, Diagnostic, Graph, compile};
+use indim::{ArrayType, AxisNames, CompileError, Diagnostic, Graph, compile};
 use indim_graph::terminal::shown;
 
 use crate::computation::{Computation, Resources};
@@ -19,6 +19,8 @@ pub(crate) struct Program<'a> {
     pub(crate) labels: &'a [String],
     /// What they are called in an archive.
     pub(crate) members: &'a [String],
+    /// What the axes of each are called, where that is known.
+    pub(crate) axis_names: &'a [AxisNames],
     pub(crate) resources: &'a Resources,
     pub(crate) show: &'a Show,
 }
@@ -34,11 +36,16 @@ impl Program<'_> {
     ) -> Result<(), Failure> {
         let types = output_types(self.graph);
         self.show.check(&types)?;
-        let like = |result: &ArrayType| {
+        let like = |(index, result): (usize, &ArrayType)| {
             let stored = sources.iter().filter_map(|(_, source)| source.regions());
-            (result.clone(), Like::of(result, stored))
+            let mut like = Like::of(result, stored);
+            if let Some(names) = self.axis_names.get(index).filter(|names| names.is_any_given()) {
+                let names = names.iter().map(|name| name.unwrap_or_default().to_owned());
+                like.axis_names = Some(names.collect());
+            }
+            (result.clone(), like)
         };
-        let results: Vec<(ArrayType, Like)> = types.iter().map(like).collect();
+        let results: Vec<(ArrayType, Like)> = types.iter().enumerate().map(like).collect();
         match way(self.graph, &sources, outputs, &results, self.resources)? {
             Way::Streamed(streamed) => {
                 let destinations = outputs.open(&results)?;

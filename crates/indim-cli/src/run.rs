@@ -69,6 +69,7 @@ impl Run {
             graph: &program.graph.returning(chosen),
             labels: &names,
             members: &names,
+            axis_names: &[],
             resources: &self.resources,
             show: &self.show,
         };

@@ -10,7 +10,7 @@ use indim::files::{
 use indim::literal::parse_literal;
 use indim::stores::{self, Format, read_whole};
 use indim::stream::{Input, Source as Regions};
-use indim::{Array, ArrayType, ArrayView, Buffer, Diagnostic};
+use indim::{Array, ArrayType, ArrayView, AxisNames, Buffer, Diagnostic};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
@@ -170,19 +170,22 @@ impl Source {
             || Format::of_content(Format::split(text).0).is_some()
     }
 
-    /// The type of what [`Source::open`] would open, of which no more is read than tells it.
-    pub(crate) fn type_of(text: &str) -> Result<ArrayType, Diagnostic> {
+    /// The type of what [`Source::open`] would open, of which no more is read than tells it, and what its
+    /// axes are called where it says that.
+    pub(crate) fn type_of(text: &str) -> Result<(ArrayType, Option<AxisNames>), Diagnostic> {
         if let Some(source) = stores::open(text, usize::MAX) {
             let source = source.map_err(|error| error.diagnostic())?;
-            return Ok(source.array_type().clone());
+            let names = source.axis_names();
+            let names = names.map(|names| names.iter().map(String::as_str).collect());
+            return Ok((source.array_type().clone(), names));
         }
         let read = match place(text)? {
             Place::File(path) => read_npy_type(path),
             Place::Member { archive, member } => read_npz_member_type(archive, member),
             Place::Tensor { file, tensor } => read_tensor_type(file, tensor),
-            Place::Literal(array) => return Ok(array.array_type()),
+            Place::Literal(array) => return Ok((array.array_type(), None)),
         };
-        read.map_err(|error| error.diagnostic())
+        read.map(|array_type| (array_type, None)).map_err(|error| error.diagnostic())
     }
 
     pub(crate) fn array_type(&self) -> ArrayType {

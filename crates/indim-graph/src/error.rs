@@ -4,7 +4,9 @@ use core::fmt;
 use core::panic::Location;
 
 use indim_ops::{ArrayType, DType, DTypeClass, Fact, Op, ReduceOp};
-use indim_shape::{Diagnostic, OperandLabel, ReductionError, Shape, ShapeError, diagnose};
+use indim_shape::{
+    AxisNames, Diagnostic, OperandLabel, ReductionError, Shape, ShapeError, diagnose,
+};
 
 use crate::literal::Literal;
 use crate::terminal::{label, shown, width};
@@ -97,6 +99,15 @@ pub enum GraphErrorKind {
         axis: i64,
         /// The number of axes.
         rank: usize,
+    },
+    /// The axes of what is no parameter are to be named: their names follow from those of its operands.
+    NotAParameter,
+    /// No axis of the operand has this name.
+    UnknownAxisName {
+        /// The name as given.
+        name: String,
+        /// The names that the axes have.
+        names: AxisNames,
     },
     /// A list of axes names one twice.
     AxesNotUnique {
@@ -269,6 +280,8 @@ impl GraphError {
             GraphErrorKind::ReshapeElementCount { .. } => "reshape-element-count",
             GraphErrorKind::NotAPermutation { .. } => "not-a-permutation",
             GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
+            GraphErrorKind::NotAParameter => "not-a-parameter",
+            GraphErrorKind::UnknownAxisName { .. } => "unknown-axis-name",
             GraphErrorKind::AxesNotUnique { .. } => "axes-not-unique",
             GraphErrorKind::Reduction(error) => error.code(),
             GraphErrorKind::EmptyReduction { .. } => "empty-reduction",
@@ -475,6 +488,17 @@ impl fmt::Display for GraphError {
             GraphErrorKind::AxisOutOfRange { axis, rank } => {
                 write!(formatter, "axis {axis} does not exist in a shape of rank {rank}")
             }
+            GraphErrorKind::NotAParameter => write!(
+                formatter,
+                "`{}` is no parameter: what its axes are called follows from its operands",
+                self.operand_name(0)
+            ),
+            GraphErrorKind::UnknownAxisName { name, names } => write!(
+                formatter,
+                "`{}` has no axis `{}`; its axes are {names}",
+                self.operand_name(0),
+                shown(name)
+            ),
             GraphErrorKind::AxesNotUnique { axes } => {
                 write!(formatter, "`{operation}`: {axes:?} names an axis twice; name each once")
             }

@@ -2,8 +2,8 @@
 
 use indim::explain::{ExplainedBroadcast, Explanation};
 use indim::{
-    Attributes, AxisFunction, Broadcast, CompileOptions, Composition, DType, Literal, MAXIMUM_RANK,
-    NumberProgram, RankLimit, RuleChoice, RuleSetName, Shape, express, oracle,
+    Attributes, AxisFunction, AxisNames, Broadcast, CompileOptions, Composition, DType, Literal,
+    MAXIMUM_RANK, NumberProgram, RankLimit, RuleChoice, RuleSetName, Shape, express, oracle,
 };
 use indim_text::catalogue::{self, EntryKind};
 use pyo3::exceptions::PyValueError;
@@ -20,6 +20,7 @@ struct GivenAttributes {
     dims: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
+    names: Option<Vec<Vec<String>>>,
 }
 
 /// The broadcast of `shapes` under a rule.
@@ -30,21 +31,29 @@ fn elaborate(
     attributes: GivenAttributes,
 ) -> PyResult<Broadcast> {
     let rule: RuleChoice = parse_rule(rule)?;
-    let GivenAttributes { dims, axis, target } = attributes;
+    let GivenAttributes { dims, axis, target, names } = attributes;
+    let of_names = names.iter().flatten().map(Vec::len);
     let lists = shapes.iter().chain(&target).map(Vec::len).chain(dims.as_ref().map(Vec::len));
+    let lists = lists.chain(of_names);
     let longest = lists.max().unwrap_or(0);
     RankLimit::check(longest, MAXIMUM_RANK).map_err(|error| rank_limit_error(py, error))?;
     let target = target.map(Shape::from);
-    let attributes = Attributes { dims, axis, broadcast: None, target };
+    let attributes =
+        Attributes { dims, axis, target, names: names.map(axis_names), ..Attributes::default() };
     let rule = rule.with_attributes(&attributes).map_err(attribute_error)?;
     let shapes: Vec<Shape> = shapes.iter().map(|sizes| Shape::from(&sizes[..])).collect();
     let form = rule.elaborate(&shapes, attributes.target.as_ref());
     form.map_err(|error| shape_error(py, &error, "broadcast"))
 }
 
+/// The names of the axes of each operand.
+fn axis_names(names: Vec<Vec<String>>) -> Vec<AxisNames> {
+    names.iter().map(|names| names.iter().map(String::as_str).collect()).collect()
+}
+
 /// The shape that operands of these shapes broadcast to under a rule set.
 #[pyfunction]
-#[pyo3(signature = (*shapes, rule="numpy", dims=None, axis=None, target=None))]
+#[pyo3(signature = (*shapes, rule="numpy", dims=None, axis=None, target=None, names=None))]
 pub(crate) fn broadcast_shapes<'py>(
     py: Python<'py>,
     shapes: Vec<Vec<usize>>,
@@ -52,15 +61,17 @@ pub(crate) fn broadcast_shapes<'py>(
     dims: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
+    names: Option<Vec<Vec<String>>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let attributes = GivenAttributes { dims, axis, target };
+    let attributes = GivenAttributes { dims, axis, target, names };
     let form = elaborate(py, &shapes, rule, attributes)?;
     PyTuple::new(py, form.result().iter())
 }
 
 /// How rule set `to` says what rule set `rule` says about these shapes.
 #[pyfunction]
-#[pyo3(signature = (*shapes, to, rule="numpy", dims=None, axis=None, target=None))]
+#[pyo3(signature = (*shapes, to, rule="numpy", dims=None, axis=None, target=None, names=None))]
+#[expect(clippy::too_many_arguments, reason = "Python's arguments, by keyword")]
 pub(crate) fn convert(
     py: Python<'_>,
     shapes: Vec<Vec<usize>>,
@@ -69,8 +80,9 @@ pub(crate) fn convert(
     dims: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
+    names: Option<Vec<Vec<String>>>,
 ) -> PyResult<String> {
-    let attributes = GivenAttributes { dims, axis, target };
+    let attributes = GivenAttributes { dims, axis, target, names };
     let form = elaborate(py, &shapes, rule, attributes)?;
     match express(&form, parse_rule::<RuleSetName>(to)?) {
         Ok(said) => Ok(said.to_string()),
@@ -80,7 +92,7 @@ pub(crate) fn convert(
 
 /// An explanation of shapes alone: text, JSON, SVG.
 #[pyfunction]
-#[pyo3(signature = (shapes, rule, dims=None, axis=None, target=None))]
+#[pyo3(signature = (shapes, rule, dims=None, axis=None, target=None, names=None))]
 pub(crate) fn _explain_shapes(
     py: Python<'_>,
     shapes: Vec<Vec<usize>>,
@@ -88,8 +100,9 @@ pub(crate) fn _explain_shapes(
     dims: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
+    names: Option<Vec<Vec<String>>>,
 ) -> PyResult<(String, String, String)> {
-    let attributes = GivenAttributes { dims, axis, target };
+    let attributes = GivenAttributes { dims, axis, target, names };
     let form = elaborate(py, &shapes, rule, attributes)?;
     let labels =
         (0..shapes.len()).map(|index| (format!("operand {index}"), String::new())).collect();

@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::axis_names::AxisNames;
 use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set_name::{Attribute, RuleChoice, RuleSetName};
 use crate::shape::Shape;
@@ -36,6 +37,8 @@ pub struct Attributes {
     pub broadcast: Option<bool>,
     /// The shape to broadcast to.
     pub target: Option<Shape>,
+    /// The names of the axes of each operand, of named.
+    pub names: Option<Vec<AxisNames>>,
 }
 
 impl Attributes {
@@ -46,6 +49,7 @@ impl Attributes {
             (Attribute::Axis, self.axis.is_some()),
             (Attribute::Broadcast, self.broadcast.is_some()),
             (Attribute::Target, self.target.is_some()),
+            (Attribute::Names, self.names.is_some()),
         ];
         all.into_iter().filter_map(|(attribute, is_given)| is_given.then_some(attribute))
     }
@@ -67,6 +71,9 @@ impl RuleSet {
             RuleSet::Pdpd { axis } => Attributes { axis: *axis, ..none },
             RuleSet::OnnxLegacy { broadcast, axis } => {
                 Attributes { broadcast: Some(*broadcast), axis: *axis, ..none }
+            }
+            RuleSet::Named { names } if !names.is_empty() => {
+                Attributes { names: Some(names.clone()), ..none }
             }
             _ => none,
         }
@@ -150,6 +157,10 @@ impl RuleSetName {
             RuleSetName::StableHlo => RuleSet::StableHlo.into(),
             RuleSetName::Pdpd => RuleSet::Pdpd { axis }.into(),
             RuleSetName::OnnxLegacy => RuleSet::OnnxLegacy { broadcast, axis }.into(),
+            RuleSetName::Named => {
+                let names = given.names.clone().unwrap_or_default();
+                RuleSet::Named { names }.into()
+            }
             RuleSetName::Unidirectional => TargetRule::Unidirectional.into(),
             RuleSetName::Bidirectional => TargetRule::Bidirectional.into(),
             RuleSetName::Explicit => TargetRule::Explicit { axes: dims }.into(),

@@ -3,10 +3,13 @@
 //! The other direction is `RuleSet::elaborate` and `TargetRule::elaborate`. Elaborating the answer
 //! again gives the same explicit form; where an operand is reshaped, its inserted axes aside.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::axis_names::AxisNames;
 use crate::error::ShapeError;
 use crate::explicit::Broadcast;
 use crate::repair::{elaborate_reshaped, reshape_onto};
@@ -30,7 +33,8 @@ use crate::shape::Shape;
 pub struct Expressed {
     /// The rule set with its attributes.
     pub rule: AnyRule,
-    /// For each operand the shape to give it first, by axes of size 1; `None` leaves it as it is.
+    /// For each operand the shape to give it first, by more or fewer axes of size 1; `None` leaves it as it
+    /// is.
     pub reshapes: Vec<Option<Shape>>,
     /// The target of a target rule.
     pub target: Option<Shape>,
@@ -99,6 +103,15 @@ pub enum Inexpressible {
         /// The operand.
         operand: usize,
     },
+    /// The rule set puts the axes of the first operand in front.
+    Reorders {
+        /// The rule set.
+        rule: RuleSetName,
+        /// The operand whose axis stands elsewhere.
+        operand: usize,
+        /// The axis of the result on which it lands.
+        axis: usize,
+    },
     /// An operand would have to expand where the rule set demands the result's size.
     Expands {
         /// The rule set.
@@ -128,6 +141,11 @@ impl fmt::Display for Inexpressible {
                     "{rule} keeps the order of axes; transpose operand {operand} first"
                 )
             }
+            Inexpressible::Reorders { rule, operand, axis } => write!(
+                formatter,
+                "{rule} has the axes in the order in which operands have them first, and operand \
+                 {operand} lands on axis {axis} before an axis in front of that"
+            ),
             Inexpressible::Expands { rule, operand, axis, size } => write!(
                 formatter,
                 "{rule} does not expand operand {operand} to size {size} on axis {axis} of the result"
@@ -248,6 +266,10 @@ impl Form<'_> {
         if given == 0 || (is_limited && given > 3) {
             return Err(Inexpressible::OperandCount { rule: self.rule, given });
         }
+        if self.rule == RuleSetName::Named {
+            let (rule, reshapes) = self.as_named()?;
+            return Ok(Expressed { rule: AnyRule::Elementwise(rule), reshapes, target: None });
+        }
         self.check_increasing()?;
         self.check_covered()?;
         let (rule, reshapes) = match (self.rule, given) {
@@ -343,6 +365,35 @@ impl Form<'_> {
         Ok((RuleSet::OnnxLegacy { broadcast: true, axis }, reshapes))
     }
 
+    /// The axes of the result are named `i0`, `i1`, ...; an axis of size 1 that expands is dropped.
+    fn as_named(&self) -> Said {
+        self.check_covered()?;
+        let (mut names, mut reshapes, mut seen) = (Vec::new(), Vec::new(), 0);
+        for operand in 0..self.broadcast.operands().len() {
+            let (shape, kept) = self.kept_axes(operand);
+            if let Some(&axis) = kept.iter().find(|&&axis| {
+                let is_ahead = axis > seen;
+                seen += usize::from(axis == seen);
+                is_ahead
+            }) {
+                return Err(Inexpressible::Reorders { rule: self.rule, operand, axis });
+            }
+            let of_axes: Vec<String> = kept.iter().map(|axis| format!("i{axis}")).collect();
+            names.push(of_axes.iter().map(String::as_str).collect::<AxisNames>());
+            reshapes.push(Some(shape).filter(|shape| shape != self.operand(operand).0));
+        }
+        Ok((RuleSet::Named { names }, reshapes))
+    }
+
+    /// The sizes and places of the operand's axes that do not expand.
+    fn kept_axes(&self, operand: usize) -> (Shape, Vec<usize>) {
+        let (shape, map) = self.operand(operand);
+        let pairs = shape.iter().copied().zip(map.iter().copied());
+        let kept = pairs.filter(|&(size, axis)| size == self.result()[axis]);
+        let (sizes, axes): (Vec<usize>, Vec<usize>) = kept.unzip();
+        (Shape::from(sizes), axes)
+    }
+
     fn as_target_rule(&self) -> Result<Expressed, Inexpressible> {
         let given = self.broadcast.operands().len();
         if given != 1 {
@@ -381,12 +432,9 @@ impl Form<'_> {
 
     /// Axes of size 1 that expand are dropped, as XlaBuilder does; the others keep their places.
     fn as_hlo_broadcast(&self) -> (TargetRule, Option<Shape>) {
-        let (shape, map) = self.operand(0);
-        let kept = |&(&size, &axis): &(&usize, &usize)| size == self.result()[axis];
-        let dims = shape.iter().zip(map).filter(kept).map(|(_, &axis)| axis as i64).collect();
-        let sizes: Shape = shape.iter().zip(map).filter(kept).map(|(&size, _)| size).collect();
-        let reshape = Some(sizes).filter(|sizes| sizes != shape);
-        (TargetRule::HloBroadcast { dims }, reshape)
+        let (sizes, axes) = self.kept_axes(0);
+        let reshape = Some(sizes).filter(|sizes| sizes != self.operand(0).0);
+        (TargetRule::HloBroadcast { dims: as_dims(&axes) }, reshape)
     }
 }
 

@@ -4,10 +4,12 @@
 //! `rule_set.rs` and `target_rule.rs` say where the axes land, and ask the checks of their rules in their
 //! order. What comes out, the explicit form, goes through E1 to E5 once more, whatever the rule.
 
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::axis_map::AxisMap;
+use crate::axis_names::AxisNames;
 use crate::error::ShapeError;
 use crate::rule::AnyRule;
 use crate::shape::Shape;
@@ -340,6 +342,63 @@ pub(crate) fn bidirectional_sizes(data: &Shape, map: &AxisMap, target: &Shape) -
         let other = AxisOf { party: Party::Result, ..other };
         Violation::SizeMismatch { this, other }.breaks("T2")
     })
+}
+
+/// D1, D4: every axis has a name, which no other one of the operand has. Operands behind the last entry have
+/// no names.
+pub(crate) fn check_names(operands: &[Shape], names: &[AxisNames]) -> Checked<()> {
+    if names.len() > operands.len() {
+        return Err(Violation::MapCount { maps: names.len() }.breaks("D4"));
+    }
+    for (operand, shape) in operands.iter().enumerate() {
+        let rank = shape.rank();
+        match names.get(operand) {
+            Some(names) if names.len() != rank && !names.is_empty() => {
+                let length = names.len();
+                return Err(Violation::DimsLength { operand, rank, length }.breaks("D4"));
+            }
+            Some(names) if !names.is_empty() => check_distinct(operand, names)?,
+            _ if rank > 0 => {
+                return Err(Violation::AxisNameMissing { operand, axis: 0 }.breaks("D4"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The same for one operand, each of whose axes has an entry.
+fn check_distinct(operand: usize, names: &AxisNames) -> Checked<()> {
+    let mut seen = BTreeMap::new();
+    for (axis, name) in names.iter().enumerate() {
+        let Some(name) = name else {
+            return Err(Violation::AxisNameMissing { operand, axis }.breaks("D4"));
+        };
+        if let Some(first) = seen.insert(name, axis) {
+            return Err(Violation::AxisNameRepeated { operand, axis, first }.breaks("D1"));
+        }
+    }
+    Ok(())
+}
+
+/// D3: the axes that land on one axis have one size, which is the result's. 1 does not expand.
+pub(crate) fn named_sizes(operands: &[Shape], maps: &[AxisMap]) -> Checked<Shape> {
+    // For each result axis, the operand and the axis that came first.
+    let mut given_by: Vec<(usize, usize)> = Vec::new();
+    for (operand, (shape, map)) in operands.iter().zip(maps).enumerate() {
+        for (axis, (&size, &result_axis)) in shape.iter().zip(map.iter()).enumerate() {
+            let Some(&(other, other_axis)) = given_by.get(result_axis) else {
+                given_by.push((operand, axis));
+                continue;
+            };
+            let other = AxisOf::operand(other, other_axis, operands[other][other_axis]);
+            if other.size != size {
+                let this = AxisOf::operand(operand, axis, size);
+                return Err(Violation::SizeMismatch { this, other }.breaks("D3"));
+            }
+        }
+    }
+    Ok(given_by.iter().map(|&(operand, axis)| operands[operand][axis]).collect())
 }
 
 /// X9: with axes of equal ranks, or after the smaller operand is placed, all sizes unify ("degenerate

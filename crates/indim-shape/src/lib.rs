@@ -30,6 +30,7 @@ extern crate alloc;
 
 mod attributes;
 mod axis_map;
+mod axis_names;
 mod broadcast_picture;
 mod convert;
 mod diagnostic;
@@ -37,6 +38,7 @@ mod error;
 mod explicit;
 mod lint;
 mod message;
+mod named_repair;
 mod picture;
 mod placement;
 mod rank_limit;
@@ -59,6 +61,7 @@ pub mod rules {}
 
 pub use attributes::{AttributeError, Attributes};
 pub use axis_map::AxisMap;
+pub use axis_names::AxisNames;
 pub use broadcast_picture::draw_broadcast;
 pub use convert::{Expressed, Inexpressible, express};
 pub use diagnostic::{Diagnostic, Mark, MarkedLine};

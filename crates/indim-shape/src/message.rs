@@ -7,8 +7,8 @@ use alloc::string::{String, ToString};
 use core::fmt;
 
 use crate::error::ShapeError;
-use crate::rule::{AnyRule, TargetRule};
-use crate::violation::{Party, Violation};
+use crate::rule::{AnyRule, RuleSet, TargetRule};
+use crate::violation::{AxisOf, Party, Violation};
 
 /// How an operand is called in a picture.
 ///
@@ -111,7 +111,8 @@ pub(crate) fn write_message(
     let name = |operand: usize| names.operand(operand);
     if let Some((this, other)) = error.violation().clash() {
         let (whose, others) = (names.party(this.party), names.party(other.party));
-        let (axis, size, other_axis, other_size) = (this.axis, this.size, other.axis, other.size);
+        let [axis, other_axis] = [this, other].map(|axis| axis_text(error, axis));
+        let (size, other_size) = (this.size, other.size);
         return write!(
             out,
             "axis {axis} of {whose} is {size}, axis {other_axis} of {others} is {other_size}"
@@ -119,7 +120,18 @@ pub(crate) fn write_message(
     }
     match *error.violation() {
         V::MapCount { maps } => {
-            write!(out, "{maps} maps were given for {} operands", error.shapes().len())
+            let given = if error.label() == "E1" { "maps" } else { "lists of names" };
+            write!(out, "{maps} {given} were given for {} operands", error.shapes().len())
+        }
+        V::DimsLength { operand, rank, length } if error.label() == "D4" => {
+            write!(out, "{} has rank {rank}, but {length} names", name(operand))
+        }
+        V::AxisNameMissing { operand, axis } => {
+            write!(out, "axis {axis} of {} has no name", name(operand))
+        }
+        V::AxisNameRepeated { operand, axis, first } => {
+            let axis_name = axis_text(error, AxisOf::operand(operand, axis, 0));
+            write!(out, "axes {first} and {axis} of {} are both named {axis_name}", name(operand))
         }
         V::DimsLength { operand, rank, length } => write!(
             out,
@@ -159,6 +171,17 @@ pub(crate) fn write_message(
         }
         ref other => write_shape_message(out, other, error, names),
     }
+}
+
+/// An axis in a message: by its name where the rule goes by names, else by its position.
+fn axis_text(error: &ShapeError, of: AxisOf) -> String {
+    let named = match (error.rule(), of.party) {
+        (AnyRule::Elementwise(RuleSet::Named { names }), Party::Operand(operand)) => {
+            names.get(operand).and_then(|names| names.shown(of.axis))
+        }
+        _ => None,
+    };
+    named.map_or_else(|| of.axis.to_string(), |name| format!("`{name}`"))
 }
 
 /// The clauses that speak of whole shapes.
@@ -220,7 +243,8 @@ fn write_shape_message(
 pub(crate) fn sentence(error: &ShapeError) -> &'static str {
     use Violation as V;
     match (error.violation(), error.label()) {
-        (V::MapCount { .. }, _) => "give one map per operand",
+        (V::MapCount { .. }, "E1") => "give one map per operand",
+        (V::MapCount { .. } | V::DimsLength { .. }, "D4") => "name each axis of each operand, once",
         (V::RankTooLarge { .. }, _) => "the rank is at most that of what is broadcast onto",
         (V::DimOutOfRange { .. }, _) => "every named axis exists, counting from 0",
         (V::DimsNotUnique { .. }, _) => "no axis of the result is named twice by one operand",
@@ -258,6 +282,9 @@ fn sentence_of_label(label: &str, rule: &AnyRule) -> &'static str {
         ("X7", _) => "an axis and the axis it is mapped to must be equal, or one of them 1",
         ("X9", _) => "axes of equal ranks must be equal, or one of them 1",
         ("XT", _) => "each operand is a scalar or has the shape that the others have",
+        ("D1", _) => "the axes of an operand have distinct names: give one of them another name",
+        ("D3", _) => "axes of the same name have the same size; 1 does not expand",
+        ("D4", _) => "axes meet by their names: name each one; only a scalar has none",
         ("P2", _) => "axis is -1, or 0 up to the rank of what is broadcast onto",
         ("P4", _) => {
             "axis plus the operand's rank, ones included, is at most the rank of what it is broadcast onto"

@@ -9,11 +9,14 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::axis_map::AxisMap;
+use crate::axis_names::AxisNames;
 use crate::diagnostic::{Diagnostic, Mark, MarkedLine};
 use crate::error::ShapeError;
 use crate::message::{Names, OperandLabel, sentence, write_message};
 use crate::repair::find_repairs;
 use crate::rule::{AnyRule, RuleSet, TargetRule};
+use crate::rule_set::maps_by_name;
 use crate::shape::Shape;
 use crate::violation::{Party, Violation};
 
@@ -73,12 +76,21 @@ pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_
 }
 
 fn headline(error: &ShapeError, names: &Names<'_>) -> String {
-    let rule = error.rule();
+    // The names stand in the drawing.
+    let rule = match error.rule() {
+        AnyRule::Elementwise(RuleSet::Named { .. }) => "rule named".to_string(),
+        rule => rule.to_string(),
+    };
     match (error.violation(), error.shapes(), error.target()) {
         (Violation::TooLarge { .. }, ..) => {
             format!("makes an array that is too large under {rule}")
         }
         (Violation::OperandCount { .. }, ..) => format!("cannot be said under {rule}"),
+        (Violation::AxisNameMissing { operand, .. }, ..)
+        | (Violation::AxisNameRepeated { operand, .. }, ..)
+        | (Violation::DimsLength { operand, .. }, [_], None) => {
+            format!("cannot match the axes of {} by name under {rule}", names.operand(*operand))
+        }
         (_, [_], Some(target)) => {
             format!("cannot broadcast {} to {target} under {rule}", names.operand(0))
         }
@@ -102,7 +114,8 @@ struct Row<'a> {
     name: String,
     name_width: usize,
     element_type: &'a str,
-    shape: &'a Shape,
+    /// What is written of each axis: its size, and its name where the rule goes by names.
+    axes: Vec<String>,
     /// For each axis the column under which it stands; `None` where the rule does not say.
     columns: Option<Vec<usize>>,
 }
@@ -137,15 +150,30 @@ fn rows<'a>(error: &'a ShapeError, names: &Names<'a>) -> Vec<Row<'a>> {
         let columns = columns.as_ref().map(|columns| columns[operand].clone());
         let (name, element_type) = (names.plain(operand), names.element_type(operand));
         let name_width = names.width(operand);
-        rows.push(Row { name, name_width, element_type, shape, columns });
+        let axes = axis_texts(error, operand, shape);
+        rows.push(Row { name, name_width, element_type, axes, columns });
     }
     if let Some(shape) = error.target() {
         let is_target = matches!(error.rule(), AnyRule::Target(_));
         let name = if is_target { "target" } else { "result" }.to_string();
         let name_width = name.len();
-        rows.push(Row { name, name_width, element_type: "", shape, columns: target_columns });
+        let axes = shape.iter().map(usize::to_string).collect();
+        rows.push(Row { name, name_width, element_type: "", axes, columns: target_columns });
     }
     rows
+}
+
+/// What is written of each axis of an operand.
+fn axis_texts(error: &ShapeError, operand: usize, shape: &Shape) -> Vec<String> {
+    let names = match error.rule() {
+        AnyRule::Elementwise(RuleSet::Named { names }) => names.get(operand),
+        _ => None,
+    };
+    let text = |(axis, size): (usize, &usize)| match names.and_then(|names| names.shown(axis)) {
+        Some(name) => format!("{name}: {size}"),
+        None => size.to_string(),
+    };
+    shape.iter().enumerate().map(text).collect()
 }
 
 /// For each operand, and last for the target, which has none without one, the column in which each axis is
@@ -174,6 +202,9 @@ pub fn aligned_axes(error: &ShapeError) -> Option<Vec<Vec<usize>>> {
 }
 
 fn elementwise_columns(rule: &RuleSet, shapes: &[Shape], rank: usize) -> Option<Vec<Vec<usize>>> {
+    if let RuleSet::Named { names } = rule {
+        return named_columns(names, shapes);
+    }
     let full = |shape: &Shape| shape.rank() == rank;
     let place = |shape: &Shape| match rule {
         RuleSet::Numpy => Some(trailing(shape, rank)),
@@ -188,6 +219,15 @@ fn elementwise_columns(rule: &RuleSet, shapes: &[Shape], rank: usize) -> Option<
         _ => (full(shape) || shape.is_scalar()).then(|| trailing(shape, rank)),
     };
     shapes.iter().map(place).collect()
+}
+
+/// The columns of the result's axes, where every operand has them in that order.
+fn named_columns(names: &[AxisNames], shapes: &[Shape]) -> Option<Vec<Vec<usize>>> {
+    let maps = maps_by_name(names, shapes.len());
+    let is_drawn =
+        |(map, shape): (&AxisMap, &Shape)| map.len() == shape.rank() && map.is_increasing();
+    let are_drawn = maps.iter().zip(shapes).all(is_drawn);
+    are_drawn.then(|| maps.iter().map(|map| map.to_vec()).collect())
 }
 
 fn target_columns(
@@ -235,11 +275,11 @@ fn column_widths(rows: &[Row<'_>]) -> Vec<usize> {
     let mut widths = Vec::new();
     for row in rows {
         let columns = row.columns.iter().flatten();
-        for (&column, size) in columns.zip(row.shape.iter()) {
+        for (&column, text) in columns.zip(&row.axes) {
             if widths.len() <= column {
                 widths.resize(column + 1, 0);
             }
-            widths[column] = widths[column].max(size.to_string().len());
+            widths[column] = widths[column].max(text.chars().count());
         }
     }
     widths
@@ -248,22 +288,22 @@ fn column_widths(rows: &[Row<'_>]) -> Vec<usize> {
 /// The shape in brackets, each size in its column, and for each axis its offset and length.
 fn shape_text(row: &Row<'_>, widths: &[usize]) -> (String, Vec<(usize, usize)>) {
     let mut text = String::from("[");
-    let mut spans = Vec::with_capacity(row.shape.rank());
+    let mut spans = Vec::with_capacity(row.axes.len());
     let mut column = 0;
-    for (axis, size) in row.shape.iter().enumerate() {
+    for (axis, of_axis) in row.axes.iter().enumerate() {
         if axis > 0 {
             text += ", ";
         }
-        let size = size.to_string();
+        let width = of_axis.chars().count();
         if let Some(columns) = &row.columns {
             for skipped in &widths[column..columns[axis]] {
                 text += &" ".repeat(skipped + 2);
             }
-            text += &" ".repeat(widths[columns[axis]] - size.len());
+            text += &" ".repeat(widths[columns[axis]] - width);
             column = columns[axis] + 1;
         }
-        spans.push((text.len(), size.len()));
-        text += &size;
+        spans.push((text.chars().count(), width));
+        text += of_axis;
     }
     text.push(']');
     (text, spans)

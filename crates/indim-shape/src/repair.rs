@@ -9,9 +9,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::axis_names::AxisNames;
 use crate::error::ShapeError;
 use crate::explicit::Broadcast;
 use crate::message::Names;
+use crate::named_repair::propose;
 use crate::placement::{Placement, placements};
 use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set::right_aligned;
@@ -39,7 +41,8 @@ const MAX_OFFERED: usize = 16;
 pub struct Repair {
     /// The rule set to use, with its attributes.
     pub rule: AnyRule,
-    /// For each operand the shape to give it first, by inserting axes of size 1; `None` leaves it.
+    /// For each operand the shape to give it first, by inserting or dropping axes of size 1; `None` leaves
+    /// it.
     pub reshapes: Vec<Option<Shape>>,
     /// The target of a target rule.
     pub target: Option<Shape>,
@@ -93,6 +96,10 @@ impl Repair {
                 String::from("xla without broadcast_dimensions")
             }
             AnyRule::Elementwise(RuleSet::Xla { dims }) => format!("broadcast_dimensions={dims:?}"),
+            AnyRule::Elementwise(RuleSet::Named { names }) => {
+                let names: Vec<String> = names.iter().map(|names| format!("{names}")).collect();
+                format!("names=[{}]", names.join(", "))
+            }
             AnyRule::Elementwise(rule) => format!("{rule}"),
             AnyRule::Target(rule) => format!("{rule}"),
             AnyRule::ExplicitForm => format!("{}", self.rule),
@@ -179,6 +186,7 @@ pub fn find_repairs(error: &ShapeError) -> Vec<Repair> {
     let mut found = Found { error, repairs: Vec::new(), meaning: 0 };
     match (error.violation(), error.rule(), error.shapes(), error.target()) {
         (Violation::TooLarge { .. } | Violation::MapCount { .. }, ..) => {}
+        (_, AnyRule::Elementwise(RuleSet::Named { names }), ..) => found.try_names(names),
         (_, AnyRule::Elementwise(_), shapes, _) => found.try_elementwise(shapes),
         (_, _, [data], Some(target)) => found.try_target(data, target),
         _ => {}
@@ -210,6 +218,18 @@ impl Found<'_> {
             let (result, target) = (broadcast.result().clone(), target.cloned());
             let meaning = self.meaning;
             self.repairs.push(Repair { rule, reshapes, target, result, reason, meaning });
+        }
+    }
+
+    fn try_names(&mut self, names: &[AxisNames]) {
+        for proposal in propose(self.error, names) {
+            let rule = RuleSet::Named { names: proposal.names };
+            let reason = proposal.only_axis.map(|(operand, size)| RepairReason::OnlyAxisOfSize {
+                operand: Some(operand),
+                size,
+            });
+            self.offer(AnyRule::Elementwise(rule), proposal.reshape, reason);
+            self.meaning += 1;
         }
     }
 

@@ -3,9 +3,11 @@
 //! Their names are in `rule_set_name.rs`; where the axes land under each is in `rule_set.rs` and
 //! `target_rule.rs`, what is legal in `explicit.rs`.
 
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::axis_names::AxisNames;
 use crate::rule_set_name::RuleSetName;
 
 /// A rule by which the operands of an element-wise operation are broadcast, with its attributes.
@@ -55,6 +57,13 @@ pub enum RuleSet {
         /// The first axis the second operand lands on; absent: it is a suffix.
         axis: Option<i64>,
     },
+    /// [D1 to D4](crate::rules#named-d): axes of the same name meet, in whatever order an operand has them.
+    /// xarray, Penzai.
+    Named {
+        /// The names of the axes of each operand; without an entry an operand has none. A builder takes those
+        /// that its values have where there are no entries at all.
+        names: Vec<AxisNames>,
+    },
 }
 
 impl RuleSet {
@@ -67,6 +76,7 @@ impl RuleSet {
             RuleSet::StableHlo | RuleSet::StableHloSelect => RuleSetName::StableHlo,
             RuleSet::Pdpd { .. } => RuleSetName::Pdpd,
             RuleSet::OnnxLegacy { .. } => RuleSetName::OnnxLegacy,
+            RuleSet::Named { .. } => RuleSetName::Named,
         }
     }
 }
@@ -82,6 +92,10 @@ impl fmt::Display for RuleSet {
             RuleSet::OnnxLegacy { broadcast, axis } => {
                 write!(formatter, " broadcast={}", u8::from(*broadcast))?;
                 axis.map_or(Ok(()), |axis| write!(formatter, " axis={axis}"))
+            }
+            RuleSet::Named { names } if !names.is_empty() => {
+                let names: Vec<String> = names.iter().map(AxisNames::to_string).collect();
+                write!(formatter, " names=[{}]", names.join(", "))
             }
             _ => Ok(()),
         }

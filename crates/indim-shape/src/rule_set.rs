@@ -4,15 +4,17 @@
 //! What the rule sets are is in `rule.rs`. A function here says which checks of `explicit.rs` its rules
 //! ask, in their order; all that is refused is refused there.
 
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::axis_map::AxisMap;
+use crate::axis_names::AxisNames;
 use crate::error::ShapeError;
 use crate::explicit::{
     Broadcast, Checked, check_branches, check_equal_shapes, check_expands, check_list,
-    check_list_of_equal_ranks, check_no_list, check_scalars_beside, numpy_sizes, onnx_legacy_run,
-    pdpd_run, xla_sizes,
+    check_list_of_equal_ranks, check_names, check_no_list, check_scalars_beside, named_sizes,
+    numpy_sizes, onnx_legacy_run, pdpd_run, xla_sizes,
 };
 use crate::rule::{AnyRule, RuleSet};
 use crate::shape::Shape;
@@ -56,6 +58,7 @@ impl RuleSet {
             (RuleSet::OnnxLegacy { broadcast: true, axis }, [a, b]) => onnx_legacy(a, b, *axis),
             (RuleSet::OnnxLegacy { broadcast: false, .. }, _)
             | (RuleSet::OnnxLegacy { .. }, [_]) => equal_shapes(operands),
+            (RuleSet::Named { names }, _) => named(operands, names),
             (
                 RuleSet::Xla { .. }
                 | RuleSet::StableHloSelect
@@ -173,4 +176,34 @@ fn onnx_legacy(a: &Shape, b: &Shape, axis: Option<i64>) -> Placed {
     let map = onnx_legacy_run(b, a.rank(), axis)?;
     check_expands("L", (1, b), &map, (Party::Operand(0), a))?;
     Ok((vec![AxisMap::identity(a.rank()), map], a.clone()))
+}
+
+/// D1 to D4: the axes of the first operand in its order, then those of each further one that are new.
+///
+/// | operands | names | result | maps |
+/// |---|---|---|---|
+/// | `[2, 3]`, `[3]` | `[t, y]`, `[y]` | `[2, 3]` | `[0, 1]`, `[1]` |
+/// | `[3]`, `[2, 3]` | `[y]`, `[t, y]` | `[3, 2]` | `[0]`, `[1, 0]` |
+/// | `[2]`, `[3]` | `[t]`, `[y]` | `[2, 3]` | `[0]`, `[1]` |
+/// | `[2, 3]`, `[1]` | `[t, y]`, `[y]` | D3: 1 with 3 | |
+/// | `[2, 3]`, `[3]` | `[t, y]`, `[?]` | D4 | |
+fn named(operands: &[Shape], names: &[AxisNames]) -> Placed {
+    check_names(operands, names)?;
+    let maps = maps_by_name(names, operands.len());
+    let result = named_sizes(operands, &maps)?;
+    Ok((maps, result))
+}
+
+/// Where axes with names land: those that have been seen on the same one, others behind all before.
+pub(crate) fn maps_by_name(names: &[AxisNames], operands: usize) -> Vec<AxisMap> {
+    let mut landing: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut maps = vec![AxisMap::identity(0); operands];
+    for (map, names) in maps.iter_mut().zip(names) {
+        let mut land = |name| {
+            let next = landing.len();
+            *landing.entry(name).or_insert(next)
+        };
+        *map = AxisMap::from(names.iter().flatten().map(&mut land).collect::<Vec<usize>>());
+    }
+    maps
 }

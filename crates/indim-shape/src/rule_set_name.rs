@@ -35,6 +35,8 @@ pub enum RuleSetName {
     Pdpd,
     /// [`crate::RuleSet::OnnxLegacy`].
     OnnxLegacy,
+    /// [`crate::RuleSet::Named`].
+    Named,
     /// [`crate::TargetRule::Unidirectional`].
     Unidirectional,
     /// [`crate::TargetRule::Bidirectional`].
@@ -69,6 +71,8 @@ pub enum Attribute {
     Broadcast,
     /// `target`: the shape to broadcast to.
     Target,
+    /// `names`: the names of the axes of each operand.
+    Names,
 }
 
 impl Attribute {
@@ -79,6 +83,7 @@ impl Attribute {
             Attribute::Axis => "axis",
             Attribute::Broadcast => "broadcast",
             Attribute::Target => "target",
+            Attribute::Names => "names",
         }
     }
 }
@@ -115,8 +120,8 @@ const fn row(
 
 /// A row for each rule set, in the order of the variants.
 #[rustfmt::skip]
-const ROWS: [Row; 14] = {
-    use Attribute::{Axis, Broadcast, Dims, Target};
+const ROWS: [Row; 15] = {
+    use Attribute::{Axis, Broadcast, Dims, Names, Target};
     use RuleSetName as R;
     [
         row(R::None, "none", "O", &[], None,
@@ -131,6 +136,8 @@ const ROWS: [Row; 14] = {
             "Paddle: the second operand onto the first, from `axis` on"),
         row(R::OnnxLegacy, "onnx-legacy", "L", &[Axis, Broadcast], None,
             "ONNX before opset 7: as pdpd, and a single element goes with anything"),
+        row(R::Named, "named", "D", &[Names], None,
+            "xarray: axes of the same name meet, whatever their order, and no size of 1 expands"),
         row(R::Unidirectional, "unidirectional", "T", &[Target], None,
             "To a target: right-aligned, only the data expands"),
         row(R::Bidirectional, "bidirectional", "T", &[Target], None,

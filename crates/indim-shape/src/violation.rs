@@ -71,12 +71,12 @@ impl AxisOf {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// E1: there is not one map per operand.
+    /// E1: there is not one map per operand. D4: there are more lists of names than operands.
     MapCount {
-        /// How many maps were given.
+        /// How many maps, or lists, were given.
         maps: usize,
     },
-    /// E1, X3, X5, T3: not one entry per axis of the operand.
+    /// E1, X3, X5, T3, D4: not one entry per axis of the operand.
     DimsLength {
         /// The operand whose axes are mapped.
         operand: usize,
@@ -105,7 +105,23 @@ pub enum Violation {
         /// The axis of the result that is named twice.
         dim: usize,
     },
-    /// E4, N2, P5, T1, T2, T3, L: two sizes on one axis do not go together.
+    /// D4: an axis has no name by which it could meet another one.
+    AxisNameMissing {
+        /// The operand.
+        operand: usize,
+        /// Its first axis without a name.
+        axis: usize,
+    },
+    /// D1: two axes of one operand have the same name.
+    AxisNameRepeated {
+        /// The operand.
+        operand: usize,
+        /// The second axis of the name.
+        axis: usize,
+        /// The first one.
+        first: usize,
+    },
+    /// E4, N2, D3, P5, T1, T2, T3, L: two sizes on one axis do not go together.
     SizeMismatch {
         /// The guilty axis.
         this: AxisOf,
@@ -235,6 +251,8 @@ impl Violation {
     pub const fn code(&self) -> &'static str {
         match self {
             Violation::MapCount { .. } | Violation::DimsLength { .. } => "dims-length-mismatch",
+            Violation::AxisNameMissing { .. } => "axis-name-missing",
+            Violation::AxisNameRepeated { .. } => "axis-name-repeated",
             Violation::DimOutOfRange { .. } => "dim-out-of-range",
             Violation::DimsNotUnique { .. } => "dims-not-unique",
             Violation::SizeMismatch { .. } => "size-mismatch",
@@ -279,6 +297,8 @@ impl Violation {
             | Violation::DimsNotStrictlyIncreasing { operand, .. }
             | Violation::ImplicitBroadcastUnsupported { operand }
             | Violation::RankTooLarge { operand, .. }
+            | Violation::AxisNameMissing { operand, .. }
+            | Violation::AxisNameRepeated { operand, .. }
             | Violation::AxisOutOfRange { operand, .. } => Some(operand),
             _ => match self.clash() {
                 Some((AxisOf { party: Party::Operand(operand), .. }, _)) => Some(operand),
@@ -292,6 +312,8 @@ impl Violation {
         match *self {
             Violation::DimOutOfRange { axis, .. }
             | Violation::DimsNotUnique { axis, .. }
+            | Violation::AxisNameMissing { axis, .. }
+            | Violation::AxisNameRepeated { axis, .. }
             | Violation::DimNegative { axis, .. }
             | Violation::DimTooLarge { axis, .. }
             | Violation::DimsNotStrictlyIncreasing { axis, .. } => Some(axis),

@@ -2,12 +2,12 @@
 //! are refused, and as written the attributes decide.
 
 use indim_shape::{
-    AnyRule, Attribute, AttributeError, Attributes, RuleChoice, RuleSet, RuleSetName, Shape,
-    TargetRule, draw_error, find_repairs,
+    AnyRule, Attribute, AttributeError, Attributes, AxisNames, RuleChoice, RuleSet, RuleSetName,
+    Shape, TargetRule, draw_error, find_repairs,
 };
 
-const ALL: [Attribute; 4] =
-    [Attribute::Dims, Attribute::Axis, Attribute::Broadcast, Attribute::Target];
+const ALL: [Attribute; 5] =
+    [Attribute::Dims, Attribute::Axis, Attribute::Broadcast, Attribute::Target, Attribute::Names];
 
 /// These attributes, with some value.
 fn given(attributes: &[Attribute]) -> Attributes {
@@ -17,14 +17,15 @@ fn given(attributes: &[Attribute]) -> Attributes {
         axis: is_given(Attribute::Axis).then_some(1),
         broadcast: is_given(Attribute::Broadcast).then_some(false),
         target: is_given(Attribute::Target).then(|| Shape::from([2, 3])),
+        names: is_given(Attribute::Names).then(|| vec![AxisNames::from(["t"])]),
     }
 }
 
 /// Every set of attributes.
 fn sets() -> Vec<Vec<Attribute>> {
     let is_in = |set: usize, index: usize| set >> index & 1 == 1;
-    let members = |set| (0..4).filter(|&index| is_in(set, index)).map(|index| ALL[index]).collect();
-    (0..16).map(members).collect()
+    let members = |set| (0..5).filter(|&index| is_in(set, index)).map(|index| ALL[index]).collect();
+    (0..32).map(members).collect()
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn operations_have_the_rules_without_a_target() {
     assert_eq!(refused.code(), "not-elementwise");
     assert_eq!(
         refused.advice(),
-        "of operations the rule is one of as-written, none, numpy, xla, stablehlo, pdpd, onnx-legacy",
+        "of operations the rule is one of as-written, none, numpy, xla, stablehlo, pdpd, onnx-legacy, named",
     );
 }
 

@@ -1,7 +1,7 @@
 //! Every label of the rules: a case that it lets pass and a case that it refuses, with the code, the
 //! guilty operand and axis. The pass is next to the failure: one number apart where that can be.
 
-use indim_shape::{Broadcast, RuleSet, Shape, ShapeError, TargetRule};
+use indim_shape::{AxisNames, Broadcast, RuleSet, Shape, ShapeError, TargetRule};
 
 /// A refusal: label, code, operand, axis.
 type Refusal = (&'static str, &'static str, Option<usize>, Option<usize>);
@@ -351,10 +351,63 @@ fn l() {
     assert_eq!(refusal(under(&legacy(true, None), &[&[2], &[1, 1]])), rank);
 }
 
+fn named(names: &[&[&str]]) -> RuleSet {
+    RuleSet::Named { names: names.iter().map(|names| names.iter().copied().collect()).collect() }
+}
+
+#[test]
+fn d1() {
+    let shapes: [&[usize]; 2] = [&[2, 2], &[2]];
+    assert_eq!(result(under(&named(&[&["t", "y"], &["t"]]), &shapes)), [2, 2]);
+    let refused = ("D1", "axis-name-repeated", Some(0), Some(1));
+    assert_eq!(refusal(under(&named(&[&["t", "t"], &["t"]]), &shapes)), refused);
+}
+
+#[test]
+fn d2() {
+    let shapes: [&[usize]; 3] = [&[3], &[2, 3], &[5, 2]];
+    let form = under(&named(&[&["y"], &["t", "y"], &["z", "t"]]), &shapes).unwrap();
+    assert_eq!(form.result().sizes(), [3, 2, 5]);
+    assert_eq!(
+        form.maps().iter().map(|map| map.to_vec()).collect::<Vec<_>>(),
+        [vec![0], vec![1, 0], vec![2, 1]]
+    );
+}
+
+#[test]
+fn d3() {
+    let names = named(&[&["t", "y"], &["y"]]);
+    assert_eq!(result(under(&names, &[&[2, 3], &[3]])), [2, 3]);
+    assert_eq!(result(under(&names, &[&[2, 1], &[1]])), [2, 1]);
+    let refused = ("D3", "size-mismatch", Some(1), Some(0));
+    for size in [0, 1, 2] {
+        assert_eq!(refusal(under(&names, &[&[2, 3], &[size]])), refused);
+    }
+    assert_eq!(refusal(under(&names, &[&[2, 1], &[3]])), refused);
+}
+
+#[test]
+fn d4() {
+    assert_eq!(result(under(&named(&[&["t"], &[]]), &[&[2], &[]])), [2]);
+    assert_eq!(result(under(&named(&[&["t"]]), &[&[2], &[]])), [2]);
+    let missing = |operand, axis| ("D4", "axis-name-missing", Some(operand), Some(axis));
+    assert_eq!(refusal(under(&named(&[&["t"], &[]]), &[&[2], &[2]])), missing(1, 0));
+    assert_eq!(refusal(under(&named(&[&["t", ""]]), &[&[2, 3]])), missing(0, 1));
+    assert_eq!(refusal(under(&named(&[]), &[&[2, 3]])), missing(0, 0));
+    let partly = AxisNames::of_each([None, Some("t")]);
+    let rule = RuleSet::Named { names: vec![partly] };
+    assert_eq!(refusal(under(&rule, &[&[2, 3]])), missing(0, 0));
+    let length = |operand| ("D4", "dims-length-mismatch", operand, None);
+    assert_eq!(refusal(under(&named(&[&["t", "y"]]), &[&[2]])), length(Some(0)));
+    assert_eq!(refusal(under(&named(&[&["t"]]), &[&[2, 3]])), length(Some(0)));
+    assert_eq!(refusal(under(&named(&[&["t"], &[]]), &[&[2]])), length(None));
+}
+
 #[test]
 fn the_number_of_operands() {
     let refused = |label| (label, "wrong-operand-count", None, None);
     assert_eq!(refusal(under(&RuleSet::Numpy, &[])), refused("N"));
+    assert_eq!(refusal(under(&named(&[]), &[])), refused("D"));
     let four: [&[usize]; 4] = [&[2]; 4];
     assert_eq!(result(under(&RuleSet::Numpy, &four)), [2]);
     assert_eq!(refusal(under(&xla(&[]), &four)), refused("X"));

@@ -1,8 +1,10 @@
 //! Shapes and types as people write them on a line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
 
+use std::borrow::Cow;
+
 use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, DType};
-use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
+use indim_shape::{AxisNames, Diagnostic, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
 
 /// Reads a type. The element type may be missing.
 ///
@@ -93,6 +95,72 @@ pub fn parse_symbolic_type(text: &str) -> Option<(DType, Vec<&str>)> {
     (is_symbolic && sizes.len() <= MAXIMUM_RANK).then_some((dtype.trim().parse().ok()?, sizes))
 }
 
+/// Names take no more bytes than this.
+const LONGEST_NAME: usize = 200;
+
+/// A type without the names of its axes, and these: `f32[time: 8760, lat: n]` says `f32[8760, n]` of the axes
+/// `time` and `lat`. A type without names stays as it is.
+///
+/// ```
+/// use indim_text::split_axis_names;
+///
+/// let (plain, names) = split_axis_names("f32[time: 8760, lat: n]").unwrap();
+/// assert_eq!((&*plain, names.unwrap().to_string().as_str()), ("f32[8760, n]", "[time, lat]"));
+/// assert_eq!(split_axis_names("f32[2, 3]").unwrap(), ("f32[2, 3]".into(), None));
+/// assert_eq!(split_axis_names("f32[time: 8760, 721]").unwrap_err().code, "bad-shape");
+/// ```
+///
+/// # Errors
+/// `bad-shape` where only some axes have names, or what should be one is none; `rank-limit`.
+pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>), Diagnostic> {
+    let trimmed = text.trim();
+    let inside = trimmed.strip_suffix(']').and_then(|text| text.split_once('['));
+    let Some((dtype, inside)) = inside.filter(|(_, inside)| inside.contains(':')) else {
+        return Ok((Cow::Borrowed(text), None));
+    };
+    check_rank(inside.split(',').count())?;
+    let refuse = |what: String| {
+        let message = format!("`{}`: {what}; write f32[time: 8760, lat: 721]", shown(text));
+        Diagnostic::new("bad-shape", message)
+    };
+    let (mut names, mut sizes) = (Vec::new(), Vec::new());
+    for (axis, piece) in inside.split(',').enumerate() {
+        let Some((name, size)) = piece.split_once(':') else {
+            return Err(refuse(format!("axis {axis} has no name, as others have")));
+        };
+        let name = axis_name(name)
+            .ok_or_else(|| refuse(format!("`{}` is no name of an axis", shown(name.trim()))))?;
+        if size.trim().is_empty() {
+            return Err(refuse(format!("the axis `{name}` has no size")));
+        }
+        names.push(name);
+        sizes.push(size.trim());
+    }
+    let plain = format!("{dtype}[{}]", sizes.join(", "));
+    Ok((Cow::Owned(plain), Some(AxisNames::from(names))))
+}
+
+/// The names of axes in brackets: `[time, lat]`. `None` of anything else.
+///
+/// ```
+/// assert_eq!(indim_text::parse_axis_names("[time, lat]").unwrap().to_string(), "[time, lat]");
+/// assert_eq!(indim_text::parse_axis_names("[2, 3]"), None);
+/// ```
+pub fn parse_axis_names(text: &str) -> Option<AxisNames> {
+    let inside = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+    let names = inside.split(',').take(MAXIMUM_RANK + 1).map(axis_name);
+    let names = names.collect::<Option<Vec<&str>>>()?;
+    (names.len() <= MAXIMUM_RANK).then(|| AxisNames::from(names))
+}
+
+/// A name of letters, digits and `_` that begins with no digit, without the blanks around it.
+fn axis_name(text: &str) -> Option<&str> {
+    let name = text.trim();
+    let is_in_name = |c: char| c.is_alphanumeric() || c == '_';
+    let begins = name.starts_with(|c: char| !c.is_ascii_digit());
+    (begins && name.len() <= LONGEST_NAME && name.chars().all(is_in_name)).then_some(name)
+}
+
 /// A list of whole numbers: `1,2`, `[1, 2]`, or nothing.
 ///
 /// ```
@@ -127,6 +195,35 @@ mod tests {
         for text in ["", "f32", "[2", "2,,3", "x", "[-1]", "f99[2]", "[99999999999999999999]"] {
             assert!(parse_type(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn names_of_axes() {
+        for (text, plain, names) in [
+            ("f32[a:1]", "f32[1]", "[a]"),
+            (" f32[ größe : 2 , _y2:n ] ", "f32[2, n]", "[größe, _y2]"),
+            ("[t: 0, t: 3]", "[0, 3]", "[t, t]"),
+        ] {
+            let (given, found) = split_axis_names(text).unwrap();
+            assert_eq!((&*given, found.unwrap().to_string().as_str()), (plain, names), "{text}");
+        }
+        let long = format!("f32[{}: 2]", "x".repeat(900_000));
+        for text in [
+            "f32[2t: 3]",
+            "f32[: 3]",
+            "f32[a b: 3]",
+            "f32[3, t: 3]",
+            "f32[t: 2, ]",
+            "f32[t: ]",
+            &long,
+        ] {
+            let error = split_axis_names(text).unwrap_err();
+            assert!(error.code == "bad-shape" && error.to_string().len() < 1000, "{text}");
+        }
+        let many = format!("f32[{}]", vec!["t: 2"; 65].join(","));
+        assert_eq!(split_axis_names(&many).unwrap_err().code, "rank-limit");
+        assert_eq!(parse_axis_names(&format!("[{}]", vec!["t"; 65].join(","))), None);
+        assert_eq!(parse_axis_names("t"), None);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use indim::explain::ExplainedBroadcast;
 use indim_shape::{
-    AnyRule, AttributeError, Attributes, Broadcast, Diagnostic, Expressed, Repair, RepairReason,
-    RuleChoice, Shape, ShapeError, diagnose, express, find_repairs,
+    AnyRule, AttributeError, Attributes, AxisNames, Broadcast, Diagnostic, Expressed, Repair,
+    RepairReason, RuleChoice, Shape, ShapeError, diagnose, express, find_repairs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -78,14 +78,21 @@ impl Request {
             let diagnostic = Diagnostic::new("unknown-rule", format!("{error}"));
             Refusal::of_field(&diagnostic, "rule")
         })?;
-        let read = self.operands.iter().enumerate().map(|(index, operand)| operand.read(index));
-        let (names, shapes): (Vec<_>, Vec<_>) =
-            read.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let (mut names, mut shapes, mut axis_names) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, operand) in self.operands.iter().enumerate() {
+            let (plain, of_axes) = operand.split_names(index)?;
+            let (name, shape) = plain.read(index)?;
+            axis_names.push(of_axes.unwrap_or_else(|| AxisNames::unnamed(shape.rank())));
+            names.push(name);
+            shapes.push(shape);
+        }
+        let is_named = axis_names.iter().any(AxisNames::is_any_given);
         let attributes = Attributes {
             dims: list(self.dims.as_deref(), "dims")?,
             axis: number(self.axis.as_deref(), "axis")?,
             broadcast: self.broadcast,
             target: shape(self.target.as_deref(), "target")?,
+            names: is_named.then_some(axis_names),
         };
         let rule = choice
             .with_attributes(&attributes)

@@ -52,6 +52,8 @@ pub fn catalogue() -> String {
 fn attributes(choice: RuleChoice) -> &'static [Attribute] {
     match choice {
         RuleChoice::AsWritten => &[Attribute::Dims, Attribute::Axis],
+        // The names of axes stand in the shapes of the operands.
+        RuleChoice::Named(RuleSetName::Named) => &[],
         // Its rule onto a target has a name of its own here.
         RuleChoice::Named(name) => RuleSetName::attributes(name),
     }

@@ -102,7 +102,9 @@ impl Picture {
             (Party::Result, name.to_owned(), String::new(), shape)
         });
         let parties: Vec<_> = operands.chain(target).collect();
-        let columns = parties.iter().map(|(.., shape)| shape.rank()).max().unwrap_or(0);
+        let ranks = parties.iter().map(|(.., shape)| shape.rank());
+        let last = aligned.iter().flatten().flatten().map(|&column| column + 1);
+        let columns = ranks.chain(last).max().unwrap_or(0);
         let row =
             |(index, (party, name, dtype, shape)): (usize, &(Party, String, String, &Shape))| {
                 let mut cells = vec![Cell::new(Role::Empty, "", ""); columns];

@@ -1,6 +1,6 @@
 //! How requests are read, within limits, and answers written.
 
-use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
+use indim_shape::{AxisNames, Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,20 @@ pub(crate) fn check_count(count: usize) -> Result<(), Box<Refusal>> {
 }
 
 impl OperandText {
+    /// The same without what its axes are called, and this, where the shape says it: `time: 2, lat: 3`.
+    pub(crate) fn split_names(
+        &self,
+        index: usize,
+    ) -> Result<(OperandText, Option<AxisNames>), Box<Refusal>> {
+        let bracketed = match self.shape.contains(':') && !self.shape.contains('[') {
+            true => format!("[{}]", self.shape),
+            false => self.shape.clone(),
+        };
+        let (shape, names) = indim_text::split_axis_names(&bracketed)
+            .map_err(|diagnostic| Refusal::of_field(&diagnostic, format!("operands.{index}")))?;
+        Ok((OperandText { name: self.name.clone(), shape: shape.into_owned() }, names))
+    }
+
     /// The name, the element type or nothing, and the shape.
     pub(crate) fn read(&self, index: usize) -> Result<((String, String), Shape), Box<Refusal>> {
         let field = || format!("operands.{index}");

@@ -1,7 +1,7 @@
 //! What a form has to say for a rule: a repair, or the same under another rule, is one, so that a button
 //! can fill it in.
 
-use indim_shape::{AnyRule, Attributes, Shape};
+use indim_shape::{AnyRule, Attributes, AxisNames, Shape};
 use serde::Serialize;
 
 /// Something to choose: what it is in words, and what the form then says.
@@ -56,9 +56,11 @@ pub(crate) struct ReductionState {
 impl BroadcastState {
     /// The rule by its name, with these attributes and shapes.
     pub(crate) fn new(rule: impl Into<String>, attributes: &Attributes, shapes: &[Shape]) -> Self {
+        let names = attributes.names.as_deref().unwrap_or_default();
+        let named = |(operand, shape): (usize, &Shape)| shape_text(shape, names.get(operand));
         BroadcastState {
             rule: rule.into(),
-            shapes: shapes.iter().map(Shape::to_string).collect(),
+            shapes: shapes.iter().enumerate().map(named).collect(),
             dims: attributes.dims.as_deref().map(list_text),
             axis: attributes.axis.map(|axis| axis.to_string()),
             broadcast: attributes.broadcast,
@@ -80,6 +82,16 @@ impl BroadcastState {
         let attributes = Attributes { target: target.cloned(), ..rule.attributes() };
         Some(BroadcastState::new(rule.name()?.as_str(), &attributes, &shapes))
     }
+}
+
+/// A shape, and what its axes are called where that is known: `[time: 2, lat: 3]`.
+fn shape_text(shape: &Shape, names: Option<&AxisNames>) -> String {
+    let axis = |(axis, size): (usize, &usize)| match names.and_then(|names| names.get(axis)) {
+        Some(name) => format!("{name}: {size}"),
+        None => size.to_string(),
+    };
+    let axes: Vec<String> = shape.iter().enumerate().map(axis).collect();
+    format!("[{}]", axes.join(", "))
 }
 
 /// The entries with commas between.

@@ -47,6 +47,21 @@ fn a_broadcast_is_a_table() {
 }
 
 #[test]
+fn axes_are_named_within_their_shapes() {
+    let answer = drawn(&two("named", "lat: 3", "[time: 2, lat: 3]"));
+    assert_eq!((&answer["shape"], &answer["maps"]), (&json!([3, 2]), &json!([[0], [1, 0]])));
+    let refused = drawn(&two("named", "time: 2, lat: 3", "lat: 1"));
+    assert_eq!((&refused["code"], &refused["label"]), (&json!("size-mismatch"), &json!("D3")));
+    let repaired = drawn(&pressed(&refused["repairs"][0]["state"]));
+    assert_eq!(repaired["shape"], json!([2, 3]), "{refused}");
+    // The result has more axes than any operand.
+    let wide = drawn(&two("named", "a: 2, b: 3", "c: 4, b: 1"));
+    let cells = wide["picture"]["rows"][1]["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 2, "{wide}");
+    assert_eq!(drawn(&two("numpy", "a: 2", "2"))["code"], "foreign-attribute");
+}
+
+#[test]
 fn what_is_offered_says_the_same_or_is_legal() {
     let shapes = ["[]", "1", "2", "3", "2,3", "3,2", "1,3", "2,1,3", "0,1"];
     let mut repairs = 0;

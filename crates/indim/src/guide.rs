@@ -98,6 +98,19 @@
 //! [N2](crate::rules#numpy-n) or [X4](crate::rules#xla-x), which errors name;
 //! [`rules`](crate::rules) lists them all, with examples.
 //!
+//! Where axes have names, [`RuleSet::Named`] lets those of the same name meet, whatever their order:
+//!
+//! ```
+//! use indim::{DType, GraphBuilder};
+//!
+//! let b = GraphBuilder::new();
+//! let x = b.named_parameter("x", DType::F32, &[("time", 8760), ("lat", 721)])?;
+//! let weights = b.named_parameter("weights", DType::F32, &[("lat", 721), ("time", 8760)])?;
+//! let weighted = b.named().mul(&x, &weights)?; // the weights are transposed where they are read
+//! assert_eq!(weighted.axis_names().to_string(), "[time, lat]");
+//! # Ok::<(), indim::GraphError>(())
+//! ```
+//!
 //! In an expression `dims=` asks for xla and `axis=` for pdpd; every other operation follows numpy. In a
 //! graph, which comes next, the methods of the builder follow xla, and
 //! [`under`](crate::GraphBuilder::under) takes any rule set.

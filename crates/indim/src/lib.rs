@@ -95,9 +95,9 @@ pub use indim_graph::{GuardError, Guards, Size, SizeFacts, SymbolicGraph};
 // Rules, and what is wrong with shapes. The page `rules` has them all, with their labels.
 pub use indim_shape::rules;
 pub use indim_shape::{
-    AnyRule, Attribute, AttributeError, Attributes, AxisMap, Broadcast, Expressed, Inexpressible,
-    OuterProduct, RuleChoice, RuleSet, RuleSetName, TargetRule, UnknownRuleSet, express,
-    surprising_outer_product,
+    AnyRule, Attribute, AttributeError, Attributes, AxisMap, AxisNames, Broadcast, Expressed,
+    Inexpressible, OuterProduct, RuleChoice, RuleSet, RuleSetName, TargetRule, UnknownRuleSet,
+    express, surprising_outer_product,
 };
 pub use indim_shape::{
     AxisOf, Diagnostic, Mark, MarkedLine, OperandLabel, Party, Repair, RepairReason, ShapeError,

@@ -10,10 +10,11 @@ use indim::explain::Explanation;
 use indim::literal::parse_literal;
 use indim::print::array_text;
 use indim::{
-    Array, ArrayType, ArrayView, CompileOptions, Expression, Graph, GraphBuilder, Level, Limits,
-    RuleChoice, RuleSet, Value, compile, parse_graph, reference,
+    Array, ArrayType, ArrayView, AxisNames, CompileOptions, Expression, Graph, GraphBuilder, Level,
+    Limits, RuleChoice, RuleSet, Value, compile, parse_graph, reference,
 };
 use indim_graph::optimize;
+use indim_text::split_axis_names;
 
 /// A heading of a section: what follows is what is expected.
 const HEADING: &str = "--- ";
@@ -56,6 +57,8 @@ impl<'a> Document<'a> {
 struct Parameter<'a> {
     name: &'a str,
     array_type: ArrayType,
+    /// What its axes are called, where its type says it.
+    axis_names: Option<AxisNames>,
     elements: Option<Array>,
 }
 
@@ -76,15 +79,21 @@ impl<'a> Input<'a> {
                 continue;
             }
             match line.split_once(' ').map(|(word, rest)| (word, rest.split_once(' '))) {
-                Some((name, Some((":", array_type)))) => input.parameters.push(Parameter {
-                    name,
-                    array_type: parse_type(array_type),
-                    elements: None,
-                }),
+                Some((name, Some((":", array_type)))) => {
+                    let (plain, axis_names) = split_axis_names(array_type).expect("names of axes");
+                    let array_type = parse_type(&plain);
+                    input.parameters.push(Parameter {
+                        name,
+                        array_type,
+                        axis_names,
+                        elements: None,
+                    });
+                }
                 Some((name, Some(("=", literal)))) => {
                     let elements = parse_literal(literal).expect("a literal");
                     let array_type = elements.array_type();
-                    input.parameters.push(Parameter { name, array_type, elements: Some(elements) });
+                    let (axis_names, elements) = (None, Some(elements));
+                    input.parameters.push(Parameter { name, array_type, axis_names, elements });
                 }
                 Some(("rule", None)) => {
                     input.rule = rule_of_operations(&line["rule ".len()..]);
@@ -106,7 +115,12 @@ impl<'a> Input<'a> {
             .iter()
             .map(|parameter| {
                 let ArrayType { dtype, shape } = parameter.array_type.clone();
-                (parameter.name, b.parameter(parameter.name, dtype, shape).expect("a parameter"))
+                let value = b.parameter(parameter.name, dtype, shape).expect("a parameter");
+                let value = match &parameter.axis_names {
+                    Some(names) => b.name_axes(&value, names.clone()).expect("names of its axes"),
+                    None => value,
+                };
+                (parameter.name, value)
             })
             .collect();
         let value =

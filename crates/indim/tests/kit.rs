@@ -14,13 +14,14 @@ const FIRST: &str = r#"{"id":0,"rule":"none","op":"mul","operands":[\
 "data":[1,-1,-1,2,-5,-2,0,3,-7,-1,5,6,6,5,7,5,8,-3,-5,8,-8,-8,-1,-4,-2,-8,6,-7,6,-3,7,4]}]}"#;
 
 /// The labels that a kit of some hundred cases of the rule has, without those of element types.
-const LABELS: [(RuleSetName, &[&str]); 14] = [
+const LABELS: [(RuleSetName, &[&str]); 15] = [
     (RuleSetName::None, &["O1"]),
     (RuleSetName::Numpy, &["N2"]),
     (RuleSetName::Xla, &["X1", "X2", "X3", "X4", "X5", "X6", "X7", "X8", "X9", "XT"]),
     (RuleSetName::StableHlo, &["O1", "XT"]),
     (RuleSetName::Pdpd, &["P1", "P2", "P4", "P5"]),
     (RuleSetName::OnnxLegacy, &["L", "O1"]),
+    (RuleSetName::Named, &["D1", "D3", "D4"]),
     (RuleSetName::Unidirectional, &["T1"]),
     (RuleSetName::Bidirectional, &["T2"]),
     (RuleSetName::Explicit, &["T3"]),

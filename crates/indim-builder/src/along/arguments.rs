@@ -1,5 +1,7 @@
 //! What a call of a function along axes says beside its operands, and the one place where calls are checked.
 
+use std::borrow::Cow;
+
 use indim_graph::signature::check_operands;
 use indim_graph::{GraphError, GraphErrorKind, Literal};
 use indim_ops::{ArrayType, DType, DTypeClass};
@@ -38,6 +40,8 @@ use crate::operand::Operand;
 pub struct Along {
     /// The axes, from the end where they are negative; all without a list.
     pub axes: Option<Vec<i64>>,
+    /// The axes by their names, in place of `axes`; the operand's axes must have these.
+    pub names: Option<Vec<String>>,
     /// Whether the axes stay, with size 1.
     pub keepdims: bool,
     /// The rule for the axes: which there are, and which are legal.
@@ -91,6 +95,12 @@ impl Along {
         Along { axes: Some(axes.to_vec()), ..Along::default() }
     }
 
+    /// Along the axes of these names, which go.
+    pub fn named(names: &[&str]) -> Along {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        Along { names: Some(names), ..Along::default() }
+    }
+
     /// Whether what is said by the argument of this name is said.
     fn gives(&self, argument: &Parameter) -> bool {
         match argument.name() {
@@ -138,7 +148,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `wrong-operand-count`; TY1 and TY2; [R1 to R6](indim_shape::rules#reductions-r); `argument-not-taken`;
+    /// `wrong-operand-count`; TY1 and TY2; [R1 to R6](indim_shape::rules#reductions-r), `unknown-axis-name`;
+    /// `argument-not-taken`;
     /// `empty-reduction` where an extreme is sought among nothing, `initial-required` where that is so as
     /// soon as no element is selected; `matrix-product`; the labels of `rule`; E5 `too-large`.
     #[track_caller]
@@ -166,6 +177,7 @@ impl GraphBuilder {
             None => operands[0].clone(),
         };
         let array_type = x.array_type()?;
+        let along = &self.with_positions(name, &x, along)?;
         let axes = match checked_axes(function, along, &array_type.shape) {
             Ok(axes) => axes,
             Err(kind) => return Err(self.error(name, &ids, kind)),
@@ -176,6 +188,20 @@ impl GraphBuilder {
         };
         let reduced = Reduced { x, others: &operands[1..], array_type, axes, selected, along };
         function.define(&reduced, numbers)
+    }
+
+    /// What is said with the positions of axes that are given by their names.
+    #[track_caller]
+    fn with_positions<'a>(
+        &self,
+        function: &'static str,
+        x: &Value,
+        along: &'a Along,
+    ) -> Result<Cow<'a, Along>, GraphError> {
+        let Some(names) = &along.names else { return Ok(Cow::Borrowed(along)) };
+        let axes = names.iter().map(|name| x.axis_of(function, name));
+        let axes = Some(axes.collect::<Result<Vec<_>, _>>()?);
+        Ok(Cow::Owned(Along { axes, names: None, ..along.clone() }))
     }
 
     #[track_caller]
@@ -232,7 +258,9 @@ fn check_call(
         _ if function.is_extreme() && along.selected.is_some() && along.initial.is_none() => {
             Err(GraphErrorKind::InitialRequired)
         }
-        _ if function == AxisFunction::Dot && along.axes.is_none() => check_vectors(operands),
+        _ if function == AxisFunction::Dot && along.axes.is_none() && along.names.is_none() => {
+            check_vectors(operands)
+        }
         _ => Ok(()),
     }
 }

@@ -33,9 +33,13 @@ impl Reduced<'_> {
     /// The sizes of the axes that are left.
     fn left_shape(&self) -> Shape {
         let shape = &self.array_type.shape;
+        self.left_axes().iter().map(|&axis| shape[axis]).collect()
+    }
+
+    /// The axes that are left.
+    fn left_axes(&self) -> Vec<usize> {
         let is_left = |axis: &usize| !self.axes.contains(axis);
-        let left = (0..shape.rank()).filter(is_left).map(|axis| shape[axis]);
-        left.collect::<Vec<usize>>().into()
+        (0..self.array_type.shape.rank()).filter(is_left).collect()
     }
 
     /// The operand's shape with axes of size 1 for those that are reduced.
@@ -65,7 +69,15 @@ impl Reduced<'_> {
         for &axis in self.axes.iter().rev() {
             folded = self.builder().reduce(op, folded, axis as i64)?;
         }
-        self.builder().reshape_units(folded, self.kept_shape())
+        self.kept(folded)
+    }
+
+    /// A reduced value with axes of size 1 for those that are reduced.
+    fn kept(&self, folded: Value) -> BuildResult {
+        let kept = self.builder().reshape_units(&folded, self.kept_shape())?;
+        let left = self.left_axes();
+        let place = |axis| left.iter().position(|&left| left == axis);
+        Ok(self.builder().keep_axis_names(&folded, kept, place))
     }
 
     /// As [`Reduced::fold_kept`], in the shape that was asked for.
@@ -77,7 +89,11 @@ impl Reduced<'_> {
     pub(super) fn left(&self, kept: &Value) -> BuildResult {
         match self.along.keepdims {
             true => Ok(kept.clone()),
-            false => self.builder().reshape_units(kept, self.left_shape()),
+            false => {
+                let result = self.builder().reshape_units(kept, self.left_shape())?;
+                let left = self.left_axes();
+                Ok(self.builder().keep_axis_names(kept, result, |axis| left.get(axis).copied()))
+            }
         }
     }
 
@@ -148,20 +164,20 @@ impl Reduced<'_> {
     /// `value`, which has the operand's shape, with its reduced axes as one last axis, and that axis.
     pub(super) fn rows(&self, value: &Value) -> Result<(Value, usize), GraphError> {
         let shape = &self.array_type.shape;
-        let is_left = |axis: &usize| !self.axes.contains(axis);
-        let left: Vec<usize> = (0..shape.rank()).filter(is_left).collect();
+        let left = self.left_axes();
         let order: Vec<i64> = left.iter().chain(&self.axes).map(|&axis| axis as i64).collect();
         let mut sizes: Vec<usize> = left.iter().map(|&axis| shape[axis]).collect();
         sizes.push(self.axes.iter().map(|&axis| shape[axis]).product());
         // Of several axes that is one which only their sizes give; the node of the reshape says so.
-        let rows = self.builder().transpose(value, &order)?;
-        let rows = self.builder().reshape_units(rows, sizes)?;
-        Ok((rows, left.len()))
+        let turned = self.builder().transpose(value, &order)?;
+        let rows = self.builder().reshape_units(&turned, sizes)?;
+        let place = |axis: usize| Some(axis).filter(|&axis| axis < left.len());
+        Ok((self.builder().keep_axis_names(&turned, rows, place), left.len()))
     }
 
     /// One element for each row of [`Reduced::rows`], in the shape that was asked for.
     pub(super) fn of_rows(&self, found: Value) -> BuildResult {
-        self.left(&self.builder().reshape_units(found, self.kept_shape())?)
+        self.left(&self.kept(found)?)
     }
 
     /// An operand that has an axis for each one that is reduced, along these; one in the operand's shape and

@@ -1,5 +1,7 @@
 //! What follows from slices and concatenation: `stack`, `roll`, and the ways to make an array larger.
 
+use core::cmp::Ordering;
+
 use indim_graph::signature::existing_axis;
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind};
 use indim_shape::Shape;
@@ -77,7 +79,13 @@ impl GraphBuilder {
                 return Err(self.error("stack", &ids, kind));
             }
             sizes.insert(axis, 1);
-            parts.push(self.reshape_units(self.value(id), sizes)?);
+            let (part, stays) = (self.value(id), |at: usize| match at.cmp(&axis) {
+                Ordering::Less => Some(at),
+                Ordering::Equal => None,
+                Ordering::Greater => Some(at - 1),
+            });
+            let widened = self.reshape_units(&part, sizes)?;
+            parts.push(self.keep_axis_names(&part, widened, stays));
         }
         self.concatenate(&parts, axis as i64)
     }

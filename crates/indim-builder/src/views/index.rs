@@ -45,6 +45,8 @@ struct Plan {
     sizes: Vec<usize>,
     /// Which of those are old ones.
     kept: Vec<usize>,
+    /// Which axis of the operand each of these is.
+    old: Vec<usize>,
     /// The axes of the operand of which a slice may not be all, were they longer or shorter.
     bounded: Vec<usize>,
     /// The axis among the `sizes` along which elements are taken.
@@ -93,7 +95,9 @@ impl GraphBuilder {
     #[track_caller]
     fn with_axes(&self, sliced: ValueId, plan: &Plan) -> Result<Value, GraphError> {
         let kept: Shape = plan.kept.iter().map(|&axis| plan.sizes[axis]).collect();
-        let dropped = self.reshape_units(self.value(sliced), kept)?;
+        let sliced = self.value(sliced);
+        let dropped = self.reshape_units(&sliced, kept)?;
+        let dropped = self.keep_axis_names(&sliced, dropped, |axis| plan.old.get(axis).copied());
         let map = AxisMap::from(plan.kept.clone());
         let shape = Shape::from(&plan.sizes[..]);
         Ok(self.value(self.place(self.id("index", &dropped)?, &map, &shape)))
@@ -152,6 +156,7 @@ impl Plan {
 
     fn keep(&mut self, slice: AxisSlice) {
         self.kept.push(self.sizes.len());
+        self.old.push(self.slices.len());
         self.sizes.push(slice.count());
         self.slices.push(slice);
     }

@@ -452,8 +452,11 @@ fn without_a_rule_the_attributes_say_it() {
 #[test]
 fn every_rule_of_operations_explains_expressions() {
     for rule in RuleChoice::of_operations() {
-        let text =
-            succeeds(&["explain", "--rule", rule.as_str(), "x + y", "x=f32[2,3]", "y=f32[2,3]"]);
+        let [x, y] = match rule {
+            RuleChoice::Named(RuleSetName::Named) => ["x=f32[t:2,y:3]", "y=f32[t:2,y:3]"],
+            _ => ["x=f32[2,3]", "y=f32[2,3]"],
+        };
+        let text = succeeds(&["explain", "--rule", rule.as_str(), "x + y", x, y]);
         assert!(text.contains("add"), "{rule}: {text}");
     }
     let run = indim(&["explain", "--rule", "bidirectional", "x + x", "x=f32[2]"]);

@@ -6,6 +6,7 @@ mod files;
 mod hostile;
 mod kit;
 mod larger_than_memory;
+mod named;
 #[cfg(unix)]
 mod pipes;
 mod programs;

@@ -37,7 +37,7 @@ _S = TypeVar("_S")
 _Order: TypeAlias = Literal["C", "F", "A", "K"]
 _Format: TypeAlias = Literal["stablehlo", "hlo", "openvino", "onnx"]
 _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
-_Rule: TypeAlias = Literal["as-written", "none", "numpy", "xla", "stablehlo", "pdpd", "onnx-legacy"]
+_Rule: TypeAlias = Literal["as-written", "none", "numpy", "xla", "stablehlo", "pdpd", "onnx-legacy", "named"]
 # The rules that broadcast one shape to a target are among these.
 _RuleSet: TypeAlias = Literal[
     "none",
@@ -46,6 +46,7 @@ _RuleSet: TypeAlias = Literal[
     "stablehlo",
     "pdpd",
     "onnx-legacy",
+    "named",
     "unidirectional",
     "bidirectional",
     "explicit",
@@ -231,6 +232,7 @@ def broadcast_shapes(
     dims: Sequence[int] | None = None,
     axis: int | None = None,
     target: Sequence[int] | None = None,
+    names: Sequence[Sequence[str]] | None = None,
 ) -> tuple[int, ...]: ...
 def convert(
     *shapes: Sequence[int],
@@ -239,6 +241,7 @@ def convert(
     dims: Sequence[int] | None = None,
     axis: int | None = None,
     target: Sequence[int] | None = None,
+    names: Sequence[Sequence[str]] | None = None,
 ) -> str: ...
 def explain(
     *what: str | Sequence[int],
@@ -246,6 +249,7 @@ def explain(
     dims: Sequence[int] | None = None,
     axis: int | None = None,
     target: Sequence[int] | None = None,
+    names: Sequence[Sequence[str]] | None = None,
     **operands: Any,
 ) -> Explanation: ...
 def oracle(case: str | Mapping[str, Any]) -> dict[str, Any]: ...

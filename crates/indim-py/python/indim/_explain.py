@@ -45,17 +45,18 @@ class Explanation(str):
         return Explanation, (str(self), self._json_text, self.svg, self.machine_code)
 
 
-def explain(*what, rule="as-written", dims=None, axis=None, target=None, **operands):
+def explain(*what, rule="as-written", dims=None, axis=None, target=None, names=None, **operands):
     """Explains an expression or a bare rule.
 
     ``explain("add(x, v, dims=[1])", x="f32[2, 3]", v="f32[3]")`` explains an expression over arrays or types;
-    ``explain((2, 3), (3,), rule="pdpd", axis=1)`` explains what a rule makes of shapes.
+    ``explain((2, 3), (3,), rule="pdpd", axis=1)`` explains what a rule makes of shapes, and
+    ``explain((2, 3), (3,), rule="named", names=[["time", "lat"], ["lat"]])`` by the names of their axes.
     """
     if what and isinstance(what[0], str):
-        if len(what) > 1 or not (dims is None and axis is None and target is None):
+        if len(what) > 1 or not (dims is None and axis is None and target is None and names is None):
             raise TypeError("an expression states `dims=` and `axis=` in its text; operands are keywords")
         bound = [(name, _arrays.placeholder(value)) for name, value in operands.items()]
         return Explanation(*_explain_expression(what[0], bound, rule))
     if operands:
         raise TypeError("operands by name belong to an expression")
-    return Explanation(*_explain_shapes(list(what), rule, dims, axis, target))
+    return Explanation(*_explain_shapes(list(what), rule, dims, axis, target, names))

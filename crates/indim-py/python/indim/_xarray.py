@@ -282,6 +282,13 @@ def evaluate(text, objects, rule, results, out):
     operands = list(objects.values())
     for name, value in objects.items():
         _variables(value, name)
+        if rule == "named" and not isinstance(value, _LABELLED) and np.ndim(value):
+            raise ValueError(
+                f"error[axis-name-missing]: the axes of `{name}` have no names, by which rule named matches "
+                "them (D4): give it as an `xarray.DataArray` with `dims`"
+            )
+    # Dimensions have met by their names where the arrays arrive.
+    rule = "numpy" if rule == "named" else rule
     calls = []
 
     def first(*arrays):

@@ -24,7 +24,7 @@ impl Elaborator<'_, '_> {
         mark: Span,
     ) -> Elaborated<Value> {
         let rule = self.rule_of(attributes)?;
-        let is_numpy = rule == RuleSet::Numpy;
+        let is_numpy = typing::promotes(&rule);
         let types =
             nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
         let dtype =
@@ -37,12 +37,38 @@ impl Elaborator<'_, '_> {
             ..self.beside_operands(function, attributes)?
         };
         let numbers = self.arguments(function.name(), function.parameters(), attributes)?;
+        let along = match &rule {
+            RuleSet::Named { .. } => self.selected_by_names(along, nodes, mark)?,
+            _ => along,
+        };
         let (values, rule) = self.converted(&operands, |_| dtype)?;
         self.builder.along_of(function, &values, &along, &numbers, &rule).map_err(|error| {
             // What is wrong with `where` or a gain names that by itself.
             let is_about_operands = error.operation == function.name();
             self.graph_error(error, if is_about_operands { nodes } else { &[] }, mark)
         })
+    }
+
+    /// What selects elements, and what the result begins with, where axes meet by their names: the first in
+    /// the shape of the operand, the second a scalar.
+    fn selected_by_names(
+        &self,
+        along: Along,
+        nodes: &[NodeIndex],
+        mark: Span,
+    ) -> Elaborated<Along> {
+        let by_names = |selected: &Value| {
+            let like = self.value(nodes[0])?;
+            let placed = self.builder.broadcast_by_names(selected, &like);
+            placed.map_err(|error| self.graph_error(error, &[], mark))
+        };
+        if let Some(Initial::Value(initial)) = &along.initial {
+            // It is no operand of the function, but meets its result by position.
+            let scalar = self.builder.broadcast_by_names(initial, &self.builder.scalar(0.0f64));
+            scalar.map_err(|error| self.graph_error(error, &[], mark))?;
+        }
+        let selected = along.selected.as_ref().map(by_names).transpose()?;
+        Ok(Along { selected, ..along })
     }
 
     /// The axes, and what is said of elements and of the result.
@@ -59,6 +85,7 @@ impl Elaborator<'_, '_> {
         });
         Ok(Along {
             axes: axes(function, attributes),
+            names: axis_names(attributes),
             keepdims: keepdims[0] == Some(Literal::Bool(true)),
             dtype: element_type(attributes),
             selected: given(Along::WHERE).map(|node| self.value(node)).transpose()?,
@@ -92,6 +119,14 @@ fn axes(function: AxisFunction, attributes: &[GivenAttribute]) -> Option<Vec<i64
         Some(_) => None,
         None => function.default_axes().map(<[i64]>::to_vec),
     }
+}
+
+/// The names of axes that are given in place of their positions.
+fn axis_names(attributes: &[GivenAttribute]) -> Option<Vec<String>> {
+    attributes.iter().find_map(|given| match &given.value {
+        AttributeValue::Names(names) => Some(names.clone()),
+        _ => None,
+    })
 }
 
 fn element_type(attributes: &[GivenAttribute]) -> Option<DType> {

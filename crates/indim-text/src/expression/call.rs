@@ -182,6 +182,10 @@ impl Parser<'_> {
                 let (_, span) = self.lexer.next()?;
                 Ok((AttributeValue::All, span))
             }
+            Attribute::Axes if self.names_axes()? => {
+                let (names, span) = self.axis_names()?;
+                Ok((AttributeValue::Names(names), span))
+            }
             Attribute::ElementType => {
                 let (dtype, span) = self.element_type()?;
                 Ok((AttributeValue::ElementType(dtype), span))
@@ -214,6 +218,29 @@ impl Parser<'_> {
         Ok(token == Token::Name && self.slice(span) == "None")
     }
 
+    /// Whether axes follow by their names: `time`, or `[time, lat]`.
+    fn names_axes(&mut self) -> ParseResult<bool> {
+        let mut ahead = self.lexer;
+        let (mut token, _) = ahead.next()?;
+        if matches!(token, Token::Symbol(Symbol::OpenBracket | Symbol::OpenParenthesis)) {
+            (token, _) = ahead.next()?;
+        }
+        Ok(token == Token::Name)
+    }
+
+    /// `[time, lat]`, `(time, lat)` or a single `time`.
+    fn axis_names(&mut self) -> ParseResult<(Vec<String>, Span)> {
+        self.list(Parser::axis_name)
+    }
+
+    fn axis_name(&mut self) -> ParseResult<(String, Span)> {
+        let (token, span) = self.lexer.next()?;
+        match token {
+            Token::Name => Ok((self.slice(span).to_owned(), span)),
+            _ => Err(self.unexpected(span, "the name of an axis")),
+        }
+    }
+
     pub(super) fn element_type(&mut self) -> ParseResult<(DType, Span)> {
         let (token, span) = self.lexer.next()?;
         match self.slice(span).parse() {
@@ -224,27 +251,35 @@ impl Parser<'_> {
 
     /// `[1, 2]`, `(1, 2)` or a single `1`.
     fn integers(&mut self) -> ParseResult<(Vec<i64>, Span)> {
+        self.list(Parser::integer)
+    }
+
+    /// A list of what `entry` reads, or a single one.
+    fn list<T>(
+        &mut self,
+        entry: impl Fn(&mut Self) -> ParseResult<(T, Span)>,
+    ) -> ParseResult<(Vec<T>, Span)> {
         let (token, open) = self.peek()?;
         let close = match token {
             Token::Symbol(Symbol::OpenBracket) => Symbol::CloseBracket,
             Token::Symbol(Symbol::OpenParenthesis) => Symbol::CloseParenthesis,
             _ => {
-                let (value, span) = self.integer()?;
+                let (value, span) = entry(self)?;
                 return Ok((vec![value], span));
             }
         };
         self.lexer.next()?;
-        let mut integers = Vec::new();
+        let mut entries = Vec::new();
         loop {
             let (token, span) = self.peek()?;
             if token == Token::Symbol(close) {
                 self.lexer.next()?;
-                return Ok((integers, open.to(span)));
+                return Ok((entries, open.to(span)));
             }
-            let (integer, span) = self.integer()?;
-            integers.push(integer);
+            let (read, span) = entry(self)?;
+            entries.push(read);
             // A list has an entry for each axis.
-            self.check_rank(integers.len(), open.to(span))?;
+            self.check_rank(entries.len(), open.to(span))?;
             match self.peek()? {
                 (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
                 (Token::Symbol(symbol), _) if symbol == close => {}

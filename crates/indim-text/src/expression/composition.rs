@@ -2,7 +2,6 @@
 //! as the definitions in `composition/` say. The rest of elaboration is in `elaborate.rs`.
 
 use indim_builder::{Composition, Value};
-use indim_shape::RuleSet;
 
 use super::elaborate::{Elaborated, Elaborator};
 use super::elementwise::Operands;
@@ -27,9 +26,9 @@ impl Elaborator<'_, '_> {
         let rule = self.rule_of(attributes)?;
         let types =
             nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
-        let dtype = match rule {
-            RuleSet::Numpy => typing::numpy_composition(composition, &types),
-            _ => typing::strict_composition(composition, &types),
+        let dtype = match typing::promotes(&rule) {
+            true => typing::numpy_composition(composition, &types),
+            false => typing::strict_composition(composition, &types),
         };
         let dtype = dtype.map_err(|kind| ExprError::new(kind, mark))?;
         let is_of_rules =

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{GraphError, evaluate};
 use indim_ops::{BinaryOperator, DType, Op};
-use indim_shape::{RankLimit, RuleChoice, RuleSet, Shape};
+use indim_shape::{AxisNames, RankLimit, RuleChoice, RuleSet, Shape};
 
 use super::elementwise::Operation;
 use super::error::{ExprError, ExprErrorKind};
@@ -18,7 +18,7 @@ use super::function::{Attribute, Function, Manner, operation_of};
 use super::numbers::{Number, Numbers};
 use super::statement_error::StatementError;
 use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
-use super::typing::OperandType;
+use super::typing::{OperandType, promotes};
 use super::{Binding, Expression};
 use crate::limits::LimitError;
 use crate::span::Span;
@@ -165,7 +165,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     fn plus(&self, operand: NodeIndex, mark: Span) -> Elaborated<Operand> {
         let value = self.value(operand)?;
         let dtype = self.dtype(&value, mark)?;
-        if dtype == DType::Bool && self.rule_of(&[])? == RuleSet::Numpy {
+        if dtype == DType::Bool && promotes(&self.rule_of(&[])?) {
             let kind =
                 ExprErrorKind::NotDefinedInNumpy { operation: "+", dtype, instead: Some("i8(x)") };
             return Err(ExprError::new(kind, mark));
@@ -246,20 +246,44 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::Along(function) => return self.along(function, nodes, attributes, mark),
         };
         let rule = self.rule_of(attributes)?;
-        if manner == Manner::NumpyOnly && rule != RuleSet::Numpy {
+        if manner == Manner::NumpyOnly && !promotes(&rule) {
             let name = self.text(mark).to_owned();
             return Err(ExprError::new(ExprErrorKind::AmbiguousFunction { name }, mark));
         }
-        let reordered;
-        let nodes = match (manner, nodes) {
-            (Manner::Clip, &[x, low, high]) => {
-                reordered = [low, x, high];
-                &reordered[..]
-            }
-            _ => nodes,
-        };
         let states_rule = !attributes.is_empty();
-        self.elementwise(&Operation { op, manner, nodes, rule, states_rule, mark })
+        let (Manner::Clip, &[x, low, high]) = (manner, nodes) else {
+            return self.elementwise(&Operation { op, manner, nodes, rule, states_rule, mark });
+        };
+        let by_name = matches!(rule, RuleSet::Named { .. });
+        let reordered = [low, x, high];
+        let operation = Operation { op, manner, nodes: &reordered, rule, states_rule, mark };
+        let clipped = self.elementwise(&operation)?;
+        if by_name { self.in_order_of(clipped, nodes, mark) } else { Ok(clipped) }
+    }
+
+    /// A result whose operands met by name in another order, with its axes in the order in which these
+    /// operands have them.
+    fn in_order_of(&self, value: Value, nodes: &[NodeIndex], mark: Span) -> Elaborated<Value> {
+        let lists: Vec<AxisNames> = nodes
+            .iter()
+            .filter_map(|&node| match &self.operands[node] {
+                Operand::Array(operand) => Some(operand.axis_names()),
+                _ => None,
+            })
+            .collect();
+        let mut order: Vec<&str> = Vec::new();
+        for name in lists.iter().flat_map(|names| names.iter().flatten()) {
+            if !order.contains(&name) {
+                order.push(name);
+            }
+        }
+        if order.len() != value.axis_names().len() {
+            return Ok(value);
+        }
+        let names = AxisNames::from(order);
+        self.builder
+            .transpose_to(value, &names)
+            .map_err(|error| self.graph_error(error, nodes, mark))
     }
 
     /// The rule of one operation: its own attributes, within the rule asked for.

@@ -47,7 +47,18 @@ impl<'b> Elaborator<'_, 'b> {
             // Some exponents make another operation of a power.
             self.literal(nodes[1]);
         }
-        let is_numpy = operation.rule == RuleSet::Numpy;
+        let alone;
+        let operation = match &operation.rule {
+            RuleSet::Named { .. }
+                if nodes.iter().filter(|node| self.is_array(**node)).count() < 2 =>
+            {
+                // No axes meet.
+                alone = Operation { rule: RuleSet::Numpy, ..*operation };
+                &alone
+            }
+            _ => operation,
+        };
+        let is_numpy = typing::promotes(&operation.rule);
         let plan = match is_numpy {
             true => typing::numpy(op, manner, &types),
             false => typing::strict(op, manner, &types),
@@ -85,7 +96,7 @@ impl<'b> Elaborator<'_, 'b> {
             return Ok(None);
         };
         let rule = self.rule_of(&[])?;
-        if rule == RuleSet::Numpy && dtype.is_integer() && exponent.is_negative_int() {
+        if typing::promotes(&rule) && dtype.is_integer() && exponent.is_negative_int() {
             return Err(ExprError::new(ExprErrorKind::NegativeIntegerPower { dtype }, mark));
         }
         let is_two = match exponent {
@@ -121,7 +132,7 @@ impl<'b> Elaborator<'_, 'b> {
         dtype: impl Fn(usize) -> DType,
     ) -> Elaborated<(Vec<Value>, RuleSet)> {
         let &Operands { nodes, rule, states_rule, .. } = operands;
-        let is_numpy = *rule == RuleSet::Numpy;
+        let is_numpy = typing::promotes(rule);
         let mut values = Vec::with_capacity(nodes.len());
         for (position, &node) in nodes.iter().enumerate() {
             values.push(self.operand_as(node, dtype(position), is_numpy)?);
@@ -132,9 +143,12 @@ impl<'b> Elaborator<'_, 'b> {
             self.expand_literals(operands, 0..values.len(), &mut values)?;
             return Ok((values, RuleSet::None));
         }
+        if arrays <= 1 && matches!(rule, RuleSet::Named { .. }) {
+            return Ok((values, RuleSet::Numpy));
+        }
         // The rules that take no scalars; pdpd takes them but for the operand that stands firm.
         let expanded = match rule {
-            RuleSet::Numpy | RuleSet::Xla { .. } => 0..0,
+            RuleSet::Numpy | RuleSet::Named { .. } | RuleSet::Xla { .. } => 0..0,
             RuleSet::Pdpd { .. } if values.len() == 3 => 1..2,
             RuleSet::Pdpd { .. } => 0..1,
             _ => 0..values.len(),

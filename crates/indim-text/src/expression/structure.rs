@@ -65,7 +65,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     fn sign_bit(&self, x: Value) -> Result<Value, GraphError> {
         let array_type = x.array_type()?;
         let dtype = array_type.dtype;
-        let is_numpy = self.rule.is_none_or(|rule| *rule == RuleSet::Numpy);
+        let is_numpy = self.rule.is_none_or(super::typing::promotes);
         let x = match dtype.is_integer() || dtype == DType::Bool {
             true if is_numpy => self.builder.convert(x, DType::F64)?,
             _ => x,

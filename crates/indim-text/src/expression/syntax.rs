@@ -73,6 +73,8 @@ pub(super) const fn binary_operator(symbol: Symbol) -> Option<BinaryOperator> {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum AttributeValue {
     Integers(Vec<i64>),
+    /// Axes by their names.
+    Names(Vec<String>),
     /// `None`: all axes.
     All,
     ElementType(DType),

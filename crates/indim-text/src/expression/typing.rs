@@ -4,6 +4,7 @@
 
 use indim_builder::{AxisFunction, Composition, WholeNumbers};
 use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
+use indim_shape::RuleSet;
 
 use super::error::ExprErrorKind;
 use super::function::Manner;
@@ -50,6 +51,12 @@ pub(super) enum ComplexPlan {
     Exp2,
     /// Each part rounded.
     Round,
+}
+
+/// Whether elements are promoted as in NumPy: under its rule, and under the one that matches axes by name as
+/// xarray does, whose elements are NumPy's.
+pub(super) fn promotes(rule: &RuleSet) -> bool {
+    matches!(rule, RuleSet::Numpy | RuleSet::Named { .. })
 }
 
 type TypingResult<T> = Result<T, ExprErrorKind>;

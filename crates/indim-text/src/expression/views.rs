@@ -97,7 +97,7 @@ impl Elaborator<'_, '_> {
         for &node in call.nodes {
             values.push(self.value(node)?);
         }
-        if self.rule_of(&[])? == RuleSet::Numpy {
+        if super::typing::promotes(&self.rule_of(&[])?) {
             let dtypes: Elaborated<Vec<DType>> =
                 values.iter().map(|value| self.dtype(value, call.mark)).collect();
             let common = promote_all(dtypes?).map_err(|(left, right)| {

@@ -174,6 +174,12 @@ impl ExplainedBroadcast {
             Inexpressible::Permutes { operand, .. } => {
                 format!("keeps the order of axes; transpose {} first", self.name(operand))
             }
+            Inexpressible::Reorders { operand, axis, .. } => {
+                let name = self.name(operand);
+                format!(
+                    "has axes in the order of their first operand; {name} brings axis {axis} too early"
+                )
+            }
             Inexpressible::Expands { operand, axis, size, .. } => {
                 let name = self.name(operand);
                 format!("does not expand {name} to {size} on axis {axis} of the result")

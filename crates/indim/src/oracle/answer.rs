@@ -6,7 +6,7 @@ use indim_graph::terminal::shown;
 use indim_graph::{Array, GraphError, GraphErrorKind, evaluate};
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::{
-    AnyRule, Attributes, Broadcast, MAXIMUM_RANK, RankLimit, ReductionForm, RuleChoice,
+    AnyRule, Attributes, AxisNames, Broadcast, MAXIMUM_RANK, RankLimit, ReductionForm, RuleChoice,
     RuleSetName, Shape, saturating_size,
 };
 
@@ -89,7 +89,14 @@ fn attributes(case: &Case<'_>) -> Result<Attributes, Refusal> {
         Some(_) => return Err(bad_request("`broadcast` is 0 or 1")),
     };
     let target = case.target.as_deref().map(shape).transpose()?;
-    Ok(Attributes { dims: case.dims.clone(), axis: case.axis, broadcast, target })
+    let names =
+        case.names.as_ref().map(|names| names.iter().map(|names| axis_names(names)).collect());
+    Ok(Attributes { dims: case.dims.clone(), axis: case.axis, broadcast, target, names })
+}
+
+/// Names as a case has them, where an empty text is no name.
+fn axis_names(names: &[String]) -> AxisNames {
+    names.iter().map(String::as_str).collect()
 }
 
 fn request(case: &Case<'_>, attributes: &Attributes) -> Result<Request, Refusal> {

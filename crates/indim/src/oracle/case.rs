@@ -9,13 +9,14 @@ use serde_json::value::RawValue;
 use super::{ReductionAttributes, Refusal, bad_request};
 
 /// The fields of a case.
-pub(super) const FIELDS: [&str; 14] = [
+pub(super) const FIELDS: [&str; 15] = [
     "rule",
     "op",
     "operands",
     "dims",
     "axis",
     "target",
+    "names",
     "broadcast",
     "to",
     "axes",
@@ -37,6 +38,8 @@ pub(super) struct Case<'a> {
     pub(super) dims: Option<Vec<i64>>,
     pub(super) axis: Option<i64>,
     pub(super) target: Option<Vec<u64>>,
+    /// The names of the axes of each operand.
+    pub(super) names: Option<Vec<Vec<String>>>,
     /// `broadcast` of ONNX's legacy rule, 1 when absent.
     pub(super) broadcast: Option<u8>,
     /// The element type of a `convert`.
@@ -115,6 +118,7 @@ impl<'a> Fields<'a> {
             dims: self.optional("dims")?,
             axis: self.optional("axis")?,
             target: self.optional("target")?,
+            names: self.optional("names")?,
             broadcast: self.optional("broadcast")?,
             to: self.optional("to")?,
             reduction: ReductionAttributes {

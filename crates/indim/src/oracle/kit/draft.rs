@@ -21,6 +21,7 @@ pub(super) struct Draft {
     pub(super) axis: Option<i64>,
     pub(super) broadcast: Option<u8>,
     pub(super) target: Option<Vec<usize>>,
+    pub(super) names: Option<Vec<Vec<&'static str>>>,
 }
 
 /// A case as [`crate::oracle::verdict`] takes it.
@@ -39,6 +40,8 @@ struct CaseLine<'a> {
     broadcast: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'a [usize]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<&'a [Vec<&'static str>]>,
 }
 
 #[derive(Serialize)]
@@ -85,6 +88,7 @@ impl Draft {
             axis: self.axis,
             broadcast: self.broadcast,
             target: self.target.as_deref(),
+            names: self.names.as_deref(),
         };
         serde_json::to_string(&line).expect("invariant: JSON has texts, numbers and lists")
     }

@@ -9,6 +9,8 @@ use super::random::Random;
 
 /// The highest rank of a shape.
 pub(super) const HIGHEST_RANK: usize = 5;
+/// What the axes of a result are called.
+pub(super) const AXIS_NAMES: [&str; HIGHEST_RANK] = ["time", "level", "lat", "lon", "band"];
 /// The largest size of an axis.
 pub(super) const LARGEST_SIZE: usize = 7;
 /// More elements make files large and show no more.
@@ -43,6 +45,7 @@ fn elementwise(rule: Rule, count: usize, random: &mut Random) -> Draft {
         },
         Rule::Xla if count == 2 => xla(&result, random),
         Rule::Xla | Rule::StableHlo if count == 3 => scalars_beside(&result, random),
+        Rule::Named => named(&result, count, random),
         Rule::Pdpd if count > 1 => onto_one(&result, count, random),
         Rule::OnnxLegacy if count == 2 => legacy(&result, random),
         _ => Draft { shapes: vec![result; count], ..Draft::default() },
@@ -69,6 +72,18 @@ fn xla(result: &[usize], random: &mut Random) -> Draft {
         shapes.swap(0, 1);
     }
     Draft { shapes, dims, ..Draft::default() }
+}
+
+/// Some axes of a result for each operand, in any order, by their names.
+fn named(result: &[usize], count: usize, random: &mut Random) -> Draft {
+    let (mut shapes, mut names) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        let (mut sizes, mut axes) = some_axes(result, random);
+        shuffle_both(&mut sizes, &mut axes, random);
+        shapes.push(sizes);
+        names.push(axes.iter().map(|&axis| AXIS_NAMES[axis as usize]).collect());
+    }
+    Draft { shapes, names: Some(names), ..Draft::default() }
 }
 
 /// Three operands of one shape, or scalars.

@@ -4,7 +4,7 @@ use indim_ops::DType;
 use indim_shape::{Attribute, RuleSetName};
 
 use super::draft::Draft;
-use super::propose::{HIGHEST_RANK, size};
+use super::propose::{AXIS_NAMES, HIGHEST_RANK, size};
 use super::random::Random;
 
 /// Changes something of a case: a size, a rank, an attribute, an element type, the order of operands.
@@ -13,6 +13,7 @@ pub(super) fn spoil(rule: RuleSetName, mut draft: Draft, random: &mut Random) ->
     let operand = random.below(draft.shapes.len());
     match random.below(6) {
         0 if has(Attribute::Dims) => spoil_dims(&mut draft, random),
+        0 | 3 if has(Attribute::Names) => spoil_names(&mut draft, operand, random),
         0 | 1 if has(Attribute::Axis) => draft.axis = Some(random.between(-3, 6)),
         0 | 1 => change_size(&mut draft.shapes[operand], random),
         2 => change_rank(&mut draft.shapes[operand], random),
@@ -44,6 +45,18 @@ fn change_rank(sizes: &mut Vec<usize>, random: &mut Random) {
         true => drop(sizes.remove(axis)),
         false if sizes.len() < HIGHEST_RANK => sizes.insert(axis, size(random)),
         false => {}
+    }
+}
+
+/// Another name for an axis, one that another axis of the operand may have, or none.
+fn spoil_names(draft: &mut Draft, operand: usize, random: &mut Random) {
+    let names = draft.names.get_or_insert_default();
+    if let Some(names) = names.get_mut(operand).filter(|names| !names.is_empty()) {
+        let axis = random.below(names.len());
+        names[axis] = match random.one_in(3) {
+            true => "",
+            false => random.pick(&AXIS_NAMES),
+        };
     }
 }
 

@@ -1,0 +1,210 @@
+//! The names of the axes of values: those of parameters are given, those of other values follow from what
+//! their nodes do with the axes of their operands, as `named_values.rs` says.
+//!
+//! The graph knows nothing of them. They are there for [`RuleSet::Named`], which is elaborated like every
+//! other rule, and for reductions along an axis that is named.
+
+use std::borrow::Cow;
+
+use indim_graph::{GraphError, GraphErrorKind, ValueId};
+use indim_ops::{ArrayType, DType};
+use indim_shape::{AxisNames, RuleSet, Shape};
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::methods::Under;
+use crate::operand::{Given, Operand};
+
+impl GraphBuilder {
+    /// As [`GraphBuilder::parameter`], with a name for each axis: `[("time", 8760), ("lat", 721)]`.
+    ///
+    /// ```
+    /// use indim_builder::{Along, AxisFunction, GraphBuilder};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.named_parameter("x", DType::F32, &[("time", 8760), ("lat", 721)])?;
+    /// let m = b.named_parameter("m", DType::F32, &[("lat", 721)])?;
+    /// let w = b.named_parameter("w", DType::F32, &[("lat", 721), ("time", 8760)])?;
+    /// let weighted = b.named().mul(b.named().sub(&x, &m)?, &w)?; // w is transposed where it is read
+    /// assert_eq!(weighted.axis_names().to_string(), "[time, lat]");
+    ///
+    /// let mean = b.along(AxisFunction::Mean, &weighted, &Along::named(&["time"]), &[])?;
+    /// assert_eq!(mean.axis_names().to_string(), "[lat]");
+    ///
+    /// let other = b.named_parameter("other", DType::F32, &[("lat", 1)])?;
+    /// let error = b.named().sub(&x, &other).unwrap_err();
+    /// assert_eq!((error.code(), error.label()), ("size-mismatch", Some("D3")));
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`GraphBuilder::parameter`]; [D1, D4](indim_shape::rules#named-d) of names that are not distinct,
+    /// or empty.
+    #[track_caller]
+    pub fn named_parameter(&self, name: &str, dtype: DType, axes: &[(&str, usize)]) -> BuildResult {
+        let names: AxisNames = axes.iter().map(|(name, _)| *name).collect();
+        let sizes: Shape = axes.iter().map(|(_, size)| *size).collect();
+        let value = self.parameter(name, dtype, sizes)?;
+        self.name_axes(&value, names)
+    }
+
+    /// Says what the axes of a parameter are called, before something is made of it. An empty name is none.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.name_axes(&b.symbolic_parameter("x", DType::F32, &["n", "3"])?, ["time", "lat"])?;
+    /// let v = b.name_axes(&b.symbolic_parameter("v", DType::F32, &["n"])?, ["time"])?;
+    /// assert_eq!(b.named().add(&x, &v)?.axis_names().to_string(), "[time, lat]");
+    /// assert_eq!(b.name_axes(&x.exp(), ["time", "lat"]).unwrap_err().code(), "not-a-parameter");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [D1, D4](indim_shape::rules#named-d) of names that are not distinct, or are more or fewer than the
+    /// axes; `not-a-parameter`.
+    #[track_caller]
+    pub fn name_axes(&self, parameter: &Value, names: impl Into<AxisNames>) -> BuildResult {
+        let id = self.id("parameter", parameter)?;
+        let names = names.into();
+        if !self.is_parameter(id) {
+            return Err(self.error("parameter", &[id], GraphErrorKind::NotAParameter));
+        }
+        let given = AxisNames::of_each(names.iter().filter(|name| name.is_some()));
+        // Axes without a name are no mistake until they are to meet others.
+        let is_whole = names.len() != self.type_of(id).shape.rank() || given.len() == names.len();
+        let (shape, checked) = match is_whole {
+            true => (self.type_of(id).shape, &names),
+            false => (Shape::from(vec![1; given.len()]), &given),
+        };
+        let rule = RuleSet::Named { names: vec![checked.clone()] };
+        if let Err(error) = rule.elaborate(&[shape]) {
+            return Err(self.shape_error("parameter", &[id], error));
+        }
+        self.with_names(|named| named.insert(id, names));
+        Ok(parameter.clone())
+    }
+
+    /// Operations on values whose axes have names: axes of the same name meet.
+    pub fn named(&self) -> Under {
+        self.under(RuleSet::Named { names: Vec::new() })
+    }
+
+    /// The operand in the shape of another value, each of whose axes repeats it unless it has one of that
+    /// name.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.named_parameter("x", DType::F32, &[("time", 6), ("lat", 4)])?;
+    /// let land = b.named_parameter("land", DType::Bool, &[("lat", 4)])?;
+    /// assert_eq!(b.broadcast_by_names(&land, &x)?.array_type()?.to_string(), "bool[6, 4]");
+    /// assert_eq!(b.broadcast_by_names(&x, &land).unwrap_err().code(), "unknown-axis-name");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `unknown-axis-name` for an axis that the other value has not; [D1 to D4](indim_shape::rules#named-d).
+    #[track_caller]
+    pub fn broadcast_by_names(&self, operand: impl Operand, like: &Value) -> BuildResult {
+        let id = self.given_id("broadcast", operand)?;
+        let operand = self.value(id);
+        for name in operand.axis_names().iter().flatten() {
+            like.axis_of("broadcast", name)?;
+        }
+        let rule = RuleSet::Named { names: Vec::new() };
+        let given = [like.clone(), operand].map(Given::Value);
+        let [_, placed] = self.expanded("broadcast", given, &rule, |types| Ok(types[0].dtype))?;
+        Ok(placed)
+    }
+
+    /// The same elements with the axes in the order of these names, which are all that the value has.
+    #[track_caller]
+    pub fn transpose_to(&self, operand: impl Operand, names: &AxisNames) -> BuildResult {
+        let id = self.given_id("transpose", operand)?;
+        let value = self.value(id);
+        let axes = names.iter().flatten().map(|name| value.axis_named(name));
+        self.transpose(&value, &axes.collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// `to` is a reshape of `from` which only adds or drops axes of size 1: says which axis of `from` each of
+    /// its axes is, where it is one, which sizes alone may not tell.
+    pub(crate) fn keep_axis_names(
+        &self,
+        from: &Value,
+        to: Value,
+        axis_of: impl Fn(usize) -> Option<usize>,
+    ) -> Value {
+        let (from_id, to_id) = (from.known_id(), to.known_id());
+        let names = from.axis_names();
+        if from_id == to_id || !names.is_any_given() {
+            return to;
+        }
+        let rank = self.type_of(to_id).shape.rank();
+        let kept = (0..rank).map(|axis| Some((&names, axis_of(axis)?)));
+        self.with_names(|named| named.agree(to_id, AxisNames::taken(kept)));
+        to
+    }
+
+    /// The rule with the names of these values, where it goes by names and says none.
+    pub(crate) fn with_axis_names<'r>(
+        &self,
+        rule: &'r RuleSet,
+        values: &[ValueId],
+    ) -> Cow<'r, RuleSet> {
+        match rule {
+            RuleSet::Named { names } if names.is_empty() => {
+                let names = values.iter().map(|&value| self.value(value).axis_names()).collect();
+                Cow::Owned(RuleSet::Named { names })
+            }
+            rule => Cow::Borrowed(rule),
+        }
+    }
+}
+
+impl Value {
+    /// The names of the axes: those that the parameters behind the value were given. An axis of which
+    /// operations have made another one has none.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.named_parameter("x", DType::F32, &[("time", 6), ("lat", 4)])?;
+    /// assert_eq!(b.transpose(x.exp(), &[1, 0])?.axis_names().to_string(), "[lat, time]");
+    /// assert_eq!(b.reshape(&x, [3, 8])?.axis_names().to_string(), "[?, ?]");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    pub fn axis_names(&self) -> AxisNames {
+        let Ok(ArrayType { shape, .. }) = self.array_type() else { return AxisNames::unnamed(0) };
+        let id = self.known_id();
+        let known = self.builder().with_names(|named| named.get(id).cloned());
+        known.unwrap_or_else(|| AxisNames::unnamed(shape.rank()))
+    }
+
+    /// The position of the axis of this name, as functions along axes take it.
+    ///
+    /// # Errors
+    /// `unknown-axis-name`, with the names that there are.
+    #[track_caller]
+    pub fn axis_named(&self, name: &str) -> Result<i64, GraphError> {
+        self.axis_of("axis", name)
+    }
+
+    /// The same, asked for by this operation.
+    #[track_caller]
+    pub(crate) fn axis_of(&self, operation: &'static str, name: &str) -> Result<i64, GraphError> {
+        self.array_type()?;
+        let names = self.axis_names();
+        if let Some(axis) = names.axis(name) {
+            return Ok(axis as i64);
+        }
+        let kind = GraphErrorKind::UnknownAxisName { name: name.to_owned(), names };
+        Err(self.builder().error(operation, &[self.known_id()], kind))
+    }
+}

@@ -1,0 +1,134 @@
+//! Which values have axes with names: what follows from their nodes.
+
+use std::collections::HashMap;
+
+use indim_graph::{NodeKind, ValueId};
+use indim_shape::{AxisNames, Shape};
+
+/// The names of the axes of the values that have any.
+#[derive(Debug, Default)]
+pub(crate) struct NamedValues(HashMap<ValueId, AxisNames>);
+
+impl NamedValues {
+    /// The axes of a value have these names.
+    pub(crate) fn insert(&mut self, value: ValueId, names: AxisNames) {
+        self.0.insert(value, names);
+    }
+
+    /// Whether none has.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those of a value, if one of its axes has a name.
+    pub(crate) fn get(&self, value: ValueId) -> Option<&AxisNames> {
+        self.0.get(&value)
+    }
+
+    /// Takes note of the names of a new node's axes.
+    pub(crate) fn follow(
+        &mut self,
+        value: ValueId,
+        kind: &NodeKind,
+        operands: &[(ValueId, &Shape)],
+        result: &Shape,
+    ) {
+        let are_named = operands.iter().any(|(operand, _)| self.0.contains_key(operand));
+        if !are_named || self.0.contains_key(&value) {
+            return;
+        }
+        let names = self.followed(kind, operands, result);
+        if names.is_any_given() {
+            self.0.insert(value, names);
+        }
+    }
+
+    /// Names of the axes of a node that may have been made before, for other reasons: what both say.
+    pub(crate) fn agree(&mut self, value: ValueId, names: AxisNames) {
+        let unnamed = AxisNames::unnamed(0);
+        let known = self.0.get(&value).unwrap_or(&unnamed);
+        let agreed = (0..names.len()).map(|axis| match known.get(axis) {
+            Some(other) if names.get(axis) != Some(other) => None,
+            _ => Some((&names, axis)),
+        });
+        let agreed = AxisNames::taken(agreed);
+        self.0.insert(value, agreed);
+    }
+
+    /// What the axes of a result are called.
+    fn followed(
+        &self,
+        kind: &NodeKind,
+        operands: &[(ValueId, &Shape)],
+        result: &Shape,
+    ) -> AxisNames {
+        let unnamed = AxisNames::unnamed(0);
+        let of = |operand: usize| self.get(operands[operand].0).unwrap_or(&unnamed);
+        let rank = result.rank();
+        // For each axis of the result, which of the first operand it is.
+        let taken = |axis_of: &dyn Fn(usize) -> Option<usize>| {
+            AxisNames::taken((0..rank).map(|axis| Some((of(0), axis_of(axis)?))))
+        };
+        match kind {
+            NodeKind::Convert | NodeKind::Bitcast | NodeKind::Slice(_) => taken(&Some),
+            NodeKind::BroadcastInDim(map) => {
+                let kept = |&(axis, &to): &(usize, &usize)| operands[0].1[axis] == result[to];
+                let lands = |to| map.iter().enumerate().filter(kept).find(|(_, at)| **at == to);
+                taken(&|to| lands(to).map(|(axis, _)| axis))
+            }
+            NodeKind::Reduce { axis: gone, .. } => {
+                taken(&|axis| Some(axis + usize::from(axis >= *gone)))
+            }
+            NodeKind::Reshape => {
+                let places = unit_places(operands[0].1, result);
+                taken(&|axis| places.get(axis).copied().flatten())
+            }
+            NodeKind::Elementwise(_) | NodeKind::Concatenate { .. } => {
+                AxisNames::taken((0..rank).map(|axis| {
+                    let mut named = (0..operands.len()).filter(|&k| of(k).get(axis).is_some());
+                    let first = named.next()?;
+                    // Under other rules axes of two names may have met.
+                    let agrees = |k| of(k).get(axis) == of(first).get(axis);
+                    named.all(agrees).then_some((of(first), axis))
+                }))
+            }
+            NodeKind::Take { axis: at, .. } => {
+                let count = operands[1].1.rank();
+                AxisNames::taken((0..rank).map(|axis| match axis.checked_sub(*at) {
+                    None => Some((of(0), axis)),
+                    Some(inner) if inner < count => Some((of(1), inner)),
+                    Some(_) => Some((of(0), axis + 1 - count)),
+                }))
+            }
+            NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. } => unnamed,
+        }
+    }
+}
+
+/// For each axis of a reshape that only adds or drops axes of size 1, which one it was; none where that is
+/// not known.
+fn unit_places(from: &Shape, to: &Shape) -> Vec<Option<usize>> {
+    let others =
+        |shape: &Shape| shape.iter().copied().filter(|&size| size != 1).collect::<Vec<_>>();
+    let mut places = vec![None; to.rank()];
+    if others(from) != others(to) {
+        return places;
+    }
+    let position = |shape: &Shape| {
+        let kept = shape.iter().enumerate().filter(|(_, size)| **size != 1);
+        kept.map(|(axis, _)| axis).collect::<Vec<usize>>()
+    };
+    let (mut from_start, mut to_start) = (0, 0);
+    let ends = [(from.rank(), to.rank())];
+    for (from_end, to_end) in position(from).into_iter().zip(position(to)).chain(ends) {
+        // As many ones as before between two other sizes: none was added, and none dropped.
+        if from_end - from_start == to_end - to_start {
+            (0..to_end - to_start).for_each(|k| places[to_start + k] = Some(from_start + k));
+        }
+        if to_end < to.rank() {
+            places[to_end] = Some(from_end);
+        }
+        (from_start, to_start) = (from_end + 1, to_end + 1);
+    }
+    places
+}

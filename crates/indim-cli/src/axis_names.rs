@@ -1,0 +1,59 @@
+//! What the axes of inputs are called: in types, `x=f32[time: 8760, lat: 721]`, behind sources,
+//! `x=x.npy[time, lat]`, and in files that say it themselves.
+
+use std::path::Path;
+
+use indim::{AxisNames, DType, Diagnostic, Graph, RuleChoice, RuleSet, RuleSetName, Value};
+use indim_graph::terminal::shown;
+use indim_text::{parse_array_type, parse_axis_names};
+
+use crate::source::Opened;
+
+/// A source without the names of axes that stand behind it, and these.
+pub(crate) fn split_source(source: &str) -> (&str, Option<AxisNames>) {
+    let at = source.rfind('[').unwrap_or(0);
+    let (plain, names) = source.split_at(at);
+    // A type stays one, and so does a file that is called like that.
+    let is_type = plain.trim().parse::<DType>().is_ok() || parse_array_type(source).is_ok();
+    match parse_axis_names(names) {
+        Some(names) if !plain.trim().is_empty() && !is_type && !Path::new(source).exists() => {
+            (plain, Some(names))
+        }
+        _ => (source, None),
+    }
+}
+
+/// The names of the axes of an opened source: those that were given, else those that it says itself.
+pub(crate) fn names_of(source: &Opened, given: Option<AxisNames>) -> Option<AxisNames> {
+    let own = || {
+        let names = source.regions()?.axis_names()?;
+        Some(names.iter().map(String::as_str).collect())
+    };
+    given.or_else(own)
+}
+
+/// Refuses names that were written for axes of `name` under a rule that does not go by them.
+pub(crate) fn check_rule(name: &str, rule: RuleChoice) -> Result<(), Diagnostic> {
+    if rule == RuleChoice::Named(RuleSetName::Named) {
+        return Ok(());
+    }
+    let message =
+        format!("the axes of `{}` are named, and {rule} matches none by its name", shown(name));
+    let mut refused = Diagnostic::new("axis-names-not-taken", message);
+    refused.help(
+        "with `--rule named` axes of the same name meet; under other rules leave the names out",
+    );
+    Err(refused)
+}
+
+/// What the axes of the results are called, under a rule that goes by names.
+pub(crate) fn results_text(rule: Option<&RuleSet>, graph: &Graph, results: &[Value]) -> String {
+    if !matches!(rule, Some(RuleSet::Named { .. })) {
+        return String::new();
+    }
+    let line = |(&output, value): (&indim::ValueId, &Value)| {
+        format!("  {} {}\n", shown(&graph.value_name(output)), value.axis_names())
+    };
+    let lines: String = graph.outputs().iter().zip(results).map(line).collect();
+    format!("axes of the results\n{lines}")
+}

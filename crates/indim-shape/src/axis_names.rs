@@ -1,0 +1,166 @@
+//! The names of an operand's axes, by which [`RuleSet::Named`](crate::RuleSet::Named) matches them.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Of a longer name no more is shown.
+const SHOWN_CHARACTERS: usize = 40;
+
+/// For each axis of an operand its name, or that it has none.
+///
+/// ```
+/// use indim_shape::AxisNames;
+///
+/// let names = AxisNames::from(["time", "lat"]);
+/// assert_eq!((names.len(), names.get(1), names.axis("time")), (2, Some("lat"), Some(0)));
+/// assert_eq!(names.to_string(), "[time, lat]");
+///
+/// let some = AxisNames::of_each([Some("time"), None]);
+/// assert_eq!((some.get(1), some.to_string().as_str()), (None, "[time, ?]"));
+/// assert!(some.is_any_given() && !AxisNames::unnamed(2).is_any_given());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AxisNames(Arc<[Option<Arc<str>>]>);
+
+impl AxisNames {
+    /// The name of each axis, where it has one. An empty text is no name.
+    pub fn of_each<'a>(names: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let given = |name: Option<&str>| name.filter(|name| !name.is_empty()).map(Arc::from);
+        AxisNames(names.into_iter().map(given).collect())
+    }
+
+    /// Those of so many axes without names.
+    pub fn unnamed(rank: usize) -> Self {
+        AxisNames((0..rank).map(|_| None).collect())
+    }
+
+    /// Those of axes of a result; `from` says which axis of which other names each is, if it is one.
+    ///
+    /// ```
+    /// use indim_shape::AxisNames;
+    ///
+    /// let names = AxisNames::from(["time", "lat"]);
+    /// let turned = AxisNames::taken([Some((&names, 1)), Some((&names, 0)), None]);
+    /// assert_eq!(turned.to_string(), "[lat, time, ?]");
+    /// ```
+    pub fn taken<'a>(from: impl IntoIterator<Item = Option<(&'a AxisNames, usize)>>) -> Self {
+        let name = |(names, axis): (&AxisNames, usize)| names.0.get(axis).cloned().flatten();
+        AxisNames(from.into_iter().map(|from| from.and_then(name)).collect())
+    }
+
+    /// How many axes there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no axes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The name of an axis, if it has one.
+    pub fn get(&self, axis: usize) -> Option<&str> {
+        self.0.get(axis)?.as_deref()
+    }
+
+    /// The first axis of this name.
+    pub fn axis(&self, name: &str) -> Option<usize> {
+        self.iter().position(|known| known == Some(name))
+    }
+
+    /// The name of each axis.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
+        self.0.iter().map(|name| name.as_deref())
+    }
+
+    /// Whether some axis has a name.
+    pub fn is_any_given(&self) -> bool {
+        self.0.iter().any(Option::is_some)
+    }
+
+    /// The name of an axis as it is shown: on one line, and no longer than fits there.
+    pub(crate) fn shown(&self, axis: usize) -> Option<Shown<'_>> {
+        self.get(axis).map(Shown)
+    }
+
+    /// Those names with another one for an axis.
+    pub(crate) fn with(&self, axis: usize, name: &str) -> Self {
+        let other = |(at, known)| if at == axis { Some(name) } else { known };
+        AxisNames::of_each(self.iter().enumerate().map(other))
+    }
+
+    /// Those of the axes but one.
+    pub(crate) fn without(&self, axis: usize) -> Self {
+        let kept = self.iter().enumerate().filter(|&(at, _)| at != axis);
+        AxisNames::of_each(kept.map(|(_, name)| name))
+    }
+}
+
+impl<'a, const RANK: usize> From<[&'a str; RANK]> for AxisNames {
+    fn from(names: [&'a str; RANK]) -> Self {
+        AxisNames::of_each(names.map(Some))
+    }
+}
+
+impl<'a> FromIterator<&'a str> for AxisNames {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(names: I) -> Self {
+        AxisNames::of_each(names.into_iter().map(Some))
+    }
+}
+
+impl From<Vec<&str>> for AxisNames {
+    fn from(names: Vec<&str>) -> Self {
+        names.into_iter().collect()
+    }
+}
+
+impl fmt::Display for AxisNames {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("[")?;
+        for axis in 0..self.len() {
+            formatter.write_str(if axis > 0 { ", " } else { "" })?;
+            match self.shown(axis) {
+                Some(name) => write!(formatter, "{name}")?,
+                None => formatter.write_str("?")?,
+            }
+        }
+        formatter.write_str("]")
+    }
+}
+
+/// A name that may come from a file: what would steer a terminal is escaped.
+pub(crate) struct Shown<'a>(&'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut characters = self.0.chars();
+        for character in characters.by_ref().take(SHOWN_CHARACTERS) {
+            match is_printed(character) {
+                true => write!(formatter, "{character}")?,
+                false => write!(formatter, "{}", character.escape_unicode())?,
+            }
+        }
+        formatter.write_str(if characters.next().is_some() { "..." } else { "" })
+    }
+}
+
+/// Neither controls, nor what breaks lines or turns the direction of writing.
+fn is_printed(character: char) -> bool {
+    let turns = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
+    !character.is_control() && !turns && !matches!(character, '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn names_of_files_are_shown_on_one_short_line() {
+        let names = AxisNames::from(["a\u{1b}[31m\n", "\u{202e}b", &"x".repeat(900_000), ""]);
+        let shown = names.to_string();
+        assert!(shown.starts_with("[a\\u{1b}[31m\\u{a}, \\u{202e}b, xxx"), "{shown}");
+        assert!(shown.ends_with("x..., ?]") && shown.len() < 100, "{shown}");
+    }
+}
