@@ -561,6 +561,43 @@ fn long_rows_begin_at_any_address() {
 }
 
 #[test]
+fn bitwise_operations_on_three_integers_are_one() {
+    use Primitive::{And, Not, Or, Xor};
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(13);
+    for (lane, dtype) in LANES.into_iter().filter(|(lane, _)| !lane.is_float()) {
+        for (first, second) in
+            [And, Or, Xor].into_iter().flat_map(|p| [(p, And), (p, Or), (p, Xor)])
+        {
+            for is_kept in [false, true] {
+                let mut making = Making::default();
+                let [x, y] = [0, 1].map(|_| making.input(dtype)[0]);
+                let bits = if lane == LaneType::Bool { 1 } else { 0x5a };
+                let constant = making.push(Primitive::Constant(bits), lane, &[]);
+                let inner = making.push(first, lane, &[x, y]);
+                let opposite = making.push(Not, lane, &[inner]);
+                let outer = making.push(second, lane, &[opposite, constant]);
+                let again = making.push(first, lane, &[outer, y]);
+                making.output(dtype, again);
+                if is_kept {
+                    making.output(dtype, inner);
+                }
+                let body = making.0;
+                let layout = layout(&body, 0, &mut random);
+                check(&body, &layout, 2, 150, &mut random);
+                if lane != LaneType::Bool && TargetKind::available().contains(&TargetKind::Avx512) {
+                    let listing = Function::listing(TargetKind::Avx512, &body, &layout);
+                    assert!(listing.contains("vpternlogq"), "{listing}");
+                    assert!(is_kept || !listing.contains("vpxor"), "{listing}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn long_chains_take_longer_steps() {
     if !is_available() {
         return;

@@ -5,6 +5,7 @@
 //! values are masks, all bits of a lane set or none, as wide as the lanes that they are made from or choose
 //! among. What is the same for a whole row is computed before it, in one register: in all of its lanes.
 
+mod bitwise;
 mod instructions;
 mod mask;
 mod memory;

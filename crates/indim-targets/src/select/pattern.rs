@@ -3,6 +3,7 @@
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
 use super::Instructions;
+use super::bitwise::bitwise;
 
 /// What one instruction may compute of several primitives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) enum PatternKind {
     Product { is_product_negated: bool, is_addend_negated: bool },
     /// The upper 16 of 32 bits, as an integer of 16.
     UpperHalf,
+    /// Bitwise operations on three integers: what they give, for each combination of a bit of these.
+    Bitwise(u8),
 }
 
 /// Several primitives with the operands of all, in the order of the instruction.
@@ -40,9 +43,13 @@ impl Pattern {
         let [first, second, third] = instruction.operands;
         let pattern = match instruction.primitive {
             Primitive::Select => extreme(body, first, second, third),
-            Primitive::Not => negated(body, first),
+            Primitive::Not if instruction.lane == LaneType::Bool => negated(body, first),
             Primitive::MulAdd => product(body, [first, second, third]),
-            Primitive::Or => unordered(body, first, second),
+            Primitive::Or if instruction.lane == LaneType::Bool => unordered(body, first, second),
+            Primitive::And | Primitive::Or | Primitive::Xor | Primitive::Not => {
+                let (operands, table) = bitwise(body, value)?;
+                Some(Pattern { kind: PatternKind::Bitwise(table), operands })
+            }
             Primitive::Cast if instruction.lane.size() == 2 => upper_half(body, first),
             _ => None,
         };
@@ -52,7 +59,7 @@ impl Pattern {
     fn operands(&self) -> &[Value] {
         let count = match self.kind {
             PatternKind::UpperHalf => 1,
-            PatternKind::Product { .. } => 3,
+            PatternKind::Product { .. } | PatternKind::Bitwise(_) => 3,
             _ => 2,
         };
         &self.operands[..count]

@@ -109,6 +109,9 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// Of lanes of 32 bits the upper halves.
     fn upper_halves(selector: &mut Selector<'_, Self>, x: Parts) -> Parts;
 
+    /// What gives, by a table, a bit for those of three sources, if there is such an instruction.
+    fn bitwise_of_three() -> Option<Opcode<Self>>;
+
     /// What fixes up its second source as its third says, in the place of the first, if there is such an
     /// instruction.
     fn fix_up(size: usize) -> Option<Opcode<Self>>;

@@ -49,7 +49,10 @@ impl Instructions for Opcode {
             PatternKind::Product { is_product_negated, is_addend_negated } => {
                 is_product_negated && !is_addend_negated
             }
-            PatternKind::Negated(_) | PatternKind::Unordered | PatternKind::UpperHalf => false,
+            PatternKind::Negated(_)
+            | PatternKind::Unordered
+            | PatternKind::UpperHalf
+            | PatternKind::Bitwise(_) => false,
         }
     }
 

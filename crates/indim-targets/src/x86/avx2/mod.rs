@@ -181,6 +181,10 @@ impl InstructionSet for Avx2 {
         selector.pack(shifted, 4, Opcode::PACK_UNSIGNED_32)
     }
 
+    fn bitwise_of_three() -> Option<Opcode<Avx2>> {
+        None
+    }
+
     fn fix_up(_: usize) -> Option<Opcode<Avx2>> {
         None
     }

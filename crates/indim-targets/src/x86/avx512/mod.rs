@@ -222,6 +222,10 @@ impl InstructionSet for Avx512 {
         selector.narrow(shifted, 4, 2)
     }
 
+    fn bitwise_of_three() -> Option<Opcode<Self>> {
+        Some(Opcode::BITS_BY_TABLE)
+    }
+
     fn fix_up(size: usize) -> Option<Opcode<Self>> {
         Some(either(size, Opcode::FIX_UP_F32, Opcode::FIX_UP_F64))
     }

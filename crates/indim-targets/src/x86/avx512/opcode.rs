@@ -93,9 +93,11 @@ opcodes! { cleared_by_second:
     KEPT_64 (Same) _ 0: EVEX_Vmovdqu64_ymm_k1z_ymmm256 EVEX_Vmovdqu64_zmm_k1z_zmmm512;
 }
 
-// The second source fixed up as the third says, or the first. Lanes of the first source and of the third by
-// the indices in the second.
+// Bits by those of three sources. The second source fixed up as the third says, or the first. Lanes of the
+// first source and of the third by the indices in the second.
 opcodes! { replaces:
+    BITS_BY_TABLE (Same) 2 8: EVEX_Vpternlogq_ymm_k1z_ymm_ymmm256b64_imm8
+        EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8;
     FIX_UP_F32 (Same) 2 4: EVEX_Vfixupimmps_ymm_k1z_ymm_ymmm256b32_imm8
         EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
     FIX_UP_F64 (Same) 2 8: EVEX_Vfixupimmpd_ymm_k1z_ymm_ymmm256b64_imm8

@@ -65,6 +65,7 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
                 is_product_negated || is_addend_negated
             }
             PatternKind::Negated(_) | PatternKind::Unordered | PatternKind::UpperHalf => true,
+            PatternKind::Bitwise(_) => S::bitwise_of_three().is_some(),
         }
     }
 
@@ -190,6 +191,16 @@ impl<S: InstructionSet> Selector<'_, S> {
                 let z = self.number(pattern.operands[2]);
                 let opcode = float::product(is_product_negated, is_addend_negated, size);
                 let parts = self.mul_add(opcode, size, x, y, z);
+                self.set(value, parts);
+            }
+            PatternKind::Bitwise(table) => {
+                let z = self.number(pattern.operands[2]);
+                let opcode = S::bitwise_of_three().expect("invariant: others have no such pattern");
+                let is_wide = self.is_wide(size);
+                let parts = Parts::new(x.count, |index| {
+                    let sources = [x, y, z].map(|it| it.part(index));
+                    self.vector_with(opcode, is_wide, &sources, Some(table))
+                });
                 self.set(value, parts);
             }
             PatternKind::Negated(comparison) => {
