@@ -16,6 +16,7 @@ use iced_x86::{Code, Register as Real};
 use super::assembler::{Address, Assembler, Masking, Operand};
 use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
+use super::roles::{NEXT, ROLES, ROLES_WITH_CALLS, Roles};
 use super::written::name;
 use crate::allocate::{Place, Step};
 use crate::compile;
@@ -39,57 +40,6 @@ const CODE_ALIGNMENT: usize = 32;
 
 /// What is pushed before the frame.
 const SAVED: [Real; 6] = [Real::RBX, Real::RBP, Real::R12, Real::R13, Real::R14, Real::R15];
-
-/// Which general registers have which part.
-struct Roles {
-    /// The index of the step's first element.
-    index: Real,
-    /// The last index of a whole step.
-    limit: Real,
-    /// The addresses of the operands.
-    operands: Real,
-    /// Twice the index, for elements of 16 bytes.
-    twice: Real,
-    /// An address for the moment.
-    scratch: Real,
-    /// Addresses of the first operands in the row.
-    pointers: &'static [Real],
-}
-
-/// Where rows are aligned, the last pointer is the index of the step after this one.
-pub(super) const MOST_ALIGNED: usize = 9;
-
-/// That register.
-const NEXT: Real = Real::R15;
-
-const ROLES: Roles = Roles {
-    index: Real::RAX,
-    limit: Real::RCX,
-    operands: Real::RDI,
-    twice: Real::R10,
-    scratch: Real::R11,
-    pointers: &[
-        Real::RDX,
-        Real::RSI,
-        Real::R8,
-        Real::R9,
-        Real::RBX,
-        Real::RBP,
-        Real::R12,
-        Real::R13,
-        Real::R14,
-        Real::R15,
-    ],
-};
-
-/// As [`ROLES`], where functions are called: those are registers that they keep.
-const ROLES_WITH_CALLS: Roles = Roles {
-    index: Real::RBX,
-    limit: Real::RBP,
-    operands: Real::R12,
-    pointers: &[Real::R13, Real::R14, Real::R15],
-    ..ROLES
-};
 
 /// Encodes a function: constants, tables and code, and where the code begins. Its listing goes to `listing`,
 /// if there is one.

@@ -2,8 +2,8 @@
 //!
 //! Read in this order: `instruction_set.rs` (in what they differ), `opcode.rs` (which instructions both
 //! have), `select/` (which of them compute a body), `avx2/` and `avx512/` (what takes each of them others),
-//! `emit.rs` (the loops around them; `emit/row.rs` before each row, `emit/fold.rs` where they fold,
-//! `emit/tail.rs` for less than a step), `assembler.rs` (bytes).
+//! `emit.rs` (the loops around them; `roles.rs` in which registers, `emit/row.rs` before each row,
+//! `emit/fold.rs` where they fold, `emit/tail.rs` for less than a step), `assembler.rs` (bytes).
 
 mod assembler;
 mod avx2;
@@ -11,6 +11,7 @@ mod avx512;
 mod emit;
 mod instruction_set;
 mod opcode;
+mod roles;
 mod select;
 mod written;
 

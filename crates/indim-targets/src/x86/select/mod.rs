@@ -8,9 +8,9 @@ pub(super) use float::{AT_LEAST, ORDERED, TO_ZERO, either};
 
 use indim_codegen::{LaneType, Primitive, Value};
 
-use super::emit::MOST_ALIGNED;
 use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
+use super::roles::MOST_ALIGNED;
 use crate::machine::{Class, Memory, Register};
 use crate::select::{self, Instructions, Parts, Pattern, PatternKind};
 
