@@ -1,6 +1,6 @@
 //! The rule `named` against an oracle that knows nothing of maps: it looks each element up by the names of
-//! its coordinates. Every pair and triple of operands of few axes, names and sizes; random ones of many names;
-//! conversion, repairs and drawings.
+//! its coordinates. Every pair and triple of operands of few axes, names and sizes; random ones of many
+//! names; conversion, repairs and drawings.
 
 mod common;
 
