@@ -159,7 +159,7 @@ impl Explain {
         let expression = parse_expression(&self.first)?;
         let names: Vec<&str> = bindings.iter().map(|input| input.name).collect();
         check_names(&expression, &names)?;
-        let Symbolic { graph: symbolic, stand_ins, axes } =
+        let Symbolic { graph: symbolic, stand_ins, equal, axes } =
             build_symbolic(&expression, &bindings, rule.as_ref())?;
         refuse_needed_numbers(symbolic.guards())?;
         note_unused(&expression);
@@ -171,7 +171,7 @@ impl Explain {
             false => String::new(),
         };
         if let Some(text) = stand_ins_text(&stand_ins).filter(|_| has_names) {
-            more += &format!("  above, {text}\n");
+            more += &format!("{}  above, {text}\n", equal.text());
         }
         if !self.json {
             more.insert_str(0, &axes);

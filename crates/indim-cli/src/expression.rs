@@ -55,7 +55,7 @@ pub(crate) fn build_graph(
     inputs: &[Input<'_>],
     rule: Option<&RuleSet>,
 ) -> Result<(Graph, Vec<Value>), Report> {
-    built(expression, &GraphBuilder::new(), inputs, rule)
+    built(expression, &GraphBuilder::new(), inputs, &EqualNames::default(), rule)
 }
 
 /// The type of an input.
@@ -70,33 +70,75 @@ pub(crate) struct Symbolic {
     pub(crate) graph: SymbolicGraph,
     /// What stands in it for sizes that have names.
     pub(crate) stand_ins: Vec<(String, usize)>,
+    /// Which of them have several names.
+    pub(crate) equal: EqualNames,
     /// What the axes of the results are called, under a rule that goes by names.
     pub(crate) axes: String,
 }
 
-/// As [`build_graph`], with the sizes for which else the graph stands.
+/// As [`build_graph`], with the sizes for which else the graph stands. Where two sizes with names meet, and
+/// the rule needs them to be equal, they are: that is a guard of the program, which arrays are held against.
 pub(crate) fn build_symbolic(
     expression: &Expression,
     inputs: &[Input<'_>],
     rule: Option<&RuleSet>,
 ) -> Result<Symbolic, Report> {
-    let b = GraphBuilder::new();
-    let built = built(expression, &b, inputs, rule);
-    let stand_ins = b.stand_ins();
-    match built {
-        Ok((graph, results)) => {
-            let axes = results_text(rule, &graph, &results);
-            let graph = SymbolicGraph::new(&graph, &b.size_facts());
-            Ok(Symbolic { graph, stand_ins, axes })
+    let mut equal = EqualNames::default();
+    // Each turn leaves a name less.
+    loop {
+        let b = GraphBuilder::new();
+        let built = built(expression, &b, inputs, &equal, rule);
+        let stand_ins = b.stand_ins();
+        match built {
+            Ok((graph, results)) => {
+                let axes = results_text(rule, &graph, &results);
+                let graph = SymbolicGraph::new(&graph, &b.size_facts());
+                return Ok(Symbolic { graph, stand_ins, equal, axes });
+            }
+            Err(report) if equal.join(&report, &stand_ins) => {}
+            Err(report) => {
+                return Err(match stand_ins_text(&stand_ins) {
+                    Some(text) => report.with_help(text),
+                    None => report,
+                });
+            }
         }
-        Err(report) => Err(match stand_ins_text(&stand_ins) {
-            Some(text) if stand_ins.len() > 1 => report.with_help(
-                text + "; sizes that are to be equal, which \
-                is checked when arrays are bound, have one name",
-            ),
-            Some(text) => report.with_help(text),
-            None => report,
-        }),
+    }
+}
+
+/// Names of sizes that a rule needs to be equal: the one that is kept, and the other one.
+#[derive(Debug, Default)]
+pub(crate) struct EqualNames(Vec<[String; 2]>);
+
+impl EqualNames {
+    /// Notes that the two sizes that an error is about are equal; `false` if they are not two with names.
+    fn join(&mut self, report: &Report, stand_ins: &[(String, usize)]) -> bool {
+        let name_of = |size| stand_ins.iter().position(|(_, stand_in)| *stand_in == size);
+        let places = report.sizes().map(|sizes| sizes.map(name_of));
+        let Some([Some(this), Some(other)]) = places else { return false };
+        // What comes first is what both are called.
+        let [kept, other] = [this.min(other), this.max(other)];
+        if kept != other {
+            self.0.push([kept, other].map(|place| stand_ins[place].0.clone()));
+        }
+        kept != other
+    }
+
+    /// What a size is called, or the number that it is.
+    fn kept<'a>(&'a self, size: &'a str) -> &'a str {
+        let mut name = size.trim();
+        while let Some([kept, _]) = self.0.iter().find(|[_, other]| other == name) {
+            name = kept;
+        }
+        name
+    }
+
+    /// Each pair, in words.
+    pub(crate) fn text(&self) -> String {
+        let line = |[kept, other]: &[String; 2]| {
+            format!("  {} = {}, which a rule needs\n", shown(kept), shown(other))
+        };
+        self.0.iter().map(line).collect()
     }
 }
 
@@ -111,12 +153,14 @@ fn built(
     expression: &Expression,
     b: &GraphBuilder,
     inputs: &[Input<'_>],
+    equal: &EqualNames,
     rule: Option<&RuleSet>,
 ) -> Result<(Graph, Vec<Value>), Report> {
     let has_names = inputs.iter().any(|input| matches!(input.of, InputType::Symbolic(..)));
     let mut bindings = Vec::with_capacity(inputs.len());
     for input in inputs {
-        let value = parameter(b, input, has_names, rule).map_err(|error| Report::from(&error))?;
+        let value =
+            parameter(b, input, equal, has_names, rule).map_err(|error| Report::from(&error))?;
         bindings.push((input.name, Binding::Array(value)));
     }
     let results = expression
@@ -130,11 +174,12 @@ fn built(
 fn parameter(
     b: &GraphBuilder,
     input: &Input<'_>,
+    equal: &EqualNames,
     has_names: bool,
     rule: Option<&RuleSet>,
 ) -> Result<Value, GraphError> {
     let symbolic = |dtype, sizes: &[String]| {
-        let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
+        let sizes: Vec<&str> = sizes.iter().map(|size| equal.kept(size)).collect();
         b.symbolic_parameter(input.name, dtype, &sizes)
     };
     let value = match &input.of {
