@@ -104,6 +104,22 @@ impl BodyBuilder {
         }) as u32
     }
 
+    /// As [`BodyBuilder::push`], an instruction of another body on operands of this one.
+    pub(crate) fn push_from(
+        &mut self,
+        body: &Body,
+        instruction: &Instruction,
+        operands: &[Value],
+    ) -> Value {
+        let primitive = match instruction.primitive {
+            Primitive::Lookup { table } => {
+                Primitive::Lookup { table: self.shared_table(&body.tables[table as usize]) }
+            }
+            primitive => primitive,
+        };
+        self.push(primitive, instruction.lane, operands)
+    }
+
     /// The lanes of the first output of `body`, for these of its inputs.
     pub(crate) fn inline(&mut self, body: &Body, inputs: &[[Value; 2]]) -> [Value; 2] {
         self.inline_values(body, inputs);

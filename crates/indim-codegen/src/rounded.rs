@@ -67,11 +67,7 @@ impl Body {
             let operands: Vec<Value> = operands.collect();
             values.push(match instruction.primitive {
                 Primitive::RoundBf16 => push_rounding(&mut builder, operands[0]),
-                Primitive::Lookup { table } => {
-                    let table = builder.shared_table(&self.tables[table as usize]);
-                    builder.push(Primitive::Lookup { table }, instruction.lane, &operands)
-                }
-                primitive => builder.push(primitive, instruction.lane, &operands),
+                _ => builder.push_from(&self, instruction, &operands),
             });
         }
         for (dtype, lanes) in &self.outputs {

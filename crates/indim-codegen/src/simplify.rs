@@ -51,11 +51,7 @@ impl Body {
                 {
                     operands[0]
                 }
-                Primitive::Lookup { table } => {
-                    let table = builder.shared_table(&self.tables[table as usize]);
-                    builder.push(Primitive::Lookup { table }, instruction.lane, operands)
-                }
-                primitive => builder.push(primitive, instruction.lane, operands),
+                _ => builder.push_from(&self, instruction, operands),
             };
             for new in nans.len()..builder.len() {
                 nans.push(possible_nans(&builder, &nans, builder.instruction(Value(new as u32))));
