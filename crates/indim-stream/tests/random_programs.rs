@@ -255,16 +255,28 @@ fn streamed(
     Some((plan, results.iter().map(|result| result.take().unwrap()).collect()))
 }
 
+/// The results of one run over the whole, row-major.
+fn whole(graph: &Graph, arguments: &[Buffer]) -> Vec<Buffer> {
+    let executable = compile(graph, &CompileOptions::default()).unwrap();
+    let views: Vec<_> = arguments.iter().map(Buffer::view).collect();
+    let results = executable.run(&views).unwrap();
+    results.iter().map(|result| result.to_row_major().unwrap()).collect()
+}
+
+fn check(results: &[Buffer], whole: &[Buffer], of_what: impl Fn() -> String) {
+    assert_eq!(results.len(), whole.len());
+    for (result, expected) in results.iter().zip(whole) {
+        assert_eq!(result.bytes(), expected.bytes(), "{}", of_what());
+    }
+}
+
 /// Of what is to be read in order nothing is read anew, but by later passes.
 #[test]
 fn what_is_to_be_read_in_order_is() {
     let (mut cut, mut refused, mut pieces, mut begun) = (0, 0, 0, 0);
     for seed in 0..200 {
-        let choices = &mut Choices(seed);
-        let (graph, arguments) = random_graph(choices);
-        let executable = compile(&graph, &CompileOptions::default()).unwrap();
-        let views: Vec<_> = arguments.iter().map(Buffer::view).collect();
-        let whole = executable.run(&views).unwrap();
+        let (graph, arguments) = random_graph(&mut Choices(seed));
+        let whole = whole(&graph, &arguments);
         for memory_limit in [300_000, 150_000, 100_000] {
             let sources: Vec<InOrder> = arguments.iter().map(InOrder::new).collect();
             let inputs: Vec<Input<'_>> =
@@ -283,11 +295,9 @@ fn what_is_to_be_read_in_order_is() {
             };
             plan.run(&inputs, &mut sinks, &options).unwrap();
             sinks.into_iter().for_each(|sink| sink.finish().unwrap());
-            for (result, expected) in results.iter().zip(&whole) {
-                let result = result.take().unwrap();
-                let expected = expected.to_row_major().unwrap();
-                assert_eq!(result.bytes(), expected.bytes(), "seed {seed}: {plan}\n{graph}");
-            }
+            let results: Vec<Buffer> =
+                results.iter().map(|result| result.take().unwrap()).collect();
+            check(&results, &whole, || format!("seed {seed}: {plan}\n{graph}"));
             cut += usize::from(plan.pieces() > plan.passes());
             for source in &sources {
                 let readings = source.readings.lock().unwrap();
@@ -310,9 +320,7 @@ fn pieces_give_the_bits_of_the_whole() {
     for seed in 0..200 {
         let choices = &mut Choices(seed);
         let (graph, arguments) = random_graph(choices);
-        let executable = compile(&graph, &CompileOptions::default()).unwrap();
-        let views: Vec<_> = arguments.iter().map(Buffer::view).collect();
-        let whole = executable.run(&views).unwrap();
+        let whole = whole(&graph, &arguments);
         for limit in [1 << 30, 300_000, 150_000, 100_000] {
             let Some((plan, results)) = streamed(choices, &graph, &arguments, limit) else {
                 refused += 1;
@@ -320,14 +328,7 @@ fn pieces_give_the_bits_of_the_whole() {
             };
             cut += usize::from(plan.pieces() > plan.passes().max(1));
             in_passes += usize::from(plan.passes() > 1);
-            for (result, expected) in results.iter().zip(&whole) {
-                let expected = expected.to_row_major().unwrap();
-                assert_eq!(
-                    result.bytes(),
-                    expected.bytes(),
-                    "seed {seed}, {limit}: {plan}\n{graph}"
-                );
-            }
+            check(&results, &whole, || format!("seed {seed}, {limit}: {plan}\n{graph}"));
         }
     }
     // What is refused most has an operation that needs all of an axis.
