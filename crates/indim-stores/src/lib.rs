@@ -52,6 +52,6 @@ pub use memory::{MemoryResult, MemorySink, MemorySource};
 #[cfg(any(feature = "png", feature = "tiff"))]
 pub use output::Output;
 pub use region::Region;
-pub use sink::{Complete, Sink, with_elements};
+pub use sink::{Complete, Sink, check_complete, with_elements};
 pub use source::{Source, check_region};
 pub use whole::{read_whole, write_whole};

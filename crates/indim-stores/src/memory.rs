@@ -7,7 +7,7 @@ use indim_arrays::{ArrayError, Buffer};
 use indim_ops::ArrayType;
 
 use crate::copy::{copy_from_region, copy_into_region};
-use crate::sink::{Complete, Sink, with_elements};
+use crate::sink::{Complete, Sink, check_complete, with_elements};
 use crate::source::{Source, check_region};
 use crate::{Region, StoreError, StoreErrorKind};
 
@@ -128,10 +128,7 @@ impl MemorySink {
 
     /// The whole array.
     fn whole(&mut self) -> Result<Buffer, StoreErrorKind> {
-        let elements = self.bytes.len() / self.array_type.dtype.size();
-        if self.elements_written != elements {
-            return Err(StoreErrorKind::Incomplete { written: self.elements_written, elements });
-        }
+        check_complete(&self.array_type, self.elements_written)?;
         let from = mem::take(&mut self.bytes);
         Buffer::filled(self.array_type.clone(), |bytes| {
             bytes.copy_from_slice(&from);

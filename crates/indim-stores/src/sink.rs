@@ -84,6 +84,18 @@ pub trait Complete: fmt::Debug + Send {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError>;
 }
 
+/// Refuses a result of which elements are missing, for whoever makes a sink.
+///
+/// # Errors
+/// `incomplete`.
+pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), StoreErrorKind> {
+    let elements = array_type.shape.element_count().unwrap_or(usize::MAX);
+    match written == elements {
+        true => Ok(()),
+        false => Err(StoreErrorKind::Incomplete { written, elements }),
+    }
+}
+
 /// Hands the elements of a piece on in row-major order, for whoever makes a sink.
 ///
 /// ```

@@ -19,7 +19,7 @@ use super::unfinished::Unfinished;
 use super::{at, bad, codec, element, guarded, is_zarr};
 use crate::copy::copy_from_region;
 use crate::format::default_chunks;
-use crate::sink::{Complete, Sink, with_elements};
+use crate::sink::{Complete, Sink, check_complete, with_elements};
 use crate::{Region, StoreError, StoreErrorKind};
 
 /// How a result is written.
@@ -135,11 +135,8 @@ impl ZarrSink {
     }
 
     fn check_complete(&self) -> Result<(), StoreErrorKind> {
-        let elements = self.array_type.shape.iter().product::<usize>();
-        match self.elements_written == elements {
-            true => sync(self.folder.path()).map_err(Into::into),
-            false => Err(StoreErrorKind::Incomplete { written: self.elements_written, elements }),
-        }
+        check_complete(&self.array_type, self.elements_written)?;
+        Ok(sync(self.folder.path())?)
     }
 }
 

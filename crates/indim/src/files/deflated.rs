@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::Crc;
@@ -41,8 +41,6 @@ pub(super) struct Place {
 /// An array that is deflated in a file.
 #[derive(Debug)]
 pub(super) struct DeflatedFile {
-    /// As the user gave it.
-    path: PathBuf,
     file: Arc<OpenFile>,
     header: Header,
     place: Place,
@@ -61,9 +59,8 @@ struct Cursor {
 
 impl DeflatedFile {
     pub(super) fn new(path: &Path, file: File, header: Header, place: Place) -> io::Result<Self> {
-        let file = Arc::new(OpenFile::new(file)?);
-        let path = path.to_owned();
-        Ok(DeflatedFile { path, file, header, place, cursors: Mutex::default() })
+        let file = Arc::new(OpenFile::new(path, file)?);
+        Ok(DeflatedFile { file, header, place, cursors: Mutex::default() })
     }
 
     /// Reads the bytes of a region, which lie in the buffer in the order of the file.
@@ -109,10 +106,6 @@ impl DeflatedFile {
         cursors.push(cursor);
     }
 
-    fn error(&self, kind: StoreErrorKind) -> StoreError {
-        StoreError::new(self.path.to_string_lossy(), kind)
-    }
-
     /// What the library says of compressed bytes is wrong with the archive, or with who changed it.
     fn reading_error(&self, error: io::Error) -> StoreErrorKind {
         match error.kind() {
@@ -127,7 +120,7 @@ impl DeflatedFile {
 
     fn damaged(&self, message: &str) -> StoreErrorKind {
         let kind = FileErrorKind::BadArchive(message.to_owned());
-        StoreError::from(FileError::new(&self.path, kind)).kind
+        StoreError::from(FileError::new(self.file.path(), kind)).kind
     }
 }
 
@@ -190,13 +183,10 @@ impl Source for DeflatedFile {
         let read = self.header.buffer(region, |bytes| {
             self.read_runs(region, bytes).map_err(|error| self.reading_error(error))
         });
-        read.map_err(|kind| self.error(kind))
+        read.map_err(|kind| self.file.error(kind))
     }
 
     fn check_unchanged(&self) -> Result<(), StoreError> {
-        match self.file.is_unchanged() {
-            true => Ok(()),
-            false => Err(self.error(StoreErrorKind::FileChanged)),
-        }
+        self.file.check_unchanged()
     }
 }

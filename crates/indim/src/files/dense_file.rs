@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indim_cpu::Buffer;
 use indim_ops::ArrayType;
@@ -17,8 +17,6 @@ use super::runs::Runs;
 /// An array in a file, row-major or column-major, in either byte order.
 #[derive(Debug)]
 pub(super) struct DenseFile {
-    /// As the user gave it.
-    path: PathBuf,
     file: OpenFile,
     header: Header,
     /// Where the header begins, from which on its elements are counted.
@@ -27,11 +25,7 @@ pub(super) struct DenseFile {
 
 impl DenseFile {
     pub(super) fn new(path: &Path, file: File, header: Header, offset: u64) -> io::Result<Self> {
-        Ok(DenseFile { path: path.to_owned(), file: OpenFile::new(file)?, header, offset })
-    }
-
-    fn error(&self, kind: StoreErrorKind) -> StoreError {
-        StoreError::new(self.path.to_string_lossy(), kind)
+        Ok(DenseFile { file: OpenFile::new(path, file)?, header, offset })
     }
 
     /// Reads the bytes of a region, which lie in the buffer in the order of the file.
@@ -64,13 +58,10 @@ impl Source for DenseFile {
 
     fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
         let read = self.header.buffer(region, |bytes| self.read_runs(region, bytes));
-        read.map_err(|kind| self.error(kind))
+        read.map_err(|kind| self.file.error(kind))
     }
 
     fn check_unchanged(&self) -> Result<(), StoreError> {
-        match self.file.is_unchanged() {
-            true => Ok(()),
-            false => Err(self.error(StoreErrorKind::FileChanged)),
-        }
+        self.file.check_unchanged()
     }
 }

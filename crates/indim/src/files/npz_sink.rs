@@ -10,7 +10,9 @@ use std::path::PathBuf;
 
 use indim_cpu::Buffer;
 use indim_ops::ArrayType;
-use indim_stores::{Complete, Region, Sink, StoreError, StoreErrorKind, with_elements};
+use indim_stores::{
+    Complete, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
+};
 
 use super::output_file::OutputFile;
 use super::runs::{write_next, write_runs};
@@ -198,11 +200,7 @@ impl Sink for MemberSink {
     }
 
     fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
-        let elements = self.array_type.shape.element_count().unwrap_or(usize::MAX);
-        let written = self.elements_written;
-        if written != elements {
-            return Err(self.error(StoreErrorKind::Incomplete { written, elements }));
-        }
+        check_complete(&self.array_type, self.elements_written).map_err(|kind| self.error(kind))?;
         let MemberSink { path, place, array_type, archive, to, .. } = *self;
         if let To::Beside(elements) = to {
             archive.with(|archive| archive.waiting.push(Waiting { place, array_type, elements }));

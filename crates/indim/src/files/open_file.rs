@@ -3,13 +3,18 @@
 use core::ops::Deref;
 use std::fs::{File, Metadata};
 use std::io;
+use std::path::{Path, PathBuf};
 #[cfg(not(unix))]
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use indim_stores::{StoreError, StoreErrorKind};
+
 /// A file that several threads read at places of their own, and which is to stay as it is.
 #[derive(Debug)]
 pub(super) struct OpenFile {
+    /// As the user gave it.
+    path: PathBuf,
     #[cfg(unix)]
     file: File,
     #[cfg(not(unix))]
@@ -19,11 +24,28 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
-    pub(super) fn new(file: File) -> io::Result<Self> {
+    pub(super) fn new(path: &Path, file: File) -> io::Result<Self> {
         let version = version(&file.metadata()?);
         #[cfg(not(unix))]
         let file = Mutex::new(file);
-        Ok(OpenFile { file, version })
+        Ok(OpenFile { path: path.to_owned(), file, version })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is wrong with it.
+    pub(super) fn error(&self, kind: StoreErrorKind) -> StoreError {
+        StoreError::new(self.path.to_string_lossy(), kind)
+    }
+
+    /// Refuses it if it is not as it was.
+    pub(super) fn check_unchanged(&self) -> Result<(), StoreError> {
+        match self.is_unchanged() {
+            true => Ok(()),
+            false => Err(self.error(StoreErrorKind::FileChanged)),
+        }
     }
 
     /// Whether it is as it was, as far as its length and its time of change tell.
