@@ -3,11 +3,11 @@
 use core::fmt::{self, Display, Formatter, Write};
 
 use indim_ops::ArrayData;
+use indim_shape::is_printable;
 
 use crate::array::Array;
 use crate::element_text::ElementText;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
-use crate::terminal::is_printable;
 use crate::views::AxisSlice;
 
 /// Longer constants are printed in lines of so many elements.

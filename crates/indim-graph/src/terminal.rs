@@ -1,10 +1,11 @@
 //! Text that others wrote - names, paths, what stood in a file - made fit for messages and terminals.
 //!
-//! Here alone is decided what is printed as it stands, how much of it, and how many columns it takes.
+//! Which characters stand as they are says [`is_printable`]; here alone is decided how much of a text is
+//! printed, and how many columns it takes.
 
 use core::ops::Range;
 
-use indim_shape::{Diagnostic, Mark, MarkedLine, OperandLabel};
+use indim_shape::{Diagnostic, Mark, MarkedLine, OperandLabel, is_printable};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// So much of a name or a path is shown where nothing narrower is asked for.
@@ -169,17 +170,6 @@ fn push_escaped(text: &mut String, character: char) {
         true => text.push(character),
         false => text.extend(character.escape_default()),
     }
-}
-
-/// Whether a character shows as itself: none that steers a terminal, turns the direction of text,
-/// or is not assigned.
-pub fn is_printable(character: char) -> bool {
-    if character.is_ascii() {
-        return character == ' ' || character.is_ascii_graphic();
-    }
-    // The standard library knows, and tells by escaping; behind a letter it leaves what combines.
-    let behind_letter = String::from_iter(['a', character]);
-    behind_letter.escape_debug().nth(1) == Some(character)
 }
 
 #[cfg(test)]

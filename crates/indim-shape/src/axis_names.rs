@@ -4,6 +4,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::printable::is_printable;
+
 /// Of a longer name no more is shown.
 const SHOWN_CHARACTERS: usize = 40;
 
@@ -129,26 +131,20 @@ impl fmt::Display for AxisNames {
     }
 }
 
-/// A name that may come from a file: what would steer a terminal is escaped.
+/// A name that may come from a file: what is not printable is escaped.
 pub(crate) struct Shown<'a>(&'a str);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut characters = self.0.chars();
         for character in characters.by_ref().take(SHOWN_CHARACTERS) {
-            match is_printed(character) {
+            match is_printable(character) {
                 true => write!(formatter, "{character}")?,
                 false => write!(formatter, "{}", character.escape_unicode())?,
             }
         }
         formatter.write_str(if characters.next().is_some() { "..." } else { "" })
     }
-}
-
-/// Neither controls, nor what breaks lines or turns the direction of writing.
-fn is_printed(character: char) -> bool {
-    let turns = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
-    !character.is_control() && !turns && !matches!(character, '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -158,9 +154,11 @@ mod tests {
 
     #[test]
     fn names_of_files_are_shown_on_one_short_line() {
-        let names = AxisNames::from(["a\u{1b}[31m\n", "\u{202e}b", &"x".repeat(900_000), ""]);
+        let names = ["a\u{1b}[31m\n", "\u{202e}b\u{e000}\u{ffff}größe", &"x".repeat(900_000), ""];
+        let names = AxisNames::from(names);
         let shown = names.to_string();
-        assert!(shown.starts_with("[a\\u{1b}[31m\\u{a}, \\u{202e}b, xxx"), "{shown}");
-        assert!(shown.ends_with("x..., ?]") && shown.len() < 100, "{shown}");
+        let begins = "[a\\u{1b}[31m\\u{a}, \\u{202e}b\\u{e000}\\u{ffff}größe, xxx";
+        assert!(shown.starts_with(begins), "{shown}");
+        assert!(shown.ends_with("x..., ?]") && shown.len() < 125, "{shown}");
     }
 }

@@ -41,6 +41,7 @@ mod message;
 mod named_repair;
 mod picture;
 mod placement;
+mod printable;
 mod rank_limit;
 mod reduction_convert;
 mod reduction_error;
@@ -70,6 +71,7 @@ pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
 pub use lint::{OuterProduct, surprising_outer_product};
 pub use message::OperandLabel;
 pub use picture::{aligned_axes, diagnose, draw_error};
+pub use printable::is_printable;
 pub use rank_limit::{MAXIMUM_RANK, RankLimit};
 pub use reduction_convert::{
     ExpressedReduction, NoAxes, ReductionRuleName, UnknownReductionRule, express_reduction,

@@ -1,0 +1,129 @@
+//! What it takes to build a graph, to compile it, and to make machine code of it, from one operation to about
+//! as many as a function may have. `cargo run --release -p indim-bench --example compile_times` prints the
+//! table.
+//!
+//! A graph is one nest over 32 elements. What machine code takes is the first run less a repeated one, where
+//! machine code is asked for. Medians are printed; per operation, what the operations of a row take beyond
+//! those of the row before.
+
+#![allow(clippy::print_stdout)]
+
+use core::hint::black_box;
+use std::time::Instant;
+
+use indim::{
+    ArrayView, CompileOptions, DType, ExecutorChoice, Graph, GraphBuilder, Level, Value, compile,
+};
+
+/// Where these elements are computed, computing takes no time.
+const ELEMENTS: usize = 32;
+
+const OPERATIONS: [usize; 12] =
+    [1, 5, 10, 20, 50, 200, 1000, 5000, 20_000, 50_000, 100_000, 200_000];
+
+/// The next value of a graph, of the index of an operation and of all values so far.
+type Next = fn(usize, &[Value]) -> Value;
+
+/// A graph of so many operations; operations of which there are fewer; what they are.
+struct Kind {
+    name: &'static str,
+    most: usize,
+    next: Next,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind { name: "sums and products, one after another", most: 200_000, next: chained },
+    Kind { name: "sums and products, of values from long before", most: 200_000, next: lasting },
+    Kind { name: "sines, of some fifty primitives each", most: 2000, next: sine },
+];
+
+fn chained(index: usize, values: &[Value]) -> Value {
+    let (x, last) = (&values[index % 2], &values[values.len() - 1]);
+    if index.is_multiple_of(2) { last * x } else { last + x }
+}
+
+/// Every value is taken again when there are twice as many.
+fn lasting(index: usize, values: &[Value]) -> Value {
+    let (early, last) = (&values[values.len() / 2], &values[values.len() - 1]);
+    if index.is_multiple_of(2) { last * early } else { last + early }
+}
+
+fn sine(_: usize, values: &[Value]) -> Value {
+    values[values.len() - 1].sin()
+}
+
+fn build(next: Next, operations: usize) -> Graph {
+    let b = GraphBuilder::new();
+    let parameter = |name| b.parameter(name, DType::F32, [ELEMENTS]).expect("it fits");
+    let mut values = vec![parameter("x"), parameter("y")];
+    for index in 0..operations {
+        let value = next(index, &values);
+        values.push(value);
+    }
+    b.finish(&values[values.len() - 1..]).expect("it is a graph")
+}
+
+/// How long `work` takes in microseconds, and what it gives.
+fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let result = black_box(work());
+    (start.elapsed().as_secs_f64() * 1e6, result)
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// What it takes to make machine code at a level: the first run less the second.
+fn made(graph: &Graph, level: Level) -> f64 {
+    let executor = ExecutorChoice::Machine;
+    let options = CompileOptions { level, executor, ..CompileOptions::default() };
+    let executable = compile(graph, &options).expect("it compiles");
+    let (x, y) = ([0.5f32; ELEMENTS], [1.0f32; ELEMENTS]);
+    let inputs = [ArrayView::from(&x), ArrayView::from(&y)];
+    let inputs = &inputs[..executable.inputs().len()];
+    let run = || executable.run(inputs).expect("it fits");
+    let [(first, _), (repeated, _)] = [timed(run), timed(run)];
+    first - repeated
+}
+
+/// The medians of building, compiling and making machine code at each level.
+fn measure(next: Next, operations: usize, levels: &[Level]) -> Vec<f64> {
+    let rounds = (20_000 / operations).clamp(3, 500);
+    let mut times = vec![Vec::new(); 2 + levels.len()];
+    for _ in 0..rounds {
+        let (building, graph) = timed(|| build(next, operations));
+        times[0].push(building);
+        times[1].push(timed(|| compile(&graph, &CompileOptions::default())).0);
+        for (times, &level) in times[2..].iter_mut().zip(levels) {
+            times.push(made(&graph, level));
+        }
+    }
+    times.into_iter().map(median).collect()
+}
+
+fn main() {
+    let mut levels = Level::available().to_vec();
+    // Of a processor that has more, the baseline has no machine code.
+    levels.retain(|&level| level > Level::BASELINE || Level::detect() == Level::BASELINE);
+    let names: Vec<String> = levels.iter().map(|level| format!("code {level}")).collect();
+    let columns = ["build", "compile"].into_iter().chain(names.iter().map(String::as_str));
+    let heading: String = columns.map(|name| format!("{name:>12} {:>8}", "each")).collect();
+    for Kind { name, most, next } in KINDS {
+        println!("{name}; microseconds\n{:>10}{heading}", "operations");
+        let mut before = (0, vec![0.0; 2 + levels.len()]);
+        for operations in OPERATIONS.into_iter().filter(|&operations| operations <= most) {
+            let times = measure(next, operations, &levels);
+            let more = (operations - before.0) as f64;
+            let each = times.iter().zip(&before.1).map(|(time, before)| (time - before) / more);
+            let row: String = times
+                .iter()
+                .zip(each)
+                .map(|(time, each)| format!("{time:>12.2} {each:>8.3}"))
+                .collect();
+            println!("{operations:>10}{row}");
+            before = (operations, times);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Which characters show as themselves.
+
+/// Whether a character of a text that others wrote shows as itself: none that steers a terminal, breaks
+/// lines, turns the direction of writing, or is not assigned.
+///
+/// What combines with the character before it is printable, as in `e\u{301}`.
+///
+/// ```
+/// use indim_shape::is_printable;
+///
+/// assert!("it's größe 幅 e\u{301} 🦀".chars().all(is_printable));
+/// assert!(!"\n\u{1b}\u{202e}\u{feff}\u{e000}\u{ffff}".chars().any(is_printable));
+/// ```
+pub fn is_printable(character: char) -> bool {
+    if character.is_ascii() {
+        return character == ' ' || character.is_ascii_graphic();
+    }
+    // The standard library knows, and tells by escaping; behind a letter it leaves what combines.
+    let mut text = [b'a', 0, 0, 0, 0];
+    let bytes = character.encode_utf8(&mut text[1..]).len();
+    let behind_letter = core::str::from_utf8(&text[..=bytes]).unwrap_or_default();
+    behind_letter.escape_debug().nth(1) == Some(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_printable;
+
+    #[test]
+    fn no_printable_character_steers_breaks_lines_or_turns_the_direction() {
+        let turns = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
+        let is_invisible = |c: char| matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}');
+        let is_private = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
+        let is_none = |c: char| matches!(u32::from(c) & 0xffff, 0xfffe | 0xffff);
+        for character in '\0'..=char::MAX {
+            let steers = character.is_control() || turns(character) || is_invisible(character);
+            let means_nothing = is_private(character) || is_none(character);
+            assert!(!is_printable(character) || !steers && !means_nothing, "{character:?}");
+            // Of all alphabets, and what Rust itself calls letters and digits.
+            assert!(is_printable(character) || !character.is_alphanumeric(), "{character:?}");
+        }
+    }
+}
