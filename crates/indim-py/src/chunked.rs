@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indim::{ArrayType, Graph, Order, ReduceOp, parse_graph};
-use indim_graph::chunks::{Cut, Cuts, Stage, WhereToCut, combine, partial_count, stages};
+use indim_graph::chunks::{Counted, Cut, Cuts, Stage, WhereToCut, combine, partial_count, stages};
 use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -120,6 +120,10 @@ type DescribedStage = (
 pub(crate) struct ChunkedProgram {
     graph: Graph,
     cuts: Cuts,
+    /// The cuts along which is reduced in stages of their own, where that can be.
+    first: Vec<usize>,
+    /// The whole of it, compiled for arrays that are in one piece.
+    whole: Kept,
 }
 
 impl ChunkedProgram {
@@ -139,13 +143,45 @@ impl ChunkedProgram {
 
 #[pymethods]
 impl ChunkedProgram {
-    /// The program of the text of a graph.
+    /// The program of the text of a graph; `counted`, with counters for parameters, so that what counts
+    /// elements may be cut.
     #[new]
-    fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
+    #[pyo3(signature = (text, counted=false))]
+    fn new(py: Python<'_>, text: &str, counted: bool) -> PyResult<Self> {
         let graph = py.detach(|| parse_graph(text));
         let graph = graph.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        if !counted {
+            let cuts = Cuts::of(&graph);
+            let (first, whole) = (Vec::new(), Kept::default());
+            return Ok(ChunkedProgram { graph, cuts, first, whole });
+        }
+        let counted = py.detach(|| Counted::of(&graph));
+        let Counted { graph, first_reductions } =
+            counted.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let cuts = Cuts::of(&graph);
-        Ok(ChunkedProgram { graph, cuts })
+        let reduced = |value: ValueId| match graph[value].kind {
+            NodeKind::Reduce { axis, .. } => cuts.axes(graph[value].operands[0])[axis],
+            _ => None,
+        };
+        let mut first: Vec<usize> = first_reductions.into_iter().filter_map(reduced).collect();
+        first.retain(|&cut| cuts.cuts()[cut].place != WhereToCut::Nowhere);
+        Ok(ChunkedProgram { graph, cuts, first, whole: Kept::default() })
+    }
+
+    /// The cuts along which it reduces in stages of their own, even in one chunk: what comes after them reads
+    /// less.
+    fn first(&self) -> Vec<usize> {
+        self.first.clone()
+    }
+
+    /// Runs all of it on arrays in one piece.
+    #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        arrays: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.whole.run(py, &arrays, Vec::new(), |_| Ok(self.graph.clone()))
     }
 
     /// What it takes.

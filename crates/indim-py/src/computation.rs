@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use indim::ExprError;
 use indim::{
-    ArrayType, Binding, CompileOptions, DType, Executable, Expression, Graph, GraphBuilder,
-    GraphError, Limits, Literal, NumberProgram, Numbers, RuleSet, Shape, SymbolicExecutable,
-    SymbolicGraph, TargetRule, compile_symbolic_with, compile_with,
+    ArrayType, AxisNames, Binding, CompileOptions, DType, Executable, Expression, Graph,
+    GraphBuilder, GraphError, Limits, Literal, NumberProgram, Numbers, RuleSet, Shape,
+    SymbolicExecutable, SymbolicGraph, TargetRule, compile_symbolic_with, compile_with,
 };
 use indim_text::{Call, CallOperand};
 
@@ -222,6 +222,26 @@ impl Computation {
         Ok(b.finish(&outputs)?)
     }
 
+    /// As [`Computation::graph`], for operands whose axes have these names, with those of the results.
+    pub(crate) fn graph_by_names(
+        &self,
+        types: &[OperandType],
+        names: &[AxisNames],
+    ) -> Result<(Graph, Vec<AxisNames>), ComputationError> {
+        let (b, numbers) = (GraphBuilder::new(), Numbers::default());
+        let values = self.bound_parameters(&b, &numbers, types, false)?;
+        for (parameter, names) in self.parameters.iter().zip(names) {
+            if let Some(Binding::Array(value)) = values.get(parameter) {
+                b.name_axes(value, names.clone())?;
+            }
+        }
+        let values = self.carried_out(&b, values)?;
+        let outputs = self.outputs.iter().map(|name| self.output(&b, &values, name));
+        let outputs: Vec<indim::Value> = outputs.collect::<Result<_, _>>()?;
+        let names = outputs.iter().map(indim::Value::axis_names).collect();
+        Ok((b.finish(&outputs)?, names))
+    }
+
     /// As [`Computation::graph`], with what its numbers may be.
     pub(crate) fn graph_and_numbers(
         &self,
@@ -250,11 +270,8 @@ impl Computation {
         as_stored: bool,
     ) -> Result<Built, ComputationError> {
         let (b, numbers) = (GraphBuilder::new(), Numbers::default());
-        let mut values = self.bound_parameters(&b, &numbers, types, as_stored)?;
-        for step in &self.steps {
-            let built = step.build(&b, &values).map_err(|error| self.pieces.in_words(error))?;
-            values.extend(step.names().iter().cloned().zip(built));
-        }
+        let values = self.bound_parameters(&b, &numbers, types, as_stored)?;
+        let values = self.carried_out(&b, values)?;
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for (index, name) in self.outputs.iter().enumerate() {
             let mut value = self.output(&b, &values, name)?;
@@ -271,6 +288,19 @@ impl Computation {
             outputs.push(value);
         }
         Ok(Built { b, outputs, numbers: numbers.program() })
+    }
+
+    /// The parameters, and what the steps make of them.
+    fn carried_out(
+        &self,
+        b: &GraphBuilder,
+        mut values: HashMap<String, Binding>,
+    ) -> Result<HashMap<String, Binding>, ComputationError> {
+        for step in &self.steps {
+            let built = step.build(b, &values).map_err(|error| self.pieces.in_words(error))?;
+            values.extend(step.names().iter().cloned().zip(built));
+        }
+        Ok(values)
     }
 
     /// What the parameters stand for, by their names.

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use indim::{AxisNames, RuleSet};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -40,12 +41,8 @@ pub(crate) fn graph_parts<'py>(
     structure: &Structure,
 ) -> PyResult<GraphParts<'py>> {
     let text = graph_text(py, cached, operands)?;
-    let arrays = operands.iter().filter_map(|operand| match operand {
-        Operand::Array(array) => Some(array.object().clone()),
-        Operand::Number(_) | Operand::Constant(_) => None,
-    });
     let (kind, keys) = structure.described(py);
-    Ok((text, arrays.collect(), kind, keys))
+    Ok((text, arrays(operands), kind, keys))
 }
 
 /// Texts that were made last, to take again for the same types; the last used is at the end.
@@ -111,4 +108,59 @@ pub(crate) fn _graph_of_expression<'py>(
     let parameters = &cached.computation.parameters;
     let operands: Vec<Operand<'py>> = parameters.iter().map(operand).collect::<PyResult<_>>()?;
     graph_parts(py, &cached, &operands, &form.structure(py, &cached))
+}
+
+/// Whether an expression calls axes by their names.
+#[pyfunction]
+pub(crate) fn _names_axes(py: Python<'_>, ex: &str) -> PyResult<bool> {
+    let cached = computation_of_text(py, ex, Asked { rule: None, names: None })
+        .map_err(|error| computation_error(py, &error))?;
+    Ok(cached.computation.expressions().any(indim::Expression::names_axes))
+}
+
+/// The names of the axes of each array; none for one that has no name.
+type Names = Vec<Vec<Option<String>>>;
+
+/// The graph of an expression under rule named: the names of it stand for `operands`, whose axes are called
+/// as `names` says; and what those of the results are called.
+#[pyfunction]
+pub(crate) fn _graph_by_names<'py>(
+    py: Python<'py>,
+    ex: &str,
+    operands: &Bound<'py, PyDict>,
+    names: &Bound<'py, PyDict>,
+    results: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(GraphParts<'py>, Names)> {
+    let (form, asked) = Form::asked(results)?;
+    let asked = Asked { rule: Some(RuleSet::Named { names: Vec::new() }), names: asked };
+    let cached =
+        computation_of_text(py, ex, asked).map_err(|error| computation_error(py, &error))?;
+    let operand = |name: &String| Operand::from_python(&operands.as_any().get_item(name)?, name);
+    let parameters = &cached.computation.parameters;
+    let operands: Vec<Operand<'py>> = parameters.iter().map(operand).collect::<PyResult<_>>()?;
+    let types: Vec<OperandType> =
+        operands.iter().map(|operand| operand.operand_type().without_inputs()).collect();
+    let of_each = parameters.iter().map(|parameter| {
+        let given: Option<Vec<String>> =
+            names.get_item(parameter)?.map(|it| it.extract()).transpose()?;
+        Ok(given.unwrap_or_default().iter().map(String::as_str).collect())
+    });
+    let of_each: Vec<AxisNames> = of_each.collect::<PyResult<_>>()?;
+    let (graph, of_results) = cached
+        .computation
+        .graph_by_names(&types, &of_each)
+        .map_err(|error| computation_error(py, &error))?;
+    let (kind, keys) = form.structure(py, &cached).described(py);
+    let owned = |names: AxisNames| names.iter().map(|name| name.map(str::to_owned)).collect();
+    let parts = (graph.to_string(), arrays(&operands), kind, keys);
+    Ok((parts, of_results.into_iter().map(owned).collect()))
+}
+
+/// The arrays among operands.
+fn arrays<'py>(operands: &[Operand<'py>]) -> Vec<Bound<'py, PyAny>> {
+    let array = |operand: &Operand<'py>| match operand {
+        Operand::Array(array) => Some(array.object().clone()),
+        Operand::Number(_) | Operand::Constant(_) => None,
+    };
+    operands.iter().filter_map(array).collect()
 }

@@ -47,7 +47,7 @@ mod _indim {
     #[pymodule_export]
     use crate::chunked::{ChunkProgram, ChunkedProgram, Combination};
     #[pymodule_export]
-    use crate::engine::_graph_of_expression;
+    use crate::engine::{_graph_by_names, _graph_of_expression, _names_axes};
     #[pymodule_export]
     use crate::evaluate::{evaluate, re_evaluate, validate};
     #[pymodule_export]

@@ -168,6 +168,44 @@ def test_searches_along_cut_axes(given):
     same_bits(indim.argmin(chunked, axis=axis), np.argmin(array, axis=axis))
 
 
+@settings(max_examples=40, deadline=None)
+@given(searched(), st.randoms(use_true_random=False))
+def test_searches_over_several_axes(given, choices):
+    array, chunked, _ = given
+    axes = choices.sample(range(array.ndim), choices.randint(1, array.ndim))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PerformanceWarning)
+        for function in (indim.argmax, indim.argmin, indim.nanargmax, indim.nanargmin):
+            for axis in (None, axes):
+                same_bits(function(chunked, axis=axis), np.asarray(function(array, axis=axis)))
+    same_bits(indim.argmax(chunked), np.asarray(np.argmax(array)))
+    same_bits(indim.argmin(chunked), np.asarray(np.argmin(array)))
+
+
+def test_searches_over_several_axes_keep_no_chunk():
+    x = random.standard_normal((50, 6, 8))
+    lazy = da.from_array(x, chunks=(7, 6, 8))
+    result = indim.argmax(lazy)
+    same_bits(result, np.asarray(np.argmax(x)))
+    # What follows the first stage reads its results alone.
+    readers = [name for name, of in result.dask.dependencies.items() if lazy.name in of]
+    assert len(readers) == 1 and lazy.npartitions == 8
+
+
+def test_counters_are_told_where_chunks_lie():
+    x = random.standard_normal((60, 5))
+    lazy = da.from_array(x, chunks=(7, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PerformanceWarning)
+        for text in (
+            "x * iota(f64, [60, 5], axis=0) + iota(f64, [60, 5], axis=1)",
+            "x + broadcast_in_dim(iota(u8, [60], axis=0), shape=[60, 5], dims=[0])",
+            "argmax(x, axis=0, last=True)",
+        ):
+            result = indim.evaluate(text, x=lazy, rule="numpy" if "u8" not in text else "as-written")
+            same_bits(result, np.asarray(indim.evaluate(text, x=x)))
+
+
 def test_searches_read_an_array_once():
     x = random.standard_normal((1000, 3))
     lazy = da.from_array(x, chunks=(7, 3))
@@ -215,7 +253,7 @@ def test_what_moves_elements_brings_the_axis_into_one_chunk_and_says_so():
     lazy = da.from_array(x, chunks=(7, 2))
     functions = (
         indim.jit(lambda x: x[1:] - x[:-1]),
-        indim.jit(lambda x: np.argmax(x)),
+        indim.jit(lambda x: indim.argmax(x, last=True)),
         indim.jit(lambda x: np.concatenate([x, 2 * x])),
         indim.jit(lambda x: np.cumsum(x, axis=0))
         if hasattr(indim, "cumsum")

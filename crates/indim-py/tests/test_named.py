@@ -120,6 +120,97 @@ def test_expressions_of_labelled_arrays_in_any_order_of_dimensions(text):
         xr.testing.assert_allclose(result, expected, rtol=1e-14)
 
 
+REDUCTIONS = {
+    "x - mean(x, axis=time)": lambda x, y: x - x.mean("time"),
+    "(x - mean(x, axis=lat)) / std(y, axis=[lat])": lambda x, y: (x - x.mean("lat")) / y.std("lat"),
+    "max(x * y, axis=[lat, time])": lambda x, y: (x * y).max(["lat", "time"]),
+    "y + sum(where(x > 1, x, 0), axis=level)": lambda x, y: y + xr.where(x > 1, x, 0).sum("level"),
+    "argmin(y, axis=lat)": lambda x, y: y.argmin("lat"),
+}
+
+
+def labelled(dims, seed, **kwargs):
+    """An array with these dimensions, of which time and lat have coordinates, lat two."""
+    sizes = dict(zip(NAMES, (6, 2, 3, 4)))
+    coords = {dim: np.arange(sizes[dim]) * 10 for dim in dims if dim in ("time", "lat")}
+    if "lat" in dims:
+        coords["height"] = ("lat", [3.0, 1.0, 2.0])
+    data = np.random.default_rng(seed).uniform(0.5, 2, [sizes[dim] for dim in dims])
+    return xr.DataArray(data, dims=dims, coords=coords, **kwargs)
+
+
+@pytest.mark.parametrize("text", REDUCTIONS)
+@pytest.mark.parametrize("keep", [True, False, "default"])
+def test_reductions_by_name_are_those_of_xarray(text, keep):
+    random = np.random.default_rng(list(text.encode()))
+    for seed in range(6):
+        dims = [str(name) for name in random.permutation(["time", "level", "lat"])]
+        x = labelled(dims, seed, name="a", attrs={"units": "K", "from": "x"})
+        dims = [str(name) for name in random.permutation(["lat", "lon"])]
+        y = labelled(dims, seed, name="a", attrs={"units": "K"})
+        with xr.set_options(keep_attrs=keep):
+            expected, result = REDUCTIONS[text](x, y), indim.evaluate(text, {"x": x, "y": y})
+            again = indim.evaluate(text, {"x": x, "y": y}, rule="named")
+        xr.testing.assert_allclose(result, expected, rtol=1e-14)
+        xr.testing.assert_identical(again, result)
+        assert (result.dims, result.name, result.dtype) == (expected.dims, "a", expected.dtype)
+        if "where" not in text:
+            assert result.attrs == expected.attrs
+
+
+def test_reductions_by_name_over_chunks_and_datasets():
+    pytest.importorskip("dask.array")
+    x = xr.DataArray(np.random.default_rng(3).standard_normal((1500, 3)), dims=("time", "lat"))
+    text = "(x - mean(x, axis=time)) / std(x, axis=time)"
+    lazy = indim.evaluate(text, x=x.chunk({"time": 512, "lat": 2}))
+    assert lazy.chunks == ((512, 512, 476), (2, 1))
+    assert lazy.values.tobytes() == indim.evaluate(text, x=x).values.tobytes()
+    data = xr.Dataset({"a": x, "b": x.T * 2}, attrs={"title": "data"})
+    expected = data - data.mean("time")
+    low, high = indim.evaluate("x - mean(x, axis=time), max(x, axis=time)", x=data)
+    xr.testing.assert_allclose(low, expected)
+    xr.testing.assert_allclose(high, data.max("time"))
+    assert low.attrs == expected.attrs
+
+
+def test_functions_along_axes_take_their_names():
+    x = labelled(("lat", "time"), 1, name="x")
+    xr.testing.assert_allclose(indim.mean(x, axis="time"), x.mean("time"))
+    xr.testing.assert_allclose(indim.max(x, axis=["time", "lat"]), x.max())
+    xr.testing.assert_allclose(indim.sum(x, axis="time", where=x.time > 20), x.where(x.time > 20).sum("time"))
+    with pytest.raises(indim.ShapeError, match=r"no axis `tme`; its axes are \[lat, time\]"):
+        indim.mean(x, axis="tme")
+    with pytest.raises(indim.ShapeError, match="no axis `time`"):
+        indim.mean(np.ones(3), axis="time")
+    with pytest.raises(ValueError, match=r"`x.mean\('my time'\)`"):
+        indim.mean(x, axis="my time")
+    with pytest.raises(TypeError, match=r"x.mean\('time'\)"):
+        indim.jit(lambda x: indim.mean(x, axis="time"))(x)
+
+
+def test_what_names_cannot_say_is_refused():
+    x = labelled(("lat", "time"), 1, name="x")
+    calls = {
+        "rule xla matches no axis by its name": lambda: indim.evaluate(
+            "x - mean(x, axis=time)", {"x": x}, rule="xla"
+        ),
+        "axis-name-missing.*`k`": lambda: indim.evaluate("x - mean(x, axis=time) * k", x=x, k=np.ones(3)),
+        "leave `keepdims` out": lambda: indim.evaluate("max(x, axis=time, keepdims=True)", x=x),
+        "select with `.isel`": lambda: indim.evaluate("max(x, axis=lat)[1:]", x=x),
+        "no variable in common": lambda: indim.evaluate(
+            "x - mean(y, axis=time)", x=xr.Dataset({"a": x}), y=xr.Dataset({"b": x})
+        ),
+    }
+    for message, call in calls.items():
+        with pytest.raises(ValueError, match=message):
+            call()
+    other = x.isel(lat=[0, 1])
+    inner = indim.evaluate("x - mean(other, axis=time)", x=x, other=other)
+    xr.testing.assert_allclose(inner, x - other.mean("time"))
+    with xr.set_options(arithmetic_join="exact"), pytest.raises(ValueError, match="exact"):
+        indim.evaluate("x - mean(other, axis=time)", x=x, other=other)
+
+
 def test_arrays_without_names_are_refused():
     x = xr.DataArray(np.ones((2, 3)), dims=("time", "lat"))
     with pytest.raises(ValueError, match=r"axis-name-missing.*`y`.*xarray.DataArray"):

@@ -200,6 +200,10 @@ def test_what_is_not_in_memory_is_refused(tmp_path):
         ):
             with pytest.raises(TypeError, match=r"`\.load\(\)`"):
                 call()
+        other = data.t
+        for call in (lambda x: x + other, lambda x: x + data.t):
+            with pytest.raises(TypeError, match=r"the function reads a Data.* `\.load\(\)` before"):
+                indim.jit(call)(t)
         xr.testing.assert_allclose(indim.add(data.t.load(), 1), t + 1)
     with pytest.raises(TypeError, match="pass it as an argument"):
         indim.jit(lambda x: indim.add(x, np.ones(3)) + indim.asarray(m))(np.ones(3))

@@ -29,17 +29,19 @@ COMBINED_BY_A_TASK = 16
 
 def call(compiled, function, arguments, out):
     """A compiled function called with Dask arrays."""
-    sources, leaves = _placeholders(arguments.leaves, arguments.names)
-    return _lazily(compiled._graph(arguments.with_leaves(leaves)), sources)
+    sources, leaves = placeholders(arguments.leaves, arguments.names)
+    text, operands, kind, keys = compiled._graph(arguments.with_leaves(leaves))
+    return returned(kind, keys, lazily((text, operands), sources))
 
 
 def evaluate(text, objects, rule, results, out):
     """An expression of Dask arrays."""
-    sources, leaves = _placeholders(objects.values(), objects)
-    return _lazily(_graph_of_expression(text, dict(zip(objects, leaves)), rule, results), sources)
+    sources, leaves = placeholders(objects.values(), objects)
+    text, operands, kind, keys = _graph_of_expression(text, dict(zip(objects, leaves)), rule, results)
+    return returned(kind, keys, lazily((text, operands), sources))
 
 
-def _placeholders(leaves, names):
+def placeholders(leaves, names):
     """The Dask arrays by the ids of what stands in for them, and the leaves with stand-ins, which take no
     memory."""
     sources, replaced = {}, []
@@ -67,20 +69,26 @@ def check(array, name):
         )
 
 
-def _lazily(parts, sources):
-    """The results of a graph as Dask arrays."""
-    text, operands, kind, keys = parts
-    program = chunked_program(text)
+def lazily(parts, sources):
+    """The results of a graph, its text and operands, as Dask arrays."""
+    text, operands = parts
     operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
+    program, is_counted = chunked_program(text), False
+    if any(_is_brought_together(program, _Chunks(program, operands))):
+        # What counts elements can be cut, if it is told where chunks lie.
+        program, is_counted = chunked_program(text, True), True
     chunks = _chunks(program, operands)
-    is_cut = [len(sizes) > 1 for sizes in chunks]
+    first = program.first()
+    is_cut = [len(sizes) > 1 or cut in first for cut, sizes in enumerate(chunks)]
     values = {
         number: _in_chunks(array, shape, cuts, chunks)
         for array, (number, _, shape, cuts) in zip(operands, program.parameters())
     }
+    for number, _, (size,), (cut,) in program.parameters()[len(operands) :]:
+        values[number] = da.arange(size, chunks=((size,) if cut is None else chunks[cut],), dtype=np.int64)
     for number, stage in enumerate(program.stages(is_cut)):
-        values.update(_Stage(text, is_cut, number, stage).layers(values, chunks))
-    return returned(kind, keys, [_native(values[number]) for number, *_ in program.outputs()])
+        values.update(_Stage((text, is_counted), is_cut, number, stage).layers(values, chunks))
+    return [_native(values[number]) for number, *_ in program.outputs()]
 
 
 def _native(array):
@@ -97,20 +105,37 @@ def _in_chunks(array, shape, cuts, chunks):
 # How axes are cut.
 
 
+class _Chunks:
+    """The sizes of the chunks along each cut, as the operands have them, and which cuts they are cut along
+    together."""
+
+    def __init__(self, program, operands):
+        met = [set() for _ in program.cuts()]
+        self.together = [set() for _ in program.cuts()]
+        for array, (_, _, _, cuts) in zip(operands, program.parameters()):
+            for axis, cut in enumerate(cuts):
+                if cut is not None and isinstance(array, da.Array):
+                    met[cut].add(array.chunks[axis])
+                    self.together[cut].update(other for other in cuts if other is not None)
+        self.sizes = [
+            common_blockdim(sizes) if sizes else (size,) for sizes, (size, _) in zip(met, program.cuts())
+        ]
+
+
+def _is_brought_together(program, chunks):
+    """For each cut whether the chunks along it have to become one."""
+    return [
+        len(sizes) > 1 and place == "nowhere" for sizes, (_, place) in zip(chunks.sizes, program.cuts())
+    ]
+
+
 def _chunks(program, operands):
     """The sizes of the chunks along each cut."""
-    met = [set() for _ in program.cuts()]
-    together = [set() for _ in program.cuts()]
-    for array, (_, _, _, cuts) in zip(operands, program.parameters()):
-        for axis, cut in enumerate(cuts):
-            if cut is not None and isinstance(array, da.Array):
-                met[cut].add(array.chunks[axis])
-                together[cut].update(other for other in cuts if other is not None)
-    chunks = [common_blockdim(sizes) if sizes else (size,) for sizes, (size, _) in zip(met, program.cuts())]
-    for cut, (size, place) in enumerate(program.cuts()):
-        if len(chunks[cut]) == 1 or place == "anywhere":
-            continue
-        if place == "nowhere":
+    given = _Chunks(program, operands)
+    chunks = given.sizes
+    for cut, is_one in enumerate(_is_brought_together(program, given)):
+        size, place = program.cuts()[cut]
+        if is_one:
             warnings.warn(
                 f"an axis of size {size} is brought into one chunk, since a slice, a concatenation "
                 "or an operation that moves elements needs all of it; rechunk it yourself to say so",
@@ -118,11 +143,13 @@ def _chunks(program, operands):
                 stacklevel=5,
             )
             chunks[cut] = (size,)
-            continue
-        before = max(chunks[cut])
-        chunks[cut] = _aligned(chunks[cut])
-        neighbours = [other for other in together[cut] if program.cuts()[other][1] == "anywhere"]
-        _divide(chunks, neighbours, max(chunks[cut]) / before)
+        elif len(chunks[cut]) > 1 and place == "aligned":
+            before = max(chunks[cut])
+            chunks[cut] = _aligned(chunks[cut])
+            neighbours = [
+                other for other in given.together[cut] if program.cuts()[other][1] == "anywhere"
+            ]
+            _divide(chunks, neighbours, max(chunks[cut]) / before)
     return chunks
 
 
@@ -159,8 +186,8 @@ def _pieces(size, length):
 class _Stage:
     """One stage of a program: what its layers are, and what runs on a chunk."""
 
-    def __init__(self, text, is_cut, number, described):
-        self._program = text, tuple(is_cut), number
+    def __init__(self, program, is_cut, number, described):
+        self._program = *program, tuple(is_cut), number
         self._shape, self._cuts, self._inputs, self._outputs, self._reduced = described
 
     def layers(self, values, chunks):
@@ -270,8 +297,8 @@ def _alone(chunk):
 
 
 @functools.lru_cache(maxsize=64)
-def _chunk_program(text, is_cut, number):
-    return chunked_program(text).stage(list(is_cut), number)
+def _chunk_program(text, is_counted, is_cut, number):
+    return chunked_program(text, is_counted).stage(list(is_cut), number)
 
 
 @functools.lru_cache(maxsize=64)

@@ -59,9 +59,10 @@ def refuse_mixture(names, objects):
 
 
 @functools.lru_cache(maxsize=64)
-def chunked_program(text):
-    """The program of the text of a graph over arrays in chunks, or with labels."""
-    return _ChunkedProgram(text)
+def chunked_program(text, counted=False):
+    """The program of the text of a graph over arrays in chunks, or with labels; ``counted``, with counters
+    for its last parameters."""
+    return _ChunkedProgram(text, counted)
 
 
 def refuse_out(out):

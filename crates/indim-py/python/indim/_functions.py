@@ -31,12 +31,28 @@ def number_text(number):
     return f"({text})" if text.startswith("-") else text
 
 
+class AxisNames:
+    """Axes by their names, as the text of expressions writes them."""
+
+    def __init__(self, names):
+        for name in names:
+            if not name.isidentifier():
+                raise ValueError(
+                    f"axis {name!r} cannot be written in an expression: within a function of `indim.jit` "
+                    f"reduce by xarray's own, `x.mean({name!r})`"
+                )
+        self._names = tuple(names)
+
+    def __str__(self):
+        return f"[{', '.join(self._names)}]"
+
+
 def _attribute_text(keyword, value):
     """An attribute as the text of expressions writes it."""
     if keyword in OPERANDS_BY_KEYWORD:
         written = OPERANDS_BY_KEYWORD[keyword]
     else:
-        written = str(value) if isinstance(value, (list, str, int)) else number_text(value)
+        written = str(value) if isinstance(value, (list, str, int, AxisNames)) else number_text(value)
     return f", {keyword}={written}" if keyword else f", {written}"
 
 
@@ -54,17 +70,24 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
             if out is not None:
                 raise TypeError("`out` has no meaning inside of a function that is compiled")
             return operand._record(function, operands, attributes, rule)
-    if _foreign.is_labelled(operands):
+    is_by_name = any(isinstance(value, AxisNames) for _, value in attributes)
+    if _foreign.is_labelled(operands) and not is_by_name:
         from . import _xarray
 
         return _xarray.operation(
             lambda *arrays: apply(function, arrays, attributes, rule), operands, attributes, out
         )
+    text, named = _call(function, operands, attributes)
+    return evaluate(text, named | by_keyword, {}, out=out, rule=rule)
+
+
+def _call(function, operands, attributes):
+    """The text of a call, and the operands by their names in it."""
     is_list = function in _OF_LISTS
     names = [f"x{index}" for index in range(len(operands))] if is_list else _NAMES[: len(operands)]
     written = f"[{', '.join(names)}]" if is_list else ", ".join(names)
     text = f"{function}({written}{''.join(_attribute_text(*attribute) for attribute in attributes)})"
-    return evaluate(text, dict(zip(names, operands)) | by_keyword, {}, out=out, rule=rule)
+    return text, dict(zip(names, operands))
 
 
 def constant(function, name, value):

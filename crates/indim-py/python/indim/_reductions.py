@@ -20,7 +20,7 @@ from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer
 _ROWS = {name: row for name, *row in _axis_functions()}
 
 _ANNOTATIONS = {
-    "axis": "int | Sequence[int] | None",
+    "axis": "int | str | Sequence[int] | Sequence[str] | None",
     "dtype": "DTypeLike",
     "initial": "Operand | None",
     "where": "Operand | None",
@@ -97,9 +97,10 @@ def _axis(axis, default_axes, operands):
         # Where the default is one axis, all are named.
         ranks = [np.ndim(operand) for operand in operands]
         return [] if default_axes is None else [("axis", list(range(max(ranks))))]
-    if isinstance(axis, (tuple, list)):
-        return [("axis", [operator.index(one) for one in axis])]
-    return [("axis", [operator.index(axis)])]
+    axes = axis if isinstance(axis, (tuple, list)) else [axis]
+    if axes and all(isinstance(one, str) for one in axes):
+        return [("axis", _functions.AxisNames(axes))]
+    return [("axis", [operator.index(one) for one in axes])]
 
 
 def _argument(function, name, value):

@@ -21,6 +21,7 @@ import xarray as xr
 
 from . import _captured, _labels
 from ._engines import name_of, package_of, refuse_mixture, refuse_out, returned
+from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
 from ._signatures import ADAPTED
 from ._tracing import Tracer, flatten
@@ -103,6 +104,7 @@ class _Program:
 
     def _traced(self, arrays):
         """The results of the function without labels, by keys of which the first keeps these."""
+        _refuse_stored(_labels.arrays_among(_captured.reached(self._around)))
         for array in arrays:
             if isinstance(array, Tracer):
                 # xarray calls NumPy's functions then, which are all traced; those of the standard are fewer.
@@ -128,6 +130,28 @@ class _Program:
             self._captured = objects, _labels.of_captured(objects)
         except _labels.NoKeyError:
             self._captured = None
+
+
+def _refuse_stored(captured):
+    """Refuses what a function reads beside its arguments, and xarray would load whole."""
+    for value in captured:
+        variables = value.data_vars.values() if isinstance(value, xr.Dataset) else [value]
+        for variable in variables:
+            if isinstance(variable, _LABELLED) and _is_stored(getattr(variable, "variable", variable)):
+                raise TypeError(
+                    f"the function reads {_described(value)} which is not in memory, and would be loaded "
+                    "whole: pass it as an argument after `.chunk()`, or call `.load()` before"
+                )
+
+
+def _described(value):
+    name = getattr(value, "name", None)
+    return f"a {type(value).__name__}" + (f", {name!r}," if name is not None else "")
+
+
+def _is_stored(variable):
+    """Whether a variable lies in a file, and no chunks of Dask's do."""
+    return isinstance(variable._data, xr.core.indexing.ExplicitlyIndexed) and not variable._in_memory
 
 
 def _signature(arguments):
@@ -166,8 +190,7 @@ def _variables(value, name):
         return _variables(value.variable, name)
     if not isinstance(value, xr.Variable):
         return [value]
-    is_lazy = isinstance(value._data, xr.core.indexing.ExplicitlyIndexed) and not value._in_memory
-    if is_lazy:
+    if _is_stored(value):
         raise TypeError(
             f"`{name}` is not in memory, and would be loaded whole: call `.load()`, or `.chunk()` to have "
             "Dask load its chunks, and the result is not in memory either"
@@ -231,19 +254,23 @@ def apply(function, operands, is_positional):
         join=join,
         dataset_join=join,
         dataset_fill_value=np.nan,
-        keep_attrs="drop_conflicts" if _keep_attributes() else "drop",
+        keep_attrs=keep_attributes(),
         dask="allowed",
     )
+    if isinstance(result, xr.Dataset):
+        result.attrs = attributes_of([value for value in operands if isinstance(value, _LABELLED)])
+    return with_common_name(result, operands)
+
+
+def with_common_name(result, operands):
+    """A result with the name that all operands have, as operators keep it."""
     if isinstance(result, xr.DataArray):
-        # The name that all have, as operators keep it.
         names = {value.name for value in operands if isinstance(value, xr.DataArray)}
         result.name = names.pop() if len(names) == 1 else None
-    if isinstance(result, xr.Dataset):
-        result.attrs = _attributes([value for value in operands if isinstance(value, _LABELLED)])
     return result
 
 
-def _attributes(operands):
+def attributes_of(operands):
     """The attributes that operators make of those of all operands: of a Dataset `apply_ufunc` has its own
     alone."""
     alike = [
@@ -255,11 +282,13 @@ def _attributes(operands):
     return functools.reduce(operator.add, alike[1:], alike[0] if len(alike) > 1 else +alike[0]).attrs
 
 
-def _keep_attributes():
-    """Whether operators keep attributes: of the option's default the answer depends on the version."""
+def keep_attributes():
+    """Which attributes operators keep: of the option's default the answer depends on the version."""
     option = xr.get_options()["keep_attrs"]
-    kept = xr.Variable((), 0.0, {"units": "K"}) * xr.Variable((), 0.0)
-    return bool(kept.attrs) if option == "default" else option
+    if option == "default":
+        kept = xr.Variable((), 0.0, {"units": "K"}) * xr.Variable((), 0.0)
+        option = bool(kept.attrs)
+    return "drop_conflicts" if option else "drop"
 
 
 def _dimensions(operands):
@@ -283,10 +312,11 @@ def evaluate(text, objects, rule, results, out):
     for name, value in objects.items():
         _variables(value, name)
         if rule == "named" and not isinstance(value, _LABELLED) and np.ndim(value):
-            raise ValueError(
-                f"error[axis-name-missing]: the axes of `{name}` have no names, by which rule named matches "
-                "them (D4): give it as an `xarray.DataArray` with `dims`"
-            )
+            raise without_names(name)
+    if _names_axes(text):
+        from . import _axis_names
+
+        return _axis_names.evaluate(text, objects, rule, results)
     # Dimensions have met by their names where the arrays arrive.
     rule = "numpy" if rule == "named" else rule
     calls = []
@@ -309,6 +339,14 @@ def evaluate(text, objects, rule, results, out):
         else "tuple"
     )
     return returned(kind, list(calls[0]) if kind == "dict" else [], values)
+
+
+def without_names(name):
+    """The error of an operand without names, where axes go by these."""
+    return ValueError(
+        f"error[axis-name-missing]: the axes of `{name}` have no names, by which rule named matches "
+        "them (D4): give it as an `xarray.DataArray` with `dims`"
+    )
 
 
 def _results(computed):

@@ -144,6 +144,23 @@ impl Expression {
         self.names.iter().any(|known| known == name)
     }
 
+    /// Whether it calls axes by their names, as `mean(x, axis=time)` does.
+    ///
+    /// ```
+    /// use indim_text::{Expression, Limits};
+    /// let names_axes = |text| Expression::parse(text, &Limits::default()).unwrap().names_axes();
+    /// assert!(names_axes("x - mean(x, axis=time)") && !names_axes("x - mean(x, axis=0)"));
+    /// ```
+    pub fn names_axes(&self) -> bool {
+        let is_by_name = |given: &syntax::GivenAttribute| {
+            matches!(given.value, syntax::AttributeValue::Names(_))
+        };
+        self.nodes.iter().any(|node| match &node.kind {
+            syntax::NodeKind::Call { attributes, .. } => attributes.iter().any(is_by_name),
+            _ => false,
+        })
+    }
+
     /// Adds the expression to a graph.
     ///
     /// Without a `rule`, an operation with `dims=` follows xla, one with `axis=` pdpd, and every

@@ -1,0 +1,87 @@
+//! Graphs whose counters are parameters give what the graphs give that they are made of.
+
+use indim_builder::{Along, AxisFunction, GraphBuilder};
+use indim_graph::chunks::{Counted, Cuts, WhereToCut};
+use indim_graph::{Array, Graph, evaluate};
+use indim_ops::DType;
+
+/// What both graphs give of the same array.
+fn compare(graph: &Graph, x: &Array) {
+    let counted = Counted::of(graph).unwrap().graph;
+    let mut arguments = vec![x.clone()];
+    for &counter in &counted.parameters()[1..] {
+        let size = counted[counter].array_type.shape[0];
+        arguments.push(Array::new([size], (0..size as i64).collect::<Vec<_>>()).unwrap());
+    }
+    let expected = evaluate(graph, std::slice::from_ref(x)).unwrap();
+    assert_eq!(evaluate(&counted, &arguments).unwrap(), expected, "{graph}\n{counted}");
+    // Whatever axis is searched may be cut.
+    let cuts = Cuts::of(&counted);
+    for &value in counted.parameters() {
+        for cut in cuts.axes(value).iter().flatten() {
+            assert_eq!(cuts.cuts()[*cut].place, WhereToCut::Anywhere, "{counted}");
+        }
+    }
+}
+
+/// Few different numbers, so that many tie, with NaNs, infinities and zeros of both signs.
+fn elements(count: usize, seed: usize) -> Vec<f64> {
+    const FEW: [f64; 7] = [1.0, f64::NAN, -0.0, 0.0, f64::NEG_INFINITY, 1.0, f64::INFINITY];
+    (0..count)
+        .map(|index| FEW[(index * index * 3 + index * seed + seed) % (1 + seed % 7)])
+        .collect()
+}
+
+#[test]
+fn searches_over_several_axes() {
+    use AxisFunction::{All, Any, ArgMax, ArgMin, NanArgMax, NanArgMin};
+    let all: [&[i64]; 9] =
+        [&[0], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2], &[1, 3], &[0, 3], &[0, 1, 2, 3]];
+    for sizes in [[2, 3, 1, 2], [3, 1, 2, 2], [1, 1, 2, 5]] {
+        for (axes, seed) in all.iter().flat_map(|axes| (0..14).map(move |seed| (axes, seed))) {
+            let x = Array::new(sizes, elements(sizes.iter().product(), seed)).unwrap();
+            for function in [ArgMax, ArgMin, NanArgMax, NanArgMin, Any, All] {
+                let b = GraphBuilder::new();
+                let value = b.parameter("x", DType::F64, sizes).unwrap();
+                let found = b.along(function, &value, &Along::axes(axes), &[]).unwrap();
+                compare(&b.finish(&[found]).unwrap(), &x);
+            }
+        }
+    }
+}
+
+#[test]
+fn counters_of_every_type() {
+    let x = Array::new([300, 2], vec![0_u8; 600]).unwrap();
+    for dtype in DType::ALL.iter().copied().filter(|&dtype| dtype != DType::Bool) {
+        for axis in 0..2 {
+            let b = GraphBuilder::new();
+            let value = b.parameter("x", DType::U8, [300, 2]).unwrap();
+            let count = b.iota(dtype, [300, 2], axis).unwrap();
+            let sum = b.convert(&value, dtype).unwrap() + count;
+            compare(&b.finish(&[sum]).unwrap(), &x);
+        }
+    }
+}
+
+#[test]
+fn what_a_reshape_makes_otherwise_stays() {
+    // Rows that are not whole axes, a sum of floats, and what else reads the reshape.
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [4, 3, 2]).unwrap();
+    let halves = b.reshape(&x, [2, 12]).unwrap();
+    let flat = b.reshape(&x, [24]).unwrap();
+    let along = |axis: i64| Along::axes(&[axis]);
+    let outputs = [
+        b.along(AxisFunction::ArgMax, &halves, &along(1), &[]).unwrap(),
+        b.along(AxisFunction::Sum, &flat, &along(0), &[]).unwrap(),
+        b.along(AxisFunction::ArgMax, &flat, &along(0), &[]).unwrap(),
+        flat,
+    ];
+    let graph = b.finish(&outputs).unwrap();
+    let counted = Counted::of(&graph).unwrap();
+    let places: Vec<WhereToCut> =
+        Cuts::of(&counted.graph).cuts().iter().map(|cut| cut.place).collect();
+    assert!(places.contains(&WhereToCut::Nowhere));
+    assert_eq!(counted.first_reductions.len(), 1);
+}

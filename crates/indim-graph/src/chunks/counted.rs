@@ -1,0 +1,262 @@
+//! Graphs in which counters are parameters, so that the axes along which they count can be cut: a chunk of
+//! a counter says where it lies.
+//!
+//! `iota` reads such a counter. A reduction along axes that a reshape made one, as a search over several
+//! axes is, goes along one after the other, and a search then says by counters where in all of them the
+//! extreme is.
+
+use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
+use indim_shape::{AxisMap, Shape};
+
+use crate::array::Array;
+use crate::assemble::GraphAssembler;
+use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::verify::VerifyErrorKind;
+
+/// A graph of which parameters count elements.
+///
+/// ```
+/// use indim_builder::{Along, AxisFunction, GraphBuilder};
+/// use indim_graph::chunks::{Counted, Cuts, WhereToCut};
+/// use indim_graph::{Array, evaluate};
+/// use indim_ops::DType;
+///
+/// // Where in all of `x` the largest element is.
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F64, [2, 3])?;
+/// let graph = b.finish(&[b.along(AxisFunction::ArgMax, &x, &Along::default(), &[])?])?;
+/// let of_x = |graph| Cuts::of(graph).cuts()[0].place;
+/// assert_eq!(of_x(&graph), WhereToCut::Nowhere);
+///
+/// let counted = Counted::of(&graph).unwrap();
+/// assert_eq!(of_x(&counted.graph), WhereToCut::Anywhere);
+/// let rows = counted.graph.parameters()[1];
+/// assert_eq!(counted.graph[rows].array_type.to_string(), "i64[2]");
+/// let x = Array::new([2, 3], vec![1.0, 7.0, 2.0, 3.0, 4.0, 7.0])?;
+/// let rows = Array::new([2], vec![0_i64, 1])?;
+/// assert_eq!(evaluate(&counted.graph, &[x, rows])?, [Array::scalar(1_i64)]);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Counted {
+    /// The graph, with the parameters it had, and behind them one for each counter: an `i64[n]` of the
+    /// numbers from 0.
+    pub graph: Graph,
+    /// Reductions that are better computed for each chunk, even where the chunk has all of the axis: what
+    /// comes after them then reads no more than their results.
+    pub first_reductions: Vec<ValueId>,
+}
+
+impl Counted {
+    /// The graph with parameters in the place of counters.
+    ///
+    /// # Errors
+    /// When an array would be too large.
+    pub fn of(graph: &Graph) -> Result<Counted, VerifyErrorKind> {
+        let mut rewriting =
+            Rewriting { assembler: GraphAssembler::new(), first_reductions: Vec::new() };
+        let is_read = values_read(graph);
+        let mut renamed = vec![ValueId::from_index(0); graph.len()];
+        // Counters come behind the parameters that there are.
+        let is_parameter = |node: &Node| matches!(node.kind, NodeKind::Parameter { .. });
+        for &value in graph.parameters() {
+            let node = &graph[value];
+            renamed[value.index()] =
+                rewriting.assembler.add(node.kind.clone(), &[], node.array_type.clone())?;
+        }
+        for (value, node) in graph.iter() {
+            if is_read[value.index()] && !is_parameter(node) {
+                renamed[value.index()] = rewriting.add(graph, node, &renamed)?;
+            }
+        }
+        let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
+        let Rewriting { assembler, first_reductions } = rewriting;
+        Ok(Counted { graph: assembler.finish(outputs)?, first_reductions })
+    }
+}
+
+struct Rewriting {
+    assembler: GraphAssembler,
+    first_reductions: Vec<ValueId>,
+}
+
+/// Several axes, one after another, that a reshape makes one and a reduction goes along.
+struct Merged<'a> {
+    op: ReduceOp,
+    operand: ValueId,
+    shape: &'a Shape,
+    axes: core::ops::Range<usize>,
+}
+
+impl Rewriting {
+    fn add(
+        &mut self,
+        graph: &Graph,
+        node: &Node,
+        renamed: &[ValueId],
+    ) -> Result<ValueId, VerifyErrorKind> {
+        let ArrayType { dtype, shape } = &node.array_type;
+        match &node.kind {
+            NodeKind::Iota { axis } => {
+                let counter = self.counter(shape[*axis])?;
+                let counted = ArrayType::new(*dtype, [shape[*axis]]);
+                let counter = match dtype {
+                    DType::I64 => counter,
+                    _ => self.assembler.add(NodeKind::Convert, &[counter], counted)?,
+                };
+                self.spread(counter, &[*axis], shape)
+            }
+            NodeKind::Reduce { op, axis } => match merged(graph, *op, *axis, node.operands[0]) {
+                Some(merged) => {
+                    let operand = renamed[merged.operand.index()];
+                    self.one_after_the_other(&Merged { operand, ..merged })
+                }
+                None => self.copy(node, renamed),
+            },
+            _ => self.copy(node, renamed),
+        }
+    }
+
+    fn copy(&mut self, node: &Node, renamed: &[ValueId]) -> Result<ValueId, VerifyErrorKind> {
+        let operands: Vec<ValueId> =
+            node.operands.iter().map(|operand| renamed[operand.index()]).collect();
+        self.assembler.add(node.kind.clone(), &operands, node.array_type.clone())
+    }
+
+    /// The numbers below `size`.
+    fn counter(&mut self, size: usize) -> Result<ValueId, VerifyErrorKind> {
+        let index = self.assembler.parameter_count();
+        // No name of a program begins so.
+        let kind = NodeKind::Parameter { index, name: format!("#{index}") };
+        self.assembler.add(kind, &[], ArrayType::new(DType::I64, [size]))
+    }
+
+    /// The reduction along the last axis, then along the one before it, and so on.
+    fn one_after_the_other(&mut self, merged: &Merged<'_>) -> Result<ValueId, VerifyErrorKind> {
+        let mut axes = merged.axes.clone().rev();
+        let last = axes.next().expect("invariant: several axes");
+        let mut folded = self.reduce(merged.op.searched(), merged.operand, last)?;
+        if !merged.op.is_search() {
+            for axis in axes {
+                folded = self.reduce(merged.op, folded, axis)?;
+            }
+            return Ok(folded);
+        }
+        let mut found = self.reduce(merged.op, merged.operand, last)?;
+        self.first_reductions.push(found);
+        let mut behind = merged.shape[last];
+        for axis in axes {
+            let size = merged.shape[axis];
+            (found, folded) = self.search(merged.op, (found, folded), (axis, size, behind))?;
+            behind *= size;
+        }
+        Ok(found)
+    }
+
+    /// Where the first extreme is along an axis of `size` rows of `behind` elements, where these are `folded`
+    /// to their extremes, which are `found` in them; and the extreme.
+    fn search(
+        &mut self,
+        op: ReduceOp,
+        (found, folded): (ValueId, ValueId),
+        (axis, size, behind): (usize, usize, usize),
+    ) -> Result<(ValueId, ValueId), VerifyErrorKind> {
+        let ArrayType { dtype, shape } = self.assembler[folded].array_type.clone();
+        let extreme = self.reduce(op.searched(), folded, axis)?;
+        let kept: Vec<usize> = (0..shape.rank()).filter(|&other| other != axis).collect();
+        let everywhere = self.spread(extreme, &kept, &shape)?;
+        let mut is_it = self.elementwise(Op::Eq, &[folded, everywhere])?;
+        if dtype.is_float() {
+            // An extreme among NaNs is one, which equals nothing.
+            let is_nan = self.elementwise(Op::Ne, &[folded, folded])?;
+            is_it = self.elementwise(Op::Or, &[is_it, is_nan])?;
+        }
+        let row = self.counter(size)?;
+        let row = self.spread(row, &[axis], &shape)?;
+        let behind = self.number(i64::try_from(behind).unwrap_or(i64::MAX), &shape)?;
+        let before = self.elementwise(Op::Mul, &[row, behind])?;
+        let index = self.elementwise(Op::Add, &[before, found])?;
+        let nowhere = self.number(i64::MAX, &shape)?;
+        let index = self.elementwise(Op::Select, &[is_it, index, nowhere])?;
+        Ok((self.reduce(ReduceOp::Min, index, axis)?, extreme))
+    }
+
+    fn reduce(
+        &mut self,
+        op: ReduceOp,
+        operand: ValueId,
+        axis: usize,
+    ) -> Result<ValueId, VerifyErrorKind> {
+        let ArrayType { dtype, shape } = &self.assembler[operand].array_type;
+        let kept = (0..shape.rank()).filter(|&other| other != axis).map(|other| shape[other]);
+        let array_type = ArrayType::new(op.result_dtype(*dtype), kept.collect::<Shape>());
+        self.assembler.add(NodeKind::Reduce { op, axis }, &[operand], array_type)
+    }
+
+    fn elementwise(&mut self, op: Op, operands: &[ValueId]) -> Result<ValueId, VerifyErrorKind> {
+        let last = *operands.last().expect("invariant: operations have operands");
+        let ArrayType { dtype, shape } = self.assembler[last].array_type.clone();
+        let array_type = ArrayType::new(op.result_dtype(dtype), shape);
+        self.assembler.add(NodeKind::Elementwise(op), operands, array_type)
+    }
+
+    fn number(&mut self, number: i64, shape: &Shape) -> Result<ValueId, VerifyErrorKind> {
+        let number = Array::scalar(number);
+        let array_type = number.array_type();
+        let number = self.assembler.add(NodeKind::Constant(number), &[], array_type)?;
+        self.spread(number, &[], shape)
+    }
+
+    fn spread(
+        &mut self,
+        value: ValueId,
+        axes: &[usize],
+        shape: &Shape,
+    ) -> Result<ValueId, VerifyErrorKind> {
+        let ArrayType { dtype, shape: of_value } = &self.assembler[value].array_type;
+        if of_value == shape {
+            return Ok(value);
+        }
+        let array_type = ArrayType::new(*dtype, shape.clone());
+        let kind = NodeKind::BroadcastInDim(AxisMap::from(axes.to_vec()));
+        self.assembler.add(kind, &[value], array_type)
+    }
+}
+
+/// Which values the outputs are made of, without reshapes that only reductions read.
+fn values_read(graph: &Graph) -> Vec<bool> {
+    let mut is_read = vec![false; graph.len()];
+    graph.outputs().iter().for_each(|output| is_read[output.index()] = true);
+    for (value, node) in graph.iter().rev() {
+        if !is_read[value.index()] {
+            continue;
+        }
+        let merged = match node.kind {
+            NodeKind::Reduce { op, axis } => merged(graph, op, axis, node.operands[0]),
+            _ => None,
+        };
+        match merged {
+            Some(merged) => is_read[merged.operand.index()] = true,
+            None => node.operands.iter().for_each(|operand| is_read[operand.index()] = true),
+        }
+    }
+    is_read
+}
+
+/// What a reduction along `axis` of `operand` goes along, if that is several axes which a reshape made one,
+/// in any order.
+fn merged<'g>(graph: &'g Graph, op: ReduceOp, axis: usize, operand: ValueId) -> Option<Merged<'g>> {
+    let Node { kind: NodeKind::Reshape, operands, array_type } = &graph[operand] else {
+        return None;
+    };
+    let (shape, reshaped) = (&graph[operands[0]].array_type.shape, &array_type.shape);
+    let count = (shape.rank() + 1).checked_sub(reshaped.rank()).filter(|&count| count > 1)?;
+    let axes = axis..axis + count;
+    let is_whole = shape[..axis] == reshaped[..axis]
+        && shape[axes.end..] == reshaped[axis + 1..]
+        && !shape.contains(&0);
+    let is_sum = matches!(op.operation(), Op::Add | Op::Mul)
+        && matches!(array_type.dtype.class(), DTypeClass::Float | DTypeClass::Complex);
+    // Sums of floats go along the one axis by a tree of their own.
+    (is_whole && !is_sum).then(|| Merged { op, operand: operands[0], shape, axes })
+}

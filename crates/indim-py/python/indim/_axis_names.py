@@ -1,0 +1,130 @@
+"""Expressions of xarray's arrays that call axes by their names, such as ``mean(x, axis=time)``.
+
+The program goes by the names of dimensions (rule ``named``). Indexes are joined before it, and its results
+have the labels that `xarray.apply_ufunc` makes of those that went in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from . import _xarray
+from ._engines import chunked_program, package_of, returned
+from ._indim import _graph_by_names
+from ._tracing import Tracer
+
+#: The rules under which names match axes: one without attributes, for dimensions meet by their names.
+_RULES = ("as-written", "numpy", "named")
+
+
+def evaluate(text, objects, rule, results):
+    """An expression of labelled arrays that calls axes by their names."""
+    if rule not in _RULES:
+        raise ValueError(
+            f"rule {rule} matches no axis by its name, as the expression does: leave `rule` out, or say "
+            "rule='named'"
+        )
+    for name, value in objects.items():
+        if isinstance(value, Tracer) or isinstance(getattr(value, "data", None), Tracer):
+            raise TypeError(
+                f"`{name}` stands for an array while a function is traced, where xarray knows the names of "
+                "axes: reduce by its own operations, such as `x.mean('time')`"
+            )
+        if not isinstance(value, _xarray._LABELLED) and np.ndim(value):
+            raise _xarray.without_names(name)
+    if any(isinstance(value, xr.Dataset) for value in objects.values()):
+        kind, keys, values = _of_datasets(text, objects, results)
+    else:
+        kind, keys, values = _of_arrays(text, objects, results)
+    return returned(kind, keys, values)
+
+
+def _of_arrays(text, objects, results):
+    """How the results are returned, their keys, and the results, of arrays alone."""
+    objects = objects | _joined(objects)
+    dimensions, called = {}, {}
+    for name, value in objects.items():
+        if isinstance(value, _xarray._LABELLED):
+            dimensions[name] = [str(dim) for dim in value.dims]
+            called.update(zip(dimensions[name], value.dims))
+    arrays = {name: getattr(value, "data", value) for name, value in objects.items()}
+    arrays |= {name: objects[name].data for name in dimensions}
+    (kind, keys), computed, names = _computed(text, arrays, dimensions, results)
+    values = [
+        _labelled(objects, [called.get(name) for name in of_result], array)
+        for of_result, array in zip(names, computed)
+    ]
+    return kind, keys, values
+
+
+def _joined(objects):
+    """The arrays with indexes, these joined as xarray's option says."""
+    arrays = {name: value for name, value in objects.items() if isinstance(value, xr.DataArray)}
+    join = xr.get_options()["arithmetic_join"]
+    return dict(zip(arrays, xr.align(*arrays.values(), join=join, copy=False)))
+
+
+def _computed(text, arrays, dimensions, results):
+    """How the results are returned, and their keys; the arrays; the names of the axes of each."""
+    if any(package_of(array) == "dask" for array in arrays.values()):
+        from . import _dask
+
+        sources, leaves = _dask.placeholders(arrays.values(), list(arrays))
+        parts, names = _graph_by_names(text, dict(zip(arrays, leaves)), dimensions, results)
+        return parts[2:], _dask.lazily(parts[:2], sources), names
+    parts, names = _graph_by_names(text, arrays, dimensions, results)
+    graph, operands, *structure = parts
+    return structure, chunked_program(graph).run(operands), names
+
+
+def _labelled(objects, dimensions, computed):
+    """A result with the labels that follow from the operands."""
+    if None in dimensions:
+        raise ValueError(
+            f"axis {dimensions.index(None)} of the result has no name: leave `keepdims` out, and reshapes to "
+            "xarray's own operations, in a function of `indim.jit`"
+        )
+    operands = [value for value in objects.values() if isinstance(value, _xarray._LABELLED)]
+    sizes = {dim: size for value in operands for dim, size in value.sizes.items()}
+    changed = {dim for dim, size in zip(dimensions, computed.shape) if size != sizes[dim]}
+    for dim, size in zip(dimensions, computed.shape):
+        if dim in changed and size != 1:
+            raise ValueError(
+                f"axis `{dim}` of the result has {size} elements, that of the operands {sizes[dim]}, so that "
+                "labels do not say where they are: select with `.isel` or `.sel` before"
+            )
+    result = xr.apply_ufunc(
+        lambda *_: computed,
+        *operands,
+        input_core_dims=[list(value.dims) for value in operands],
+        output_core_dims=[dimensions],
+        exclude_dims=changed,
+        join="exact",
+        keep_attrs=_xarray.keep_attributes(),
+        dask="allowed",
+    )
+    return _xarray.with_common_name(result, operands)
+
+
+def _of_datasets(text, objects, results):
+    """As `_of_arrays`, for each of the variables that all Datasets have."""
+    datasets = {name: value for name, value in objects.items() if isinstance(value, xr.Dataset)}
+    first, *others = datasets.values()
+    names = [name for name in first.data_vars if all(name in other.data_vars for other in others)]
+    if not names:
+        raise ValueError(f"the Datasets {', '.join(datasets)} have no variable in common")
+    columns = []
+    for name in names:
+        arrays = {of: value[name] for of, value in datasets.items()}
+        try:
+            kind, keys, values = _of_arrays(text, objects | arrays, results)
+        except Exception as error:
+            if hasattr(error, "add_note"):
+                error.add_note(f"in variable {name!r} of the Datasets")
+            raise
+        columns.append(values)
+    operands = [value for value in objects.values() if isinstance(value, _xarray._LABELLED)]
+    attributes = _xarray.attributes_of(operands)
+    values = [xr.Dataset(dict(zip(names, of_all)), attrs=attributes) for of_all in zip(*columns)]
+    return kind, keys, values
