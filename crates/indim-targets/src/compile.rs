@@ -3,6 +3,7 @@
 use indim_codegen::{Body, LaneType, Primitive};
 
 use crate::allocate::{Elements, Frame, Pinned, Step, allocate, pressure};
+use crate::compile_fold::{Joined, joined};
 use crate::layout::Layout;
 use crate::machine::{Class, MachineCode, Memory, Register};
 use crate::pool::Pool;
@@ -47,6 +48,12 @@ pub(crate) struct Parts<'a, O> {
         allow(dead_code, reason = "no other target folds yet")
     )]
     pub(crate) accumulators: &'a [Accumulators],
+    /// By what the lanes of each output can be joined at the end of a unit; `None` where they are left.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "no other target folds yet")
+    )]
+    pub(crate) joined: Option<&'a [Joined]>,
 }
 
 /// Accumulators in a register.
@@ -137,6 +144,7 @@ pub(crate) fn finish<O: Instructions>(
     let homes: Vec<(Memory, u8)> = homes.collect();
     let has_calls = row.has_calls() || step.has_calls();
     let aligned = aligned::<O>(body, layout, lanes.step).filter(|_| !has_calls);
+    let joined = joined(body, lanes.step);
     let (bytes, entry) = encode(&Parts {
         body,
         layout,
@@ -151,8 +159,10 @@ pub(crate) fn finish<O: Instructions>(
         operands: body.operand_count() + body.outputs.len(),
         copy_lanes: lanes.copy,
         accumulators: &accumulators,
+        joined: joined.as_deref(),
     });
-    Code { bytes, entry, lanes: lanes.step, has_exact_tails, aligned }
+    let joins_lanes = joined.is_some();
+    Code { bytes, entry, lanes: lanes.step, has_exact_tails, aligned, joins_lanes }
 }
 
 /// Bodies of more instructions compute for longer than they wait for memory.

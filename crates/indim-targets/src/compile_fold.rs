@@ -3,7 +3,8 @@
 //! A step takes all 32 lanes of a block of a summation tree, as copies of the code of fewer lanes one after
 //! another, or as many of them as there are registers for accumulators beside what the code itself needs.
 
-use indim_codegen::{Body, LaneType};
+use indim_codegen::{Body, LaneType, Primitive};
+use indim_ops::DType;
 use indim_ops::meaning::reduction::LANES;
 
 use crate::allocate::{Pinned, pressure};
@@ -33,6 +34,33 @@ pub(crate) fn compile_fold<O: Instructions>(
     let used = pressure(&selection.step) + accumulators.len();
     let room = O::REGISTERS.saturating_sub(used + O::MOST_LOADED);
     Some(finish(body, layout, selection, &accumulators, lanes, room, encode))
+}
+
+/// By what lanes are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joined {
+    BySum,
+    ByProduct,
+}
+
+/// What a function is called with, in place of whether accumulators begin, where they are joined too.
+pub(crate) const JOINED: usize = 2;
+
+/// By what the lanes of each output are joined: where a step has all 32, and they are sums or products in
+/// `f64`, whose order counts.
+pub(crate) fn joined(body: &Body, lanes: usize) -> Option<Vec<Joined>> {
+    if !body.folds() || lanes != LANES {
+        return None;
+    }
+    let outputs = body.outputs.iter().zip(&body.identities).map(|((dtype, values), &identity)| {
+        match body.instruction(values[0]).primitive {
+            _ if *dtype != DType::F64 => None,
+            Primitive::Add if identity == 0f64.to_bits() => Some(Joined::BySum),
+            Primitive::Mul if identity == 1f64.to_bits() => Some(Joined::ByProduct),
+            _ => None,
+        }
+    });
+    outputs.collect()
 }
 
 /// The code of some lanes, and how many of these make a step.

@@ -1,5 +1,8 @@
 //! Functions that fold what they compute into accumulators. Holds unsafe code.
 
+use indim_ops::meaning::reduction::LANES;
+
+use crate::compile_fold::JOINED;
 use crate::function::{Addresses, Code, Function};
 
 /// A function that folds has at most so many outputs.
@@ -22,6 +25,9 @@ pub struct Folded<'a> {
     pub columns: usize,
     /// Whether the accumulators begin here; they hold something otherwise.
     pub begins: bool,
+    /// Whether those of a unit become one, as the tree of a sum makes a node of 32 lanes. They begin then,
+    /// they are 32, and the function [can](Function::joins_lanes).
+    pub joins: bool,
 }
 
 /// What the code of a function that folds is: operands, strides, units, columns, rows, whether accumulators
@@ -43,11 +49,12 @@ impl Function {
     ///   of any other;
     /// - if `columns` is no multiple of [`Function::step`], as many as are lacking to one are valid for reads
     ///   before the first element of each row of dense inputs, or `columns` is larger than a step;
-    /// - for each unit `columns` accumulators are valid for writes, and for reads unless they begin; they are
-    ///   none of the inputs' elements, and nobody else uses them meanwhile.
+    /// - for each unit `columns` accumulators, or the one that they become, are valid for writes, and for
+    ///   reads unless they begin; they are none of the inputs' elements, and nobody else uses them meanwhile.
     pub unsafe fn fold(&self, operands: &[*mut u8], folded: Folded<'_>) {
-        let Folded { strides, units, rows, columns, .. } = folded;
+        let Folded { strides, units, rows, columns, begins, joins } = folded;
         assert_eq!((operands.len(), strides.len()), (self.element_bytes.len(), 2 * operands.len()));
+        assert!(!joins || self.joins_lanes() && begins && columns == LANES);
         if units == 0 || rows == 0 {
             return;
         }
@@ -121,12 +128,13 @@ impl Code {
     /// # Safety
     /// As [`Function::fold`]; the columns are a multiple of a step, and some.
     unsafe fn fold(&self, addresses: &mut Addresses, folded: Folded<'_>) {
-        let Folded { strides, units, rows, columns, begins } = folded;
+        let Folded { strides, units, rows, columns, begins, joins } = folded;
+        let begins = if joins { JOINED } else { begins.into() };
         // SAFETY: there is a function of this type, which lives as long as the memory.
         let entry = unsafe { core::mem::transmute::<*const u8, Entry>(self.address()) };
         let operands = addresses.as_mut().as_mut_ptr();
         // SAFETY: the caller's promise.
-        unsafe { entry(operands, strides.as_ptr(), units, columns, rows, begins.into()) }
+        unsafe { entry(operands, strides.as_ptr(), units, columns, rows, begins) }
     }
 }
 

@@ -53,12 +53,13 @@ pub(crate) struct Code {
     /// Whether rows may have any number of elements.
     has_exact_tails: bool,
     aligned: Option<Aligned>,
+    joins_lanes: bool,
 }
 
 /// What is written past the caches must be aligned so.
 const ALIGNMENT: usize = 64;
-/// Shorter rows are not worth the while of aligning them.
-const LONG_ROW: usize = 4096;
+/// Of shorter rows the lines at their ends, which are written as usual, cost more than all others save.
+const LONG_ROW: usize = 2048;
 /// Nor are those of fewer steps, where part of one is done twice.
 const MANY_STEPS: usize = 24;
 
@@ -112,6 +113,13 @@ impl Function {
     /// length and back.
     pub fn step(&self) -> usize {
         self.code.lanes
+    }
+
+    /// Whether one that folds can join the 32 accumulators of a unit: see [`Folded::joins`].
+    ///
+    /// [`Folded::joins`]: crate::Folded::joins
+    pub fn joins_lanes(&self) -> bool {
+        self.code.joins_lanes
     }
 
     /// The bytes of memory that it holds.
@@ -230,6 +238,7 @@ impl Function {
         for row in 0..rows {
             let mut first = self.moved(operands, row_strides, row, 0);
             let head = self.unaligned(streams, first.addresses()).unwrap_or(elements);
+            self.fetch_ends(streams, operands, row_strides, row, elements);
             let whole = (elements - head) / code.lanes * code.lanes;
             // SAFETY: the caller's promise, for three pieces of one row.
             unsafe {
@@ -245,6 +254,22 @@ impl Function {
                     self.run_plain(rest.as_mut(), row_strides, 1, elements - head - whole);
                 }
             }
+        }
+    }
+
+    /// Fetches the lines where a row ends that is written past the caches. What is written into them as usual
+    /// would wait for them, and all that is written later would wait for that.
+    fn fetch_ends(
+        &self,
+        streams: &[bool],
+        operands: &[*mut u8],
+        row_strides: &[isize],
+        row: usize,
+        elements: usize,
+    ) {
+        let end = self.moved(operands, row_strides, row, elements);
+        for (&end, _) in end.addresses().iter().zip(streams).filter(|(_, streams)| **streams) {
+            fetch(end);
         }
     }
 
@@ -314,6 +339,17 @@ impl Function {
     }
 }
 
+/// Asks for the line of memory at an address, to write there.
+fn fetch(address: *mut u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: any address may be asked for.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_ET0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 impl Code {
     fn compile(target: &dyn Target, body: &Body, layout: &Layout) -> Result<Code, Refused> {
         if body.identities.len() > MOST_FOLDS {
@@ -326,8 +362,8 @@ impl Code {
         synchronize(&memory);
         let code = made.bytes.len() - made.entry;
         perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
-        let target::Code { entry, lanes, has_exact_tails, aligned, .. } = made;
-        Ok(Code { memory, entry, lanes, has_exact_tails, aligned })
+        let target::Code { entry, lanes, has_exact_tails, aligned, joins_lanes, .. } = made;
+        Ok(Code { memory, entry, lanes, has_exact_tails, aligned, joins_lanes })
     }
 
     /// Where the code begins.

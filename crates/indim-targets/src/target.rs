@@ -33,6 +33,8 @@ pub(crate) struct Code {
     pub(crate) has_exact_tails: bool,
     /// What the second step of a row may begin with at an aligned address, which is told to the code.
     pub(crate) aligned: Option<Aligned>,
+    /// Whether code that folds can make one accumulator of the 32 of a unit.
+    pub(crate) joins_lanes: bool,
 }
 
 /// An operand that steps find aligned, but for the first one of a row.

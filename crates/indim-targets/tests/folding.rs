@@ -141,7 +141,7 @@ fn check_on(
         memory.iter_mut().map(|bytes| bytes[MARGIN..].as_mut_ptr()).collect();
     let flat: Vec<isize> =
         [0, 1].iter().flat_map(|&of| strides.iter().map(move |it| it[of] as isize)).collect();
-    let folded = Folded { strides: &flat, units, rows, columns, begins };
+    let folded = Folded { strides: &flat, units, rows, columns, begins, joins: false };
     // SAFETY: the memory has as many units, rows and columns, and a margin before them.
     unsafe { function.fold(&operands, folded) }
     for unit in 0..units {
@@ -279,6 +279,95 @@ fn every_number_of_columns() {
             for begins in [false, true] {
                 check(folding, &[Form::Dense, Form::Dense], size, begins, &mut random);
                 check(folding, &[Form::Dense, Form::Same], size, begins, &mut random);
+            }
+        }
+    }
+}
+
+/// The lanes of a unit by halves, then the last four one after another.
+fn join(mut lanes: Vec<f64>, op: ReduceOp) -> f64 {
+    let combine = |x: f64, y: f64| if op == ReduceOp::Mul { x * y } else { x + y };
+    for half in [16, 8, 4] {
+        for lane in 0..half {
+            lanes[lane] = combine(lanes[lane], lanes[lane + half]);
+        }
+    }
+    lanes[..4].iter().copied().reduce(combine).unwrap()
+}
+
+/// Folds dense units of 32 columns by a target, and compares what their lanes become together.
+fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, random: &mut Random) {
+    const UNITS: usize = 5;
+    const COLUMNS: usize = 32;
+    /// Nodes of units are so many elements apart.
+    const APART: usize = 3;
+    let accumulators = core::iter::repeat_n(Form::Accumulator, ops.len());
+    let inputs = core::iter::repeat_n(Form::Dense, body.operand_count()).chain(accumulators);
+    let streams = vec![false; ops.len()];
+    let layout =
+        Layout { inputs: inputs.collect(), streams, is_in_place: false, is_fetched_ahead: false };
+    let function = Function::compile(kind, body, &layout).unwrap();
+    assert!(function.joins_lanes(), "{kind}: {body}");
+    let nodes = vec![elements(DType::F64, UNITS * APART, random); ops.len()];
+    let read_from = &body.inputs[..body.operand_count()];
+    let of_input = |dtype: &DType| elements(*dtype, UNITS * rows * COLUMNS, random);
+    let mut memory: Vec<Vec<u8>> =
+        nodes.into_iter().chain(read_from.iter().map(of_input)).collect();
+    let before = memory.clone();
+    let operands: Vec<*mut u8> =
+        memory.iter_mut().map(|bytes| bytes[MARGIN..].as_mut_ptr()).collect();
+    let row = |dtype: &DType| (COLUMNS * dtype.size()) as isize;
+    let mut strides = vec![(APART * size_of::<f64>()) as isize; ops.len()];
+    strides.extend(read_from.iter().map(|dtype| row(dtype) * rows as isize));
+    strides.extend(core::iter::repeat_n(0, ops.len()).chain(read_from.iter().map(row)));
+    let strides = &strides[..];
+    let folded =
+        Folded { strides, units: UNITS, rows, columns: COLUMNS, begins: true, joins: true };
+    // SAFETY: the memory has as many units, rows and columns, and as many nodes.
+    unsafe { function.fold(&operands, folded) }
+    for unit in 0..UNITS {
+        let lanes: Vec<Vec<u64>> = (0..COLUMNS)
+            .map(|column| {
+                let rows = (0..rows).map(|row| (unit * rows + row) * COLUMNS + column);
+                rows.fold(body.identities.clone(), |held, element| {
+                    let sources = before[ops.len()..].iter().zip(read_from);
+                    let read = sources.map(|(bytes, dtype)| [read(bytes, *dtype, element), 0]);
+                    let at: Vec<[u64; 2]> =
+                        read.chain(held.iter().map(|&bits| [bits, 0])).collect();
+                    body.interpret(&at).iter().map(|lanes| lanes[0]).collect()
+                })
+            })
+            .collect();
+        for (output, &op) in ops.iter().enumerate() {
+            let lanes = lanes.iter().map(|lane| f64::from_bits(lane[output])).collect();
+            let expected = join(lanes, op).to_bits();
+            let found = read(&memory[output], DType::F64, unit * APART);
+            assert!(
+                found == expected || are_nans(DType::F64, found, expected),
+                "{kind}: {found:x}, not {expected:x}, of unit {unit} of output {output}, {rows} rows\n\
+                 {body}\n{}",
+                Function::listing(kind, body, &layout)
+            );
+            let between = MARGIN + (unit * APART + 1) * size_of::<f64>();
+            let next = between + (APART - 1) * size_of::<f64>();
+            assert_eq!(memory[output][between..next], before[output][between..next]);
+        }
+    }
+}
+
+#[test]
+fn lanes_of_sums_and_products_become_one() {
+    let mut random = Random(4);
+    for &kind in TargetKind::available().iter().filter(|_| is_available()) {
+        for source in [DType::F32, DType::F64] {
+            for producer_kind in [Producer::Read, Producer::SquaredDifference] {
+                let (body, _) = producer(producer_kind, source);
+                for op in [ReduceOp::Add, ReduceOp::Mul] {
+                    let folding = body.folded(&[(op, DType::F64)]).unwrap();
+                    for rows in 1..=16 {
+                        check_joined(kind, &folding, &[op], rows, &mut random);
+                    }
+                }
             }
         }
     }

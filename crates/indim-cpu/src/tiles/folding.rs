@@ -26,8 +26,8 @@ const ROWS_FROM_FAR: usize = 4;
 /// So many blocks of one column are folded by one call.
 pub(super) const MOST_BLOCKS: usize = 16;
 
-/// A nest that reads so many bytes finds them in no cache near by.
-const FETCHED_BYTES: usize = 4 * 1024 * 1024;
+/// A nest that reads so many bytes finds them in no cache near by: the second one has 1 MiB or 2.
+const FETCHED_BYTES: usize = 512 * 1024;
 
 /// How a part of a nest is folded.
 #[derive(Debug)]
@@ -42,6 +42,9 @@ pub(super) struct Folding {
     is_joined: bool,
     /// Whether the results depend on the order in which values are taken, other than one after another.
     is_ordered: bool,
+    /// Whether all of a row is read before the next: of long rows a block of each, one after another, would
+    /// be read half as fast, even from a near cache.
+    is_row_by_row: bool,
     /// So many rows of a lane are read side by side.
     rows_at_once: usize,
 }
@@ -89,8 +92,22 @@ impl Folding {
             return None;
         }
         let is_ordered = code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length));
-        let across = row_strides.clone();
-        Some(Folding { function, along, across, width, is_joined, is_ordered, rows_at_once })
+        let is_row_by_row = is_row && is_ordered && length > BLOCK;
+        Some(Folding {
+            function,
+            along,
+            across: row_strides.clone(),
+            width,
+            is_joined,
+            is_ordered,
+            is_row_by_row,
+            rows_at_once,
+        })
+    }
+
+    /// Whether the function makes a node of the lanes of so many elements of a row.
+    fn joins(&self, elements: usize) -> bool {
+        self.is_ordered && self.function.joins_lanes() && elements.is_multiple_of(LANES)
     }
 
     /// Whether each column has one accumulator, which takes all values in turn.
@@ -101,7 +118,10 @@ impl Folding {
     /// The accumulators of a column that are used at once, and the finished ones beside them.
     pub(super) fn accumulators(&self, part: &Part) -> usize {
         match part.form {
-            UnitForm::Row(_) => (LANES + 1) * part.walk.tile_steps,
+            UnitForm::Row(length) => {
+                let blocks = if self.is_ordered { length.div_ceil(BLOCK) } else { 1 };
+                (LANES + 1) * blocks * part.walk.tile_steps
+            }
             UnitForm::Columns(1) if self.is_joined => (LANES + 1) * MOST_BLOCKS,
             UnitForm::Columns(_) => LANES,
         }
@@ -119,11 +139,22 @@ pub(super) struct FoldedTile<'a> {
     pub(super) first: usize,
 }
 
+/// Where units have their lanes, and, behind the lanes of `all` of them, their nodes: those of the `first`,
+/// and how many are between two of them.
+struct UnitPlaces {
+    first: usize,
+    apart: usize,
+    all: usize,
+}
+
 /// What one call folds, in steps.
+#[derive(Default, Clone, Copy)]
 struct Call {
-    /// The first accumulator, from the first lane on.
+    /// The first accumulator, from the first lane on, and from those of one unit to those of the next.
     lane: usize,
-    /// The first step in the tile.
+    unit_lanes: usize,
+    /// The row, where tiles are rows, and the first step in it, or in the tile.
+    row: usize,
     step: usize,
     units: usize,
     /// From one unit to the next, unless units are rows, and from one row of a unit to the next.
@@ -132,6 +163,8 @@ struct Call {
     rows: usize,
     columns: usize,
     begins: bool,
+    /// Whether the lanes of a unit become a node.
+    joins: bool,
 }
 
 impl FoldedTile<'_> {
@@ -186,21 +219,16 @@ impl FoldedTile<'_> {
     /// # Safety
     /// As [`FoldedTile::take`].
     unsafe fn take_blocks(&self, step: usize, blocks: usize) {
-        let call = Call {
-            lane: 0,
-            step: step - self.first,
-            units: blocks,
-            unit_steps: Some(BLOCK),
-            row_steps: LANES,
-            rows: BLOCK / LANES,
-            columns: LANES,
-            begins: true,
-        };
+        let (from, unit_steps) = (step - self.first, Some(BLOCK));
+        let call = Call { step: from, units: blocks, unit_steps, ..Call::default() };
         // SAFETY: the caller's promise; there is room for the lanes and nodes of so many blocks.
         unsafe {
-            self.call(call);
+            self.take_units(call, BLOCK, UnitPlaces { first: 0, apart: 1, all: MOST_BLOCKS });
             for columns in self.columns {
-                let nodes = columns.fold_each(blocks, MOST_BLOCKS, LANES);
+                let nodes = columns.lanes.wrapping_add(MOST_BLOCKS * LANES * columns.fold.size);
+                if !self.folding.joins(BLOCK) {
+                    columns.fold_each(nodes, blocks, LANES);
+                }
                 for block in 0..blocks {
                     let lanes = nodes.wrapping_add(block * columns.fold.size);
                     Columns { lanes, ..*columns }.add_node(step / BLOCK + block);
@@ -209,42 +237,97 @@ impl FoldedTile<'_> {
         }
     }
 
-    /// Makes a node of each of so many rows, all of this length; there is room for `most`.
+    /// Makes a node of each of so many rows, all of this length.
     ///
     /// # Safety
     /// As [`FoldedTile::take`], for all elements of the rows.
-    pub(super) unsafe fn take_rows(&self, count: usize, most: usize, length: usize) {
+    pub(super) unsafe fn take_rows(&self, count: usize, length: usize) {
         let block = if self.folding.is_ordered { BLOCK } else { length };
-        for first in (0..length).step_by(block) {
-            let elements = block.min(length - first);
-            let (rows, rest) = (elements / LANES, elements % LANES);
-            let call = |first: usize, rows: usize, columns: usize, begins: bool| Call {
-                lane: 0,
-                step: first,
-                units: count,
-                unit_steps: None,
-                row_steps: LANES,
-                rows,
-                columns,
-                begins,
-            };
-            // SAFETY: the caller's promise; there is room for the lanes and nodes of all rows.
-            unsafe {
-                if rows > 0 {
-                    self.call(call(first, rows, LANES, true));
+        let blocks = length.div_ceil(block);
+        // SAFETY: the caller's promise; there is room for the lanes and nodes of all blocks of all rows.
+        unsafe {
+            match self.folding.is_row_by_row {
+                true => (0..count).for_each(|row| self.take_row(row, count, length)),
+                false => self.take_side_by_side(count, length, block),
+            }
+            for columns in self.columns {
+                let rows = Columns { width: count, ..*columns };
+                for index in 0..blocks {
+                    let elements = block.min(length - index * block);
+                    let place = |accumulators: usize| {
+                        columns.lanes.wrapping_add(accumulators * columns.fold.size)
+                    };
+                    let node = place(blocks * count * LANES + index * count);
+                    if !self.folding.joins(elements) {
+                        let lanes = Columns { lanes: place(index * count * LANES), ..*columns };
+                        lanes.fold_each(node, count, elements.min(LANES));
+                    }
+                    Columns { lanes: node, ..rows }.add_node(index);
                 }
-                if rest > 0 {
-                    self.call(call(first + rows * LANES, 1, rest, rows == 0));
-                }
-                for columns in self.columns {
-                    let lanes = columns.fold_each(count, most, elements.min(LANES));
-                    Columns { lanes, width: count, ..*columns }.add_node(first / block);
-                }
+                rows.merge_all(blocks);
             }
         }
-        for columns in self.columns {
-            // SAFETY: the nodes of all blocks have been added.
-            unsafe { Columns { width: count, ..*columns }.merge_all(length.div_ceil(block)) }
+    }
+
+    /// Takes a block of all rows, then the next.
+    ///
+    /// # Safety
+    /// As [`FoldedTile::take_rows`].
+    unsafe fn take_side_by_side(&self, count: usize, length: usize, block: usize) {
+        let blocks = length.div_ceil(block);
+        for index in 0..blocks {
+            let step = index * block;
+            let call = Call { step, units: count, unit_steps: None, ..Call::default() };
+            let places = UnitPlaces { first: index * count, apart: 1, all: blocks * count };
+            // SAFETY: the caller's promise.
+            unsafe { self.take_units(call, block.min(length - step), places) }
+        }
+    }
+
+    /// Takes all blocks of a row, one after another.
+    ///
+    /// # Safety
+    /// As [`FoldedTile::take_rows`], for one of the rows.
+    unsafe fn take_row(&self, row: usize, count: usize, length: usize) {
+        let (whole, rest) = (length / BLOCK, length % BLOCK);
+        let all = length.div_ceil(BLOCK) * count;
+        let blocks = Call { row, units: whole, unit_steps: Some(BLOCK), ..Call::default() };
+        // SAFETY: the caller's promise.
+        unsafe {
+            if whole > 0 {
+                self.take_units(blocks, BLOCK, UnitPlaces { first: row, apart: count, all });
+            }
+            if rest > 0 {
+                let last = Call { step: whole * BLOCK, units: 1, ..blocks };
+                let first = whole * count + row;
+                self.take_units(last, rest, UnitPlaces { first, apart: count, all });
+            }
+        }
+    }
+
+    /// Takes units of so many elements one after another, each into lanes of its own, or into a node where
+    /// lanes are joined. `call` says where they are.
+    ///
+    /// # Safety
+    /// As [`FoldedTile::take`]; there is room for the lanes and nodes of all units.
+    unsafe fn take_units(&self, call: Call, elements: usize, places: UnitPlaces) {
+        let UnitPlaces { first, apart, all } = places;
+        let (rows, rest) = (elements / LANES, elements % LANES);
+        let whole = Call { rows, row_steps: LANES, columns: LANES, begins: true, ..call };
+        let lanes = Call { lane: first * LANES, unit_lanes: apart * LANES, ..whole };
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.folding.joins(elements) {
+                let (lane, unit_lanes) = (all * LANES + first, apart);
+                return self.call(Call { lane, unit_lanes, joins: true, ..whole });
+            }
+            if rows > 0 {
+                self.call(lanes);
+            }
+            if rest > 0 {
+                let step = call.step + rows * LANES;
+                self.call(Call { step, rows: 1, columns: rest, begins: rows == 0, ..lanes });
+            }
         }
     }
 
@@ -256,7 +339,6 @@ impl FoldedTile<'_> {
         let (rows, rest) = (steps.len() / LANES, steps.len() % LANES);
         let width = self.folding.width;
         let whole = Call {
-            lane: 0,
             step: steps.start - self.first,
             units: 1,
             unit_steps: Some(0),
@@ -264,6 +346,7 @@ impl FoldedTile<'_> {
             rows,
             columns: LANES * width,
             begins,
+            ..Call::default()
         };
         let last = Call {
             step: whole.step + rows * LANES,
@@ -302,10 +385,12 @@ impl FoldedTile<'_> {
                 step: step + rows.start * LANES - self.first,
                 units,
                 unit_steps: Some(1),
+                unit_lanes: 1,
                 row_steps: LANES,
                 rows: rows.len(),
                 columns: self.folding.width,
                 begins: step % BLOCK < LANES && rows.start == 0,
+                ..Call::default()
             };
             let (rows, longer) = (taken / units, taken % units);
             // SAFETY: the caller's promise.
@@ -330,7 +415,6 @@ impl FoldedTile<'_> {
         let rows_at_once = 2 * self.folding.rows_at_once;
         for first in steps.clone().step_by(rows_at_once) {
             let call = Call {
-                lane: 0,
                 step: first - self.first,
                 units: 1,
                 unit_steps: Some(0),
@@ -338,6 +422,7 @@ impl FoldedTile<'_> {
                 rows: rows_at_once.min(steps.end - first),
                 columns: self.folding.width,
                 begins: first == 0,
+                ..Call::default()
             };
             // SAFETY: the caller's promise.
             unsafe { self.call_into(|columns| columns.nodes, call) }
@@ -357,26 +442,27 @@ impl FoldedTile<'_> {
     /// As [`FoldedTile::take`], for what the call says.
     unsafe fn call_into(&self, accumulators: impl Fn(&Columns<'_>) -> *mut u8, call: Call) {
         let Folding { function, along, across, width, .. } = self.folding;
-        let Call { lane, step, units, unit_steps, row_steps, rows, columns, begins } = call;
+        let Call { lane, row, step, units, unit_steps, row_steps, rows, columns, .. } = call;
+        let Call { begins, joins, .. } = call;
         let (stores, count) = (self.columns.len(), self.columns.len() + self.inputs.len());
         let mut operands = [core::ptr::null_mut(); MOST_OPERANDS];
         let mut strides = [0; 2 * MOST_OPERANDS];
         for (store, tree) in self.columns.iter().enumerate() {
             operands[store] = accumulators(tree).wrapping_add(lane * width * tree.fold.size);
-            // A row has lanes of its own, however few there are.
-            let unit = if unit_steps.is_none() { LANES } else { columns };
-            strides[store] = (unit * tree.fold.size) as isize;
+            strides[store] = (call.unit_lanes * width * tree.fold.size) as isize;
         }
         for (input, &first) in self.inputs.iter().enumerate() {
             let (along, across) = (along[input], across[input]);
-            operands[stores + input] = first.wrapping_offset(step as isize * along);
+            let from = row as isize * across + step as isize * along;
+            operands[stores + input] = first.wrapping_offset(from);
             strides[stores + input] = unit_steps.map_or(across, |steps| steps as isize * along);
             strides[count + stores + input] = row_steps as isize * along;
         }
         let strides = &strides[..2 * count];
         // SAFETY: the caller's promise; accumulators are memory of this thread.
         unsafe {
-            function.fold(&operands[..count], Folded { strides, units, rows, columns, begins });
+            let folded = Folded { strides, units, rows, columns, begins, joins };
+            function.fold(&operands[..count], folded);
         }
     }
 

@@ -428,8 +428,7 @@ impl Reduction<'_> {
         // SAFETY: the caller's promise; there is room for the results of a tile.
         unsafe {
             if let Some(folding) = &self.bound.folding {
-                let most = self.bound.part.walk.tile_steps;
-                self.fold(folding, position, 0, |tile| tile.take_rows(count, most, length));
+                self.fold(folding, position, 0, |tile| tile.take_rows(count, length));
             } else {
                 self.tile.compute(position);
                 for (store, fold) in self.folds.iter().enumerate() {

@@ -192,20 +192,16 @@ impl Columns<'_> {
         }
     }
 
-    /// Makes one element of each of so many rows of 32 lanes, of which `live` hold something; where these
-    /// are, behind room for the lanes of `most` rows.
+    /// Makes one element of each of so many rows of 32 lanes, of which `live` hold something, from `to` on.
     ///
     /// # Safety
-    /// The lanes hold accumulators; there is a kernel for rows.
-    pub(super) unsafe fn fold_each(&self, count: usize, most: usize, live: usize) -> *mut u8 {
-        let size = self.fold.size;
-        let folded = self.lanes.wrapping_add(most * LANES * size);
-        let stride = (LANES * size) as isize;
+    /// The lanes hold accumulators, and there is room behind them; there is a kernel for rows.
+    pub(super) unsafe fn fold_each(&self, to: *mut u8, count: usize, live: usize) {
+        let stride = (LANES * self.fold.size) as isize;
         let rows = FoldedRows { count, stride, width: live, begins: false };
         let fold = self.fold.lanes.expect("invariant: asked for where there is a kernel");
         // SAFETY: the caller's promise.
-        unsafe { fold(folded, self.lanes, rows) }
-        folded
+        unsafe { fold(to, self.lanes, rows) }
     }
 
     /// Makes the first node of so many lanes.

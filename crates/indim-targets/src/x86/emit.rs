@@ -7,6 +7,7 @@
 
 mod fold;
 mod moves;
+mod node;
 mod row;
 mod tail;
 

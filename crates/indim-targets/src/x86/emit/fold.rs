@@ -3,13 +3,14 @@
 //!
 //! The function is called with the addresses of its operands (which it moves from unit to unit), their
 //! strides from unit to unit and behind these from row to row, the number of units, of columns and of rows,
-//! and whether accumulators begin.
+//! and whether accumulators begin, or begin and are joined at the end of a unit.
 
 use iced_x86::{Code, Register as Real};
 
 use super::moves::move_codes;
 use super::{Address, Emitter, Operand, Parts, Roles, SAVED, vector_register};
 use crate::compile::Accumulators;
+use crate::compile_fold::JOINED;
 use crate::layout::Form;
 use crate::x86::instruction_set::InstructionSet;
 
@@ -56,7 +57,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         let strip = self.assembler.address();
         self.load_accumulators();
         self.rows();
-        self.store_accumulators();
+        self.leave_accumulators();
         self.load_pointers();
         self.immediate(Code::Add_rm64_imm32, index, self.parts.lanes as i32);
         self.assembler.registers(Code::Cmp_r64_rm64, index, limit);
@@ -131,6 +132,20 @@ impl<S: InstructionSet> Emitter<'_, S> {
             self.assembler.emit(move_codes::<S>(bytes)[0], &[register, place]);
         }
         self.assembler.arrive(ready);
+    }
+
+    /// What a strip leaves: its accumulators, or what they become together, if the call says so.
+    fn leave_accumulators(&mut self) {
+        let Some(joined) = self.parts.joined else { return self.store_accumulators() };
+        let begins = Operand::Memory(self.frame_word(7));
+        let joins = Operand::Immediate32(JOINED as i32);
+        self.assembler.emit(Code::Cmp_rm64_imm32, &[begins, joins]);
+        let apart = self.assembler.jump_ahead(Code::Jne_rel32_64, "lanes");
+        self.store_nodes(joined);
+        let left = self.assembler.jump_ahead(Code::Jmp_rel32_64, "left");
+        self.assembler.arrive(apart);
+        self.store_accumulators();
+        self.assembler.arrive(left);
     }
 
     fn store_accumulators(&mut self) {

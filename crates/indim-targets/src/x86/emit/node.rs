@@ -1,0 +1,108 @@
+//! What becomes of the lanes of a unit: they are folded by halves in registers, in the order that a sum has,
+//! and one accumulator is left.
+
+use iced_x86::Code;
+
+use super::moves::move_codes;
+use super::{Emitter, Operand, vector_register};
+use crate::compile_fold::Joined;
+use crate::x86::assembler::Address;
+use crate::x86::instruction_set::InstructionSet;
+
+/// The instructions that join lanes: whole registers of the widest kind, halves of them, single lanes.
+struct Joins {
+    registers: Code,
+    halves: Code,
+    lanes: Code,
+}
+
+fn joins<S: InstructionSet>(by: Joined) -> Joins {
+    use Code::*;
+    let [registers, halves, lanes] = match (by, S::IS_EVEX) {
+        (Joined::BySum, false) => {
+            [VEX_Vaddpd_ymm_ymm_ymmm256, VEX_Vaddpd_ymm_ymm_ymmm256, VEX_Vaddsd_xmm_xmm_xmmm64]
+        }
+        (Joined::ByProduct, false) => {
+            [VEX_Vmulpd_ymm_ymm_ymmm256, VEX_Vmulpd_ymm_ymm_ymmm256, VEX_Vmulsd_xmm_xmm_xmmm64]
+        }
+        (Joined::BySum, true) => [
+            EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er,
+            EVEX_Vaddpd_ymm_k1z_ymm_ymmm256b64,
+            EVEX_Vaddsd_xmm_k1z_xmm_xmmm64_er,
+        ],
+        (Joined::ByProduct, true) => [
+            EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er,
+            EVEX_Vmulpd_ymm_k1z_ymm_ymmm256b64,
+            EVEX_Vmulsd_xmm_k1z_xmm_xmmm64_er,
+        ],
+    };
+    Joins { registers, halves, lanes }
+}
+
+impl<S: InstructionSet> Emitter<'_, S> {
+    /// Leaves one accumulator of the lanes of each output.
+    pub(super) fn store_nodes(&mut self, joined: &[Joined]) {
+        for (output, &by) in joined.iter().enumerate() {
+            let held = self.parts.accumulators.iter().filter(|it| it.output as usize == output);
+            let mut lanes: Vec<(u32, u8)> = held.map(|it| (it.displacement, it.real)).collect();
+            lanes.sort_unstable();
+            let reals: Vec<u8> = lanes.into_iter().map(|(_, real)| real).collect();
+            self.fold_lanes(&reals, &joins::<S>(by));
+            let place = self.operand_place(output);
+            self.load(self.roles.scratch, place);
+            let place = Operand::Memory(Address::new(self.roles.scratch, 0));
+            let node = Operand::Register(vector_register(reals[0], 16));
+            self.assembler.emit(move_codes::<S>(8)[1], &[place, node]);
+        }
+    }
+
+    /// Folds 32 lanes, which these registers hold, into the first lane of the first register.
+    fn fold_lanes(&mut self, reals: &[u8], joins: &Joins) {
+        let mut count = reals.len();
+        while count > 1 {
+            count /= 2;
+            for (&to, &from) in reals[..count].iter().zip(&reals[count..]) {
+                self.join(joins.registers, S::REGISTER_BYTES, to, from);
+            }
+        }
+        let [first, spare, other] = [reals[0], reals[1], reals[2]];
+        if S::REGISTER_BYTES > 32 {
+            self.upper_half(Code::EVEX_Vextractf64x4_ymmm256_k1z_zmm_imm8, 32, spare, first);
+            self.join(joins.halves, 32, first, spare);
+        }
+        // The last four, one after another.
+        let upper = match S::IS_EVEX {
+            true => Code::EVEX_Vextractf64x2_xmmm128_k1z_ymm_imm8,
+            false => Code::VEX_Vextractf128_xmmm128_ymm_imm8,
+        };
+        self.upper_half(upper, 16, spare, first);
+        self.second_lane(other, first);
+        self.join(joins.lanes, 16, first, other);
+        self.join(joins.lanes, 16, first, spare);
+        self.second_lane(other, spare);
+        self.join(joins.lanes, 16, first, other);
+    }
+
+    /// Joins lanes of so many bytes of two registers.
+    fn join(&mut self, code: Code, bytes: u32, to: u8, from: u8) {
+        let [to, from] = [to, from].map(|real| Operand::Register(vector_register(real, bytes)));
+        self.assembler.emit(code, &[to, to, from]);
+    }
+
+    /// Copies the upper half of a register, which is of so many bytes.
+    fn upper_half(&mut self, code: Code, bytes: u32, to: u8, from: u8) {
+        let to = Operand::Register(vector_register(to, bytes));
+        let from = Operand::Register(vector_register(from, 2 * bytes));
+        self.assembler.emit(code, &[to, from, Operand::Immediate8(1)]);
+    }
+
+    /// Copies the second lane to where the first is.
+    fn second_lane(&mut self, to: u8, from: u8) {
+        let code = match S::IS_EVEX {
+            true => Code::EVEX_Vunpckhpd_xmm_k1z_xmm_xmmm128b64,
+            false => Code::VEX_Vunpckhpd_xmm_xmm_xmmm128,
+        };
+        let [to, from] = [to, from].map(|real| Operand::Register(vector_register(real, 16)));
+        self.assembler.emit(code, &[to, from, from]);
+    }
+}
