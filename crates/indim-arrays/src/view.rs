@@ -205,26 +205,12 @@ macro_rules! define_view {
                 $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
             }
 
-            /// As [`Self::from_raw`], of a type and strides that somebody else keeps.
-            ///
-            /// # Safety
-            /// As [`Self::from_raw`].
-            pub unsafe fn from_raw_borrowed(
-                array_type: &'a ArrayType,
-                strides: &'a [isize],
-                first: NonNull<u8>,
-            ) -> Self {
-                let is_row_major = is_row_major(array_type, strides);
-                let range = Layout::new(array_type, strides, first.as_ptr() as usize).range;
-                let (array_type, strides) = (Cow::Borrowed(array_type), Cow::Borrowed(strides));
-                $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
-            }
-
-            /// A view of an array that lies densely in this memory.
+            /// As [`Self::from_raw`], of a type and strides that somebody else keeps, for an array that fills
+            /// this memory densely, and of which it is known whether it is row-major.
             ///
             /// # Safety
             /// As [`Self::from_raw`]; no stride is negative.
-            pub(crate) unsafe fn of_dense(
+            pub unsafe fn of_dense(
                 array_type: &'a ArrayType,
                 strides: &'a [isize],
                 is_row_major: bool,

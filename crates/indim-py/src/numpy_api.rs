@@ -352,6 +352,11 @@ impl<'py> NumpyArray<'py> {
         NonNull::new(self.raw().data.cast()).unwrap_or(NonNull::dangling())
     }
 
+    /// So many bytes from the first element on.
+    fn memory(&self, bytes: usize) -> NonNull<[u8]> {
+        NonNull::slice_from_raw_parts(self.first(), bytes)
+    }
+
     /// The memory for reading, which most likely lies as is `known`; truth values as bytes, of which NumPy
     /// lets there be other than 0 and 1.
     ///
@@ -365,8 +370,8 @@ impl<'py> NumpyArray<'py> {
         // threads are the user's to order, as with every NumPy function that releases the GIL.
         Ok(unsafe {
             match known.filter(|known| known.lies_as(dtype, self)) {
-                Some(DenseArray { array_type, strides }) => {
-                    ArrayView::from_raw_borrowed(array_type, strides, self.first())
+                Some(DenseArray { array_type, strides, bytes }) => {
+                    ArrayView::of_dense(array_type, strides, true, self.memory(*bytes))
                 }
                 None => {
                     let array_type = ArrayType::new(dtype, self.sizes());
@@ -392,8 +397,8 @@ impl<'py> NumpyArray<'py> {
         // elements are checked by `run_into`.
         Ok(unsafe {
             match known.filter(|known| known.lies_as(self.dtype, self)) {
-                Some(DenseArray { array_type, strides }) => {
-                    ArrayViewMut::from_raw_borrowed(array_type, strides, self.first())
+                Some(DenseArray { array_type, strides, bytes }) => {
+                    ArrayViewMut::of_dense(array_type, strides, true, self.memory(*bytes))
                 }
                 None => {
                     ArrayViewMut::from_raw(self.array_type(), self.strides().to_vec(), self.first())
@@ -408,11 +413,14 @@ pub(crate) struct DenseArray {
     array_type: ArrayType,
     /// In bytes.
     strides: Vec<isize>,
+    bytes: usize,
 }
 
 impl DenseArray {
     pub(crate) fn new(array_type: &ArrayType) -> DenseArray {
-        DenseArray { array_type: array_type.clone(), strides: row_major_strides(array_type) }
+        let (array_type, strides) = (array_type.clone(), row_major_strides(array_type));
+        let bytes = array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(0);
+        DenseArray { array_type, strides, bytes }
     }
 
     /// Whether this array, of elements that are taken as such, lies so.

@@ -44,23 +44,11 @@ pub(crate) fn run<'py>(
         views.push(array.view(compiled.dense_inputs.get(views.len()))?);
     }
     views.extend(numbers.iter().map(ArrayView::from_array));
-    let given = |index: usize| outputs.get(index).cloned().flatten();
-    let types = compiled.executable.outputs();
-    let outputs: Vec<NumpyArray<'py>> = match (0..types.len()).map(given).collect() {
-        Some(outputs) => outputs,
-        None => {
-            check_memory(compiled)?;
-            let strides = compiled.executable.output_strides(order, &views).map_err(run_error)?;
-            let arrays = types.iter().zip(&strides).enumerate().map(|(index, (of, strides))| {
-                given(index)
-                    .map_or_else(|| NumpyArray::uninitialised(py, of, strides.as_deref()), Ok)
-            });
-            arrays.collect::<PyResult<_>>()?
-        }
-    };
-    let dense = outputs.iter().zip(&compiled.dense_outputs);
-    let views_mut = dense.map(|(array, dense)| array.view_mut(Some(dense)));
-    let mut views_mut: Vec<ArrayViewMut<'_>> = views_mut.collect::<PyResult<_>>()?;
+    let outputs = whole_outputs(py, compiled, outputs, order, &views)?;
+    let mut views_mut: Vec<ArrayViewMut<'_>> = Vec::with_capacity(outputs.len());
+    for (array, dense) in outputs.iter().zip(&compiled.dense_outputs) {
+        views_mut.push(array.view_mut(Some(dense))?);
+    }
     if compiled.is_parallel {
         run_in_pool(py, compiled, &views, &mut views_mut)?;
     } else if compiled.bytes < DETACH_BYTES {
@@ -69,6 +57,32 @@ pub(crate) fn run<'py>(
         py.detach(|| run_here(compiled, &views, &mut views_mut)).map_err(run_error)?;
     }
     drop(views_mut);
+    Ok(outputs)
+}
+
+/// The arrays that are given, and new ones where none is.
+fn whole_outputs<'py>(
+    py: Python<'py>,
+    compiled: &Compiled,
+    given: &[Option<NumpyArray<'py>>],
+    order: Order,
+    inputs: &[ArrayView<'_>],
+) -> PyResult<Vec<NumpyArray<'py>>> {
+    let types = compiled.executable.outputs();
+    let given = |index: usize| given.get(index).and_then(Option::as_ref);
+    let mut strides = Vec::new();
+    if (0..types.len()).any(|index| given(index).is_none()) {
+        check_memory(compiled)?;
+        strides = compiled.executable.output_strides(order, inputs).map_err(run_error)?;
+    }
+    let mut outputs = Vec::with_capacity(types.len());
+    for (index, of) in types.iter().enumerate() {
+        let strides = strides.get(index).and_then(Option::as_deref);
+        outputs.push(match given(index) {
+            Some(array) => array.clone(),
+            None => NumpyArray::uninitialised(py, of, strides)?,
+        });
+    }
     Ok(outputs)
 }
 

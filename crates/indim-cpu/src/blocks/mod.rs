@@ -34,12 +34,13 @@ impl Executor for Blocks {
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
-        const BLOCK: usize = 1024;
+        const BLOCK: usize = 128;
         let kernel = convert_kernel(DType::U64, dtype, level);
         let mut numbers = [0u64; BLOCK];
         for start in (0..length).step_by(BLOCK) {
             let count = BLOCK.min(length - start);
-            numbers.iter_mut().zip(start as u64..).for_each(|(slot, number)| *slot = number);
+            let written = numbers[..count].iter_mut().zip(start as u64..);
+            written.for_each(|(slot, number)| *slot = number);
             let source = numbers.as_ptr().cast::<u8>();
             let place = first.wrapping_add(start * dtype.size());
             // SAFETY: `count` numbers are read, and as many elements of the caller's written.

@@ -168,7 +168,7 @@ impl Executable {
     }
 
     /// For each output the strides in bytes in which its elements lie densely in this order, for those who
-    /// bring their own memory; `None` for row-major.
+    /// bring their own memory; `None` for row-major. Empty where all are.
     ///
     /// # Errors
     /// `input-count`, `input-type` when an input does not fit.
@@ -179,9 +179,7 @@ impl Executable {
     ) -> Result<Vec<Option<Vec<isize>>>, RunError> {
         self.check_inputs(inputs)?;
         let inputs = &self.with_counts(inputs);
-        let mut strides = self.output_orders.strides(&self.nests.loops, order, inputs);
-        strides.resize(self.outputs().len(), None);
-        Ok(strides)
+        Ok(self.output_orders.strides(&self.nests.loops, order, inputs))
     }
 
     /// The outputs for these inputs, in new memory.

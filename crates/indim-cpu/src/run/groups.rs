@@ -4,6 +4,7 @@
 //! Which nests may do so, and along which axes, `indim-loops` says. Each is compiled once more, for the
 //! sizes of a part; temporaries of which only a part is needed lie in memory of the thread.
 
+use core::mem::MaybeUninit;
 use core::ops::{ControlFlow, Range};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -191,7 +192,8 @@ impl CompiledGroup {
         let elements: usize =
             members.iter().map(|member| member.nest.shape.iter().product::<usize>()).sum();
         let run_parts = |parts_here: Range<usize>| {
-            let memory = match Scratch::new(self.bytes) {
+            let mut near = MaybeUninit::uninit();
+            let memory = match Scratch::new(self.bytes, &mut near) {
                 Ok(memory) => memory,
                 Err(error) => return ControlFlow::Break(RunError::from(error)),
             };
@@ -220,7 +222,7 @@ impl CompiledGroup {
         members: &[WholeNest<'_>],
         bound: &[Option<&dyn BoundNest>],
         part: usize,
-        memory: &Scratch,
+        memory: &Scratch<'_>,
     ) {
         let starts = self.starts(part);
         let mut operands = Vec::new();

@@ -1,5 +1,7 @@
 //! The compiled nests of an executable, and how they run one after another. Holds unsafe code.
 
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use std::sync::Arc;
 
 use indim_graph::Array;
@@ -202,7 +204,8 @@ impl CompiledNests {
         is_over_input: &[bool],
         progress: &Progress<'_>,
     ) -> Result<(), RunError> {
-        let scratch = Scratch::new(self.scratch.bytes)?;
+        let mut near = MaybeUninit::uninit();
+        let scratch = Scratch::new(self.scratch.bytes, &mut near)?;
         let are_row_major = inputs.iter().all(ArrayView::is_row_major)
             && outputs.iter().all(ArrayViewMut::is_row_major);
         let arrays = RunArrays { nests: self, inputs, outputs, are_row_major, scratch: &scratch };
@@ -305,7 +308,7 @@ impl CompiledNests {
     }
 
     /// Writes the counters that the nest of this index is the first to read.
-    fn write_counters(&self, nest: usize, scratch: &Scratch) {
+    fn write_counters(&self, nest: usize, scratch: &Scratch<'_>) {
         for (index, &(dtype, length)) in self.loops.counters.iter().enumerate() {
             if self.scratch.counter_nests[index] == nest {
                 let first = scratch.at(self.scratch.counters[index]);
@@ -317,16 +320,27 @@ impl CompiledNests {
 }
 
 /// The memory of a run's temporaries and counters.
-pub(crate) struct Scratch {
+pub(crate) struct Scratch<'n> {
     first: *mut u8,
-    /// Owns the memory; `None` when there is none.
+    /// Owns the memory; `None` where that is near.
     _buffer: Option<Buffer>,
+    _near: PhantomData<&'n mut NearMemory>,
 }
 
-impl Scratch {
-    pub(crate) fn new(bytes: usize) -> Result<Self, ArrayError> {
-        if bytes == 0 {
-            return Ok(Scratch { first: core::ptr::null_mut(), _buffer: None });
+/// Memory on the stack, in which small runs have their temporaries.
+#[repr(align(64))]
+pub(crate) struct NearMemory(#[allow(dead_code)] [u8; 1024]);
+
+const _: () = assert!(align_of::<NearMemory>() >= ALIGNMENT);
+
+impl<'n> Scratch<'n> {
+    pub(crate) fn new(
+        bytes: usize,
+        near: &'n mut MaybeUninit<NearMemory>,
+    ) -> Result<Self, ArrayError> {
+        if bytes <= size_of::<NearMemory>() {
+            let first = near.as_mut_ptr().cast();
+            return Ok(Scratch { first, _buffer: None, _near: PhantomData });
         }
         if isize::try_from(bytes).is_err() {
             return Err(ArrayError::OutOfMemory { bytes });
@@ -334,7 +348,8 @@ impl Scratch {
         // SAFETY: the nest that computes a temporary writes all of it before another reads it, and
         // counters are written before the first nest that reads them.
         let mut buffer = unsafe { Buffer::uninitialised(ArrayType::new(DType::U8, [bytes]))? };
-        Ok(Scratch { first: buffer.as_mut_ptr().as_ptr(), _buffer: Some(buffer) })
+        let first = buffer.as_mut_ptr().as_ptr();
+        Ok(Scratch { first, _buffer: Some(buffer), _near: PhantomData })
     }
 
     pub(crate) fn at(&self, place: usize) -> *mut u8 {
@@ -349,7 +364,7 @@ struct RunArrays<'a, 'i, 'o> {
     outputs: &'a mut [ArrayViewMut<'o>],
     /// Whether all inputs and outputs are; most often they are.
     are_row_major: bool,
-    scratch: &'a Scratch,
+    scratch: &'a Scratch<'a>,
 }
 
 impl RunArrays<'_, '_, '_> {

@@ -2,7 +2,9 @@
 //!
 //! A tile's values are computed as in any nest, or read where they lie. Then the tree over their columns
 //! takes them. Where an axis is cut, each piece leaves its node of the tree in memory that threads share,
-//! and when all are there they are combined.
+//! and when all are there they are combined. `whole.rs` has those of one tile.
+
+mod whole;
 
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -15,7 +17,7 @@ use indim_loops::strides::AxisStrides;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
 use indim_ops::meaning::reduction::LANES;
-use indim_targets::{Function, MOST_FOLDS};
+use indim_targets::Function;
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
@@ -27,6 +29,7 @@ use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold, piece_bytes};
 use crate::tiles::tile::{Tile, WORKSPACE, Workspace};
 use crate::tiles::tree::{Columns, Values, takes_in_turn};
 use crate::tiles::wiring::Wiring;
+use whole::WholeTile;
 
 /// The code of a nest with a reduced axis under walks.
 #[derive(Debug)]
@@ -45,15 +48,25 @@ struct BoundPart {
     function: Option<Arc<Function>>,
     /// Where that is not needed, as another function folds what it computes.
     folding: Option<Folding>,
-    /// For each store, where the values lie that are reduced.
-    sources: SmallVec<[Source; 2]>,
-    /// For each store where its accumulators begin, in bytes, and its nodes.
-    lanes: SmallVec<[usize; 2]>,
-    nodes: SmallVec<[usize; 2]>,
-    /// For each store, whether its values are taken in turn.
-    in_turn: SmallVec<[bool; 2]>,
+    stores: SmallVec<[BoundStore; 2]>,
+    /// Those of the accumulators.
     bytes: usize,
     left: Left,
+    /// Where that is all: its one tile.
+    whole: Option<WholeTile>,
+}
+
+/// What is reduced for a store.
+#[derive(Debug, Clone, Copy)]
+struct BoundStore {
+    source: Source,
+    /// Where its accumulators begin, in bytes, and its nodes.
+    lanes: usize,
+    nodes: usize,
+    /// Whether its values are taken in turn.
+    in_turn: bool,
+    /// From one result of a tile to the next, in bytes.
+    result_stride: isize,
 }
 
 /// Where pieces leave their results in shared memory, in bytes.
@@ -134,7 +147,8 @@ impl BoundReduction {
         }
         let mut parts = bound;
         let has_short_rows = |bound: &BoundPart| {
-            bound.folding.is_none() && bound.wiring.has_short_rows(code, &bound.part.walk)
+            let is_computed = bound.folding.is_none() && !bound.part.has_few_rows();
+            is_computed && bound.wiring.has_short_rows(code, &bound.part.walk)
         };
         if parts.iter().any(has_short_rows) {
             // Now that it is known which are short, they are gathered.
@@ -168,44 +182,40 @@ impl BoundPart {
             true => (None, Some(Folding::new(code, nest, &part, &wiring, width)?)),
             false => (wiring.find_function(code)?, None),
         };
-        let sources = code.nest.stores.iter().map(|store| source(code, &part, store)).collect();
         let finished = match part.form {
             UnitForm::Columns(columns) => columns,
             UnitForm::Row(_) => part.walk.tile_steps,
         };
         let length = nest.reduced.map_or(0, |axis| nest.shape[axis]);
-        let (mut lanes, mut nodes, mut bytes) = (SmallVec::new(), SmallVec::new(), 0);
-        for fold in &code.folds {
-            lanes.push(bytes);
+        let (mut stores, mut bytes) = (SmallVec::new(), 0);
+        for (store, fold) in code.folds.iter().enumerate() {
+            let lanes = bytes;
             // The lanes make room for the finished results.
             let used = folding.as_ref().map_or(LANES, |folding| folding.accumulators(&part));
             let most = (used * width * fold.size).max(finished * fold.result_size);
             bytes += most.next_multiple_of(64);
-            nodes.push(bytes);
+            let nodes = bytes;
             let columns = if folds { finished.max(width) } else { width };
             let node_count = (most_nodes(length) * columns).max(finished);
             bytes += (node_count * fold.size).next_multiple_of(64);
+            let in_turn = match &folding {
+                Some(folding) => folding.is_in_turn(),
+                None => takes_in_turn(fold, width, length),
+            };
+            let source = source(code, &part, &code.nest.stores[store]);
+            let result_stride = part.result_strides[store];
+            stores.push(BoundStore { source, lanes, nodes, in_turn, result_stride });
         }
-        let is_in_turn = |fold| match &folding {
-            Some(folding) => folding.is_in_turn(),
-            None => takes_in_turn(fold, width, length),
-        };
-        let in_turn = code.folds.iter().map(is_in_turn).collect();
         let left = Left::default();
-        Some(BoundPart {
-            part,
-            wiring,
-            function,
-            folding,
-            sources,
-            lanes,
-            nodes,
-            in_turn,
-            bytes,
-            left,
-        })
+        let mut bound =
+            BoundPart { part, wiring, function, folding, stores, bytes, left, whole: None };
+        bound.whole = WholeTile::new(code, &bound);
+        Some(bound)
     }
 }
+
+/// Those of each store.
+type AllColumns<'a> = SmallVec<[Columns<'a>; 2]>;
 
 /// The columns that are reduced together.
 fn width(part: &Part) -> usize {
@@ -236,6 +246,10 @@ impl BoundNest for BoundReduction {
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        if let [only] = &self.parts[..] {
+            // SAFETY: the caller's promise.
+            return unsafe { only.run(&self.code, bases, tiles) };
+        }
         let pieces = own_pieces(self.parts.iter().map(|bound| &bound.part), tiles);
         for (bound, own) in self.parts.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
             // SAFETY: the caller's promise, for some of the tiles.
@@ -256,12 +270,10 @@ impl BoundNest for BoundReduction {
         for part in &self.parts {
             part.part.walk.count_bytes(held);
             part.wiring.count_bytes(held);
-            held.small(&part.sources);
-            held.small(&part.lanes);
-            held.small(&part.nodes);
+            held.small(&part.stores);
             held.small(&part.left.stores);
-            held.small(&part.in_turn);
             held.small(&part.part.result_strides);
+            part.whole.iter().for_each(|whole| whole.count_bytes(held));
         }
     }
 }
@@ -270,6 +282,10 @@ impl BoundPart {
     /// # Safety
     /// As [`BoundNest::run`], for pieces of this part.
     unsafe fn run(&self, code: &TileCode, bases: &Bases<'_>, pieces: Range<usize>) {
+        if let Some(whole) = &self.whole {
+            // SAFETY: the caller's promise, for the only piece.
+            return unsafe { whole.run(self, code, bases.operands) };
+        }
         let (first, _) = self.part.tiles_of(pieces.start);
         self.reduce(code, bases, |reduction, outer, offsets| {
             let mut position = Position::new(&self.part.walk, first, outer, offsets);
@@ -297,6 +313,36 @@ impl BoundPart {
                 unsafe { reduction.combine_pieces(&position, first..first + along) }
             }
         });
+    }
+
+    /// The tree over the columns of a store, in this memory.
+    fn columns<'f>(&self, memory: *mut u8, store: usize, fold: &'f StoreFold) -> Columns<'f> {
+        let BoundStore { lanes, nodes, in_turn, .. } = self.stores[store];
+        let (lanes, nodes) = (memory.wrapping_add(lanes), memory.wrapping_add(nodes));
+        Columns { fold, width: width(&self.part), lanes, nodes, in_turn }
+    }
+
+    /// The trees of all stores.
+    fn all_columns<'f>(&self, memory: *mut u8, folds: &'f [StoreFold]) -> AllColumns<'f> {
+        let folds = folds.iter().enumerate();
+        folds.map(|(store, fold)| self.columns(memory, store, fold)).collect()
+    }
+
+    /// Writes `count` results of a store, which stand where the first nodes stand.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`], for the results from `to` on; the lanes have been folded and make room.
+    unsafe fn write(&self, columns: Columns<'_>, store: usize, to: *mut u8, count: usize) {
+        let Columns { fold, lanes: finished, nodes, .. } = columns;
+        let run = Run { count, stride: self.stores[store].result_stride };
+        // SAFETY: the caller's promise.
+        unsafe {
+            if count == 1 || run.stride == fold.result_size as isize {
+                return (fold.finish)(to, [nodes.cast_const(); 3], count);
+            }
+            (fold.finish)(finished, [nodes.cast_const(); 3], count);
+            scatter(to, finished, Run { count: 1, stride: 0 }, run, fold.result_size);
+        }
     }
 
     /// Calls `work` with what pieces share, and memory for positions.
@@ -383,7 +429,7 @@ impl Reduction<'_> {
         unsafe {
             self.tile.compute(position);
             for (store, fold) in self.folds.iter().enumerate() {
-                let Source { slot, step_stride } = self.bound.sources[store];
+                let Source { slot, step_stride } = self.bound.stores[store].source;
                 let values = Values { first: self.tile.slot(slot), step_stride };
                 let columns = self.columns(store, fold, width);
                 columns.take(values, steps.clone());
@@ -408,15 +454,11 @@ impl Reduction<'_> {
         // SAFETY: the caller's promise.
         unsafe { self.tile.bind(position) }
         let Some(functions) = &self.tile.code.folding else { return };
-        let (width, stores) = (width(&self.bound.part), self.folds.len());
-        let columns: [Columns<'_>; MOST_FOLDS] = core::array::from_fn(|store| {
-            let store = store.min(stores - 1);
-            self.columns(store, &self.folds[store], width)
-        });
+        let columns = self.bound.all_columns(self.accumulators, self.folds);
         self.tile.operands.clear();
         self.tile.operands.extend(functions.inputs.iter().map(|&slot| self.tile.slots[slot]));
-        let (columns, inputs) = (&columns[..stores], &self.tile.operands[..]);
-        work(&FoldedTile { folding, columns, inputs, first });
+        let inputs = &self.tile.operands[..];
+        work(&FoldedTile { folding, columns: &columns, inputs, first });
     }
 
     /// Reduces a tile of whole rows, and goes on to the next.
@@ -432,7 +474,7 @@ impl Reduction<'_> {
             } else {
                 self.tile.compute(position);
                 for (store, fold) in self.folds.iter().enumerate() {
-                    let Source { slot, step_stride } = self.bound.sources[store];
+                    let Source { slot, step_stride } = self.bound.stores[store].source;
                     let values = Values { first: self.tile.slot(slot), step_stride };
                     self.columns(store, fold, 1).fold_rows(values, count, length);
                 }
@@ -484,13 +526,7 @@ impl Reduction<'_> {
     }
 
     fn columns<'f>(&self, store: usize, fold: &'f StoreFold, width: usize) -> Columns<'f> {
-        Columns {
-            fold,
-            width,
-            lanes: self.accumulators.wrapping_add(self.bound.lanes[store]),
-            nodes: self.accumulators.wrapping_add(self.bound.nodes[store]),
-            in_turn: self.bound.in_turn[store],
-        }
+        Columns { width, ..self.bound.columns(self.accumulators, store, fold) }
     }
 
     /// Writes `count` results, which stand where the first nodes stand.
@@ -498,17 +534,9 @@ impl Reduction<'_> {
     /// # Safety
     /// As [`BoundNest::run`], for the results at `position`; the lanes have been folded and make room.
     unsafe fn write(&self, position: &Position<'_>, store: usize, count: usize) {
-        let fold = &self.folds[store];
-        let Columns { lanes: finished, nodes, .. } = self.columns(store, fold, count);
+        let columns = self.bound.columns(self.accumulators, store, &self.folds[store]);
         let to = self.tile.tile_address(store, position);
-        let run = Run { count, stride: self.bound.part.result_strides[store] };
         // SAFETY: the caller's promise.
-        unsafe {
-            if run.stride == fold.result_size as isize {
-                return (fold.finish)(to, [nodes.cast_const(); 3], count);
-            }
-            (fold.finish)(finished, [nodes.cast_const(); 3], count);
-            scatter(to, finished, Run { count: 1, stride: 0 }, run, fold.result_size);
-        }
+        unsafe { self.bound.write(columns, store, to, count) }
     }
 }

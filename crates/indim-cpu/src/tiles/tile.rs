@@ -14,7 +14,7 @@ use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{Run, for_each_run};
-use indim_loops::walk::{TileLayout, Walk};
+use indim_loops::walk::{FEW_ROWS, TileLayout, Walk};
 use indim_targets::Function;
 
 use crate::executor::{Bases, BoundNest};
@@ -22,7 +22,7 @@ use crate::tiles::code::REGISTER_BYTES;
 use crate::tiles::code::{Callee, TileCode, element_sizes};
 use crate::tiles::memory::{gather, scatter, settle};
 use crate::tiles::take::Taker;
-use crate::tiles::whole::Whole;
+use crate::tiles::whole::{Placed, Whole};
 use crate::tiles::wiring::Wiring;
 use crate::tiles::work;
 
@@ -92,9 +92,6 @@ impl BoundTiles {
     }
 }
 
-/// So few rows are gone through one by one, however short they are: gathering them would take longer.
-const FEW_ROWS: usize = 16;
-
 /// Whether a nest over these axes has few rows.
 fn has_few_rows(axes: &CoalescedAxes) -> bool {
     let outer = axes.sizes.split_last().map_or(&[][..], |(_, outer)| outer);
@@ -156,8 +153,10 @@ impl BoundNest for BoundTiles {
         if let (Some(whole), Some(function), Some(wired)) =
             (&self.whole, &self.function, &self.wiring.function)
         {
+            let address =
+                |placed: Placed| bases.operands[placed.operand].wrapping_offset(placed.offset);
             // SAFETY: the caller's promise, for the only tile; the function was found for this wiring.
-            return unsafe { whole.run(function, &wired.row_strides, bases.operands) };
+            return unsafe { whole.run(function, &wired.row_strides, address) };
         }
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(&self.wiring, self.code.nest.accesses.len());

@@ -18,46 +18,79 @@ const FEW: usize = 4;
 /// The one call.
 #[derive(Debug)]
 pub(super) struct Whole {
-    /// For each operand of the function, which of the nest's it is, and how far from its first element the
-    /// walk begins, in bytes.
-    operands: SmallVec<[(usize, isize); FEW]>,
+    /// Where each operand of the function lies.
+    operands: SmallVec<[Placed; FEW]>,
     rows: usize,
     elements: usize,
+}
+
+/// Where the elements of a small run lie.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed {
+    /// Which operand of the nest they are; or, by any other number, what the run keeps for itself.
+    pub(super) operand: usize,
+    /// How far they begin from its first element, in bytes.
+    pub(super) offset: isize,
+}
+
+impl Placed {
+    /// An operand of the nest under a walk of one tile.
+    pub(super) fn operand(walk: &Walk, operand: usize) -> Placed {
+        Placed { operand, offset: walk.operands[operand].offset }
+    }
 }
 
 impl Whole {
     /// `None` where there is more to do than the call.
     pub(super) fn new(code: &TileCode, walk: &Walk, wiring: &Wiring) -> Option<Whole> {
+        let is_stored = !wiring.is_direct.contains(&false);
+        let of_store = |slot: usize| {
+            let mut sources = code.nest.stores.iter().map(|store| code.slot(store.source));
+            let store = sources.position(|source| source == slot)?;
+            Some(Placed::operand(walk, store))
+        };
+        Whole::writing(code, walk, wiring, of_store).filter(|_| is_stored)
+    }
+
+    /// The call that computes one tile, and writes the value of each slot at its `place`; `None` where more
+    /// is computed than by that.
+    pub(super) fn writing(
+        code: &TileCode,
+        walk: &Walk,
+        wiring: &Wiring,
+        place: impl Fn(usize) -> Option<Placed>,
+    ) -> Option<Whole> {
         let (functions, stores) = (code.functions.as_ref()?, code.nest.stores.len());
         let accesses = code.nest.accesses.len();
         let is_one_call = walk.tiles() == 1
             && code.calls.is_empty()
-            && !wiring.uses_registers(accesses)
+            && !wiring.gathers(accesses)
             && !wiring.streams
             && stores + accesses <= MOST_OPERANDS;
         if !is_one_call {
             return None;
         }
-        let of_store = |slot: &usize| {
-            let mut sources = code.nest.stores.iter().map(|store| code.slot(store.source));
-            sources.position(|source| source == *slot)
-        };
-        let of_access = |slot: &usize| (*slot < accesses).then_some(stores + slot);
-        let written = functions.outputs.iter().map(of_store);
+        let of_access =
+            |&slot: &usize| (slot < accesses).then(|| Placed::operand(walk, stores + slot));
+        let written = functions.outputs.iter().map(|&slot| place(slot));
         let operands = written.chain(functions.inputs.iter().map(of_access));
-        let placed = operands.map(|operand| operand.map(|it| (it, walk.operands[it].offset)));
-        let operands = placed.collect::<Option<_>>()?;
+        let operands = operands.collect::<Option<_>>()?;
         let (rows, elements) = wiring.rows(walk.tile_axis, walk.step_elements);
         Some(Whole { operands, rows, elements })
     }
 
     /// # Safety
-    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile; `bases` are the addresses of
-    /// the nest's operands, and the function was made for them.
-    pub(super) unsafe fn run(&self, function: &Function, row_strides: &[isize], bases: &[*mut u8]) {
+    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile, with the addresses of what
+    /// is read and written; the function was made for operands that lie so.
+    pub(super) unsafe fn run(
+        &self,
+        function: &Function,
+        row_strides: &[isize],
+        address: impl Fn(Placed) -> *mut u8,
+    ) {
         let mut addresses = [core::ptr::null_mut(); MOST_OPERANDS];
-        for (address, &(operand, offset)) in addresses.iter_mut().zip(&self.operands) {
-            *address = bases[operand].wrapping_offset(offset);
+        for (place, &operand) in addresses.iter_mut().zip(&self.operands) {
+            *place = address(operand);
         }
         let addresses = &mut addresses[..self.operands.len()];
         // SAFETY: the caller's promise.

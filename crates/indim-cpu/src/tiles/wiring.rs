@@ -116,8 +116,12 @@ impl Wiring {
 
     /// Whether anything that is read or stored passes through a register.
     pub(crate) fn uses_registers(&self, accesses: usize) -> bool {
-        let are_gathered = self.registers[..accesses].iter().any(Option::is_some);
-        are_gathered || self.is_direct.contains(&false)
+        self.gathers(accesses) || self.is_direct.contains(&false)
+    }
+
+    /// Whether any of so many accesses is copied to a register.
+    pub(crate) fn gathers(&self, accesses: usize) -> bool {
+        self.registers[..accesses].iter().any(Option::is_some)
     }
 }
 

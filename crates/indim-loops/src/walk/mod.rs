@@ -26,6 +26,9 @@ use crate::strides::coalesce::CoalescedAxes;
 /// accumulators; otherwise it is cheaper to repeat a row in a block, once for all tiles.
 const LONG_ROW: usize = 512;
 
+/// So few rows are gone through one by one, however short they are: gathering them would take longer.
+pub const FEW_ROWS: usize = 16;
+
 /// How the elements of one tile lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TileLayout {

@@ -12,7 +12,7 @@ use indim_ops::meaning::reduction::{BLOCK, LANES};
 
 use smallvec::SmallVec;
 
-use super::{Walk, operand_walk};
+use super::{FEW_ROWS, Walk, operand_walk};
 use crate::strides::AxisStrides;
 use crate::strides::coalesce::{CoalescedAxes, coalesce_along};
 
@@ -89,6 +89,13 @@ impl Part {
         matches!(self.form, UnitForm::Columns(_)) && self.pieces_along_axis() > 1
     }
 
+    /// Whether units are rows, and so few that they are gone through one by one however short they are.
+    pub fn has_few_rows(&self) -> bool {
+        let outer = self.walk.outer_sizes.iter().product::<usize>();
+        let rows = outer.saturating_mul(self.walk.tile_axis);
+        matches!(self.form, UnitForm::Row(_)) && rows <= FEW_ROWS
+    }
+
     /// The first tile of a piece, and how many tiles it has.
     pub fn tiles_of(&self, piece: usize) -> (usize, usize) {
         let (tiles, along) = (self.walk.tiles_along_axis, self.pieces_along_axis());
@@ -134,7 +141,7 @@ const SHORT_AXIS: usize = 8;
 /// Rows along a short axis that are read where they lie are folded all the same if they have so many
 /// elements, if they lie one after another, or if they are so few that gathering takes longer to begin with.
 const SHORTEST_ROW: usize = 5;
-const FEW_ROWS: usize = 256;
+const FEW_SHORT_ROWS: usize = 256;
 
 /// The most elements of a tile of rows that are read where they are, and the most rows.
 const DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
@@ -175,7 +182,9 @@ impl Reducing<'_> {
         let column = last(&kept, self.main).unsigned_abs();
         let is_by_columns = column != 0 && column < self.along(self.main).unsigned_abs();
         let length = self.sizes[self.reduced];
-        if !is_by_columns && (length > SHORT_AXIS || self.are_read_as_rows(&kept)) {
+        let are_rows =
+            length > SHORT_AXIS || self.is_one_tile(&kept) || self.are_read_as_rows(&kept);
+        if !is_by_columns && are_rows {
             return Some(match self.has_row_kernels && length <= self.longest_row() {
                 true => vec![self.rows(kept)],
                 false => vec![self.columns(&kept, 1, 0..inner)],
@@ -212,13 +221,29 @@ impl Reducing<'_> {
         (self.is_direct || self.folds) && self.accesses().all(is_direct)
     }
 
+    /// Whether all rows are one tile, which kernels fold.
+    fn is_one_tile(&self, kept: &CoalescedAxes) -> bool {
+        let elements = kept.sizes.iter().fold(self.sizes[self.reduced], |all, &size| all * size);
+        elements <= self.block && self.has_row_kernels
+    }
+
+    /// Whether a function goes through so many rows one by one, however short they are: gathering what
+    /// changes from row to row would take longer.
+    fn goes_by_rows(&self, rows: usize) -> bool {
+        let is_row = |operand| {
+            let along = self.along(operand);
+            along == 0 || along == self.element_sizes[operand] as isize
+        };
+        rows <= FEW_ROWS && self.minimum_row.is_some() && self.accesses().all(is_row)
+    }
+
     /// Whether kernels fold rows along a short axis where they lie.
     fn are_read_as_rows(&self, kept: &CoalescedAxes) -> bool {
         let length = self.sizes[self.reduced];
         let bytes = |operand: usize| (length * self.element_sizes[operand]) as isize;
         let pays = length >= SHORTEST_ROW
             || self.accesses().all(|operand| last(kept, operand) == bytes(operand))
-            || kept.sizes.iter().product::<usize>() <= FEW_ROWS;
+            || kept.sizes.iter().product::<usize>() <= FEW_SHORT_ROWS;
         let is_direct = !self.folds && self.are_direct(|operand| self.along(operand));
         pays && is_direct && self.has_row_kernels
     }
@@ -349,7 +374,9 @@ impl Reducing<'_> {
             true => (DIRECT_ROW_ELEMENTS / length).min(DIRECT_ROWS),
             false => (self.block / length).min(if folds { FOLDED_ROWS } else { self.block }),
         };
-        let walk = self.walk(&kept, rank - 1, rows, is_direct || folds);
+        let has_rows =
+            is_direct || folds || self.goes_by_rows(kept.sizes[..rank - 1].iter().product());
+        let walk = self.walk(&kept, rank - 1, rows, has_rows);
         Part {
             walk,
             form: UnitForm::Row(length),

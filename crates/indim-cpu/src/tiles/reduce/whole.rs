@@ -1,0 +1,196 @@
+//! Reductions of one tile, whose values lie where they are read or come of one call: small runs, done without
+//! looking for anything else. Holds unsafe code.
+
+use core::mem::MaybeUninit;
+
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::Local;
+use indim_loops::walk::Walk;
+use indim_loops::walk::reducing::UnitForm;
+use smallvec::SmallVec;
+
+use crate::tiles::code::{FEW, TileCode};
+use crate::tiles::folding::{FoldedTile, Folding};
+use crate::tiles::reduce::BoundPart;
+use crate::tiles::tree::{Columns, Values};
+use crate::tiles::whole::{Placed, Whole};
+
+/// What is computed, and behind it the accumulators.
+#[repr(align(64))]
+struct Memory(#[allow(dead_code)] [u8; 4096]);
+
+/// The one tile.
+#[derive(Debug)]
+pub(super) struct WholeTile {
+    /// The call that computes values; none where all lie where they are read, or are folded.
+    call: Option<Whole>,
+    /// For each store, where its values lie, and its results.
+    stores: SmallVec<[(Placed, Placed); 2]>,
+    /// The bytes of what is computed.
+    computed: usize,
+    /// What the function reads that folds what it computes.
+    folded: SmallVec<[Placed; FEW]>,
+}
+
+impl WholeTile {
+    /// `None` where there is more to do, or no room.
+    pub(super) fn new(code: &TileCode, bound: &BoundPart) -> Option<WholeTile> {
+        let (walk, wiring) = (&bound.part.walk, &bound.wiring);
+        let (stores, accesses) = (code.nest.stores.len(), code.nest.accesses.len());
+        if walk.tiles() > 1 || !code.calls.is_empty() || wiring.gathers(accesses) {
+            return None;
+        }
+        let own = Computed { walk, code, first: stores + accesses };
+        let (call, folded) = match (&bound.folding, &code.functions, &code.folding) {
+            (Some(_), _, Some(functions)) => {
+                let inputs = functions.inputs.iter();
+                (None, inputs.map(|slot| Placed::operand(walk, stores + slot)).collect())
+            }
+            (_, Some(_), _) => {
+                let call = Whole::writing(code, walk, wiring, |slot| own.place(slot))?;
+                (Some(call), SmallVec::new())
+            }
+            _ => (None, SmallVec::new()),
+        };
+        let places = code.nest.stores.iter().enumerate().map(|(index, store)| {
+            let values = match store.source {
+                Local::Access(access) => Placed::operand(walk, stores + access),
+                // A function that folds them leaves no values.
+                Local::Instruction(_) => own.place(code.slot(store.source))?,
+            };
+            Some((values, Placed::operand(walk, index)))
+        });
+        let stores = places.collect::<Option<_>>()?;
+        let computed = call.as_ref().map_or(0, |_| own.bytes());
+        let has_room = computed + bound.bytes <= size_of::<Memory>();
+        has_room.then_some(WholeTile { call, stores, computed, folded })
+    }
+
+    /// # Safety
+    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile of this part.
+    pub(super) unsafe fn run(&self, bound: &BoundPart, code: &TileCode, bases: &[*mut u8]) {
+        let mut memory = MaybeUninit::<Memory>::uninit();
+        let computed = memory.as_mut_ptr().cast::<u8>();
+        let accumulators = computed.wrapping_add(self.computed);
+        let address = |placed: Placed| {
+            bases.get(placed.operand).copied().unwrap_or(computed).wrapping_offset(placed.offset)
+        };
+        // SAFETY: the caller's promise; there is room for what is computed and for the accumulators.
+        unsafe {
+            match &bound.folding {
+                Some(folding) => {
+                    let columns = bound.all_columns(accumulators, &code.folds);
+                    self.fold(folding, bound, &columns, address);
+                }
+                None => self.compute(bound, address),
+            }
+            for (index, fold) in code.folds.iter().enumerate() {
+                let (values, results) = self.stores[index];
+                let columns = bound.columns(accumulators, index, fold);
+                if bound.folding.is_none() {
+                    let step_stride = bound.stores[index].source.step_stride;
+                    take(bound, columns, Values { first: address(values), step_stride });
+                }
+                let count = match bound.part.form {
+                    UnitForm::Row(_) => bound.part.walk.tile_axis,
+                    UnitForm::Columns(count) => count,
+                };
+                bound.write(columns, index, address(results), count);
+            }
+        }
+    }
+
+    /// Makes the first nodes by the function that folds what it computes.
+    ///
+    /// # Safety
+    /// As [`WholeTile::run`], with memory for the columns.
+    unsafe fn fold(
+        &self,
+        folding: &Folding,
+        bound: &BoundPart,
+        columns: &[Columns<'_>],
+        address: impl Fn(Placed) -> *mut u8,
+    ) {
+        let inputs: SmallVec<[*mut u8; FEW]> = self.folded.iter().map(|&it| address(it)).collect();
+        let tile = FoldedTile { folding, columns, inputs: &inputs, first: 0 };
+        let steps = bound.part.walk.tile_axis;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match bound.part.form {
+                UnitForm::Row(length) => tile.take_rows(steps, steps, length),
+                UnitForm::Columns(_) => {
+                    tile.take(steps);
+                    tile.finish(steps);
+                }
+            }
+        }
+    }
+
+    /// Computes the values, if they are not there.
+    ///
+    /// # Safety
+    /// As [`WholeTile::run`], with memory for what is computed.
+    unsafe fn compute(&self, bound: &BoundPart, address: impl Fn(Placed) -> *mut u8) {
+        if let (Some(call), Some(function), Some(wired)) =
+            (&self.call, &bound.function, &bound.wiring.function)
+        {
+            // SAFETY: the caller's promise; the function was found for this wiring.
+            unsafe { call.run(function, &wired.row_strides, address) }
+        }
+    }
+
+    pub(super) fn count_bytes(&self, held: &mut HeldBytes) {
+        self.call.iter().for_each(|call| call.count_bytes(held));
+        held.small(&self.stores);
+        held.small(&self.folded);
+    }
+}
+
+/// Makes the first nodes of the values of a store.
+///
+/// # Safety
+/// The values of the one tile are there, and memory for the columns.
+unsafe fn take(bound: &BoundPart, columns: Columns<'_>, values: Values) {
+    let steps = bound.part.walk.tile_axis;
+    // SAFETY: the caller's promise; all of them are taken at once.
+    unsafe {
+        match bound.part.form {
+            UnitForm::Row(length) => columns.fold_rows(values, steps, length),
+            UnitForm::Columns(_) => {
+                columns.take(values, 0..steps);
+                columns.finish(steps);
+            }
+        }
+    }
+}
+
+/// What the function of a tile computes, one value behind the other, behind the operands of the nest.
+struct Computed<'a> {
+    walk: &'a Walk,
+    code: &'a TileCode,
+    first: usize,
+}
+
+impl Computed<'_> {
+    fn slots(&self) -> &[usize] {
+        self.code.functions.as_ref().map_or(&[], |functions| &functions.outputs)
+    }
+
+    /// The bytes of the values of these slots.
+    fn bytes_of(&self, slots: &[usize]) -> usize {
+        let elements = self.walk.tile_axis * self.walk.step_elements;
+        let bytes = |slot: &usize| elements * self.code.element_size(*slot);
+        slots.iter().map(|slot| bytes(slot).next_multiple_of(align_of::<Memory>())).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes_of(self.slots())
+    }
+
+    /// Where the value of a slot lies.
+    fn place(&self, slot: usize) -> Option<Placed> {
+        let before = self.slots().iter().position(|it| *it == slot)?;
+        let offset = self.bytes_of(&self.slots()[..before]) as isize;
+        Some(Placed { operand: self.first, offset })
+    }
+}
