@@ -140,7 +140,10 @@ impl Columns<'_> {
     /// # Safety
     /// The rows, which are dense, are `step_stride` bytes apart and valid for reads.
     pub(super) unsafe fn fold_rows(&self, values: Values, count: usize, length: usize) {
-        let rows = FoldedRows { count, stride: values.step_stride, width: length, begins: false };
+        // One row is dense, for which there are faster loops.
+        let dense = (length * self.fold.source_size) as isize;
+        let stride = if count == 1 { dense } else { values.step_stride };
+        let rows = FoldedRows { count, stride, width: length, begins: false };
         let fold = self.fold.rows.expect("invariant: rows are walked where there are kernels");
         // SAFETY: the caller's promise; there is room for as many nodes.
         unsafe { fold(self.nodes, values.first, rows) }

@@ -117,7 +117,7 @@ impl WholeTile {
         // SAFETY: the caller's promise.
         unsafe {
             match bound.part.form {
-                UnitForm::Row(length) => tile.take_rows(steps, steps, length),
+                UnitForm::Row(length) => tile.take_rows(steps, length),
                 UnitForm::Columns(_) => {
                     tile.take(steps);
                     tile.finish(steps);
