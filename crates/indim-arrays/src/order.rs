@@ -33,16 +33,17 @@ pub enum Order {
 pub struct OutputOrders(OnceLock<FollowedInputs>);
 
 impl OutputOrders {
-    /// For each output the strides in bytes in which its elements lie densely in this order; `None` for
-    /// row-major. Empty where all are.
+    /// For each output, of these types, the strides in bytes in which its elements lie densely in this order;
+    /// `None` for row-major. Empty where all are. The nests are those of the graph, over any sizes.
     pub fn strides(
         &self,
         loops: &LoopNests,
+        outputs: &[ArrayType],
         order: Order,
         inputs: &[ArrayView<'_>],
     ) -> Vec<Option<Vec<isize>>> {
         // Of one axis there is one order.
-        if loops.outputs.iter().all(|output| output.shape.rank() < 2) {
+        if outputs.iter().all(|output| output.shape.rank() < 2) {
             return Vec::new();
         }
         let is_reversed = match order {
@@ -55,9 +56,9 @@ impl OutputOrders {
             Order::K => {
                 let followed = self.0.get_or_init(|| FollowedInputs::new(loops));
                 if inputs.iter().all(ArrayView::is_row_major) {
-                    return followed.of_row_major_inputs().to_vec();
+                    return followed.of_row_major_inputs(outputs);
                 }
-                return followed.strides(loops, |parameter| inputs[parameter].strides().to_vec());
+                return followed.strides(outputs, |parameter| inputs[parameter].strides().to_vec());
             }
         };
         let reversed = |output: &ArrayType| {
@@ -65,7 +66,7 @@ impl OutputOrders {
             dense_strides(output, &axes)
         };
         match is_reversed {
-            true => loops.outputs.iter().map(reversed).collect(),
+            true => outputs.iter().map(reversed).collect(),
             false => Vec::new(),
         }
     }

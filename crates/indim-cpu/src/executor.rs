@@ -13,6 +13,7 @@ use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 
@@ -33,8 +34,8 @@ pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level);
 }
 
-/// A nest compiled by an executor, for arrays of any sizes and strides. What depends on sizes takes a `nest`:
-/// that which was compiled, or one that differs from it in sizes alone.
+/// A nest compiled by an executor, for arrays of any sizes and strides. What depends on sizes takes the
+/// `nest` over those.
 pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// How it runs over arrays of the sizes of `nest` and of these strides, in bytes along each axis of the
     /// nest: those of the stores' targets first, then those of the accesses. `is_over_input` says which
@@ -42,7 +43,7 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
     /// nothing to do.
     fn bind(
         self: Arc<Self>,
-        nest: &Arc<LoopNest>,
+        nest: &SizedNest<'_>,
         strides: &[AxisStrides],
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>>;
@@ -52,11 +53,11 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
     fn cost(&self) -> usize;
 
     /// The most bytes of memory that a thread needs to run tiles.
-    fn thread_bytes(&self, nest: &LoopNest) -> usize;
+    fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize;
 
     /// The most bytes of memory that the threads of a run share: tiles leave there what
     /// [`BoundNest::finish`] makes results of.
-    fn shared_bytes(&self, _nest: &LoopNest) -> usize {
+    fn shared_bytes(&self, _nest: &SizedNest<'_>) -> usize {
         0
     }
 

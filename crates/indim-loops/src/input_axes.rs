@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use indim_ops::ArrayType;
+
 use crate::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests};
 use crate::strides::order::dense_strides;
 
@@ -193,37 +195,38 @@ fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
     same.map_or_else(|| all.into(), Arc::clone)
 }
 
-/// How the outputs of a graph lie in memory, as its inputs do.
+/// How the outputs of a graph lie in memory, as its inputs do, whatever the sizes are.
 #[derive(Debug)]
 pub struct FollowedInputs {
     axes: InputAxes,
     /// The answer for row-major inputs, which are most.
-    of_row_major_inputs: Vec<Option<Vec<isize>>>,
+    of_row_major_inputs: Vec<Vec<usize>>,
 }
 
 impl FollowedInputs {
     /// How those of the graph of these nests do.
     pub fn new(loops: &LoopNests) -> Self {
         let axes = InputAxes::of(loops);
-        let mut followed = FollowedInputs { axes, of_row_major_inputs: Vec::new() };
         let row_major = |parameter: usize| loops.parameters[parameter].shape.row_major_strides();
-        followed.of_row_major_inputs = followed.strides(loops, row_major);
-        followed
+        FollowedInputs { of_row_major_inputs: axes.output_axes(row_major), axes }
     }
 
     /// As [`FollowedInputs::strides`], of row-major inputs.
-    pub fn of_row_major_inputs(&self) -> &[Option<Vec<isize>>] {
-        &self.of_row_major_inputs
+    pub fn of_row_major_inputs(&self, outputs: &[ArrayType]) -> Vec<Option<Vec<isize>>> {
+        strides(outputs, &self.of_row_major_inputs)
     }
 
-    /// For each output the strides in bytes in which its elements lie densely, as the inputs do whose strides
-    /// are given; `None` for row-major.
+    /// For each output, of these types, the strides in bytes in which its elements lie densely, as the inputs
+    /// do whose strides are given; `None` for row-major.
     pub fn strides(
         &self,
-        loops: &LoopNests,
+        outputs: &[ArrayType],
         input_strides: impl Fn(usize) -> Vec<isize>,
     ) -> Vec<Option<Vec<isize>>> {
-        let axes = self.axes.output_axes(input_strides);
-        loops.outputs.iter().zip(axes).map(|(output, axes)| dense_strides(output, &axes)).collect()
+        strides(outputs, &self.axes.output_axes(input_strides))
     }
+}
+
+fn strides(outputs: &[ArrayType], axes: &[Vec<usize>]) -> Vec<Option<Vec<isize>>> {
+    outputs.iter().zip(axes).map(|(output, axes)| dense_strides(output, axes)).collect()
 }

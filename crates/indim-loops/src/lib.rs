@@ -19,7 +19,7 @@ mod lower;
 mod numbered;
 mod origin;
 pub mod replace;
-mod resize;
+pub mod resize;
 pub mod scratch;
 mod sought;
 pub mod strides;

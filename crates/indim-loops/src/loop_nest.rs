@@ -249,29 +249,12 @@ impl LoopNest {
         self.stores.iter().map(|store| &store.target).chain(&self.accesses)
     }
 
-    /// The points of a tile, if there are so many tiles, none of them much larger than another.
-    pub fn points_per(&self, tiles: usize) -> usize {
-        self.shape.iter().product::<usize>().div_ceil(tiles.max(1))
-    }
-
     /// Whether every store says where an element is (`ReduceOp::is_search`); else none does. What they search
     /// among they read from memory.
     pub fn searches(&self) -> bool {
         let is_search =
             |store: &Store| store.reduction.is_some_and(|reduction| reduction.op.is_search());
         self.stores.iter().any(is_search)
-    }
-
-    /// The bytes of an array that the nest walks, each counted once; of what elements are taken from, all
-    /// that may be.
-    pub fn bytes_of(&self, access: &Access) -> usize {
-        let along = |(index, &size): (&AxisIndex, &usize)| match index.walked {
-            None => size.min(1),
-            Some(walked) => self.shape.get(walked.axis).copied().unwrap_or(size),
-        };
-        let sizes = access.axes.iter().zip(access.array_type.shape.iter()).map(along);
-        let elements = sizes.fold(1usize, usize::saturating_mul);
-        elements.saturating_mul(access.array_type.dtype.size())
     }
 
     /// The element type of a value.

@@ -11,25 +11,163 @@ use indim_shape::Shape;
 use smallvec::SmallVec;
 
 use crate::loop_nest::{Access, IndexCheck, LoopNest, LoopNests, Store};
+use crate::strides::AxisStrides;
 
 /// What is there in place of each size.
-type Sizes<'a> = &'a dyn Fn(usize) -> usize;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sizes<'a> {
+    /// Sizes of at least 2, of which no two are equal.
+    pub distinct: &'a [usize],
+    /// For each of them what is in its place, at least 2 too.
+    pub in_place: &'a [usize],
+}
+
+impl Sizes<'_> {
+    /// What is in place of this one.
+    pub fn of(self, size: usize) -> usize {
+        let found =
+            self.distinct.iter().zip(self.in_place).find(|(distinct, _)| **distinct == size);
+        found.map_or(size, |(_, in_place)| *in_place)
+    }
+
+    /// Whether all of these are in their own places.
+    pub fn keeps(self, shape: &Shape) -> bool {
+        shape.iter().all(|&size| self.of(size) == size)
+    }
+
+    /// The bytes of an array; more than there can be for one that fits no memory.
+    pub fn array_bytes(self, array_type: &ArrayType) -> usize {
+        let size = array_type.dtype.size();
+        array_type.shape.iter().fold(size, |bytes, &size| bytes.saturating_mul(self.of(size)))
+    }
+}
+
+/// A nest over arrays of certain sizes: its own, or others in their places.
+#[derive(Debug)]
+pub struct SizedNest<'a> {
+    /// The nest, with its own sizes.
+    pub nest: &'a Arc<LoopNest>,
+    /// The iteration shape.
+    pub shape: SmallVec<[usize; 4]>,
+    sizes: Sizes<'a>,
+}
+
+impl<'a> SizedNest<'a> {
+    /// The nest over its own sizes.
+    pub fn own(nest: &'a Arc<LoopNest>) -> Self {
+        SizedNest { nest, shape: SmallVec::from_slice(nest.shape.sizes()), sizes: Sizes::default() }
+    }
+
+    /// The nest over these sizes.
+    pub fn new(nest: &'a Arc<LoopNest>, sizes: Sizes<'a>) -> Self {
+        let mut shape = SmallVec::new();
+        // Few, so that a push for each is faster than `collect`.
+        nest.shape.iter().for_each(|&size| shape.push(sizes.of(size)));
+        SizedNest { nest, shape, sizes }
+    }
+
+    /// The nest by itself; shared where nothing changes.
+    pub fn to_nest(&self) -> Arc<LoopNest> {
+        Resizing { sizes: self.sizes, known: SmallVec::new() }.nest(self.nest)
+    }
+
+    /// The number of points.
+    pub fn points(&self) -> usize {
+        self.shape.iter().fold(1usize, |product, &size| product.saturating_mul(size))
+    }
+
+    /// The points of a tile, if there are so many tiles, none of them much larger than another.
+    pub fn points_per(&self, tiles: usize) -> usize {
+        self.points().div_ceil(tiles.max(1))
+    }
+
+    /// The elements along the reduced axis; none where nothing is reduced.
+    pub fn length(&self) -> usize {
+        self.nest.reduced.map_or(0, |axis| self.shape[axis])
+    }
+
+    /// The bytes of the array of an access; more than there can be for one that fits no memory.
+    pub fn array_bytes(&self, access: &Access) -> usize {
+        self.sizes.array_bytes(&access.array_type)
+    }
+
+    /// The bytes of an array that the nest walks, each counted once; of what elements are taken from, all
+    /// that may be.
+    pub fn bytes_of(&self, access: &Access) -> usize {
+        let mut bytes = access.array_type.dtype.size();
+        for (index, &size) in access.axes.iter().zip(access.array_type.shape.iter()) {
+            let walked = index.walked.map(|walked| self.shape.get(walked.axis).copied());
+            bytes = bytes.saturating_mul(match walked {
+                None => size.min(1),
+                Some(walked) => walked.unwrap_or_else(|| self.sizes.of(size)),
+            });
+        }
+        bytes
+    }
+
+    /// The bytes of all arrays that are read and written.
+    pub fn bytes_moved(&self) -> usize {
+        let moved = self.nest.operands().map(|operand| self.bytes_of(operand));
+        moved.fold(0, usize::saturating_add)
+    }
+
+    /// The strides of an array's own axes in bytes, if it is dense.
+    pub fn dense(&self, access: &Access) -> AxisStrides {
+        let mut strides = AxisStrides::from_elem(0, access.axes.len());
+        self.for_each_dense(access, |axis, stride| strides[axis] = stride);
+        strides
+    }
+
+    /// The strides of an operand along the axes of the nest in bytes, if its array is dense.
+    pub fn dense_strides(&self, access: &Access) -> AxisStrides {
+        let mut strides = AxisStrides::new();
+        self.shape.iter().for_each(|_| strides.push(0));
+        self.for_each_dense(access, |axis, stride| {
+            let Some(walked) = access.axes[axis].walked else { return };
+            if walked.axis >= strides.len() {
+                strides.resize(walked.axis + 1, 0);
+            }
+            // Beyond memory only where nothing is walked.
+            strides[walked.axis] += stride.wrapping_mul(walked.step);
+        });
+        strides
+    }
+
+    /// Calls `hear` with each axis of an array and its stride, if the array is dense.
+    fn for_each_dense(&self, access: &Access, mut hear: impl FnMut(usize, isize)) {
+        let shape = &access.array_type.shape;
+        let is_empty = shape.contains(&0);
+        let mut stride = if is_empty { 0 } else { access.array_type.dtype.size() as isize };
+        for (axis, &size) in shape.iter().enumerate().rev() {
+            hear(axis, stride);
+            // Only a shape that no array in memory can have saturates.
+            let size = isize::try_from(self.sizes.of(size)).unwrap_or(isize::MAX);
+            stride = stride.saturating_mul(size);
+        }
+    }
+}
 
 impl LoopNests {
-    /// The nests with `size` of each size of an axis in its place. It gives sizes of at least 2 for such, and
-    /// 0 and 1 for themselves.
+    /// The nests over these sizes.
     #[must_use]
-    pub fn resized(&self, size: Sizes<'_>) -> LoopNests {
-        let mut resizing = Resizing { size, known: SmallVec::new() };
+    pub fn resized(&self, sizes: Sizes<'_>) -> LoopNests {
+        let mut resizing = Resizing { sizes, known: SmallVec::new() };
+        let counters = self.counters.iter().map(|&(dtype, length)| (dtype, sizes.of(length)));
         LoopNests {
-            parameters: resizing.types(&self.parameters),
-            outputs: resizing.types(&self.outputs),
+            parameters: resizing.types(&self.parameters).collect(),
+            outputs: resizing.types(&self.outputs).collect(),
             constants: self.constants.clone(),
-            counters: self.counters.iter().map(|&(dtype, length)| (dtype, size(length))).collect(),
-            temporaries: resizing.types(&self.temporaries),
+            counters: counters.collect(),
+            temporaries: resizing.types(&self.temporaries).collect(),
             nests: self.nests.iter().map(|nest| resizing.nest(nest)).collect(),
             checks: self.checks.iter().map(|check| resizing.check(check)).collect(),
         }
+    }
+
+    /// The types of the inputs and of the outputs, over these sizes.
+    pub fn resized_types<T: FromIterator<ArrayType>>(&self, sizes: Sizes<'_>) -> [T; 2] {
+        let mut resizing = Resizing { sizes, known: SmallVec::new() };
+        [&self.parameters, &self.outputs].map(|types| resizing.types(types).collect())
     }
 }
 
@@ -37,7 +175,7 @@ impl LoopNests {
 const MOST_KNOWN: usize = 8;
 
 struct Resizing<'a> {
-    size: Sizes<'a>,
+    sizes: Sizes<'a>,
     /// Shapes, and what became of them.
     known: SmallVec<[(&'a Shape, Shape); MOST_KNOWN]>,
 }
@@ -47,9 +185,9 @@ impl<'a> Resizing<'a> {
         if let Some((_, resized)) = self.known.iter().find(|(known, _)| is_equal(known, shape)) {
             return resized.clone();
         }
-        let resized = match shape.iter().all(|&of| (self.size)(of) == of) {
+        let resized = match self.sizes.keeps(shape) {
             true => shape.clone(),
-            false => shape.iter().map(|&of| (self.size)(of)).collect(),
+            false => shape.iter().map(|&size| self.sizes.of(size)).collect(),
         };
         if self.known.len() < MOST_KNOWN {
             self.known.push((shape, resized.clone()));
@@ -61,8 +199,8 @@ impl<'a> Resizing<'a> {
         ArrayType { dtype: array_type.dtype, shape: self.shape(&array_type.shape) }
     }
 
-    fn types(&mut self, types: &'a [ArrayType]) -> Vec<ArrayType> {
-        types.iter().map(|of| self.array_type(of)).collect()
+    fn types(&mut self, types: &'a [ArrayType]) -> impl Iterator<Item = ArrayType> {
+        types.iter().map(|of| self.array_type(of))
     }
 
     fn access(&mut self, access: &'a Access) -> Access {
@@ -72,8 +210,7 @@ impl<'a> Resizing<'a> {
 
     /// The nest itself, where nothing changes.
     fn nest(&mut self, nest: &'a Arc<LoopNest>) -> Arc<LoopNest> {
-        let is_kept = |shape: &Shape| shape.iter().all(|&of| (self.size)(of) == of);
-        if is_kept(&nest.shape) && nest.operands().all(|of| is_kept(&of.array_type.shape)) {
+        if nest.keeps_sizes(self.sizes) {
             return Arc::clone(nest);
         }
         Arc::new(LoopNest {
@@ -94,11 +231,26 @@ impl<'a> Resizing<'a> {
         IndexCheck {
             access: self.access(&check.access),
             shape: self.shape(&check.shape),
-            size: (self.size)(check.size),
+            size: self.sizes.of(check.size),
             nest: check.nest,
             name: check.name.clone(),
             axis: check.axis,
         }
+    }
+}
+
+impl IndexCheck {
+    /// The check over these sizes.
+    #[must_use]
+    pub fn resized(&self, sizes: Sizes<'_>) -> IndexCheck {
+        Resizing { sizes, known: SmallVec::new() }.check(self)
+    }
+}
+
+impl LoopNest {
+    /// Whether it is the same over these sizes.
+    pub fn keeps_sizes(&self, sizes: Sizes<'_>) -> bool {
+        sizes.keeps(&self.shape) && self.operands().all(|of| sizes.keeps(&of.array_type.shape))
     }
 }
 

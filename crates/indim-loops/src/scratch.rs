@@ -8,20 +8,58 @@ use core::ops::Range;
 
 use indim_ops::ArrayType;
 
+use smallvec::SmallVec;
+
 use crate::held_bytes::HeldBytes;
 use crate::loop_nest::{BufferId, LoopNests};
+use crate::resize::Sizes;
+
+/// Of so many arrays what is known of each needs no memory of its own.
+const FEW: usize = 6;
 
 /// The places of temporaries and counters in the memory of a run.
 #[derive(Debug, Clone, Default)]
 pub struct ScratchLayout {
     /// Where each temporary begins.
-    pub temporaries: Vec<usize>,
+    pub temporaries: SmallVec<[usize; FEW]>,
     /// Where each counter begins.
     pub counters: Vec<usize>,
     /// The nest before which each counter is written.
     pub counter_nests: Vec<usize>,
     /// The bytes of the whole.
     pub bytes: usize,
+}
+
+/// From which nest to which the arrays between nests live, whatever their sizes are.
+#[derive(Debug)]
+pub struct Lives {
+    /// The first and the last nest that uses each temporary, then each counter.
+    nests: Vec<(usize, usize)>,
+}
+
+impl Lives {
+    /// Those of the arrays between these nests.
+    pub fn of(loops: &LoopNests) -> Lives {
+        let temporaries = loops.temporaries.len();
+        let mut nests = vec![(usize::MAX, 0); temporaries + loops.counters.len()];
+        for (nest, code) in loops.nests.iter().enumerate() {
+            for access in code.operands() {
+                let (first, last) = match access.buffer {
+                    BufferId::Temporary(index) => &mut nests[index],
+                    BufferId::Counter(index) => &mut nests[temporaries + index],
+                    _ => continue,
+                };
+                *first = nest.min(*first);
+                *last = nest.max(*last);
+            }
+        }
+        Lives { nests }
+    }
+
+    /// Counts the memory that it holds.
+    pub fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<(usize, usize)>(self.nests.capacity());
+    }
 }
 
 /// An array that lives from the first to the last nest that uses it.
@@ -33,51 +71,44 @@ struct Tenant {
 }
 
 impl ScratchLayout {
-    /// The places for the arrays between the nests of `loops`, all multiples of `alignment`; but for the
-    /// temporaries that are `elsewhere`. The nests of each range in `together`, in order, run at the same
-    /// time.
+    /// The places for the arrays between the nests of `loops` over these sizes, which have these `lives`, all
+    /// multiples of `alignment`, a power of two; but for the temporaries that are `elsewhere`. The nests of
+    /// each range in `together`, in order, run at the same time.
     pub fn new(
         loops: &LoopNests,
+        sizes: Sizes<'_>,
+        lives: &Lives,
         alignment: usize,
         elsewhere: &[usize],
         together: &[Range<usize>],
     ) -> ScratchLayout {
-        let mut is_elsewhere = vec![false; loops.temporaries.len()];
-        elsewhere.iter().for_each(|&index| is_elsewhere[index] = true);
-        let bytes = |(index, array_type): (usize, &ArrayType)| match is_elsewhere[index] {
-            true => 0,
-            false => array_bytes(array_type),
+        let range = |nest: usize| {
+            let range = together.iter().find(|range| range.contains(&nest));
+            range.cloned().unwrap_or(nest..nest + 1)
         };
-        let temporaries = loops.temporaries.iter().enumerate().map(bytes);
-        let counters = loops.counters.iter().map(|&(dtype, n)| n.saturating_mul(dtype.size()));
-        let unused = |bytes| Tenant { bytes, first_nest: usize::MAX, last_nest: 0 };
-        let mut tenants: Vec<Tenant> = temporaries.chain(counters).map(unused).collect();
-        for (nest, code) in loops.nests.iter().enumerate() {
-            let range = together.get(together.partition_point(|range| range.end <= nest));
-            let (first, last) = match range {
-                Some(range) if range.contains(&nest) => (range.start, range.end - 1),
-                _ => (nest, nest),
-            };
-            let targets = code.stores.iter().map(|store| &store.target);
-            for access in targets.chain(&code.accesses) {
-                let tenant = match access.buffer {
-                    BufferId::Temporary(index) => &mut tenants[index],
-                    BufferId::Counter(index) => &mut tenants[loops.temporaries.len() + index],
-                    _ => continue,
-                };
-                tenant.first_nest = tenant.first_nest.min(first);
-                tenant.last_nest = tenant.last_nest.max(last);
-            }
+        let mut tenants: SmallVec<[Tenant; FEW]> = SmallVec::new();
+        let mut add = |bytes: usize| {
+            let (first_nest, last_nest) = lives.nests[tenants.len()];
+            tenants.push(match together.is_empty() || first_nest == usize::MAX {
+                true => Tenant { bytes, first_nest, last_nest },
+                false => Tenant {
+                    bytes,
+                    first_nest: range(first_nest).start,
+                    last_nest: range(last_nest).end - 1,
+                },
+            });
+        };
+        loops.temporaries.iter().for_each(|of| add(sizes.array_bytes(of)));
+        for &(dtype, length) in &loops.counters {
+            add(sizes.of(length).saturating_mul(dtype.size()));
         }
-        let (mut places, bytes) = places(&tenants, alignment);
-        let counters = places.split_off(loops.temporaries.len());
-        let counter_nests = tenants[loops.temporaries.len()..].iter().map(|t| t.first_nest);
-        ScratchLayout {
-            temporaries: places,
-            counters,
-            counter_nests: counter_nests.collect(),
-            bytes,
-        }
+        elsewhere.iter().for_each(|&index| tenants[index].bytes = 0);
+        let (mut temporaries, bytes) = places(&tenants, alignment);
+        let count = loops.temporaries.len();
+        let counters = temporaries[count..].into();
+        let counter_nests = tenants[count..].iter().map(|tenant| tenant.first_nest).collect();
+        temporaries.truncate(count);
+        ScratchLayout { temporaries, counters, counter_nests, bytes }
     }
 }
 
@@ -94,9 +125,8 @@ impl ScratchLayout {
 
     /// Counts the memory that the layout itself holds.
     pub fn count_bytes(&self, held: &mut HeldBytes) {
-        for places in [&self.temporaries, &self.counters, &self.counter_nests] {
-            held.own::<usize>(places.capacity());
-        }
+        held.small(&self.temporaries);
+        held.own::<usize>(self.counters.capacity() + self.counter_nests.capacity());
     }
 }
 
@@ -112,12 +142,12 @@ const MOST_PLACED: usize = 1024;
 /// Where each tenant begins, and the bytes of the whole.
 ///
 /// Sums saturate: what begins so far up is never allocated.
-fn places(tenants: &[Tenant], alignment: usize) -> (Vec<usize>, usize) {
-    let mut largest_first: Vec<usize> = (0..tenants.len()).collect();
+fn places(tenants: &[Tenant], alignment: usize) -> (SmallVec<[usize; FEW]>, usize) {
+    let mut largest_first: SmallVec<[usize; FEW]> = (0..tenants.len()).collect();
     largest_first.sort_by_key(|&index| core::cmp::Reverse(tenants[index].bytes));
-    let mut places = vec![0usize; tenants.len()];
+    let mut places = SmallVec::from_elem(0usize, tenants.len());
     // By where they begin.
-    let mut placed: Vec<usize> = Vec::with_capacity(tenants.len());
+    let mut placed: SmallVec<[usize; FEW]> = SmallVec::new();
     let mut total = 0usize;
     for index in largest_first {
         let tenant = tenants[index];
@@ -162,8 +192,9 @@ fn lives_with(tenant: &Tenant, other: &Tenant) -> bool {
 
 /// Where the next array can begin.
 fn end(place: usize, bytes: usize, alignment: usize) -> usize {
-    let end = place.saturating_add(bytes);
-    end.checked_next_multiple_of(alignment).unwrap_or(usize::MAX)
+    // A power of two, so that nothing is divided.
+    let beyond = place.saturating_add(bytes).checked_add(alignment - 1);
+    beyond.map_or(usize::MAX, |beyond| beyond & !(alignment - 1))
 }
 
 #[cfg(test)]
@@ -180,14 +211,15 @@ mod tests {
     fn what_does_not_live_together_shares_its_place() {
         let (found, bytes) =
             places(&[tenant(100, 0, 1), tenant(100, 1, 2), tenant(100, 2, 3)], ALIGNMENT);
-        assert_eq!((found, bytes), (vec![0, 128, 0], 228));
+        assert_eq!((&found[..], bytes), (&[0, 128, 0][..], 228));
     }
 
     #[test]
     fn small_arrays_fill_gaps() {
         // The large ones at 0 and 640, 128 bytes behind them; where the second was there is a gap later.
         let tenants = [tenant(64, 1, 1), tenant(640, 0, 1), tenant(128, 0, 1), tenant(640, 0, 0)];
-        assert_eq!(places(&tenants, ALIGNMENT), (vec![640, 0, 1280, 640], 1408));
+        let (found, bytes) = places(&tenants, ALIGNMENT);
+        assert_eq!((&found[..], bytes), (&[640, 0, 1280, 640][..], 1408));
     }
 
     #[test]

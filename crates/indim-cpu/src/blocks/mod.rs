@@ -15,6 +15,7 @@ use indim_graph::Array;
 use indim_kernels::{Level, convert_kernel};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 
@@ -71,7 +72,7 @@ impl BlockCode {
 impl NestCode for BlockCode {
     fn bind(
         self: Arc<Self>,
-        nest: &Arc<LoopNest>,
+        nest: &SizedNest<'_>,
         strides: &[AxisStrides],
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
@@ -83,12 +84,12 @@ impl NestCode for BlockCode {
     }
 
     /// The registers: every access may have to be gathered.
-    fn thread_bytes(&self, nest: &LoopNest) -> usize {
-        let registers = (self.code.register_count + nest.accesses.len()) * REGISTER_BYTES;
+    fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
+        let registers = (self.code.register_count + nest.nest.accesses.len()) * REGISTER_BYTES;
         registers + accumulator_bytes(nest, &self.code.folds)
     }
 
-    fn shared_bytes(&self, nest: &LoopNest) -> usize {
+    fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
         piece_bytes(nest, &self.code.folds)
     }
 

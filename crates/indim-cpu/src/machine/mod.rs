@@ -14,6 +14,7 @@ use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 use indim_targets::TargetKind;
@@ -131,7 +132,7 @@ impl MachineCode {
 impl NestCode for MachineCode {
     fn bind(
         self: Arc<Self>,
-        nest: &Arc<LoopNest>,
+        nest: &SizedNest<'_>,
         strides: &[AxisStrides],
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
@@ -142,7 +143,7 @@ impl NestCode for MachineCode {
         }
         let blocks = bind(&self.blocks.code)?;
         Some(Arc::new(BoundLater {
-            nest: Arc::clone(nest),
+            nest: nest.to_nest(),
             blocks,
             strides: strides.to_vec(),
             is_over_input: is_over_input.to_vec(),
@@ -155,15 +156,15 @@ impl NestCode for MachineCode {
         self.blocks.cost()
     }
 
-    fn thread_bytes(&self, nest: &LoopNest) -> usize {
-        let registers = self.most_registers + nest.accesses.len();
+    fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
+        let registers = self.most_registers + nest.nest.accesses.len();
         let of_machine =
             registers * REGISTER_BYTES + accumulator_bytes(nest, &self.blocks.code.folds);
-        let margin = nest.reduced.map_or(0, |_| MARGIN_BYTES);
+        let margin = nest.nest.reduced.map_or(0, |_| MARGIN_BYTES);
         self.blocks.thread_bytes(nest).max(of_machine + margin)
     }
 
-    fn shared_bytes(&self, nest: &LoopNest) -> usize {
+    fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
         self.blocks.shared_bytes(nest)
     }
 
@@ -190,7 +191,8 @@ impl NestCode for MachineCode {
             return Err(ByKernels::NoElements);
         }
         // What is listed is what this holds.
-        let _bound = tiles::bind(&code, nest, strides, &[]).ok_or(ByKernels::Memory)?;
+        let _bound =
+            tiles::bind(&code, &SizedNest::own(nest), strides, &[]).ok_or(ByKernels::Memory)?;
         Ok(listing::list(&code, nest, describe))
     }
 
@@ -225,7 +227,8 @@ impl BoundNest for BoundLater {
             return None;
         }
         let code = self.code.code()?;
-        let Some(bound) = tiles::bind(code, &self.nest, &self.strides, &self.is_over_input) else {
+        let nest = SizedNest::own(&self.nest);
+        let Some(bound) = tiles::bind(code, &nest, &self.strides, &self.is_over_input) else {
             self.code.account.forfeit();
             return None;
         };
@@ -257,6 +260,7 @@ impl BoundNest for BoundLater {
 
     fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<BoundLater>(1);
+        held.nest(&self.nest);
         held.own::<AxisStrides>(self.strides.capacity());
         self.strides.iter().for_each(|strides| held.small(strides));
         held.own::<bool>(self.is_over_input.capacity());

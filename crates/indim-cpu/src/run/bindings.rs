@@ -6,21 +6,26 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::run::executable::Executable;
+use crate::run::nests::SymbolSizes;
 
 /// So many bytes are kept in all; beyond that the oldest goes.
 const MOST_BYTES: usize = 1 << 20;
 
-/// What symbols stand for.
-pub(crate) type SymbolSizes = SmallVec<[usize; 4]>;
-
 /// Executables by the sizes that they are bound to, bounded in bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Bindings {
-    executables: HashMap<SymbolSizes, Arc<Executable>>,
+    executables: HashMap<SymbolSizes, Kept>,
     /// In the order in which they came.
     sizes: VecDeque<SymbolSizes>,
     /// What was found last, which is most often asked for again.
     last: Option<(SymbolSizes, Arc<Executable>)>,
+    bytes: usize,
+}
+
+/// An executable, and the bytes that it holds beside what all share.
+#[derive(Debug)]
+struct Kept {
+    executable: Arc<Executable>,
     bytes: usize,
 }
 
@@ -32,30 +37,34 @@ impl Bindings {
         {
             return Some(Arc::clone(executable));
         }
-        let (sizes, executable) = self.executables.get_key_value(sizes)?;
+        let (sizes, Kept { executable, .. }) = self.executables.get_key_value(sizes)?;
         self.last = Some((sizes.clone(), Arc::clone(executable)));
         Some(Arc::clone(executable))
     }
 
-    /// Keeps an executable; returns those that are kept no longer, to be dropped without the lock.
+    /// Keeps an executable, which holds so many bytes; returns those that are kept no longer, to be dropped
+    /// without the lock.
     pub(crate) fn keep(
         &mut self,
         sizes: SymbolSizes,
         executable: &Arc<Executable>,
+        bytes: usize,
     ) -> SmallVec<[Arc<Executable>; 2]> {
         let mut gone = SmallVec::new();
         // Another thread may have bound the same meanwhile.
         if self.executables.contains_key(&sizes) {
             return gone;
         }
-        self.bytes += executable.held_bytes;
+        self.bytes += bytes;
         while self.bytes > MOST_BYTES
             && let Some(oldest) = self.sizes.pop_front()
         {
-            let oldest = self.executables.remove(&oldest);
-            gone.extend(oldest.inspect(|oldest| self.bytes -= oldest.held_bytes));
+            let Some(oldest) = self.executables.remove(&oldest) else { continue };
+            self.bytes -= oldest.bytes;
+            gone.push(oldest.executable);
         }
-        self.executables.insert(sizes.clone(), Arc::clone(executable));
+        let kept = Kept { executable: Arc::clone(executable), bytes };
+        self.executables.insert(sizes.clone(), kept);
         gone.extend(self.last.replace((sizes.clone(), Arc::clone(executable))).map(|last| last.1));
         self.sizes.push_back(sizes);
         gone

@@ -4,6 +4,7 @@
 use core::fmt;
 use core::ops::ControlFlow;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use indim_graph::{Graph, Node, NodeKind, optimize};
 use indim_kernels::Level;
@@ -16,8 +17,9 @@ use crate::blocks::Blocks;
 use crate::executor::Executor;
 use crate::machine::Machine;
 use crate::run::choice::{EXECUTORS, ExecutorChoice};
+use crate::run::coded::CodedNests;
 use crate::run::executable::Executable;
-use crate::run::nests::CompiledNests;
+use crate::run::nests::{CompiledNests, SymbolSizes};
 
 /// The executor that is chosen.
 fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileError> {
@@ -187,7 +189,9 @@ pub(crate) fn compile_for(
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Executable, CompileError> {
     let (loops, mut compiler) = lowered_by(graph, options, checkpoint)?;
-    let nests = CompiledNests::new(loops, executor, options.level, || compiler.check())?;
+    let (distinct, level) = (Vec::new(), options.level);
+    let coded = CodedNests::new(loops, distinct, executor, level, || compiler.check())?;
+    let nests = CompiledNests::new(&Arc::new(coded), SymbolSizes::new(), || compiler.check())?;
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(Executable::new(nests, names.collect()))
 }

@@ -12,6 +12,7 @@ use indim_ops::ArrayType;
 use smallvec::SmallVec;
 
 use crate::run::choice::ExecutorChoice;
+use crate::run::coded::CodedNests;
 use crate::run::compile::{CompileOptions, compile};
 use crate::run::error::RunError;
 use crate::run::forecast::{Forecast, Held};
@@ -22,8 +23,8 @@ use crate::run::overlap::{check_overlap, written_over_inputs};
 use crate::run::program::Program;
 use crate::run::threads;
 use indim_arrays::Buffer;
+use indim_arrays::Order;
 use indim_arrays::{ArrayView, ArrayViewMut};
-use indim_arrays::{Order, OutputOrders};
 
 /// A graph compiled for this machine.
 ///
@@ -50,50 +51,51 @@ use indim_arrays::{Order, OutputOrders};
 #[derive(Debug)]
 pub struct Executable {
     pub(crate) nests: CompiledNests,
-    pub(crate) output_orders: OutputOrders,
     pub(crate) parameter_names: Arc<[String]>,
     /// Inputs behind those that are given: what binding to sizes has made of these.
     pub(crate) counts: Vec<Array>,
     /// See [`Executable::held_bytes`]; without what has been made since it was compiled.
-    pub(crate) held_bytes: usize,
+    held_bytes: usize,
 }
 
 impl Executable {
+    /// All that it holds is its own.
     pub(crate) fn new(nests: CompiledNests, parameter_names: Arc<[String]>) -> Executable {
         let mut held = HeldBytes::default();
+        nests.coded.count_bytes(&mut held);
         nests.count_bytes(&mut held);
         held.share(&parameter_names);
         parameter_names.iter().for_each(|name| held.own::<u8>(name.capacity()));
         let held_bytes = held.bytes() + size_of::<Executable>();
-        Executable::holding(nests, parameter_names, held_bytes)
+        Executable { nests, parameter_names, counts: Vec::new(), held_bytes }
     }
 
     /// As [`Executable::new`], where the bytes are known that it holds.
     pub(crate) fn holding(
         nests: CompiledNests,
         parameter_names: Arc<[String]>,
+        counts: Vec<Array>,
         held_bytes: usize,
     ) -> Executable {
-        let (output_orders, counts) = (OutputOrders::default(), Vec::new());
-        Executable { nests, output_orders, parameter_names, counts, held_bytes }
+        Executable { nests, parameter_names, counts, held_bytes }
     }
 
     /// The graph as loop nests, with the arrays that they walk.
     #[doc(hidden)]
     pub fn loops(&self) -> &LoopNests {
-        &self.nests.loops
+        self.nests.loops()
     }
 
     /// The loop nests, in the order in which they run.
     #[doc(hidden)]
     pub fn nests(&self) -> &[Arc<LoopNest>] {
-        &self.nests.loops.nests
+        &self.nests.loops().nests
     }
 
     /// The loop nests compiled for the level.
     #[doc(hidden)]
     pub fn programs(&self) -> &[Program] {
-        &self.nests.programs
+        self.nests.programs()
     }
 
     /// The nests that run part by part, one part after another through all of them.
@@ -107,17 +109,17 @@ impl Executable {
     ///
     /// It grows when runs have made machine code worth its price. What allocators add is estimated.
     pub fn held_bytes(&self) -> usize {
-        self.held_bytes + self.nests.made_bytes()
+        self.held_bytes + self.nests.coded.made_bytes()
     }
 
     /// The level it was compiled for.
     pub fn level(&self) -> Level {
-        self.nests.level
+        self.nests.coded.level
     }
 
     /// The types of the inputs.
     pub fn parameters(&self) -> &[ArrayType] {
-        let all = &self.nests.loops.parameters;
+        let all = &self.nests.parameters;
         &all[..all.len() - self.counts.len()]
     }
 
@@ -134,26 +136,24 @@ impl Executable {
 
     /// The types of the outputs.
     pub fn outputs(&self) -> &[ArrayType] {
-        &self.nests.loops.outputs
+        &self.nests.outputs
     }
 
     /// Whether a run has work enough for several threads.
     ///
     /// A run that has not computes on the calling thread and touches no thread pool.
     pub fn is_parallel(&self) -> bool {
-        self.programs().iter().any(threads::is_parallel)
+        self.nests.works().any(threads::is_parallel)
     }
 
     /// What a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
-        let mut read = vec![0usize; self.nests.loops.parameters.len()];
-        for nest in self.nests() {
-            for access in &nest.accesses {
-                if let BufferId::Parameter(index) = access.buffer {
-                    read[index] = read[index].saturating_add(nest.bytes_of(access));
-                }
+        let mut read: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.nests.parameters.len());
+        self.nests.walked_bytes(|buffer, bytes| {
+            if let BufferId::Parameter(index) = buffer {
+                read[index] = read[index].saturating_add(bytes);
             }
-        }
+        });
         // Each element is counted once.
         let parameters = self.parameters().iter().zip(read);
         let read = parameters.map(|(parameter, read)| read.min(array_bytes(parameter)));
@@ -179,7 +179,13 @@ impl Executable {
     ) -> Result<Vec<Option<Vec<isize>>>, RunError> {
         self.check_inputs(inputs)?;
         let inputs = &self.with_counts(inputs);
-        Ok(self.output_orders.strides(&self.nests.loops, order, inputs))
+        Ok(self.strides(order, inputs))
+    }
+
+    /// As [`Executable::output_strides`], for all inputs, which fit; empty if all are row-major.
+    fn strides(&self, order: Order, inputs: &[ArrayView<'_>]) -> Vec<Option<Vec<isize>>> {
+        let CodedNests { output_orders, loops, .. } = &*self.nests.coded;
+        output_orders.strides(loops, self.outputs(), order, inputs)
     }
 
     /// The outputs for these inputs, in new memory.
@@ -212,7 +218,7 @@ impl Executable {
         options: &RunOptions<'_>,
     ) -> Result<Vec<Buffer>, RunError> {
         self.check_memory(options, true)?;
-        let strides = self.output_orders.strides(&self.nests.loops, options.order, inputs);
+        let strides = self.strides(options.order, inputs);
         let mut strides = strides.into_iter();
         let mut buffers = Vec::with_capacity(self.outputs().len());
         for output in self.outputs() {
@@ -259,14 +265,14 @@ impl Executable {
         self.check_outputs(outputs)?;
         let inputs = &self.with_counts(inputs);
         let groups = self.nests.groups();
-        let is_over_input = written_over_inputs(self.loops(), groups, inputs, outputs);
+        let is_over_input = written_over_inputs(&self.nests.coded.loops, groups, inputs, outputs);
         if let Some(is_over_input) = is_over_input.filter(|_| !self.nests.writes_before_checks()) {
             self.check_memory(options, false)?;
             return self.nests.run(inputs, outputs, &is_over_input, options.progress);
         }
         let results = self.run_checked(inputs, options)?;
         for (result, output) in results.iter().zip(outputs) {
-            copy(result, output, self.nests.level)?;
+            copy(result, output, self.level())?;
         }
         Ok(())
     }
@@ -278,7 +284,8 @@ impl Executable {
     ) -> Result<(), RunError> {
         let Some(limit) = options.memory_limit else { return Ok(()) };
         let threads = if self.is_parallel() { threads::thread_count() } else { 1 };
-        self.held(options.input_bytes, threads, allocates_outputs).check(limit)
+        let held = self.held(options.input_bytes, threads, allocates_outputs);
+        held.check(limit, || self.loops())
     }
 
     /// Whether a run by so many threads holds at most `limit` bytes beside the arrays it is given, as
@@ -292,13 +299,12 @@ impl Executable {
         threads: usize,
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
-        self.held(0, threads, allocates_outputs).check(limit)
+        self.held(0, threads, allocates_outputs).check(limit, || self.loops())
     }
 
-    fn held(&self, input_bytes: usize, threads: usize, allocates_outputs: bool) -> Held<'_> {
-        let (loops, forecast) = (self.loops(), self.forecast());
-        let executable_bytes = self.held_bytes();
-        Held { loops, forecast, input_bytes, executable_bytes, threads, allocates_outputs }
+    fn held(&self, input_bytes: usize, threads: usize, allocates_outputs: bool) -> Held {
+        let (forecast, executable_bytes) = (self.forecast(), self.held_bytes());
+        Held { forecast, input_bytes, executable_bytes, threads, allocates_outputs }
     }
 
     fn check_inputs(&self, inputs: &[ArrayView<'_>]) -> Result<(), RunError> {

@@ -116,8 +116,7 @@ impl fmt::Display for MemoryPiece {
 }
 
 /// What a run holds beside the arrays it is given.
-pub(crate) struct Held<'a> {
-    pub(crate) loops: &'a LoopNests,
+pub(crate) struct Held {
     pub(crate) forecast: Forecast,
     /// What the caller holds of the inputs.
     pub(crate) input_bytes: usize,
@@ -128,30 +127,34 @@ pub(crate) struct Held<'a> {
     pub(crate) allocates_outputs: bool,
 }
 
-impl Held<'_> {
-    /// Refuses a run for which more than `limit` bytes would be held.
-    pub(crate) fn check(&self, limit: usize) -> Result<(), RunError> {
+impl Held {
+    /// Refuses a run of these nests for which more than `limit` bytes would be held.
+    pub(crate) fn check<'a>(
+        &self,
+        limit: usize,
+        nests: impl FnOnce() -> &'a LoopNests,
+    ) -> Result<(), RunError> {
         let given = if self.allocates_outputs { 0 } else { self.forecast.bytes_written };
         let run_bytes = self.forecast.peak_bytes(self.threads).saturating_sub(given);
         let bytes =
             run_bytes.saturating_add(self.input_bytes).saturating_add(self.executable_bytes);
         match bytes <= limit {
             true => Ok(()),
-            false => Err(RunError::MemoryLimit { bytes, limit, largest: self.largest() }),
+            false => Err(RunError::MemoryLimit { bytes, limit, largest: self.largest(nests()) }),
         }
     }
 
     /// The largest piece, the first of several.
-    fn largest(&self) -> MemoryPiece {
+    fn largest(&self, loops: &LoopNests) -> MemoryPiece {
         let array = |buffer: BufferId, array_type: &ArrayType| MemoryPiece::Array {
             name: buffer.to_string(),
             array_type: array_type.clone(),
         };
-        let outputs = self.loops.outputs.iter().enumerate().filter(|_| self.allocates_outputs);
+        let outputs = loops.outputs.iter().enumerate().filter(|_| self.allocates_outputs);
         let outputs = outputs.map(|(index, output)| array(BufferId::Output(index), output));
-        let temporaries = self.loops.temporaries.iter().enumerate();
+        let temporaries = loops.temporaries.iter().enumerate();
         let temporaries = temporaries.map(|(index, t)| array(BufferId::Temporary(index), t));
-        let counters = self.loops.counters.iter().enumerate().map(|(index, &(dtype, length))| {
+        let counters = loops.counters.iter().enumerate().map(|(index, &(dtype, length))| {
             array(BufferId::Counter(index), &ArrayType::new(dtype, [length]))
         });
         let inputs = MemoryPiece::Inputs { bytes: self.input_bytes };

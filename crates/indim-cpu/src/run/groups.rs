@@ -12,6 +12,7 @@ use std::sync::Arc;
 use indim_loops::HeldBytes;
 use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
+use indim_loops::resize::SizedNest;
 use indim_loops::scratch::array_bytes;
 
 use crate::executor::{Bases, BoundNest};
@@ -370,12 +371,24 @@ fn inner_place(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize>
     }
 }
 
+/// Whether what nests move may be too much for a cache, so that parts may pay.
+pub(crate) fn may_be_cut<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> bool {
+    moved(nests) > PART_BYTES
+}
+
+/// The bytes of what nests move one after another.
+fn moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
+    let of_nest = |nest: SizedNest<'_>| {
+        let bytes = nest.nest.operands().map(|access| nest.array_bytes(access));
+        bytes.fold(0, usize::saturating_add)
+    };
+    nests.map(of_nest).fold(0, usize::saturating_add)
+}
+
 /// How the axes are cut so that a part stays in a cache; `None` where it cannot, or is all there is, or where
 /// nests have little in common.
 fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
-    let operands = nests.iter().flat_map(|nest| nest.operands());
-    let moved = operands.map(|access| array_bytes(&access.array_type));
-    let moved = moved.fold(0, usize::saturating_add);
+    let moved = moved(nests.iter().map(SizedNest::own));
     if moved <= PART_BYTES {
         return None;
     }

@@ -2,6 +2,7 @@
 
 mod bindings;
 pub(crate) mod choice;
+mod coded;
 pub(crate) mod compile;
 pub(crate) mod error;
 pub(crate) mod executable;

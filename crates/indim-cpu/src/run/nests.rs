@@ -1,26 +1,27 @@
-//! The compiled nests of an executable, and how they run one after another. Holds unsafe code.
+//! The compiled nests of an executable, bound to sizes, and how they run one after another. Holds unsafe
+//! code.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use indim_graph::Array;
-use indim_kernels::Level;
 use indim_loops::HeldBytes;
-use indim_loops::groups::{NestGroup, groups as find_groups};
-use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
+use indim_loops::groups::NestGroup;
+use indim_loops::loop_nest::{Access, BufferId, IndexCheck, LoopNest, LoopNests};
+use indim_loops::resize::SizedNest;
 use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::order::dense;
 use indim_ops::{ArrayType, DType};
 use smallvec::SmallVec;
 
-use crate::executor::{Bases, BoundNest, Executor, NestCode};
+use crate::executor::Bases;
+use crate::run::coded::{BoundCode, CodedNests, Place};
 use crate::run::error::RunError;
-use crate::run::groups::{CompiledGroup, NestParts, WholeNest};
+use crate::run::groups::{CompiledGroup, NestParts, WholeNest, may_be_cut};
 use crate::run::indices;
 use crate::run::options::Progress;
-use crate::run::program::Program;
+use crate::run::program::{Program, bind};
 use crate::run::threads;
 use indim_arrays::{ALIGNMENT, Buffer};
 use indim_arrays::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};
@@ -28,13 +29,20 @@ use indim_arrays::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};
 /// The operands of small nests, whose runs are short, need no memory of their own.
 const FEW: usize = 16;
 
-/// A graph as loop nests, compiled by an executor.
+/// What nests over other sizes are bound to.
+pub(crate) type SymbolSizes = SmallVec<[usize; 4]>;
+
+/// The nests of a graph and their code, bound to sizes.
 #[derive(Debug)]
 pub(crate) struct CompiledNests {
-    pub(crate) loops: LoopNests,
-    pub(crate) programs: Vec<Program>,
-    /// Each program bound to dense arrays.
-    dense: Vec<Dense>,
+    pub(crate) coded: Arc<CodedNests>,
+    /// What is in the places of the distinct sizes.
+    in_place: SymbolSizes,
+    pub(crate) parameters: Types,
+    pub(crate) outputs: Types,
+    checks: Vec<IndexCheck>,
+    /// Each nest bound to dense arrays.
+    bound: Vec<BoundCode>,
     /// The groups that run part by part, and what they are compiled to.
     groups: Vec<NestGroup>,
     grouped: Vec<CompiledGroup>,
@@ -42,115 +50,106 @@ pub(crate) struct CompiledNests {
     pub(crate) scratch: ScratchLayout,
     /// Where shared memory begins.
     shared: usize,
-    executor: &'static dyn Executor,
-    pub(crate) level: Level,
+    /// The nests over these sizes, once they are asked for, if they are not those of the graph.
+    resized: OnceLock<LoopNests>,
+    programs: OnceLock<Vec<Program>>,
 }
 
-/// A nest compiled, and bound to dense arrays.
-#[derive(Debug, Clone)]
-pub(crate) struct CompiledNest {
-    program: Program,
-    dense: Dense,
-}
-
-/// A nest bound to dense arrays.
-#[derive(Debug, Clone)]
-struct Dense {
-    /// `None` where there is nothing to do.
-    bound: Option<Arc<dyn BoundNest>>,
-    /// Where its operands begin.
-    places: SmallVec<[Place; 3]>,
-}
-
-impl CompiledNest {
-    pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> CompiledNest {
-        let program = Program::new(nest, code);
-        let places = nest.operands().map(Place::new).collect();
-        CompiledNest { dense: Dense { bound: program.bind_dense(), places }, program }
-    }
-}
-
-/// Where an operand of a nest begins in an array that is dense, in bytes.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    buffer: BufferId,
-    offset: isize,
-}
-
-impl Place {
-    fn new(access: &Access) -> Place {
-        let offset = match access.begins_at_first() {
-            true => 0,
-            false => access.offset(&dense(&access.array_type)),
-        };
-        Place { buffer: access.buffer, offset }
-    }
-}
+type Types = SmallVec<[ArrayType; 2]>;
 
 impl CompiledNests {
-    /// Compiles the nests for `level`; `check` is called after each part of the work, and may end it.
+    /// Binds the nests to these sizes, in the places of the distinct ones; `check` is called after each part
+    /// of the work, and may end it.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn new<E>(
-        loops: LoopNests,
-        executor: &'static dyn Executor,
-        level: Level,
-        check: impl FnMut() -> Result<(), E>,
-    ) -> Result<Self, E> {
-        let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
-        let compile = |_, nest: &Arc<LoopNest>| {
-            CompiledNest::new(nest, executor.compile(nest, &constants, level))
-        };
-        let groups = find_groups(&loops);
-        CompiledNests::with(loops, &groups, executor, level, compile, check)
-    }
-
-    /// As [`CompiledNests::new`], where it is known which nests may run together, and `compile` gives a nest,
-    /// by its number.
-    ///
-    /// # Errors
-    /// Those of `check`.
-    pub(crate) fn with<E>(
-        loops: LoopNests,
-        all_groups: &[NestGroup],
-        executor: &'static dyn Executor,
-        level: Level,
-        compile: impl Fn(usize, &Arc<LoopNest>) -> CompiledNest,
+        coded: &Arc<CodedNests>,
+        in_place: SymbolSizes,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let mut programs = Vec::with_capacity(loops.nests.len());
-        let mut dense = Vec::with_capacity(loops.nests.len());
-        for (index, nest) in loops.nests.iter().enumerate() {
-            let compiled = compile(index, nest);
-            dense.push(compiled.dense);
-            programs.push(compiled.program);
+        let (loops, sizes) = (&coded.loops, coded.sizes(&in_place));
+        let mut bound = Vec::with_capacity(loops.nests.len());
+        for index in 0..loops.nests.len() {
+            bound.push(coded.bind(index, sizes));
             check()?;
         }
-        let (mut groups, mut grouped) = (Vec::new(), Vec::new());
-        for group in all_groups {
-            if let Some(compiled) = CompiledGroup::new(&loops, group, &programs) {
-                groups.push(group.clone());
-                grouped.push(compiled);
+        let shared_bytes = bound.iter().map(|bound| bound.shared_bytes).max().unwrap_or(0);
+        let [parameters, outputs] = loops.resized_types(sizes);
+        let mut nests = CompiledNests {
+            parameters,
+            outputs,
+            checks: loops.checks.iter().map(|check| check.resized(sizes)).collect(),
+            bound,
+            groups: Vec::new(),
+            grouped: Vec::new(),
+            scratch: ScratchLayout::default(),
+            shared: 0,
+            resized: OnceLock::new(),
+            programs: OnceLock::new(),
+            coded: Arc::clone(coded),
+            in_place: in_place.clone(),
+        };
+        nests.compile_groups(check)?;
+        let elsewhere: Vec<usize> = nests.grouped.iter().flat_map(CompiledGroup::inner).collect();
+        let together: Vec<_> = nests.grouped.iter().map(|group| group.nests.clone()).collect();
+        let lives = &coded.lives;
+        let mut scratch = ScratchLayout::new(loops, sizes, lives, ALIGNMENT, &elsewhere, &together);
+        nests.shared = scratch.append(shared_bytes, ALIGNMENT);
+        nests.scratch = scratch;
+        Ok(nests)
+    }
+
+    /// Compiles the groups of nests that pay.
+    fn compile_groups<E>(&mut self, mut check: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+        let coded = Arc::clone(&self.coded);
+        for group in &coded.groups {
+            let nests = coded.loops.nests[group.nests.clone()].iter();
+            let sizes = coded.sizes(&self.in_place);
+            if may_be_cut(nests.map(|nest| SizedNest::new(nest, sizes)))
+                && let Some(compiled) = CompiledGroup::new(self.loops(), group, self.programs())
+            {
+                self.groups.push(group.clone());
+                self.grouped.push(compiled);
             }
             check()?;
         }
-        let elsewhere: Vec<usize> = grouped.iter().flat_map(CompiledGroup::inner).collect();
-        let together: Vec<_> = grouped.iter().map(|group| group.nests.clone()).collect();
-        let mut scratch = ScratchLayout::new(&loops, ALIGNMENT, &elsewhere, &together);
-        let shared_bytes = programs.iter().map(Program::shared_bytes).max().unwrap_or(0);
-        let shared = scratch.append(shared_bytes, ALIGNMENT);
-        Ok(CompiledNests {
-            loops,
-            programs,
-            dense,
-            groups,
-            grouped,
-            scratch,
-            shared,
-            executor,
-            level,
+        Ok(())
+    }
+
+    /// The nests over these sizes.
+    pub(crate) fn loops(&self) -> &LoopNests {
+        let CompiledNests { coded, in_place, .. } = self;
+        match in_place.is_empty() {
+            true => &coded.loops,
+            false => self.resized.get_or_init(|| coded.loops.resized(coded.sizes(in_place))),
+        }
+    }
+
+    /// The nest of this index over these sizes.
+    fn sized(&self, index: usize) -> SizedNest<'_> {
+        SizedNest::new(&self.coded.loops.nests[index], self.coded.sizes(&self.in_place))
+    }
+
+    /// The nests with their code.
+    pub(crate) fn programs(&self) -> &[Program] {
+        self.programs.get_or_init(|| {
+            let pairs = self.loops().nests.iter().zip(&self.coded.codes);
+            pairs.map(|(nest, coded)| Program::new(nest, Arc::clone(&coded.code))).collect()
         })
+    }
+
+    /// The weights of whole runs of the nests, in bytes.
+    pub(crate) fn works(&self) -> impl Iterator<Item = usize> {
+        self.bound.iter().map(|bound| bound.work)
+    }
+
+    /// For each array of the nests the bytes of it that they walk.
+    pub(crate) fn walked_bytes(&self, mut hear: impl FnMut(BufferId, usize)) {
+        for index in 0..self.bound.len() {
+            let nest = self.sized(index);
+            nest.nest.accesses.iter().for_each(|of| hear(of.buffer, nest.bytes_of(of)));
+        }
     }
 
     /// The groups of nests that run part by part.
@@ -165,31 +164,30 @@ impl CompiledNests {
 
     /// The most bytes of memory that a thread needs.
     pub(crate) fn thread_bytes(&self) -> usize {
-        let alone = self.programs.iter().map(Program::thread_bytes);
+        let codes = self.coded.codes.iter().enumerate();
+        let alone = codes.map(|(index, coded)| coded.code.thread_bytes(&self.sized(index)));
         let together = self.grouped.iter().map(CompiledGroup::thread_bytes);
         alone.chain(together).max().unwrap_or(0)
     }
 
-    /// The bytes of what has been made of them since they were compiled.
-    pub(crate) fn made_bytes(&self) -> usize {
-        self.programs.iter().map(Program::made_bytes).sum()
-    }
-
-    /// Counts the memory that they hold.
+    /// Counts the memory that they hold beside what others share, without what is made when it is asked for.
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
-        held.loops(&self.loops);
-        held.own::<Program>(self.programs.capacity());
-        self.programs.iter().for_each(|program| program.count_bytes(held));
-        held.own::<Dense>(self.dense.capacity());
-        for Dense { bound, places } in &self.dense {
-            bound.iter().for_each(|bound| bound.count_bytes(held));
-            held.small(places);
+        held.small(&self.in_place);
+        for types in [&self.parameters, &self.outputs] {
+            held.small(types);
+            types.iter().for_each(|of| held.shape(&of.shape));
         }
+        held.own::<IndexCheck>(self.checks.capacity());
+        held.own::<BoundCode>(self.bound.capacity());
+        self.bound.iter().for_each(|bound| bound.count_bytes(held));
         self.scratch.count_bytes(held);
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
         held.own::<CompiledGroup>(self.grouped.capacity());
         self.grouped.iter().for_each(|group| group.count_bytes(held));
+        if !self.grouped.is_empty() {
+            held.loops(self.loops());
+        }
     }
 
     /// Runs the nests; inputs and outputs have been checked, and overlap only where an output was
@@ -211,7 +209,7 @@ impl CompiledNests {
         let arrays = RunArrays { nests: self, inputs, outputs, are_row_major, scratch: &scratch };
         let mut groups = self.grouped.iter().peekable();
         let mut index = 0;
-        while index < self.programs.len() {
+        while index < self.bound.len() {
             index = match groups.next_if(|group| group.nests.start == index) {
                 Some(group) => {
                     self.run_group(group, &arrays, is_over_input, progress)?;
@@ -234,22 +232,23 @@ impl CompiledNests {
         progress: &Progress<'_>,
     ) -> Result<(), RunError> {
         self.prepare(index, arrays)?;
-        let program = &self.programs[index];
-        let nest = program.nest();
+        let (nest, dense) = (&self.coded.loops.nests[index], &self.bound[index]);
         let own;
         let mut operands: SmallVec<[*mut u8; FEW]> = SmallVec::new();
         let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
             true => {
                 // Few, so that a push for each is faster than `extend`.
-                let Dense { bound, places } = &self.dense[index];
+                let places = self.coded.places(index, dense);
                 places.iter().for_each(|&place| operands.push(arrays.at(place)));
-                bound
+                &dense.bound
             }
             false => {
-                operands.extend(nest.operands().map(|operand| arrays.first(operand)));
-                let rank = nest.shape.rank();
-                let strides = |_, access: &Access| access.strides(rank, &arrays.strides(access));
-                own = program.bind(strides, is_over_input);
+                let nest = self.sized(index);
+                operands.extend(nest.nest.operands().map(|of| arrays.first(&nest, of)));
+                let rank = nest.shape.len();
+                let strides =
+                    |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense(of)));
+                own = bind(&self.coded.codes[index].code, &nest, strides, is_over_input);
                 &own
             }
         };
@@ -258,18 +257,20 @@ impl CompiledNests {
         // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
         // and temporaries overlap nothing, but for outputs over an input, of which the bound
         // nest knows; the layout has room for what is shared; the level was detected.
-        let flow = unsafe { threads::run(program, bound, &bases, progress) };
+        let flow = unsafe { threads::run(dense.work, bound, &bases, progress) };
         if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
     }
 
     /// Writes the counters, and checks the indices, that the nest of this index needs first.
     fn prepare(&self, index: usize, arrays: &RunArrays<'_, '_, '_>) -> Result<(), RunError> {
         self.write_counters(index, arrays.scratch);
-        for check in self.loops.checks.iter().filter(|check| check.nest == index) {
-            let strides = arrays.strides(&check.access);
+        for check in self.checks.iter().filter(|check| check.nest == index) {
+            let strides = arrays.strides(&check.access, || dense(&check.access.array_type));
             let along = check.access.strides(check.shape.rank(), &strides);
+            let place =
+                Place { buffer: check.access.buffer, offset: check.access.offset(&strides) };
             // SAFETY: the views vouch for what is given; the rest earlier nests have written.
-            unsafe { indices::check(check, arrays.first(&check.access), &along)? }
+            unsafe { indices::check(check, arrays.at(place), &along)? }
         }
         Ok(())
     }
@@ -281,16 +282,22 @@ impl CompiledNests {
         is_over_input: &[bool],
         progress: &Progress<'_>,
     ) -> Result<(), RunError> {
-        let nests = &self.loops.nests[group.nests.clone()];
+        let nests = &self.loops().nests[group.nests.clone()];
         group.nests.clone().try_for_each(|index| self.prepare(index, arrays))?;
-        let firsts = nests.iter().map(|nest| nest.operands().map(|o| arrays.first(o)).collect());
+        let first_of = |nest: &Arc<LoopNest>| {
+            nest.operands().map(|of| arrays.first(&SizedNest::own(nest), of)).collect()
+        };
+        let firsts = nests.iter().map(first_of);
         let firsts: Vec<Vec<*mut u8>> = firsts.collect();
         let wholes = nests.iter().zip(&firsts).map(|(nest, firsts)| WholeNest {
             nest,
             operands: Bases { operands: firsts, shared: core::ptr::null_mut() },
             strides: nest
                 .operands()
-                .map(|it| it.strides(nest.shape.rank(), &arrays.strides(it)))
+                .map(|of| {
+                    let strides = arrays.strides(of, || dense(&of.array_type));
+                    of.strides(nest.shape.rank(), &strides)
+                })
                 .collect(),
         });
         let wholes: Vec<WholeNest<'_>> = wholes.collect();
@@ -301,19 +308,22 @@ impl CompiledNests {
 
     /// Whether an output may have been written before an index is found to name no element.
     pub(crate) fn writes_before_checks(&self) -> bool {
-        let Some(last) = self.loops.checks.last() else { return false };
-        let before = self.loops.nests[..last.nest].iter();
+        let loops = &self.coded.loops;
+        let Some(last) = loops.checks.last() else { return false };
+        let before = loops.nests[..last.nest].iter();
         let mut targets = before.flat_map(|nest| nest.stores.iter().map(|store| &store.target));
         targets.any(|target| matches!(target.buffer, BufferId::Output(_)))
     }
 
     /// Writes the counters that the nest of this index is the first to read.
     fn write_counters(&self, nest: usize, scratch: &Scratch<'_>) {
-        for (index, &(dtype, length)) in self.loops.counters.iter().enumerate() {
+        let CodedNests { loops, executor, level, .. } = &*self.coded;
+        for (index, &(dtype, length)) in loops.counters.iter().enumerate() {
             if self.scratch.counter_nests[index] == nest {
                 let first = scratch.at(self.scratch.counters[index]);
+                let length = self.coded.sizes(&self.in_place).of(length);
                 // SAFETY: the layout has room for so many elements, which nobody uses yet.
-                unsafe { self.executor.write_counter(first, dtype, length, self.level) }
+                unsafe { executor.write_counter(first, dtype, length, *level) }
             }
         }
     }
@@ -369,22 +379,22 @@ struct RunArrays<'a, 'i, 'o> {
 
 impl RunArrays<'_, '_, '_> {
     /// The element at which a nest begins.
-    fn first(&self, access: &Access) -> *mut u8 {
+    fn first(&self, nest: &SizedNest<'_>, access: &Access) -> *mut u8 {
         let offset = match access.begins_at_first() {
             true => 0,
-            false => access.offset(&self.strides(access)),
+            false => access.offset(&self.strides(access, || nest.dense(access))),
         };
         self.at(Place { buffer: access.buffer, offset })
     }
 
     #[inline(always)]
     fn at(&self, place: Place) -> *mut u8 {
-        let CompiledNests { loops, scratch: layout, .. } = self.nests;
+        let CompiledNests { coded, scratch: layout, .. } = self.nests;
         let first = match place.buffer {
             BufferId::Parameter(index) => self.inputs[index].first(),
             BufferId::Output(index) => self.outputs[index].first(),
             BufferId::Constant(index) => {
-                bytes_of_array(&loops.constants[index]).as_ptr().cast_mut()
+                bytes_of_array(&coded.loops.constants[index]).as_ptr().cast_mut()
             }
             BufferId::Counter(index) => self.scratch.at(layout.counters[index]),
             BufferId::Temporary(index) => self.scratch.at(layout.temporaries[index]),
@@ -392,12 +402,12 @@ impl RunArrays<'_, '_, '_> {
         first.wrapping_offset(place.offset)
     }
 
-    /// The strides of the array's own axes in bytes.
-    fn strides(&self, access: &Access) -> AxisStrides {
+    /// The strides of the array's own axes in bytes; those of a `dense` one where it is ours.
+    fn strides(&self, access: &Access, dense: impl FnOnce() -> AxisStrides) -> AxisStrides {
         match access.buffer {
             BufferId::Parameter(index) => self.inputs[index].strides().into(),
             BufferId::Output(index) => self.outputs[index].strides().into(),
-            _ => dense(&access.array_type),
+            _ => dense(),
         }
     }
 

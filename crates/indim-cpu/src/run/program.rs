@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
-use indim_loops::strides::order::dense;
 use smallvec::SmallVec;
 
 use crate::executor::{BoundNest, ByKernels, NestCode};
@@ -24,20 +24,13 @@ pub struct Program {
 
 impl Program {
     pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> Program {
-        let sizes = nest.shape.iter();
-        let elements = sizes.fold(1usize, |product, &size| product.saturating_mul(size));
-        let moved: usize = nest.operands().map(|operand| operand.array_type.dtype.size()).sum();
-        let work = elements.saturating_mul(moved + code.cost());
+        let work = SizedNest::own(nest).points().saturating_mul(element_work(nest, &*code));
         Program { nest: Arc::clone(nest), code, work }
     }
 
     /// The same code for a part of the nest, which differs from it in sizes alone.
     pub(crate) fn of_part(&self, part: &Arc<LoopNest>) -> Program {
         Program::new(part, Arc::clone(&self.code))
-    }
-
-    pub(crate) fn nest(&self) -> &LoopNest {
-        &self.nest
     }
 
     /// The weight of a whole run in bytes: what is moved and what is computed, however the arrays lie in
@@ -53,36 +46,23 @@ impl Program {
         strides: impl Fn(usize, &Access) -> AxisStrides,
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
-        let operands = self.nest.operands().enumerate();
-        let strides = operands.map(|(operand, access)| strides(operand, access));
-        let strides: SmallVec<[AxisStrides; FEW]> = strides.collect();
-        Arc::clone(&self.code).bind(&self.nest, &strides, is_over_input)
-    }
-
-    /// The program for dense arrays.
-    pub(crate) fn bind_dense(&self) -> Option<Arc<dyn BoundNest>> {
-        self.bind(|_, access| self.dense_strides(access), &[])
+        bind(&self.code, &SizedNest::own(&self.nest), strides, is_over_input)
     }
 
     /// The most bytes of memory that a thread needs to run it.
     pub(crate) fn thread_bytes(&self) -> usize {
-        self.code.thread_bytes(&self.nest)
+        self.code.thread_bytes(&SizedNest::own(&self.nest))
     }
 
     /// The most bytes of memory that the threads of a run share for it.
     pub(crate) fn shared_bytes(&self) -> usize {
-        self.code.shared_bytes(&self.nest)
+        self.code.shared_bytes(&SizedNest::own(&self.nest))
     }
 
     /// Counts the memory that the program holds.
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
         held.nest(&self.nest);
         self.code.count_bytes(held);
-    }
-
-    /// The bytes of what has been made of it since it was compiled.
-    pub(crate) fn made_bytes(&self) -> usize {
-        self.code.made_bytes()
     }
 
     /// The machine code for dense arrays: its instructions below the values that they compute, with what
@@ -97,13 +77,35 @@ impl Program {
 
     /// The strides of an operand where it is dense.
     pub(crate) fn dense_strides(&self, access: &Access) -> AxisStrides {
-        access.strides(self.nest.shape.rank(), &dense(&access.array_type))
+        SizedNest::own(&self.nest).dense_strides(access)
     }
 
     /// The listing, with what `describe` makes of the arrays.
     pub fn listing(&self, describe: &dyn Fn(&Access) -> String) -> String {
         fmt::from_fn(|formatter| self.code.list(&self.nest, formatter, describe)).to_string()
     }
+}
+
+/// The weight of an element of a nest in bytes: what is moved and what is computed.
+pub(crate) fn element_work(nest: &LoopNest, code: &dyn NestCode) -> usize {
+    let moved: usize = nest.operands().map(|operand| operand.array_type.dtype.size()).sum();
+    moved + code.cost()
+}
+
+/// The code of a nest for arrays whose strides are given for each operand, by its place, as
+/// [`NestCode::bind`] has it.
+pub(crate) fn bind(
+    code: &Arc<dyn NestCode>,
+    nest: &SizedNest<'_>,
+    strides: impl Fn(usize, &Access) -> AxisStrides,
+    is_over_input: &[bool],
+) -> Option<Arc<dyn BoundNest>> {
+    let mut along: SmallVec<[AxisStrides; FEW]> = SmallVec::new();
+    // Few, so that a push for each is faster than `extend`.
+    for (operand, access) in nest.nest.operands().enumerate() {
+        along.push(strides(operand, access));
+    }
+    Arc::clone(code).bind(nest, &along, is_over_input)
 }
 
 impl fmt::Display for Program {

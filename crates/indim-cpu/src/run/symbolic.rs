@@ -4,22 +4,20 @@
 //! puts the sizes of arrays in their places: nothing is lowered and nothing compiled, and machine code that
 //! is made for some sizes runs for all.
 
+use core::convert::Infallible;
 use core::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use indim_graph::{Array, GuardError, Guards, SymbolicCount, SymbolicGraph};
-use indim_kernels::Level;
+use indim_graph::{GuardError, Guards, SymbolicCount, SymbolicGraph};
 use indim_loops::HeldBytes;
-use indim_loops::groups::{NestGroup, groups};
-use indim_loops::loop_nest::{LoopNest, LoopNests};
 use smallvec::SmallVec;
 
-use crate::executor::{Executor, NestCode};
 use crate::run::bindings::Bindings;
+use crate::run::coded::CodedNests;
 use crate::run::compile::{CompileError, CompileOptions, lowered};
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
-use crate::run::nests::{CompiledNest, CompiledNests};
+use crate::run::nests::CompiledNests;
 use indim_arrays::{ArrayView, ArrayViewMut, Buffer};
 
 /// A graph compiled for this machine and for arrays of all sizes that meet its guards.
@@ -47,17 +45,10 @@ pub struct SymbolicExecutable {
     guards: Guards,
     /// The inputs behind those that are given.
     counts: Vec<SymbolicCount>,
-    /// The size that stands for each symbol.
-    distinct: Vec<usize>,
-    /// The nests for these sizes, and their code.
-    loops: LoopNests,
-    codes: Vec<Arc<dyn NestCode>>,
-    /// Those that have no symbol among their sizes, once they are bound.
-    fixed: Vec<OnceLock<CompiledNest>>,
-    /// Which of them may run together, whatever the sizes are.
-    groups: Vec<NestGroup>,
-    executor: &'static dyn Executor,
-    level: Level,
+    /// The nests, over sizes of which one stands for each symbol, and their code.
+    coded: Arc<CodedNests>,
+    /// The bytes of that.
+    coded_bytes: usize,
     parameter_names: Arc<[String]>,
     bindings: Mutex<Bindings>,
     /// What the first of them holds: the others hold as much, but for groups of nests.
@@ -87,20 +78,17 @@ pub fn compile_symbolic_with(
     let distinct = symbolic.distinct_sizes();
     let graph = symbolic.resized_for_any(&distinct);
     let (loops, executor) = lowered(&graph, options, checkpoint)?;
-    let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
-    let code = |nest: &Arc<LoopNest>| executor.compile(nest, &constants, options.level);
+    let never = || Ok::<(), Infallible>(());
+    let Ok(coded) = CodedNests::new(loops, distinct, executor, options.level, never);
+    let mut held = HeldBytes::default();
+    coded.count_bytes(&mut held);
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(SymbolicExecutable {
         guards: symbolic.guards().clone(),
         counts: symbolic.counts().to_vec(),
-        codes: loops.nests.iter().map(code).collect(),
-        fixed: loops.nests.iter().map(|_| OnceLock::new()).collect(),
-        groups: groups(&loops),
+        coded: Arc::new(coded),
+        coded_bytes: held.bytes(),
         parameter_names: names.collect(),
-        distinct,
-        loops,
-        executor,
-        level: options.level,
         bindings: Mutex::default(),
         bound_bytes: OnceLock::new(),
     })
@@ -124,8 +112,9 @@ impl SymbolicExecutable {
         if let Some(executable) = self.bindings().find(&symbols) {
             return Ok(executable);
         }
-        let executable = Arc::new(self.bound(&symbols));
-        let gone = self.bindings().keep(symbols[..].into(), &executable);
+        let (executable, bytes) = self.bound(&symbols);
+        let executable = Arc::new(executable);
+        let gone = self.bindings().keep(symbols[..].into(), &executable, bytes);
         // What takes long to free is freed after the lock.
         drop(gone);
         Ok(executable)
@@ -139,38 +128,27 @@ impl SymbolicExecutable {
     /// # Panics
     /// When there are more or fewer shapes than inputs.
     pub fn bind_once(&self, shapes: &[&[usize]]) -> Result<Executable, GuardError> {
-        Ok(self.bound(&self.guards.symbols(shapes)?))
+        Ok(self.bound(&self.guards.symbols(shapes)?).0)
     }
 
-    /// The executable where the symbols stand for these sizes, which meet the guards.
-    fn bound(&self, symbols: &[usize]) -> Executable {
-        let size = |size: usize| {
-            let symbol = self.distinct.iter().position(|&distinct| distinct == size);
-            symbol.map_or(size, |symbol| symbols[symbol])
+    /// The executable where the symbols stand for these sizes, which meet the guards; and the bytes that it
+    /// holds beside what all share.
+    fn bound(&self, symbols: &[usize]) -> (Executable, usize) {
+        let never = || Ok::<(), Infallible>(());
+        let Ok(nests) = CompiledNests::new(&self.coded, symbols.into(), never);
+        let counted = || {
+            let mut held = HeldBytes::default();
+            nests.count_bytes(&mut held);
+            held.bytes() + size_of::<Executable>()
         };
-        let loops = self.loops.resized(&size);
-        let compiled = |index: usize, nest: &Arc<LoopNest>| {
-            let new = || CompiledNest::new(nest, Arc::clone(&self.codes[index]));
-            match Arc::ptr_eq(nest, &self.loops.nests[index]) {
-                true => self.fixed[index].get_or_init(new).clone(),
-                false => new(),
-            }
-        };
-        let never = || Ok::<(), core::convert::Infallible>(());
-        let Ok(nests) =
-            CompiledNests::with(loops, &self.groups, self.executor, self.level, compiled, never);
-        let names = Arc::clone(&self.parameter_names);
         // Those of nests that run together hold more the more parts are of another size.
-        let executable = match self.bound_bytes.get() {
-            Some(&bytes) if nests.groups().is_empty() => Executable::holding(nests, names, bytes),
-            _ => {
-                let executable = Executable::new(nests, names);
-                self.bound_bytes.get_or_init(|| executable.held_bytes);
-                executable
-            }
+        let bytes = match nests.groups().is_empty() {
+            true => *self.bound_bytes.get_or_init(counted),
+            false => counted(),
         };
         let counts = self.counts.iter().map(|count| count.element(symbols)).collect();
-        Executable { counts, ..executable }
+        let names = Arc::clone(&self.parameter_names);
+        (Executable::holding(nests, names, counts, self.coded_bytes + bytes), bytes)
     }
 
     /// The outputs for these inputs, in new memory.
@@ -205,11 +183,8 @@ impl SymbolicExecutable {
 
     /// The bytes of memory that it holds, with what is bound.
     pub fn held_bytes(&self) -> usize {
-        let mut held = HeldBytes::default();
-        held.loops(&self.loops);
-        self.codes.iter().for_each(|code| code.count_bytes(&mut held));
-        let made: usize = self.codes.iter().map(|code| code.made_bytes()).sum();
-        held.bytes() + made + self.bindings().held_bytes() + size_of::<SymbolicExecutable>()
+        let made = self.coded.made_bytes();
+        self.coded_bytes + made + self.bindings().held_bytes() + size_of::<SymbolicExecutable>()
     }
 
     fn bindings(&self) -> MutexGuard<'_, Bindings> {

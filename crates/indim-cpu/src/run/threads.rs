@@ -7,7 +7,6 @@ use rayon::prelude::*;
 
 use crate::executor::{Bases, BoundNest};
 use crate::run::options::Progress;
-use crate::run::program::Program;
 
 /// Below this much work, measured in bytes moved, a second thread costs more than it saves.
 const SERIAL_BYTES: usize = 1024 * 1024;
@@ -29,25 +28,25 @@ pub(crate) fn thread_count() -> usize {
     1
 }
 
-/// Whether a run is work enough for several threads.
-pub(crate) fn is_parallel(program: &Program) -> bool {
-    program.work() >= SERIAL_BYTES
+/// Whether so much work, in bytes moved, is enough for several threads.
+pub(crate) fn is_parallel(work: usize) -> bool {
+    work >= SERIAL_BYTES
 }
 
-/// Runs a program that is bound, by several threads where that pays, until `progress` stops it.
+/// Runs a nest of so much work, by several threads where that pays, until `progress` stops it.
 ///
 /// # Safety
 /// As [`BoundNest::run`], for all tiles.
 pub(crate) unsafe fn run(
-    program: &Program,
+    work: usize,
     bound: &dyn BoundNest,
     bases: &Bases<'_>,
     progress: &Progress<'_>,
 ) -> ControlFlow<()> {
-    let bound = bound.instead(program.work()).unwrap_or(bound);
+    let bound = bound.instead(work).unwrap_or(bound);
     // SAFETY: the caller's promise; the tiles have been run when they are finished.
     unsafe {
-        run_tiles(program, bound, bases, progress)?;
+        run_tiles(work, bound, bases, progress)?;
         bound.finish(bases);
     }
     ControlFlow::Continue(())
@@ -56,13 +55,13 @@ pub(crate) unsafe fn run(
 /// # Safety
 /// As [`BoundNest::run`], for all tiles.
 unsafe fn run_tiles(
-    program: &Program,
+    work: usize,
     bound: &dyn BoundNest,
     bases: &Bases<'_>,
     progress: &Progress<'_>,
 ) -> ControlFlow<()> {
     let per_tile = bound.tile_elements();
-    share(bound.tiles(), program.work(), |tiles| {
+    share(bound.tiles(), work, |tiles| {
         let elements = tiles.len() * per_tile;
         // SAFETY: the caller's promise; the ranges are disjoint.
         unsafe { bound.run(bases, tiles) }

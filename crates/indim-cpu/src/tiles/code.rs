@@ -149,13 +149,10 @@ pub(crate) fn block(nest: &LoopNest) -> usize {
 
 /// The bytes of an element of each operand of the nest.
 pub(crate) fn element_sizes(nest: &LoopNest) -> SmallVec<[usize; FEW]> {
-    nest.operands().map(|operand| operand.array_type.dtype.size()).collect()
-}
-
-/// The bytes of the arrays that are read and written.
-pub(crate) fn bytes_moved(nest: &LoopNest) -> usize {
-    let moved = nest.operands().map(|operand| nest.bytes_of(operand));
-    moved.fold(0, usize::saturating_add)
+    let mut sizes = SmallVec::new();
+    // Few, so that a push for each is faster than `collect`.
+    nest.operands().for_each(|operand| sizes.push(operand.array_type.dtype.size()));
+    sizes
 }
 
 /// For each slot the stores of its value.

@@ -5,10 +5,11 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Local, LoopNest};
+use indim_loops::loop_nest::Local;
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::even_steps;
-use indim_targets::{Form, Function, Layout};
+use indim_targets::{Form, Function};
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
@@ -16,7 +17,7 @@ use crate::tiles::code::TileCode;
 use crate::tiles::functions::Functions;
 use crate::tiles::memory::settle;
 use crate::tiles::tile::long_tile;
-use crate::tiles::wiring::{is_over, streams};
+use crate::tiles::wiring::{is_over, is_streamed, moves_much};
 
 /// Nests of more operands are walked as others are.
 const MOST_OPERANDS: usize = 16;
@@ -52,7 +53,7 @@ impl Flat {
     /// The nest over these axes, if it is such a one; `Err` where a function is lacking.
     pub(crate) fn new(
         code: &TileCode,
-        nest: &LoopNest,
+        nest: &SizedNest<'_>,
         axes: &CoalescedAxes,
         is_over_input: &[bool],
     ) -> Result<Option<Flat>, Lacking> {
@@ -69,10 +70,19 @@ impl Flat {
         else {
             return Ok(None);
         };
+        let form = |place: &Place| if place.stride == 0 { Form::Single } else { Form::Dense };
+        let written = operands.iter().map(|place| &nest.nest.stores[place.operand]);
+        let moves_much = moves_much(nest);
+        let streamed = written.clone().zip(&functions.outputs).map(|(store, &slot)| {
+            moves_much
+                && is_streamed(store)
+                && code.stored[slot].count == 1
+                && !is_over(store, is_over_input)
+        });
+        let is_in_place = written.clone().any(|store| is_over(store, is_over_input));
+        let (forms, streams) = (inputs.iter().map(form), streamed.clone().any(|streams| streams));
+        let function = functions.function_of(forms, streamed, is_in_place).ok_or(Lacking)?;
         operands.extend_from_slice(&inputs);
-        let layout = all.layout(functions, &inputs, is_over_input);
-        let streams = layout.streams.contains(&true);
-        let function = functions.function(&layout).ok_or(Lacking)?;
         let tile = even_steps(elements, long_tile(code, nest));
         Ok(Some(Flat { function, operands, elements, tile, streams }))
     }
@@ -84,70 +94,59 @@ pub(crate) struct Lacking;
 /// The one axis of a nest.
 struct Axis<'a> {
     code: &'a TileCode,
-    nest: &'a LoopNest,
+    nest: &'a SizedNest<'a>,
     axes: &'a CoalescedAxes,
 }
 
 impl Axis<'_> {
     /// Where the function writes; `None` if it cannot write all that is stored.
     fn outputs(&self, functions: &Functions) -> Option<SmallVec<[Place; FEW]>> {
-        let stores = &self.nest.stores;
+        let stores = &self.nest.nest.stores;
         let is_written_once = stores.iter().enumerate().all(|(index, store)| {
             let is_computed = matches!(store.source, Local::Instruction(_));
             is_computed && self.code.stored[self.code.slot(store.source)].first == Some(index)
         });
-        let written = functions.outputs.iter().map(|&slot| {
+        if !is_written_once {
+            return None;
+        }
+        let mut written = SmallVec::new();
+        // Few, so that a push for each is faster than `collect`.
+        for &slot in &functions.outputs {
             let store = self.code.stored[slot].first?;
-            self.place(store).filter(|place| place.stride != 0)
-        });
-        is_written_once.then(|| written.collect())?
+            written.push(self.place(store).filter(|place| place.stride != 0)?);
+        }
+        Some(written)
     }
 
     /// Where the function reads; `None` if it cannot read there.
     fn inputs(&self, functions: &Functions) -> Option<SmallVec<[Place; FEW]>> {
-        let accesses = self.nest.accesses.len();
+        let accesses = self.nest.nest.accesses.len();
         let is_block = |(&needs_block, operand): (&bool, usize)| {
             !needs_block || self.place(operand).is_some_and(|place| place.stride != 0)
         };
-        let are_blocks = self.code.needs_block.iter().zip(self.nest.stores.len()..).all(is_block);
-        let read = functions
-            .inputs
-            .iter()
-            .map(|&slot| self.place(self.nest.stores.len() + slot).filter(|_| slot < accesses));
-        are_blocks.then(|| read.collect())?
+        let are_blocks =
+            self.code.needs_block.iter().zip(self.nest.nest.stores.len()..).all(is_block);
+        if !are_blocks {
+            return None;
+        }
+        let mut read = SmallVec::new();
+        for &slot in functions.inputs.iter() {
+            read.push(self.place(self.nest.nest.stores.len() + slot).filter(|_| slot < accesses)?);
+        }
+        Some(read)
     }
 
     /// Where an operand of the nest lies, if it is dense or a single element.
     fn place(&self, operand: usize) -> Option<Place> {
-        let stores = self.nest.stores.len();
+        let stores = self.nest.nest.stores.len();
         let dtype = match operand.checked_sub(stores) {
-            Some(access) => self.nest.accesses[access].array_type.dtype,
-            None => self.nest.stores[operand].target.array_type.dtype,
+            Some(access) => self.nest.nest.accesses[access].array_type.dtype,
+            None => self.nest.nest.stores[operand].target.array_type.dtype,
         };
         let (size, offset) = (dtype.size() as isize, self.axes.offsets[operand]);
         // A single point is dense, whatever it is a part of.
         let stride = self.axes.strides[operand].first().copied().unwrap_or(size);
         (stride == 0 || stride == size).then_some(Place { operand, offset, stride })
-    }
-
-    fn layout(&self, functions: &Functions, inputs: &[Place], is_over_input: &[bool]) -> Layout {
-        let store = |slot: usize| {
-            let stored = self.code.stored[slot];
-            stored.first.map(|store| (&self.nest.stores[store], stored.count))
-        };
-        let outputs = functions.outputs.iter().map(|&slot| store(slot));
-        let streams = |(target, count)| {
-            count == 1 && streams(self.nest, target) && !is_over(target, is_over_input)
-        };
-        let is_in_place =
-            |store: Option<_>| store.is_some_and(|(of, _)| is_over(of, is_over_input));
-        let form = |place: &Place| if place.stride == 0 { Form::Single } else { Form::Dense };
-        Layout {
-            inputs: inputs.iter().map(form).collect(),
-            streams: outputs.clone().map(|store| store.is_some_and(streams)).collect(),
-            is_in_place: outputs.into_iter().any(is_in_place),
-            is_fetched_ahead: false,
-        }
     }
 }
 

@@ -6,13 +6,14 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_loops::loop_nest::LoopNest;
+use indim_loops::HeldBytes;
+use indim_loops::resize::SizedNest;
 use indim_loops::walk::reducing::{Part, UnitForm};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::{Folded, Form, Function};
 use smallvec::SmallVec;
 
-use crate::tiles::code::{FEW, TileCode, bytes_moved};
+use crate::tiles::code::{FEW, TileCode};
 use crate::tiles::tree::{Columns, takes_in_turn};
 use crate::tiles::wiring::{FunctionWiring, Wiring};
 
@@ -53,7 +54,7 @@ impl Folding {
     /// `None` where there is no function, or too few columns for it.
     pub(super) fn new(
         code: &TileCode,
-        nest: &LoopNest,
+        nest: &SizedNest<'_>,
         part: &Part,
         wiring: &Wiring,
         width: usize,
@@ -78,11 +79,11 @@ impl Folding {
                 .collect(),
             false => row_strides.clone(),
         };
-        let length = nest.reduced.map_or(0, |axis| nest.shape[axis]);
+        let length = nest.length();
         let is_whole = |steps: usize| steps.is_multiple_of(LANES);
         let is_joined = is_row
             || continues && (is_whole(part.walk.tile_steps) || part.walk.tiles_along_axis == 1);
-        layout.is_fetched_ahead = !is_joined && bytes_moved(nest) >= FETCHED_BYTES;
+        layout.is_fetched_ahead = !is_joined && nest.bytes_moved() >= FETCHED_BYTES;
         let rows_at_once = if layout.is_fetched_ahead { ROWS_FROM_FAR } else { BLOCK / LANES };
         let function = functions.function(&layout)?;
         // What is lacking to a step of the function is read before the columns, where others are.
@@ -108,6 +109,40 @@ impl Folding {
     /// Whether the function makes a node of the lanes of so many elements of a row.
     fn joins(&self, elements: usize) -> bool {
         self.is_ordered && self.function.joins_lanes() && elements.is_multiple_of(LANES)
+    }
+
+    /// Of rows that are read where they lie, each input so far along them in bytes, and from one to the next;
+    /// `None` where there is no function, or too few elements for it.
+    pub(super) fn of_rows(
+        code: &TileCode,
+        length: usize,
+        along: SmallVec<[isize; FEW]>,
+        across: SmallVec<[isize; FEW]>,
+    ) -> Option<Self> {
+        let functions = code.folding.as_ref()?;
+        let form = |&along: &isize| if along == 0 { Form::Same } else { Form::Dense };
+        let accumulators = core::iter::repeat_n(Form::Accumulator, functions.outputs.len());
+        let forms = along.iter().map(form).chain(accumulators);
+        let streams = functions.outputs.iter().map(|_| false);
+        let function = functions.function_of(forms, streams, false)?;
+        if length < function.step() || code.folds.iter().any(|fold| fold.lanes.is_none()) {
+            return None;
+        }
+        Some(Folding {
+            function,
+            along,
+            across,
+            width: 1,
+            is_joined: true,
+            is_ordered: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length)),
+            rows_at_once: BLOCK / LANES,
+        })
+    }
+
+    /// Counts the memory that it holds beside the function.
+    pub(super) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.small(&self.along);
+        held.small(&self.across);
     }
 
     /// Whether each column has one accumulator, which takes all values in turn.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_codegen::{Body, Instruction};
 use indim_loops::HeldBytes;
-use indim_targets::{Function, Layout, Refused, TargetKind};
+use indim_targets::{Form, Function, Layout, Refused, TargetKind};
 
 use crate::tiles::account::Account;
 
@@ -51,6 +51,27 @@ impl Functions {
     /// Whether there may be functions.
     pub(crate) fn may_be_made(&self) -> bool {
         !self.is_refused.load(Ordering::Relaxed)
+    }
+
+    /// As [`Functions::function`], where to look for one that there is takes no memory: operands are read in
+    /// these forms, and written past the caches where it `streams`.
+    pub(crate) fn function_of(
+        &self,
+        forms: impl Iterator<Item = Form> + Clone,
+        streams: impl Iterator<Item = bool> + Clone,
+        is_in_place: bool,
+    ) -> Option<Arc<Function>> {
+        let is_it = |(known, _): &&(Layout, Arc<Function>)| {
+            known.inputs.iter().copied().eq(forms.clone())
+                && known.streams.iter().copied().eq(streams.clone())
+                && known.is_in_place == is_in_place
+                && !known.is_fetched_ahead
+        };
+        if let Some((_, function)) = self.made().iter().find(is_it) {
+            return Some(Arc::clone(function));
+        }
+        let (inputs, streams) = (forms.collect(), streams.collect());
+        self.function(&Layout { inputs, streams, is_in_place, is_fetched_ahead: false })
     }
 
     /// The function for operands that lie so; `None` where it is not worth its price yet, or the system

@@ -3,9 +3,10 @@
 //!
 //! Read `code.rs` (what runs over a tile), `wiring.rs` (where its slots lie under a walk), `tile.rs` (the
 //! loop over tiles; `flat.rs` where all axes are one, `whole.rs` where there is but one tile), `reduce.rs`
-//! (the one over a reduced axis), `tree.rs` (in which order that combines), `folding.rs` (by functions that
-//! do so themselves), `search.rs` (the one that finds where an element is). Machine code for each layout is
-//! in `functions.rs`, and when it is made in `account.rs`; what elements cost, `work.rs`.
+//! (the one over a reduced axis; `rows.rs` where rows are read where they lie), `tree.rs` (in which order
+//! that combines), `folding.rs` (by functions that do so themselves), `search.rs` (the one that finds where
+//! an element is). Machine code for each layout is in `functions.rs`, and when it is made in `account.rs`;
+//! what elements cost, `work.rs`.
 
 pub(crate) mod account;
 pub(crate) mod code;
@@ -14,6 +15,7 @@ mod folding;
 pub(crate) mod functions;
 pub mod memory;
 mod reduce;
+mod rows;
 mod search;
 pub(crate) mod store_fold;
 pub(crate) mod take;
@@ -25,14 +27,13 @@ pub(crate) mod work;
 
 use std::sync::Arc;
 
-use indim_loops::loop_nest::LoopNest;
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
 
 use crate::executor::BoundNest;
 use code::TileCode;
 use flat::Flat;
-use reduce::BoundReduction;
 use search::BoundSearch;
 use tile::BoundTiles;
 
@@ -41,13 +42,13 @@ use tile::BoundTiles;
 /// them.
 pub(crate) fn bind(
     code: &Arc<TileCode>,
-    nest: &LoopNest,
+    nest: &SizedNest<'_>,
     strides: &[AxisStrides],
     is_over_input: &[bool],
 ) -> Option<Arc<dyn BoundNest>> {
-    match nest.reduced {
-        Some(_) if nest.searches() => Some(Arc::new(BoundSearch::new(code, nest, strides)?)),
-        Some(_) => Some(Arc::new(BoundReduction::new(code, nest, strides)?)),
+    match nest.nest.reduced {
+        Some(_) if nest.nest.searches() => Some(Arc::new(BoundSearch::new(code, nest, strides)?)),
+        Some(_) => reduce::bind(code, nest, strides),
         None => {
             let axes = coalesce(&nest.shape, strides)?;
             match Flat::new(code, nest, &axes, is_over_input).ok()? {

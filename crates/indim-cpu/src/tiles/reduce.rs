@@ -11,8 +11,8 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Local, LoopNest, Store};
-use indim_loops::scratch::array_bytes;
+use indim_loops::loop_nest::{Local, Store};
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
@@ -25,6 +25,7 @@ use crate::tiles::code::{FEW, TileCode, element_sizes};
 use crate::tiles::folding::{FoldedTile, Folding};
 use crate::tiles::functions::Functions;
 use crate::tiles::memory::{Run, scatter};
+use crate::tiles::rows::BoundRows;
 use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold, piece_bytes};
 use crate::tiles::tile::{Tile, WORKSPACE, Workspace};
 use crate::tiles::tree::{Columns, Values, takes_in_turn};
@@ -100,59 +101,61 @@ struct Source {
     step_stride: isize,
 }
 
-impl BoundReduction {
-    /// See [`bind`](crate::tiles::bind); the nest has a reduced axis.
-    pub(crate) fn new(
-        code: &Arc<TileCode>,
-        nest: &LoopNest,
-        strides: &[AxisStrides],
-    ) -> Option<Self> {
-        let may_fold = code.folding.as_deref().is_some_and(Functions::may_be_made);
-        let folded = may_fold.then(|| BoundReduction::with(code, nest, strides, true));
-        folded.flatten().or_else(|| BoundReduction::with(code, nest, strides, false))
-    }
+/// See [`bind`](crate::tiles::bind); the nest has a reduced axis.
+pub(super) fn bind(
+    code: &Arc<TileCode>,
+    nest: &SizedNest<'_>,
+    strides: &[AxisStrides],
+) -> Option<Arc<dyn BoundNest>> {
+    let may_fold = code.folding.as_deref().is_some_and(Functions::may_be_made);
+    let folded = may_fold.then(|| bind_with(code, nest, strides, true)).flatten();
+    folded.or_else(|| bind_with(code, nest, strides, false))
+}
 
-    /// As [`BoundReduction::new`], where functions fold what they compute if it `folds`.
-    fn with(
-        code: &Arc<TileCode>,
-        nest: &LoopNest,
-        strides: &[AxisStrides],
-        folds: bool,
-    ) -> Option<Self> {
-        let element_sizes = element_sizes(nest);
-        let targets = nest.stores.len();
-        let accesses = nest.accesses.iter().enumerate();
-        let largest = accesses
-            .max_by_key(|(index, access)| (array_bytes(&access.array_type), Reverse(*index)));
-        let reduced = nest.reduced?;
-        let length = nest.shape[reduced];
-        let parts = Reducing {
-            sizes: &nest.shape,
-            reduced,
-            strides,
-            element_sizes: &element_sizes,
-            targets,
-            main: largest.map_or(0, |(index, _)| targets + index),
-            block: code.block,
-            minimum_row: code.minimum_row(),
-            is_direct: !code.computes(),
-            folds,
-            has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
-            has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length)),
-        }
-        .parts()?;
-        let mut bound = Vec::with_capacity(parts.len());
-        for part in parts {
-            bound.push(BoundPart::new(code, nest, part)?);
-        }
-        let mut parts = bound;
+/// As [`bind`], where functions fold what they compute if it `folds`.
+fn bind_with(
+    code: &Arc<TileCode>,
+    nest: &SizedNest<'_>,
+    strides: &[AxisStrides],
+    folds: bool,
+) -> Option<Arc<dyn BoundNest>> {
+    let (reduced, targets) = (nest.nest.reduced?, nest.nest.stores.len());
+    let accesses = nest.nest.accesses.iter().enumerate();
+    let largest =
+        accesses.max_by_key(|(index, access)| (nest.array_bytes(access), Reverse(*index)));
+    let reducing = Reducing {
+        sizes: &nest.shape,
+        reduced,
+        strides,
+        element_sizes: &element_sizes(nest.nest),
+        targets,
+        main: largest.map_or(0, |(index, _)| targets + index),
+        block: code.block,
+        minimum_row: code.minimum_row(),
+        is_direct: !code.computes(),
+        folds,
+        has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
+        has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, nest.shape[reduced])),
+    };
+    match BoundRows::new(code, nest, &reducing) {
+        Some(rows) => Some(Arc::new(rows)),
+        None => Some(Arc::new(BoundReduction::new(code, nest, &reducing)?)),
+    }
+}
+
+impl BoundReduction {
+    /// See [`bind`]; `None` also where a function is lacking.
+    fn new(code: &Arc<TileCode>, nest: &SizedNest<'_>, reducing: &Reducing<'_>) -> Option<Self> {
+        let parts = reducing.parts()?.into_iter().map(|part| BoundPart::new(code, nest, part));
+        let mut parts: Vec<BoundPart> = parts.collect::<Option<_>>()?;
         let has_short_rows = |bound: &BoundPart| {
             let is_computed = bound.folding.is_none() && !bound.part.has_few_rows();
             is_computed && bound.wiring.has_short_rows(code, &bound.part.walk)
         };
         if parts.iter().any(has_short_rows) {
             // Now that it is known which are short, they are gathered.
-            return BoundReduction::with(code, nest, strides, folds);
+            let reducing = Reducing { minimum_row: code.minimum_row(), ..*reducing };
+            return BoundReduction::new(code, nest, &reducing);
         }
         let mut shared = 0;
         for bound in parts.iter_mut().filter(|bound| bound.part.is_cut()) {
@@ -168,9 +171,9 @@ impl BoundReduction {
 
 impl BoundPart {
     /// `None` where a function is lacking.
-    fn new(code: &TileCode, nest: &LoopNest, part: Part) -> Option<Self> {
+    fn new(code: &TileCode, nest: &SizedNest<'_>, part: Part) -> Option<Self> {
         let folds = part.folds;
-        let mut in_blocks: SmallVec<[bool; FEW]> = code.needs_block.as_slice().into();
+        let mut in_blocks: SmallVec<[bool; FEW]> = SmallVec::from_slice(&code.needs_block);
         for store in code.nest.stores.iter().filter(|_| !part.is_direct && !folds) {
             if let Local::Access(index) = store.source {
                 in_blocks[index] = true;
@@ -186,7 +189,7 @@ impl BoundPart {
             UnitForm::Columns(columns) => columns,
             UnitForm::Row(_) => part.walk.tile_steps,
         };
-        let length = nest.reduced.map_or(0, |axis| nest.shape[axis]);
+        let length = nest.length();
         let (mut stores, mut bytes) = (SmallVec::new(), 0);
         for (store, fold) in code.folds.iter().enumerate() {
             let lanes = bytes;

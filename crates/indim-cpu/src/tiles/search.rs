@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use indim_kernels::{Found, SearchFunctions, search_functions};
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Local, LoopNest, Reduction, Store};
+use indim_loops::loop_nest::{Local, Reduction, Store};
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
@@ -71,12 +72,12 @@ impl BoundSearch {
     /// See [`bind`](crate::tiles::bind); the nest is one of searches.
     pub(crate) fn new(
         code: &Arc<TileCode>,
-        nest: &LoopNest,
+        nest: &SizedNest<'_>,
         strides: &[AxisStrides],
     ) -> Option<Self> {
         let mut parts = Vec::new();
         let mut shared = 0;
-        for store in 0..nest.stores.len() {
+        for store in 0..nest.nest.stores.len() {
             for mut part in SearchPart::of_store(code, nest, store, strides)? {
                 if part.part.is_cut() {
                     part.left = shared;
@@ -97,16 +98,16 @@ impl BoundSearch {
 impl SearchPart {
     fn of_store(
         code: &TileCode,
-        nest: &LoopNest,
+        nest: &SizedNest<'_>,
         store: usize,
         strides: &[AxisStrides],
     ) -> Option<Vec<Self>> {
-        let Local::Access(access) = nest.stores[store].source else {
+        let Local::Access(access) = nest.nest.stores[store].source else {
             unreachable!("invariant: lowering keeps in memory what is searched among")
         };
-        let source = nest.stores.len() + access;
+        let source = nest.nest.stores.len() + access;
         let fold = &code.folds[store];
-        let reduced = nest.reduced?;
+        let reduced = nest.nest.reduced?;
         let length = nest.shape[reduced];
         let parts = Reducing {
             sizes: &nest.shape,

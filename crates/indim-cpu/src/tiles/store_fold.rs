@@ -5,6 +5,7 @@ use indim_kernels::{
     FoldFn, KernelFn, Level, RowFoldFn, convert_kernel, fold_function, row_fold_function,
 };
 use indim_loops::loop_nest::{LoopNest, Reduction, Store};
+use indim_loops::resize::SizedNest;
 use indim_loops::walk::reducing::{DIRECT_COLUMNS, MOST_PIECES, PIECE_ELEMENTS, most_nodes};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{DType, DTypeClass, ReduceOp};
@@ -67,9 +68,11 @@ fn is_ordered(op: ReduceOp, dtype: DType) -> bool {
 }
 
 /// The bytes of accumulators that a thread holds at most for a nest with these stores: lanes and nodes.
-pub(crate) fn accumulator_bytes(nest: &LoopNest, folds: &[StoreFold]) -> usize {
-    let Some(reduced) = nest.reduced else { return 0 };
-    let rows = LANES + most_nodes(nest.shape[reduced]);
+pub(crate) fn accumulator_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
+    if nest.nest.reduced.is_none() {
+        return 0;
+    }
+    let rows = LANES + most_nodes(nest.length());
     // A search has a block that is gathered, and the extremes so far.
     let searched = |fold: &StoreFold| if fold.index_size > 0 { LANES + 1 } else { 0 };
     let bytes = |fold: &StoreFold| (rows + searched(fold)) * fold.size + fold.index_size;
@@ -77,11 +80,9 @@ pub(crate) fn accumulator_bytes(nest: &LoopNest, folds: &[StoreFold]) -> usize {
 }
 
 /// The bytes that the pieces of such a nest leave at most, if its reduced axis is cut.
-pub(crate) fn piece_bytes(nest: &LoopNest, folds: &[StoreFold]) -> usize {
-    let Some(reduced) = nest.reduced else { return 0 };
-    let length = nest.shape[reduced];
-    let kept =
-        nest.shape.iter().fold(1usize, |product, &size| product.saturating_mul(size)) / length;
+pub(crate) fn piece_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
+    let length = nest.length();
+    let kept = nest.points() / length.max(1);
     if length <= BLOCK || length.saturating_mul(kept) <= PIECE_ELEMENTS {
         return 0;
     }

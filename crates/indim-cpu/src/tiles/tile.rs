@@ -9,7 +9,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::LoopNest;
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
@@ -76,7 +76,7 @@ impl BoundTiles {
     /// See [`bind`](crate::tiles::bind).
     pub(crate) fn new(
         code: &Arc<TileCode>,
-        nest: &LoopNest,
+        nest: &SizedNest<'_>,
         axes: &CoalescedAxes,
         strides: &[AxisStrides],
         is_over_input: &[bool],
@@ -101,12 +101,12 @@ fn has_few_rows(axes: &CoalescedAxes) -> bool {
 /// How the code walks arrays of these strides.
 fn walk(
     code: &TileCode,
-    nest: &LoopNest,
+    nest: &SizedNest<'_>,
     axes: &CoalescedAxes,
     strides: &[AxisStrides],
     is_over_input: &[bool],
 ) -> (Walk, Wiring) {
-    let sizes = element_sizes(nest);
+    let sizes = element_sizes(nest.nest);
     let minimum_row = if has_few_rows(axes) { Some(1) } else { None };
     let minimum_row = code.minimum_row().map(|usual| minimum_row.unwrap_or(usual));
     let with_tiles_of = |block| {
@@ -117,7 +117,7 @@ fn walk(
     };
     if code.is_one_pass() {
         let (walk, wiring) = with_tiles_of(long_tile(code, nest));
-        if !wiring.uses_registers(nest.accesses.len()) {
+        if !wiring.uses_registers(nest.nest.accesses.len()) {
             return (walk, wiring);
         }
     }
@@ -125,8 +125,8 @@ fn walk(
 }
 
 /// The most elements of a tile of which nothing passes through registers.
-pub(super) fn long_tile(code: &TileCode, nest: &LoopNest) -> usize {
-    let elements = TILE_BYTES / work::of_element(nest).max(1);
+pub(super) fn long_tile(code: &TileCode, nest: &SizedNest<'_>) -> usize {
+    let elements = TILE_BYTES / work::of_element(nest.nest).max(1);
     elements.clamp(code.block, code.block * LONG_TILE)
 }
 

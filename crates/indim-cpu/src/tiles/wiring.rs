@@ -6,14 +6,15 @@
 use std::sync::Arc;
 
 use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{BufferId, Local, LoopNest, Store};
+use indim_loops::loop_nest::{BufferId, Local, Store};
+use indim_loops::resize::SizedNest;
 use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 use indim_ops::DType;
 use indim_targets::{Form, Function, Layout};
 use smallvec::SmallVec;
 
 use crate::tiles::code::REGISTER_BYTES;
-use crate::tiles::code::{FEW, TileCode, bytes_moved};
+use crate::tiles::code::{FEW, TileCode};
 use crate::tiles::functions::Functions;
 
 /// Where the slots of the code get their addresses from.
@@ -55,18 +56,22 @@ impl Wiring {
     /// input lies; empty if none does.
     pub(crate) fn new(
         code: &TileCode,
-        nest: &LoopNest,
+        nest: &SizedNest<'_>,
         walk: &Walk,
         needs_block: &[bool],
         is_over_input: &[bool],
     ) -> Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
-        let readings = accesses.iter().zip(needs_block).zip(&code.is_table);
-        let reading = |((operand, &needs_block), &is_table)| match is_table {
-            true => Reading::Table,
-            false => reading(operand, needs_block),
-        };
-        let readings: SmallVec<[Reading; FEW]> = readings.map(reading).collect();
+        let mut readings: SmallVec<[Reading; FEW]> = SmallVec::new();
+        // Few, so that a push for each is faster than `collect`.
+        for ((operand, &needs_block), &is_table) in
+            accesses.iter().zip(needs_block).zip(&code.is_table)
+        {
+            readings.push(match is_table {
+                true => Reading::Table,
+                false => reading(operand, needs_block),
+            });
+        }
         let is_direct = direct_stores(code, stores, is_over_input);
         let (registers, register_count) = with_gathered(code, &readings);
         let function = function_wiring(code, nest, walk, &is_direct, &readings, is_over_input);
@@ -180,7 +185,11 @@ fn direct_stores(
         is_direct(code, stores, store)
             && (!is_over(target, is_over_input) || code.is_of_function(target.source))
     };
-    code.nest.stores.iter().enumerate().map(is_direct).collect()
+    let mut are_direct = SmallVec::new();
+    for store in code.nest.stores.iter().enumerate() {
+        are_direct.push(is_direct(store));
+    }
+    are_direct
 }
 
 /// Whether a store's target lies over an input.
@@ -211,7 +220,7 @@ fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
 /// What the function of the code goes through under a walk.
 fn function_wiring(
     code: &TileCode,
-    nest: &LoopNest,
+    nest: &SizedNest<'_>,
     walk: &Walk,
     is_direct: &[bool],
     readings: &[Reading],
@@ -221,29 +230,35 @@ fn function_wiring(
     // A register holds the rows of a tile one after another.
     let register_stride = |slot| (code.element_size(slot) * walk.step_elements) as isize;
     let store = |slot: usize| code.stored[slot].first.filter(|&store| is_direct[store]);
+    let moves_much = moves_much(nest);
     let streams = |slot: usize| {
-        store(slot).is_some_and(|store| {
+        store(slot).filter(|_| moves_much).is_some_and(|store| {
             let target = &code.nest.stores[store];
-            streams(nest, target) && code.stored[slot].count == 1 && !is_over(target, is_over_input)
+            is_streamed(target) && code.stored[slot].count == 1 && !is_over(target, is_over_input)
         })
     };
     let form = |&slot: &usize| match readings.get(slot) {
         Some(Reading::InPlace(form)) => *form,
         _ => Form::Dense,
     };
-    let written = functions.outputs.iter().map(|&slot| match store(slot) {
-        Some(store) => walk.operands[store].step_stride,
-        None => register_stride(slot),
-    });
-    let read = functions.inputs.iter().map(|&slot| match readings.get(slot) {
-        Some(Reading::InPlace(_)) => walk.operands[code.nest.stores.len() + slot].step_stride,
-        _ => register_stride(slot),
-    });
+    let mut row_strides = SmallVec::new();
+    for &slot in &functions.outputs {
+        row_strides.push(match store(slot) {
+            Some(store) => walk.operands[store].step_stride,
+            None => register_stride(slot),
+        });
+    }
+    for &slot in &functions.inputs {
+        row_strides.push(match readings.get(slot) {
+            Some(Reading::InPlace(_)) => walk.operands[code.nest.stores.len() + slot].step_stride,
+            _ => register_stride(slot),
+        });
+    }
     let is_in_place = |&slot: &usize| {
         store(slot).is_some_and(|store| is_over(&code.nest.stores[store], is_over_input))
     };
     Some(FunctionWiring {
-        row_strides: written.chain(read).collect(),
+        row_strides,
         layout: Layout {
             inputs: functions.inputs.iter().map(form).collect(),
             streams: functions.outputs.iter().map(|&slot| streams(slot)).collect(),
@@ -267,8 +282,10 @@ fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<
         _ => (code.element_size(slot) * walk.step_elements) as isize,
     };
     let accumulators = core::iter::repeat_n(Form::Accumulator, functions.outputs.len());
+    let mut row_strides = SmallVec::new();
+    functions.inputs.iter().for_each(|slot| row_strides.push(stride(slot)));
     Some(FunctionWiring {
-        row_strides: functions.inputs.iter().map(stride).collect(),
+        row_strides,
         layout: Layout {
             inputs: functions.inputs.iter().map(form).chain(accumulators).collect(),
             streams: vec![false; functions.outputs.len()],
@@ -278,7 +295,12 @@ fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<
     })
 }
 
-/// Whether what is left in an array of a store is written past the caches. Masks are not; they are small.
-pub(super) fn streams(nest: &LoopNest, store: &Store) -> bool {
-    store.target.array_type.dtype != DType::Bool && bytes_moved(nest) >= STREAMED_BYTES
+/// Whether a nest moves so much that what it stores is written past the caches.
+pub(super) fn moves_much(nest: &SizedNest<'_>) -> bool {
+    nest.bytes_moved() >= STREAMED_BYTES
+}
+
+/// Whether what is left in an array of a store is then written so. Masks are not; they are small.
+pub(super) fn is_streamed(store: &Store) -> bool {
+    store.target.array_type.dtype != DType::Bool
 }

@@ -9,6 +9,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph, evaluate};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Reduction};
+use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
 use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
 use indim_shape::RuleSet;
@@ -54,11 +55,11 @@ impl Executor for Simple {
 impl NestCode for SimpleCode {
     fn bind(
         self: Arc<Self>,
-        nest: &Arc<LoopNest>,
+        nest: &SizedNest<'_>,
         strides: &[AxisStrides],
         _: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
-        let bound = BoundSimple { strides: strides.to_vec(), nest: Arc::clone(nest), code: self };
+        let bound = BoundSimple { strides: strides.to_vec(), nest: nest.to_nest(), code: self };
         (bound.tiles() > 0).then(|| Arc::new(bound) as Arc<dyn BoundNest>)
     }
 
@@ -66,7 +67,7 @@ impl NestCode for SimpleCode {
         1000 * self.graphs.len()
     }
 
-    fn thread_bytes(&self, _: &LoopNest) -> usize {
+    fn thread_bytes(&self, _: &SizedNest<'_>) -> usize {
         0
     }
 

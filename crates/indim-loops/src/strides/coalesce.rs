@@ -51,25 +51,34 @@ pub fn coalesce_along<S: AsRef<[isize]>>(
         true => -strides.as_ref()[axis],
         false => strides.as_ref()[axis],
     };
-    let mut axes: SmallVec<[usize; 8]> =
-        (0..sizes.len()).filter(|&axis| sizes[axis] != 1).collect();
+    let mut axes: SmallVec<[usize; 8]> = SmallVec::new();
+    for axis in (0..sizes.len()).filter(|&axis| sizes[axis] != 1) {
+        axes.push(axis);
+    }
     axes.sort_by_key(|&axis| Reverse(of_main(axis).unsigned_abs()));
     let turned = |strides: &S| {
         let turned = axes.iter().filter(|&&axis| of_main(axis) < 0);
         turned.map(|&axis| strides.as_ref()[axis] * (sizes[axis] as isize - 1)).sum()
     };
-    let offsets = strides.iter().map(turned).collect();
     let merged = merge(&axes, sizes, |inner, outer| {
         strides.iter().all(|strides| {
             step(strides, inner).checked_mul(sizes[inner] as isize) == Some(step(strides, outer))
         })
     });
-    let along = |strides: &S| merged.iter().map(|axis| step(strides, axis.innermost)).collect();
-    Some(CoalescedAxes {
-        sizes: merged.iter().map(|axis| axis.size).collect(),
-        strides: strides.iter().map(along).collect(),
-        offsets,
-    })
+    let mut coalesced = CoalescedAxes {
+        sizes: SmallVec::new(),
+        strides: SmallVec::new(),
+        offsets: AxisStrides::new(),
+    };
+    // Few, so that a push for each is faster than `collect`.
+    merged.iter().for_each(|axis| coalesced.sizes.push(axis.size));
+    for strides in strides {
+        let mut along = AxisStrides::new();
+        merged.iter().for_each(|axis| along.push(step(strides, axis.innermost)));
+        coalesced.strides.push(along);
+        coalesced.offsets.push(turned(strides));
+    }
+    Some(coalesced)
 }
 
 /// Merges neighbours where every operand steps from the end of the inner one on to the outer one, which

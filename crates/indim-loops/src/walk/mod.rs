@@ -37,7 +37,7 @@ pub enum TileLayout {
     /// One element for the whole tile.
     Single,
     /// Runs within runs, outermost first; the count of the first is per step of the tile.
-    Strided(Vec<Run>),
+    Strided(SmallVec<[Run; 2]>),
 }
 
 /// How a row lies in memory.
@@ -116,14 +116,13 @@ impl Walk {
         let has_rows = has_rows && inner_from < rank;
         let tile_axis = if inner_from == 0 { 1 } else { axes.sizes[inner_from - 1] };
         let outer_rank = inner_from.saturating_sub(1);
-        let operands = (0..axes.strides.len())
-            .map(|operand| {
-                operand_walk(axes, operand, element_sizes[operand], inner_from, has_rows)
-            })
-            .collect();
+        let operand = |operand: usize| {
+            operand_walk(axes, operand, element_sizes[operand], inner_from, has_rows)
+        };
+        let operands = (0..axes.strides.len()).map(operand).collect();
         let tile_steps = even_steps(tile_axis, block / step_elements);
         Walk {
-            outer_sizes: axes.sizes[..outer_rank].into(),
+            outer_sizes: SmallVec::from_slice(&axes.sizes[..outer_rank]),
             tile_axis,
             tile_steps,
             tiles_along_axis: tile_axis.div_ceil(tile_steps),
@@ -139,7 +138,7 @@ impl Walk {
         for operand in &self.operands {
             held.small(&operand.outer_strides);
             if let TileLayout::Strided(runs) = &operand.layout {
-                held.own::<Run>(runs.capacity());
+                held.small(runs);
             }
         }
     }
@@ -190,38 +189,36 @@ fn operand_walk(
         None => None,
     };
     let step_stride = if inner_from == 0 { 0 } else { strides[inner_from - 1] };
-    let steps = Run { count: 1, stride: step_stride };
-    let inner = (inner_from..axes.sizes.len())
-        .map(|axis| Run { count: axes.sizes[axis], stride: strides[axis] });
-    let runs = merge_runs(core::iter::once(steps).chain(inner), inner_from == 0);
+    let mut runs: SmallVec<[Run; 2]> = SmallVec::new();
+    runs.push(Run { count: 1, stride: step_stride });
+    for axis in inner_from..axes.sizes.len() {
+        let run = Run { count: axes.sizes[axis], stride: strides[axis] };
+        merge_run(&mut runs, run, inner_from == 0);
+    }
     let is_single = runs.iter().all(|run| run.count == 1) && inner_from == 0;
     let is_dense =
         is_single || matches!(runs[..], [Run { stride, .. }] if stride == element_size as isize);
     OperandWalk {
         offset: axes.offsets[operand],
-        outer_strides: strides[..inner_from.saturating_sub(1)].into(),
+        outer_strides: SmallVec::from_slice(&strides[..inner_from.saturating_sub(1)]),
         step_stride,
         layout: match runs[..] {
             _ if is_dense => TileLayout::Dense,
             [Run { stride: 0, .. }] => TileLayout::Single,
-            _ => TileLayout::Strided(runs.into_vec()),
+            _ => TileLayout::Strided(runs),
         },
         row: row_form.filter(|_| has_rows),
     }
 }
 
-/// Merges runs that continue each other. The first stands for a number of steps known later; a
-/// single step (`is_single_step`) has no stride of its own and merges with anything.
-fn merge_runs(runs: impl Iterator<Item = Run>, is_single_step: bool) -> SmallVec<[Run; 4]> {
-    let mut merged: SmallVec<[Run; 4]> = SmallVec::new();
-    for run in runs {
-        match merged.last_mut() {
-            Some(last) if is_single_step && last.count == 1 => *last = run,
-            Some(last) if run.stride.checked_mul(run.count as isize) == Some(last.stride) => {
-                *last = Run { count: last.count * run.count, stride: run.stride };
-            }
-            _ => merged.push(run),
+/// Adds a run, which is merged with the last one if it continues that. The first stands for a number of steps
+/// known later; a single step (`is_single_step`) has no stride of its own and merges with anything.
+fn merge_run(merged: &mut SmallVec<[Run; 2]>, run: Run, is_single_step: bool) {
+    match merged.last_mut() {
+        Some(last) if is_single_step && last.count == 1 => *last = run,
+        Some(last) if run.stride.checked_mul(run.count as isize) == Some(last.stride) => {
+            *last = Run { count: last.count * run.count, stride: run.stride };
         }
+        _ => merged.push(run),
     }
-    merged
 }

@@ -73,6 +73,19 @@ pub enum UnitForm {
     Row(usize),
 }
 
+/// Rows along the reduced axis, each read where it lies, that follow one another at the same distance.
+#[derive(Debug)]
+pub struct DirectRows {
+    /// How many there are.
+    pub rows: usize,
+    /// The elements of each.
+    pub length: usize,
+    /// The rows of a tile; the last one may have fewer.
+    pub tile_rows: usize,
+    /// For each operand from one row to the next, in bytes.
+    pub across: AxisStrides,
+}
+
 impl Part {
     /// The number of pieces that are reduced by themselves: of units, or tiles of rows.
     pub fn pieces(&self) -> usize {
@@ -207,6 +220,45 @@ impl Reducing<'_> {
         Some(parts)
     }
 
+    /// The nest, if all it does is to reduce rows that are read where they lie; `None` also where they are so
+    /// short, or so long, that they are better done otherwise.
+    pub fn direct_rows(&self) -> Option<DirectRows> {
+        let length = self.sizes[self.reduced];
+        let is_row = (SHORT_AXIS + 1..=self.longest_row()).contains(&length)
+            && (!self.folds || self.folds_rows())
+            && self.has_row_kernels
+            && self.are_direct(|operand| self.along(operand));
+        if !is_row || self.sizes.contains(&0) {
+            return None;
+        }
+        let (mut rows, mut across) = (1, AxisStrides::from_elem(0, self.strides.len()));
+        let kept = (0..self.sizes.len()).rev().filter(|&axis| axis != self.reduced);
+        for axis in kept.filter(|&axis| self.sizes[axis] != 1) {
+            let along = self.strides.iter().map(|strides| strides[axis]);
+            match rows {
+                1 => across.iter_mut().zip(along).for_each(|(across, along)| *across = along),
+                _ => {
+                    let mut next = across.iter().map(|across| across.checked_mul(rows as isize));
+                    if !along.map(Some).all(|along| next.next() == Some(along)) {
+                        return None;
+                    }
+                }
+            }
+            rows *= self.sizes[axis];
+        }
+        let tile_rows = self.rows_of_a_tile(self.folds).min(rows);
+        Some(DirectRows { rows, length, tile_rows, across })
+    }
+
+    /// The rows of a tile that are read where they lie, where a function folds them if it `folds`.
+    fn rows_of_a_tile(&self, folds: bool) -> usize {
+        let length = self.sizes[self.reduced];
+        match folds {
+            true => (FOLDED_ELEMENTS / length).clamp(1, FOLDED_ROWS),
+            false => (DIRECT_ROW_ELEMENTS / length).min(DIRECT_ROWS),
+        }
+    }
+
     fn accesses(&self) -> Range<usize> {
         self.targets..self.strides.len()
     }
@@ -271,18 +323,22 @@ impl Reducing<'_> {
 
     /// The kept axes, in the order of the main operand's memory.
     fn kept(&self) -> Option<CoalescedAxes> {
-        let kept = |axis: &usize| *axis != self.reduced;
-        let axes: SmallVec<[usize; 4]> = (0..self.sizes.len()).filter(kept).collect();
-        let sizes: SmallVec<[usize; 4]> = axes.iter().map(|&axis| self.sizes[axis]).collect();
-        let along = |operand: &usize| -> AxisStrides {
-            axes.iter().map(|&axis| self.strides[*operand][axis]).collect()
-        };
+        let (mut axes, mut sizes) = (SmallVec::<[usize; 4]>::new(), SmallVec::<[usize; 4]>::new());
+        // Few, so that a push for each is faster than `collect`.
+        for axis in (0..self.sizes.len()).filter(|&axis| axis != self.reduced) {
+            axes.push(axis);
+            sizes.push(self.sizes[axis]);
+        }
         // What stays put somewhere does not say what is near there; then it is for the results.
         let is_moved =
             |axis: &usize| sizes[*axis] == 1 || self.strides[self.main][axes[*axis]] != 0;
         let main = if (0..axes.len()).all(|axis| is_moved(&axis)) { self.main } else { 0 };
-        let strides: SmallVec<[AxisStrides; 4]> =
-            (0..self.strides.len()).map(|operand| along(&operand)).collect();
+        let mut strides: SmallVec<[AxisStrides; 4]> = SmallVec::new();
+        for of_operand in self.strides {
+            let mut along = AxisStrides::new();
+            axes.iter().for_each(|&axis| along.push(of_operand[axis]));
+            strides.push(along);
+        }
         coalesce_along(main, &sizes, &strides)
     }
 
@@ -293,24 +349,23 @@ impl Reducing<'_> {
         let inner = (columns > 1).then_some(columns);
         // What is gathered, and the same for all outer points, is gathered once: chunks come before them.
         let chunk_axis = if self.is_gathered_again(kept) { 0 } else { rank };
-        let mut sizes: SmallVec<[usize; 4]> = kept.sizes[..rank].into();
-        sizes.insert(chunk_axis, range.len() / columns);
-        sizes.extend([length].into_iter().chain(inner));
-        let strides = (0..self.strides.len()).map(|operand| {
+        let mut axes = CoalescedAxes {
+            sizes: SmallVec::from_slice(&kept.sizes[..rank]),
+            strides: SmallVec::new(),
+            offsets: AxisStrides::new(),
+        };
+        axes.sizes.insert(chunk_axis, range.len() / columns);
+        axes.sizes.push(length);
+        inner.into_iter().for_each(|columns| axes.sizes.push(columns));
+        for operand in 0..self.strides.len() {
             let column = last(kept, operand);
-            let mut strides: AxisStrides = kept.strides[operand][..rank].into();
+            let mut strides = AxisStrides::from_slice(&kept.strides[operand][..rank]);
             strides.insert(chunk_axis, column * columns as isize);
             strides.push(self.along(operand));
-            strides.extend(inner.map(|_| column));
-            strides
-        });
-        let offset =
-            |operand: usize| kept.offsets[operand] + last(kept, operand) * range.start as isize;
-        let axes = CoalescedAxes {
-            strides: strides.collect(),
-            sizes,
-            offsets: (0..self.strides.len()).map(offset).collect(),
-        };
+            inner.into_iter().for_each(|_| strides.push(column));
+            axes.strides.push(strides);
+            axes.offsets.push(kept.offsets[operand] + column * range.start as isize);
+        }
         let innermost = |operand: usize| match columns {
             1 => self.along(operand),
             _ => last(kept, operand),
@@ -370,8 +425,7 @@ impl Reducing<'_> {
         }
         let rank = kept.sizes.len();
         let rows = match is_direct {
-            true if folds => (FOLDED_ELEMENTS / length).clamp(1, FOLDED_ROWS),
-            true => (DIRECT_ROW_ELEMENTS / length).min(DIRECT_ROWS),
+            true => self.rows_of_a_tile(folds),
             false => (self.block / length).min(if folds { FOLDED_ROWS } else { self.block }),
         };
         let has_rows =
@@ -402,7 +456,7 @@ impl Reducing<'_> {
         let tile_axis = axes.sizes[inner_from - 1];
         let tile_steps = tile_steps.min(tile_axis);
         Walk {
-            outer_sizes: axes.sizes[..inner_from - 1].into(),
+            outer_sizes: SmallVec::from_slice(&axes.sizes[..inner_from - 1]),
             tile_axis,
             tile_steps,
             tiles_along_axis: tile_axis.div_ceil(tile_steps),

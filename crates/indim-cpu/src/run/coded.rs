@@ -1,0 +1,173 @@
+//! The nests of a graph and their code: what a program knows whatever the sizes of its arrays are. All that
+//! is bound to sizes shares it.
+
+use std::sync::{Arc, OnceLock};
+
+use indim_arrays::OutputOrders;
+use indim_graph::Array;
+use indim_kernels::Level;
+use indim_loops::HeldBytes;
+use indim_loops::groups::{NestGroup, groups};
+use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
+use indim_loops::resize::{SizedNest, Sizes};
+use indim_loops::scratch::Lives;
+
+use crate::executor::{BoundNest, Executor, NestCode};
+use crate::run::program::{bind, element_work};
+
+/// A graph as loop nests, compiled by an executor, over arrays of any sizes.
+#[derive(Debug)]
+pub(crate) struct CodedNests {
+    /// The nests over sizes of which no two are equal where others may be in their places.
+    pub(crate) loops: LoopNests,
+    /// Those sizes.
+    distinct: Vec<usize>,
+    pub(crate) codes: Vec<CodedNest>,
+    /// Which nests may run together.
+    pub(crate) groups: Vec<NestGroup>,
+    pub(crate) lives: Lives,
+    pub(crate) output_orders: OutputOrders,
+    pub(crate) executor: &'static dyn Executor,
+    pub(crate) level: Level,
+}
+
+/// A nest compiled.
+#[derive(Debug)]
+pub(crate) struct CodedNest {
+    pub(crate) code: Arc<dyn NestCode>,
+    /// The weight of an element in bytes.
+    element_work: usize,
+    /// Where its operands begin, if all do at the first elements of their arrays.
+    firsts: Option<Box<[Place]>>,
+    /// Of a nest that is the same over all sizes, what it is bound to.
+    fixed: Option<OnceLock<BoundCode>>,
+}
+
+/// A nest bound to dense arrays of certain sizes.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundCode {
+    /// `None` where there is nothing to do.
+    pub(crate) bound: Option<Arc<dyn BoundNest>>,
+    /// The weight of a whole run in bytes: what is moved and what is computed.
+    pub(crate) work: usize,
+    /// The most bytes of memory that the threads of a run share for it.
+    pub(crate) shared_bytes: usize,
+    /// Where its operands begin; none where that is known of the nest over all sizes.
+    own_places: Option<Box<[Place]>>,
+}
+
+/// Where an operand of a nest begins in an array that is dense, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) buffer: BufferId,
+    pub(crate) offset: isize,
+}
+
+impl CodedNests {
+    /// Compiles the nests for `level`; others may be in the places of the `distinct` sizes. `check` is called
+    /// after each part of the work, and may end it.
+    ///
+    /// # Errors
+    /// Those of `check`.
+    pub(crate) fn new<E>(
+        loops: LoopNests,
+        distinct: Vec<usize>,
+        executor: &'static dyn Executor,
+        level: Level,
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
+        // Others that stand for themselves nowhere.
+        let others = vec![usize::MAX; distinct.len()];
+        let sizes = Sizes { distinct: &distinct, in_place: &others };
+        let mut codes = Vec::with_capacity(loops.nests.len());
+        for nest in &loops.nests {
+            let code = executor.compile(nest, &constants, level);
+            codes.push(CodedNest::new(nest, code, nest.keeps_sizes(sizes)));
+            check()?;
+        }
+        let (groups, lives) = (groups(&loops), Lives::of(&loops));
+        let output_orders = OutputOrders::default();
+        Ok(CodedNests { loops, distinct, codes, groups, lives, output_orders, executor, level })
+    }
+
+    /// These sizes, in the places of the distinct ones.
+    pub(crate) fn sizes<'a>(&'a self, in_place: &'a [usize]) -> Sizes<'a> {
+        Sizes { distinct: &self.distinct, in_place }
+    }
+
+    /// The code of the nest of this index, bound to dense arrays of these sizes.
+    pub(crate) fn bind(&self, index: usize, sizes: Sizes<'_>) -> BoundCode {
+        self.codes[index].bind(&self.loops.nests[index], sizes)
+    }
+
+    /// Where the operands of the nest of this index begin, which was bound so.
+    #[inline(always)]
+    pub(crate) fn places<'a>(&'a self, index: usize, bound: &'a BoundCode) -> &'a [Place] {
+        let places = bound.own_places.as_deref().or(self.codes[index].firsts.as_deref());
+        places.unwrap_or_default()
+    }
+
+    /// The bytes of what has been made since it was compiled.
+    pub(crate) fn made_bytes(&self) -> usize {
+        self.codes.iter().map(|coded| coded.code.made_bytes()).sum()
+    }
+
+    /// Counts the memory that it holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.loops(&self.loops);
+        held.own::<usize>(self.distinct.capacity());
+        held.own::<CodedNest>(self.codes.capacity());
+        for coded in &self.codes {
+            coded.code.count_bytes(held);
+            coded.firsts.iter().for_each(|places| held.own::<Place>(places.len()));
+        }
+        held.own::<NestGroup>(self.groups.capacity());
+        self.groups.iter().for_each(|group| group.count_bytes(held));
+        self.lives.count_bytes(held);
+    }
+}
+
+impl CodedNest {
+    fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>, is_fixed: bool) -> CodedNest {
+        let first = |access: &Access| Place { buffer: access.buffer, offset: 0 };
+        CodedNest {
+            element_work: element_work(nest, &*code),
+            firsts: nest
+                .operands()
+                .all(Access::begins_at_first)
+                .then(|| nest.operands().map(first).collect()),
+            fixed: is_fixed.then(OnceLock::new),
+            code,
+        }
+    }
+
+    fn bind(&self, nest: &Arc<LoopNest>, sizes: Sizes<'_>) -> BoundCode {
+        match &self.fixed {
+            Some(fixed) => fixed.get_or_init(|| self.bound(&SizedNest::new(nest, sizes))).clone(),
+            None => self.bound(&SizedNest::new(nest, sizes)),
+        }
+    }
+
+    fn bound(&self, nest: &SizedNest<'_>) -> BoundCode {
+        let place = |access: &Access| Place {
+            buffer: access.buffer,
+            offset: access.offset(&nest.dense(access)),
+        };
+        let own = || nest.nest.operands().map(place).collect();
+        BoundCode {
+            bound: bind(&self.code, nest, |_, access| nest.dense_strides(access), &[]),
+            shared_bytes: self.code.shared_bytes(nest),
+            work: nest.points().saturating_mul(self.element_work),
+            own_places: self.firsts.is_none().then(own),
+        }
+    }
+}
+
+impl BoundCode {
+    /// Counts the memory that it holds beside the code.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        self.bound.iter().for_each(|bound| bound.count_bytes(held));
+        self.own_places.iter().for_each(|places| held.own::<Place>(places.len()));
+    }
+}
