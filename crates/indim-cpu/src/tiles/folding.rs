@@ -128,13 +128,15 @@ impl Folding {
         if length < function.step() || code.folds.iter().any(|fold| fold.lanes.is_none()) {
             return None;
         }
+        let is_ordered = code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length));
         Some(Folding {
             function,
             along,
             across,
             width: 1,
             is_joined: true,
-            is_ordered: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length)),
+            is_ordered,
+            is_row_by_row: is_ordered && length > BLOCK,
             rows_at_once: BLOCK / LANES,
         })
     }
@@ -153,13 +155,16 @@ impl Folding {
     /// The accumulators of a column that are used at once, and the finished ones beside them.
     pub(super) fn accumulators(&self, part: &Part) -> usize {
         match part.form {
-            UnitForm::Row(length) => {
-                let blocks = if self.is_ordered { length.div_ceil(BLOCK) } else { 1 };
-                (LANES + 1) * blocks * part.walk.tile_steps
-            }
+            UnitForm::Row(length) => self.row_accumulators(part.walk.tile_steps, length),
             UnitForm::Columns(1) if self.is_joined => (LANES + 1) * MOST_BLOCKS,
             UnitForm::Columns(_) => LANES,
         }
+    }
+
+    /// Those of so many rows of this length.
+    pub(super) fn row_accumulators(&self, count: usize, length: usize) -> usize {
+        let blocks = if self.is_ordered { length.div_ceil(BLOCK) } else { 1 };
+        (LANES + 1) * blocks * count
     }
 }
 

@@ -24,7 +24,7 @@ use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::{FEW, TileCode, element_sizes};
 use crate::tiles::folding::{FoldedTile, Folding};
 use crate::tiles::functions::Functions;
-use crate::tiles::memory::{Run, scatter};
+use crate::tiles::memory::Run;
 use crate::tiles::rows::BoundRows;
 use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold, piece_bytes};
 use crate::tiles::tile::{Tile, WORKSPACE, Workspace};
@@ -331,23 +331,6 @@ impl BoundPart {
         folds.map(|(store, fold)| self.columns(memory, store, fold)).collect()
     }
 
-    /// Writes `count` results of a store, which stand where the first nodes stand.
-    ///
-    /// # Safety
-    /// As [`BoundNest::run`], for the results from `to` on; the lanes have been folded and make room.
-    unsafe fn write(&self, columns: Columns<'_>, store: usize, to: *mut u8, count: usize) {
-        let Columns { fold, lanes: finished, nodes, .. } = columns;
-        let run = Run { count, stride: self.stores[store].result_stride };
-        // SAFETY: the caller's promise.
-        unsafe {
-            if count == 1 || run.stride == fold.result_size as isize {
-                return (fold.finish)(to, [nodes.cast_const(); 3], count);
-            }
-            (fold.finish)(finished, [nodes.cast_const(); 3], count);
-            scatter(to, finished, Run { count: 1, stride: 0 }, run, fold.result_size);
-        }
-    }
-
     /// Calls `work` with what pieces share, and memory for positions.
     fn reduce(
         &self,
@@ -539,7 +522,8 @@ impl Reduction<'_> {
     unsafe fn write(&self, position: &Position<'_>, store: usize, count: usize) {
         let columns = self.bound.columns(self.accumulators, store, &self.folds[store]);
         let to = self.tile.tile_address(store, position);
+        let run = Run { count, stride: self.bound.stores[store].result_stride };
         // SAFETY: the caller's promise.
-        unsafe { self.bound.write(columns, store, to, count) }
+        unsafe { columns.write(to, run) }
     }
 }

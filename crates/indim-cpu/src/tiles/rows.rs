@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
 use crate::tiles::folding::{FoldedTile, Folding};
-use crate::tiles::memory::{Run, scatter};
+use crate::tiles::memory::Run;
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::tile::WORKSPACE;
 use crate::tiles::tree::{Columns, Values};
@@ -57,7 +57,10 @@ impl BoundRows {
             None => None,
         };
         let (mut places, mut bytes) = (SmallVec::new(), 0);
-        let lanes = folding.as_ref().map_or(LANES, |_| (LANES + 1) * rows.tile_rows);
+        let lanes = match &folding {
+            Some(folding) => folding.row_accumulators(rows.tile_rows, rows.length),
+            None => LANES,
+        };
         for fold in &code.folds {
             let first = bytes;
             // The lanes make room for the finished results.
@@ -102,7 +105,8 @@ impl BoundRows {
                 }
             }
             for (store, fold) in folds.iter().enumerate() {
-                self.write(&self.columns(store, fold, memory), at(store), store, count);
+                let run = Run { count, stride: self.rows.across[store] };
+                self.columns(store, fold, memory).write(at(store), run);
             }
         }
     }
@@ -131,24 +135,7 @@ impl BoundRows {
         let (columns, inputs) = (&columns[..folds.len()], &inputs[..functions.inputs.len()]);
         let tile = FoldedTile { folding, columns, inputs, first: 0 };
         // SAFETY: the caller's promise.
-        unsafe { tile.take_rows(count, self.rows.tile_rows, self.rows.length) }
-    }
-
-    /// Writes so many results, which stand where the first nodes stand.
-    ///
-    /// # Safety
-    /// As [`BoundRows::reduce`]; the lanes have been folded and make room.
-    unsafe fn write(&self, columns: &Columns<'_>, to: *mut u8, store: usize, count: usize) {
-        let &Columns { fold, lanes, nodes, .. } = columns;
-        let run = Run { count, stride: self.rows.across[store] };
-        // SAFETY: the caller's promise.
-        unsafe {
-            if count == 1 || run.stride == fold.result_size as isize {
-                return (fold.finish)(to, [nodes.cast_const(); 3], count);
-            }
-            (fold.finish)(lanes, [nodes.cast_const(); 3], count);
-            scatter(to, lanes, Run { count: 1, stride: 0 }, run, fold.result_size);
-        }
+        unsafe { tile.take_rows(count, self.rows.length) }
     }
 }
 

@@ -10,6 +10,7 @@ use core::ops::Range;
 use indim_kernels::{FoldedRows, RowFoldFn};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
+use crate::tiles::memory::{Run, scatter};
 use crate::tiles::store_fold::StoreFold;
 
 /// The values of a tile.
@@ -247,6 +248,22 @@ impl Columns<'_> {
         unsafe {
             self.leave(top);
             self.merge(top, index.trailing_ones() as usize);
+        }
+    }
+
+    /// Writes so many results, which stand where the first nodes stand.
+    ///
+    /// # Safety
+    /// The results at `to` may be written; the lanes have been folded and make room.
+    pub(super) unsafe fn write(&self, to: *mut u8, results: Run) {
+        let &Columns { fold, lanes: finished, nodes, .. } = self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            if results.count == 1 || results.stride == fold.result_size as isize {
+                return (fold.finish)(to, [nodes.cast_const(); 3], results.count);
+            }
+            (fold.finish)(finished, [nodes.cast_const(); 3], results.count);
+            scatter(to, finished, Run { count: 1, stride: 0 }, results, fold.result_size);
         }
     }
 

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::tiles::code::{FEW, TileCode};
 use crate::tiles::folding::{FoldedTile, Folding};
+use crate::tiles::memory::Run;
 use crate::tiles::reduce::BoundPart;
 use crate::tiles::tree::{Columns, Values};
 use crate::tiles::whole::{Placed, Whole};
@@ -95,7 +96,8 @@ impl WholeTile {
                     UnitForm::Row(_) => bound.part.walk.tile_axis,
                     UnitForm::Columns(count) => count,
                 };
-                bound.write(columns, index, address(results), count);
+                let stride = bound.stores[index].result_stride;
+                columns.write(address(results), Run { count, stride });
             }
         }
     }
