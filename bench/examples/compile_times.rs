@@ -3,8 +3,8 @@
 //! table.
 //!
 //! A graph is one nest over 32 elements. What machine code takes is the first run less a repeated one, where
-//! machine code is asked for. Medians are printed; per operation, what the operations of a row take beyond
-//! those of the row before.
+//! machine code is asked for. The shortest time of several rounds is printed; as `each`, what the operations
+//! of a row take beyond those of the row before, for each of these.
 
 #![allow(clippy::print_stdout)]
 
@@ -24,7 +24,7 @@ const OPERATIONS: [usize; 12] =
 /// The next value of a graph, of the index of an operation and of all values so far.
 type Next = fn(usize, &[Value]) -> Value;
 
-/// A graph of so many operations; operations of which there are fewer; what they are.
+/// How graphs of any number of operations are made, and of how many at most.
 struct Kind {
     name: &'static str,
     most: usize,
@@ -70,11 +70,6 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (start.elapsed().as_secs_f64() * 1e6, result)
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
 /// What it takes to make machine code at a level: the first run less the second.
 fn made(graph: &Graph, level: Level) -> f64 {
     let executor = ExecutorChoice::Machine;
@@ -88,19 +83,20 @@ fn made(graph: &Graph, level: Level) -> f64 {
     first - repeated
 }
 
-/// The medians of building, compiling and making machine code at each level.
+/// The shortest times of building, compiling and making machine code at each level.
 fn measure(next: Next, operations: usize, levels: &[Level]) -> Vec<f64> {
     let rounds = (20_000 / operations).clamp(3, 500);
-    let mut times = vec![Vec::new(); 2 + levels.len()];
+    let mut shortest = vec![f64::INFINITY; 2 + levels.len()];
     for _ in 0..rounds {
         let (building, graph) = timed(|| build(next, operations));
-        times[0].push(building);
-        times[1].push(timed(|| compile(&graph, &CompileOptions::default())).0);
-        for (times, &level) in times[2..].iter_mut().zip(levels) {
-            times.push(made(&graph, level));
+        let (compiling, _) = timed(|| compile(&graph, &CompileOptions::default()));
+        let making = levels.iter().map(|&level| made(&graph, level));
+        let times = [building, compiling].into_iter().chain(making);
+        for (shortest, time) in shortest.iter_mut().zip(times) {
+            *shortest = time.min(*shortest);
         }
     }
-    times.into_iter().map(median).collect()
+    shortest
 }
 
 fn main() {
