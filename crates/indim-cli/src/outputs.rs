@@ -142,8 +142,8 @@ impl<'a> Outputs<'a> {
         for (output, (result, like)) in self.0.iter().zip(results) {
             if output.format == Format::Stored(indim::stores::Format::Tiff) && like.has_other_size {
                 say(
-                    "note: the result has not the height and width of the GeoTIFF that is read, whose \
-                     place on the earth is not written",
+                    "note: the rows and columns of the result are not those of the GeoTIFF that is read, \
+                     whose place on the earth is not written",
                 );
             }
             let destination = Destination::open(&output.path, output.format, result, like)?;

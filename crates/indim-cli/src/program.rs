@@ -3,6 +3,7 @@
 use indim::stores::Like;
 use indim::stream::{Source, StreamError};
 use indim::{ArrayType, AxisNames, CompileError, Diagnostic, Graph, compile};
+use indim_graph::chunks::Cuts;
 use indim_graph::terminal::shown;
 
 use crate::computation::{Computation, Resources};
@@ -42,6 +43,10 @@ impl Program<'_> {
             if let Some(names) = self.axis_names.get(index).filter(|names| names.is_any_given()) {
                 let names = names.iter().map(|name| name.unwrap_or_default().to_owned());
                 like.axis_names = Some(names.collect());
+            }
+            if like.geography.is_some() && is_turned(self.graph, index, &sources) {
+                like.geography = None;
+                like.has_other_size = true;
             }
             (result.clone(), like)
         };
@@ -89,16 +94,40 @@ impl Program<'_> {
     }
 }
 
+/// Whether a result has the rows of a grid on the earth for its columns.
+fn is_turned(graph: &Graph, result: usize, sources: &[(&str, Opened)]) -> bool {
+    let cuts = Cuts::of(graph);
+    let is_grid = |source: &Opened| source.regions().is_some_and(|it| it.geography().is_some());
+    let grid = sources.iter().position(|(_, source)| is_grid(source));
+    let of_grid = grid.and_then(|grid| Some(cuts.axes(*graph.parameters().get(grid)?)));
+    match (of_grid, cuts.axes(graph.outputs()[result])) {
+        (Some(&[rows, columns, ..]), &[first, second, ..]) => {
+            rows.is_some() && rows != columns && (first, second) == (columns, rows)
+        }
+        _ => false,
+    }
+}
+
+/// A source as a shell takes it.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/:+,@%".contains(c);
+    let text = shown(text);
+    match text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
 /// Why a program does not go piece by piece within the limit.
 fn in_pieces(error: &StreamError, sources: &[(&str, Opened)], outputs: &Outputs<'_>) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
     let is_sequential = |source: &Opened| source.regions().is_some_and(Source::is_sequential);
     let sequential = sources.iter().filter(|(_, source)| is_sequential(source));
-    for (name, _) in sequential {
+    for (name, source) in sequential {
+        let (name, text) = (shown(name), source.again().map_or_else(String::new, quoted));
         diagnostic.help(format!(
-            "`{}` is compressed as a whole, and is read in the order of its elements alone; unpacked, as by \
-             `unzip`, it is read in any",
-            shown(name)
+            "`{name}` is compressed as a whole, and is read in the order of its elements alone; unpacked by \
+             `indim eval x x={text} -o unpacked.npy` it is read in any, as `{name}=unpacked.npy`",
         ));
     }
     if outputs.is_empty() {

@@ -84,6 +84,14 @@ impl Opened {
         }
     }
 
+    /// What names a file that is read by regions, or an array in one, to be opened again.
+    pub(crate) fn again(&self) -> Option<&str> {
+        match self {
+            Opened::Stored { again, .. } => again.as_deref(),
+            Opened::Read(_) | Opened::Pipe(_) => None,
+        }
+    }
+
     /// What a computation piece by piece reads; nothing of a pipe before it has been read.
     pub(crate) fn input(&self) -> Option<Input<'_>> {
         match self {

@@ -108,6 +108,15 @@ fn stored_outputs(outputs: &Outputs<'_>, results: &[(ArrayType, Like)]) -> Optio
     outputs.stored(results).filter(|stored| stored.len() == results.len())
 }
 
+/// What people read of an error of a run.
+fn with_advice(error: &StreamError) -> Diagnostic {
+    let mut diagnostic = error.diagnostic();
+    if diagnostic.code == "out-of-memory" {
+        diagnostic.help("pieces take less memory under a smaller `--memory-limit`");
+    }
+    diagnostic
+}
+
 fn bytes(array_type: &ArrayType) -> usize {
     array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
 }
@@ -137,7 +146,7 @@ impl Streamed {
             {
                 Ok(())
             }
-            Err(error) => Err(error.diagnostic()),
+            Err(error) => Err(with_advice(&error)),
         }
     }
 
@@ -154,7 +163,7 @@ impl Streamed {
             sinks.push(Box::new(sink));
             results.push(result);
         }
-        let complete = self.run(sources, sinks).map_err(|error| error.diagnostic())?;
+        let complete = self.run(sources, sinks).map_err(|error| with_advice(&error))?;
         let put = |result: Box<dyn Complete>| result.put_in_place();
         complete.into_iter().try_for_each(put).map_err(|error| error.diagnostic())?;
         Ok(results.iter().filter_map(MemoryResult::take).collect())

@@ -107,9 +107,12 @@ impl Rows {
     }
 }
 
-/// The advice for elements that pictures have not.
-pub(crate) fn advice(dtype: DType) -> &'static str {
-    match dtype {
+/// The advice for arrays that are no pictures.
+pub(crate) fn advice(array_type: &ArrayType) -> &'static str {
+    match array_type.dtype {
+        _ if sizes(&array_type.shape).is_none() => {
+            "a picture has rows and columns: x[None] makes one row of a list, .npy keeps any shape"
+        }
         DType::Bool => "u8(x) * 255 makes it a picture",
         _ => {
             "u8(clip(x * 255, 0, 255)) makes numbers from 0 to 1 a picture, .npy keeps them as they are"

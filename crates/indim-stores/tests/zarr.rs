@@ -51,6 +51,10 @@ fn arrays_in_groups_have_names_and_remarks() {
         assert!(error.contains("[zarr-group]") && error.contains("there are climate"), "{error}");
         let error = open(&group.join("climate")).unwrap_err().diagnostic().to_string();
         assert!(error.contains("climate/temperature"), "{error}");
+        // A name that is misspelt.
+        let error = open(&group.join("climate/temprature")).unwrap_err().diagnostic().to_string();
+        assert!(error.contains("[zarr-group]") && error.contains("climate/temperature"), "{error}");
+        assert_eq!(open(&group.join("nowhere/temperature")).unwrap_err().code(), "io");
     }
 }
 

@@ -7,7 +7,8 @@
 //!   take;
 //! - `job.rs`: the jobs of a graph, each one pass; `extents.rs`: the largest pieces of a job that fit a
 //!   limit; `cost.rs`: how many bytes such pieces move;
-//! - `sliced.rs`: slices taken of inputs; `plan.rs`: which axes are cut, so that the fewest bytes are moved;
+//! - `sliced.rs`: slices taken of inputs; `counter.rs`: what counts elements; `plan.rs`: which axes are cut,
+//!   so that the fewest bytes are moved;
 //! - `programs.rs`: what runs on the pieces; `pipeline.rs`: reading, computing and writing at the same time;
 //!   `partial.rs`: results of pieces that are reduced, combined; `run.rs`: a plan carried out;
 //! - `error.rs`: why there is no plan, or no result.
@@ -16,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod cost;
+mod counter;
 mod error;
 mod extents;
 mod input;

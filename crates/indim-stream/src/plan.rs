@@ -4,13 +4,14 @@ use core::fmt;
 
 use indim_cpu::{Executable, compile};
 use indim_graph::chunks::{Cuts, WhereToCut};
-use indim_graph::{Graph, remove_unused};
+use indim_graph::{Graph, NodeKind, ValueId, remove_unused};
 
 use crate::cost::cost;
+use crate::counter::counted;
 use crate::error::{Obstacle, StreamError};
 use crate::extents::{CutFirst, held_bytes, is_in_order, largest_pieces};
 use crate::input::Stored;
-use crate::job::{Job, Whole};
+use crate::job::{Job, Operand, Whole};
 use crate::options::StreamOptions;
 use crate::sliced::{Part, Sliced};
 
@@ -103,8 +104,12 @@ impl Plan {
         assert_eq!(outputs.len(), graph.outputs().len(), "one for each output");
         let graph = remove_unused(graph).into_owned();
         let sliced = Sliced::of(&graph).map_err(StreamError::Graph)?;
-        let ways = [Some(Sliced::unchanged(graph)), sliced];
-        let ways: Vec<Way> = ways.into_iter().flatten().map(|it| Way::new(it, inputs)).collect();
+        let ways: Vec<Sliced> =
+            [Some(Sliced::unchanged(graph)), sliced].into_iter().flatten().collect();
+        let counted = ways.iter().map(counted).collect::<Result<Vec<_>, _>>();
+        let counted = counted.map_err(StreamError::Graph)?.into_iter().flatten();
+        let ways = ways.into_iter().chain(counted);
+        let ways: Vec<Way> = ways.map(|it| Way::new(it, inputs)).collect();
         let limit = options.memory_limit.saturating_sub(options.input_bytes);
         let too_much = |bytes: usize| StreamError::MemoryLimit {
             bytes: bytes.saturating_add(options.input_bytes),
@@ -137,8 +142,13 @@ impl Plan {
 
     /// How many times what is stored elsewhere is gone over, in part or as a whole.
     pub fn passes(&self) -> usize {
-        let reads = |pass: &&Pass| pass.job.inputs.iter().any(|(_, stored)| !stored.is_held);
-        self.passes.iter().filter(reads).count()
+        let is_counter = |value: ValueId| match self.graph[value].kind {
+            NodeKind::Parameter { index, .. } => self.parts[index].input.is_none(),
+            _ => false,
+        };
+        let is_read =
+            |(operand, stored): &(Operand, Stored)| !stored.is_held && !is_counter(operand.value);
+        self.passes.iter().filter(|pass| pass.job.inputs.iter().any(is_read)).count()
     }
 
     /// How many pieces there are, of all passes together.
@@ -195,7 +205,9 @@ struct Way {
 
 impl Way {
     fn new(sliced: Sliced, inputs: &[Stored]) -> Self {
-        let inputs = sliced.parts.iter().map(|part| inputs[part.input].clone()).collect();
+        let stored =
+            |part: &Part| part.input.map_or_else(Stored::default, |input| inputs[input].clone());
+        let inputs = sliced.parts.iter().map(stored).collect();
         Way { cuts: Cuts::of(&sliced.graph), sliced, inputs }
     }
 

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use indim_cpu::{ArrayView, Buffer};
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::{ArrayType, ReduceOp};
+use indim_shape::Shape;
 use indim_stores::{MemoryResult, MemorySink, Region, Sink, Source, StoreError};
 
+use crate::counter::Counter;
 use crate::error::StreamError;
 use crate::input::{Input, Stored};
 use crate::job::{Job, Operand, Output};
@@ -17,6 +19,7 @@ use crate::partial::Partial;
 use crate::pipeline::pipeline;
 use crate::plan::{Pass, Plan};
 use crate::programs::Programs;
+use crate::sliced::Part;
 
 /// Computes a graph piece by piece: reads the inputs, writes the outputs, and makes these appear, all or
 /// none.
@@ -95,15 +98,25 @@ impl Plan {
         options: &StreamOptions<'_>,
     ) -> Result<(), StreamError> {
         self.check(inputs, sinks);
+        let sizes =
+            self.graph.parameters().iter().map(|&value| &self.graph[value].array_type.shape);
+        let counter = |(part, shape): (&Part, &Shape)| match part.input {
+            Some(_) => None,
+            None => Some(Counter::new(shape[0])),
+        };
+        let counters: Vec<Option<Counter>> = self.parts.iter().zip(sizes).map(counter).collect();
         let parts: Vec<GivenPart<'_>> = self
             .parts
             .iter()
             .zip(self.graph.parameters())
-            .map(|(part, &value)| {
+            .zip(&counters)
+            .map(|((part, &value), counter)| {
                 let shape = &self.graph[value].array_type.shape;
-                match &inputs[part.input] {
-                    Input::Held(view) => GivenPart::Held(view.part(&part.starts, shape)),
-                    Input::Stored(source) => GivenPart::Stored(*source, &part.starts),
+                match (part.input.map(|input| &inputs[input]), counter) {
+                    (Some(Input::Held(view)), _) => GivenPart::Held(view.part(&part.starts, shape)),
+                    (Some(Input::Stored(source)), _) => GivenPart::Stored(*source, &part.starts),
+                    (None, Some(counter)) => GivenPart::Stored(counter, &part.starts),
+                    (None, None) => unreachable!("what is no input is a counter"),
                 }
             })
             .collect();

@@ -13,7 +13,8 @@ const MOST_SLICES: usize = 16;
 /// A part of an input, from these starts on, of the size of the parameter that it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    pub(crate) input: usize,
+    /// Its number; none of a counter, which is no input of the program.
+    pub(crate) input: Option<usize>,
     pub(crate) starts: Vec<usize>,
 }
 
@@ -30,7 +31,7 @@ impl Sliced {
     pub(crate) fn unchanged(graph: Graph) -> Self {
         let whole = |(input, &value): (usize, &ValueId)| {
             let starts = vec![0; graph[value].array_type.shape.rank()];
-            Part { input, starts }
+            Part { input: Some(input), starts }
         };
         let parts = graph.parameters().iter().enumerate().map(whole).collect();
         Sliced { graph, parts }
@@ -121,6 +122,12 @@ fn operands_of(graph: &Graph, node: &Node, wanted: &Wanted) -> Option<Vec<(Value
             });
             Some(vec![(operand, Some(part.collect()))])
         }
+        (NodeKind::Reduce { axis, .. }, Some(wanted)) => {
+            let operand = node.operands[0];
+            let mut part = wanted.clone();
+            part.insert(*axis, AxisSlice::whole(graph[operand].array_type.shape[*axis]));
+            Some(vec![(operand, Some(part))])
+        }
         _ => None,
     }
 }
@@ -145,7 +152,7 @@ impl<'a> Rewriting<'a> {
         for (input, &value) in graph.parameters().iter().enumerate() {
             let Node { kind, array_type, .. } = &graph[value];
             let starts = vec![0; array_type.shape.rank()];
-            rewriting.parts.push(Part { input, starts });
+            rewriting.parts.push(Part { input: Some(input), starts });
             let made = rewriting.assembler.add(kind.clone(), &[], array_type.clone())?;
             rewriting.made.insert((value, None), made);
         }
@@ -211,7 +218,8 @@ impl<'a> Rewriting<'a> {
         while self.assembler.has_parameter(&name) {
             name.push('\'');
         }
-        self.parts.push(Part { input, starts: part.iter().map(AxisSlice::start).collect() });
+        self.parts
+            .push(Part { input: Some(input), starts: part.iter().map(AxisSlice::start).collect() });
         self.assembler.add(NodeKind::Parameter { index, name }, &[], array_type)
     }
 }

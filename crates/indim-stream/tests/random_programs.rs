@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use indim_builder::{GraphBuilder, Value};
+use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
 use indim_cpu::{ArrayError, Buffer, CompileOptions, compile};
 use indim_graph::{AxisSlice, Graph};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
@@ -124,7 +124,33 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
             let reduced = b.reduce(ReduceOp::Max, met, axis as i64).unwrap();
             b.reshape(reduced, sizes).unwrap()
         }
-        // What cannot be cut along its axis.
+        // A search over several axes, which stay with size 1.
+        12 => {
+            let mut axes: Vec<i64> = dims.clone();
+            (0..choices.below(rank)).for_each(|_| drop(axes.remove(choices.below(axes.len()))));
+            let along = Along { keepdims: true, ..Along::axes(&axes) };
+            let function = *choices.pick(&[AxisFunction::ArgMax, AxisFunction::ArgMin]);
+            b.along(function, &x, &along, &[]).unwrap()
+        }
+        // A slice of what is reduced.
+        13 if rank > 1 => {
+            let axis = choices.below(rank);
+            let sums = b.reduce(ReduceOp::Add, b.convert(x, DType::F64).unwrap(), axis as i64);
+            let sums = sums.unwrap();
+            let left = sums.array_type().unwrap().shape;
+            let cut = choices.below(rank - 1);
+            let along = |(of, &size): (usize, &usize)| match of == cut {
+                true => AxisSlice::new(size / 2, size - size / 2, 1),
+                false => AxisSlice::whole(size),
+            };
+            let slices: Vec<AxisSlice> = left.iter().enumerate().map(along).collect();
+            let some = b.slice(sums, &slices).unwrap();
+            let mut sizes = shape.to_vec();
+            sizes[axis] = 1;
+            sizes[cut + usize::from(cut >= axis)] = 1;
+            b.reshape(b.reduce(ReduceOp::Max, some, cut as i64).unwrap(), sizes).unwrap()
+        }
+        // What counts elements.
         9 => b.iota(DType::F32, shape, choices.below(rank) as i64).unwrap(),
         _ => {
             let y = b.convert(choices.pick(values), dtype).unwrap();

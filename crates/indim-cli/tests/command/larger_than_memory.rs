@@ -134,7 +134,7 @@ fn compressed_members_of_archives() {
         let member = deflated(&folder, &npy);
         let limited = ["--memory-limit", limit, "--threads", "2"];
         for expression in
-            ["sqrt(abs(x))", "x[1:] - x[:-1] * x[:-1]", "x - max(x)", "sum(x, axis=1)"]
+            ["sqrt(abs(x))", "x[1:] - x[:-1] * x[:-1]", "x - max(x)", "sum(x, axis=1)[-9:]"]
         {
             let (whole, _) = written(&folder, &[expression, &x]);
             let (pieces, _) = written(&folder, &[&[expression, &member], &limited[..]].concat());
@@ -156,6 +156,16 @@ fn compressed_members_of_archives() {
     let help = "help: `x` is compressed as a whole, and is read in the order of its elements alone";
     assert!(message.contains(help), "{message}");
     assert!(!folder.file("z.npy").exists());
+    // What it says to do helps, within the same limit.
+    let (_, advice) = message.split_once("`indim ").expect("a command");
+    let (advice, _) = advice.split_once('`').expect("its end");
+    let unpacked = folder.file("unpacked.npy").display().to_string();
+    let advice = advice.replace("unpacked.npy", &unpacked);
+    let words: Vec<&str> = advice.split_whitespace().chain(LIMIT).collect();
+    succeeds(&words);
+    let member_unpacked = format!("x={unpacked}");
+    let (pieces, _) = written(&folder, &["sum(x, axis=0)", &member_unpacked, LIMIT[0], LIMIT[1]]);
+    assert!(pieces == whole);
 
     // A checksum that is wrong is found before the result appears.
     let mut archive = fs::read(folder.file("deflated.npz")).expect("a file");

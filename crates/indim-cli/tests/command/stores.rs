@@ -77,6 +77,8 @@ fn pictures_in_and_out() {
         error.contains("error[not-a-picture]") && error.contains("u8(clip(x * 255, 0, 255))"),
         "{error}"
     );
+    let error = fails(&eval("x[0]", &samples.file("png/L.png"), Some(&samples.file("z.png"))));
+    assert!(error.contains("error[not-a-picture]") && error.contains("x[None]"), "{error}");
     assert!(!samples.file("z.png").exists());
     fails_with("unknown-format", &eval("x", &output, Some(&samples.file("z.jpg"))));
     fails_with("several-pages", &eval("x", &samples.file("tiff/pages.tif"), None));
@@ -96,6 +98,57 @@ fn a_vegetation_index_keeps_its_place_on_the_earth() {
     assert!(has_name(&expected) && has_name(&tags));
     let run = finish(command().args(eval("x[1:]", &bands, Some(&output))));
     assert!(run.stderr.contains("place on the earth is not written"), "{}", run.stderr);
+}
+
+/// A GeoTIFF of 3 rows of 3 bytes, whose pixels have 10 by 10 metres.
+fn square_grid() -> Vec<u8> {
+    const SCALE_AT: u32 = 200;
+    const ELEMENTS_AT: u32 = 230;
+    let (short, long, double) = (3_u16, 4_u16, 12_u16);
+    let tags = [
+        (256, short, 1, 3),
+        (257, short, 1, 3),
+        (258, short, 1, 8),
+        (259, short, 1, 1),
+        (262, short, 1, 1),
+        (273, long, 1, ELEMENTS_AT),
+        (277, short, 1, 1),
+        (278, short, 1, 3),
+        (279, long, 1, 9),
+        (33550, double, 3, SCALE_AT),
+    ];
+    let mut file = b"II*\0\x08\0\0\0".to_vec();
+    file.extend((tags.len() as u16).to_le_bytes());
+    for (tag, of_type, count, value) in tags {
+        file.extend(u16::to_le_bytes(tag).into_iter().chain(of_type.to_le_bytes()));
+        file.extend(u32::to_le_bytes(count).into_iter().chain(u32::to_le_bytes(value)));
+    }
+    file.resize(SCALE_AT as usize, 0);
+    file.extend([10.0, 10.0, 0.0].iter().flat_map(|size: &f64| size.to_le_bytes()));
+    file.resize(ELEMENTS_AT as usize, 0);
+    file.extend(1..=9);
+    file
+}
+
+#[test]
+fn a_grid_that_is_turned_has_no_place_on_the_earth() {
+    let folder = Folder::new();
+    let (grid, output) = (folder.file("grid.tif"), folder.file("y.tif"));
+    fs::write(&grid, square_grid()).expect("written");
+    let note = "place on the earth is not written";
+    let scale = 10_f64.to_le_bytes().repeat(2);
+    for (expression, is_kept) in [
+        ("x * 2", true),
+        ("transpose(x)", false),
+        ("transpose(x) + 1", false),
+        ("x + transpose(x)", true),
+    ] {
+        let run = finish(command().args(eval(expression, &grid, Some(&output))));
+        assert_eq!(run.stderr.contains(note), !is_kept, "{expression}: {}", run.stderr);
+        let written = fs::read(&output).expect("a file");
+        let has_scale = written.windows(scale.len()).any(|window| window == scale);
+        assert_eq!(has_scale, is_kept, "{expression}");
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ import numpy as np
 import xarray as xr
 
 from . import _captured, _labels
+from ._foreign import ForeignArrayError
 from ._engines import name_of, package_of, refuse_mixture, refuse_out, returned
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
@@ -37,38 +38,51 @@ _lock = threading.Lock()
 
 def call(compiled, function, arguments, out):
     """A compiled function called with labelled arrays."""
-    parts = [_variables(leaf, name) for leaf, name in zip(arguments.leaves, arguments.names)]
-    arrays = [array for of_leaf in parts for array in of_leaf]
+    for leaf, name in zip(arguments.leaves, arguments.names):
+        _variables(leaf, name)
     try:
-        program = _kept(compiled, function, arguments, parts)
+        key = _labels.of_call(arguments)
     except _labels.NoKeyError:
-        program = _Program(compiled, function, arguments, parts)
-    return program(arrays)
-
-
-def _kept(compiled, function, arguments, parts):
-    """The program for labels like those of the arguments."""
-    key = _labels.of_call(arguments)
-    programs = compiled._labelled
-    program = programs.get(key)
+        key = None
+    program = compiled._labelled.get(key)
     if program is None or not program.is_current():
-        program = _Program(compiled, function, arguments, parts)
+        program = _Program(compiled, function, arguments)
+    try:
+        results = program(arguments)
+    except ForeignArrayError:
+        if program.takes_coordinates or not any(map(_dask_coordinates, arguments.leaves)):
+            raise
+        # The function computes with coordinates that lie in chunks: they are inputs too.
+        program = _Program(compiled, function, arguments, takes_coordinates=True)
+        results = program(arguments)
+    if key is not None:
+        _keep(compiled._labelled, key, program)
+    return results
+
+
+def _keep(programs, key, program):
     with _lock:
         # The last used is at the end.
         programs.pop(key, None)
         programs[key] = program
         while len(programs) > _MOST_KEPT:
             del programs[next(iter(programs))]
-    return program
 
 
 class _Program:
     """A function that was, or will be, traced with labelled arrays, for arrays with the same labels."""
 
-    def __init__(self, compiled, function, arguments, parts):
+    def __init__(self, compiled, function, arguments, takes_coordinates=False):
         self._function, self._arguments = function, arguments.without_leaves()
-        self._leaves = [_template(leaf) for leaf in arguments.leaves]
-        self._counts = [len(of_leaf) for of_leaf in parts]
+        #: Whether coordinates in Dask's chunks are computed with; else they stay what they are.
+        self.takes_coordinates = takes_coordinates
+        self._coordinates = [
+            _dask_coordinates(leaf) if takes_coordinates else [] for leaf in arguments.leaves
+        ]
+        self._leaves = [
+            _template(leaf, names) for leaf, names in zip(arguments.leaves, self._coordinates)
+        ]
+        self._counts = [len(of_leaf) for of_leaf in self._parts(arguments)]
         #: From here the compiled part looks for what the function reads from outside.
         self._around = functools.partial(
             getattr(function, ADAPTED, function), *self._arguments.static
@@ -83,7 +97,7 @@ class _Program:
             return self._traced(arrays)
 
         traced.__qualname__ = traced.__name__ = name_of(compiled)
-        traced.__signature__ = _signature(arguments)
+        traced.__signature__ = _signature(arguments, self._coordinates)
         setattr(traced, ADAPTED, self._around)
         self._compiled = type(compiled)(traced)
 
@@ -98,8 +112,15 @@ class _Program:
         except _labels.NoKeyError:
             return False
 
-    def __call__(self, arrays):
-        computed = self._compiled(*arrays)
+    def _parts(self, arguments):
+        """The arrays of each argument."""
+        return [
+            _variables(leaf, name, coordinates)
+            for leaf, name, coordinates in zip(arguments.leaves, arguments.names, self._coordinates)
+        ]
+
+    def __call__(self, arguments):
+        computed = self._compiled(*itertools.chain.from_iterable(self._parts(arguments)))
         return next(iter(computed), self._results).labelled(iter(computed.values()))
 
     def _traced(self, arrays):
@@ -111,14 +132,15 @@ class _Program:
                 array._recording.namespace = np
         arrays = iter(arrays)
         rebuilt = [
-            _with_arrays(leaf, [next(arrays) for _ in range(count)])
-            for leaf, count in zip(self._leaves, self._counts)
+            _with_arrays(leaf, [next(arrays) for _ in range(count)], names)
+            for leaf, count, names in zip(self._leaves, self._counts, self._coordinates)
         ]
         kind, keys, values = flatten(self._function(*self._arguments.with_leaves(rebuilt)))
         outputs, templates = [], []
         for value in values:
-            computed = _variables(value, "a result")
-            templates.append((_template(value), len(computed)))
+            names = _traced_coordinates(value)
+            computed = _variables(value, "a result", names)
+            templates.append((_template(value, names), len(computed), names))
             outputs.extend(computed)
         self._results = _Results(kind, keys, templates)
         self._note_captured()
@@ -154,12 +176,12 @@ def _is_stored(variable):
     return isinstance(variable._data, xr.core.indexing.ExplicitlyIndexed) and not variable._in_memory
 
 
-def _signature(arguments):
+def _signature(arguments, coordinates):
     """Parameters for all arrays, by which messages call them."""
     names = []
-    for leaf, name in zip(arguments.leaves, arguments.names):
+    for leaf, name, of_leaf in zip(arguments.leaves, arguments.names, coordinates):
         keys = _numeric(leaf) if isinstance(leaf, xr.Dataset) else [""]
-        for key in keys:
+        for key in [*keys, *of_leaf]:
             base = re.sub(r"\W+", "_", f"{name}_{key}").strip("_")
             names.append(base if base not in names else f"{base}_{len(names)}")
     kind = inspect.Parameter.POSITIONAL_ONLY
@@ -175,19 +197,21 @@ class _Results:
     def labelled(self, arrays):
         """The results with these arrays."""
         values = [
-            _with_arrays(template, [next(arrays) for _ in range(count)])
-            for template, count in self._templates
+            _with_arrays(template, [next(arrays) for _ in range(count)], names)
+            for template, count, names in self._templates
         ]
         return returned(self._kind, self._keys, values)
 
-def _variables(value, name):
-    """The arrays of an argument or a result that the program computes with."""
-    if isinstance(value, xr.Dataset):
-        return [
-            array for key in _numeric(value) for array in _variables(value.variables[key], f"{name}[{key!r}]")
-        ]
-    if isinstance(value, xr.DataArray):
-        return _variables(value.variable, name)
+
+def _variables(value, name, coordinates=()):
+    """The arrays of an argument or a result that the program computes with: its own, and those of these
+    coordinates."""
+    if isinstance(value, (xr.DataArray, xr.Dataset)):
+        own = [(name, value.variable)] if isinstance(value, xr.DataArray) else []
+        if isinstance(value, xr.Dataset):
+            own = [(f"{name}[{key!r}]", value.variables[key]) for key in _numeric(value)]
+        own += [(f"{name}[{key!r}]", value.coords[key].variable) for key in coordinates]
+        return [array for called, variable in own for array in _variables(variable, called)]
     if not isinstance(value, xr.Variable):
         return [value]
     if _is_stored(value):
@@ -208,20 +232,43 @@ def _numeric(dataset):
     return [name for name, array in dataset.data_vars.items() if _labels.is_numeric(array)]
 
 
-def _with_arrays(value, arrays):
-    """An argument or a result with these arrays for its own."""
+def _dask_coordinates(value):
+    """The coordinates of numbers that lie in Dask's chunks. An index does not."""
+    return _coordinates(value, lambda data: package_of(data) == "dask")
+
+
+def _traced_coordinates(value):
+    """The coordinates that a function has computed."""
+    return _coordinates(value, lambda data: isinstance(data, Tracer))
+
+
+def _coordinates(value, is_one):
+    if not isinstance(value, (xr.DataArray, xr.Dataset)):
+        return []
+    variables = [(name, array.variable) for name, array in value.coords.items()]
+    return [name for name, it in variables if is_one(it._data) and _labels.is_numeric(it)]
+
+
+def _with_arrays(value, arrays, coordinates=()):
+    """An argument or a result with these arrays for its own, the last of them for these coordinates."""
+    if coordinates:
+        arrays, of_coordinates = arrays[: -len(coordinates)], arrays[-len(coordinates) :]
+        variables = [value.coords[name].variable for name in coordinates]
+        variables = [variable.copy(data=array) for variable, array in zip(variables, of_coordinates)]
+        value = value.assign_coords(dict(zip(coordinates, variables)))
     if isinstance(value, xr.Dataset):
         return value.copy(data=dict(value.data_vars) | dict(zip(_numeric(value), arrays)))
     return value.copy(data=arrays[0]) if isinstance(value, _LABELLED) else arrays[0]
 
 
-def _template(value):
+def _template(value, coordinates):
     """An argument or a result with stand-ins for its arrays, which take no memory; nothing for one without
     labels."""
     if not isinstance(value, _LABELLED):
         return None
-    arrays = _variables(value, "a value")
-    return _with_arrays(value, [np.broadcast_to(np.zeros((), it.dtype), it.shape) for it in arrays])
+    arrays = _variables(value, "a value", coordinates)
+    stand_ins = [np.broadcast_to(np.zeros((), it.dtype), it.shape) for it in arrays]
+    return _with_arrays(value, stand_ins, coordinates)
 
 
 def apply(function, operands, is_positional):

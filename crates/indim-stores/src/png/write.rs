@@ -50,7 +50,7 @@ impl PngSink {
 
 fn header(array_type: &ArrayType) -> Result<(u32, u32, ColorType, BitDepth), StoreErrorKind> {
     let takes = "u8 or u16 of shape [height, width] or [height, width, 1 to 4 channels]";
-    let refuse = || picture::refuse("PNG", array_type, takes, picture::advice(array_type.dtype));
+    let refuse = || picture::refuse("PNG", array_type, takes, picture::advice(array_type));
     let (height, width, channels) = picture::sizes(&array_type.shape).ok_or_else(refuse)?;
     let depth = match array_type.dtype {
         DType::U8 => BitDepth::Eight,

@@ -211,7 +211,7 @@ fn check(array_type: &ArrayType) -> Result<(), StoreErrorKind> {
     let help = match array_type.dtype {
         DType::Bf16 => "f32(x) has a place in TIFF",
         DType::C64 | DType::C128 => "abs(x), real(x) and imag(x) have a place in TIFF",
-        dtype => picture::advice(dtype),
+        _ => picture::advice(array_type),
     };
     let is_known =
         !matches!(array_type.dtype, DType::Bool | DType::Bf16 | DType::C64 | DType::C128);

@@ -15,6 +15,7 @@ mod unfinished;
 
 use std::any::Any;
 use std::fs;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -272,7 +273,16 @@ pub fn is_zarr(path: &Path) -> bool {
 
 /// Refuses what is no array, or whose metadata is too long to be read.
 fn check_metadata(path: &Path) -> Result<(), StoreErrorKind> {
-    fs::metadata(path)?;
+    if let Err(error) = fs::metadata(path) {
+        // A name that a group has not is most often misspelt.
+        let is_misspelt = |around: &&Path| error.kind() == ErrorKind::NotFound && is_group(around);
+        return Err(match path.parent().filter(is_misspelt) {
+            Some(around) => {
+                arrays_of(around, "the group of Zarr around it has no array of this name")
+            }
+            None => error.into(),
+        });
+    }
     for name in ["zarr.json", ".zarray", ".zattrs"] {
         let length = fs::metadata(path.join(name)).map_or(0, |file| file.len());
         if length > MOST_METADATA_BYTES {
@@ -304,16 +314,26 @@ fn check_metadata(path: &Path) -> Result<(), StoreErrorKind> {
     }
 }
 
-/// A group is no array: says which arrays are in it.
+/// Whether a folder is a group of Zarr, as far as one sees without reading much.
+fn is_group(path: &Path) -> bool {
+    let is_so = |kind| matches!(kind, StoreErrorKind::Other(it) if it.code == "zarr-group");
+    is_zarr(path) && check_metadata(path).is_err_and(is_so)
+}
+
+/// A group is no array.
 fn group(path: &Path) -> StoreErrorKind {
+    arrays_of(path, "a group of Zarr, in which an array is to be named")
+}
+
+/// Says which arrays are in a group.
+fn arrays_of(path: &Path, headline: &str) -> StoreErrorKind {
     const SHOWN: usize = 20;
     let entries = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
     let below = entries.map(|entry| entry.path()).filter(|path| is_zarr(path));
     let name = |path: PathBuf| Some(shown(path.file_name()?.to_str()?));
     let mut names: Vec<String> = below.filter_map(name).collect();
     names.sort();
-    let mut error =
-        Diagnostic::new("zarr-group", "a group of Zarr, in which an array is to be named");
+    let mut error = Diagnostic::new("zarr-group", headline);
     match names.first() {
         None => error.help("there is none in it"),
         Some(first) => {

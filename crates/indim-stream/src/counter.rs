@@ -1,0 +1,51 @@
+//! The numbers from 0 on, made where they are read: what programs read that count elements.
+
+use indim_cpu::Buffer;
+use indim_graph::VerifyErrorKind;
+use indim_graph::chunks::Counted;
+use indim_ops::{ArrayType, DType};
+use indim_stores::{Region, Source, StoreError, check_region};
+
+use crate::sliced::{Part, Sliced};
+
+/// An `i64[n]` of the numbers from 0 on.
+#[derive(Debug)]
+pub(crate) struct Counter(ArrayType);
+
+impl Counter {
+    pub(crate) fn new(size: usize) -> Self {
+        Counter(ArrayType::new(DType::I64, [size]))
+    }
+}
+
+impl Source for Counter {
+    fn array_type(&self) -> &ArrayType {
+        &self.0
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        let error = |kind| StoreError::new("a counter", kind);
+        check_region(region, &self.0).map_err(error)?;
+        let array_type = ArrayType::new(DType::I64, region.extents().clone());
+        Buffer::filled(array_type, |bytes| {
+            for (index, element) in (region.starts()[0]..).zip(bytes.as_chunks_mut().0) {
+                *element = (index as i64).to_ne_bytes();
+            }
+            Ok::<(), indim_cpu::ArrayError>(())
+        })
+        .map_err(|kind| error(kind.into()))
+    }
+}
+
+/// The graph with counters for inputs, where it counts elements: so it can be cut where it counts.
+///
+/// # Errors
+/// None, unless this is a bug: the nodes are those of a legal graph.
+pub(crate) fn counted(sliced: &Sliced) -> Result<Option<Sliced>, VerifyErrorKind> {
+    let graph = Counted::of(&sliced.graph)?.graph;
+    let counters = &graph.parameters()[sliced.parts.len()..];
+    let counters = counters.iter().map(|_| Part { input: None, starts: vec![0] });
+    let parts: Vec<Part> = sliced.parts.iter().cloned().chain(counters).collect();
+    let is_changed = parts.len() > sliced.parts.len();
+    Ok(is_changed.then_some(Sliced { graph, parts }))
+}
