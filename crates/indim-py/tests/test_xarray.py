@@ -219,3 +219,20 @@ def test_xarray_is_not_imported():
     program += "print([name for name in ('xarray', 'dask', 'pandas') if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert run.stdout.strip() == "[]", run.stderr
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * np.cos(x.height),
+        lambda x: x.assign_coords(height=x.height * 2) + 1,
+        lambda x: x * 2,
+    ],
+)
+def test_coordinates_in_chunks_stay_lazy(function):
+    dask = pytest.importorskip("dask.array")
+    height = dask.from_array(np.linspace(0, 1, 12).reshape(4, 3), chunks=(4, 2))
+    x = labelled(("time", "lat"), 3).chunk(2).assign_coords(height=(("time", "lat"), height))
+    result = indim.jit(function)(x)
+    assert result.chunks is not None and result.height.chunks is not None
+    xr.testing.assert_allclose(result.compute(), function(x).compute(), rtol=1e-14)
