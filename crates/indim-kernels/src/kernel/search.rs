@@ -75,8 +75,9 @@ unsafe fn keep<F: Fold<T>, T: Element>(
     }
 }
 
-/// So many elements are compared at once.
+/// So many elements are compared at once, and so many of those among which it is.
 const COMPARED: usize = 32;
+const COMPARED_LAST: usize = 8;
 
 /// # Safety
 /// See [`SearchFunctions::find`].
@@ -88,36 +89,28 @@ unsafe fn find<T: Element>(
 ) -> usize {
     // SAFETY: the caller's promise.
     let extreme = T::from_stored(unsafe { extreme.cast::<T::Stored>().read_unaligned() });
-    // SAFETY: the caller's promise; only elements that there are are asked for.
-    let read =
-        |place: *const u8| T::from_stored(unsafe { place.cast::<T::Stored>().read_unaligned() });
-    let at = |index: usize| read(first.wrapping_offset(index as isize * stride));
-    let dense = |index: usize| read(first.wrapping_add(index * size_of::<T::Stored>()));
-    // The extreme of what has a NaN is one. Otherwise it is there, unless others write to a mapped file
-    // meanwhile.
-    let is_dense = stride == size_of::<T::Stored>() as isize;
-    let found = match (is_nan(extreme), is_dense) {
-        (true, _) => (0..count).find(|&index| is_nan(at(index))),
-        (false, true) => first_of(count, |index| dense(index) == extreme),
-        (false, false) => (0..count).find(|&index| at(index) == extreme),
+    let is_found = |place: *const u8| {
+        // SAFETY: the caller's promise; only elements that there are are asked for.
+        let x = T::from_stored(unsafe { place.cast::<T::Stored>().read_unaligned() });
+        (x == extreme) | is_nan(x)
     };
-    found.unwrap_or(0)
-}
-
-/// The first index that is wanted, of so many that are cheap to ask for.
-#[inline(always)]
-fn first_of(count: usize, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
+    let size = size_of::<T::Stored>();
     let mut start = 0;
-    while start + COMPARED <= count {
-        // No branch within: both are vectorized.
-        if (start..start + COMPARED).fold(false, |any, index| any | is_wanted(index)) {
-            let bit = |index: usize| u32::from(is_wanted(start + index)) << index;
-            let wanted = (0..COMPARED).fold(0, |wanted, index| wanted | bit(index));
-            return Some(start + wanted.trailing_zeros() as usize);
+    if stride == size as isize {
+        let has_it = |start: usize, count: usize| {
+            let places = (start..start + count).map(|index| first.wrapping_add(index * size));
+            places.fold(false, |any, place| any | is_found(place))
+        };
+        while start + COMPARED <= count && !has_it(start, COMPARED) {
+            start += COMPARED;
         }
-        start += COMPARED;
+        while start + COMPARED_LAST <= count && !has_it(start, COMPARED_LAST) {
+            start += COMPARED_LAST;
+        }
     }
-    (start..count).find(|&index| is_wanted(index))
+    // It is there, unless others write to a mapped file meanwhile.
+    let is_at = |&index: &usize| is_found(first.wrapping_offset(index as isize * stride));
+    (start..count).find(is_at).unwrap_or(0)
 }
 
 #[expect(clippy::eq_op, reason = "a NaN differs from itself")]
