@@ -127,7 +127,9 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
         // A search over several axes, which stay with size 1.
         12 => {
             let mut axes: Vec<i64> = dims.clone();
-            (0..choices.below(rank)).for_each(|_| drop(axes.remove(choices.below(axes.len()))));
+            for _ in 0..choices.below(rank) {
+                axes.remove(choices.below(axes.len()));
+            }
             let along = Along { keepdims: true, ..Along::axes(&axes) };
             let function = *choices.pick(&[AxisFunction::ArgMax, AxisFunction::ArgMin]);
             b.along(function, &x, &along, &[]).unwrap()
