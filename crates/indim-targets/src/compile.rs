@@ -144,7 +144,7 @@ pub(crate) fn finish<O: Instructions>(
     let homes: Vec<(Memory, u8)> = homes.collect();
     let has_calls = row.has_calls() || step.has_calls();
     let aligned = aligned::<O>(body, layout, lanes.step).filter(|_| !has_calls);
-    let joined = joined(body, lanes.step);
+    let joined = joined(body, lanes.step).filter(|_| O::JOINS_LANES);
     let (bytes, entry) = encode(&Parts {
         body,
         layout,

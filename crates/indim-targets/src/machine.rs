@@ -24,6 +24,8 @@ pub(crate) trait Opcode: Copy {
     const REGISTER_BYTES: u32;
     /// How many registers an instruction may take for what is in none yet.
     const MOST_LOADED: usize;
+    /// Whether code joins the lanes of a unit that folds.
+    const JOINS_LANES: bool;
 
     /// Which of its sources may be in memory.
     fn memory_source(self) -> Option<usize>;

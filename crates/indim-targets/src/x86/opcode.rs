@@ -83,6 +83,7 @@ impl<S: InstructionSet> crate::machine::Opcode for Opcode<S> {
     const REGISTER_BYTES: u32 = S::REGISTER_BYTES;
     /// A constant that is no operand in memory.
     const MOST_LOADED: usize = 1;
+    const JOINS_LANES: bool = true;
 
     fn memory_source(self) -> Option<usize> {
         self.memory.map(usize::from)
