@@ -128,8 +128,27 @@ fn operands_of(graph: &Graph, node: &Node, wanted: &Wanted) -> Option<Vec<(Value
             part.insert(*axis, AxisSlice::whole(graph[operand].array_type.shape[*axis]));
             Some(vec![(operand, Some(part))])
         }
+        (NodeKind::Reshape, Some(wanted)) => {
+            let operand = node.operands[0];
+            let (from, to) = (&graph[operand].array_type.shape, &node.array_type.shape);
+            Some(vec![(operand, Some(behind_units(from, to, wanted)?))])
+        }
         _ => None,
     }
+}
+
+/// The part of the operand of a reshape that is wanted of its result, where it only adds or drops axes of
+/// size 1, as reductions do whose axes stay.
+fn behind_units(from: &Shape, to: &Shape, wanted: &[AxisSlice]) -> Option<Vec<AxisSlice>> {
+    let mut others = to.iter().zip(wanted).filter(|&(&size, _)| size != 1);
+    let part = from.iter().map(|&size| match size {
+        1 => Some(AxisSlice::whole(1)),
+        _ => others.next().filter(|&(&of, _)| of == size).map(|(_, slice)| *slice),
+    });
+    let part = part.collect::<Option<Vec<_>>>()?;
+    let are_units_whole =
+        to.iter().zip(wanted).all(|(&size, slice)| size != 1 || slice.count() == 1);
+    (others.next().is_none() && are_units_whole).then_some(part)
 }
 
 /// A graph that is made anew.

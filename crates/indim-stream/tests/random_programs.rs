@@ -138,18 +138,23 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
         13 if rank > 1 => {
             let axis = choices.below(rank);
             let sums = b.reduce(ReduceOp::Add, b.convert(x, DType::F64).unwrap(), axis as i64);
-            let sums = sums.unwrap();
+            let mut sums = sums.unwrap();
+            let mut cut = choices.below(rank - 1);
+            let mut sizes = shape.to_vec();
+            sizes[axis] = 1;
+            let of_x = cut + usize::from(cut >= axis);
+            if choices.chance(50) {
+                // With the axis that is gone as one of size 1.
+                (sums, cut) = (b.reshape(sums, &sizes[..]).unwrap(), of_x);
+            }
+            sizes[of_x] = 1;
             let left = sums.array_type().unwrap().shape;
-            let cut = choices.below(rank - 1);
             let along = |(of, &size): (usize, &usize)| match of == cut {
                 true => AxisSlice::new(size / 2, size - size / 2, 1),
                 false => AxisSlice::whole(size),
             };
             let slices: Vec<AxisSlice> = left.iter().enumerate().map(along).collect();
             let some = b.slice(sums, &slices).unwrap();
-            let mut sizes = shape.to_vec();
-            sizes[axis] = 1;
-            sizes[cut + usize::from(cut >= axis)] = 1;
             b.reshape(b.reduce(ReduceOp::Max, some, cut as i64).unwrap(), sizes).unwrap()
         }
         // What counts elements.

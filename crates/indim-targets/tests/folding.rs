@@ -355,10 +355,12 @@ fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, ra
     }
 }
 
+/// Lanes are joined by the code of x86; NEON's leaves them to its caller.
 #[test]
 fn lanes_of_sums_and_products_become_one() {
     let mut random = Random(4);
-    for &kind in TargetKind::available().iter().filter(|_| is_available()) {
+    let joins = |kind: &&TargetKind| is_available() && **kind != TargetKind::Neon;
+    for &kind in TargetKind::available().iter().filter(joins) {
         for source in [DType::F32, DType::F64] {
             for producer_kind in [Producer::Read, Producer::SquaredDifference] {
                 let (body, _) = producer(producer_kind, source);

@@ -134,7 +134,7 @@ fn compressed_members_of_archives() {
         let member = deflated(&folder, &npy);
         let limited = ["--memory-limit", limit, "--threads", "2"];
         for expression in
-            ["sqrt(abs(x))", "x[1:] - x[:-1] * x[:-1]", "x - max(x)", "sum(x, axis=1)"]
+            ["sqrt(abs(x))", "x[1:] - x[:-1] * x[:-1]", "x - max(x)", "sum(x, axis=1)[-9:]"]
         {
             let (whole, _) = written(&folder, &[expression, &x]);
             let (pieces, _) = written(&folder, &[&[expression, &member], &limited[..]].concat());
