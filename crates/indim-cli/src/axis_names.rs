@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use indim::{AxisNames, DType, Diagnostic, Graph, RuleChoice, RuleSet, RuleSetName, Value};
+use indim::{AxisNames, DType, Diagnostic, RuleChoice, RuleSetName};
 use indim_graph::terminal::shown;
 use indim_text::{parse_array_type, parse_axis_names};
 
@@ -44,16 +44,4 @@ pub(crate) fn check_rule(name: &str, rule: RuleChoice) -> Result<(), Diagnostic>
         "with `--rule named` axes of the same name meet; under other rules leave the names out",
     );
     Err(refused)
-}
-
-/// What the axes of the results are called, under a rule that goes by names.
-pub(crate) fn results_text(rule: Option<&RuleSet>, graph: &Graph, results: &[Value]) -> String {
-    if !matches!(rule, Some(RuleSet::Named { .. })) {
-        return String::new();
-    }
-    let line = |(&output, value): (&indim::ValueId, &Value)| {
-        format!("  {} {}\n", shown(&graph.value_name(output)), value.axis_names())
-    };
-    let lines: String = graph.outputs().iter().zip(results).map(line).collect();
-    format!("axes of the results\n{lines}")
 }

@@ -4,16 +4,14 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use clap::Args;
-use indim::explain::broadcasts;
+use indim::explain::{InputType, TypedInput, broadcasts, build_typed};
 use indim::{AxisNames, Expression, Graph, RuleChoice, Value};
 use indim_graph::remove_unused;
 
 use crate::axis_names::{check_rule, names_of, split_source};
 use crate::bare::refuse_attributes;
 use crate::computation::Resources;
-use crate::expression::{
-    Input, InputType, build_graph, check_names, no_misspelt_option, parse_expression,
-};
+use crate::expression::{check_names, no_misspelt_option, parse_expression, refused};
 use crate::failure::Failure;
 use crate::output::warn_of_outer_products;
 use crate::outputs::Outputs;
@@ -79,7 +77,7 @@ impl Eval {
         let mut inputs = Vec::with_capacity(sources.len());
         for ((name, source), given) in sources.iter().zip(axis_names) {
             let of = InputType::Known(source.array_type());
-            inputs.push(Input { name, of, axis_names: names_of(source, given) });
+            inputs.push(TypedInput { name, of, axis_names: names_of(source, given) });
         }
         let (graph, axis_names) = self.graph(&expression, &inputs)?;
         let program = Program {
@@ -115,10 +113,11 @@ impl Eval {
     fn graph(
         &self,
         expression: &Expression,
-        inputs: &[Input<'_>],
+        inputs: &[TypedInput<'_>],
     ) -> Result<(Graph, Vec<AxisNames>), Failure> {
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
-        let (graph, results) = build_graph(expression, inputs, rule.as_ref())?;
+        let (graph, results) = build_typed(expression, inputs, rule.as_ref())
+            .map_err(|error| refused(&error, expression))?;
         if self.warn_outer_product {
             warn_of_outer_products(&broadcasts(&remove_unused(&graph)));
         }

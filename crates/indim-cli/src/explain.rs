@@ -3,19 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use indim::explain::{ExplainedBroadcast, Explanation, message_svg};
+use indim::explain::{
+    ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, message_svg,
+};
 use indim::stream::{Plan, Stored, StreamOptions};
-use indim::{CompileError, Diagnostic, Graph, Guards, RuleChoice};
-use indim_graph::terminal::shown;
+use indim::{CompileError, Diagnostic, Graph, RuleChoice};
 
 use crate::axis_names::{check_rule, split_source};
 use crate::bare::{AttributeOptions, Operand, elaborate, operand_labels, refuse_attributes};
 use crate::byte_size::parse_byte_size;
 use crate::computation::compile_options;
-use crate::expression::{
-    Input, InputType, Symbolic, build_symbolic, check_names, no_misspelt_option, parse_expression,
-    stand_ins_text,
-};
+use crate::expression::{check_names, no_misspelt_option, parse_expression, refused as not_typed};
 use crate::failure::Failure;
 use crate::model::{declared_inputs, is_program, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
@@ -159,25 +157,19 @@ impl Explain {
         let expression = parse_expression(&self.first)?;
         let names: Vec<&str> = bindings.iter().map(|input| input.name).collect();
         check_names(&expression, &names)?;
-        let Symbolic { graph: symbolic, stand_ins, equal, axes } =
-            build_symbolic(&expression, &bindings, rule.as_ref())?;
-        refuse_needed_numbers(symbolic.guards())?;
+        let symbolic = SymbolicExpression::new(&expression, &bindings, rule.as_ref())
+            .map_err(|error| not_typed(&error, &expression))?;
+        symbolic.check_free()?;
         note_unused(&expression);
-        let explanation = Explanation::new(symbolic.graph(), &compile_options()?)
-            .map_err(CompileError::diagnostic)?;
-        let has_names = !stand_ins.is_empty() && !self.json;
-        let mut more = match self.sizes || has_names {
-            true => sizes_text(symbolic.guards()),
-            false => String::new(),
-        };
-        if let Some(text) = stand_ins_text(&stand_ins).filter(|_| has_names) {
-            more += &format!("{}  above, {text}\n", equal.text());
-        }
-        if !self.json {
-            more.insert_str(0, &axes);
+        let graph = symbolic.graph.graph();
+        let explanation =
+            Explanation::new(graph, &compile_options()?).map_err(CompileError::diagnostic)?;
+        let mut more = symbolic.axes_text();
+        if self.sizes || symbolic.has_names() {
+            more += &symbolic.sizes_text();
         }
         if let Some(limit) = self.pieces {
-            more += &pieces_text(symbolic.graph(), limit)?;
+            more += &pieces_text(graph, limit)?;
         }
         self.deliver_explanation(&explanation, &more)
     }
@@ -243,10 +235,14 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
 
 impl Explain {
     /// A name with its type, written out or taken from a file.
-    fn typed_name<'t>(&self, text: &'t str) -> Result<Input<'t>, Diagnostic> {
+    fn typed_name<'t>(&self, text: &'t str) -> Result<TypedInput<'t>, Diagnostic> {
         let (name, source) = split_binding(text)?;
         let named = |error| in_binding(name, error);
-        let (source, behind) = split_source(source);
+        let (source, behind) = match split_source(source) {
+            (file, names) if Source::is_file(file) => (file, names),
+            // A type that is misspelt.
+            _ => (source, None),
+        };
         let (plain, within) = split_axis_names(source).map_err(named)?;
         let axis_names = behind.or(within);
         if axis_names.is_some() {
@@ -254,34 +250,14 @@ impl Explain {
         }
         if let Some((dtype, sizes)) = parse_symbolic_type(&plain) {
             let sizes = sizes.into_iter().map(str::to_owned).collect();
-            return Ok(Input { name, of: InputType::Symbolic(dtype, sizes), axis_names });
+            return Ok(TypedInput { name, of: InputType::Symbolic(dtype, sizes), axis_names });
         }
         let (array_type, own) = match parse_array_type(&plain) {
             Err(_) if Source::is_file(source) => Source::type_of(source).map_err(named)?,
             parsed => (parsed.map_err(named)?, None),
         };
-        Ok(Input { name, of: InputType::Known(array_type), axis_names: axis_names.or(own) })
+        Ok(TypedInput { name, of: InputType::Known(array_type), axis_names: axis_names.or(own) })
     }
-}
-
-/// Refuses a name of a size that the program needs as a number.
-fn refuse_needed_numbers(guards: &Guards) -> Result<(), Diagnostic> {
-    let Some((size, name, axis, reason)) = guards.not_free().next() else { return Ok(()) };
-    let (size, name) = (shown(size), shown(name));
-    let message =
-        format!("the size `{size}` of axis {axis} of `{name}` is needed as a number: {reason}");
-    let mut refused = Diagnostic::new("size-not-free", message);
-    refused.help(format!("write the number in place of `{size}`"));
-    Err(refused)
-}
-
-/// The sizes for which a program stands, and why some are numbers.
-fn sizes_text(guards: &Guards) -> String {
-    let mut text = format!("sizes\n  {guards}\n");
-    for (name, axis, number, reason) in guards.pinned() {
-        text += &format!("  axis {axis} of `{}` is {number}: {reason}\n", shown(name));
-    }
-    text
 }
 
 /// The passes of a program over row-major files, within so many bytes.

@@ -91,11 +91,6 @@ impl Report {
         }
     }
 
-    /// The two sizes that clash, if it is about such.
-    pub(crate) fn sizes(&self) -> Option<[usize; 2]> {
-        self.facts.sizes.as_ref().map(|sizes| [sizes[0].size, sizes[1].size])
-    }
-
     /// The same, with what helps beside.
     pub(crate) fn with_help(mut self, text: String) -> Report {
         self.diagnostic.help(text);

@@ -9,6 +9,7 @@ use indim::stream::{
     StreamError, StreamOptions,
 };
 use indim::{ArrayType, Buffer, Diagnostic, Graph, keep_memory};
+use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
 use crate::destination::Destination;
@@ -169,16 +170,23 @@ impl Streamed {
         Ok(results.iter().filter_map(MemoryResult::take).collect())
     }
 
+    /// Says which inputs are read several times.
+    fn say_what_is_read_again(&self) {
+        let again = self.plan.readings().into_iter().filter(|(_, count)| *count > 1);
+        let again = again.map(|(name, count)| format!("`{}` is read {count} times", shown(name)));
+        let again: Vec<String> = again.collect();
+        if !again.is_empty() {
+            say(&format!("note: computed piece by piece; {}", again.join(", ")));
+        }
+    }
+
     fn run(
         &self,
         sources: &[(&str, Opened)],
         mut sinks: Vec<Box<dyn Sink>>,
     ) -> Result<Vec<Box<dyn Complete>>, StreamError> {
         keep_memory(self.options.memory_limit.saturating_sub(self.options.input_bytes) / 5 * 3);
-        let passes = self.plan.passes();
-        if passes > 1 {
-            say(&format!("note: computed piece by piece, in {passes} passes over what is read"));
-        }
+        self.say_what_is_read_again();
         let inputs: Vec<Input<'_>> = sources.iter().filter_map(|(_, it)| it.input()).collect();
         let bar = Progress::of_elements(self.plan.elements());
         let progress = |elements: usize| {

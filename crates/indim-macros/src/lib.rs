@@ -6,6 +6,7 @@ use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
 use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, Ident, LitStr, Token, parse_macro_input, parse_quote};
@@ -46,7 +47,16 @@ impl Parse for Call {
 
 impl Parse for Input {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name: Ident = input.parse()?;
+        let begins = input.fork();
+        let name = begins.parse::<Ident>();
+        let is_bare = begins.is_empty() || begins.peek(Token![,]);
+        let is_named = begins.peek(Token![=]) && !begins.peek(Token![==]);
+        let Some(name) = name.ok().filter(|_| is_bare || is_named) else {
+            let message = "what is not a variable needs the name that it has in the text: \
+                write `name = ` before it";
+            return Err(Error::new_spanned(input.parse::<Expr>()?, message));
+        };
+        input.advance_to(&begins);
         let value = match input.parse::<Option<Token![=]>>()? {
             Some(_) => input.parse()?,
             None => parse_quote!(#name),
@@ -80,7 +90,9 @@ impl Call {
         }
         let is_given = |name: &str| self.inputs.iter().any(|input| input.name.unraw() == name);
         if let Some(name) = expression.names().into_iter().find(|name| !is_given(name)) {
-            let message = format!("nothing is given for `{name}`: name it after the text");
+            let message = format!(
+                "nothing is given for `{name}`: write `{name}` or `{name} = ...` after the text"
+            );
             return Err(Error::new(self.text.span(), message));
         }
         Ok(match expression.check_single_result() {
@@ -108,6 +120,46 @@ impl Call {
                     #function(#text, inputs)
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the compiler says of a call, if it refuses it.
+    fn refusal(call: &str) -> Option<String> {
+        let checked = syn::parse_str::<Call>(call).and_then(|call| call.check());
+        checked.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn variables_and_named_values_are_taken() {
+        for inputs in ["x", "x,", "x = y.x", "x = &y[0]", "x = x == x", "r#x", "x = f(1, 2)"] {
+            assert_eq!(refusal(&format!("\"x * 2\", {inputs}")), None, "{inputs}");
+        }
+    }
+
+    #[test]
+    fn a_value_without_a_name_is_told_how_to_have_one() {
+        for input in ["y.x", "&x", "x[0]", "x.clone()", "f(x)", "2.5", "self.x", "x == y", "*x"] {
+            let refusal = refusal(&format!("\"x * 2\", {input}")).unwrap();
+            assert!(refusal.contains("write `name = ` before it"), "{input}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_text() {
+        for (call, expected) in [
+            ("\"x * y\", x", "nothing is given for `y`: write `y` or `y = ...` after the text"),
+            ("\"x * 2\", x, y", "the expression does not mention the input `y`"),
+            ("\"x * 2\", x, x = 3", "two inputs are called `x`"),
+            ("\"x *\", x", "error["),
+            ("x, \"x * 2\"", "expected string literal"),
+        ] {
+            let refusal = refusal(call).unwrap();
+            assert!(refusal.contains(expected), "{call}: {refusal}");
         }
     }
 }

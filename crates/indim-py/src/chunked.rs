@@ -5,7 +5,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indim::{ArrayType, Graph, Order, ReduceOp, parse_graph};
-use indim_graph::chunks::{Counted, Cut, Cuts, Stage, WhereToCut, combine, partial_count, stages};
+use indim_graph::chunks::{
+    Counted, Cut, Cuts, Stage, WhereToCut, combine, meeting_axes, partial_count, stages,
+};
 use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -192,6 +194,13 @@ impl ChunkedProgram {
     /// What it gives.
     fn outputs(&self) -> Vec<DescribedValue> {
         self.graph.outputs().iter().map(|&value| self.described(value)).collect()
+    }
+
+    /// The axes of what it takes, and of what it gives: those that meet have one number.
+    fn meeting_axes(&self) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+        let axes = meeting_axes(&self.graph);
+        let of = |values: &[ValueId]| values.iter().map(|it| axes[it.index()].clone()).collect();
+        (of(self.graph.parameters()), of(self.graph.outputs()))
     }
 
     /// The size along each cut, and where it may be cut.

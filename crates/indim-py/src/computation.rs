@@ -409,7 +409,7 @@ impl Compiled {
         let is_parallel = executable.is_parallel();
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
-        let held = Held::new(executable.held_bytes());
+        let held = Held::new(executable.own_bytes());
         let dense = |types: &[ArrayType]| types.iter().map(DenseArray::new).collect();
         Compiled {
             types,

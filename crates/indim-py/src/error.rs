@@ -1,9 +1,10 @@
 //! What can be wrong, and mistakes as Python exceptions, whose classes are in `indim/_errors.py`.
 
+use indim::explain::{InputError, InputErrorKind};
 use indim::formats::{FormatError, LoadError, LoadErrorKind, Source};
 use indim::{
-    CompileError, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel, RankLimit,
-    ShapeError, draw_error,
+    CompileError, Diagnostic, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel,
+    RankLimit, ShapeError, draw_error,
 };
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -62,7 +63,7 @@ impl Report<'_> {
 /// The exception for a mistake in a computation.
 pub(crate) fn computation_error(py: Python<'_>, error: &ComputationError) -> PyErr {
     match error {
-        ComputationError::Definition { text, error } => expression_error(py, text, error),
+        ComputationError::Definition { text, error } => expression_error(py, text, error, None),
         ComputationError::Graph(error) => graph_error(py, error),
         ComputationError::Compile(error) => compile_error(*error),
         ComputationError::Interrupted(error) => error.clone_ref(py),
@@ -92,9 +93,29 @@ pub(crate) fn compile_error(error: CompileError) -> PyErr {
     }
 }
 
-fn expression_error(py: Python<'_>, text: &str, error: &ExprError) -> PyErr {
+/// The exception for a mistake that a diagnostic says, of class `name`.
+pub(crate) fn diagnostic_error(py: Python<'_>, error: &Diagnostic, name: &str) -> PyErr {
+    Report { message: error.to_string(), code: error.code, ..Report::default() }.raise(py, name)
+}
+
+/// The exception for a mistake in an expression over typed inputs.
+pub(crate) fn input_error(py: Python<'_>, text: &str, error: InputError) -> PyErr {
+    match error.kind {
+        InputErrorKind::Expression(kind) => {
+            expression_error(py, text, &kind, error.stand_ins.as_deref())
+        }
+        InputErrorKind::Graph(kind) => graph_error(py, &kind),
+    }
+}
+
+/// `help` is said beside what the error itself says.
+fn expression_error(py: Python<'_>, text: &str, error: &ExprError, help: Option<&str>) -> PyErr {
+    let mut diagnostic = error.diagnostic(text);
+    if let Some(help) = help {
+        diagnostic.help(help.to_owned());
+    }
     let mut report = Report {
-        message: error.draw(text),
+        message: diagnostic.to_string(),
         code: error.code(),
         text: Some(text),
         span: Some(characters(text, error)),

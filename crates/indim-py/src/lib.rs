@@ -65,7 +65,8 @@ mod _indim {
     #[pymodule_export]
     use crate::rules::{
         _axis_functions, _compositions, _element_types, _explain_expression, _explain_shapes,
-        _names_of, _operations, _verdict, _view_functions, broadcast_shapes, convert,
+        _explain_types, _names_of, _operations, _verdict, _view_functions, broadcast_shapes,
+        convert,
     };
 
     use pyo3::prelude::*;

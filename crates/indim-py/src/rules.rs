@@ -1,9 +1,10 @@
 //! The rules by themselves: shapes, conversions between rule sets, explanations, the oracle.
 
-use indim::explain::{ExplainedBroadcast, Explanation};
+use indim::explain::{ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput};
 use indim::{
-    Attributes, AxisFunction, AxisNames, Broadcast, CompileOptions, Composition, DType, Literal,
-    MAXIMUM_RANK, NumberProgram, RankLimit, RuleChoice, RuleSetName, Shape, express, oracle,
+    Attributes, AxisFunction, AxisNames, Broadcast, CompileOptions, Composition, DType, Diagnostic,
+    Literal, MAXIMUM_RANK, NumberProgram, RankLimit, RuleChoice, RuleSet, RuleSetName, Shape,
+    express, oracle,
 };
 use indim_text::catalogue::{self, EntryKind};
 use pyo3::exceptions::PyValueError;
@@ -11,7 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::computation::{Computation, Definition};
-use crate::error::{compile_error, computation_error, rank_limit_error, shape_error};
+use crate::error::{
+    compile_error, computation_error, diagnostic_error, input_error, rank_limit_error, shape_error,
+};
 use crate::operand::{Operand, OperandType};
 use crate::rule::{attribute_error, parse_rule, rule_of_operations};
 
@@ -131,6 +134,61 @@ pub(crate) fn _explain_expression(
         }
     }
     explain_computation(py, &computation, &types, &NumberProgram::default())
+}
+
+/// As [`_explain_expression`], where operands may be types in text, whose sizes and axes may have names.
+#[pyfunction]
+pub(crate) fn _explain_types(
+    py: Python<'_>,
+    text: &str,
+    operands: Vec<(String, Bound<'_, PyAny>)>,
+    rule: &str,
+) -> PyResult<ExplainedTexts> {
+    let expression = Definition::parse(text, None, None)
+        .map_err(|error| computation_error(py, &error))?
+        .expression;
+    let mentioned = operands.iter().filter(|(name, _)| expression.mentions(name));
+    let inputs = mentioned.map(|(name, object)| typed_input(py, name, object));
+    let inputs = inputs.collect::<PyResult<Vec<_>>>()?;
+    let rule = rule_of_operations(rule)?;
+    if let Some(input) = inputs.iter().find(|input| input.axis_names.is_some())
+        && !matches!(rule, Some(RuleSet::Named { .. }))
+    {
+        let message = format!(
+            "the axes of `{}` are named, and this rule matches none by its name",
+            input.name
+        );
+        let mut error = Diagnostic::new("axis-names-not-taken", message);
+        error.help("with `rule=\"named\"` axes of the same name meet; under other rules leave the names out");
+        return Err(diagnostic_error(py, &error, "ExprError"));
+    }
+    let symbolic = SymbolicExpression::new(&expression, &inputs, rule.as_ref())
+        .map_err(|error| input_error(py, text, error))?;
+    symbolic.check_free().map_err(|error| diagnostic_error(py, &error, "ExprError"))?;
+    let explanation = Explanation::new(symbolic.graph.graph(), &CompileOptions::default());
+    let (text, json, svg, machine_code) = explained_texts(explanation.map_err(compile_error)?);
+    let mut text = text + &symbolic.axes_text();
+    if symbolic.has_names() {
+        text += &symbolic.sizes_text();
+    }
+    Ok((text.trim_end().to_owned(), json, svg, machine_code))
+}
+
+/// An operand that is a type in text, an array, or a number.
+fn typed_input<'n>(
+    py: Python<'_>,
+    name: &'n str,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<TypedInput<'n>> {
+    if let Ok(text) = object.extract::<&str>() {
+        return TypedInput::parse(name, text)
+            .map_err(|error| diagnostic_error(py, &error, "ExprError"));
+    }
+    let of = match Operand::from_python(object, name)?.operand_type() {
+        OperandType::Array(of) => InputType::Known(of),
+        OperandType::Input(number) | OperandType::Number(number) => InputType::Number(number),
+    };
+    Ok(TypedInput { name, of, axis_names: None })
 }
 
 /// Text, JSON, SVG, and what lists the machine code, which is only made when somebody asks for it.

@@ -49,6 +49,37 @@ def test_results_of_other_axes_have_no_labels():
     assert list(indim.jit(lambda x, w: x[:, None] * w)(a, np.ones(5)).shape) == [3, 5]
 
 
+def test_labels_of_an_axis_of_size_1_are_compared_too():
+    one, other = pd.Series([10.0], index=["w"]), pd.Series([5.0], index=["x"])
+    row, column = frame[:1], frame[["a"]]
+    for x, y in ((a, one), (one, a), (one, other), (frame, row), (column, frame), (row, column)):
+        for call in (lambda: indim.evaluate("x + y", x=x, y=y), lambda: indim.jit(lambda x, y: x + y)(x, y)):
+            with pytest.raises(ValueError, match="labels of .* are not those of"):
+                call()
+    pd.testing.assert_series_equal(indim.add(other, a[:1]), other + a[:1])
+    # What does not meet is not compared, and arrays without labels expand.
+    difference = indim.evaluate("mean(x) - mean(y)", x=a, y=one)
+    assert difference == a.mean() - 10
+    pd.testing.assert_frame_equal(indim.evaluate("x - mean(y)", x=frame, y=one), frame - 10)
+    pd.testing.assert_frame_equal(indim.evaluate("row - m", m=frame.mean()), row - frame.mean())
+    pd.testing.assert_frame_equal(indim.add(frame, np.ones((1, 2))), frame + 1)
+    assert isinstance(indim.add(column, np.ones((3, 2))), np.ndarray)
+
+
+def test_columns_have_one_type():
+    mixed = pd.DataFrame({"i": [1, 2], "f": [0.5, 1.5]})
+    pd.testing.assert_frame_equal(indim.evaluate("mixed * 2"), mixed.astype("f8") * 2)
+    nullable = pd.Series([1, None, 3], dtype="Int64")
+    pd.testing.assert_series_equal(indim.add(nullable, 1), pd.Series([2.0, np.nan, 4.0]))
+    for table, expected in (
+        (pd.DataFrame({"i": [1, 2], "s": ["u", "v"]}), r"columns that hold no numbers: 's' \(.*select_d"),
+        (pd.DataFrame({"i": [1, 2], "b": [True, False]}), "columns of `t` are numbers and bool: convert"),
+        (pd.Series(["u", "v"], dtype="category"), "`t` is a Series of category"),
+    ):
+        with pytest.raises(TypeError, match=expected):
+            indim.evaluate("t + 1", t=table)
+
+
 def test_differing_labels_are_an_error():
     for x, y in ((a, b[::-1]), (a, b.rename({"x": "w"})), (frame, frame[["b", "a"]])):
         for call in (lambda: indim.evaluate("x + y", x=x, y=y), lambda: indim.jit(lambda x, y: x + y)(x, y)):
@@ -75,7 +106,7 @@ def test_what_is_refused():
         indim.jit(lambda x: indim.add(x, a))(np.ones(3))
     # Labels that only count positions are no loss.
     assert indim.jit(lambda x: x + pd.Series([1.0, 2.0]))(np.ones(2)).tolist() == [2, 3]
-    with pytest.raises(TypeError, match="object"):
+    with pytest.raises(TypeError, match="columns that hold no numbers"):
         indim.add(pd.DataFrame({"a": [1.0], "b": ["x"]}), 1)
 
 

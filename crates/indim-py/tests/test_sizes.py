@@ -106,6 +106,52 @@ def test_out_of_other_sizes_and_types():
         np.testing.assert_array_equal(im.evaluate("x + 1", out=rows), np.tile(x + 1, (2, 1)))
 
 
+def test_sizes_with_names_are_explained_with_guards():
+    text = im.explain("x + y", x="f32[n,3]", y="float32[m, 3]")
+    assert "\nsizes\n  x: [n, 3], y: [n, 3]; n >= 2\n" in text
+    assert "n = m, which a rule needs" in text and "211 stands for `n`" in text
+    mixed = im.explain("x * k + y", x="f32[n]", k=2.5, y=np.ones(1, np.float32))
+    assert "x: [n], y: [1]; n >= 2" in mixed and "1: an axis of size 1 may be expanded" in mixed
+    assert text.json["peak_bytes"] > 0 and text.svg.startswith("<svg") and "nest 0" in text.machine_code
+    named = im.explain("x - m", x="f32[time: n, lat: k]", m="f32[lat: k]", rule="named")
+    assert "axes of the results\n  x - m [time, lat]\n" in named and "n, k >= 2" in named
+
+
+@pytest.mark.parametrize(
+    "text, types, error, code",
+    [
+        ("x + y", {"x": "f32[n, 3]", "y": "f32[4]"}, im.ShapeError, "size-mismatch"),
+        ("x[1:]", {"x": "f32[n, 3]"}, im.IndimError, "size-not-free"),
+        ("x + y", {"x": "f32[n]"}, im.UnknownNameError, "unknown-name"),
+        ("x + 1", {"x": "f99[n]"}, im.IndimError, "unknown-element-type"),
+        ("x + 1", {"x": "f32[n; 3]"}, im.IndimError, "bad-shape"),
+        ("x + y", {"x": "f32[t: n]", "y": "f32[u: 3]"}, im.IndimError, "axis-names-not-taken"),
+    ],
+)
+def test_what_is_wrong_with_sizes_with_names_is_said(text, types, error, code):
+    with pytest.raises(error) as raised:
+        im.explain(text, **types)
+    assert raised.value.code == code
+    if code == "size-mismatch":
+        assert "211 stands for `n`" in str(raised.value)
+
+
+def test_types_of_arguments_have_no_names():
+    with pytest.raises(ValueError, match=r"f32\[n\].* has names, which types in `indim.explain"):
+        im.jit(lambda x: x + 1).explain("f32[n]")
+
+
+def test_what_programs_of_many_lengths_share_counts_once():
+    text = " + ".join(f"x * {k}.5" for k in range(400))
+    held = []
+    for length in range(5, 25):
+        before = im._indim._held_bytes()
+        im.evaluate(text, {"x": np.ones(length)}, {})
+        held.append(im._indim._held_bytes() - before)
+    # The first is made for its length, the second for every length, the others are bound.
+    assert max(held[2:]) * 3 < held[1], held
+
+
 def test_a_thousand_lengths_are_found_again_or_bound_again():
     arrays = [np.arange(length, dtype=np.float64) for length in range(2, 1002)]
     doubled = im.jit(lambda x: x * 2 + 1)

@@ -108,6 +108,37 @@ def test_a_forked_child_computes_with_threads_of_its_own():
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the map is for perf of Linux")
+def test_a_forked_child_has_a_map_of_its_own_for_perf():
+    program = """
+        import os, sys
+        import numpy as np
+        import indim
+        x = np.ones(100)
+        lines = lambda pid: open(f"/tmp/perf-{pid}.map").read().splitlines()
+        indim.evaluate("x + 1")
+        parent, own = os.getpid(), lines(os.getpid())
+        child = os.fork()
+        if child == 0:
+            indim.evaluate("exp(x) * 2 + x")
+            written = lines(os.getpid())
+            fine = len(written) == 1 and len(set(own + written)) == len(own) + 1 and lines(parent) == own
+            os._exit(0 if fine else 1)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        indim.evaluate("x * 3")
+        grown = lines(parent)[:-1] == own
+        for pid in (parent, child):
+            os.unlink(f"/tmp/perf-{pid}.map")
+        sys.exit(0 if grown and status == 0 else 1)
+    """
+    if "machine code" in indim.explain("x + 1", x=np.ones(9)).machine_code:
+        pytest.skip("this machine runs kernels only")
+    program = textwrap.dedent(program)
+    environment = {**os.environ, "INDIM_PERF_MAP": "1", "INDIM_EXECUTOR": "machine"}
+    ran = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, env=environment)
+    assert ran.returncode == 0, ran.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_child_forked_during_the_first_call_does_not_wait_for_it(tmp_path):
     # What indim asks of it takes a while, and other threads run meanwhile.

@@ -79,6 +79,24 @@ fn what_is_no_number_has_its_line() {
 }
 
 #[test]
+fn what_is_beyond_f64_is_no_infinity() {
+    for field in ["1e400", "-1e400", "1e309", &"9".repeat(400), &format!("-{}.5", "9".repeat(400))]
+    {
+        for table in [format!("x\n1.5\n{field}\n"), format!("x\n\"\"\n{field}\n")] {
+            let error = column(&table, None).unwrap_err();
+            assert_eq!(error.code, "not-a-number", "{table:?}");
+            assert!(error.to_string().contains(&format!("line 3: `{}", &field[..5])), "{error}");
+        }
+    }
+    let error = column("x\n1.5\n-1e400\n", None).unwrap_err().to_string();
+    assert!(error.contains("`-1e400` in column `x` is beyond f64"), "{error}");
+    assert!(error.contains("write inf or -inf"), "{error}");
+    let (array, _) = column("x\n1.7976931348623157e308\n-inf\nInfinity\n1e-400\n", None).unwrap();
+    let expected = [f64::MAX, f64::NEG_INFINITY, f64::INFINITY, 0.0];
+    assert_eq!(array.elements(), Some(&expected[..]));
+}
+
+#[test]
 fn delimiters_marks_and_line_ends_are_seen() {
     for table in [
         "\u{feff}x;y\r\n1;2\r\n",

@@ -1,10 +1,12 @@
 //! Which axes of a program are cut, and into which pieces, so that few bytes are moved.
 
 use core::fmt;
+use std::collections::BTreeSet;
 
 use indim_cpu::{Executable, compile};
 use indim_graph::chunks::{Cuts, WhereToCut};
-use indim_graph::{Graph, NodeKind, ValueId, remove_unused};
+use indim_graph::terminal::shown;
+use indim_graph::{Graph, NodeKind, remove_unused};
 
 use crate::cost::cost;
 use crate::counter::counted;
@@ -40,7 +42,7 @@ const TRIES: usize = 8;
 /// let stored = [Stored::default()];
 /// let options = StreamOptions { memory_limit: 64 << 20, ..StreamOptions::default() };
 /// let plan = Plan::new(&graph, &stored, &stored, &options)?;
-/// assert_eq!(plan.passes(), 2);
+/// assert_eq!((plan.passes(), plan.readings()), (2, vec![("x", 2)]));
 /// assert!(plan.held_bytes() <= 64 << 20);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
@@ -140,15 +142,33 @@ impl Plan {
         Err(too_much(limit.saturating_add(1)))
     }
 
-    /// How many times what is stored elsewhere is gone over, in part or as a whole.
+    /// How many passes there are over what is stored elsewhere, in part or as a whole: each reads some of the
+    /// inputs.
     pub fn passes(&self) -> usize {
-        let is_counter = |value: ValueId| match self.graph[value].kind {
-            NodeKind::Parameter { index, .. } => self.parts[index].input.is_none(),
-            _ => false,
+        self.passes.iter().filter(|pass| !self.inputs_read(pass).is_empty()).count()
+    }
+
+    /// The names of the inputs that are stored elsewhere, each with how many passes read it.
+    pub fn readings(&self) -> Vec<(&str, usize)> {
+        let passes: Vec<BTreeSet<usize>> =
+            self.passes.iter().map(|pass| self.inputs_read(pass)).collect();
+        let inputs: BTreeSet<usize> = passes.iter().flatten().copied().collect();
+        let count = |input: usize| passes.iter().filter(|read| read.contains(&input)).count();
+        inputs.into_iter().map(|input| (self.input_name(input), count(input))).collect()
+    }
+
+    /// The inputs stored elsewhere that a pass reads.
+    fn inputs_read(&self, pass: &Pass) -> BTreeSet<usize> {
+        let input = |(operand, stored): &(Operand, Stored)| match self.graph[operand.value].kind {
+            NodeKind::Parameter { index, .. } if !stored.is_held => self.parts[index].input,
+            _ => None,
         };
-        let is_read =
-            |(operand, stored): &(Operand, Stored)| !stored.is_held && !is_counter(operand.value);
-        self.passes.iter().filter(|pass| pass.job.inputs.iter().any(is_read)).count()
+        pass.job.inputs.iter().filter_map(input).collect()
+    }
+
+    /// Inputs come before parts of them.
+    fn input_name(&self, input: usize) -> &str {
+        self.graph.parameter_name(input)
     }
 
     /// How many pieces there are, of all passes together.
@@ -170,16 +190,27 @@ impl Plan {
     }
 }
 
-/// One line for each pass.
+/// One line for each pass, and for what is computed of results of passes alone.
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut number = 0;
         for (index, pass) in self.passes.iter().enumerate() {
             let (job, count) = (&pass.job, pass.job.counts(&pass.piece).iter().product::<usize>());
-            let comma = if index > 0 { "\n" } else { "" };
-            write!(formatter, "{comma}pass {} of {}: {}", index + 1, self.passes.len(), job.shape)?;
+            if index > 0 {
+                writeln!(formatter)?;
+            }
+            let read = self.inputs_read(pass);
+            if read.is_empty() {
+                write!(formatter, "of what is held: ")?;
+            } else {
+                number += 1;
+                let names = read.into_iter().map(|input| shown(self.input_name(input)));
+                let names = names.collect::<Vec<_>>().join(", ");
+                write!(formatter, "pass {number} of {}, reading {names}: ", self.passes())?;
+            }
             let plural = if count == 1 { "" } else { "s" };
             let piece = indim_shape::Shape::from(&pass.piece[..]);
-            write!(formatter, " in {count} piece{plural} of {piece}")?;
+            write!(formatter, "{} in {count} piece{plural} of {piece}", job.shape)?;
             if let Some((axis, _)) = job.reduced {
                 write!(formatter, ", combined along axis {axis}")?;
             }

@@ -55,6 +55,8 @@ fn sizes_may_have_names() {
         "  n = m, which a rule needs\n  n = k, which a rule needs\n  above, 211 stands for `n`\n";
     assert!(text.contains("\n  x: [n, 3], y: [n, 3], z: [n, 3]; n >= 2\n"), "{text}");
     assert!(text.ends_with(equal), "{text}");
+    let misspelt = fails(&["explain", "x + 1", "x=f99[n]"]);
+    assert!(misspelt.starts_with("error[unknown-element-type]: in `x`: `f99`"), "{misspelt}");
     let refused = fails(&["explain", "x + y", "x=f32[n,3]", "y=f32[5,3]"]);
     assert!(refused.starts_with("error[size-mismatch]"), "{refused}");
     assert!(refused.contains("help: 211 stands for `n`"), "{refused}");

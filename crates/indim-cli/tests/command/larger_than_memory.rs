@@ -42,8 +42,8 @@ fn pieces_are_the_bits_of_the_whole() {
     let folder = Folder::new();
     let passes = |stderr: &str| match stderr {
         "" => 1,
-        "note: computed piece by piece, in 2 passes over what is read\n" => 2,
-        "note: computed piece by piece, in 3 passes over what is read\n" => 3,
+        "note: computed piece by piece; `x` is read 2 times\n" => 2,
+        "note: computed piece by piece; `x` is read 3 times\n" => 3,
         other => panic!("{other}"),
     };
     for (is_fortran, is_swapped) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -243,10 +243,39 @@ fn what_cannot_be_cut_is_named() {
 }
 
 #[test]
+fn what_is_read_again_is_told_by_name() {
+    let folder = Folder::new();
+    let x = bind(&folder, false, false, "(65536, 4)");
+    let y = x.replacen('x', "y", 1);
+    for (expression, expected) in [
+        ("mean(x, axis=0) + mean(y, axis=0)", ""),
+        ("x - mean(y, axis=0)", ""),
+        ("x - mean(x * y, axis=0)", "`x` is read 2 times"),
+        ("(x - mean(x, axis=0)) / max(y - min(y))", "`x` is read 2 times, `y` is read 2 times"),
+    ] {
+        let (_, said) = written(&folder, &[expression, &x, &y, LIMIT[0], LIMIT[1]]);
+        let expected = match expected {
+            "" => String::new(),
+            names => format!("note: computed piece by piece; {names}\n"),
+        };
+        assert_eq!(said, expected, "{expression}");
+    }
+}
+
+#[test]
 fn what_goes_in_pieces_is_explained() {
     let text = succeeds(&["explain", "x - mean(x, axis=0)", "x=f32[1000000000,8]", "--pieces"]);
-    assert!(text.contains("\n  pass 1 of 2: [1000000000, 8] in "), "{text}");
-    assert!(text.contains(", combined along axis 0\n  pass 2 of 2: "), "{text}");
+    assert!(text.contains("\n  pass 1 of 2, reading x: [1000000000, 8] in "), "{text}");
+    assert!(text.contains(", combined along axis 0\n  pass 2 of 2, reading x: "), "{text}");
+    let types = ["a=f32[1000000,8]", "b=f32[2000000,8]", "--pieces=16MiB"];
+    let text = succeeds(&[&["explain", "mean(a, axis=0) + mean(b, axis=0)"], &types[..]].concat());
+    for line in [
+        "pass 1 of 2, reading a: [1000000, 8]",
+        "pass 2 of 2, reading b: [2000000, 8]",
+        "of what is held: [8]",
+    ] {
+        assert!(text.contains(&format!("\n  {line} in ")), "{text}");
+    }
     let arguments =
         ["explain", "reshape(x, [8, 1000000000])", "x=f32[1000000000,8]", "--pieces=1GiB"];
     let message = fails(&arguments);

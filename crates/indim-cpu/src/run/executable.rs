@@ -56,6 +56,8 @@ pub struct Executable {
     pub(crate) counts: Vec<Array>,
     /// See [`Executable::held_bytes`]; without what has been made since it was compiled.
     held_bytes: usize,
+    /// Of these, what executables for other sizes hold as well.
+    shared_bytes: usize,
 }
 
 impl Executable {
@@ -67,17 +69,19 @@ impl Executable {
         held.share(&parameter_names);
         parameter_names.iter().for_each(|name| held.own::<u8>(name.capacity()));
         let held_bytes = held.bytes() + size_of::<Executable>();
-        Executable { nests, parameter_names, counts: Vec::new(), held_bytes }
+        Executable { nests, parameter_names, counts: Vec::new(), held_bytes, shared_bytes: 0 }
     }
 
-    /// As [`Executable::new`], where the bytes are known that it holds.
+    /// As [`Executable::new`], where the bytes are known that are its own and that others share.
     pub(crate) fn holding(
         nests: CompiledNests,
         parameter_names: Arc<[String]>,
         counts: Vec<Array>,
-        held_bytes: usize,
+        own_bytes: usize,
+        shared_bytes: usize,
     ) -> Executable {
-        Executable { nests, parameter_names, counts, held_bytes }
+        let held_bytes = own_bytes + shared_bytes;
+        Executable { nests, parameter_names, counts, held_bytes, shared_bytes }
     }
 
     /// The graph as loop nests, with the arrays that they walk.
@@ -110,6 +114,15 @@ impl Executable {
     /// It grows when runs have made machine code worth its price. What allocators add is estimated.
     pub fn held_bytes(&self) -> usize {
         self.held_bytes + self.nests.coded.made_bytes()
+    }
+
+    /// As [`Executable::held_bytes`], without what it shares with those for other sizes: all of an executable
+    /// that [`compile`](crate::compile) has made.
+    pub fn own_bytes(&self) -> usize {
+        match self.shared_bytes {
+            0 => self.held_bytes(),
+            shared => self.held_bytes - shared,
+        }
     }
 
     /// The level it was compiled for.

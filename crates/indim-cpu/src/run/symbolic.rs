@@ -136,19 +136,24 @@ impl SymbolicExecutable {
     fn bound(&self, symbols: &[usize]) -> (Executable, usize) {
         let never = || Ok::<(), Infallible>(());
         let Ok(nests) = CompiledNests::new(&self.coded, symbols.into(), never);
-        let counted = || {
-            let mut held = HeldBytes::default();
+        let counted = |mut held: HeldBytes| {
+            let shared = held.bytes();
             nests.count_bytes(&mut held);
-            held.bytes() + size_of::<Executable>()
+            held.bytes() - shared + size_of::<Executable>()
         };
-        // Those of nests that run together hold more the more parts are of another size.
+        let besides_shared = || {
+            let mut held = HeldBytes::default();
+            self.coded.count_bytes(&mut held);
+            counted(held)
+        };
+        // Those of nests that run together hold more the more parts are of another size, and own their nests.
         let bytes = match nests.groups().is_empty() {
-            true => *self.bound_bytes.get_or_init(counted),
-            false => counted(),
+            true => *self.bound_bytes.get_or_init(besides_shared),
+            false => counted(HeldBytes::default()),
         };
         let counts = self.counts.iter().map(|count| count.element(symbols)).collect();
         let names = Arc::clone(&self.parameter_names);
-        (Executable::holding(nests, names, counts, self.coded_bytes + bytes), bytes)
+        (Executable::holding(nests, names, counts, bytes, self.coded_bytes), bytes)
     }
 
     /// The outputs for these inputs, in new memory.

@@ -55,11 +55,7 @@ pub struct Cuts {
 impl Cuts {
     /// The cuts of a graph, numbered as its parameters have them first.
     pub fn of(graph: &Graph) -> Cuts {
-        let mut joined = Joined::new(graph);
-        for (value, node) in graph.iter() {
-            joined.add(graph, value, node);
-        }
-        joined.finish(graph)
+        Joined::of(graph, false).finish(graph)
     }
 
     /// The cuts.
@@ -74,6 +70,32 @@ impl Cuts {
     pub fn axes(&self, value: ValueId) -> &[Option<usize>] {
         &self.axes[value.index()]
     }
+}
+
+/// For each value of a graph a number for each of its axes. Axes that meet have one number, also where one of
+/// size 1 is expanded: what says something of each index along the one says it of the other.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::chunks::meeting_axes;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F64, [5, 3])?;
+/// let v = b.parameter("v", DType::F64, [1])?;
+/// let graph = b.finish(&[b.numpy().sub(&x, &v)?])?;
+/// let axes = meeting_axes(&graph);
+/// let [x, v] = [graph.parameters()[0], graph.parameters()[1]];
+/// assert_eq!(axes[x.index()][1], axes[v.index()][0]);
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+pub fn meeting_axes(graph: &Graph) -> Vec<Vec<usize>> {
+    let mut joined = Joined::of(graph, true);
+    let mut numbers = |(value, node): (ValueId, &Node)| {
+        let first = joined.first[value.index()];
+        (first..first + node.array_type.shape.rank()).map(|axis| joined.root(axis)).collect()
+    };
+    graph.iter().map(&mut numbers).collect()
 }
 
 /// Pairs of axes, of an operand and of what a reshape makes of it, along which the elements are the same.
@@ -111,10 +133,20 @@ struct Joined {
     first: Vec<usize>,
     parents: Vec<usize>,
     places: Vec<WhereToCut>,
+    /// Whether axes of size 1 are joined to those that they are expanded to.
+    joins_expanded: bool,
 }
 
 impl Joined {
-    fn new(graph: &Graph) -> Joined {
+    fn of(graph: &Graph, joins_expanded: bool) -> Joined {
+        let mut joined = Joined::new(graph, joins_expanded);
+        for (value, node) in graph.iter() {
+            joined.add(graph, value, node);
+        }
+        joined
+    }
+
+    fn new(graph: &Graph, joins_expanded: bool) -> Joined {
         let mut first = Vec::with_capacity(graph.len());
         let mut count = 0;
         for (_, node) in graph.iter() {
@@ -122,7 +154,7 @@ impl Joined {
             count += node.array_type.shape.rank();
         }
         let places = vec![WhereToCut::Anywhere; count];
-        Joined { first, parents: (0..count).collect(), places }
+        Joined { first, parents: (0..count).collect(), places, joins_expanded }
     }
 
     fn root(&mut self, mut axis: usize) -> usize {
@@ -185,7 +217,7 @@ impl Joined {
             NodeKind::BroadcastInDim(map) => {
                 let operand = node.operands[0];
                 for (axis, &to) in map.iter().enumerate() {
-                    if graph[operand].array_type.shape[axis] == shape[to] {
+                    if self.joins_expanded || graph[operand].array_type.shape[axis] == shape[to] {
                         self.join((operand, axis), (value, to));
                     }
                 }

@@ -88,6 +88,14 @@ def check_cast(from_name, to_name, casting):
 _TYPE = re.compile(r"\s*(?P<dtype>\w+)?\s*\[(?P<sizes>[\d\s,]*)\]\s*")
 
 
+_TYPE_WITH_NAMES = re.compile(r"\s*\w*\s*\[[^\]]*[^\W\d][^\]]*\]\s*")
+
+
+def is_type_with_names(value):
+    """Whether it is the text of a type of which sizes or axes have names: ``"f32[n, 3]"``."""
+    return isinstance(value, str) and _TYPE_WITH_NAMES.fullmatch(value) is not None
+
+
 def placeholder(value):
     """A type such as ``"f32[2, 3]"`` as an array of this type without memory, also in containers; anything
     else as it is.
@@ -103,6 +111,8 @@ def placeholder(value):
         return value
     match = _TYPE.fullmatch(value)
     if match is None:
+        if is_type_with_names(value):
+            raise ValueError(f"{value!r} has names, which types in `indim.explain(expression, ...)` may have")
         raise ValueError(f"{value!r} is no type; write 'f32[2, 3]'")
     name = match["dtype"] or "f32"
     name = _INDIM_NAMES.get(name, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from . import _arrays
-from ._indim import _explain_expression, _explain_shapes
+from ._indim import _explain_expression, _explain_shapes, _explain_types
 
 
 class Explanation(str):
@@ -49,12 +49,15 @@ def explain(*what, rule="as-written", dims=None, axis=None, target=None, names=N
     """Explains an expression or a bare rule.
 
     ``explain("add(x, v, dims=[1])", x="f32[2, 3]", v="f32[3]")`` explains an expression over arrays or types;
+    sizes may have names, ``x="f32[n, 3]"``, and under ``rule="named"`` axes, ``x="f32[time: n, lat: 3]"``.
     ``explain((2, 3), (3,), rule="pdpd", axis=1)`` explains what a rule makes of shapes, and
     ``explain((2, 3), (3,), rule="named", names=[["time", "lat"], ["lat"]])`` by the names of their axes.
     """
     if what and isinstance(what[0], str):
         if len(what) > 1 or not (dims is None and axis is None and target is None and names is None):
             raise TypeError("an expression states `dims=` and `axis=` in its text; operands are keywords")
+        if any(_arrays.is_type_with_names(value) for value in operands.values()):
+            return Explanation(*_explain_types(what[0], list(operands.items()), rule))
         bound = [(name, _arrays.placeholder(value)) for name, value in operands.items()]
         return Explanation(*_explain_expression(what[0], bound, rule))
     if operands:

@@ -39,43 +39,56 @@ def _arrays(leaves, names):
         if isinstance(leaf, (pd.Series, pd.DataFrame)):
             axes = [leaf.index] if isinstance(leaf, pd.Series) else [leaf.index, leaf.columns]
             # A view of its own: the id tells the operand.
-            leaf = leaf.to_numpy().view()
+            leaf = _elements(leaf, name).view()
             labels[id(leaf)] = (leaf, name, axes)
         arrays.append(leaf)
     return arrays, labels
 
 
+def _elements(leaf, name):
+    """The elements as one array: those of columns are of the type that they have in common."""
+    array = leaf.to_numpy()
+    if array.dtype != object:
+        return array
+    if isinstance(leaf, pd.Series):
+        raise TypeError(f"`{name}` is a Series of {leaf.dtype}; indim computes with numbers and bool")
+    is_number = pd.api.types.is_numeric_dtype
+    others = [f"{label!r} ({kind})" for label, kind in leaf.dtypes.items() if not is_number(kind)]
+    if not others:
+        raise TypeError(f"the columns of `{name}` are numbers and bool: convert those of bool first")
+    shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+    raise TypeError(
+        f"`{name}` has columns that hold no numbers: {shown}. Leave them out, as "
+        f'`{name}.select_dtypes("number")` does'
+    )
+
+
 class _Labelled:
-    """Which labels the axes of a program have. Those that meet are equal."""
+    """Which labels the axes of a program have. Those that meet are equal, also where one is of size 1."""
 
     def __init__(self, parts, labels):
         text, operands, self._kind, self._keys = parts
-        self._program = chunked_program(text)
-        #: What is called how with which labels, by the cut of the axis; those of operands by their shapes.
-        self._met, self._shapes = {}, {}
-        for array, (_, _, shape, cuts) in zip(operands, self._program.parameters()):
+        inputs, self._outputs = chunked_program(text).meeting_axes()
+        #: What is called how with which labels, by the number of the axis.
+        self._met = {}
+        for array, numbers in zip(operands, inputs):
             _, name, axes = labels.get(id(array), (None, None, ()))
-            if axes:
-                self._shapes.setdefault(tuple(shape), axes)
-            for axis, cut in zip(axes, cuts):
-                if cut is not None:
-                    _meet(self._met.setdefault(cut, (name, axis)), (name, axis))
+            for axis, number in zip(axes, numbers):
+                _meet(self._met.setdefault(number, (name, axis)), (name, axis))
 
     def results(self, computed, given):
         """The results with labels, where they have some."""
         values = [computed] if self._kind == "single" else computed
         values = list(values.values() if self._kind == "dict" else values)
         name = _common_name(given)
-        for position, (_, _, shape, cuts) in enumerate(self._program.outputs()):
-            values[position] = _with_labels(values[position], self._labels_of(shape, cuts), name)
+        for position, numbers in enumerate(self._outputs):
+            values[position] = _with_labels(values[position], self._labels_of(numbers), name)
         return returned(self._kind, self._keys, values)
 
-    def _labels_of(self, shape, cuts):
+    def _labels_of(self, numbers):
         """The labels of each axis of a result; none where an axis has none of an operand's."""
-        if all(cut in self._met for cut in cuts):
-            return [self._met[cut][1] for cut in cuts]
-        # An axis of size 1 meets every other; of a result like an operand it is that operand's.
-        return self._shapes.get(tuple(shape)) if 1 in shape else None
+        labels = [self._met[number][1] for number in numbers if number in self._met]
+        return labels if len(labels) == len(numbers) else None
 
 
 def _meet(known, other):
@@ -94,7 +107,7 @@ def _short(axis):
 
 
 def _with_labels(value, labels, name):
-    if labels is None or value.ndim not in (1, 2):
+    if labels is None or value.ndim not in (1, 2) or value.shape != tuple(map(len, labels)):
         return value
     if value.ndim == 1:
         return pd.Series(value, index=labels[0], name=name)

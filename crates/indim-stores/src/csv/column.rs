@@ -46,15 +46,23 @@ pub(super) fn read(mut table: Table, limit: usize) -> Result<Column, StoreErrorK
 }
 
 fn no_number(field: &str, line: u64, name: &str) -> StoreErrorKind {
-    let message =
-        format!("line {line}: `{}` in column `{}` is no number", shown(field), shown(name));
+    let is_beyond = is_beyond_f64(field);
+    let is = if is_beyond { "beyond f64" } else { "no number" };
+    let message = format!("line {line}: `{}` in column `{}` is {is}", shown(field), shown(name));
     let mut error = Diagnostic::new("not-a-number", message);
-    if is_whole(field) {
+    if is_beyond {
+        error.help("write inf or -inf where infinity is meant");
+    } else if is_whole(field) {
         error.help("it is beyond i64: with a decimal point it is the nearest f64");
     } else if field.contains(',') {
         error.help("numbers have a decimal point, and nothing between thousands");
     }
     error.into()
+}
+
+/// Whether a field has digits, and is so large that only an infinity could stand for it.
+fn is_beyond_f64(field: &str) -> bool {
+    field.contains(|c: char| c.is_ascii_digit()) && field.parse().is_ok_and(f64::is_infinite)
 }
 
 /// Whether a field is a number, or could be a missing one.
@@ -98,7 +106,7 @@ impl Column {
             }
             _ => {
                 // A whole number that only a rounded one could stand for.
-                if is_whole(field) && field.parse::<i64>().is_err() {
+                if is_whole(field) && field.parse::<i64>().is_err() || is_beyond_f64(field) {
                     return None;
                 }
                 let number = field.parse().ok()?;

@@ -2,6 +2,7 @@
 
 mod broadcast;
 mod cost;
+mod inputs;
 #[cfg(feature = "json")]
 mod json;
 mod listing;
@@ -19,6 +20,9 @@ use indim_shape::{AxisMap, Broadcast, RuleSetName, Shape};
 use listing::Listing;
 
 pub use broadcast::{Asked, ExplainedBroadcast};
+pub use inputs::{
+    InputError, InputErrorKind, InputType, SymbolicExpression, TypedInput, build_typed,
+};
 pub use reduction::{ExplainedReduction, reductions};
 
 /// A graph explained: its broadcasts and reductions, its nodes, its loops, and what a run costs.

@@ -1,0 +1,338 @@
+//! Expressions over inputs whose sizes are numbers or names, and for which other sizes their graphs stand.
+
+use core::fmt;
+
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::terminal::shown;
+use indim_graph::{Graph, GraphError, GraphErrorKind, Literal, SymbolicGraph, ValueId};
+use indim_ops::{ArrayType, DType};
+use indim_shape::{AxisNames, Diagnostic, RuleSet};
+use indim_text::{
+    Binding, ExprError, ExprErrorKind, Expression, parse_array_type, parse_symbolic_type,
+    split_axis_names,
+};
+
+/// What a name of an expression stands for.
+#[derive(Debug, Clone)]
+pub struct TypedInput<'n> {
+    /// The name.
+    pub name: &'n str,
+    /// Its type.
+    pub of: InputType,
+    /// What its axes are called.
+    pub axis_names: Option<AxisNames>,
+}
+
+/// The type of an input.
+#[derive(Debug, Clone)]
+pub enum InputType {
+    /// An array of which all sizes are known.
+    Known(ArrayType),
+    /// An array of which some sizes have names.
+    Symbolic(DType, Vec<String>),
+    /// A number, which adapts to what it meets.
+    Number(Literal),
+}
+
+impl<'n> TypedInput<'n> {
+    /// Reads the type of an array, whose sizes, and axes, may have names.
+    ///
+    /// ```
+    /// use indim::explain::{InputType, TypedInput};
+    ///
+    /// let input = TypedInput::parse("x", "f32[time: n, lat: 721]")?;
+    /// assert!(matches!(input.of, InputType::Symbolic(_, sizes) if sizes == ["n", "721"]));
+    /// assert_eq!(input.axis_names.unwrap().to_string(), "[time, lat]");
+    /// # Ok::<(), indim::Diagnostic>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `bad-shape`, `unknown-element-type`, `rank-limit`.
+    pub fn parse(name: &'n str, text: &str) -> Result<Self, Diagnostic> {
+        let (plain, axis_names) = split_axis_names(text)?;
+        let of = match parse_symbolic_type(&plain) {
+            Some((dtype, sizes)) => {
+                InputType::Symbolic(dtype, sizes.into_iter().map(str::to_owned).collect())
+            }
+            None => InputType::Known(parse_array_type(&plain)?),
+        };
+        Ok(TypedInput { name, of, axis_names })
+    }
+}
+
+/// The graph of an expression over typed inputs, with the sizes for which else it stands.
+///
+/// ```
+/// use indim::explain::{SymbolicExpression, TypedInput};
+/// use indim::{Expression, Limits};
+///
+/// let expression = Expression::parse("x + v", &Limits::default())?;
+/// let inputs = [("x", "f32[n, 3]"), ("v", "f32[3]")];
+/// let inputs = inputs.map(|(name, text)| TypedInput::parse(name, text).unwrap());
+/// let symbolic = SymbolicExpression::new(&expression, &inputs, None)?;
+/// assert!(symbolic.sizes_text().contains("x: [n, 3], v: [3]; n >= 2"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SymbolicExpression {
+    /// The graph.
+    pub graph: SymbolicGraph,
+    /// What the axes of its results are called, in words, under a rule that goes by names.
+    axes: String,
+    /// What stands in it for sizes that have names.
+    stand_ins: Vec<(String, usize)>,
+    /// Which of them have several names.
+    equal: EqualNames,
+}
+
+impl SymbolicExpression {
+    /// Builds the graph; without a rule each operation follows its own attributes. Where two sizes with names
+    /// meet, and the rule needs them to be equal, they are: that is a guard of the program, which arrays are
+    /// held against.
+    ///
+    /// # Errors
+    /// What is wrong with the expression over these inputs.
+    pub fn new(
+        expression: &Expression,
+        inputs: &[TypedInput<'_>],
+        rule: Option<&RuleSet>,
+    ) -> Result<Self, InputError> {
+        let mut equal = EqualNames::default();
+        // Each turn leaves a name less.
+        loop {
+            let b = GraphBuilder::new();
+            let built = built(expression, &b, inputs, &equal, rule);
+            let stand_ins = b.stand_ins();
+            match built {
+                Ok((graph, results)) => {
+                    let axes = axes_text(rule, &graph, &results);
+                    let graph = SymbolicGraph::new(&graph, &b.size_facts());
+                    return Ok(SymbolicExpression { graph, axes, stand_ins, equal });
+                }
+                Err(error) if equal.join(&error, &stand_ins) => {}
+                Err(InputError { kind, .. }) => {
+                    return Err(InputError { kind, stand_ins: stand_ins_text(&stand_ins) });
+                }
+            }
+        }
+    }
+
+    /// Whether any size has a name.
+    pub fn has_names(&self) -> bool {
+        !self.stand_ins.is_empty()
+    }
+
+    /// Refuses a name of a size that the program needs as a number.
+    ///
+    /// # Errors
+    /// `size-not-free`.
+    pub fn check_free(&self) -> Result<(), Diagnostic> {
+        let Some((size, name, axis, reason)) = self.graph.guards().not_free().next() else {
+            return Ok(());
+        };
+        let (size, name) = (shown(size), shown(name));
+        let message =
+            format!("the size `{size}` of axis {axis} of `{name}` is needed as a number: {reason}");
+        let mut refused = Diagnostic::new("size-not-free", message);
+        refused.help(format!("write the number in place of `{size}`"));
+        Err(refused)
+    }
+
+    /// What the axes of the results are called, under a rule that goes by names; else nothing.
+    pub fn axes_text(&self) -> String {
+        self.axes.clone()
+    }
+
+    /// The sizes for which the graph stands, and why some are numbers; what stands for names.
+    pub fn sizes_text(&self) -> String {
+        let guards = self.graph.guards();
+        let mut text = format!("sizes\n  {guards}\n");
+        for (name, axis, number, reason) in guards.pinned() {
+            text += &format!("  axis {axis} of `{}` is {number}: {reason}\n", shown(name));
+        }
+        if let Some(stand_ins) = stand_ins_text(&self.stand_ins) {
+            text += &format!("{}  above, {stand_ins}\n", self.equal.text());
+        }
+        text
+    }
+}
+
+/// What is wrong with an expression over typed inputs.
+#[derive(Debug)]
+pub struct InputError {
+    /// What it is.
+    pub kind: InputErrorKind,
+    /// What stands in its message for sizes that have names, in words.
+    pub stand_ins: Option<String>,
+}
+
+/// Where it is.
+#[derive(Debug)]
+pub enum InputErrorKind {
+    /// In the expression.
+    Expression(Box<ExprError>),
+    /// Outside of it.
+    Graph(Box<GraphError>),
+}
+
+impl InputError {
+    /// The mistake in the graph, if it is one.
+    pub fn graph_error(&self) -> Option<&GraphError> {
+        match &self.kind {
+            InputErrorKind::Graph(graph) => Some(graph),
+            InputErrorKind::Expression(error) => match &error.kind {
+                ExprErrorKind::Graph(graph) => Some(graph),
+                _ => None,
+            },
+        }
+    }
+
+    /// The two sizes that clash, if it is about such.
+    fn sizes(&self) -> Option<[usize; 2]> {
+        let GraphErrorKind::Shape(shape) = &self.graph_error()?.kind else { return None };
+        let (this, other) = shape.violation().clash()?;
+        Some([this.size, other.size])
+    }
+}
+
+impl From<GraphError> for InputError {
+    fn from(error: GraphError) -> Self {
+        InputError { kind: InputErrorKind::Graph(Box::new(error)), stand_ins: None }
+    }
+}
+
+impl From<ExprError> for InputError {
+    fn from(error: ExprError) -> Self {
+        InputError { kind: InputErrorKind::Expression(Box::new(error)), stand_ins: None }
+    }
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            InputErrorKind::Expression(error) => write!(formatter, "{error}")?,
+            InputErrorKind::Graph(error) => write!(formatter, "{error}")?,
+        }
+        match &self.stand_ins {
+            Some(text) => write!(formatter, "; {text}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl core::error::Error for InputError {}
+
+/// The graph of an expression over inputs, and its results; without a rule each operation follows its own
+/// attributes.
+///
+/// # Errors
+/// What is wrong with the expression over these inputs.
+pub fn build_typed(
+    expression: &Expression,
+    inputs: &[TypedInput<'_>],
+    rule: Option<&RuleSet>,
+) -> Result<(Graph, Vec<Value>), InputError> {
+    built(expression, &GraphBuilder::new(), inputs, &EqualNames::default(), rule)
+}
+
+/// Names of sizes that a rule needs to be equal: the one that is kept, and the other one.
+#[derive(Debug, Default)]
+struct EqualNames(Vec<[String; 2]>);
+
+impl EqualNames {
+    /// Notes that the two sizes that an error is about are equal; `false` if they are not two with names.
+    fn join(&mut self, error: &InputError, stand_ins: &[(String, usize)]) -> bool {
+        let name_of = |size| stand_ins.iter().position(|(_, stand_in)| *stand_in == size);
+        let places = error.sizes().map(|sizes| sizes.map(name_of));
+        let Some([Some(this), Some(other)]) = places else { return false };
+        // What comes first is what both are called.
+        let [kept, other] = [this.min(other), this.max(other)];
+        if kept != other {
+            self.0.push([kept, other].map(|place| stand_ins[place].0.clone()));
+        }
+        kept != other
+    }
+
+    /// What a size is called, or the number that it is.
+    fn kept<'a>(&'a self, size: &'a str) -> &'a str {
+        let mut name = size.trim();
+        while let Some([kept, _]) = self.0.iter().find(|[_, other]| other == name) {
+            name = kept;
+        }
+        name
+    }
+
+    /// Each pair, in words.
+    fn text(&self) -> String {
+        let line = |[kept, other]: &[String; 2]| {
+            format!("  {} = {}, which a rule needs\n", shown(kept), shown(other))
+        };
+        self.0.iter().map(line).collect()
+    }
+}
+
+/// What the axes of the results are called, under a rule that goes by names.
+fn axes_text(rule: Option<&RuleSet>, graph: &Graph, results: &[Value]) -> String {
+    if !matches!(rule, Some(RuleSet::Named { .. })) {
+        return String::new();
+    }
+    let line = |(&output, value): (&ValueId, &Value)| {
+        format!("  {} {}\n", shown(&graph.value_name(output)), value.axis_names())
+    };
+    let lines: String = graph.outputs().iter().zip(results).map(line).collect();
+    format!("axes of the results\n{lines}")
+}
+
+/// What stands for sizes that have names, in words; `None` where none has.
+fn stand_ins_text(stand_ins: &[(String, usize)]) -> Option<String> {
+    let each = stand_ins.iter().map(|(name, size)| format!("{size} stands for `{}`", shown(name)));
+    (!stand_ins.is_empty()).then(|| each.collect::<Vec<String>>().join(", "))
+}
+
+/// A graph of an expression over these inputs, and its results.
+fn built(
+    expression: &Expression,
+    b: &GraphBuilder,
+    inputs: &[TypedInput<'_>],
+    equal: &EqualNames,
+    rule: Option<&RuleSet>,
+) -> Result<(Graph, Vec<Value>), InputError> {
+    let has_names = inputs.iter().any(|input| matches!(input.of, InputType::Symbolic(..)));
+    let mut bindings = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        bindings.push((input.name, binding(b, input, equal, has_names, rule)?));
+    }
+    let results = expression.build_results(b, &bindings, rule)?;
+    let graph = b.finish(&results)?;
+    Ok((graph, results))
+}
+
+/// What an input is in the graph; `has_names` says whether some size of some input is a name.
+fn binding(
+    b: &GraphBuilder,
+    input: &TypedInput<'_>,
+    equal: &EqualNames,
+    has_names: bool,
+    rule: Option<&RuleSet>,
+) -> Result<Binding, GraphError> {
+    let symbolic = |dtype, sizes: &[String]| {
+        let sizes: Vec<&str> = sizes.iter().map(|size| equal.kept(size)).collect();
+        b.symbolic_parameter(input.name, dtype, &sizes)
+    };
+    let value = match &input.of {
+        InputType::Number(number) => return Ok(Binding::Number(*number)),
+        InputType::Known(of) if has_names => {
+            symbolic(of.dtype, &of.shape.iter().map(usize::to_string).collect::<Vec<String>>())
+        }
+        InputType::Known(of) => b.parameter(input.name, of.dtype, of.shape.clone()),
+        InputType::Symbolic(dtype, sizes) => symbolic(*dtype, sizes),
+    }?;
+    match &input.axis_names {
+        Some(names) => match b.name_axes(&value, names.clone()) {
+            // What a file says amiss is no matter of rules that do not go by names.
+            Err(_) if !matches!(rule, Some(RuleSet::Named { .. })) => Ok(Binding::Array(value)),
+            named => named.map(Binding::Array),
+        },
+        None => Ok(Binding::Array(value)),
+    }
+}
