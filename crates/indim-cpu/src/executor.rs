@@ -113,7 +113,7 @@ pub enum ByKernels {
     Processor,
     /// No operation is applied to what it moves or reduces.
     ComputesNothing,
-    /// It finds where the smallest or largest elements are.
+    /// It finds where the smallest or largest elements of what lies in memory are.
     Searches,
     /// It computes the indices by which it takes elements, or its function would be too large.
     NotCovered,

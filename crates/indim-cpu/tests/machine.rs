@@ -369,6 +369,8 @@ fn nests_are_listed_or_say_why_kernels_run_them() {
     let folded = listed("sum(x * y, axis=1)", [40, 320]).remove(0).expect("machine code");
     let are_folded = folded.contains(" holds lanes of output 0");
     assert!(are_folded || cfg!(not(target_arch = "x86_64")), "{folded}");
+    let searched = listed("argmax(x * y, axis=1)", [40, 300]).remove(0).expect("machine code");
+    assert!(searched.contains("output 0 is argmax to "), "{searched}");
     assert!(listing("x[i] * 2").contains("input 0 is what is taken from "));
     let reasons = [
         ("transpose(x)", [40, 30], ByKernels::ComputesNothing),

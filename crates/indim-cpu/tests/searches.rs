@@ -2,9 +2,10 @@
 //! columns of every layout, in blocks and in pieces, on every level and by several threads.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, Level, compile};
-use indim_graph::{Array, AxisSlice, Graph};
-use indim_ops::{ArrayType, DType, Element, ReduceOp, bf16, f16};
+use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, ExecutorChoice, Level, compile};
+use indim_graph::{Array, AxisSlice, Graph, TakeMode};
+use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, bf16, f16};
+use indim_shape::RuleSet;
 
 /// The element at an index of memory, and what such elements are.
 type Pattern = (&'static str, fn(usize) -> f64);
@@ -99,13 +100,18 @@ impl<T: Element> Stored<T> {
         (0..count).map(place).collect()
     }
 
+    /// Runs what searches among the elements, or among what is computed of them.
     fn run(&self, executable: &Executable) -> Vec<Array> {
         let bytes = Array::new([self.elements.len()], self.elements.clone()).unwrap();
         let bytes = bytes.data().to_ne_bytes();
         let size = T::DTYPE.size();
         let strides = self.strides.iter().map(|&stride| stride * size as isize).collect();
         let input = ArrayView::from_bytes(self.array_type(), strides, &bytes, self.first * size);
-        let results = executable.run(&[input.unwrap()]).unwrap();
+        let least = Array::identity(ReduceOp::Max, T::DTYPE).unwrap().data().to_ne_bytes();
+        let rows = ArrayType::new(T::DTYPE, [self.shape[self.shape.len() - 1]]);
+        let least = ArrayView::from_bytes(rows, vec![0], &least, 0);
+        let inputs = [input.unwrap(), least.unwrap()];
+        let results = executable.run(&inputs[..executable.parameters().len()]).unwrap();
         results.iter().map(Buffer::to_array).collect()
     }
 }
@@ -118,23 +124,56 @@ fn searches(array_type: ArrayType, axis: usize) -> Graph {
     b.finish(&[search(ReduceOp::ArgMax), search(ReduceOp::ArgMin)]).unwrap()
 }
 
+/// The same of what is computed: the larger of `x` and of what nothing is less than.
+fn computed_searches(array_type: ArrayType, axis: usize) -> Graph {
+    let b = GraphBuilder::new();
+    let ArrayType { dtype, shape } = array_type;
+    let last = shape.rank() - 1;
+    let x = b.parameter("x", dtype, shape.clone()).unwrap();
+    let least = b.parameter("least", dtype, [shape[last]]).unwrap();
+    let least = b.broadcast_in_dim(least, &[last as i64], shape).unwrap();
+    let y = b.elementwise(Op::Max, &[x, least], &RuleSet::Numpy).unwrap();
+    let search = |op| b.reduce(op, &y, axis as i64).unwrap();
+    b.finish(&[search(ReduceOp::ArgMax), search(ReduceOp::ArgMin)]).unwrap()
+}
+
 fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
     let options = |&level: &Level| CompileOptions { level, ..CompileOptions::default() };
     Level::available().iter().map(move |level| compile(graph, &options(level)).unwrap())
 }
 
+/// The executables of searches in what is read and in what is computed, by kernels and by machine code.
+fn all_executables(array_type: ArrayType, axis: usize) -> Vec<Executable> {
+    let computed = computed_searches(array_type.clone(), axis);
+    let by = |&executor: &ExecutorChoice| {
+        compile(&computed, &CompileOptions { executor, ..CompileOptions::default() }).unwrap()
+    };
+    let executors = [ExecutorChoice::Blocks, ExecutorChoice::Machine];
+    executables(&searches(array_type, axis)).chain(executors.iter().map(by)).collect()
+}
+
 fn check<T: Element>(stored: &Stored<T>, axis: usize, of: impl Fn(T) -> f64, what: &str) {
+    check_with(&all_executables(stored.array_type(), axis), stored, axis, of, what);
+}
+
+fn check_with<T: Element>(
+    executables: &[Executable],
+    stored: &Stored<T>,
+    axis: usize,
+    of: impl Fn(T) -> f64,
+    what: &str,
+) {
     let expected = [
         stored.places(axis, |x, best| x > best, &of),
         stored.places(axis, |x, best| x < best, &of),
     ];
-    for executable in executables(&searches(stored.array_type(), axis)) {
-        for (result, expected) in stored.run(&executable).iter().zip(&expected) {
+    for executable in executables {
+        for (result, expected) in stored.run(executable).iter().zip(&expected) {
             let Stored { shape, strides, .. } = stored;
             let found = result.elements::<i64>().unwrap();
             assert!(
                 found == expected,
-                "{what}: {} {shape:?} by {strides:?} along {axis}",
+                "{what}: {} {shape:?} by {strides:?} along {axis}: {executable:?}",
                 T::DTYPE
             );
         }
@@ -143,10 +182,12 @@ fn check<T: Element>(stored: &Stored<T>, axis: usize, of: impl Fn(T) -> f64, wha
 
 /// Every pattern in every order of the axes, whole and turned.
 fn check_layouts<T: Element>(shape: [usize; 2], from: fn(f64) -> T, of: fn(T) -> f64) {
+    let axis = usize::from(shape[1] >= shape[0]);
+    let executables = all_executables(ArrayType::new(T::DTYPE, shape), axis);
     for (what, pattern) in PATTERNS {
         for (order, turned) in [([0, 1], &[][..]), ([1, 0], &[]), ([0, 1], &[0]), ([0, 1], &[1])] {
             let stored = Stored::new(&shape, &order, turned, |index| from(pattern(index)));
-            check(&stored, usize::from(shape[1] >= shape[0]), of, what);
+            check_with(&executables, &stored, axis, of, what);
         }
     }
 }
@@ -207,17 +248,13 @@ fn middle_axes_in_every_order_of_memory() {
 
 /// Compares what 1, 2 and 7 threads find.
 fn check_threads(shape: [usize; 2], axis: usize) {
-    let searches = searches(ArrayType::new(DType::F32, shape), axis);
-    let executable = compile(&searches, &CompileOptions::default()).unwrap();
+    let executables = all_executables(ArrayType::new(DType::F32, shape), axis);
     for (what, pattern) in PATTERNS {
         let stored = Stored::new(&shape, &[0, 1], &[], |index| pattern(index) as f32);
-        let largest = stored.places(axis, |x, best| x > best, f64::from);
-        let smallest = stored.places(axis, |x, best| x < best, f64::from);
         for threads in [1, 2, 7] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let found = pool.install(|| stored.run(&executable));
-            let [max, min] = [0, 1].map(|result| found[result].elements::<i64>().unwrap());
-            assert!(max == largest && min == smallest, "{what}: {shape:?}, {threads} threads");
+            let what = format!("{what}, {threads} threads");
+            pool.install(|| check_with(&executables, &stored, axis, f64::from, &what));
         }
     }
 }
@@ -236,9 +273,7 @@ fn long_axes_are_cut_into_pieces() {
 #[test]
 fn one_place_found_in_every_block_and_piece() {
     const LENGTH: usize = 40_000;
-    let executable =
-        compile(&searches(ArrayType::new(DType::F32, [LENGTH]), 0), &CompileOptions::default());
-    let executable = executable.unwrap();
+    let executables = all_executables(ArrayType::new(DType::F32, [LENGTH]), 0);
     for place in (0..LENGTH).step_by(499).chain([LENGTH - 1]) {
         for (element, other) in [(1.0, 0.0), (f32::NAN, 0.0), (f32::INFINITY, f32::NEG_INFINITY)] {
             let stored =
@@ -250,8 +285,10 @@ fn one_place_found_in_every_block_and_piece() {
                         if index == place { element } else { other }
                     },
                 );
-            let found = stored.run(&executable)[0].elements::<i64>().unwrap()[0];
-            assert_eq!(found, place as i64, "{element} among {other}");
+            for executable in &executables {
+                let found = stored.run(executable)[0].elements::<i64>().unwrap()[0];
+                assert_eq!(found, place as i64, "{element} among {other}");
+            }
         }
     }
 }
@@ -291,12 +328,47 @@ fn views_are_searched_where_they_are_and_values_where_they_are_computed() {
         b.slice(x, &[every(3, 700), every(2, 90)]).unwrap()
     });
     check_view(&[700, 90], |_, x| x.exp() - 2.0);
+    check_view(&[90, 700], |b, x| b.transpose(x * 2.0, &[1, 0]).unwrap());
+    check_view(&[700, 90], |b, x| {
+        let sums = b.reduce(ReduceOp::Add, &x, 1).unwrap();
+        x - b.broadcast_in_dim(sums, &[0], [700, 90]).unwrap()
+    });
+    check_view(&[700, 90], |b, x| {
+        let indices =
+            b.constant(Array::new([100], (0..100).map(|i| i * 7 % 64i64).collect()).unwrap());
+        b.take(x, indices, 0, TakeMode::Clip).unwrap()
+    });
+}
+
+/// Where the extremes of a value are, the value, its sum, and where those of another and of `x` itself are.
+#[test]
+fn what_is_searched_is_also_used_beside_that() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [300, 40]).unwrap();
+    let values = [x.exp() - 3.0, &x * &x, x];
+    let mut outputs = vec![values[0].clone()];
+    for (axis, value) in [0, 0, 0, 1, 1, 1].into_iter().zip(values.iter().cycle()) {
+        for op in [ReduceOp::ArgMax, ReduceOp::ArgMin, ReduceOp::Add] {
+            outputs.push(b.reduce(op, value, axis).unwrap());
+        }
+    }
+    let graph = b.finish(&outputs).unwrap();
+    let x = Array::new([300, 40], (0..12_000).map(PATTERNS[5].1).collect::<Vec<f64>>()).unwrap();
+    let expected = indim_graph::evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+    for executable in executables(&graph) {
+        let results = executable.run(&[ArrayView::from_array(&x)]).unwrap();
+        for (result, expected) in results.iter().zip(&expected) {
+            assert!(result.to_array().data().has_bits_of(expected.data()), "{graph}");
+        }
+    }
 }
 
 #[test]
 fn pieces_are_held_and_counted() {
-    let graph = searches(ArrayType::new(DType::F64, [1 << 20]), 0);
-    let executable = compile(&graph, &CompileOptions::default()).unwrap();
-    let bytes = executable.forecast().temporary_bytes;
-    assert!((2 * 64 * 16..2 * 64 * 512).contains(&bytes), "{bytes} bytes");
+    for searches in [searches, computed_searches] {
+        let graph = searches(ArrayType::new(DType::F64, [1 << 20]), 0);
+        let executable = compile(&graph, &CompileOptions::default()).unwrap();
+        let bytes = executable.forecast().temporary_bytes;
+        assert!((2 * 64 * 16..2 * 64 * 512).contains(&bytes), "{bytes} bytes");
+    }
 }

@@ -14,8 +14,9 @@ mod level;
 
 pub use kernel::fold::{FoldFn, FoldedRows};
 pub use kernel::row_fold::RowFoldFn;
-pub use kernel::search::{Found, SearchFunctions, search_functions};
+pub use kernel::search::{Found, SearchFunctions, SearchRowsFn, SearchedRows};
 pub use kernel::{
     KernelFn, bitcast_kernel, convert_kernel, elementwise_kernel, fold_function, row_fold_function,
+    search_functions,
 };
 pub use level::{Level, UnknownLevel};

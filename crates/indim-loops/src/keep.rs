@@ -4,7 +4,8 @@
 //! parts are kept, each where it belongs in the whole. So is a value that another nest reads because
 //! computing it again at every point of its consumer would repeat work: one that is read through a broadcast
 //! that expands it, unless it is one cheap operation on one array, or under several views, or as the operand
-//! of a reshape that is not a view; and, unless it is cheap, one that is both reduced and used beside that.
+//! of a reshape that is not a view; and, unless it is cheap, one that is both reduced and used beside that,
+//! or both folded and searched.
 //! Every other value is computed where it is needed, and under one view only, so that a nest holds at most
 //! one instruction for each node of the graph. Where nests after nests would compute the same values, each is
 //! kept that is used twice: what is lowered stays in proportion to the graph.
@@ -210,10 +211,15 @@ fn places(graph: &Graph, concatenations: &BTreeSet<ValueId>) -> HashMap<ValueId,
 /// In which nests of one iteration shape a value is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Home {
-    /// In those with this reduced axis.
-    Nests(Option<usize>),
+    /// In those with this reduced axis, which search along it or not.
+    Nests { reduced: Option<usize>, searches: bool },
     /// In those with one reduced axis and in others, again: that is cheaper than to keep it.
     Several,
+}
+
+impl Home {
+    /// Those that reduce nothing.
+    const ELEMENTWISE: Home = Home::Nests { reduced: None, searches: false };
 }
 
 /// What all nests together need.
@@ -235,7 +241,7 @@ impl Needs {
     fn of(graph: &Graph, origins: &Origins, keeps_shared: bool) -> Self {
         let mut needs = Needs {
             views: vec![None; graph.len()],
-            homes: vec![Home::Nests(None); graph.len()],
+            homes: vec![Home::ELEMENTWISE; graph.len()],
             kept: BTreeSet::new(),
             concatenations: BTreeSet::new(),
             read: BTreeSet::new(),
@@ -265,7 +271,8 @@ impl Needs {
         let (shape, reduced) = iteration(graph, value);
         self.kept.insert(value);
         self.views[value.index()] = Some(View::identity(&shape));
-        self.homes[value.index()] = Home::Nests(reduced);
+        let searches = is_search(&graph[value].kind);
+        self.homes[value.index()] = Home::Nests { reduced, searches };
     }
 
     /// A part of a concatenation, which is none itself. Who computed it otherwise, now reads it.
@@ -298,7 +305,7 @@ impl Needs {
             }
             Source::Computed(value, view) => match &self.views[value.index()] {
                 // Elements are taken in nests of their own, not where others are reduced.
-                _ if home != Home::Nests(None) && is_taken(&graph[value].kind) => {
+                _ if home != Home::ELEMENTWISE && is_taken(&graph[value].kind) => {
                     self.read.insert(value);
                     self.keep(graph, value);
                 }

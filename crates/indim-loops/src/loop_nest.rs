@@ -249,8 +249,7 @@ impl LoopNest {
         self.stores.iter().map(|store| &store.target).chain(&self.accesses)
     }
 
-    /// Whether every store says where an element is (`ReduceOp::is_search`); else none does. What they search
-    /// among they read from memory.
+    /// Whether every store says where an element is (`ReduceOp::is_search`); else none does.
     pub fn searches(&self) -> bool {
         let is_search =
             |store: &Store| store.reduction.is_some_and(|reduction| reduction.op.is_search());

@@ -103,7 +103,7 @@ pub(crate) fn sought(graph: &Graph, value: ValueId, view: &View) -> Vec<Sought> 
     }
 }
 
-/// What a reduction reads: its operand, or what is widened to it. A search reads it twice, from memory.
+/// What a reduction reads: its operand, or what is widened to it.
 pub(crate) fn reduced(graph: &Graph, value: ValueId, view: View) -> Sought {
     let node = &graph[value];
     let operand = &graph[node.operands[0]];
@@ -117,7 +117,7 @@ pub(crate) fn reduced(graph: &Graph, value: ValueId, view: View) -> Sought {
         NodeKind::Convert if widens(operand.operands[0]) => operand.operands[0],
         _ => node.operands[0],
     };
-    Sought { is_in_memory: is_search(&node.kind), ..Sought::new(read, view) }
+    Sought::new(read, view)
 }
 
 /// Whether a node says where an element is.

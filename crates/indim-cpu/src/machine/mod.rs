@@ -76,11 +76,11 @@ fn by_kernels(nest: &LoopNest, level: Level) -> Option<ByKernels> {
     if level == Level::BASELINE && level != Level::detect() {
         return Some(ByKernels::LowLevel);
     }
-    if nest.searches() {
-        return Some(ByKernels::Searches);
-    }
     let takes = |it: &Instruction| matches!(it.compute, Compute::Take { .. });
-    nest.instructions.iter().all(takes).then_some(ByKernels::ComputesNothing)
+    nest.instructions.iter().all(takes).then(|| match nest.searches() {
+        true => ByKernels::Searches,
+        false => ByKernels::ComputesNothing,
+    })
 }
 
 /// A nest that may be run by machine code.

@@ -119,15 +119,31 @@ fn bind_with(
     strides: &[AxisStrides],
     folds: bool,
 ) -> Option<Arc<dyn BoundNest>> {
+    let sizes = element_sizes(nest.nest);
+    let reducing = reducing(code, nest, strides, &sizes, folds)?;
+    match BoundRows::new(code, nest, &reducing) {
+        Some(rows) => Some(Arc::new(rows)),
+        None => Some(Arc::new(BoundReduction::new(code, nest, &reducing)?)),
+    }
+}
+
+/// What the nest walks, whose operands have elements of so many bytes; `None` without a reduced axis.
+pub(super) fn reducing<'a>(
+    code: &TileCode,
+    nest: &'a SizedNest<'_>,
+    strides: &'a [AxisStrides],
+    element_sizes: &'a [usize],
+    folds: bool,
+) -> Option<Reducing<'a>> {
     let (reduced, targets) = (nest.nest.reduced?, nest.nest.stores.len());
     let accesses = nest.nest.accesses.iter().enumerate();
     let largest =
         accesses.max_by_key(|(index, access)| (nest.array_bytes(access), Reverse(*index)));
-    let reducing = Reducing {
+    Some(Reducing {
         sizes: &nest.shape,
         reduced,
         strides,
-        element_sizes: &element_sizes(nest.nest),
+        element_sizes,
         targets,
         main: largest.map_or(0, |(index, _)| targets + index),
         block: code.block,
@@ -136,11 +152,7 @@ fn bind_with(
         folds,
         has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
         has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, nest.shape[reduced])),
-    };
-    match BoundRows::new(code, nest, &reducing) {
-        Some(rows) => Some(Arc::new(rows)),
-        None => Some(Arc::new(BoundReduction::new(code, nest, &reducing)?)),
-    }
+    })
 }
 
 impl BoundReduction {

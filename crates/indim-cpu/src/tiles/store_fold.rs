@@ -2,7 +2,8 @@
 //! that is the fold that finds for what is searched.
 
 use indim_kernels::{
-    FoldFn, KernelFn, Level, RowFoldFn, convert_kernel, fold_function, row_fold_function,
+    FoldFn, KernelFn, Level, RowFoldFn, SearchFunctions, convert_kernel, fold_function,
+    row_fold_function, search_functions,
 };
 use indim_loops::loop_nest::{LoopNest, Reduction, Store};
 use indim_loops::resize::SizedNest;
@@ -31,8 +32,8 @@ pub(crate) struct StoreFold {
     pub(crate) size: usize,
     pub(crate) source_size: usize,
     pub(crate) result_size: usize,
-    /// The bytes that a search keeps beside an accumulator.
-    pub(crate) index_size: usize,
+    /// What a search calls, which keeps an index beside each accumulator.
+    pub(crate) search: Option<SearchFunctions>,
 }
 
 impl StoreFold {
@@ -40,7 +41,8 @@ impl StoreFold {
     pub(crate) fn of(nest: &LoopNest, level: Level) -> Vec<StoreFold> {
         let fold = |store: &Store| {
             let Reduction { op, dtype } = store.reduction?;
-            let (op, is_search) = (op.searched(), op.is_search());
+            let search = op.is_search().then(|| search_functions(op, dtype, level));
+            let op = op.searched();
             let result = store.target.array_type.dtype;
             let source = nest.dtype(store.source);
             Some(StoreFold {
@@ -55,10 +57,17 @@ impl StoreFold {
                 size: dtype.size(),
                 source_size: source.size(),
                 result_size: result.size(),
-                index_size: if is_search { size_of::<usize>() } else { 0 },
+                search: search.flatten(),
             })
         };
         nest.stores.iter().filter_map(fold).collect()
+    }
+}
+
+impl StoreFold {
+    /// The bytes that a search keeps beside an accumulator.
+    fn index_size(&self) -> usize {
+        self.search.map_or(0, |_| size_of::<usize>())
     }
 }
 
@@ -74,8 +83,8 @@ pub(crate) fn accumulator_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> us
     }
     let rows = LANES + most_nodes(nest.length());
     // A search has a block that is gathered, and the extremes so far.
-    let searched = |fold: &StoreFold| if fold.index_size > 0 { LANES + 1 } else { 0 };
-    let bytes = |fold: &StoreFold| (rows + searched(fold)) * fold.size + fold.index_size;
+    let searched = |fold: &StoreFold| if fold.search.is_some() { LANES + 1 } else { 0 };
+    let bytes = |fold: &StoreFold| (rows + searched(fold)) * fold.size + fold.index_size();
     folds.iter().map(|fold| DIRECT_COLUMNS * bytes(fold)).sum()
 }
 
@@ -89,7 +98,7 @@ pub(crate) fn piece_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
     // A part of whole chunks of columns, and one of the columns that are left over.
     let columns = kept.min(2 * DIRECT_COLUMNS);
     let bytes = |size: usize| if size > 0 { columns * size + 2 * LEFT_ALIGNMENT } else { 0 };
-    let of_piece = |fold: &StoreFold| bytes(fold.size) + bytes(fold.index_size);
+    let of_piece = |fold: &StoreFold| bytes(fold.size) + bytes(fold.index_size());
     folds.iter().map(|fold| MOST_PIECES * of_piece(fold)).sum()
 }
 

@@ -58,8 +58,7 @@ fn without_unused(graph: &Graph) -> Option<Graph> {
 }
 
 /// What loops can be made of: the graph without reductions but folds along axes of at least two elements and
-/// searches along long axes of what lies in memory, and without concatenations among the operands of
-/// concatenations.
+/// searches along long axes, and without concatenations among the operands of concatenations.
 pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
     let is_expanded =
         |node: &Node| matches!(node.kind, NodeKind::Reduce { .. } | NodeKind::Concatenate { .. });

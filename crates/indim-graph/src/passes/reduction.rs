@@ -1,5 +1,5 @@
 //! Reductions brought down to folds along axes of at least two elements, which loop nests know, and to
-//! searches along long axes of what lies in memory.
+//! searches along long axes.
 
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
@@ -13,7 +13,7 @@ pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
     match node.kind {
         NodeKind::Reduce { op, axis } if op.is_search() => {
             let x = node.operands[0];
-            match arena[x].array_type.shape[axis] >= LONG_AXIS && lies_in_memory(arena, x) {
+            match arena[x].array_type.shape[axis] >= LONG_AXIS {
                 true => arena.add(node),
                 false => search(arena, op, axis, x),
             }
@@ -25,28 +25,6 @@ pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
 
 /// Along shorter axes, to fold and compare all elements costs less than to search some of them one by one.
 const LONG_AXIS: usize = 64;
-
-/// Behind more views than this nothing is looked for.
-const MOST_VIEWS: usize = 16;
-
-/// Whether a value is, or only shows, what loops read from memory: to read it twice costs less than to
-/// compute it twice.
-fn lies_in_memory(arena: &GraphArena, mut value: ValueId) -> bool {
-    for _ in 0..MOST_VIEWS {
-        match arena[value].kind {
-            NodeKind::BroadcastInDim(_) | NodeKind::Slice(_) | NodeKind::Reshape => {
-                value = arena[value].operands[0];
-            }
-            NodeKind::Parameter { .. }
-            | NodeKind::Constant(_)
-            | NodeKind::Iota { .. }
-            | NodeKind::Reduce { .. }
-            | NodeKind::Concatenate { .. } => return true,
-            _ => return false,
-        }
-    }
-    false
-}
 
 /// Where the extreme is: the least index whose element is equal to it, or is a NaN. If there is a NaN, the
 /// extreme is one, which equals nothing.

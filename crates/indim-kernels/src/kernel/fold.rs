@@ -102,7 +102,7 @@ pub(super) struct FoldBody<F, R, T>(PhantomData<(F, R, T)>);
 
 /// The accumulators that are held in registers while rows go into them: as many as the lanes of a block,
 /// in at most 256 bytes.
-const fn strip<T>() -> usize {
+pub(super) const fn strip<T>() -> usize {
     if size_of::<T>() > 8 { 16 } else { 32 }
 }
 

@@ -21,4 +21,5 @@ mod widened;
 pub use block::KernelFn;
 pub use table::{
     bitcast_kernel, convert_kernel, elementwise_kernel, fold_function, row_fold_function,
+    search_functions,
 };

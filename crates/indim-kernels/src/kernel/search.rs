@@ -1,7 +1,13 @@
-//! Where the extreme of some elements is: what the blocks of a search are compared by, and how the one that
-//! has the extreme is searched. Holds unsafe code.
+//! Where the extreme of some elements is: what the blocks of a search are compared by, how the one that has the
+//! extreme is searched, and how rows are searched column by column. Holds unsafe code.
+
+use core::hint::select_unpredictable;
+use core::marker::PhantomData;
 
 use indim_ops::{DType, Element, Fold, FoldVisitor, Op, ReduceOp, Scalars};
+
+use super::block::Unaligned;
+use super::fold::strip;
 
 /// What is found in some columns: of each the extreme, and where it is.
 #[derive(Debug, Clone, Copy)]
@@ -25,10 +31,35 @@ pub struct SearchFunctions {
     ///
     /// Safety: the elements are valid for reads, and so is the extreme.
     pub find: unsafe fn(first: *const u8, count: usize, stride: isize, extreme: *const u8) -> usize,
+    /// Takes rows, where there is a kernel for that.
+    pub take: Option<SearchRowsFn>,
 }
 
-/// The functions of the search `op` among elements of type `dtype`; `None` where it does not take the type.
-pub fn search_functions(op: ReduceOp, dtype: DType) -> Option<SearchFunctions> {
+/// The rows that are searched column by column, one after another.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchedRows {
+    /// How many there are, fewer than 2^32.
+    pub count: usize,
+    /// From one to the next, in bytes.
+    pub stride: isize,
+    /// The elements of a row.
+    pub width: usize,
+    /// The index of the first. At index 0 nothing was found before.
+    pub start: usize,
+}
+
+/// Keeps of each column the further extreme: the one that was found first, or the first of those in the rows.
+///
+/// # Safety
+/// - `found` has `rows.width` columns, and the extremes need not be aligned;
+/// - `source` plus each of `rows.count` multiples of `rows.stride` is valid for reads of `rows.width` elements,
+///   which need not be aligned;
+/// - the processor has the level for which the function was looked up.
+pub type SearchRowsFn = unsafe fn(found: Found, source: *const u8, rows: SearchedRows);
+
+/// The functions of the search `op` among elements of type `dtype`, without a kernel for rows; `None` where it
+/// does not take the type.
+pub(super) fn functions_without_rows(op: ReduceOp, dtype: DType) -> Option<SearchFunctions> {
     op.searched().visit(dtype, OfFold)
 }
 
@@ -39,7 +70,7 @@ impl FoldVisitor for OfFold {
 
     fn fold<F: Fold<T>, T: Element>(self) -> SearchFunctions {
         match const { matches!(F::OP, Op::Max | Op::Min) } {
-            true => SearchFunctions { keep: keep::<F, T>, find: find::<T> },
+            true => SearchFunctions { keep: keep::<F, T>, find: find::<T>, take: None },
             false => unreachable!("invariant: extremes are searched"),
         }
     }
@@ -72,6 +103,85 @@ unsafe fn keep<F: Fold<T>, T: Element>(
         let is_further = !is_nan(before) & (F::combine::<Scalars>(before, new) != before);
         *kept = if is_further { stored } else { *kept };
         *place = if is_further { index } else { *place };
+    }
+}
+
+/// What a search does with rows.
+pub(crate) trait SearchRows {
+    /// # Safety
+    /// As [`SearchRowsFn`].
+    unsafe fn run(found: Found, source: *const u8, rows: SearchedRows);
+}
+
+/// The search for the largest elements, or for the smallest.
+pub(super) struct SearchBody<const IS_MAX: bool, T>(PhantomData<T>);
+
+impl<const IS_MAX: bool, T: Element + PartialOrd> SearchRows for SearchBody<IS_MAX, T> {
+    #[inline(always)]
+    unsafe fn run(found: Found, source: *const u8, rows: SearchedRows) {
+        let mut column = 0;
+        while column < rows.width {
+            let offset = column * size_of::<T::Stored>();
+            let (extremes, source) =
+                (found.extremes.wrapping_add(offset), source.wrapping_add(offset));
+            let found = Found { extremes, indices: found.indices.wrapping_add(column) };
+            let left = rows.width - column;
+            // SAFETY: the caller's promise, for some of the columns.
+            unsafe {
+                match const { strip::<T>() } {
+                    width if left < width => Self::strip::<1>(found, source, rows),
+                    16 => Self::strip::<16>(found, source, rows),
+                    _ => Self::strip::<32>(found, source, rows),
+                }
+            }
+            column += if left < strip::<T>() { 1 } else { strip::<T>() };
+        }
+    }
+}
+
+impl<const IS_MAX: bool, T: Element + PartialOrd> SearchBody<IS_MAX, T> {
+    /// Whether an element is further than what was found before. A NaN is, and is the end of a search.
+    #[inline(always)]
+    fn is_further(new: T, before: T) -> bool {
+        let is_behind = if IS_MAX { new <= before } else { new >= before };
+        !is_behind & !is_nan(before)
+    }
+
+    /// # Safety
+    /// As [`SearchRowsFn`], for `WIDTH` columns.
+    #[inline(always)]
+    unsafe fn strip<const WIDTH: usize>(found: Found, source: *const u8, rows: SearchedRows) {
+        // SAFETY: the caller's promise; nobody else uses what has been found.
+        let (extremes, indices) = unsafe {
+            let extremes = &mut *found.extremes.cast::<[Unaligned<T>; WIDTH]>();
+            (extremes, &mut *found.indices.cast::<[usize; WIDTH]>())
+        };
+        let row = |row: usize| {
+            let from = source.wrapping_offset(row as isize * rows.stride);
+            // SAFETY: the caller's promise; only rows that there are are asked for.
+            unsafe { &*from.cast::<[Unaligned<T>; WIDTH]>() }
+        };
+        let begins = rows.start == 0;
+        let before = if begins { row(0) } else { &*extremes };
+        let mut held: [T; WIDTH] = core::array::from_fn(|column| before[column].get());
+        // How many rows have been taken with the one that has the extreme; 0 if none of them has.
+        let mut taken = [u32::from(begins); WIDTH];
+        for index in usize::from(begins)..rows.count {
+            let row = row(index);
+            for column in 0..WIDTH {
+                let new = row[column].get();
+                let is_further = Self::is_further(new, held[column]);
+                // An `if` would become a store under a mask, which the next row waits for.
+                held[column] = select_unpredictable(is_further, new, held[column]);
+                taken[column] = select_unpredictable(is_further, index as u32 + 1, taken[column]);
+            }
+        }
+        for column in 0..WIDTH {
+            extremes[column] = Unaligned(held[column].to_stored());
+            if taken[column] > 0 {
+                indices[column] = rows.start + taken[column] as usize - 1;
+            }
+        }
     }
 }
 

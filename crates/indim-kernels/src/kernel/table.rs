@@ -11,6 +11,7 @@ use super::fold::{FoldBody, FoldFn, Narrow, Read, Same};
 use super::instructions::Avx2;
 use super::instructions::Baseline;
 use super::row_fold::{RowBody, RowFoldFn};
+use super::search::{SearchBody, SearchFunctions, SearchRowsFn, functions_without_rows};
 use super::shells::Shells;
 use super::signs::{compiled, compiled_conversion, is_compiled, is_conversion_compiled};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
@@ -151,6 +152,29 @@ pub fn row_fold_function(
         And Same, Same, bool bool;
         Or Same, Same, bool bool;
     }
+    None
+}
+
+/// The functions of the search `op` among elements of type `dtype`; `None` where it does not take the type.
+pub fn search_functions(op: ReduceOp, dtype: DType, level: Level) -> Option<SearchFunctions> {
+    let functions = functions_without_rows(op, dtype)?;
+    Some(SearchFunctions { take: search_rows_function(op, dtype, level), ..functions })
+}
+
+/// The search `op` of rows of elements of type `dtype`; `None` where elements are widened to be compared.
+fn search_rows_function(op: ReduceOp, dtype: DType, level: Level) -> Option<SearchRowsFn> {
+    macro_rules! find {
+        ($($element:ident)*) => {
+            $(if dtype == $element::DTYPE {
+                return match op {
+                    ReduceOp::ArgMax => Some(at_level!(level, S => S::search::<SearchBody<true, $element>>())),
+                    ReduceOp::ArgMin => Some(at_level!(level, S => S::search::<SearchBody<false, $element>>())),
+                    _ => None,
+                };
+            })*
+        };
+    }
+    find! { f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 }
     None
 }
 

@@ -1,4 +1,4 @@
-//! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s or a fold's,
+//! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s, a fold's or a search's,
 //! with all that it calls inlined. Holds unsafe code.
 //!
 //! A level has a file of its own because the compiler works on files side by side.
@@ -10,14 +10,18 @@ mod baseline;
 use super::block::{Body, KernelFn};
 use super::fold::{FoldFn, FoldRows};
 use super::instructions::Instructions;
+use super::search::{SearchRows, SearchRowsFn};
 
-/// Hands out the kernels and folds of one level.
+/// Hands out the kernels, folds and searches of one level.
 pub(crate) trait Shells: Instructions {
     /// The kernel of `B` at the level.
     fn kernel<B: Body>() -> KernelFn;
 
     /// The fold of `B` at the level.
     fn fold<B: FoldRows>() -> FoldFn;
+
+    /// The search of `B` at the level.
+    fn search<B: SearchRows>() -> SearchRowsFn;
 }
 
 /// The shells of a level, with the attribute that enables its instructions.
@@ -26,6 +30,7 @@ macro_rules! define_shells {
         use crate::kernel::block::{Body, KernelFn};
         use crate::kernel::fold::{FoldFn, FoldRows, FoldedRows};
         use crate::kernel::instructions::$level;
+        use crate::kernel::search::{Found, SearchRows, SearchRowsFn, SearchedRows};
 
         impl super::Shells for $level {
             fn kernel<B: Body>() -> KernelFn {
@@ -34,6 +39,10 @@ macro_rules! define_shells {
 
             fn fold<B: FoldRows>() -> FoldFn {
                 fold::<B>
+            }
+
+            fn search<B: SearchRows>() -> SearchRowsFn {
+                search::<B>
             }
         }
 
@@ -51,6 +60,14 @@ macro_rules! define_shells {
         unsafe fn fold<B: FoldRows>(accumulators: *mut u8, source: *const u8, rows: FoldedRows) {
             // SAFETY: the caller's promise.
             unsafe { B::run(accumulators, source, rows) }
+        }
+
+        /// # Safety
+        /// As [`SearchRowsFn`]; the processor has the level.
+        $(#[$enable])?
+        unsafe fn search<B: SearchRows>(found: Found, source: *const u8, rows: SearchedRows) {
+            // SAFETY: the caller's promise.
+            unsafe { B::run(found, source, rows) }
         }
     };
 }

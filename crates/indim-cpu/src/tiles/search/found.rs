@@ -1,0 +1,197 @@
+//! What a search keeps for one of its stores: in memory of a thread the extremes so far and where they are, in
+//! memory that threads share what pieces have found. Holds unsafe code.
+
+use core::ops::Range;
+
+use indim_kernels::{Found, SearchFunctions};
+use indim_loops::walk::reducing::most_nodes;
+use indim_ops::meaning::reduction::LANES;
+
+use crate::tiles::code::TileCode;
+use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold};
+use crate::tiles::tree::{Columns, Values, takes_in_turn};
+
+/// The search of a store.
+#[derive(Debug)]
+pub(super) struct StoreSearch {
+    pub(super) store: usize,
+    pub(super) functions: SearchFunctions,
+    /// The columns that are searched together.
+    width: usize,
+    /// Whether the values of a block are taken in turn.
+    in_turn: bool,
+    /// From one result of a tile to the next, in bytes.
+    result_stride: isize,
+    places: Places,
+    /// Where pieces leave what they find in shared memory, in bytes.
+    left: usize,
+}
+
+/// Where everything stands in a thread's memory, in bytes.
+#[derive(Debug)]
+struct Places {
+    lanes: usize,
+    nodes: usize,
+    extremes: usize,
+    indices: usize,
+}
+
+/// Where so many elements of so many bytes begin behind `end`, which then is theirs.
+pub(super) fn place(end: &mut usize, elements: usize, size: usize) -> usize {
+    let first = *end;
+    *end += (elements * size).next_multiple_of(64);
+    first
+}
+
+impl StoreSearch {
+    /// That of `store`, among so many columns in blocks of at most so many steps, or among a block of rows; its
+    /// memory begins behind `end`.
+    pub(super) fn new(
+        code: &TileCode,
+        store: usize,
+        (width, block): (usize, usize),
+        result_stride: isize,
+        end: &mut usize,
+    ) -> StoreSearch {
+        let fold = &code.folds[store];
+        let nodes = (most_nodes(block) * width).max(block);
+        StoreSearch {
+            store,
+            functions: fold.search.expect("invariant: every reduction of such a nest is a search"),
+            width,
+            in_turn: takes_in_turn(fold, width, block),
+            result_stride,
+            places: Places {
+                lanes: place(end, LANES * width, fold.size),
+                nodes: place(end, nodes, fold.size),
+                extremes: place(end, width, fold.size),
+                indices: place(end, width, size_of::<usize>()),
+            },
+            left: 0,
+        }
+    }
+
+    /// So many pieces leave what they find from `first` on; says where that ends.
+    pub(super) fn leave_from(&mut self, first: usize, pieces: usize, fold: &StoreFold) -> usize {
+        self.left = first;
+        first + pieces * self.left_bytes(fold)
+    }
+
+    /// The bytes that a piece leaves.
+    fn left_bytes(&self, fold: &StoreFold) -> usize {
+        let indices = (self.width * size_of::<usize>()).next_multiple_of(LEFT_ALIGNMENT);
+        self.extremes_left(fold) + indices
+    }
+
+    fn extremes_left(&self, fold: &StoreFold) -> usize {
+        (self.width * fold.size).next_multiple_of(LEFT_ALIGNMENT)
+    }
+}
+
+/// The search of a store in memory of a thread.
+pub(super) struct Finding<'a> {
+    pub(super) search: &'a StoreSearch,
+    pub(super) fold: &'a StoreFold,
+    pub(super) memory: *mut u8,
+    pub(super) shared: *mut u8,
+}
+
+impl<'a> Finding<'a> {
+    /// The tree that finds the extremes of a block.
+    pub(super) fn columns(&self) -> Columns<'a> {
+        let StoreSearch { width, in_turn, ref places, .. } = *self.search;
+        let (lanes, nodes) = (places.lanes, places.nodes);
+        let [lanes, nodes] = [lanes, nodes].map(|place| self.memory.wrapping_add(place));
+        Columns { fold: self.fold, width, lanes, nodes, in_turn }
+    }
+
+    /// Where what is found stands until it is written, or left by a piece.
+    pub(super) fn found(&self, left_by: Option<usize>) -> Found {
+        let Places { extremes, indices, .. } = self.search.places;
+        match left_by {
+            Some(piece) => self.left(piece),
+            None => Found {
+                extremes: self.memory.wrapping_add(extremes),
+                indices: self.memory.wrapping_add(indices).cast(),
+            },
+        }
+    }
+
+    fn left(&self, piece: usize) -> Found {
+        let offset = self.search.left + piece * self.search.left_bytes(self.fold);
+        let extremes = self.shared.wrapping_add(offset);
+        let indices = extremes.wrapping_add(self.search.extremes_left(self.fold));
+        Found { extremes, indices: indices.cast() }
+    }
+
+    /// Combines what the pieces of a unit have left.
+    ///
+    /// # Safety
+    /// Every one of them has left what it has found, and where that is along the whole axis.
+    pub(super) unsafe fn combine(&self, pieces: Range<usize>) -> Found {
+        let StoreSearch { functions, width, .. } = *self.search;
+        let found = self.found(None);
+        // SAFETY: the caller's promise.
+        unsafe {
+            for (index, piece) in pieces.clone().enumerate() {
+                (functions.keep)(found, self.left(piece).extremes, width, index);
+            }
+            for column in 0..width {
+                let index = found.indices.add(column);
+                *index = *self.left(pieces.start + *index).indices.add(column);
+            }
+        }
+        found
+    }
+
+    /// Searches so many dense rows of so many elements, each at once, and writes where their extremes are.
+    ///
+    /// # Safety
+    /// The rows are valid for reads, the results from `target` on for writes; there are no more rows than a
+    /// block has.
+    pub(super) unsafe fn search_rows(
+        &self,
+        rows: Values,
+        (count, length): (usize, usize),
+        target: *mut u8,
+    ) {
+        let (tree, size) = (self.columns(), self.fold.size);
+        // SAFETY: the caller's promise.
+        unsafe {
+            tree.fold_rows(rows, count, length);
+            for row in 0..count {
+                let (find, extreme) = (self.search.functions.find, tree.nodes.add(row * size));
+                let index = find(rows.at(row), length, size as isize, extreme);
+                self.write_one(target, row, index);
+            }
+        }
+    }
+
+    /// Says of what a piece has found where it is along the whole axis.
+    ///
+    /// # Safety
+    /// It has been found, from this step on.
+    pub(super) unsafe fn shift(&self, found: Found, start: usize) {
+        // SAFETY: the caller's promise.
+        (0..self.search.width).for_each(|column| unsafe { *found.indices.add(column) += start });
+    }
+
+    /// Writes where the extremes are.
+    ///
+    /// # Safety
+    /// They have been found; the results from `target` on are valid for writes.
+    pub(super) unsafe fn write(&self, target: *mut u8, found: Found) {
+        for column in 0..self.search.width {
+            // SAFETY: the caller's promise.
+            unsafe { self.write_one(target, column, *found.indices.add(column)) }
+        }
+    }
+
+    /// # Safety
+    /// The result is valid for writes.
+    unsafe fn write_one(&self, target: *mut u8, result: usize, index: usize) {
+        let place = target.wrapping_offset(result as isize * self.search.result_stride);
+        // SAFETY: the caller's promise.
+        unsafe { place.cast::<i64>().write_unaligned(index as i64) }
+    }
+}
