@@ -197,7 +197,7 @@ def test_what_names_cannot_say_is_refused():
         "axis-name-missing.*`k`": lambda: indim.evaluate("x - mean(x, axis=time) * k", x=x, k=np.ones(3)),
         "leave `keepdims` out": lambda: indim.evaluate("max(x, axis=time, keepdims=True)", x=x),
         "select with `.isel`": lambda: indim.evaluate("max(x, axis=lat)[1:]", x=x),
-        "no variable in common": lambda: indim.evaluate(
+        "no variable of numbers in common": lambda: indim.evaluate(
             "x - mean(y, axis=time)", x=xr.Dataset({"a": x}), y=xr.Dataset({"b": x})
         ),
     }

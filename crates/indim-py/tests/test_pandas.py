@@ -85,6 +85,8 @@ def test_differing_labels_are_an_error():
         for call in (lambda: indim.evaluate("x + y", x=x, y=y), lambda: indim.jit(lambda x, y: x + y)(x, y)):
             with pytest.raises(ValueError, match="labels of .* are not those of"):
                 call()
+    with pytest.raises(indim.ShapeError, match=r"help: Series are not joined by their labels.*align"):
+        indim.evaluate("x + y", x=a, y=b[1:])
     aligned = a.align(b[::-1])
     pd.testing.assert_series_equal(indim.add(*aligned), a + b[::-1])
     # Arrays without labels meet by position.

@@ -104,6 +104,17 @@ def test_arrays_of_dask_stay_lazy_and_give_the_same_bits():
     assert indim.evaluate("x - 1", x=x.chunk(700)).chunks is not None
 
 
+def test_datasets_of_which_nothing_can_be_computed():
+    x, y = xr.Dataset({"a": ("lat", np.ones(3))}), xr.Dataset({"b": ("lat", np.ones(3))})
+    for text in ("x - y", "x - y, x + y", "x - mean(y, axis=lat)"):
+        with pytest.raises(ValueError, match="Datasets `x`, `y` have no variable of numbers in common"):
+            indim.evaluate(text, x=x, y=y)
+    with pytest.raises(ValueError, match="the Dataset `t` has no variable of numbers"):
+        indim.evaluate("t * 2", t=xr.Dataset())
+    # As xarray's operators and functions.
+    assert len(indim.sub(x, y)) == len(indim.jit(lambda x, y: x - y)(x, y)) == 0
+
+
 def test_datasets():
     data = xr.Dataset({"t": t, "m": m, "name": ("lat", ["a", "b", "c"])}, attrs={"title": "data"})
     numbers = data[["t", "m"]]

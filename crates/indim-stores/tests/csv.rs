@@ -76,6 +76,8 @@ fn what_is_no_number_has_its_line() {
     assert!(error.contains("line 3: `a\\nb` in column `x` is no number"), "{error}");
     let error = column("x;y\n1;2\n1,5;4\n", Some("x")).unwrap_err().to_string();
     assert!(error.contains("line 3: `1,5`") && error.contains("decimal point"), "{error}");
+    let error = column("x;y\nLee, A;2\n", Some("x")).unwrap_err().to_string();
+    assert!(error.contains("line 2: `Lee, A`") && !error.contains("decimal point"), "{error}");
 }
 
 #[test]

@@ -113,7 +113,7 @@ def _of_datasets(text, objects, results):
     first, *others = datasets.values()
     names = [name for name in first.data_vars if all(name in other.data_vars for other in others)]
     if not names:
-        raise ValueError(f"the Datasets {', '.join(datasets)} have no variable in common")
+        raise _xarray.nothing_in_common(list(datasets))
     columns = []
     for name in names:
         arrays = {of: value[name] for of, value in datasets.items()}

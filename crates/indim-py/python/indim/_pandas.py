@@ -6,9 +6,12 @@ meet, and which labels a result has, is read off the program.
 
 from __future__ import annotations
 
+import contextlib
+
 import pandas as pd
 
 from ._engines import chunked_program, returned
+from ._errors import ShapeError
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
 
@@ -18,7 +21,8 @@ def call(compiled, function, arguments, out):
     leaves = arguments.leaves
     arrays, labels = _arrays(leaves, arguments.names)
     arguments = arguments.with_leaves(arrays)
-    labelled = _Labelled(compiled._graph(arguments), labels)
+    with _advice(leaves):
+        labelled = _Labelled(compiled._graph(arguments), labels)
     computed = compiled(*arguments, out=out)
     return computed if out is not None else labelled.results(computed, leaves)
 
@@ -27,9 +31,23 @@ def evaluate(text, objects, rule, results, out):
     """An expression of Series and DataFrames."""
     arrays, labels = _arrays(objects.values(), list(objects))
     arrays = dict(zip(objects, arrays))
-    labelled = _Labelled(_graph_of_expression(text, arrays, rule, results), labels)
+    with _advice(objects.values()):
+        labelled = _Labelled(_graph_of_expression(text, arrays, rule, results), labels)
     computed = _evaluate(text, arrays, {}, rule=rule, results=results, out=out)
     return computed if out is not None else labelled.results(computed, objects.values())
+
+
+@contextlib.contextmanager
+def _advice(leaves):
+    """Says of Series of several lengths that they are not joined by their labels."""
+    try:
+        yield
+    except ShapeError as error:
+        lengths = {len(leaf) for leaf in leaves if isinstance(leaf, pd.Series)}
+        if error.code == "size-mismatch" and len(lengths) > 1:
+            advice = "   = help: Series are not joined by their labels; such as `x, y = x.align(y)` does it first"
+            error.args = (f"{error}\n{advice}",)
+        raise
 
 
 def _arrays(leaves, names):

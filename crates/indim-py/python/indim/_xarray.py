@@ -374,6 +374,8 @@ def evaluate(text, objects, rule, results, out):
 
     is_positional = _POSITIONAL.search(text) is not None
     values = [apply(first, operands, is_positional)]
+    if not calls:
+        raise nothing_in_common([name for name, value in objects.items() if isinstance(value, xr.Dataset)])
     for position in range(1, len(_results(calls[0]))):
         # The other results are labelled by the same calls, which have been made already.
         computed = iter([_results(call)[position] for call in calls])
@@ -386,6 +388,14 @@ def evaluate(text, objects, rule, results, out):
         else "tuple"
     )
     return returned(kind, list(calls[0]) if kind == "dict" else [], values)
+
+
+def nothing_in_common(names):
+    """The error of Datasets of which nothing can be computed."""
+    called = ", ".join(f"`{name}`" for name in names)
+    if len(names) == 1:
+        return ValueError(f"the Dataset {called} has no variable of numbers")
+    return ValueError(f"the Datasets {called} have no variable of numbers in common")
 
 
 def without_names(name):

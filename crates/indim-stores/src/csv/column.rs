@@ -54,7 +54,7 @@ fn no_number(field: &str, line: u64, name: &str) -> StoreErrorKind {
         error.help("write inf or -inf where infinity is meant");
     } else if is_whole(field) {
         error.help("it is beyond i64: with a decimal point it is the nearest f64");
-    } else if field.contains(',') {
+    } else if field.contains(',') && !field.contains(char::is_alphabetic) {
         error.help("numbers have a decimal point, and nothing between thousands");
     }
     error.into()
