@@ -6,6 +6,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, MemoryPiece, RunError, RunOptions, compile,
 };
+use indim_graph::TakeMode;
 use indim_ops::DType;
 
 fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {
@@ -171,4 +172,21 @@ fn a_run_too_large_for_any_machine_is_refused_by_name() {
         panic!("{text}")
     };
     assert_eq!(name, "output 0");
+}
+
+/// What is repeated weighs what it has, and of a table no more weighs than is taken.
+#[test]
+fn numbers_and_tables_are_no_work_for_threads() {
+    let elements = 64 * 1024 / 4;
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [elements]).unwrap();
+    let polynomial = (1..=10).fold(x.clone(), |y, k| y * &x + f64::from(k));
+    assert!(!executable(&b, &[polynomial]).is_parallel());
+
+    let b = GraphBuilder::new();
+    let table = b.parameter("table", DType::F32, [1 << 22]).unwrap();
+    let indices = b.parameter("indices", DType::I32, [8]).unwrap();
+    let taken = b.take(&table, indices, 0, TakeMode::Clip).unwrap();
+    assert!(!executable(&b, &[taken]).is_parallel());
+    assert!(executable(&b, &[table + 1.0]).is_parallel());
 }

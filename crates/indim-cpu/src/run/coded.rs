@@ -13,7 +13,8 @@ use indim_loops::resize::{SizedNest, Sizes};
 use indim_loops::scratch::Lives;
 
 use crate::executor::{BoundNest, Executor, NestCode};
-use crate::run::program::{bind, element_work};
+use crate::run::program::bind;
+use crate::tiles::work;
 
 /// A graph as loop nests, compiled by an executor, over arrays of any sizes.
 #[derive(Debug)]
@@ -35,8 +36,8 @@ pub(crate) struct CodedNests {
 #[derive(Debug)]
 pub(crate) struct CodedNest {
     pub(crate) code: Arc<dyn NestCode>,
-    /// The weight of an element in bytes.
-    element_work: usize,
+    /// What it costs to compute an element.
+    cost: usize,
     /// Where its operands begin, if all do at the first elements of their arrays.
     firsts: Option<Box<[Place]>>,
     /// Of a nest that is the same over all sizes, what it is bound to.
@@ -132,7 +133,7 @@ impl CodedNest {
     fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>, is_fixed: bool) -> CodedNest {
         let first = |access: &Access| Place { buffer: access.buffer, offset: 0 };
         CodedNest {
-            element_work: element_work(nest, &*code),
+            cost: code.cost(),
             firsts: nest
                 .operands()
                 .all(Access::begins_at_first)
@@ -158,7 +159,7 @@ impl CodedNest {
         BoundCode {
             bound: bind(&self.code, nest, |_, access| nest.dense_strides(access), &[]),
             shared_bytes: self.code.shared_bytes(nest),
-            work: nest.points().saturating_mul(self.element_work),
+            work: work::of_run(nest, self.cost),
             own_places: self.firsts.is_none().then(own),
         }
     }

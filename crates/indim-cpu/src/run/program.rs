@@ -10,6 +10,7 @@ use indim_loops::strides::AxisStrides;
 use smallvec::SmallVec;
 
 use crate::executor::{BoundNest, ByKernels, NestCode};
+use crate::tiles::work;
 
 /// The strides of so few operands need no memory of their own.
 const FEW: usize = 6;
@@ -24,7 +25,7 @@ pub struct Program {
 
 impl Program {
     pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> Program {
-        let work = SizedNest::own(nest).points().saturating_mul(element_work(nest, &*code));
+        let work = work::of_run(&SizedNest::own(nest), code.cost());
         Program { nest: Arc::clone(nest), code, work }
     }
 
@@ -84,12 +85,6 @@ impl Program {
     pub fn listing(&self, describe: &dyn Fn(&Access) -> String) -> String {
         fmt::from_fn(|formatter| self.code.list(&self.nest, formatter, describe)).to_string()
     }
-}
-
-/// The weight of an element of a nest in bytes: what is moved and what is computed.
-pub(crate) fn element_work(nest: &LoopNest, code: &dyn NestCode) -> usize {
-    let moved: usize = nest.operands().map(|operand| operand.array_type.dtype.size()).sum();
-    moved + code.cost()
 }
 
 /// The code of a nest for arrays whose strides are given for each operand, by its place, as
