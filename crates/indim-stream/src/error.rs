@@ -18,7 +18,7 @@ const LISTED: usize = 3;
 pub enum StreamError {
     /// Even in small pieces it would hold more memory than is allowed.
     MemoryLimit {
-        /// The least bytes that were found to do, or more.
+        /// The least bytes that were found to do, or more; one more than the limit where none were.
         bytes: usize,
         /// The bytes that are allowed.
         limit: usize,
@@ -121,10 +121,13 @@ impl fmt::Display for StreamError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StreamError::MemoryLimit { bytes, limit, obstacles } => {
-                write!(
-                    formatter,
-                    "piece by piece the program holds {bytes} bytes or more at a time, the limit is {limit}"
-                )?;
+                formatter.write_str("piece by piece the program holds ")?;
+                match bytes.saturating_sub(*limit) {
+                    1 => write!(formatter, "more than the limit of {limit} bytes at a time")?,
+                    _ => {
+                        write!(formatter, "{bytes} bytes or more at a time, the limit is {limit}")?
+                    }
+                }
                 let obstacles: Vec<String> = obstacles.iter().map(Obstacle::to_string).collect();
                 if !obstacles.is_empty() {
                     write!(formatter, ": {}", obstacles.join(", "))?;
@@ -170,5 +173,27 @@ impl From<RunError> for StreamError {
 impl From<StoreError> for StreamError {
     fn from(error: StoreError) -> Self {
         StreamError::Store(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_said_where_they_are_known() {
+        let of = |bytes| {
+            StreamError::MemoryLimit { bytes, limit: 100, obstacles: Vec::new() }.to_string()
+        };
+        assert!(
+            of(250).contains("holds 250 bytes or more at a time, the limit is 100;"),
+            "{}",
+            of(250)
+        );
+        assert!(
+            of(101).contains("holds more than the limit of 100 bytes at a time;"),
+            "{}",
+            of(101)
+        );
     }
 }
