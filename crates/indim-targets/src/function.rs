@@ -1,6 +1,7 @@
 //! Functions: the code of a body in executable memory. Holds unsafe code.
 
 use core::fmt;
+use core::mem::MaybeUninit;
 
 use memmap2::{Mmap, MmapMut};
 
@@ -310,10 +311,18 @@ impl Function {
         if elements == 0 {
             return;
         }
-        let bytes = MOST_STEP_BYTES.next_multiple_of(size_of::<CacheLine>());
-        let mut copies = vec![CacheLine([0; 64]); operands.len() * bytes / size_of::<CacheLine>()];
-        let first = copies.as_mut_ptr().cast::<u8>();
-        let place = |operand: usize| first.wrapping_add(operand * bytes);
+        let count = operands.len();
+        let (mut few, mut many) = ([const { MaybeUninit::uninit() }; FEW_OPERANDS], Vec::new());
+        let copies: &mut [MaybeUninit<StepCopy>] = match few.get_mut(..count) {
+            Some(places) => places,
+            None => {
+                many.resize_with(count, MaybeUninit::uninit);
+                &mut many
+            }
+        };
+        copies.fill(MaybeUninit::new(StepCopy([0; MOST_STEP_BYTES])));
+        let first = copies.as_mut_ptr();
+        let place = |operand: usize| first.wrapping_add(operand).cast::<u8>();
         let mut addresses = Addresses::of(operands);
         for (operand, address) in addresses.as_mut().iter_mut().enumerate() {
             let bytes = self.element_bytes[operand];
@@ -402,19 +411,23 @@ impl fmt::Debug for Function {
 /// than a step is copied, registers have 32 bytes.
 const MOST_STEP_BYTES: usize = 256;
 
+/// The elements of a step.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct CacheLine(#[allow(dead_code)] [u8; 64]);
+struct StepCopy(#[allow(dead_code)] [u8; MOST_STEP_BYTES]);
+
+/// For so many operands what a call needs of each is on the stack.
+const FEW_OPERANDS: usize = 16;
 
 /// Addresses that the code moves from row to row: few of them need no memory of their own.
 pub(crate) enum Addresses {
-    Few([*mut u8; 16], usize),
+    Few([*mut u8; FEW_OPERANDS], usize),
     Many(Vec<*mut u8>),
 }
 
 impl Addresses {
     pub(crate) fn of(operands: &[*mut u8]) -> Addresses {
-        let mut few = [core::ptr::null_mut(); 16];
+        let mut few = [core::ptr::null_mut(); FEW_OPERANDS];
         match few.get_mut(..operands.len()) {
             Some(places) => {
                 places.copy_from_slice(operands);

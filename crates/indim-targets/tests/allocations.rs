@@ -1,0 +1,71 @@
+//! A function that runs allocates nothing, also where less than a step of a row is copied. Allocations are
+//! counted for each thread, as tests run beside one another.
+
+use std::alloc::{GlobalAlloc, Layout as Memory, System};
+use std::cell::Cell;
+
+use indim_codegen::Definition;
+use indim_ops::{DType, Op};
+use indim_targets::{Form, Function, Layout, TargetKind};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Memory) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Memory) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Adds rows of so many elements, and says how many times memory was asked for meanwhile.
+fn allocations(kind: TargetKind, is_in_place: bool, elements: usize) -> usize {
+    const ROWS: usize = 3;
+    let body = Definition::Operation(Op::Add, DType::F32).body().unwrap();
+    let layout = Layout {
+        inputs: vec![Form::Dense; 2],
+        streams: vec![false],
+        is_in_place,
+        is_fetched_ahead: false,
+    };
+    let function = Function::compile(kind, &body, &layout).unwrap();
+    let mut x: Vec<f32> = (0..ROWS * elements).map(|index| index as f32).collect();
+    let mut y = vec![0.5f32; ROWS * elements];
+    let mut sum = vec![0.0f32; ROWS * elements];
+    let expected: Vec<f32> = x.iter().map(|x| x + 0.5).collect();
+    let (x_at, y_at) = (x.as_mut_ptr().cast(), y.as_mut_ptr().cast());
+    let sum_at = if is_in_place { x_at } else { sum.as_mut_ptr().cast() };
+    let mut operands: [*mut u8; 3] = [sum_at, x_at, y_at];
+    let strides = [(elements * size_of::<f32>()) as isize; 3];
+    let before = ALLOCATIONS.get();
+    // SAFETY: the operands have as many rows and elements; the sum lies apart, or exactly over an input.
+    unsafe { function.run(&mut operands, &strides, ROWS, elements) }
+    let count = ALLOCATIONS.get() - before;
+    assert_eq!(if is_in_place { x } else { sum }, expected, "{kind:?}, {elements} elements");
+    count
+}
+
+#[test]
+fn what_runs_allocates_nothing() {
+    for &kind in TargetKind::available() {
+        for elements in 1..70 {
+            for is_in_place in [false, true] {
+                let count = allocations(kind, is_in_place, elements);
+                assert_eq!(count, 0, "{kind:?}, {elements} elements, in place: {is_in_place}");
+            }
+        }
+    }
+}
