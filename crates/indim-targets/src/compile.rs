@@ -85,7 +85,7 @@ pub(crate) fn compile<O: Instructions>(
     layout: &Layout,
     encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
 ) -> Code {
-    let registers = if is_chain(body) { MOST_PARTS } else { 2 };
+    let registers = if is_chain(body) && !passes_doubles(body) { MOST_PARTS } else { 2 };
     let mut lanes = registers * O::REGISTER_BYTES as usize / widest(body, layout);
     let mut selection = select::<O>(body, layout, lanes);
     // Half as many lanes need half as many registers: what is in one need not wait in memory.
@@ -119,6 +119,16 @@ fn is_chain(body: &Body) -> bool {
     }
     let longest = lengths.into_iter().max().unwrap_or(0);
     longest >= LONG_CHAIN && computed * 4 <= longest * 5
+}
+
+/// Whether anything may be cast by way of doubles, which take twice as many registers as what it is before
+/// and after: AVX2 does so with floats that become integers without a sign.
+fn passes_doubles(body: &Body) -> bool {
+    body.instructions.iter().any(|instruction| {
+        instruction.primitive == Primitive::Cast
+            && instruction.lane == LaneType::U32
+            && body.lane(instruction.operands[0]) == LaneType::F32
+    })
 }
 
 /// Finds registers for what has been selected, and encodes it. `room` is that for what does not change.

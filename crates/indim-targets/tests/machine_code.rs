@@ -625,6 +625,23 @@ fn long_chains_take_longer_steps() {
 }
 
 #[test]
+fn a_long_chain_may_end_in_a_cast_by_way_of_doubles() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(14);
+    let mut making = Making::default();
+    let x = making.input(DType::F32)[0];
+    let chain = (0..20).fold(x, |value, _| making.push(Primitive::Add, LaneType::F32, &[value, x]));
+    let cast = making.push(Primitive::Cast, LaneType::U32, &[chain]);
+    making.output(DType::U32, cast);
+    for elements in [1, 31, 64, 300] {
+        let layout = layout(&making.0, 0, &mut random);
+        check(&making.0, &layout, 3, elements, &mut random);
+    }
+}
+
+#[test]
 fn random_bodies() {
     if !is_available() {
         return;
