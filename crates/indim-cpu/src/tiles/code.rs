@@ -27,6 +27,13 @@ const _: () = assert!(REGISTER_BYTES <= runs::MOST_ELEMENTS);
 /// Of so many operands, values or stores what is known of each needs no memory of its own.
 pub(crate) const FEW: usize = 4;
 
+/// A list of few, for which a push for each is faster than `collect`.
+pub(crate) fn few<T>(items: impl Iterator<Item = T>) -> SmallVec<[T; FEW]> {
+    let mut list = SmallVec::new();
+    items.for_each(|item| list.push(item));
+    list
+}
+
 /// A call, from source slots to a destination slot.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
@@ -149,10 +156,7 @@ pub(crate) fn block(nest: &LoopNest) -> usize {
 
 /// The bytes of an element of each operand of the nest.
 pub(crate) fn element_sizes(nest: &LoopNest) -> SmallVec<[usize; FEW]> {
-    let mut sizes = SmallVec::new();
-    // Few, so that a push for each is faster than `collect`.
-    nest.operands().for_each(|operand| sizes.push(operand.array_type.dtype.size()));
-    sizes
+    few(nest.operands().map(|operand| operand.array_type.dtype.size()))
 }
 
 /// For each slot the stores of its value.

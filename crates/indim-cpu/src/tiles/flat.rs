@@ -1,5 +1,6 @@
-//! Nests over arrays of which all axes are one, each operand dense or a single element: a function goes from
-//! one end to the other, and small runs are one call of it. Holds unsafe code.
+//! Nests over arrays of which all axes are one, or are rows that follow one another, each operand dense or a
+//! single element along them: a function goes from one end to the other, and small runs are one call of it.
+//! Holds unsafe code.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -8,15 +9,15 @@ use indim_loops::HeldBytes;
 use indim_loops::loop_nest::Local;
 use indim_loops::resize::SizedNest;
 use indim_loops::strides::coalesce::CoalescedAxes;
-use indim_loops::walk::even_steps;
+use indim_loops::walk::{even_steps, has_rows};
 use indim_targets::{Form, Function};
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
-use crate::tiles::code::TileCode;
+use crate::tiles::code::{TileCode, element_sizes};
 use crate::tiles::functions::Functions;
 use crate::tiles::memory::settle;
-use crate::tiles::tile::long_tile;
+use crate::tiles::tile::{has_few_rows, long_tile, minimum_row};
 use crate::tiles::wiring::{is_over, is_streamed, moves_much};
 
 /// Nests of more operands are walked as others are.
@@ -31,8 +32,10 @@ pub(crate) struct Flat {
     function: Arc<Function>,
     /// The operands of the function.
     operands: SmallVec<[Place; FEW]>,
-    elements: usize,
-    /// The elements of a tile; the last may have fewer.
+    /// The elements of a step, where steps are rows; else each is an element.
+    row: Option<usize>,
+    steps: usize,
+    /// The steps of a tile; the last may have fewer.
     tile: usize,
     /// Whether anything is written past the caches.
     streams: bool,
@@ -46,7 +49,9 @@ struct Place {
     /// How far it begins from that one's first element, in bytes.
     offset: isize,
     /// From one element to the next, in bytes.
-    stride: isize,
+    along: isize,
+    /// From one step to the next.
+    step: isize,
 }
 
 impl Flat {
@@ -61,16 +66,15 @@ impl Flat {
             return Ok(None);
         };
         let count = functions.outputs.len() + functions.inputs.len();
-        if axes.sizes.len() > 1 || count > MOST_OPERANDS {
+        let all = Steps { code, nest, axes, longest: long_tile(code, nest) };
+        let Some((steps, row)) = all.of_nest().filter(|_| count <= MOST_OPERANDS) else {
             return Ok(None);
-        }
-        let elements = axes.sizes.first().copied().unwrap_or(1);
-        let all = Axis { code, nest, axes };
+        };
         let (Some(mut operands), Some(inputs)) = (all.outputs(functions), all.inputs(functions))
         else {
             return Ok(None);
         };
-        let form = |place: &Place| if place.stride == 0 { Form::Single } else { Form::Dense };
+        let form = |place: &Place| if place.along == 0 { Form::Single } else { Form::Dense };
         let written = operands.iter().map(|place| &nest.nest.stores[place.operand]);
         let moves_much = moves_much(nest);
         let streamed = written.clone().zip(&functions.outputs).map(|(store, &slot)| {
@@ -81,24 +85,44 @@ impl Flat {
         });
         let is_in_place = written.clone().any(|store| is_over(store, is_over_input));
         let (forms, streams) = (inputs.iter().map(form), streamed.clone().any(|streams| streams));
-        let function = functions.function_of(forms, streamed, is_in_place).ok_or(Lacking)?;
+        let function = functions.function_of(forms, streamed, is_in_place, false).ok_or(Lacking)?;
+        if row.is_some_and(|elements| elements < functions.step()) && !has_few_rows(axes) {
+            // Now it is known that they are short.
+            return Ok(None);
+        }
         operands.extend_from_slice(&inputs);
-        let tile = even_steps(elements, long_tile(code, nest));
-        Ok(Some(Flat { function, operands, elements, tile, streams }))
+        let tile = even_steps(steps, all.longest / row.unwrap_or(1));
+        Ok(Some(Flat { function, operands, row, steps, tile, streams }))
     }
 }
 
 /// There is no function.
 pub(crate) struct Lacking;
 
-/// The one axis of a nest.
-struct Axis<'a> {
+/// The axes of a nest, of which the first is gone through step by step.
+struct Steps<'a> {
     code: &'a TileCode,
     nest: &'a SizedNest<'a>,
     axes: &'a CoalescedAxes,
+    /// The most elements of a tile.
+    longest: usize,
 }
 
-impl Axis<'_> {
+impl Steps<'_> {
+    /// How many there are, and the elements of each where they are rows; `None` for nests of other axes.
+    fn of_nest(&self) -> Option<(usize, Option<usize>)> {
+        match self.axes.sizes[..] {
+            [] => Some((1, None)),
+            [elements] => Some((elements, None)),
+            [rows, elements] => {
+                let minimum = minimum_row(self.code, self.axes)?;
+                let are_rows = has_rows(self.axes, &element_sizes(self.nest.nest), minimum);
+                (are_rows && elements <= self.longest).then_some((rows, Some(elements)))
+            }
+            _ => None,
+        }
+    }
+
     /// Where the function writes; `None` if it cannot write all that is stored.
     fn outputs(&self, functions: &Functions) -> Option<SmallVec<[Place; FEW]>> {
         let stores = &self.nest.nest.stores;
@@ -113,7 +137,7 @@ impl Axis<'_> {
         // Few, so that a push for each is faster than `collect`.
         for &slot in &functions.outputs {
             let store = self.code.stored[slot].first?;
-            written.push(self.place(store).filter(|place| place.stride != 0)?);
+            written.push(self.place(store).filter(|place| place.along != 0)?);
         }
         Some(written)
     }
@@ -122,7 +146,7 @@ impl Axis<'_> {
     fn inputs(&self, functions: &Functions) -> Option<SmallVec<[Place; FEW]>> {
         let accesses = self.nest.nest.accesses.len();
         let is_block = |(&needs_block, operand): (&bool, usize)| {
-            !needs_block || self.place(operand).is_some_and(|place| place.stride != 0)
+            !needs_block || self.place(operand).is_some_and(|place| place.along != 0)
         };
         let are_blocks =
             self.code.needs_block.iter().zip(self.nest.nest.stores.len()..).all(is_block);
@@ -136,7 +160,7 @@ impl Axis<'_> {
         Some(read)
     }
 
-    /// Where an operand of the nest lies, if it is dense or a single element.
+    /// Where an operand of the nest lies, if it is dense or a single element along a step, or all of them.
     fn place(&self, operand: usize) -> Option<Place> {
         let stores = self.nest.nest.stores.len();
         let dtype = match operand.checked_sub(stores) {
@@ -144,37 +168,44 @@ impl Axis<'_> {
             None => self.nest.nest.stores[operand].target.array_type.dtype,
         };
         let (size, offset) = (dtype.size() as isize, self.axes.offsets[operand]);
-        // A single point is dense, whatever it is a part of.
-        let stride = self.axes.strides[operand].first().copied().unwrap_or(size);
-        (stride == 0 || stride == size).then_some(Place { operand, offset, stride })
+        let (step, along) = match self.axes.strides[operand][..] {
+            [step, .., along] => (step, along),
+            [along] => (along, along),
+            // A single point is dense, whatever it is a part of.
+            [] => (size, size),
+        };
+        (along == 0 || along == size).then_some(Place { operand, offset, along, step })
     }
 }
 
 impl BoundNest for Flat {
     fn tiles(&self) -> usize {
-        self.elements.div_ceil(self.tile)
+        self.steps.div_ceil(self.tile)
     }
 
     fn tile_elements(&self) -> usize {
-        self.tile
+        self.tile * self.row.unwrap_or(1)
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         for tile in tiles {
             let start = tile * self.tile;
-            let count = self.tile.min(self.elements - start);
+            let count = self.tile.min(self.steps - start);
+            let (rows, elements) = self.row.map_or((1, count), |elements| (count, elements));
             let mut addresses = [core::ptr::null_mut(); MOST_OPERANDS];
-            for (address, place) in addresses.iter_mut().zip(&self.operands) {
-                let along = place.offset + start as isize * place.stride;
-                *address = bases.operands[place.operand].wrapping_offset(along);
+            let mut row_strides = [0; MOST_OPERANDS];
+            let operands = addresses.iter_mut().zip(&mut row_strides).zip(&self.operands);
+            for ((address, row_stride), place) in operands {
+                let first = place.offset + start as isize * place.step;
+                *address = bases.operands[place.operand].wrapping_offset(first);
+                *row_stride = place.step;
             }
             let addresses = &mut addresses[..self.operands.len()];
-            // There is one row.
-            let row_strides = &[0; MOST_OPERANDS][..addresses.len()];
+            let row_strides = &row_strides[..addresses.len()];
             // SAFETY: the caller's promise, for one of the tiles; the function was made for operands that lie
             // so. What is written overlaps nothing that is read, but for what lies exactly over it, of which
             // it knows.
-            unsafe { self.function.run(addresses, row_strides, 1, count) }
+            unsafe { self.function.run(addresses, row_strides, rows, elements) }
         }
         if self.streams {
             settle();

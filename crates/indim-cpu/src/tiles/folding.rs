@@ -13,7 +13,7 @@ use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::{Folded, Form, Function};
 use smallvec::SmallVec;
 
-use crate::tiles::code::{FEW, TileCode};
+use crate::tiles::code::{FEW, TileCode, few};
 use crate::tiles::tree::{Columns, takes_in_turn};
 use crate::tiles::wiring::{FunctionWiring, Wiring};
 
@@ -59,33 +59,34 @@ impl Folding {
         wiring: &Wiring,
         width: usize,
     ) -> Option<Self> {
-        let FunctionWiring { layout, row_strides } = wiring.folding.as_ref()?;
+        let FunctionWiring { forms, streams, row_strides, .. } = wiring.function.as_ref()?;
         let functions = code.folding.as_ref()?;
-        let mut layout = layout.clone();
         let is_row = matches!(part.form, UnitForm::Row(_));
-        for form in layout.inputs.iter_mut().filter(|form| is_row && **form == Form::Single) {
+        let forms = forms.iter().map(|form| match form {
             // What is single in a row is the same for all that is folded.
-            *form = Form::Same;
-        }
+            Form::Single if is_row => Form::Same,
+            form => *form,
+        });
         let bytes = functions.inputs.iter().map(|&slot| code.element_size(slot) as isize);
-        let inputs = layout.inputs.iter().zip(row_strides).zip(bytes);
+        let inputs = forms.clone().zip(row_strides).zip(bytes);
         let continues = inputs.clone().all(|((form, &stride), bytes)| match form {
             Form::Dense => stride == width as isize * bytes,
-            form => *form == Form::Same,
+            form => form == Form::Same,
         });
         let along = match is_row {
-            true => inputs
-                .map(|((form, _), bytes)| if *form == Form::Dense { bytes } else { 0 })
-                .collect(),
+            true => {
+                few(inputs.map(|((form, _), bytes)| if form == Form::Dense { bytes } else { 0 }))
+            }
             false => row_strides.clone(),
         };
         let length = nest.length();
         let is_whole = |steps: usize| steps.is_multiple_of(LANES);
         let is_joined = is_row
             || continues && (is_whole(part.walk.tile_steps) || part.walk.tiles_along_axis == 1);
-        layout.is_fetched_ahead = !is_joined && nest.bytes_moved() >= FETCHED_BYTES;
-        let rows_at_once = if layout.is_fetched_ahead { ROWS_FROM_FAR } else { BLOCK / LANES };
-        let function = functions.function(&layout)?;
+        let is_fetched_ahead = !is_joined && nest.bytes_moved() >= FETCHED_BYTES;
+        let rows_at_once = if is_fetched_ahead { ROWS_FROM_FAR } else { BLOCK / LANES };
+        let streams = streams.iter().copied();
+        let function = functions.function_of(forms, streams, false, is_fetched_ahead)?;
         // What is lacking to a step of the function is read before the columns, where others are.
         let columns = if is_joined { length * width } else { width + part.columns_before };
         let has_kernels = width > 1 || code.folds.iter().all(|fold| fold.lanes.is_some());
@@ -124,7 +125,7 @@ impl Folding {
         let accumulators = core::iter::repeat_n(Form::Accumulator, functions.outputs.len());
         let forms = along.iter().map(form).chain(accumulators);
         let streams = functions.outputs.iter().map(|_| false);
-        let function = functions.function_of(forms, streams, false)?;
+        let function = functions.function_of(forms, streams, false, false)?;
         if length < function.step() || code.folds.iter().any(|fold| fold.lanes.is_none()) {
             return None;
         }

@@ -53,42 +53,36 @@ impl Functions {
         !self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// As [`Functions::function`], where to look for one that there is takes no memory: operands are read in
-    /// these forms, and written past the caches where it `streams`.
+    /// The function for operands that are read in these forms, and written past the caches where it
+    /// `streams`; `None` where it is not worth its price yet, or the system refuses it. To look for one that
+    /// there is takes no memory.
     pub(crate) fn function_of(
         &self,
         forms: impl Iterator<Item = Form> + Clone,
         streams: impl Iterator<Item = bool> + Clone,
         is_in_place: bool,
+        is_fetched_ahead: bool,
     ) -> Option<Arc<Function>> {
         let is_it = |(known, _): &&(Layout, Arc<Function>)| {
             known.inputs.iter().copied().eq(forms.clone())
                 && known.streams.iter().copied().eq(streams.clone())
                 && known.is_in_place == is_in_place
-                && !known.is_fetched_ahead
+                && known.is_fetched_ahead == is_fetched_ahead
         };
         if let Some((_, function)) = self.made().iter().find(is_it) {
             return Some(Arc::clone(function));
         }
         let (inputs, streams) = (forms.collect(), streams.collect());
-        self.function(&Layout { inputs, streams, is_in_place, is_fetched_ahead: false })
+        self.make(Layout { inputs, streams, is_in_place, is_fetched_ahead })
     }
 
-    /// The function for operands that lie so; `None` where it is not worth its price yet, or the system
-    /// refuses it.
-    pub(crate) fn function(&self, layout: &Layout) -> Option<Arc<Function>> {
-        let known = |made: &[(Layout, Arc<Function>)]| {
-            let found = made.iter().find(|(known, _)| known == layout);
-            found.map(|(_, function)| Arc::clone(function))
-        };
-        if let Some(function) = known(&self.made()) {
-            return Some(function);
-        }
+    /// Makes the function for operands that lie so.
+    fn make(&self, layout: Layout) -> Option<Arc<Function>> {
         if !self.account.affords() {
             return None;
         }
         // Nobody waits meanwhile: who makes the same function at the same time does so for nothing.
-        let function = match Function::compile(self.target, &self.body, layout) {
+        let function = match Function::compile(self.target, &self.body, &layout) {
             Ok(function) => function,
             Err(Refused::Accumulators) => {
                 self.is_refused.store(true, Ordering::Relaxed);
@@ -102,8 +96,8 @@ impl Functions {
         self.account.pay();
         self.step.store(function.step(), Ordering::Relaxed);
         let mut made = self.made();
-        if let Some(function) = known(&made) {
-            return Some(function);
+        if let Some((_, function)) = made.iter().find(|(known, _)| *known == layout) {
+            return Some(Arc::clone(function));
         }
         if made.len() == MOST_FUNCTIONS {
             self.account.close();
@@ -111,7 +105,7 @@ impl Functions {
         }
         let function = Arc::new(function);
         self.account.hold(function.bytes());
-        made.push((layout.clone(), Arc::clone(&function)));
+        made.push((layout, Arc::clone(&function)));
         Some(function)
     }
 

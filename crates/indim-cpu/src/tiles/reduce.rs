@@ -158,8 +158,12 @@ pub(super) fn reducing<'a>(
 impl BoundReduction {
     /// See [`bind`]; `None` also where a function is lacking.
     fn new(code: &Arc<TileCode>, nest: &SizedNest<'_>, reducing: &Reducing<'_>) -> Option<Self> {
-        let parts = reducing.parts()?.into_iter().map(|part| BoundPart::new(code, nest, part));
-        let mut parts: Vec<BoundPart> = parts.collect::<Option<_>>()?;
+        let walked = reducing.parts()?;
+        let mut parts = Vec::with_capacity(walked.len());
+        // They are large, so that a push for each is faster than `collect`.
+        for part in walked {
+            parts.push(BoundPart::new(code, nest, part)?);
+        }
         let has_short_rows = |bound: &BoundPart| {
             let is_computed = bound.folding.is_none() && !bound.part.has_few_rows();
             is_computed && bound.wiring.has_short_rows(code, &bound.part.walk)
@@ -191,7 +195,7 @@ impl BoundPart {
                 in_blocks[index] = true;
             }
         }
-        let wiring = Wiring::new(code, nest, &part.walk, &in_blocks, &[]);
+        let wiring = Wiring::new(code, nest, &part.walk, &in_blocks, &[], folds);
         let width = width(&part);
         let (function, folding) = match folds {
             true => (None, Some(Folding::new(code, nest, &part, &wiring, width)?)),
@@ -221,11 +225,9 @@ impl BoundPart {
             let result_stride = part.result_strides[store];
             stores.push(BoundStore { source, lanes, nodes, in_turn, result_stride });
         }
+        let whole = WholeTile::new(code, &part.walk, &wiring, bytes);
         let left = Left::default();
-        let mut bound =
-            BoundPart { part, wiring, function, folding, stores, bytes, left, whole: None };
-        bound.whole = WholeTile::new(code, &bound);
-        Some(bound)
+        Some(BoundPart { part, wiring, function, folding, stores, bytes, left, whole })
     }
 }
 
@@ -352,7 +354,7 @@ impl BoundPart {
     ) {
         let (walk, wiring) = (&self.part.walk, &self.wiring);
         WORKSPACE.with_borrow_mut(|workspace| {
-            workspace.prepare(wiring, code.nest.accesses.len());
+            workspace.prepare(code, wiring);
             let accumulators = workspace.accumulators(self.bytes);
             let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
             let function = self.function.as_deref();

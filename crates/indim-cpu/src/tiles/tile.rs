@@ -14,7 +14,7 @@ use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{Run, for_each_run};
-use indim_loops::walk::{FEW_ROWS, TileLayout, Walk};
+use indim_loops::walk::{FEW_ROWS, TileLayout, Walk, has_rows};
 use indim_targets::Function;
 
 use crate::executor::{Bases, BoundNest};
@@ -92,8 +92,14 @@ impl BoundTiles {
     }
 }
 
+/// The fewest elements of a row over these axes that is worth its while; none where rows are not.
+pub(super) fn minimum_row(code: &TileCode, axes: &CoalescedAxes) -> Option<usize> {
+    let usual = code.minimum_row()?;
+    Some(if has_few_rows(axes) { 1 } else { usual })
+}
+
 /// Whether a nest over these axes has few rows.
-fn has_few_rows(axes: &CoalescedAxes) -> bool {
+pub(super) fn has_few_rows(axes: &CoalescedAxes) -> bool {
     let outer = axes.sizes.split_last().map_or(&[][..], |(_, outer)| outer);
     outer.iter().fold(1usize, |rows, &size| rows.saturating_mul(size)) <= FEW_ROWS
 }
@@ -107,17 +113,21 @@ fn walk(
     is_over_input: &[bool],
 ) -> (Walk, Wiring) {
     let sizes = element_sizes(nest.nest);
-    let minimum_row = if has_few_rows(axes) { Some(1) } else { None };
-    let minimum_row = code.minimum_row().map(|usual| minimum_row.unwrap_or(usual));
+    let minimum_row = minimum_row(code, axes);
     let with_tiles_of = |block| {
         let walk = Walk::new(axes, &sizes, block, minimum_row);
-        let mut wiring = Wiring::new(code, nest, &walk, &code.needs_block, is_over_input);
+        let mut wiring = Wiring::new(code, nest, &walk, &code.needs_block, is_over_input, false);
         wiring.table_strides = table_strides(code, strides);
         (walk, wiring)
     };
-    if code.is_one_pass() {
-        let (walk, wiring) = with_tiles_of(long_tile(code, nest));
-        if !wiring.uses_registers(nest.nest.accesses.len()) {
+    let long_tile = long_tile(code, nest);
+    // A tile over axes that are no rows has some operand that passes through a register.
+    let are_apart = axes.sizes.len() > 1
+        && axes.sizes.last().is_some_and(|&length| length <= long_tile)
+        && !minimum_row.is_some_and(|minimum| has_rows(axes, &sizes, minimum));
+    if code.is_one_pass() && !are_apart {
+        let (walk, wiring) = with_tiles_of(long_tile);
+        if !wiring.uses_registers() {
             return (walk, wiring);
         }
     }
@@ -159,7 +169,7 @@ impl BoundNest for BoundTiles {
             return unsafe { whole.run(function, &wired.row_strides, address) };
         }
         WORKSPACE.with_borrow_mut(|workspace| {
-            workspace.prepare(&self.wiring, self.code.nest.accesses.len());
+            workspace.prepare(&self.code, &self.wiring);
             let BoundTiles { code, walk, wiring, function, .. } = self;
             let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
             let mut position = Position::new(walk, tiles.start, outer, offsets);
@@ -195,8 +205,8 @@ impl Workspace {
     }
 
     /// Gives each slot with a register its address, and forgets what registers held.
-    pub(super) fn prepare(&mut self, wiring: &Wiring, accesses: usize) {
-        let margin = if wiring.folding.is_some() { MARGIN_BYTES } else { 0 };
+    pub(super) fn prepare(&mut self, code: &TileCode, wiring: &Wiring) {
+        let margin = if wiring.folds { MARGIN_BYTES } else { 0 };
         let bytes = wiring.register_count * REGISTER_BYTES + margin;
         let lines = bytes / size_of::<CacheLine>();
         if self.registers.len() < lines {
@@ -208,9 +218,11 @@ impl Workspace {
             None => core::ptr::null_mut(),
         };
         self.slots.clear();
-        self.slots.extend(wiring.registers.iter().map(|&register| address(register)));
+        let registers = wiring.registers.iter().chain(&code.registers);
+        self.slots.extend(registers.map(|&register| address(register)));
         self.gathered.clear();
-        self.gathered.resize(accesses, Gathered { source: core::ptr::null(), count: 0 });
+        self.gathered
+            .resize(wiring.registers.len(), Gathered { source: core::ptr::null(), count: 0 });
     }
 }
 

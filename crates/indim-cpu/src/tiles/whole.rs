@@ -64,7 +64,7 @@ impl Whole {
         let accesses = code.nest.accesses.len();
         let is_one_call = walk.tiles() == 1
             && code.calls.is_empty()
-            && !wiring.gathers(accesses)
+            && !wiring.gathers()
             && !wiring.streams
             && stores + accesses <= MOST_OPERANDS;
         if !is_one_call {

@@ -10,11 +10,11 @@ use indim_loops::loop_nest::{BufferId, Local, Store};
 use indim_loops::resize::SizedNest;
 use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 use indim_ops::DType;
-use indim_targets::{Form, Function, Layout};
+use indim_targets::{Form, Function};
 use smallvec::SmallVec;
 
 use crate::tiles::code::REGISTER_BYTES;
-use crate::tiles::code::{FEW, TileCode};
+use crate::tiles::code::{FEW, TileCode, few};
 use crate::tiles::functions::Functions;
 
 /// Where the slots of the code get their addresses from.
@@ -22,10 +22,10 @@ use crate::tiles::functions::Functions;
 pub(crate) struct Wiring {
     /// For each store, whether its instruction writes straight into the array.
     pub(crate) is_direct: SmallVec<[bool; FEW]>,
-    /// For each slot where its register begins, in bytes from the first one; none for slots that
-    /// point into arrays.
+    /// For each access where its register begins, in bytes from the first one; none for those that are read
+    /// where they are.
     pub(crate) registers: SmallVec<[Option<usize>; FEW]>,
-    /// The number of registers.
+    /// The number of registers, with those of instructions.
     pub(crate) register_count: usize,
     /// Whether any call writes past the caches.
     pub(crate) streams: bool,
@@ -33,17 +33,22 @@ pub(crate) struct Wiring {
     pub(crate) by_rows: bool,
     /// How the function goes through its operands, where there is machine code.
     pub(crate) function: Option<FunctionWiring>,
-    /// How the function that folds goes through what it reads, where there is one.
-    pub(crate) folding: Option<FunctionWiring>,
+    /// Whether that is the function that folds, which writes none.
+    pub(crate) folds: bool,
     /// For each access from which elements are taken, the stride along their axis in bytes; empty if none is.
     pub(crate) table_strides: Vec<isize>,
 }
 
-/// How a function goes through its operands: those that are written, then those that are read.
+/// How a function goes through its operands.
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionWiring {
-    pub(crate) layout: Layout,
-    /// From one row to the next, in bytes.
+    /// How each of those lies that are read.
+    pub(crate) forms: SmallVec<[Form; FEW]>,
+    /// For each that is written whether it is written past the caches.
+    pub(crate) streams: SmallVec<[bool; FEW]>,
+    /// Whether one that is written may lie exactly over one that is read.
+    pub(crate) is_in_place: bool,
+    /// From one row to the next, in bytes, of those that are written, then of those that are read.
     pub(crate) row_strides: SmallVec<[isize; FEW]>,
 }
 
@@ -53,36 +58,35 @@ const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
     /// `needs_block` says which accesses must be blocks, `is_over_input` which outputs lie where an
-    /// input lies; empty if none does.
+    /// input lies; empty if none does. The function `folds` what it computes, or does not.
     pub(crate) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
         walk: &Walk,
         needs_block: &[bool],
         is_over_input: &[bool],
+        folds: bool,
     ) -> Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
-        let mut readings: SmallVec<[Reading; FEW]> = SmallVec::new();
-        // Few, so that a push for each is faster than `collect`.
-        for ((operand, &needs_block), &is_table) in
-            accesses.iter().zip(needs_block).zip(&code.is_table)
-        {
-            readings.push(match is_table {
-                true => Reading::Table,
-                false => reading(operand, needs_block),
-            });
-        }
+        let accesses = accesses.iter().zip(needs_block).zip(&code.is_table);
+        let readings = few(accesses.map(|((operand, &needs_block), &is_table)| match is_table {
+            true => Reading::Table,
+            false => reading(operand, needs_block),
+        }));
         let is_direct = direct_stores(code, stores, is_over_input);
-        let (registers, register_count) = with_gathered(code, &readings);
-        let function = function_wiring(code, nest, walk, &is_direct, &readings, is_over_input);
-        let streams = |wired: &FunctionWiring| wired.layout.streams.contains(&true);
+        let (registers, register_count) = gathered(code, &readings);
+        let function = match folds {
+            true => folding_wiring(code, walk, &readings),
+            false => function_wiring(code, nest, walk, &is_direct, &readings, is_over_input),
+        };
+        let streams = |wired: &FunctionWiring| wired.streams.contains(&true);
         Wiring {
             registers,
             register_count,
             by_rows: is_by_rows(walk, &is_direct, &readings),
             streams: function.as_ref().is_some_and(streams),
             function,
-            folding: folding_wiring(code, walk, &readings),
+            folds,
             is_direct,
             table_strides: Vec::new(),
         }
@@ -93,17 +97,20 @@ impl Wiring {
         held.small(&self.is_direct);
         held.small(&self.registers);
         held.own::<isize>(self.table_strides.capacity());
-        for FunctionWiring { layout, row_strides } in self.function.iter().chain(&self.folding) {
+        if let Some(FunctionWiring { forms, streams, row_strides, .. }) = &self.function {
+            held.small(forms);
+            held.small(streams);
             held.small(row_strides);
-            held.own::<Form>(layout.inputs.capacity());
-            held.own::<bool>(layout.streams.capacity());
         }
     }
 
     /// The function of the code, if it has any; `None` where one is lacking.
     pub(crate) fn find_function(&self, code: &TileCode) -> Option<Option<Arc<Function>>> {
         match code.functions.as_ref().zip(self.function.as_ref()) {
-            Some((functions, wiring)) => Some(Some(functions.function(&wiring.layout)?)),
+            Some((functions, FunctionWiring { forms, streams, is_in_place, .. })) => {
+                let (forms, streams) = (forms.iter().copied(), streams.iter().copied());
+                Some(Some(functions.function_of(forms, streams, *is_in_place, false)?))
+            }
             None => Some(None),
         }
     }
@@ -120,13 +127,13 @@ impl Wiring {
     }
 
     /// Whether anything that is read or stored passes through a register.
-    pub(crate) fn uses_registers(&self, accesses: usize) -> bool {
-        self.gathers(accesses) || self.is_direct.contains(&false)
+    pub(crate) fn uses_registers(&self) -> bool {
+        self.gathers() || self.is_direct.contains(&false)
     }
 
-    /// Whether any of so many accesses is copied to a register.
-    pub(crate) fn gathers(&self, accesses: usize) -> bool {
-        self.registers[..accesses].iter().any(Option::is_some)
+    /// Whether any access is copied to a register.
+    pub(crate) fn gathers(&self) -> bool {
+        self.registers.iter().any(Option::is_some)
     }
 }
 
@@ -161,16 +168,14 @@ fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
     walk.operands.iter().zip(are_in_place).any(|(o, in_place)| in_place && is_strided(o))
 }
 
-/// The registers of the code's slots with those of accesses that are gathered, and how many they are.
-fn with_gathered(code: &TileCode, readings: &[Reading]) -> (SmallVec<[Option<usize>; FEW]>, usize) {
+/// The registers of accesses that are gathered, and how many there are with those of the code.
+fn gathered(code: &TileCode, readings: &[Reading]) -> (SmallVec<[Option<usize>; FEW]>, usize) {
     let mut count = code.register_count;
-    let mut registers = SmallVec::with_capacity(readings.len() + code.registers.len());
-    for reading in readings {
+    let registers = few(readings.iter().map(|reading| {
         let is_gathered = *reading == Reading::Gathered;
-        registers.push(is_gathered.then_some(count * REGISTER_BYTES));
         count += usize::from(is_gathered);
-    }
-    registers.extend_from_slice(&code.registers);
+        is_gathered.then(|| (count - 1) * REGISTER_BYTES)
+    }));
     (registers, count)
 }
 
@@ -185,11 +190,7 @@ fn direct_stores(
         is_direct(code, stores, store)
             && (!is_over(target, is_over_input) || code.is_of_function(target.source))
     };
-    let mut are_direct = SmallVec::new();
-    for store in code.nest.stores.iter().enumerate() {
-        are_direct.push(is_direct(store));
-    }
-    are_direct
+    few(code.nest.stores.iter().enumerate().map(is_direct))
 }
 
 /// Whether a store's target lies over an input.
@@ -241,30 +242,22 @@ fn function_wiring(
         Some(Reading::InPlace(form)) => *form,
         _ => Form::Dense,
     };
-    let mut row_strides = SmallVec::new();
-    for &slot in &functions.outputs {
-        row_strides.push(match store(slot) {
-            Some(store) => walk.operands[store].step_stride,
-            None => register_stride(slot),
-        });
-    }
-    for &slot in &functions.inputs {
-        row_strides.push(match readings.get(slot) {
-            Some(Reading::InPlace(_)) => walk.operands[code.nest.stores.len() + slot].step_stride,
-            _ => register_stride(slot),
-        });
-    }
+    let written = functions.outputs.iter().map(|&slot| match store(slot) {
+        Some(store) => walk.operands[store].step_stride,
+        None => register_stride(slot),
+    });
+    let read = functions.inputs.iter().map(|&slot| match readings.get(slot) {
+        Some(Reading::InPlace(_)) => walk.operands[code.nest.stores.len() + slot].step_stride,
+        _ => register_stride(slot),
+    });
     let is_in_place = |&slot: &usize| {
         store(slot).is_some_and(|store| is_over(&code.nest.stores[store], is_over_input))
     };
     Some(FunctionWiring {
-        row_strides,
-        layout: Layout {
-            inputs: functions.inputs.iter().map(form).collect(),
-            streams: functions.outputs.iter().map(|&slot| streams(slot)).collect(),
-            is_in_place: functions.outputs.iter().any(is_in_place),
-            is_fetched_ahead: false,
-        },
+        forms: few(functions.inputs.iter().map(form)),
+        streams: few(functions.outputs.iter().map(|&slot| streams(slot))),
+        is_in_place: functions.outputs.iter().any(is_in_place),
+        row_strides: few(written.chain(read)),
     })
 }
 
@@ -281,17 +274,12 @@ fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<
         Reading::InPlace(_) => operand(slot).step_stride,
         _ => (code.element_size(slot) * walk.step_elements) as isize,
     };
-    let accumulators = core::iter::repeat_n(Form::Accumulator, functions.outputs.len());
-    let mut row_strides = SmallVec::new();
-    functions.inputs.iter().for_each(|slot| row_strides.push(stride(slot)));
+    let accumulators = functions.outputs.iter().map(|_| Form::Accumulator);
     Some(FunctionWiring {
-        row_strides,
-        layout: Layout {
-            inputs: functions.inputs.iter().map(form).chain(accumulators).collect(),
-            streams: vec![false; functions.outputs.len()],
-            is_in_place: false,
-            is_fetched_ahead: false,
-        },
+        forms: few(functions.inputs.iter().map(form).chain(accumulators)),
+        streams: few(functions.outputs.iter().map(|_| false)),
+        is_in_place: false,
+        row_strides: few(functions.inputs.iter().map(stride)),
     })
 }
 

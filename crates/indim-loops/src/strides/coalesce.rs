@@ -33,18 +33,16 @@ struct Merged {
 /// Returns `None` when there is nothing to iterate over, that is when a size is 0.
 /// Strides are in any unit; every offset a nest can reach must fit `isize`, as it does for arrays in memory.
 pub fn coalesce<S: AsRef<[isize]>>(sizes: &[usize], strides: &[S]) -> Option<CoalescedAxes> {
-    coalesce_along(0, sizes, strides)
+    coalesce_some(0, 0..sizes.len(), sizes, strides)
 }
 
-/// As [`coalesce`], where the order of the axes follows the operand `main`.
-pub fn coalesce_along<S: AsRef<[isize]>>(
+/// As [`coalesce`], for some of the axes, whose order follows the operand `main`.
+pub fn coalesce_some<S: AsRef<[isize]>>(
     main: usize,
+    some: impl Iterator<Item = usize>,
     sizes: &[usize],
     strides: &[S],
 ) -> Option<CoalescedAxes> {
-    if sizes.contains(&0) {
-        return None;
-    }
     let of_main = |axis: usize| strides.get(main).map_or(0, |strides| strides.as_ref()[axis]);
     // An axis turns round when that operand walks it backwards; the order of points is free.
     let step = |strides: &S, axis: usize| match of_main(axis) < 0 {
@@ -52,8 +50,12 @@ pub fn coalesce_along<S: AsRef<[isize]>>(
         false => strides.as_ref()[axis],
     };
     let mut axes: SmallVec<[usize; 8]> = SmallVec::new();
-    for axis in (0..sizes.len()).filter(|&axis| sizes[axis] != 1) {
-        axes.push(axis);
+    for axis in some {
+        match sizes[axis] {
+            0 => return None,
+            1 => {}
+            _ => axes.push(axis),
+        }
     }
     axes.sort_by_key(|&axis| Reverse(of_main(axis).unsigned_abs()));
     let turned = |strides: &S| {

@@ -155,8 +155,9 @@ pub fn even_steps(axis: usize, most: usize) -> usize {
     axis.div_ceil(axis.div_ceil(most))
 }
 
-/// Whether the innermost axis is long enough, and dense or a single element everywhere.
-fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bool {
+/// Whether the innermost axis is a row: long enough, of at least `minimum` elements as in [`Walk::new`], and
+/// dense or a single element everywhere.
+pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bool {
     let Some(&length) = axes.sizes.last() else { return false };
     let is_row = |(strides, &size): (&AxisStrides, &usize)| {
         strides.last().is_some_and(|&stride| stride == 0 || stride == size as isize)

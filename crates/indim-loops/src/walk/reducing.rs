@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::{FEW_ROWS, Walk, operand_walk};
 use crate::strides::AxisStrides;
-use crate::strides::coalesce::{CoalescedAxes, coalesce_along};
+use crate::strides::coalesce::{CoalescedAxes, coalesce_some};
 
 /// What a nest with a reduced axis walks. Operands are the targets of the stores, then the accesses.
 #[derive(Debug)]
@@ -177,9 +177,11 @@ pub const DIRECT_COLUMNS: usize = 512;
 /// in the second cache.
 const LANE_COLUMNS: usize = 512;
 
-/// Along an axis that cannot be cut there are so many units at least, of so many columns: threads share them.
+/// Along an axis that cannot be cut there are so many units at least, of so many columns, where threads may
+/// share them: there are so many elements.
 const FEWEST_UNITS: usize = 4;
 const FEWEST_COLUMNS: usize = 64;
+const SHARED_ELEMENTS: usize = 16 * 1024;
 
 /// The steps of a tile that is read where it is; a multiple of the elements of a block of the tree.
 const DIRECT_STEPS: usize = 16 * BLOCK;
@@ -211,7 +213,9 @@ impl Reducing<'_> {
             (false, false) => COLUMNS.min(self.block),
         };
         let shared = (inner * outer).div_ceil(FEWEST_UNITS).next_multiple_of(FEWEST_COLUMNS);
-        let columns = inner.min(if length > BLOCK { most } else { most.min(shared) });
+        let is_shared =
+            length <= BLOCK && (inner * outer).saturating_mul(length) >= SHARED_ELEMENTS;
+        let columns = inner.min(if is_shared { most.min(shared) } else { most });
         let whole = inner / columns * columns;
         let mut parts = vec![self.columns(&kept, columns, 0..whole)];
         if whole < inner {
@@ -323,23 +327,11 @@ impl Reducing<'_> {
 
     /// The kept axes, in the order of the main operand's memory.
     fn kept(&self) -> Option<CoalescedAxes> {
-        let (mut axes, mut sizes) = (SmallVec::<[usize; 4]>::new(), SmallVec::<[usize; 4]>::new());
-        // Few, so that a push for each is faster than `collect`.
-        for axis in (0..self.sizes.len()).filter(|&axis| axis != self.reduced) {
-            axes.push(axis);
-            sizes.push(self.sizes[axis]);
-        }
+        let axes = (0..self.sizes.len()).filter(|&axis| axis != self.reduced);
         // What stays put somewhere does not say what is near there; then it is for the results.
-        let is_moved =
-            |axis: &usize| sizes[*axis] == 1 || self.strides[self.main][axes[*axis]] != 0;
-        let main = if (0..axes.len()).all(|axis| is_moved(&axis)) { self.main } else { 0 };
-        let mut strides: SmallVec<[AxisStrides; 4]> = SmallVec::new();
-        for of_operand in self.strides {
-            let mut along = AxisStrides::new();
-            axes.iter().for_each(|&axis| along.push(of_operand[axis]));
-            strides.push(along);
-        }
-        coalesce_along(main, &sizes, &strides)
+        let is_moved = |axis: usize| self.sizes[axis] == 1 || self.strides[self.main][axis] != 0;
+        let main = if axes.clone().all(is_moved) { self.main } else { 0 };
+        coalesce_some(main, axes, self.sizes, self.strides)
     }
 
     /// Columns `range` of the innermost kept axis, `columns` at a time.

@@ -15,6 +15,7 @@ use crate::tiles::memory::Run;
 use crate::tiles::reduce::BoundPart;
 use crate::tiles::tree::{Columns, Values};
 use crate::tiles::whole::{Placed, Whole};
+use crate::tiles::wiring::Wiring;
 
 /// What is computed, and behind it the accumulators.
 #[repr(align(64))]
@@ -34,20 +35,25 @@ pub(super) struct WholeTile {
 }
 
 impl WholeTile {
-    /// `None` where there is more to do, or no room.
-    pub(super) fn new(code: &TileCode, bound: &BoundPart) -> Option<WholeTile> {
-        let (walk, wiring) = (&bound.part.walk, &bound.wiring);
+    /// `None` where there is more to do, or no room, accumulators taking so many bytes; a function may
+    /// fold what it computes.
+    pub(super) fn new(
+        code: &TileCode,
+        walk: &Walk,
+        wiring: &Wiring,
+        accumulator_bytes: usize,
+    ) -> Option<WholeTile> {
         let (stores, accesses) = (code.nest.stores.len(), code.nest.accesses.len());
-        if walk.tiles() > 1 || !code.calls.is_empty() || wiring.gathers(accesses) {
+        if walk.tiles() > 1 || !code.calls.is_empty() || wiring.gathers() {
             return None;
         }
         let own = Computed { walk, code, first: stores + accesses };
-        let (call, folded) = match (&bound.folding, &code.functions, &code.folding) {
-            (Some(_), _, Some(functions)) => {
+        let (call, folded) = match (&code.functions, &code.folding) {
+            (_, Some(functions)) if wiring.folds => {
                 let inputs = functions.inputs.iter();
                 (None, inputs.map(|slot| Placed::operand(walk, stores + slot)).collect())
             }
-            (_, Some(_), _) => {
+            (Some(_), _) => {
                 let call = Whole::writing(code, walk, wiring, |slot| own.place(slot))?;
                 (Some(call), SmallVec::new())
             }
@@ -63,7 +69,7 @@ impl WholeTile {
         });
         let stores = places.collect::<Option<_>>()?;
         let computed = call.as_ref().map_or(0, |_| own.bytes());
-        let has_room = computed + bound.bytes <= size_of::<Memory>();
+        let has_room = computed + accumulator_bytes <= size_of::<Memory>();
         has_room.then_some(WholeTile { call, stores, computed, folded })
     }
 

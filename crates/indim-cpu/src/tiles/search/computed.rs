@@ -62,7 +62,7 @@ fn search_part(code: &TileCode, nest: &SizedNest<'_>, part: Part) -> Option<Sear
             in_blocks[index] = true;
         }
     }
-    let wiring = Wiring::new(code, nest, &part.walk, &in_blocks, &[]);
+    let wiring = Wiring::new(code, nest, &part.walk, &in_blocks, &[], false);
     let function = wiring.find_function(code)?;
     let width = match part.form {
         UnitForm::Columns(columns) => columns,
@@ -100,7 +100,7 @@ impl Computed {
         pieces: Range<usize>,
     ) {
         let Searching { code, part: SearchPart { part, .. }, bases, .. } = searching;
-        workspace.prepare(&self.wiring, code.nest.accesses.len());
+        workspace.prepare(code, &self.wiring);
         let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
         let (walk, wiring, function) = (&part.walk, &self.wiring, self.function.as_deref());
         let bases = bases.operands;
