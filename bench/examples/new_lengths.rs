@@ -1,5 +1,6 @@
 //! What a call costs whose arrays have a length that no call before had, against one that is repeated; and a
-//! tiny run by itself. `cargo run --release -p indim-bench --example new_lengths` prints the table.
+//! tiny run by itself; over arrays of one axis, and of two. `cargo run --release -p indim-bench --example
+//! new_lengths` prints the tables.
 //!
 //! Arrays are so short that computing takes little time. Each length comes once in a round, and there are
 //! more of them than are kept, so that each is new again. The lowest median of a round is printed.
@@ -26,18 +27,18 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// How long a call takes for each of the lengths, and how long for one of them again and again.
-fn measure(mut call: impl FnMut(&[f32])) -> [Duration; 2] {
-    let elements: Vec<f32> = (0..LENGTHS.end).map(|number| number as f32).collect();
+/// How long a call takes for each of the lengths, and how long for the middle one again and again.
+fn measure(mut call: impl FnMut(usize)) -> [Duration; 2] {
     let mut timed = |length: usize| {
         let start = Instant::now();
-        call(&elements[..length]);
+        call(length);
         start.elapsed()
     };
+    let middle = LENGTHS.start.midpoint(LENGTHS.end);
     let mut shortest = [Duration::MAX; 2];
     for _ in 0..ROUNDS {
         let new = LENGTHS.map(&mut timed).collect();
-        let repeated = LENGTHS.map(|_| timed(LENGTHS.start)).collect();
+        let repeated = LENGTHS.map(|_| timed(middle)).collect();
         for (shortest, times) in shortest.iter_mut().zip([new, repeated]) {
             *shortest = median(times).min(*shortest);
         }
@@ -60,11 +61,47 @@ fn along(b: &GraphBuilder, function: AxisFunction, x: &Value) -> Value {
 
 fn print(name: &str, [new, repeated]: [Duration; 2]) {
     let [new, repeated] = [new, repeated].map(|time| time.as_nanos() as f64 / 1e3);
-    println!("{name:<30} {new:>8.2} {repeated:>8.2} {:>8.2}", new - repeated);
+    println!("{name:<66} {new:>8.2} {repeated:>8.2} {:>8.2}", new - repeated);
+}
+
+/// The shape that stands for a length.
+type Shape = fn(usize) -> [usize; 2];
+
+/// Arrays of two axes.
+const SHAPES: [(&str, Shape); 3] = [
+    ("[n, 8]", |length| [length - 900, 8]),
+    ("[8, n]", |length| [8, length - 900]),
+    ("[n, m]", |length| [10 + length % 32, 20 + length / 32]),
+];
+
+const TEXTS: [&str; 6] = [
+    "2 * x + v",
+    "x * x + 1",
+    "x - mean(x, axis=0)",
+    "x / sum(x, axis=1, keepdims=true)",
+    "(x - mean(x, axis=0)) / std(x, axis=0)",
+    "softmax(x, axis=1)",
+];
+
+/// Prints what calls cost over arrays of two axes; `v` lies along the second.
+fn print_two_axes(elements: &[f32]) {
+    for (text, (shape_name, shape)) in TEXTS.iter().flat_map(|text| SHAPES.map(|it| (text, it))) {
+        let takes_v = text.contains('v') && !text.contains('(');
+        let times = measure(|length| {
+            let [rows, columns] = shape(length);
+            let x = ArrayView::from_slice([rows, columns], &elements[..rows * columns]);
+            let v = ArrayView::from(&elements[..columns]);
+            let mut inputs = vec![("x", x.expect("it fits"))];
+            inputs.extend(takes_v.then_some(("v", v)));
+            drop(black_box(evaluate(text, inputs).expect("it is right")));
+        });
+        print(&format!("evaluate {text:?} {shape_name}"), times);
+    }
 }
 
 fn main() {
-    println!("{:<30} {:>8} {:>8} {:>8}", "microseconds a call", "new", "repeated", "more");
+    let elements: Vec<f32> = (0..10 * LENGTHS.end).map(|number| number as f32).collect();
+    println!("{:<66} {:>8} {:>8} {:>8}", "microseconds a call", "new", "repeated", "more");
     let programs = [
         ("2 * x + 1", program(|_, x| 2.0 * x + 1.0)),
         ("softmax", program(|b, x| along(b, AxisFunction::Softmax, x))),
@@ -76,14 +113,21 @@ fn main() {
     for (name, program) in &programs {
         print(
             name,
-            measure(|x| drop(black_box(program.run(&[ArrayView::from(x)]).expect("it fits")))),
+            measure(|length| {
+                let x = ArrayView::from(&elements[..length]);
+                drop(black_box(program.run(&[x]).expect("it fits")));
+            }),
         );
     }
     for text in ["2 * x + 1", "(x - mean(x)) / std(x)"] {
         let name = format!("evaluate {text:?}");
         print(
             &name,
-            measure(|x| drop(black_box(evaluate(text, [("x", x)]).expect("it is right")))),
+            measure(|length| {
+                let x = &elements[..length];
+                drop(black_box(evaluate(text, [("x", x)]).expect("it is right")));
+            }),
         );
     }
+    print_two_axes(&elements);
 }
