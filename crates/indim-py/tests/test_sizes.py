@@ -136,6 +136,25 @@ def test_what_is_wrong_with_sizes_with_names_is_said(text, types, error, code):
         assert "211 stands for `n`" in str(raised.value)
 
 
+def test_arrays_of_other_packages_are_explained_by_their_types():
+    pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    da = pytest.importorskip("dask.array")
+    x, m = xr.DataArray(np.ones((3, 2)), dims=("t", "l")), xr.DataArray(np.ones(2, "f4"), dims="l")
+    named = im.explain("x - m", x=x, m=m, rule="named")
+    assert "axes of the results" in named and "[t, l]" in named and "x : f64" in named
+    with pytest.raises(TypeError, match='`x` is a DataArray of xarray.*rule="named"'):
+        im.explain("x - m", x=x, m=m)
+    lazy, series = da.ones((4, 3), chunks=2), pd.Series([1.0, 2.0, 3.0])
+    assert im.explain("x * s", x=lazy, s=series) == im.explain("x * s", x="f64[4, 3]", s="f64[3]")
+
+
+@pytest.mark.parametrize("shape", ["f32[n]", "f32[3]"])
+def test_what_an_explained_expression_does_not_have_is_an_error(shape):
+    with pytest.raises(TypeError, match="`y` is neither a name of the expression nor an argument of explain"):
+        im.explain("x * 2", x=shape, y="f32[3]")
+    assert im.explain("y = x * 2; y", x=shape, y="f32[3]").startswith("nothing is broadcast")
+
+
 def test_types_of_arguments_have_no_names():
     with pytest.raises(ValueError, match=r"f32\[n\].* has names, which types in `indim.explain"):
         im.jit(lambda x: x + 1).explain("f32[n]")

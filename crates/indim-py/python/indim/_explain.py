@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+
+import numpy as np
 
 from . import _arrays
+from ._engines import package_of
 from ._indim import _explain_expression, _explain_shapes, _explain_types
 
 
@@ -56,10 +60,38 @@ def explain(*what, rule="as-written", dims=None, axis=None, target=None, names=N
     if what and isinstance(what[0], str):
         if len(what) > 1 or not (dims is None and axis is None and target is None and names is None):
             raise TypeError("an expression states `dims=` and `axis=` in its text; operands are keywords")
-        if any(_arrays.is_type_with_names(value) for value in operands.values()):
-            return Explanation(*_explain_types(what[0], list(operands.items()), rule))
-        bound = [(name, _arrays.placeholder(value)) for name, value in operands.items()]
-        return Explanation(*_explain_expression(what[0], bound, rule))
+        return _of_expression(what[0], operands, rule)
     if operands:
         raise TypeError("operands by name belong to an expression")
     return Explanation(*_explain_shapes(list(what), rule, dims, axis, target, names))
+
+
+def _of_expression(text, operands, rule):
+    operands = [(name, _typed(value, name, rule)) for name, value in operands.items()]
+    if any(_arrays.is_type_with_names(value) for _, value in operands):
+        explained = _explain_types(text, operands, rule)
+    else:
+        operands = [(name, _arrays.placeholder(value)) for name, value in operands]
+        explained = _explain_expression(text, operands, rule)
+    for name, _ in operands:
+        if re.search(rf"\b{re.escape(name)}\b", text) is None:
+            raise TypeError(f"`{name}` is neither a name of the expression nor an argument of explain")
+    return Explanation(*explained)
+
+
+def _typed(value, name, rule):
+    """What an operand of another package is to an expression, of which no more than types is explained."""
+    package = package_of(value)
+    if package == "dask":
+        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    if package == "pandas":
+        return value.to_numpy()
+    if package != "xarray":
+        return value
+    if rule != "named" or not hasattr(value, "dtype"):
+        raise TypeError(
+            f"`{name}` is a {type(value).__name__} of xarray, whose dimensions meet by name: DataArrays are "
+            'explained with rule="named"'
+        )
+    sizes = ", ".join(f"{dimension}: {size}" for dimension, size in value.sizes.items())
+    return f"{_arrays.indim_name(value.dtype)}[{sizes}]"
