@@ -45,8 +45,8 @@ def _advice(leaves):
     except ShapeError as error:
         lengths = {len(leaf) for leaf in leaves if isinstance(leaf, pd.Series)}
         if error.code == "size-mismatch" and len(lengths) > 1:
-            advice = "   = help: Series are not joined by their labels; such as `x, y = x.align(y)` does it first"
-            error.args = (f"{error}\n{advice}",)
+            advice = "Series are not joined by their labels; such as `x, y = x.align(y)` does it first"
+            error.args = (f"{error}\n   = help: {advice}",)
         raise
 
 
