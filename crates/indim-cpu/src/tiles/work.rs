@@ -23,9 +23,9 @@ pub(crate) fn computed(nest: &LoopNest) -> usize {
     nest.instructions.iter().map(cost).sum()
 }
 
-/// What a whole run weighs, of whose elements each is computed at such a cost. What is repeated along some axis,
-/// as a number is along all, is read from memory once; of what elements are taken from, no more than one for
-/// each.
+/// What a whole run weighs, of whose elements each is computed at such a cost. What is repeated along some
+/// axis, as a number is along all, is read from memory once; of what elements are taken from, no more than
+/// one for each.
 pub(crate) fn of_run(nest: &SizedNest<'_>, cost: usize) -> usize {
     let points = nest.points();
     let moved = |operand: &Access| {

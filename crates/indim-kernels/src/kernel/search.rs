@@ -1,5 +1,5 @@
-//! Where the extreme of some elements is: what the blocks of a search are compared by, how the one that has the
-//! extreme is searched, and how rows are searched column by column. Holds unsafe code.
+//! Where the extreme of some elements is: what the blocks of a search are compared by, how the one that has
+//! the extreme is searched, and how rows are searched column by column. Holds unsafe code.
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
@@ -52,13 +52,13 @@ pub struct SearchedRows {
 ///
 /// # Safety
 /// - `found` has `rows.width` columns, and the extremes need not be aligned;
-/// - `source` plus each of `rows.count` multiples of `rows.stride` is valid for reads of `rows.width` elements,
-///   which need not be aligned;
+/// - `source` plus each of `rows.count` multiples of `rows.stride` is valid for reads of `rows.width`
+///   elements, which need not be aligned;
 /// - the processor has the level for which the function was looked up.
 pub type SearchRowsFn = unsafe fn(found: Found, source: *const u8, rows: SearchedRows);
 
-/// The functions of the search `op` among elements of type `dtype`, without a kernel for rows; `None` where it
-/// does not take the type.
+/// The functions of the search `op` among elements of type `dtype`, without a kernel for rows; `None` where
+/// it does not take the type.
 pub(super) fn functions_without_rows(op: ReduceOp, dtype: DType) -> Option<SearchFunctions> {
     op.searched().visit(dtype, OfFold)
 }

@@ -167,8 +167,12 @@ fn search_rows_function(op: ReduceOp, dtype: DType, level: Level) -> Option<Sear
         ($($element:ident)*) => {
             $(if dtype == $element::DTYPE {
                 return match op {
-                    ReduceOp::ArgMax => Some(at_level!(level, S => S::search::<SearchBody<true, $element>>())),
-                    ReduceOp::ArgMin => Some(at_level!(level, S => S::search::<SearchBody<false, $element>>())),
+                    ReduceOp::ArgMax => {
+                        Some(at_level!(level, S => S::search::<SearchBody<true, $element>>()))
+                    }
+                    ReduceOp::ArgMin => {
+                        Some(at_level!(level, S => S::search::<SearchBody<false, $element>>()))
+                    }
                     _ => None,
                 };
             })*

@@ -1,9 +1,9 @@
 //! Searches among what is computed: a tile of it lies in the near cache, and is not there later. Holds unsafe
 //! code.
 //!
-//! Wide columns are taken row by row, and each keeps its extreme so far and where that is. Of narrow ones, and of
-//! rows, the extremes of a tile are found; only where one is further than what was found before is the tile
-//! searched for where that is.
+//! Wide columns are taken row by row, and each keeps its extreme so far and where that is. Of narrow ones,
+//! and of rows, the extremes of a tile are found; only where one is further than what was found before is
+//! the tile searched for where that is.
 
 use core::ops::Range;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What a search keeps for one of its stores: in memory of a thread the extremes so far and where they are, in
-//! memory that threads share what pieces have found. Holds unsafe code.
+//! What a search keeps for one of its stores: in memory of a thread the extremes so far and where they are,
+//! in memory that threads share what pieces have found. Holds unsafe code.
 
 use core::ops::Range;
 
@@ -44,8 +44,8 @@ pub(super) fn place(end: &mut usize, elements: usize, size: usize) -> usize {
 }
 
 impl StoreSearch {
-    /// That of `store`, among so many columns in blocks of at most so many steps, or among a block of rows; its
-    /// memory begins behind `end`.
+    /// That of `store`, among so many columns in blocks of at most so many steps, or among a block of rows;
+    /// its memory begins behind `end`.
     pub(super) fn new(
         code: &TileCode,
         store: usize,

@@ -1,7 +1,7 @@
 //! Searches among what lies in memory: a block of it can be read again. Holds unsafe code.
 //!
-//! Of each column the extreme so far is kept, with the first block that has it: at the end that block alone is
-//! searched.
+//! Of each column the extreme so far is kept, with the first block that has it: at the end that block alone
+//! is searched.
 
 use core::ops::Range;
 

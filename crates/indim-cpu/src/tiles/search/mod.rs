@@ -58,7 +58,8 @@ enum Among {
 }
 
 impl BoundSearch {
-    /// See [`bind`](crate::tiles::bind); the nest is one of searches. `None` also where a function is lacking.
+    /// See [`bind`](crate::tiles::bind); the nest is one of searches. `None` also where a function is
+    /// lacking.
     pub(crate) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,

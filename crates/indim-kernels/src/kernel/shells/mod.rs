@@ -1,5 +1,5 @@
-//! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s, a fold's or a search's,
-//! with all that it calls inlined. Holds unsafe code.
+//! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s, a fold's or a
+//! search's, with all that it calls inlined. Holds unsafe code.
 //!
 //! A level has a file of its own because the compiler works on files side by side.
 
