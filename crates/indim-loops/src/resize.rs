@@ -4,6 +4,7 @@
 //! were made for sizes of which no two are equal unless they always are hold for others in their places.
 //! Where a nest begins, and how far it goes at a step, are numbers of slices, which are not of such axes.
 
+use core::cell::OnceCell;
 use std::sync::Arc;
 
 use indim_ops::ArrayType;
@@ -50,12 +51,15 @@ pub struct SizedNest<'a> {
     /// The iteration shape.
     pub shape: SmallVec<[usize; 4]>,
     sizes: Sizes<'a>,
+    /// See [`SizedNest::bytes_moved`], which is asked for again and again.
+    bytes_moved: OnceCell<usize>,
 }
 
 impl<'a> SizedNest<'a> {
     /// The nest over its own sizes.
     pub fn own(nest: &'a Arc<LoopNest>) -> Self {
-        SizedNest { nest, shape: SmallVec::from_slice(nest.shape.sizes()), sizes: Sizes::default() }
+        let shape = SmallVec::from_slice(nest.shape.sizes());
+        SizedNest { nest, shape, sizes: Sizes::default(), bytes_moved: OnceCell::new() }
     }
 
     /// The nest over these sizes.
@@ -63,7 +67,7 @@ impl<'a> SizedNest<'a> {
         let mut shape = SmallVec::new();
         // Few, so that a push for each is faster than `collect`.
         nest.shape.iter().for_each(|&size| shape.push(sizes.of(size)));
-        SizedNest { nest, shape, sizes }
+        SizedNest { nest, shape, sizes, bytes_moved: OnceCell::new() }
     }
 
     /// The nest by itself; shared where nothing changes.
@@ -105,10 +109,17 @@ impl<'a> SizedNest<'a> {
         bytes
     }
 
-    /// The bytes of all arrays that are read and written.
+    /// The bytes of all arrays that are read and written. What is repeated along some axis, as a number is
+    /// along all, counts once; of what elements are taken from, no more than one for each point.
     pub fn bytes_moved(&self) -> usize {
-        let moved = self.nest.operands().map(|operand| self.bytes_of(operand));
-        moved.fold(0, usize::saturating_add)
+        *self.bytes_moved.get_or_init(|| {
+            let points = self.points();
+            let moved = |operand: &Access| {
+                let at_most = points.saturating_mul(operand.array_type.dtype.size());
+                self.bytes_of(operand).min(at_most)
+            };
+            self.nest.operands().map(moved).fold(0, usize::saturating_add)
+        })
     }
 
     /// The strides of an array's own axes in bytes, if it is dense.

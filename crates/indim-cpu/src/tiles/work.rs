@@ -1,6 +1,6 @@
 //! What an element of a nest costs, and a run of it, in bytes that could be moved instead of computing it.
 
-use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
+use indim_loops::loop_nest::{Compute, Instruction, LoopNest};
 use indim_loops::resize::SizedNest;
 use indim_ops::Fact;
 
@@ -23,17 +23,9 @@ pub(crate) fn computed(nest: &LoopNest) -> usize {
     nest.instructions.iter().map(cost).sum()
 }
 
-/// What a whole run weighs, of whose elements each is computed at such a cost. What is repeated along some
-/// axis, as a number is along all, is read from memory once; of what elements are taken from, no more than
-/// one for each.
+/// What a whole run weighs, of whose elements each is computed at such a cost.
 pub(crate) fn of_run(nest: &SizedNest<'_>, cost: usize) -> usize {
-    let points = nest.points();
-    let moved = |operand: &Access| {
-        let at_most = points.saturating_mul(operand.array_type.dtype.size());
-        nest.bytes_of(operand).min(at_most)
-    };
-    let moved = nest.nest.operands().map(moved).fold(0, usize::saturating_add);
-    moved.saturating_add(points.saturating_mul(cost))
+    nest.bytes_moved().saturating_add(nest.points().saturating_mul(cost))
 }
 
 /// What is read, computed and written for an element.
