@@ -151,9 +151,12 @@ impl<'a> SizedNest<'a> {
         let mut stride = if is_empty { 0 } else { access.array_type.dtype.size() as isize };
         for (axis, &size) in shape.iter().enumerate().rev() {
             hear(axis, stride);
-            // Only a shape that no array in memory can have saturates.
-            let size = isize::try_from(self.sizes.of(size)).unwrap_or(isize::MAX);
-            stride = stride.saturating_mul(size);
+            // The size of the first axis is no part of any stride.
+            if axis > 0 {
+                // Only a shape that no array in memory can have saturates.
+                let size = isize::try_from(self.sizes.of(size)).unwrap_or(isize::MAX);
+                stride = stride.saturating_mul(size);
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::tiles::code::{
     Call, Callee, TileCode, block, copied, slot, stored, tables, take_callee,
 };
 use crate::tiles::store_fold::StoreFold;
+use crate::tiles::work;
 
 /// Compiles a nest for `level`.
 pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
@@ -27,6 +28,7 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
         folding: None,
         folds: StoreFold::of(nest, level),
         block: block(nest),
+        cost: work::computed(nest),
         nest: Arc::clone(nest),
         registers,
         register_count,

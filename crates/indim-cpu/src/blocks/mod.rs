@@ -23,7 +23,6 @@ use crate::executor::{BoundNest, ByKernels, Executor, NestCode};
 use crate::tiles;
 use crate::tiles::code::{REGISTER_BYTES, TileCode};
 use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
-use crate::tiles::work;
 
 /// The block executor.
 #[derive(Debug)]
@@ -80,7 +79,7 @@ impl NestCode for BlockCode {
     }
 
     fn cost(&self) -> usize {
-        work::computed(&self.code.nest)
+        self.code.cost
     }
 
     /// The registers: every access may have to be gathered.

@@ -15,6 +15,7 @@ use crate::tiles::code::{
 };
 use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;
+use crate::tiles::work;
 
 /// Records a nest; `None` for those that machine code does not cover.
 pub(super) fn compile(
@@ -38,6 +39,7 @@ pub(super) fn compile(
         stored: stored(nest),
         folds: StoreFold::of(nest, level),
         block: block(nest),
+        cost: work::computed(nest),
         nest: Arc::clone(nest),
         registers,
         register_count,

@@ -51,6 +51,8 @@ pub(crate) struct BoundCode {
     pub(crate) bound: Option<Arc<dyn BoundNest>>,
     /// The weight of a whole run in bytes: what is moved and what is computed.
     pub(crate) work: usize,
+    /// The bytes of that which are moved.
+    pub(crate) moved: usize,
     /// The most bytes of memory that the threads of a run share for it.
     pub(crate) shared_bytes: usize,
     /// Where its operands begin; none where that is known of the nest over all sizes.
@@ -160,6 +162,7 @@ impl CodedNest {
             bound: bind(&self.code, nest, |_, access| nest.dense_strides(access), &[]),
             shared_bytes: self.code.shared_bytes(nest),
             work: work::of_run(nest, self.cost),
+            moved: nest.bytes_moved(),
             own_places: self.firsts.is_none().then(own),
         }
     }

@@ -371,9 +371,9 @@ fn inner_place(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize>
     }
 }
 
-/// Whether what nests move may be too much for a cache, so that parts may pay.
-pub(crate) fn may_be_cut<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> bool {
-    moved(nests) > PART_BYTES
+/// Whether the bytes that nests move may be too much for a cache, so that parts may pay.
+pub(crate) fn may_be_cut(moved: impl Iterator<Item = usize>) -> bool {
+    moved.fold(0, usize::saturating_add) > PART_BYTES
 }
 
 /// The bytes of what nests move one after another.

@@ -104,9 +104,8 @@ impl CompiledNests {
     fn compile_groups<E>(&mut self, mut check: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         let coded = Arc::clone(&self.coded);
         for group in &coded.groups {
-            let nests = coded.loops.nests[group.nests.clone()].iter();
-            let sizes = coded.sizes(&self.in_place);
-            if may_be_cut(nests.map(|nest| SizedNest::new(nest, sizes)))
+            let moved = self.bound[group.nests.clone()].iter().map(|bound| bound.moved);
+            if may_be_cut(moved)
                 && let Some(compiled) = CompiledGroup::new(self.loops(), group, self.programs())
             {
                 self.groups.push(group.clone());

@@ -80,6 +80,8 @@ pub(crate) struct TileCode {
     /// For each access, whether elements are taken from it.
     pub(crate) is_table: Vec<bool>,
     pub(crate) block: usize,
+    /// What is computed for an element, in bytes that could be moved instead.
+    pub(crate) cost: usize,
     /// What the stores of a nest with a reduced axis call.
     pub(crate) folds: Vec<StoreFold>,
 }

@@ -136,7 +136,7 @@ fn walk(
 
 /// The most elements of a tile of which nothing passes through registers.
 pub(super) fn long_tile(code: &TileCode, nest: &SizedNest<'_>) -> usize {
-    let elements = TILE_BYTES / work::of_element(nest).max(1);
+    let elements = TILE_BYTES / work::of_element(nest, code.cost).max(1);
     elements.clamp(code.block, code.block * LONG_TILE)
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn of_run(nest: &SizedNest<'_>, cost: usize) -> usize {
     nest.bytes_moved().saturating_add(nest.points().saturating_mul(cost))
 }
 
-/// What is read, computed and written for an element.
-pub(super) fn of_element(nest: &SizedNest<'_>) -> usize {
-    of_run(nest, computed(nest.nest)) / nest.points().max(1)
+/// What is read, computed and written for an element, which is computed at such a cost.
+pub(super) fn of_element(nest: &SizedNest<'_>, cost: usize) -> usize {
+    of_run(nest, cost) / nest.points().max(1)
 }
